@@ -1,0 +1,12 @@
+// What each translation unit of the bindings adds to the module.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace robosim {
+
+void bind_geometry(pybind11::module_& m);
+void bind_model(pybind11::module_& m);
+void bind_planning(pybind11::module_& m);
+
+}  // namespace robosim

@@ -1,0 +1,48 @@
+// Queries between two shapes: the whole public surface of the geometry floor.
+#pragma once
+
+#include "geometry/shape.h"
+
+namespace robosim {
+
+// How the closest features of two shapes lie. `distance` is negative inside (penetration depth), p_WA on A, p_WB on B,
+// `normal` the unit vector from A to B in W, so that p_WB - p_WA = distance * normal up to rounding.
+struct Witness {
+  double distance = 0;
+  Vec3d p_WA, p_WB, normal;
+};
+
+// What a pair remembers from one query to the next: changes the time of a query, never its answer beyond rounding.
+struct PairCache {
+  Vec3d axis;  // last separating direction, from A to B in W; zero when there is none
+};
+
+// Signed distance with both witness points, exact also in penetration.
+Witness signed_distance(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, PairCache* cache = nullptr);
+
+// Whether the distance is less than `margin` (margin >= 0), by the first proof either way.
+bool closer_than(double margin, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                 PairCache* cache = nullptr);
+
+// A certified lower bound on the distance, zero when the shapes overlap; stops as soon as the bound reaches `enough`, and
+// otherwise is within 1e-6 m or so of the distance.
+double distance_lower_bound(double enough, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                            PairCache* cache = nullptr);
+
+// Smallest ball about a point of the shape's frame that holds the shape; radius infinite for a half-space.
+struct Ball {
+  Vec3d centre;
+  double radius = 0;
+};
+Ball bounding_ball(const Shape& shape);
+
+// Axis-aligned box, in W, of a shape posed there; infinite extents for a half-space.
+struct Aabb {
+  Vec3d lower, upper;
+};
+Aabb bounding_box(const Shape& shape, const SE3d& X_WS);
+
+// Farthest distance of any point of the shape from the point p_S of its own frame (infinite for a half-space).
+double farthest_from(const Shape& shape, const Vec3d& p_S);
+
+}  // namespace robosim

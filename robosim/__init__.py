@@ -1,0 +1,3 @@
+"""robosim: robot motion planning in Python over a compiled C++ engine."""
+
+__all__: list[str] = []
