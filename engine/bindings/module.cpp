@@ -1,8 +1,31 @@
 // The extension module robosim._engine. Nothing here computes: arrays in, one call, arrays out.
 #include "bindings/module.h"
 
+#include <pybind11/stl.h>
+
+#include "bindings/build_info.h"
+
+namespace py = pybind11;
+
 PYBIND11_MODULE(_engine, m) {
   m.doc() = "The compiled core of robosim. Use it through the robosim package.";
+  m.def(
+      "build_info",
+      [] {
+        py::dict info;
+        info["compiler"] = robosim::compiler_version();
+        info["cpp_standard"] = static_cast<long>(__cplusplus);
+        info["flags"] = ROBOSIM_BUILD_FLAGS;
+        info["assertions"] = robosim::assertions_enabled();
+        info["instruction_set"] = robosim::compiled_instruction_set();
+        info["cpu_features"] = robosim::cpu_features();
+        info["eigen"] = robosim::eigen_version();
+        info["eigen_simd"] = Eigen::SimdInstructionSetsInUse();
+        info["pybind11"] = ROBOSIM_STRING(PYBIND11_VERSION_MAJOR) "." ROBOSIM_STRING(
+            PYBIND11_VERSION_MINOR) "." ROBOSIM_STRING(PYBIND11_VERSION_PATCH);
+        return info;
+      },
+      "How this module was built and what the processor offers, as a dict of strings and lists of strings.");
   robosim::bind_geometry(m);
   robosim::bind_model(m);
   robosim::bind_planning(m);
