@@ -1,0 +1,30 @@
+"""Fail on a skipped test whose reason is not on the short list below.
+
+Usage: check_skips.py PYTEST_LOG      (the log of a run with -rs)
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+# A test may skip only for an absent optional tool, data folder or peer.
+ALLOWED = [
+    r"\.\./shared/data.* (is|are) absent",
+]
+
+
+def main() -> int:
+    """Print each skip; 1 if one is not allowed."""
+    log = Path(sys.argv[1]).read_text(encoding="utf-8", errors="replace")
+    skips = re.findall(r"^SKIPPED .*$", log, flags=re.MULTILINE)
+    refused = [line for line in skips if not any(re.search(reason, line) for reason in ALLOWED)]
+    print(f"{len(skips)} skips, {len(refused)} of them not on the list of allowed reasons")
+    for line in refused:
+        print(f"  not allowed: {line}")
+    return 1 if refused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
