@@ -1,0 +1,88 @@
+"""Every error that robosim raises for what a user gave it.
+
+All derive from `RobosimError` and from the builtin that a caller would expect (`ValueError` for bad content,
+`OSError` for files that cannot be read or written, `ImportError` for an optional package that is missing). A
+message that is about a file begins with `path:line:`, the form that editors and compilers understand; `file`
+and `line` are also attributes.
+"""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+
+__all__ = [
+    "FileError",
+    "GeometryError",
+    "JointLimitsError",
+    "MeshError",
+    "MissingDependencyError",
+    "ModelError",
+    "PlanningError",
+    "RobosimError",
+    "SceneError",
+    "SrdfError",
+    "TrajectoryError",
+    "UrdfError",
+]
+
+
+class RobosimError(Exception):
+    """Base of every error that robosim raises on purpose.
+
+    Args:
+        message: what is wrong, with the offending name and value, and what would be valid.
+        file: the file that it is about, if any; put before the message.
+        line: line in that file, counted from 1.
+    """
+
+    def __init__(
+        self, message: str, *, file: str | PathLike[str] | None = None, line: int | None = None
+    ) -> None:
+        self.file = None if file is None else fspath(file)
+        self.line = line
+        place = "" if self.file is None else f"{self.file}: " if line is None else f"{self.file}:{line}: "
+        super().__init__(place + message)
+
+
+class FileError(RobosimError, OSError):
+    """A file or folder is missing, unreadable, too large, or cannot be written."""
+
+
+class UrdfError(RobosimError, ValueError):
+    """A robot description (URDF or xacro) is malformed or says something that cannot be honoured."""
+
+
+class SrdfError(RobosimError, ValueError):
+    """A semantic description (SRDF) is malformed or does not fit its robot."""
+
+
+class JointLimitsError(RobosimError, ValueError):
+    """A joint_limits.yaml is malformed or does not fit its robot."""
+
+
+class MeshError(RobosimError, ValueError):
+    """A mesh file is missing, malformed, or of a form that cannot be used."""
+
+
+class GeometryError(RobosimError, ValueError):
+    """A shape or a pose is not valid."""
+
+
+class ModelError(RobosimError, ValueError):
+    """A model, or an array handed to one, is not valid."""
+
+
+class SceneError(RobosimError, ValueError):
+    """A scene, or a scene file, is not valid."""
+
+
+class TrajectoryError(RobosimError, ValueError):
+    """A trajectory, or a trajectory file, is not valid."""
+
+
+class PlanningError(RobosimError, ValueError):
+    """A planning problem is not well posed. One that merely has no solution gives a status, not an error."""
+
+
+class MissingDependencyError(RobosimError, ImportError):
+    """An optional package is needed and not installed; the message names the extra that brings it."""
