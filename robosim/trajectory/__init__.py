@@ -1,0 +1,6 @@
+"""Timed motions: evaluate, cut and join, check against limits, save, load and plot. Knows no robot, only names."""
+
+from robosim.trajectory.limits import TrajectoryLimits, Violation
+from robosim.trajectory.trajectory import Samples, Trajectory
+
+__all__ = ["Samples", "Trajectory", "TrajectoryLimits", "Violation"]

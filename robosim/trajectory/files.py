@@ -1,0 +1,328 @@
+"""Trajectory files: JSON, CSV and NPZ, written atomically, read with suspicion.
+
+Every file says format "robosim-trajectory" and version 1 and carries the same header (names, units, robot, limits, seed,
+metadata). JSON: one object, with "breaks" and "coefficients". NPZ: arrays breaks and coefficients, and the header as a JSON
+string; no pickle. CSV: line 1 "# robosim-trajectory 1", line 2 "# " and the header in JSON, line 3 the column names, then a
+row per knot: time and the six derivatives 0..5 of each position just after it (the last row: just before it).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from math import factorial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from robosim.errors import TrajectoryError
+from robosim.trajectory import polynomial
+from robosim.trajectory.limits import TrajectoryLimits
+
+if TYPE_CHECKING:
+    from robosim.trajectory.trajectory import Format, Trajectory
+
+FORMAT = "robosim-trajectory"
+VERSION = 1
+MAX_BYTES = 1 << 29  # unpacked; a 512 MiB trajectory has over ten million numbers
+DERIVATIVES = ("position", "velocity", "acceleration", "jerk", "snap", "crackle")
+HEADER_FIELDS = ("robot", "position_names", "torque_names", "units", "limits", "seed", "metadata")
+_FACTORIALS = np.array([factorial(j) for j in range(6)], dtype=float)
+
+
+def save(trajectory: Trajectory, path: str | os.PathLike[str], format: Format | None) -> None:
+    """See Trajectory.save."""
+    target = Path(path)
+    data = _WRITERS[_format(target, format)](trajectory)
+    # A reader sees the old file or the new one, never a part of it.
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def load(path: str | os.PathLike[str], format: Format | None) -> Trajectory:
+    """See Trajectory.load."""
+    source = Path(path)
+    reader = _READERS[_format(source, format)]
+    if source.stat().st_size > MAX_BYTES:
+        raise TrajectoryError(f"{source}: larger than {MAX_BYTES} bytes")
+    data = source.read_bytes()
+    try:
+        return reader(data)
+    except TrajectoryError as error:
+        raise TrajectoryError(f"{source}{':' if str(error)[:1].isdigit() else ': '}{error}") from None
+    except (RecursionError, MemoryError, OverflowError) as error:
+        raise TrajectoryError(f"{source}: nested too deeply or too large ({type(error).__name__})") from None
+
+
+def _format(path: Path, format: str | None) -> str:
+    chosen = path.suffix[1:].lower() if format is None else format
+    if chosen not in _WRITERS:
+        raise TrajectoryError(f"{path}: unknown trajectory format {chosen!r}; known are {', '.join(_WRITERS)}")
+    return chosen
+
+
+# -- The header, shared by all formats -----------------------------------------------------------------------------------
+
+
+def _header(trajectory: Trajectory) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "robot": trajectory.robot,
+        "position_names": list(trajectory.position_names),
+        "torque_names": list(trajectory.torque_names),
+        "units": list(trajectory.units),
+        "limits": None if trajectory.limits is None else trajectory.limits.to_dict(),
+        "seed": trajectory.seed,
+        "metadata": trajectory.metadata,
+    }
+
+
+def _check_version(header: Any) -> dict[str, Any]:
+    if not isinstance(header, dict):
+        raise TrajectoryError(f"not an object with format {FORMAT!r}")
+    if header.get("format") != FORMAT:
+        raise TrajectoryError(f"format: is {header.get('format')!r}, not {FORMAT!r}")
+    if type(header.get("version")) is not int or header["version"] != VERSION:
+        raise TrajectoryError(
+            f"version: {header.get('version')!r} of {FORMAT} is unknown here; this robosim reads version {VERSION}"
+        )
+    return header
+
+
+def _fields(header: dict[str, Any]) -> dict[str, Any]:
+    """Constructor arguments out of a header whose format and version are right."""
+    unknown = set(header) - {"format", "version", *HEADER_FIELDS}
+    if unknown:
+        raise TrajectoryError(f"unknown field {sorted(unknown)[0]!r}")
+    for name, kind in (("position_names", list), ("torque_names", list), ("units", list), ("metadata", dict)):
+        if not isinstance(header.get(name), kind):
+            raise TrajectoryError(f"{name}: missing or not {'an object' if kind is dict else 'a list'}")
+    fields = {name: header[name] for name in HEADER_FIELDS if name in header}
+    limits = fields.get("limits")
+    if limits is not None:
+        if not isinstance(limits, dict):
+            raise TrajectoryError("limits: must be an object or null")
+        fields["limits"] = TrajectoryLimits.from_dict(limits)
+    return fields
+
+
+def _parse_json(text: str, first_line: int = 1) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in out:
+                raise TrajectoryError(f"field {key!r} appears twice in one object")
+            out[key] = value
+        return out
+
+    def refuse(constant: str) -> None:
+        raise TrajectoryError(f"{constant} is not a number that JSON allows")
+
+    try:
+        return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        raise TrajectoryError(f"{error.lineno + first_line - 1}:{error.colno}: {error.msg}") from None
+    except TrajectoryError:
+        raise
+    except ValueError as error:
+        raise TrajectoryError(f"a number is out of range ({error})") from None
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise TrajectoryError(f"{line}: not UTF-8 text (byte {error.start})") from None
+
+
+def _numbers(value: Any, place: str) -> None:
+    """Refuse whatever NumPy would convert in silence: strings, booleans, nulls."""
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            if type(item) is not float and type(item) is not int:
+                _numbers(item, f"{place}[{i}]")
+    else:
+        raise TrajectoryError(f"{place}: must be a number, is {value!r:.50}")
+
+
+# -- JSON ----------------------------------------------------------------------------------------------------------------
+
+
+def _write_json(trajectory: Trajectory) -> bytes:
+    def rows(values: Sequence[Any]) -> str:
+        return "[\n  " + ",\n  ".join(json.dumps(row) for row in values) + "\n ]"
+
+    head = ",\n ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in _header(trajectory).items())
+    breaks = json.dumps(trajectory.breaks.tolist())
+    pieces = rows(trajectory.coefficients.tolist())
+    return f'{{\n {head},\n "breaks": {breaks},\n "coefficients": {pieces}\n}}\n'.encode()
+
+
+def _read_json(data: bytes) -> Trajectory:
+    from robosim.trajectory.trajectory import Trajectory
+
+    document = dict(_check_version(_parse_json(_text(data))))
+    arrays = {}
+    for name in ("breaks", "coefficients"):
+        if name not in document:
+            raise TrajectoryError(f"{name}: missing")
+        arrays[name] = document.pop(name)
+        _numbers(arrays[name], name)
+    return Trajectory(**arrays, **_fields(document))
+
+
+# -- CSV -----------------------------------------------------------------------------------------------------------------
+
+
+def _columns(names: Sequence[str]) -> list[str]:
+    return ["time", *(f"{name}.{derivative}" for name in names for derivative in DERIVATIVES)]
+
+
+def _write_csv(trajectory: Trajectory) -> bytes:
+    c, breaks = trajectory.coefficients, trajectory.breaks
+    end = polynomial.shift(c[-1:], np.diff(breaks[-2:]))
+    rows = np.concatenate([c, end]) * _FACTORIALS[:, None]  # (k + 1, 6, n)
+    header = {key: value for key, value in _header(trajectory).items() if key not in ("format", "version")}
+    out = io.StringIO(newline="")
+    out.write(f"# {FORMAT} {VERSION}\n# {json.dumps(header)}\n")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_columns(trajectory.position_names))
+    for t, row in zip(breaks.tolist(), rows, strict=True):
+        writer.writerow([repr(t), *map(repr, row.T.reshape(-1).tolist())])
+    return out.getvalue().encode()
+
+
+def _read_csv(data: bytes) -> Trajectory:
+    from robosim.trajectory.trajectory import Trajectory
+
+    lines = _text(data).split("\n", 2)
+    words = lines[0].split()
+    if len(words) != 3 or words[:2] != ["#", FORMAT]:
+        raise TrajectoryError(f"1: must be '# {FORMAT} {VERSION}', is {lines[0]!r:.60}")
+    if words[2] != str(VERSION):
+        raise TrajectoryError(
+            f"1: version {words[2]!r:.20} of {FORMAT} is unknown here; this robosim reads version {VERSION}"
+        )
+    if len(lines) < 3 or not lines[1].startswith("# "):
+        raise TrajectoryError("2: must be '# ' and the header as a JSON object")
+    header = _parse_json("  " + lines[1][2:], first_line=2)
+    if not isinstance(header, dict):
+        raise TrajectoryError("2: the header must be a JSON object")
+    try:
+        fields = _fields(header)
+    except TrajectoryError as error:
+        raise TrajectoryError(f"2: {error}") from None
+    names = fields["position_names"]
+    reader = csv.reader(io.StringIO(lines[2], newline=""))
+    try:
+        columns = next(reader, None)
+        if columns != _columns([str(name) for name in names]):
+            raise TrajectoryError("3: the columns must be time and, for each position name, " + ", ".join(DERIVATIVES))
+        rows = []
+        for cells in reader:
+            if not cells:
+                continue
+            place = reader.line_num + 2
+            if len(cells) != len(columns):
+                raise TrajectoryError(f"{place}: has {len(cells)} cells, the header has {len(columns)}")
+            try:
+                rows.append([float(cell) for cell in cells])
+            except ValueError as error:
+                raise TrajectoryError(f"{place}: {error}") from None
+            if not np.isfinite(rows[-1]).all():
+                raise TrajectoryError(f"{place}: a number is not finite")
+    except csv.Error as error:
+        raise TrajectoryError(f"{reader.line_num + 2}: {error}") from None
+    if len(rows) < 2:
+        raise TrajectoryError(f"{len(rows) + 4}: needs at least two rows of numbers")
+    table = np.array(rows)
+    knots = np.moveaxis(table[:, 1:].reshape(len(rows), len(names), 6), 1, 2)
+    trajectory = Trajectory(table[:, 0], knots[:-1] / _FACTORIALS[:, None], **fields)
+    # The last row repeats what the last piece says of its end; in an edited file it may not.
+    end = trajectory.position(trajectory.duration)
+    wrong = np.abs(end - knots[-1, 0]) > 1e-8 * np.maximum(1, np.abs(end))
+    if wrong.any():
+        j = int(np.argmax(wrong))
+        raise TrajectoryError(
+            f"last row: {names[j]}.position is {knots[-1, 0, j]!r}, but the piece before it ends at {end[j]!r}"
+        )
+    return trajectory
+
+
+# -- NPZ -----------------------------------------------------------------------------------------------------------------
+
+
+def _write_npz(trajectory: Trajectory) -> bytes:
+    out = io.BytesIO()
+    header = np.array(json.dumps(_header(trajectory)))
+    np.savez_compressed(out, header=header, breaks=trajectory.breaks, coefficients=trajectory.coefficients)
+    return out.getvalue()
+
+
+def _read_npz(data: bytes) -> Trajectory:
+    from robosim.trajectory.trajectory import Trajectory
+
+    expected = {"header.npy", "breaks.npy", "coefficients.npy"}
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            if len(members) != 3 or {m.filename for m in members} != expected:
+                raise TrajectoryError(f"must hold exactly {', '.join(sorted(expected))}")
+            if sum(m.file_size for m in members) > MAX_BYTES:
+                raise TrajectoryError(f"larger than {MAX_BYTES} bytes when unpacked")
+            arrays = {m.filename[:-4]: _read_npy(archive.read(m), m.filename) for m in members}
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as error:
+        raise TrajectoryError(f"not a readable NPZ file ({error})") from None
+    except Exception as error:
+        # zlib.error and struct.error out of damaged archives share no base class of their own.
+        if isinstance(error, (TrajectoryError, MemoryError, RecursionError)):
+            raise
+        raise TrajectoryError(f"not a readable NPZ file ({type(error).__name__}: {error})") from None
+    text = arrays["header"]
+    if text.ndim != 0 or text.dtype.kind != "U":
+        raise TrajectoryError("header: must be one string")
+    header = _check_version(_parse_json(str(text)))
+    for name in ("breaks", "coefficients"):
+        if arrays[name].dtype.kind != "f":
+            raise TrajectoryError(f"{name}: must be floating point, is {arrays[name].dtype}")
+    return Trajectory(arrays["breaks"], arrays["coefficients"], **_fields(header))
+
+
+def _read_npy(data: bytes, name: str) -> np.ndarray[Any, Any]:
+    """np.load, after checking that the announced size is what is there (it would be allocated first)."""
+    stream = io.BytesIO(data)
+    version = np.lib.format.read_magic(stream)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
+    if read is None:
+        raise TrajectoryError(f"{name}: version {version} of the npy format is not one that robosim writes")
+    shape, _, dtype = read(stream)
+    if dtype.hasobject:
+        raise TrajectoryError(f"{name}: holds Python objects, which are never loaded")
+    count = 1
+    for size in shape:
+        count *= size
+    if count * dtype.itemsize != len(data) - stream.tell():
+        raise TrajectoryError(f"{name}: announces {count} numbers but has {len(data) - stream.tell()} bytes")
+    stream.seek(0)
+    return cast("np.ndarray[Any, Any]", np.load(stream, allow_pickle=False))
+
+
+_WRITERS: dict[str, Callable[[Trajectory], bytes]] = {"json": _write_json, "csv": _write_csv, "npz": _write_npz}
+_READERS: dict[str, Callable[[bytes], Trajectory]] = {"json": _read_json, "csv": _read_csv, "npz": _read_npz}

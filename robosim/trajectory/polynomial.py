@@ -1,0 +1,144 @@
+"""Piecewise polynomials in time: values, shifts, exact extrema, Hermite pieces and splines.
+
+Coefficients c have shape (k, 6, n): on piece i, q(t) = sum_j c[i, j] (t - breaks[i])**j. Cost is linear in what is asked for.
+"""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+DEGREE = 5
+# _FALLING[d, j] = j (j-1) ... (j-d+1), the factor that d derivatives put before (t - b)**(j - d).
+_FALLING = np.array([[np.prod(np.arange(j - d + 1, j + 1)) for j in range(6)] for d in range(6)], dtype=float)
+
+
+def differentiate(coefficients: Array, order: int) -> Array:
+    """Coefficients, along axis -2, of the order-th derivative: shape (..., 6 - order, n)."""
+    return coefficients[..., order:, :] * _FALLING[order, order:, None]
+
+
+def horner(coefficients: Array, s: Array) -> Array:
+    """sum_j c[..., j, :] s**j, with s of a shape that broadcasts against (..., n)."""
+    value = coefficients[..., -1, :]
+    for j in range(coefficients.shape[-2] - 2, -1, -1):
+        value = value * s + coefficients[..., j, :]
+    return value
+
+
+def evaluate(breaks: Array, coefficients: Array, t: Array, order: int) -> Array:
+    """The order-th derivative at times t (any shape): (..., n).
+
+    At an inner break the piece that starts there counts. Outside the span the motion is at rest in its end positions:
+    positions are held and every derivative is zero.
+    """
+    piece = np.clip(np.searchsorted(breaks, t, side="right") - 1, 0, len(coefficients) - 1)
+    s = np.clip(t, breaks[0], breaks[-1]) - breaks[piece]
+    value = horner(differentiate(coefficients[piece], order), s[..., None])
+    if order > 0:
+        value[(t < breaks[0]) | (t > breaks[-1])] = 0.0
+    return value
+
+
+def shift(coefficients: Array, s: Array) -> Array:
+    """Coefficients of p(x + s), piece by piece: s has shape (k,). Taylor's formula."""
+    out = np.zeros_like(coefficients)
+    for j in range(DEGREE + 1):
+        for m in range(j, DEGREE + 1):
+            out[:, j] += comb(m, j) * coefficients[:, m] * (s ** (m - j))[:, None]
+    return out
+
+
+def scale_time(coefficients: Array, factor: float | Array) -> Array:
+    """Coefficients of p(x / factor)."""
+    powers = np.asarray(factor, dtype=float)[..., None] ** np.arange(DEGREE + 1)
+    return coefficients / powers[..., None]
+
+
+def hermite(h: Array, start: tuple[Array, Array, Array | None], end: tuple[Array, Array, Array | None]) -> Array:
+    """Pieces of lengths h (k,) from position, velocity and, for quintics, acceleration at both ends, each (k, n).
+
+    Without accelerations (None at both ends) the pieces are cubic.
+    """
+    q0, v0, a0 = start
+    q1, v1, a1 = end
+    h = h[:, None]
+    c = np.zeros((len(h), DEGREE + 1, q0.shape[1]))
+    c[:, 0], c[:, 1] = q0, v0
+    # What is left to the higher terms, in the normalised time u = s / h.
+    dq = q1 - q0 - h * v0
+    dv = h * (v1 - v0)
+    if a0 is None or a1 is None:
+        c[:, 2] = (3 * dq - dv) / h**2
+        c[:, 3] = (dv - 2 * dq) / h**3
+        return c
+    c[:, 2] = a0 / 2
+    half = h**2 * a0 / 2
+    dq, dv, da = dq - half, dv - 2 * half, h**2 * (a1 - a0)
+    c[:, 3] = (10 * dq - 4 * dv + da / 2) / h**3
+    c[:, 4] = (-15 * dq + 7 * dv - da) / h**4
+    c[:, 5] = (6 * dq - 3 * dv + da / 2) / h**5
+    return c
+
+
+def spline_velocities(times: Array, positions: Array) -> Array:
+    """Knot velocities of the cubic spline with continuous acceleration that starts and ends at rest: (m, n).
+
+    Tridiagonal system (de Boor, A Practical Guide to Splines, ch. IV), solved by elimination without pivoting, which its
+    diagonal dominance makes stable.
+    """
+    h = np.diff(times)[:, None]
+    slope = np.diff(positions, axis=0) / h
+    v = np.zeros_like(positions)
+    if len(times) == 2:
+        return v
+    lower, upper = h[1:], h[:-1]
+    diagonal = 2 * (h[:-1] + h[1:])
+    rhs = 3 * (h[1:] * slope[:-1] + h[:-1] * slope[1:])
+    for i in range(1, len(rhs)):
+        w = lower[i] / diagonal[i - 1]
+        diagonal[i] -= w * upper[i - 1]
+        rhs[i] -= w * rhs[i - 1]
+    v[-2] = rhs[-1] / diagonal[-1]
+    for i in range(len(rhs) - 2, -1, -1):
+        v[i + 1] = (rhs[i] - upper[i] * v[i + 2]) / diagonal[i]
+    return v
+
+
+def extreme_times(coefficients: Array, h: Array) -> Array:
+    """Every local time in [0, h] at which each polynomial can be extreme: both ends and all roots of its derivative.
+
+    coefficients: (k, d + 1, n), h: (k,). Returns (k, d + 1, n), sorted along axis 1, repeated where there are fewer roots.
+    Between the roots of p'' the derivative p' is monotone, so each of its roots is bracketed: bisection to the last bit,
+    from the linear derivative upwards. Nothing is missed, and nothing depends on the conditioning of an eigenproblem.
+    """
+    degree = coefficients.shape[1] - 1
+    # p(u h) has the coefficients c_j h**j in u = s / h, in [0, 1].
+    c = coefficients * (h[:, None] ** np.arange(degree + 1))[:, :, None]
+    k, _, n = c.shape
+    points = np.stack([np.zeros((k, n)), np.ones((k, n))], axis=1)
+    for order in range(degree - 1, 0, -1):
+        d = np.moveaxis(c[:, order:] * _FALLING[order, order : degree + 1, None], 1, 0)[:, :, None, :]
+        lo, hi = points[:, :-1].copy(), points[:, 1:].copy()
+        f_lo, f_hi = _horner_first(d, lo), _horner_first(d, hi)
+        rising = f_hi > f_lo
+        crosses = (np.minimum(f_lo, f_hi) < 0) & (np.maximum(f_lo, f_hi) > 0)
+        for _ in range(54):
+            mid = 0.5 * (lo + hi)
+            below = (_horner_first(d, mid) < 0) == rising
+            lo = np.where(below, mid, lo)
+            hi = np.where(below, hi, mid)
+        root = np.where(crosses, 0.5 * (lo + hi), points[:, 1:])
+        points = np.concatenate([points[:, :1], root, points[:, -1:]], axis=1)
+    return points * h[:, None, None]
+
+
+def _horner_first(d: Array, u: Array) -> Array:
+    value = d[-1] * np.ones_like(u)
+    for j in range(len(d) - 2, -1, -1):
+        value = value * u + d[j]
+    return value

@@ -1,0 +1,434 @@
+"""Trajectory: piecewise polynomials in time of degree 5 or less, with names, limits and provenance.
+
+On piece i, q(t) = sum_j coefficients[i, j] (t - breaks[i])**j. Time starts at 0. It knows names and numbers, never a robot.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robosim.errors import TrajectoryError
+from robosim.trajectory import polynomial
+from robosim.trajectory.limits import TrajectoryLimits, Violation, find_violations
+from robosim.trajectory.polynomial import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# tau = f(q, v, a), each (n,): what Trajectory.torque evaluates.
+InverseDynamics = Callable[[Array, Array, Array], ArrayLike]
+Format = Literal["json", "csv", "npz"]
+
+UNITS = ("rad", "m", "1")
+# Pieces must meet this closely: rounding of polynomials on pieces as short as a microsecond stays far below.
+_POSITION_TOLERANCE = 1e-8
+_VELOCITY_TOLERANCE = 1e-5
+
+
+class Samples(NamedTuple):
+    """A trajectory at m times: time (m,) [s], position, velocity and acceleration (m, n)."""
+
+    time: Array
+    position: Array
+    velocity: Array
+    acceleration: Array
+
+
+class Trajectory:
+    """A motion q(t) of named positions over [0, duration], continuous in position and velocity.
+
+    Outside [0, duration] the motion is at rest in its first or last position: positions are held and all derivatives are
+    zero, as a trajectory controller holds its last command. At an inner break the piece that starts there counts.
+
+    Args:
+        breaks: (k + 1,) [s], strictly increasing from 0.
+        coefficients: (k, m, n) with 1 <= m <= 6: powers of (t - breaks[i]), lowest first.
+        position_names: n distinct names, one per position.
+        units: n of "rad", "m", "1" (one for all is enough); of the positions.
+        robot: name of the robot that it is for.
+        limits: the limits it was made for.
+        seed: of the planner that made it.
+        metadata: anything JSON can hold.
+        inverse_dynamics: tau = f(q, v, a), for ``torque``; not saved in files.
+        torque_names: names of the torques; by default the position names.
+
+    Raises TrajectoryError, naming the field, when something does not fit, is not finite, or jumps at a break.
+    """
+
+    def __init__(
+        self,
+        breaks: ArrayLike,
+        coefficients: ArrayLike,
+        position_names: Sequence[str],
+        *,
+        units: str | Sequence[str] = "rad",
+        robot: str = "",
+        limits: TrajectoryLimits | None = None,
+        seed: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        inverse_dynamics: InverseDynamics | None = None,
+        torque_names: Sequence[str] | None = None,
+    ) -> None:
+        self.position_names = _names("position_names", position_names)
+        n = len(self.position_names)
+        self.torque_names = self.position_names if torque_names is None else _names("torque_names", torque_names)
+        self.breaks, self.coefficients = _pieces(breaks, coefficients, self.position_names)
+        self.units = (units,) * n if isinstance(units, str) else tuple(units)
+        if len(self.units) != n or any(unit not in UNITS for unit in self.units):
+            raise TrajectoryError(f"units: must be {n} of {', '.join(UNITS)}, not {units!r}")
+        if not isinstance(robot, str):
+            raise TrajectoryError(f"robot: must be a string, not {robot!r}")
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer))):
+            raise TrajectoryError(f"seed: must be an integer or None, not {seed!r}")
+        if limits is not None:
+            limits.check_sizes(n, len(self.torque_names))
+        self.robot = robot
+        self.limits = limits
+        self.seed = None if seed is None else int(seed)
+        try:
+            self.metadata: dict[str, Any] = json.loads(json.dumps(dict(metadata or {}), allow_nan=False))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise TrajectoryError(f"metadata: not representable in JSON ({error})") from None
+        self.inverse_dynamics = inverse_dynamics
+
+    # -- Construction ----------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def from_knots(
+        times: ArrayLike,
+        positions: ArrayLike,
+        velocities: ArrayLike,
+        accelerations: ArrayLike | None = None,
+        *,
+        position_names: Sequence[str],
+        **fields: Any,
+    ) -> Trajectory:
+        """Through knots: cubic Hermite pieces, or quintic ones when accelerations are given.
+
+        Args:
+            times: (m,) [s], strictly increasing from 0, m >= 2.
+            positions, velocities, accelerations: (m, n).
+            position_names, fields: as of Trajectory.
+        """
+        t, knots = _knots(times, positions, velocities, accelerations, len(position_names))
+        q, v = knots[0], knots[1]
+        a = knots[2] if len(knots) > 2 else None
+        start = (q[:-1], v[:-1], None if a is None else a[:-1])
+        end = (q[1:], v[1:], None if a is None else a[1:])
+        return Trajectory(t, polynomial.hermite(np.diff(t), start, end), position_names, **fields)
+
+    @staticmethod
+    def from_waypoints(
+        times: ArrayLike, positions: ArrayLike, *, position_names: Sequence[str], **fields: Any
+    ) -> Trajectory:
+        """Cubic spline through (m, n) positions at (m,) times: at rest at both ends, acceleration continuous between."""
+        t, knots = _knots(times, positions, None, None, len(position_names))
+        velocities = polynomial.spline_velocities(t, knots[0])
+        return Trajectory.from_knots(t, knots[0], velocities, position_names=position_names, **fields)
+
+    def replace(self, **fields: Any) -> Trajectory:
+        """A copy with some constructor arguments changed."""
+        current = {name: getattr(self, name) for name in _FIELDS}
+        if "position_names" in fields and "torque_names" not in fields and self.torque_names == self.position_names:
+            current["torque_names"] = None
+        return Trajectory(**{**current, **fields})
+
+    # -- Values ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def n(self) -> int:
+        """Number of positions."""
+        return len(self.position_names)
+
+    @property
+    def duration(self) -> float:
+        """[s]."""
+        return float(self.breaks[-1])
+
+    def position(self, t: ArrayLike) -> Array:
+        """q at times t of any shape: (..., n)."""
+        return self._derivative(t, 0)
+
+    def velocity(self, t: ArrayLike) -> Array:
+        """dq/dt at times t of any shape: (..., n)."""
+        return self._derivative(t, 1)
+
+    def acceleration(self, t: ArrayLike) -> Array:
+        """d2q/dt2 at times t of any shape: (..., n). It may jump at the breaks."""
+        return self._derivative(t, 2)
+
+    def jerk(self, t: ArrayLike) -> Array:
+        """d3q/dt3 inside the pieces at times t of any shape: (..., n). Jumps of the acceleration do not appear in it."""
+        return self._derivative(t, 3)
+
+    def torque(self, t: ArrayLike) -> Array:
+        """Inverse dynamics along the motion at times t of any shape: (..., n torques). Needs ``inverse_dynamics``."""
+        times = _times(t)
+        f = self._inverse_dynamics()
+        q, v, a = (self._derivative(times, order).reshape(-1, self.n) for order in range(3))
+        tau = np.array([f(*state) for state in zip(q, v, a, strict=True)], dtype=float)
+        return tau.reshape(*times.shape, len(self.torque_names))
+
+    def piece_torque(self, piece: Array, s: Array) -> Array:
+        """Torque on the given pieces (m,) at local times s (m,): at a break, either side can be asked for."""
+        f = self._inverse_dynamics()
+        c = self.coefficients[piece]
+        states = [polynomial.horner(polynomial.differentiate(c, order), s[:, None]) for order in range(3)]
+        tau = np.array([f(*state) for state in zip(*states, strict=True)], dtype=float)
+        return tau.reshape(len(s), len(self.torque_names))
+
+    def sample(self, rate: float) -> Samples:
+        """The motion at 0, 1/rate, 2/rate, ... [Hz] and at its end, which is always the last sample."""
+        if not (np.isfinite(rate) and rate > 0):
+            raise TrajectoryError(f"rate: must be a positive number of samples per second, not {rate!r}")
+        # A regular sample within a millionth of a period of the end gives way to the end itself.
+        count = int(np.ceil(self.duration * rate - 1e-6))
+        t = np.append(np.arange(count) / rate, self.duration)
+        return Samples(t, self.position(t), self.velocity(t), self.acceleration(t))
+
+    # -- New trajectories from old ---------------------------------------------------------------------------------------
+
+    def slice(self, t0: float, t1: float) -> Trajectory:
+        """The part from t0 to t1, 0 <= t0 < t1 <= duration, as a trajectory whose time starts at 0."""
+        if not (0 <= t0 < t1 <= self.duration):
+            raise TrajectoryError(f"slice: needs 0 <= t0 < t1 <= {self.duration}, got {t0!r}, {t1!r}")
+        first = int(np.searchsorted(self.breaks, t0, side="right")) - 1
+        last = int(np.searchsorted(self.breaks, t1, side="left"))
+        breaks = np.concatenate([[t0], self.breaks[first + 1 : last], [t1]])
+        c = self.coefficients[first:last].copy()
+        c[:1] = polynomial.shift(c[:1], np.array([t0 - self.breaks[first]]))
+        return self.replace(breaks=breaks - t0, coefficients=c)
+
+    def concatenate(self, *others: Trajectory) -> Trajectory:
+        """This motion and then the others, each starting where the one before ends.
+
+        The others' positions are matched by name. Raises TrajectoryError when names differ, or when position or velocity
+        jumps between two of them.
+        """
+        breaks, pieces = [self.breaks], [self.coefficients]
+        for other in others:
+            if set(other.position_names) != set(self.position_names):
+                odd = sorted(set(other.position_names) ^ set(self.position_names))
+                raise TrajectoryError(f"concatenate: the position names differ in {', '.join(map(repr, odd))}")
+            index = [other.position_names.index(name) for name in self.position_names]
+            breaks.append(breaks[-1][-1] + other.breaks[1:])
+            pieces.append(other.coefficients[:, :, index])
+        return self.replace(breaks=np.concatenate(breaks), coefficients=np.concatenate(pieces))
+
+    def reverse(self) -> Trajectory:
+        """The same path back: q(duration - t)."""
+        h = np.diff(self.breaks)
+        c = polynomial.shift(self.coefficients, h)[::-1].copy()
+        c[:, 1::2] *= -1
+        breaks = (self.duration - self.breaks)[::-1]
+        breaks[-1] = self.duration
+        return self.replace(breaks=breaks, coefficients=c)
+
+    def scale(self, factor: float) -> Trajectory:
+        """The same path, taking factor times as long: velocities divide by factor, accelerations by its square."""
+        if not (np.isfinite(factor) and factor > 0):
+            raise TrajectoryError(f"scale: the factor must be positive and finite, not {factor!r}")
+        return self.replace(
+            breaks=self.breaks * factor, coefficients=polynomial.scale_time(self.coefficients, factor)
+        )
+
+    def reorder(self, position_names: Sequence[str]) -> Trajectory:
+        """The same motion with its positions in another order. Raises TrajectoryError for missing or extra names."""
+        names = tuple(position_names)
+        missing = [name for name in self.position_names if name not in names]
+        extra = [name for name in names if name not in self.position_names]
+        if missing or extra:
+            parts = []
+            if extra:
+                parts.append(f"has no {', '.join(map(repr, extra))}")
+            if missing:
+                parts.append(f"moves {', '.join(map(repr, missing))}, which is not asked for")
+            raise TrajectoryError(f"position_names: the trajectory {' and '.join(parts)}")
+        if names == self.position_names:
+            return self
+        index = [self.position_names.index(name) for name in names]
+        torque_names, torque_index = self.torque_names, list(range(len(self.torque_names)))
+        if self.torque_names == self.position_names:
+            torque_names, torque_index = names, index
+        inverse_dynamics = self.inverse_dynamics
+        if inverse_dynamics is not None:
+            inverse_dynamics = _Permuted(inverse_dynamics, np.argsort(index), np.array(torque_index))
+        return self.replace(
+            coefficients=self.coefficients[:, :, index],
+            position_names=names,
+            torque_names=torque_names,
+            units=tuple(self.units[i] for i in index),
+            limits=None if self.limits is None else self.limits.reordered(index, torque_index),
+            inverse_dynamics=inverse_dynamics,
+        )
+
+    # -- Checks, files, pictures -----------------------------------------------------------------------------------------
+
+    def validate(self, limits: TrajectoryLimits | None = None, *, tolerance: float = 1e-6) -> list[Violation]:
+        """Where the motion breaks limits (its own by default) by more than tolerance, relative: empty when nowhere.
+
+        Positions, velocities, accelerations and jerks are checked at every time, between samples too: at the exact extrema
+        of the polynomials. Torques, when inverse dynamics is attached, are searched at 1 kHz with refined peaks. One entry
+        per joint, quantity and side, the worst. Without any limits nothing can be broken.
+        """
+        limits = self.limits if limits is None else limits
+        if limits is None:
+            return []
+        limits.check_sizes(self.n, len(self.torque_names))
+        return find_violations(self, limits, tolerance)
+
+    def save(self, path: str | PathLike[str], format: Format | None = None) -> None:
+        """Write to a file, whole or not at all: JSON, CSV or NPZ, by the file name's ending unless format says.
+
+        JSON and NPZ give back the same trajectory to the last bit; CSV, made for spreadsheets (a row per knot: time, then
+        position, velocity, acceleration, jerk, snap and crackle of each joint right after it), to the last digits.
+        """
+        from robosim.trajectory import files
+
+        files.save(self, path, format)
+
+    @staticmethod
+    def load(
+        path: str | PathLike[str], position_names: Sequence[str] | None = None, format: Format | None = None
+    ) -> Trajectory:
+        """Read what ``save`` wrote. With position_names the positions come in that order, matched by name.
+
+        Raises TrajectoryError, naming the file and the place, for anything malformed, of unknown version, or with names
+        missing or extra; OSError when the file cannot be read.
+        """
+        from robosim.trajectory import files
+
+        trajectory = files.load(path, format)
+        if position_names is None:
+            return trajectory
+        try:
+            return trajectory.reorder(position_names)
+        except TrajectoryError as error:
+            raise TrajectoryError(f"{path}: {error}") from None
+
+    def plot(self, *, names: Sequence[str] | None = None, rate: float = 500.0) -> Figure:
+        """A matplotlib Figure: positions, velocities, accelerations and, when known, torques, with their limits drawn.
+
+        Args:
+            names: which positions to show (and torques of the same names); all by default.
+            rate: samples per second that the curves are drawn with.
+        """
+        from robosim.trajectory.plot import plot
+
+        return plot(self, names, rate)
+
+    def __repr__(self) -> str:
+        robot = f" of {self.robot}" if self.robot else ""
+        return f"<Trajectory{robot}: {self.n} positions, {len(self.coefficients)} pieces, {self.duration:.4g} s>"
+
+    def _derivative(self, t: ArrayLike, order: int) -> Array:
+        return polynomial.evaluate(self.breaks, self.coefficients, _times(t), order)
+
+    def _inverse_dynamics(self) -> InverseDynamics:
+        if self.inverse_dynamics is None:
+            raise TrajectoryError("torque: this trajectory has no inverse dynamics attached; use replace(inverse_dynamics=...)")
+        return self.inverse_dynamics
+
+
+_FIELDS = (
+    "breaks", "coefficients", "position_names", "units", "robot", "limits", "seed", "metadata", "inverse_dynamics",
+    "torque_names",
+)  # fmt: skip
+
+
+class _Permuted:
+    """Inverse dynamics of reordered positions: put the inputs back in order, call, reorder the torques."""
+
+    def __init__(self, f: InverseDynamics, back: Array, torque_index: Array) -> None:
+        self.f, self.back, self.torque_index = f, back, torque_index
+
+    def __call__(self, q: Array, v: Array, a: Array) -> Array:
+        return np.asarray(self.f(q[self.back], v[self.back], a[self.back]), dtype=float)[self.torque_index]
+
+
+def _times(t: ArrayLike) -> Array:
+    times = np.asarray(t, dtype=float)
+    if np.isnan(times).any():
+        raise TrajectoryError("t: a time is NaN")
+    return times
+
+
+def _names(field: str, names: Sequence[str]) -> tuple[str, ...]:
+    out = tuple(names)
+    if isinstance(names, str) or not out or not all(isinstance(name, str) and name for name in out):
+        raise TrajectoryError(f"{field}: must be a sequence of one or more names, not {names!r}")
+    repeated = sorted({name for name in out if out.count(name) > 1})
+    if repeated:
+        raise TrajectoryError(f"{field}: {repeated[0]!r} appears more than once")
+    return out
+
+
+def _array(field: str, value: ArrayLike, ndim: int) -> Array:
+    try:
+        array = np.array(value, dtype=float, order="C")
+    except (TypeError, ValueError) as error:
+        raise TrajectoryError(f"{field}: not a regular array of numbers ({error})") from None
+    if array.ndim != ndim:
+        raise TrajectoryError(f"{field}: must have {ndim} dimensions, has shape {array.shape}")
+    if not np.isfinite(array).all():
+        place = np.argwhere(~np.isfinite(array))[0]
+        raise TrajectoryError(f"{field}[{', '.join(map(str, place))}]: is not finite")
+    return array
+
+
+def _increasing(field: str, times: Array) -> None:
+    if len(times) < 2:
+        raise TrajectoryError(f"{field}: needs at least two times, has {len(times)}")
+    if times[0] != 0:
+        raise TrajectoryError(f"{field}[0]: time starts at 0, not {times[0]}")
+    if (np.diff(times) <= 0).any():
+        i = int(np.argmax(np.diff(times) <= 0))
+        raise TrajectoryError(f"{field}[{i + 1}]: {times[i + 1]} does not come after {times[i]}")
+
+
+def _knots(
+    times: ArrayLike, positions: ArrayLike, velocities: ArrayLike | None, accelerations: ArrayLike | None, n: int
+) -> tuple[Array, list[Array]]:
+    t = _array("times", times, 1)
+    _increasing("times", t)
+    knots = []
+    fields = (("positions", positions), ("velocities", velocities), ("accelerations", accelerations))
+    for field, value in fields:
+        if value is not None:
+            knots.append(_array(field, value, 2))
+            if knots[-1].shape != (len(t), n):
+                raise TrajectoryError(f"{field}: must have shape {(len(t), n)}, has {knots[-1].shape}")
+    return t, knots
+
+
+def _pieces(breaks: ArrayLike, coefficients: ArrayLike, names: tuple[str, ...]) -> tuple[Array, Array]:
+    b = _array("breaks", breaks, 1)
+    _increasing("breaks", b)
+    given = _array("coefficients", coefficients, 3)
+    k, m, n = given.shape
+    if k != len(b) - 1 or n != len(names) or not 1 <= m <= polynomial.DEGREE + 1:
+        raise TrajectoryError(
+            f"coefficients: must have shape ({len(b) - 1}, 1 to 6, {len(names)}), has {given.shape}"
+        )
+    c = np.zeros((k, polynomial.DEGREE + 1, n))
+    c[:, :m] = given
+    h = np.diff(b)[:-1, None]
+    for order, what, tolerance in ((0, "position", _POSITION_TOLERANCE), (1, "velocity", _VELOCITY_TOLERANCE)):
+        end = polynomial.horner(polynomial.differentiate(c[:-1], order), h)
+        start = c[1:, order]
+        jump = np.abs(start - end)
+        bad = np.argwhere(~(jump <= tolerance * np.maximum(1.0, np.abs(start))))
+        if len(bad):
+            i, j = bad[0]
+            raise TrajectoryError(
+                f"{what} of {names[j]} jumps from {end[i, j]:.9g} to {start[i, j]:.9g} at {b[i + 1]:.9g} s"
+            )
+    b.setflags(write=False)
+    c.setflags(write=False)
+    return b, c
