@@ -1,4 +1,4 @@
-"""Timed motions: evaluate, cut and join, check against limits, save, load and plot. Knows no robot, only names."""
+"""Timed motions: evaluate, cut and join, check against limits, save, load and plot. Knows names, not robots."""
 
 from robosim.trajectory.limits import TrajectoryLimits, Violation
 from robosim.trajectory.trajectory import Samples, Trajectory

@@ -1,9 +1,10 @@
 """Trajectory files: JSON, CSV and NPZ, written atomically, read with suspicion.
 
-Every file says format "robosim-trajectory" and version 1 and carries the same header (names, units, robot, limits, seed,
-metadata). JSON: one object, with "breaks" and "coefficients". NPZ: arrays breaks and coefficients, and the header as a JSON
-string; no pickle. CSV: line 1 "# robosim-trajectory 1", line 2 "# " and the header in JSON, line 3 the column names, then a
-row per knot: time and the six derivatives 0..5 of each position just after it (the last row: just before it).
+Every file says format "robosim-trajectory" and version 1 and carries the same header (names, units, robot,
+limits, seed, metadata). JSON: one object, with "breaks" and "coefficients". NPZ: arrays breaks and
+coefficients, and the header as a JSON string; no pickle. CSV: line 1 "# robosim-trajectory 1", line 2 "# "
+and the header in JSON, line 3 the column names, then a row per knot: time and the six derivatives 0..5 of
+each position just after it (the last row: just before it).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import csv
 import io
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 from collections.abc import Callable, Sequence
 from math import factorial
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from robosim.errors import TrajectoryError
+from robosim.errors import FileError, TrajectoryError
 from robosim.trajectory import polynomial
 from robosim.trajectory.limits import TrajectoryLimits
 
@@ -41,42 +42,49 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str], format: Format | 
     target = Path(path)
     data = _WRITERS[_format(target, format)](trajectory)
     # A reader sees the old file or the new one, never a part of it.
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot be written: {error.strerror}", file=target) from error
 
 
 def load(path: str | os.PathLike[str], format: Format | None) -> Trajectory:
     """See Trajectory.load."""
     source = Path(path)
     reader = _READERS[_format(source, format)]
-    if source.stat().st_size > MAX_BYTES:
-        raise TrajectoryError(f"{source}: larger than {MAX_BYTES} bytes")
-    data = source.read_bytes()
+    try:
+        if source.stat().st_size > MAX_BYTES:
+            raise FileError(f"larger than {MAX_BYTES} bytes", file=source)
+        data = source.read_bytes()
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"cannot be read: {error.strerror}", file=source) from error
     try:
         return reader(data)
     except TrajectoryError as error:
-        raise TrajectoryError(f"{source}{':' if str(error)[:1].isdigit() else ': '}{error}") from None
+        raise TrajectoryError(str(error), file=source, line=error.line) from None
     except (RecursionError, MemoryError, OverflowError) as error:
-        raise TrajectoryError(f"{source}: nested too deeply or too large ({type(error).__name__})") from None
+        message = f"nested too deeply or too large ({type(error).__name__})"
+        raise TrajectoryError(message, file=source) from None
 
 
 def _format(path: Path, format: str | None) -> str:
     chosen = path.suffix[1:].lower() if format is None else format
     if chosen not in _WRITERS:
-        raise TrajectoryError(f"{path}: unknown trajectory format {chosen!r}; known are {', '.join(_WRITERS)}")
+        raise TrajectoryError(
+            f"unknown trajectory format {chosen!r}; known are {', '.join(_WRITERS)}", file=path
+        )
     return chosen
 
 
-# -- The header, shared by all formats -----------------------------------------------------------------------------------
+# -- The header, shared by all formats -----------------------------------------------------------------------
 
 
 def _header(trajectory: Trajectory) -> dict[str, Any]:
@@ -137,7 +145,9 @@ def _parse_json(text: str, first_line: int = 1) -> Any:
     try:
         return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
     except json.JSONDecodeError as error:
-        raise TrajectoryError(f"{error.lineno + first_line - 1}:{error.colno}: {error.msg}") from None
+        raise TrajectoryError(
+            f"column {error.colno}: {error.msg}", line=error.lineno + first_line - 1
+        ) from None
     except TrajectoryError:
         raise
     except ValueError as error:
@@ -149,7 +159,7 @@ def _text(data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise TrajectoryError(f"{line}: not UTF-8 text (byte {error.start})") from None
+        raise TrajectoryError(f"not UTF-8 text (byte {error.start})", line=line) from None
 
 
 def _numbers(value: Any, place: str) -> None:
@@ -162,14 +172,16 @@ def _numbers(value: Any, place: str) -> None:
         raise TrajectoryError(f"{place}: must be a number, is {value!r:.50}")
 
 
-# -- JSON ----------------------------------------------------------------------------------------------------------------
+# -- JSON ----------------------------------------------------------------------------------------------------
 
 
 def _write_json(trajectory: Trajectory) -> bytes:
     def rows(values: Sequence[Any]) -> str:
         return "[\n  " + ",\n  ".join(json.dumps(row) for row in values) + "\n ]"
 
-    head = ",\n ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in _header(trajectory).items())
+    head = ",\n ".join(
+        f"{json.dumps(key)}: {json.dumps(value)}" for key, value in _header(trajectory).items()
+    )
     breaks = json.dumps(trajectory.breaks.tolist())
     pieces = rows(trajectory.coefficients.tolist())
     return f'{{\n {head},\n "breaks": {breaks},\n "coefficients": {pieces}\n}}\n'.encode()
@@ -188,7 +200,7 @@ def _read_json(data: bytes) -> Trajectory:
     return Trajectory(**arrays, **_fields(document))
 
 
-# -- CSV -----------------------------------------------------------------------------------------------------------------
+# -- CSV -----------------------------------------------------------------------------------------------------
 
 
 def _columns(names: Sequence[str]) -> list[str]:
@@ -215,43 +227,46 @@ def _read_csv(data: bytes) -> Trajectory:
     lines = _text(data).split("\n", 2)
     words = lines[0].split()
     if len(words) != 3 or words[:2] != ["#", FORMAT]:
-        raise TrajectoryError(f"1: must be '# {FORMAT} {VERSION}', is {lines[0]!r:.60}")
+        raise TrajectoryError(f"must be '# {FORMAT} {VERSION}', is {lines[0]!r:.60}", line=1)
     if words[2] != str(VERSION):
         raise TrajectoryError(
-            f"1: version {words[2]!r:.20} of {FORMAT} is unknown here; this robosim reads version {VERSION}"
+            f"version {words[2]!r:.20} of {FORMAT} is unknown here; this robosim reads version {VERSION}",
+            line=1,
         )
     if len(lines) < 3 or not lines[1].startswith("# "):
-        raise TrajectoryError("2: must be '# ' and the header as a JSON object")
+        raise TrajectoryError("must be '# ' and the header as a JSON object", line=2)
     header = _parse_json("  " + lines[1][2:], first_line=2)
     if not isinstance(header, dict):
-        raise TrajectoryError("2: the header must be a JSON object")
+        raise TrajectoryError("the header must be a JSON object", line=2)
     try:
         fields = _fields(header)
     except TrajectoryError as error:
-        raise TrajectoryError(f"2: {error}") from None
+        raise TrajectoryError(str(error), line=2) from None
     names = fields["position_names"]
     reader = csv.reader(io.StringIO(lines[2], newline=""))
     try:
         columns = next(reader, None)
         if columns != _columns([str(name) for name in names]):
-            raise TrajectoryError("3: the columns must be time and, for each position name, " + ", ".join(DERIVATIVES))
+            raise TrajectoryError(
+                f"the columns must be time and, for each position name, {', '.join(DERIVATIVES)}", line=3
+            )
         rows = []
         for cells in reader:
             if not cells:
                 continue
             place = reader.line_num + 2
             if len(cells) != len(columns):
-                raise TrajectoryError(f"{place}: has {len(cells)} cells, the header has {len(columns)}")
+                raise TrajectoryError(f"has {len(cells)} cells, the header has {len(columns)}", line=place)
             try:
                 rows.append([float(cell) for cell in cells])
             except ValueError as error:
-                raise TrajectoryError(f"{place}: {error}") from None
+                raise TrajectoryError(str(error), line=place) from None
             if not np.isfinite(rows[-1]).all():
-                raise TrajectoryError(f"{place}: a number is not finite")
+                raise TrajectoryError("a number is not finite", line=place)
     except csv.Error as error:
-        raise TrajectoryError(f"{reader.line_num + 2}: {error}") from None
+        raise TrajectoryError(str(error), line=reader.line_num + 3) from None
     if len(rows) < 2:
-        raise TrajectoryError(f"{len(rows) + 4}: needs at least two rows of numbers")
+        raise TrajectoryError("needs at least two rows of numbers", line=reader.line_num + 2)
     table = np.array(rows)
     knots = np.moveaxis(table[:, 1:].reshape(len(rows), len(names), 6), 1, 2)
     trajectory = Trajectory(table[:, 0], knots[:-1] / _FACTORIALS[:, None], **fields)
@@ -266,7 +281,7 @@ def _read_csv(data: bytes) -> Trajectory:
     return trajectory
 
 
-# -- NPZ -----------------------------------------------------------------------------------------------------------------
+# -- NPZ -----------------------------------------------------------------------------------------------------
 
 
 def _write_npz(trajectory: Trajectory) -> bytes:
@@ -309,7 +324,9 @@ def _read_npy(data: bytes, name: str) -> np.ndarray[Any, Any]:
     """np.load, after checking that the announced size is what is there (it would be allocated first)."""
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(
+        version
+    )
     if read is None:
         raise TrajectoryError(f"{name}: version {version} of the npy format is not one that robosim writes")
     shape, _, dtype = read(stream)
@@ -324,5 +341,9 @@ def _read_npy(data: bytes, name: str) -> np.ndarray[Any, Any]:
     return cast("np.ndarray[Any, Any]", np.load(stream, allow_pickle=False))
 
 
-_WRITERS: dict[str, Callable[[Trajectory], bytes]] = {"json": _write_json, "csv": _write_csv, "npz": _write_npz}
+_WRITERS: dict[str, Callable[[Trajectory], bytes]] = {
+    "json": _write_json,
+    "csv": _write_csv,
+    "npz": _write_npz,
+}
 _READERS: dict[str, Callable[[bytes], Trajectory]] = {"json": _read_json, "csv": _read_csv, "npz": _read_npz}

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from robosim.errors import TrajectoryError
 from robosim.trajectory import polynomial
@@ -20,15 +19,16 @@ if TYPE_CHECKING:
 FIELDS = ("lower", "upper", "velocity", "acceleration", "jerk", "effort")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TrajectoryLimits:
-    """Limits per position entry, in the order of the trajectory's ``position_names``; infinite (or None) where there is none.
+    """Limits per position entry, in the order of the trajectory's ``position_names``; infinite (or None)
+    where there is none.
 
     Attributes:
         lower, upper: position bounds, (n,), [rad] or [m].
         velocity, acceleration, jerk: symmetric bounds >= 0, (n,).
-        effort: symmetric bounds of force or torque >= 0, one per entry of the trajectory's ``torque_names``, [N m] or [N].
-        acceleration_source: where the acceleration limits come from (URDF has none).
+        effort: symmetric bounds of force or torque >= 0, one per entry of the trajectory's ``torque_names``,
+        [N m] or [N]. acceleration_source: where the acceleration limits come from (URDF has none).
     """
 
     lower: Array | None = None
@@ -55,7 +55,9 @@ class TrajectoryLimits:
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         if not isinstance(self.acceleration_source, str):
-            raise TrajectoryError(f"limits.acceleration_source: must be a string, not {self.acceleration_source!r}")
+            raise TrajectoryError(
+                f"limits.acceleration_source: must be a string, not {self.acceleration_source!r}"
+            )
 
     def check_sizes(self, n: int, n_torques: int) -> None:
         """Raise TrajectoryError unless every array fits n positions and n_torques torques."""
@@ -86,8 +88,10 @@ class TrajectoryLimits:
         """Inverse of to_dict. Raises TrajectoryError naming the field."""
         unknown = set(data) - {*FIELDS, "acceleration_source"}
         if unknown:
-            raise TrajectoryError(f"limits: unknown field {sorted(unknown)[0]!r}; known are {', '.join(FIELDS)}")
-        arrays: dict[str, ArrayLike] = {}
+            raise TrajectoryError(
+                f"limits: unknown field {sorted(unknown)[0]!r}; known are {', '.join(FIELDS)}"
+            )
+        arrays: dict[str, Any] = {}
         for name in FIELDS:
             if name not in data:
                 continue
@@ -99,7 +103,7 @@ class TrajectoryLimits:
                 arrays[name] = np.array([infinity if x is None else x for x in values], dtype=float)
             except OverflowError:
                 raise TrajectoryError(f"limits.{name}: a number is too large") from None
-        return TrajectoryLimits(**arrays, acceleration_source=data.get("acceleration_source", ""))  # type: ignore[arg-type]
+        return TrajectoryLimits(**arrays, acceleration_source=data.get("acceleration_source", ""))
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,8 @@ class Violation:
 
     def __str__(self) -> str:
         side = "above" if self.value > self.limit else "below"
-        return f"{self.quantity} of {self.name} is {self.value:.9g} at {self.time:.6g} s, {side} its limit {self.limit:.9g}"
+        what = f"{self.quantity} of {self.name} is {self.value:.9g} at {self.time:.6g} s"
+        return f"{what}, {side} its limit {self.limit:.9g}"
 
 
 def find_violations(trajectory: Trajectory, limits: TrajectoryLimits, tolerance: float) -> list[Violation]:
@@ -145,7 +150,8 @@ def find_violations(trajectory: Trajectory, limits: TrajectoryLimits, tolerance:
 
 
 def extremes(trajectory: Trajectory, order: int) -> tuple[Array, Array]:
-    """Times (m, n) and values (m, n) among which each joint's order-th derivative has its minimum and maximum, exactly."""
+    """Times (m, n) and values (m, n) among which each joint's order-th derivative has its minimum and
+    maximum, exactly."""
     h = np.diff(trajectory.breaks)
     derivative = polynomial.differentiate(trajectory.coefficients, order)
     local = polynomial.extreme_times(derivative, h)
@@ -179,8 +185,8 @@ def _worst(
 def _torque_extremes(trajectory: Trajectory) -> tuple[Array, Array]:
     """Torques at both sides of every break and between, at 1 kHz and at least 8 per piece, the peaks refined.
 
-    The inverse dynamics is an arbitrary function, so this is a search, not a proof: around each joint's greatest and least
-    sample the bracket is narrowed three times by 16.
+    The inverse dynamics is an arbitrary function, so this is a search, not a proof: around each joint's
+    greatest and least sample the bracket is narrowed three times by 16.
     """
     h = np.diff(trajectory.breaks)
     count = np.maximum(8, np.ceil(h * 1000)).astype(int)

@@ -45,7 +45,10 @@ def plot(trajectory: Trajectory, names: Sequence[str] | None, rate: float) -> Fi
         torque_names = [name for name in shown if name in trajectory.torque_names]
         torque_index = [trajectory.torque_names.index(name) for name in torque_names]
         if names is None:
-            torque_names, torque_index = list(trajectory.torque_names), list(range(len(trajectory.torque_names)))
+            torque_names, torque_index = (
+                list(trajectory.torque_names),
+                list(range(len(trajectory.torque_names))),
+            )
         upper = None if limits is None else limits.effort
         axes[3].set_ylabel("torque [N m]")
         _curves(
@@ -85,5 +88,7 @@ def _curves(
                 value = float(bound[i])
                 shared = sum(1 for j in index if bound[j] == bound[i]) > 1
                 if value not in drawn:
-                    ax.axhline(value, color="0.4" if shared else f"C{order % 10}", linestyle="--", linewidth=0.9)
+                    ax.axhline(
+                        value, color="0.4" if shared else f"C{order % 10}", linestyle="--", linewidth=0.9
+                    )
                 drawn.add(value)

@@ -1,6 +1,7 @@
 """Piecewise polynomials in time: values, shifts, exact extrema, Hermite pieces and splines.
 
-Coefficients c have shape (k, 6, n): on piece i, q(t) = sum_j c[i, j] (t - breaks[i])**j. Cost is linear in what is asked for.
+Coefficients c have shape (k, 6, n): on piece i, q(t) = sum_j c[i, j] (t - breaks[i])**j. Cost is linear in
+what is asked for.
 """
 
 from __future__ import annotations
@@ -11,15 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 DEGREE = 5
 # _FALLING[d, j] = j (j-1) ... (j-d+1), the factor that d derivatives put before (t - b)**(j - d).
-_FALLING = np.array([[np.prod(np.arange(j - d + 1, j + 1)) for j in range(6)] for d in range(6)], dtype=float)
+_FALLING: Array = np.array(
+    [[np.prod(np.arange(j - d + 1, j + 1)) for j in range(6)] for d in range(6)], dtype=float
+)
 
 
 def differentiate(coefficients: Array, order: int) -> Array:
     """Coefficients, along axis -2, of the order-th derivative: shape (..., 6 - order, n)."""
-    return coefficients[..., order:, :] * _FALLING[order, order:, None]
+    derivative: Array = coefficients[..., order:, :] * _FALLING[order, order:, None]
+    return derivative
 
 
 def horner(coefficients: Array, s: Array) -> Array:
@@ -33,8 +38,8 @@ def horner(coefficients: Array, s: Array) -> Array:
 def evaluate(breaks: Array, coefficients: Array, t: Array, order: int) -> Array:
     """The order-th derivative at times t (any shape): (..., n).
 
-    At an inner break the piece that starts there counts. Outside the span the motion is at rest in its end positions:
-    positions are held and every derivative is zero.
+    At an inner break the piece that starts there counts. Outside the span the motion is at rest in its end
+    positions: positions are held and every derivative is zero.
     """
     piece = np.clip(np.searchsorted(breaks, t, side="right") - 1, 0, len(coefficients) - 1)
     s = np.clip(t, breaks[0], breaks[-1]) - breaks[piece]
@@ -59,8 +64,11 @@ def scale_time(coefficients: Array, factor: float | Array) -> Array:
     return coefficients / powers[..., None]
 
 
-def hermite(h: Array, start: tuple[Array, Array, Array | None], end: tuple[Array, Array, Array | None]) -> Array:
-    """Pieces of lengths h (k,) from position, velocity and, for quintics, acceleration at both ends, each (k, n).
+def hermite(
+    h: Array, start: tuple[Array, Array, Array | None], end: tuple[Array, Array, Array | None]
+) -> Array:
+    """Pieces of lengths h (k,) from position, velocity and, for quintics, acceleration at both ends, each
+    (k, n).
 
     Without accelerations (None at both ends) the pieces are cubic.
     """
@@ -88,8 +96,8 @@ def hermite(h: Array, start: tuple[Array, Array, Array | None], end: tuple[Array
 def spline_velocities(times: Array, positions: Array) -> Array:
     """Knot velocities of the cubic spline with continuous acceleration that starts and ends at rest: (m, n).
 
-    Tridiagonal system (de Boor, A Practical Guide to Splines, ch. IV), solved by elimination without pivoting, which its
-    diagonal dominance makes stable.
+    Tridiagonal system (de Boor, A Practical Guide to Splines, ch. IV), solved by elimination without
+    pivoting, which its diagonal dominance makes stable.
     """
     h = np.diff(times)[:, None]
     slope = np.diff(positions, axis=0) / h
@@ -110,11 +118,13 @@ def spline_velocities(times: Array, positions: Array) -> Array:
 
 
 def extreme_times(coefficients: Array, h: Array) -> Array:
-    """Every local time in [0, h] at which each polynomial can be extreme: both ends and all roots of its derivative.
+    """Every local time in [0, h] at which each polynomial can be extreme: both ends and all roots of its
+    derivative.
 
-    coefficients: (k, d + 1, n), h: (k,). Returns (k, d + 1, n), sorted along axis 1, repeated where there are fewer roots.
-    Between the roots of p'' the derivative p' is monotone, so each of its roots is bracketed: bisection to the last bit,
-    from the linear derivative upwards. Nothing is missed, and nothing depends on the conditioning of an eigenproblem.
+    coefficients: (k, d + 1, n), h: (k,). Returns (k, d + 1, n), sorted along axis 1, repeated where there
+    are fewer roots. Between the roots of p'' the derivative p' is monotone, so each of its roots is
+    bracketed: bisection to the last bit, from the linear derivative upwards. Nothing is missed, and nothing
+    depends on the conditioning of an eigenproblem.
     """
     degree = coefficients.shape[1] - 1
     # p(u h) has the coefficients c_j h**j in u = s / h, in [0, 1].
@@ -134,11 +144,12 @@ def extreme_times(coefficients: Array, h: Array) -> Array:
             hi = np.where(below, hi, mid)
         root = np.where(crosses, 0.5 * (lo + hi), points[:, 1:])
         points = np.concatenate([points[:, :1], root, points[:, -1:]], axis=1)
-    return points * h[:, None, None]
+    times: Array = points * h[:, None, None]
+    return times
 
 
 def _horner_first(d: Array, u: Array) -> Array:
-    value = d[-1] * np.ones_like(u)
+    value: Array = d[-1] * np.ones_like(u)
     for j in range(len(d) - 2, -1, -1):
         value = value * u + d[j]
     return value

@@ -1,6 +1,7 @@
 """Trajectory: piecewise polynomials in time of degree 5 or less, with names, limits and provenance.
 
-On piece i, q(t) = sum_j coefficients[i, j] (t - breaks[i])**j. Time starts at 0. It knows names and numbers, never a robot.
+On piece i, q(t) = sum_j coefficients[i, j] (t - breaks[i])**j. Time starts at 0. It knows names and numbers,
+never a robot.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike
 from robosim.errors import TrajectoryError
 from robosim.trajectory import polynomial
 from robosim.trajectory.limits import TrajectoryLimits, Violation, find_violations
-from robosim.trajectory.polynomial import Array
+from robosim.trajectory.polynomial import Array, Index
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,8 +44,9 @@ class Samples(NamedTuple):
 class Trajectory:
     """A motion q(t) of named positions over [0, duration], continuous in position and velocity.
 
-    Outside [0, duration] the motion is at rest in its first or last position: positions are held and all derivatives are
-    zero, as a trajectory controller holds its last command. At an inner break the piece that starts there counts.
+    Outside [0, duration] the motion is at rest in its first or last position: positions are held and all
+    derivatives are zero, as a trajectory controller holds its last command. At an inner break the piece that
+    starts there counts.
 
     Args:
         breaks: (k + 1,) [s], strictly increasing from 0.
@@ -77,7 +79,9 @@ class Trajectory:
     ) -> None:
         self.position_names = _names("position_names", position_names)
         n = len(self.position_names)
-        self.torque_names = self.position_names if torque_names is None else _names("torque_names", torque_names)
+        self.torque_names = (
+            self.position_names if torque_names is None else _names("torque_names", torque_names)
+        )
         self.breaks, self.coefficients = _pieces(breaks, coefficients, self.position_names)
         self.units = (units,) * n if isinstance(units, str) else tuple(units)
         if len(self.units) != n or any(unit not in UNITS for unit in self.units):
@@ -97,7 +101,7 @@ class Trajectory:
             raise TrajectoryError(f"metadata: not representable in JSON ({error})") from None
         self.inverse_dynamics = inverse_dynamics
 
-    # -- Construction ----------------------------------------------------------------------------------------------------
+    # -- Construction ----------------------------------------------------------------------------------------
 
     @staticmethod
     def from_knots(
@@ -127,7 +131,8 @@ class Trajectory:
     def from_waypoints(
         times: ArrayLike, positions: ArrayLike, *, position_names: Sequence[str], **fields: Any
     ) -> Trajectory:
-        """Cubic spline through (m, n) positions at (m,) times: at rest at both ends, acceleration continuous between."""
+        """Cubic spline through (m, n) positions at (m,) times: at rest at both ends, acceleration continuous
+        between."""
         t, knots = _knots(times, positions, None, None, len(position_names))
         velocities = polynomial.spline_velocities(t, knots[0])
         return Trajectory.from_knots(t, knots[0], velocities, position_names=position_names, **fields)
@@ -135,11 +140,15 @@ class Trajectory:
     def replace(self, **fields: Any) -> Trajectory:
         """A copy with some constructor arguments changed."""
         current = {name: getattr(self, name) for name in _FIELDS}
-        if "position_names" in fields and "torque_names" not in fields and self.torque_names == self.position_names:
+        if (
+            "position_names" in fields
+            and "torque_names" not in fields
+            and self.torque_names == self.position_names
+        ):
             current["torque_names"] = None
         return Trajectory(**{**current, **fields})
 
-    # -- Values ----------------------------------------------------------------------------------------------------------
+    # -- Values ----------------------------------------------------------------------------------------------
 
     @property
     def n(self) -> int:
@@ -164,18 +173,20 @@ class Trajectory:
         return self._derivative(t, 2)
 
     def jerk(self, t: ArrayLike) -> Array:
-        """d3q/dt3 inside the pieces at times t of any shape: (..., n). Jumps of the acceleration do not appear in it."""
+        """d3q/dt3 inside the pieces at times t of any shape: (..., n). Jumps of the acceleration do not
+        appear in it."""
         return self._derivative(t, 3)
 
     def torque(self, t: ArrayLike) -> Array:
-        """Inverse dynamics along the motion at times t of any shape: (..., n torques). Needs ``inverse_dynamics``."""
+        """Inverse dynamics along the motion at times t of any shape: (..., n torques). Needs
+        ``inverse_dynamics``."""
         times = _times(t)
         f = self._inverse_dynamics()
         q, v, a = (self._derivative(times, order).reshape(-1, self.n) for order in range(3))
         tau = np.array([f(*state) for state in zip(q, v, a, strict=True)], dtype=float)
         return tau.reshape(*times.shape, len(self.torque_names))
 
-    def piece_torque(self, piece: Array, s: Array) -> Array:
+    def piece_torque(self, piece: Index, s: Array) -> Array:
         """Torque on the given pieces (m,) at local times s (m,): at a break, either side can be asked for."""
         f = self._inverse_dynamics()
         c = self.coefficients[piece]
@@ -192,7 +203,7 @@ class Trajectory:
         t = np.append(np.arange(count) / rate, self.duration)
         return Samples(t, self.position(t), self.velocity(t), self.acceleration(t))
 
-    # -- New trajectories from old ---------------------------------------------------------------------------------------
+    # -- New trajectories from old ---------------------------------------------------------------------------
 
     def slice(self, t0: float, t1: float) -> Trajectory:
         """The part from t0 to t1, 0 <= t0 < t1 <= duration, as a trajectory whose time starts at 0."""
@@ -208,14 +219,16 @@ class Trajectory:
     def concatenate(self, *others: Trajectory) -> Trajectory:
         """This motion and then the others, each starting where the one before ends.
 
-        The others' positions are matched by name. Raises TrajectoryError when names differ, or when position or velocity
-        jumps between two of them.
+        The others' positions are matched by name. Raises TrajectoryError when names differ, or when position
+        or velocity jumps between two of them.
         """
         breaks, pieces = [self.breaks], [self.coefficients]
         for other in others:
             if set(other.position_names) != set(self.position_names):
                 odd = sorted(set(other.position_names) ^ set(self.position_names))
-                raise TrajectoryError(f"concatenate: the position names differ in {', '.join(map(repr, odd))}")
+                raise TrajectoryError(
+                    f"concatenate: the position names differ in {', '.join(map(repr, odd))}"
+                )
             index = [other.position_names.index(name) for name in self.position_names]
             breaks.append(breaks[-1][-1] + other.breaks[1:])
             pieces.append(other.coefficients[:, :, index])
@@ -231,7 +244,8 @@ class Trajectory:
         return self.replace(breaks=breaks, coefficients=c)
 
     def scale(self, factor: float) -> Trajectory:
-        """The same path, taking factor times as long: velocities divide by factor, accelerations by its square."""
+        """The same path, taking factor times as long: velocities divide by factor, accelerations by its
+        square."""
         if not (np.isfinite(factor) and factor > 0):
             raise TrajectoryError(f"scale: the factor must be positive and finite, not {factor!r}")
         return self.replace(
@@ -239,7 +253,8 @@ class Trajectory:
         )
 
     def reorder(self, position_names: Sequence[str]) -> Trajectory:
-        """The same motion with its positions in another order. Raises TrajectoryError for missing or extra names."""
+        """The same motion with its positions in another order. Raises TrajectoryError for missing or extra
+        names."""
         names = tuple(position_names)
         missing = [name for name in self.position_names if name not in names]
         extra = [name for name in names if name not in self.position_names]
@@ -268,14 +283,16 @@ class Trajectory:
             inverse_dynamics=inverse_dynamics,
         )
 
-    # -- Checks, files, pictures -----------------------------------------------------------------------------------------
+    # -- Checks, files, pictures -----------------------------------------------------------------------------
 
     def validate(self, limits: TrajectoryLimits | None = None, *, tolerance: float = 1e-6) -> list[Violation]:
-        """Where the motion breaks limits (its own by default) by more than tolerance, relative: empty when nowhere.
+        """Where the motion breaks limits (its own by default) by more than tolerance, relative: empty when
+        nowhere.
 
-        Positions, velocities, accelerations and jerks are checked at every time, between samples too: at the exact extrema
-        of the polynomials. Torques, when inverse dynamics is attached, are searched at 1 kHz with refined peaks. One entry
-        per joint, quantity and side, the worst. Without any limits nothing can be broken.
+        Positions, velocities, accelerations and jerks are checked at every time, between samples too: at the
+        exact extrema of the polynomials. Torques, when inverse dynamics is attached, are searched at 1 kHz
+        with refined peaks. One entry per joint, quantity and side, the worst. Without any limits nothing can
+        be broken.
         """
         limits = self.limits if limits is None else limits
         if limits is None:
@@ -284,10 +301,12 @@ class Trajectory:
         return find_violations(self, limits, tolerance)
 
     def save(self, path: str | PathLike[str], format: Format | None = None) -> None:
-        """Write to a file, whole or not at all: JSON, CSV or NPZ, by the file name's ending unless format says.
+        """Write to a file, whole or not at all: JSON, CSV or NPZ, by the file name's ending unless format
+        says.
 
-        JSON and NPZ give back the same trajectory to the last bit; CSV, made for spreadsheets (a row per knot: time, then
-        position, velocity, acceleration, jerk, snap and crackle of each joint right after it), to the last digits.
+        JSON and NPZ give back the same trajectory to the last bit; CSV, made for spreadsheets (a row per
+        knot: time, then position, velocity, acceleration, jerk, snap and crackle of each joint right after
+        it), to the last digits.
         """
         from robosim.trajectory import files
 
@@ -299,8 +318,8 @@ class Trajectory:
     ) -> Trajectory:
         """Read what ``save`` wrote. With position_names the positions come in that order, matched by name.
 
-        Raises TrajectoryError, naming the file and the place, for anything malformed, of unknown version, or with names
-        missing or extra; OSError when the file cannot be read.
+        Raises TrajectoryError, naming the file and the place, for anything malformed, of unknown version, or
+        with names missing or extra; OSError when the file cannot be read.
         """
         from robosim.trajectory import files
 
@@ -310,10 +329,11 @@ class Trajectory:
         try:
             return trajectory.reorder(position_names)
         except TrajectoryError as error:
-            raise TrajectoryError(f"{path}: {error}") from None
+            raise TrajectoryError(str(error), file=path) from None
 
     def plot(self, *, names: Sequence[str] | None = None, rate: float = 500.0) -> Figure:
-        """A matplotlib Figure: positions, velocities, accelerations and, when known, torques, with their limits drawn.
+        """A matplotlib Figure: positions, velocities, accelerations and, when known, torques, with their
+        limits drawn.
 
         Args:
             names: which positions to show (and torques of the same names); all by default.
@@ -325,31 +345,36 @@ class Trajectory:
 
     def __repr__(self) -> str:
         robot = f" of {self.robot}" if self.robot else ""
-        return f"<Trajectory{robot}: {self.n} positions, {len(self.coefficients)} pieces, {self.duration:.4g} s>"
+        return (
+            f"<Trajectory{robot}: {self.n} positions, {len(self.coefficients)} pieces, {self.duration:.4g} s>"
+        )
 
     def _derivative(self, t: ArrayLike, order: int) -> Array:
         return polynomial.evaluate(self.breaks, self.coefficients, _times(t), order)
 
     def _inverse_dynamics(self) -> InverseDynamics:
         if self.inverse_dynamics is None:
-            raise TrajectoryError("torque: this trajectory has no inverse dynamics attached; use replace(inverse_dynamics=...)")
+            raise TrajectoryError(
+                "torque: no inverse dynamics is attached; use replace(inverse_dynamics=...)"
+            )
         return self.inverse_dynamics
 
 
 _FIELDS = (
-    "breaks", "coefficients", "position_names", "units", "robot", "limits", "seed", "metadata", "inverse_dynamics",
-    "torque_names",
+    "breaks", "coefficients", "position_names", "units", "robot", "limits", "seed", "metadata",
+    "inverse_dynamics", "torque_names",
 )  # fmt: skip
 
 
 class _Permuted:
     """Inverse dynamics of reordered positions: put the inputs back in order, call, reorder the torques."""
 
-    def __init__(self, f: InverseDynamics, back: Array, torque_index: Array) -> None:
+    def __init__(self, f: InverseDynamics, back: Index, torque_index: Index) -> None:
         self.f, self.back, self.torque_index = f, back, torque_index
 
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
-        return np.asarray(self.f(q[self.back], v[self.back], a[self.back]), dtype=float)[self.torque_index]
+        tau: Array = np.asarray(self.f(q[self.back], v[self.back], a[self.back]), dtype=float)
+        return tau[self.torque_index]
 
 
 def _times(t: ArrayLike) -> Array:
@@ -393,7 +418,11 @@ def _increasing(field: str, times: Array) -> None:
 
 
 def _knots(
-    times: ArrayLike, positions: ArrayLike, velocities: ArrayLike | None, accelerations: ArrayLike | None, n: int
+    times: ArrayLike,
+    positions: ArrayLike,
+    velocities: ArrayLike | None,
+    accelerations: ArrayLike | None,
+    n: int,
 ) -> tuple[Array, list[Array]]:
     t = _array("times", times, 1)
     _increasing("times", t)
@@ -419,7 +448,10 @@ def _pieces(breaks: ArrayLike, coefficients: ArrayLike, names: tuple[str, ...]) 
     c = np.zeros((k, polynomial.DEGREE + 1, n))
     c[:, :m] = given
     h = np.diff(b)[:-1, None]
-    for order, what, tolerance in ((0, "position", _POSITION_TOLERANCE), (1, "velocity", _VELOCITY_TOLERANCE)):
+    for order, what, tolerance in (
+        (0, "position", _POSITION_TOLERANCE),
+        (1, "velocity", _VELOCITY_TOLERANCE),
+    ):
         end = polynomial.horner(polynomial.differentiate(c[:-1], order), h)
         start = c[1:, order]
         jump = np.abs(start - end)
