@@ -28,5 +28,6 @@ PYBIND11_MODULE(_engine, m) {
       "How this module was built and what the processor offers, as a dict of strings and lists of strings.");
   robosim::bind_geometry(m);
   robosim::bind_model(m);
+  robosim::bind_dynamics(m);
   robosim::bind_planning(m);
 }

@@ -7,6 +7,7 @@ namespace robosim {
 
 void bind_geometry(pybind11::module_& m);
 void bind_model(pybind11::module_& m);
+void bind_dynamics(pybind11::module_& m);
 void bind_planning(pybind11::module_& m);
 
 }  // namespace robosim

@@ -16,4 +16,18 @@ void forward_kinematics(const Model& model, Data<S>& data, const S* q) {
   }
 }
 
+// X_WF, after forward_kinematics.
+template <class S>
+SE3<S> frame_placement(const Model&, const Data<S>& data, const Frame& frame) {
+  return data.X_WB[frame.body] * SE3<S>(frame.X_BF);
+}
+
+// All joints at zero; quaternions at the identity.
+template <class S>
+void neutral(const Model& model, S* q) {
+  for (int i = 0; i < model.n_q; ++i) q[i] = S(0);
+  for (const Joint& joint : model.joints)
+    if (joint.type == JointType::floating) q[joint.q_index + 6] = S(1);
+}
+
 }  // namespace robosim

@@ -30,7 +30,8 @@ struct Joint {
   int q_index = 0, n_q = 0;  // this joint's part of q
   int v_index = 0, n_v = 0;  // and of v
   bool continuous = false;   // a revolute joint without limits, on which angles 2 pi apart are the same pose
-  // A mimic joint has no q of its own: q_index and v_index are the source's, and its position is ratio * q + offset.
+  // A mimic joint has no q of its own: q_index and v_index are the source's, and its position is ratio * q + offset. The
+  // source is the joint that moves by itself, also where the description chains mimics.
   bool mimic = false;
   double ratio = 1, offset = 0;
 };
@@ -49,10 +50,18 @@ struct Collider {
   Shape shape;
 };
 
-// Limits and passive forces, one entry per degree of freedom (v). Infinite where there is none.
+// Limits; infinite where there is none. Those of a mimic joint are folded into its source's.
 struct Limits {
-  std::vector<double> q_lower, q_upper;  // one per q; [rad] or [m]
-  std::vector<double> velocity, acceleration, effort;
+  std::vector<double> q_lower, q_upper;  // per q [rad] or [m]
+  std::vector<double> velocity;          // per v, of the absolute value [rad/s] or [m/s]
+  std::vector<double> acceleration;      // per v [rad/s^2] or [m/s^2]
+  std::vector<double> effort;            // per v [N m] or [N]
+};
+
+// A pair of links that self-collision leaves out, and why.
+struct DisabledPair {
+  int frame_a = 0, frame_b = 0;  // indices into Model::frames
+  std::string reason;
 };
 
 struct Model {
@@ -63,8 +72,13 @@ struct Model {
   std::vector<Frame> frames;      // frames[0] is the world
   std::vector<Collider> colliders;
   std::vector<std::pair<int, int>> collision_pairs;  // collider indices (a < b) that self-collision checks
+  std::vector<DisabledPair> disabled_collisions;
   Limits limits;
-  std::vector<double> damping, friction, armature;  // per v
+  std::vector<double> damping;   // per v, viscous [N m s/rad] or [N s/m]
+  std::vector<double> friction;  // per v, dry (Coulomb) [N m] or [N]
+  std::vector<double> armature;  // per v, inertia of the drive seen at the joint [kg m^2] or [kg]
+  std::vector<int> massless;     // joints that move no mass and no armature: the mass matrix is singular
+  bool has_mimic = false;
   Vec3d gravity{0, 0, -9.80665};                    // in W [m/s^2]
 
   int n_bodies() const { return static_cast<int>(joints.size()); }

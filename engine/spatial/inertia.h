@@ -1,7 +1,13 @@
 // Inertia of a rigid body B: mass, centre of mass in the body frame, rotational inertia about the centre of mass.
+//
+// Moving the reference point and summing bodies follow the parallel-axis theorem, I_Bo = I_Bcm + m (c.c 1 - c c^T);
+// see Featherstone, "Rigid Body Dynamics Algorithms" (2008), section 2.13.
 #pragma once
 
-#include "spatial/mat3.h"
+#include <array>
+#include <string>
+
+#include "spatial/se3.h"
 
 namespace robosim {
 
@@ -10,5 +16,23 @@ struct Inertia {
   Vec3d com;          // p_BoBcm_B [m]
   Mat3d I_com;        // about Bcm, axes of B, symmetric [kg m^2]
 };
+
+// The same body seen from frame A: com and axes of A.
+Inertia transformed(const SE3d& X_AB, const Inertia& inertia_B);
+
+// Two bodies of the same frame welded to one. Massless ones add nothing.
+Inertia operator+(const Inertia& a, const Inertia& b);
+
+// Eigenvalues of I_com, ascending [kg m^2].
+std::array<double, 3> principal_moments(const Inertia& inertia);
+
+// Moments in files are rounded to a few digits, so that a rod or a flat plate, which lies on the border of the triangle
+// inequality, can fall just outside: this much of the largest moment is forgiven.
+inline constexpr double inertia_tolerance = 1e-3;
+
+// What is physically impossible about it, in words, or an empty string. Valid are: no mass and no moments; a positive mass
+// with symmetric, non-negative principal moments each at most the sum of the other two, within inertia_tolerance of the
+// largest. A point mass (no moments) is valid.
+std::string inertia_fault(const Inertia& inertia);
 
 }  // namespace robosim

@@ -8,6 +8,9 @@ namespace robosim {
 
 struct FloatingJoint {
   static constexpr int n_q = 7, n_v = 6;
+  static constexpr const char* q_names[] = {"x", "y", "z", "qx", "qy", "qz", "qw"};
+  static constexpr const char* v_names[] = {"vx", "vy", "vz", "wx", "wy", "wz"};
+  static constexpr unsigned angular = 0b111000;
 
   template <class S>
   static SE3<S> placement(const Vec3d&, const S* q) {

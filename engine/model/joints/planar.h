@@ -10,6 +10,8 @@ namespace robosim {
 
 struct PlanarJoint {
   static constexpr int n_q = 3, n_v = 3;
+  static constexpr const char *q_names[] = {"x", "y", "theta"}, *v_names[] = {"vx", "vy", "omega"};
+  static constexpr unsigned angular = 0b100;
 
   // Right-handed plane axes (e1, e2, n): for n = z they are x and y. Duff et al., "Building an orthonormal basis, revisited" (2017).
   static Mat3d plane_axes(const Vec3d& n) {

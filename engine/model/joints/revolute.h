@@ -8,6 +8,8 @@ namespace robosim {
 
 struct RevoluteJoint {
   static constexpr int n_q = 1, n_v = 1;
+  static constexpr const char *q_names[] = {""}, *v_names[] = {""};
+  static constexpr unsigned angular = 0b1;
 
   template <class S>
   static SE3<S> placement(const Vec3d& axis, const S* q) {

@@ -1,0 +1,116 @@
+// NumPy arrays in and out of the engine: conversion, and a clear error where an argument does not fit.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "spatial/se3.h"
+
+namespace robosim {
+
+using Array = pybind11::array_t<double, pybind11::array::c_style>;
+using Shape2 = std::vector<pybind11::ssize_t>;
+
+inline std::string shape_text(const pybind11::ssize_t* shape, std::size_t n) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < n; ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + (n == 1 ? ",)" : ")");
+}
+
+// Any array-like of real numbers as contiguous float64 of exactly this shape; no copy where it is that already.
+inline Array real_array(const pybind11::handle& value, const Shape2& shape, const char* name, bool finite = true) {
+  namespace py = pybind11;
+  Array array;
+  if (py::isinstance<Array>(value)) {
+    array = py::reinterpret_borrow<Array>(value);
+  } else {
+    const py::array any = py::array::ensure(value);
+    if (!any) {
+      PyErr_Clear();
+      throw InputError(message(name, " is not an array of numbers"));
+    }
+    const char kind = any.dtype().kind();
+    if (kind != 'f' && kind != 'i' && kind != 'u' && !(kind == 'b'))
+      throw InputError(message(name, " has dtype ", std::string(py::str(any.dtype())), "; real numbers are needed"));
+    array = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(any);
+  }
+  const std::size_t rank = static_cast<std::size_t>(array.ndim());
+  bool same = rank == shape.size();
+  for (std::size_t i = 0; same && i < rank; ++i) same = array.shape()[i] == shape[i];
+  if (!same)
+    throw InputError(message(name, " has shape ", shape_text(array.shape(), rank), "; expected ",
+                             shape_text(shape.data(), shape.size())));
+  if (finite)
+    for (py::ssize_t i = 0; i < array.size(); ++i)
+      if (!std::isfinite(array.data()[i])) throw InputError(message(name, " holds ", array.data()[i], " at index ", i, "; finite numbers are needed"));
+  return array;
+}
+
+// Where a result goes: a fresh array, or `out`, which must be writable contiguous float64 of exactly this shape.
+inline Array result_array(const pybind11::handle& out, const Shape2& shape) {
+  namespace py = pybind11;
+  if (out.is_none()) return Array(shape);
+  if (!py::isinstance<Array>(out)) throw InputError("out must be a C-contiguous float64 array");
+  Array array = real_array(out, shape, "out", false);
+  if (!array.writeable()) throw InputError("out is read-only");
+  return array;
+}
+
+// A pose as a 4x4 homogeneous matrix.
+inline void write_pose(const SE3d& X, double* out) {
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) out[4 * i + j] = X.R(i, j);
+    out[4 * i + 3] = X.p[i];
+  }
+  for (int j = 0; j < 4; ++j) out[12 + j] = j == 3;
+}
+
+inline Array pose_array(const SE3d& X) {
+  Array out(Shape2{4, 4});
+  write_pose(X, out.mutable_data());
+  return out;
+}
+
+inline SE3d read_pose(const pybind11::handle& value, const char* name) {
+  const Array array = real_array(value, {4, 4}, name);
+  const double* m = array.data();
+  if (m[12] != 0 || m[13] != 0 || m[14] != 0 || m[15] != 1) throw InputError(message(name, " is not a pose: its last row must be 0 0 0 1"));
+  return {{{m[0], m[1], m[2]}, {m[4], m[5], m[6]}, {m[8], m[9], m[10]}}, {m[3], m[7], m[11]}};
+}
+
+inline Vec3d read_vec3(const pybind11::handle& value, const char* name) {
+  const Array array = real_array(value, {3}, name);
+  return {array.data()[0], array.data()[1], array.data()[2]};
+}
+
+inline Mat3d read_mat3(const pybind11::handle& value, const char* name) {
+  const Array array = real_array(value, {3, 3}, name);
+  const double* m = array.data();
+  return {{m[0], m[1], m[2]}, {m[3], m[4], m[5]}, {m[6], m[7], m[8]}};
+}
+
+inline Array vec3_array(const Vec3d& v) {
+  Array out(Shape2{3});
+  for (int i = 0; i < 3; ++i) out.mutable_data()[i] = v[i];
+  return out;
+}
+
+inline Array mat3_array(const Mat3d& m) {
+  Array out(Shape2{3, 3});
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) out.mutable_data()[3 * i + j] = m(i, j);
+  return out;
+}
+
+inline Array vector_array(const std::vector<double>& v) {
+  Array out(Shape2{static_cast<pybind11::ssize_t>(v.size())});
+  for (std::size_t i = 0; i < v.size(); ++i) out.mutable_data()[i] = v[i];
+  return out;
+}
+
+}  // namespace robosim

@@ -1,0 +1,300 @@
+// Puts the parts that ModelBuilder has collected together to a Model: tree, bodies, coordinates, limits, collision pairs.
+#include "model/assembly.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "model/joint_layout.h"
+
+namespace robosim {
+
+namespace {
+
+std::string quoted(const std::string& name) { return "'" + name + "'"; }
+
+// "a", "b", "c" and how many more.
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < 5; ++i) text += (i ? ", " : "") + quoted(names[i]);
+  return names.size() > 5 ? text + message(" and ", names.size() - 5, " more") : text;
+}
+
+// The joint of a free-flying base: unlimited, with the default accelerations.
+JointSpec free_flying_base() {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  const JointLayout layout = joint_layout(JointKind::floating);
+  JointSpec base;
+  base.name = floating_base_name;
+  base.kind = JointKind::floating;
+  base.lower.assign(layout.n_q, -none);
+  base.upper.assign(layout.n_q, none);
+  base.velocity.assign(layout.n_v, none);
+  base.effort.assign(layout.n_v, none);
+  for (int k = 0; k < layout.n_v; ++k)
+    base.acceleration.push_back(layout.is_angular(k) ? default_angular_acceleration : default_linear_acceleration);
+  return base;
+}
+
+}  // namespace
+
+ModelAssembly::ModelAssembly(const ModelBuilder& builder, const BuildOptions& options)
+    : in_(builder), options_(options), base_(free_flying_base()) {}
+
+Model ModelAssembly::run() {
+  model_.name = in_.name_;
+  find_root();
+  walk_tree();
+  number_coordinates();
+  find_massless();
+  place_colliders();
+  select_collision_pairs();
+  return std::move(model_);
+}
+
+// Every link but one hangs from exactly one joint, and all of them from that one.
+void ModelAssembly::find_root() {
+  if (in_.links_.empty()) throw InputError("model " + quoted(in_.name_) + " has no links");
+  parent_joint_.assign(in_.links_.size(), -1);
+  children_.resize(in_.links_.size());
+  for (std::size_t j = 0; j < in_.joints_.size(); ++j) {
+    const JointSpec& joint = in_.joints_[j];
+    const int parent = in_.link_index(joint.parent, "joint " + quoted(joint.name) + ": parent");
+    const int child = in_.link_index(joint.child, "joint " + quoted(joint.name) + ": child");
+    int& above = parent_joint_[child];
+    if (above >= 0)
+      throw InputError("link " + quoted(joint.child) + " hangs from two joints, " + quoted(in_.joints_[above].name) + " and " +
+                       quoted(joint.name) + "; a model is a tree");
+    above = static_cast<int>(j);
+    children_[parent].push_back(static_cast<int>(j));
+  }
+  std::vector<std::string> roots;
+  for (std::size_t i = 0; i < in_.links_.size(); ++i)
+    if (parent_joint_[i] < 0) {
+      roots.push_back(in_.links_[i].name);
+      root_ = static_cast<int>(i);
+    }
+  if (roots.empty()) throw InputError("the joints form a cycle: no link is without a parent joint");
+  if (roots.size() > 1)
+    throw InputError(message("there are ", roots.size(), " root links, ", listed(roots), "; all but one need a parent joint"));
+}
+
+// Depth first, without recursion, since a file may nest deeper than the call stack.
+void ModelAssembly::walk_tree() {
+  frame_of_.assign(in_.links_.size(), -1);
+  model_.joints.emplace_back();
+  model_.joints[0].name = world_name;
+  model_.inertias.emplace_back();
+  spec_of_.push_back(nullptr);
+
+  // Frame 0 is the world. A fixed-base root link that is called "world", as many files do, is that frame.
+  const std::string& root_name = in_.links_[root_].name;
+  const bool root_is_world = root_name == world_name && !in_.floating_base_;
+  if (!root_is_world) {
+    model_.frames.push_back({world_name, 0, SE3d()});
+    if (in_.link_of_.contains(world_name))
+      throw InputError(std::string("link 'world' must be the root of a fixed-base model: the name stands for the world frame"));
+  }
+  int root_body = 0;
+  if (in_.floating_base_) {
+    if (in_.joint_of_.contains(base_.name))
+      throw InputError("joint name " + quoted(base_.name) + " is taken by the joint of the free-flying base");
+    root_body = open_body(base_, 0, SE3d());
+  }
+
+  struct Visit {
+    int link, body;
+    SE3d X_BL;
+  };
+  std::vector<Visit> stack{{root_, root_body, SE3d()}};
+  while (!stack.empty()) {
+    Visit at = stack.back();
+    stack.pop_back();
+    if (at.body < 0) {  // the body of a moving joint starts when its turn comes, so that numbers are depth first
+      const JointSpec& joint = in_.joints_[parent_joint_[at.link]];
+      const Frame& parent = model_.frames[frame_of_[in_.link_index(joint.parent, "")]];
+      at.body = open_body(joint, parent.body, parent.X_BF);
+    }
+    place_link(at.link, at.body, at.X_BL);
+    for (auto j = children_[at.link].rbegin(); j != children_[at.link].rend(); ++j) {
+      const JointSpec& joint = in_.joints_[*j];
+      const int child = in_.link_index(joint.child, "");
+      if (joint.kind == JointKind::fixed)
+        stack.push_back({child, at.body, at.X_BL * joint.X_PJ});
+      else
+        stack.push_back({child, -1, SE3d()});
+    }
+  }
+  std::vector<std::string> unreached;
+  for (std::size_t i = 0; i < in_.links_.size(); ++i)
+    if (frame_of_[i] < 0) unreached.push_back(in_.links_[i].name);
+  if (!unreached.empty())
+    throw InputError("the joints form a cycle: links " + listed(unreached) + " do not hang from the root " + quoted(root_name));
+  for (const Inertia& inertia : model_.inertias)
+    if (const std::string fault = inertia_fault(inertia); !fault.empty()) throw InputError("welded links: " + fault);
+}
+
+void ModelAssembly::place_link(int link, int body, const SE3d& X_BL) {
+  const ModelBuilder::Link& spec = in_.links_[link];
+  frame_of_[link] = static_cast<int>(model_.frames.size());
+  model_.frames.push_back({spec.name, body, X_BL});
+  model_.inertias[body] = model_.inertias[body] + transformed(X_BL, spec.inertia);
+}
+
+int ModelAssembly::open_body(const JointSpec& spec, int parent_body, const SE3d& X_BP) {
+  Joint joint;
+  joint.name = spec.name;
+  joint.type = joint_type(spec.kind);
+  joint.parent = parent_body;
+  joint.X_PJ = X_BP * spec.X_PJ;
+  joint.axis = spec.axis;
+  joint.continuous = spec.kind == JointKind::continuous;
+  model_.joints.push_back(joint);
+  model_.inertias.emplace_back();
+  spec_of_.push_back(&spec);
+  return static_cast<int>(model_.joints.size()) - 1;
+}
+
+// Joints that move by themselves take their parts of q and v in body order; then mimic joints take their source's.
+void ModelAssembly::number_coordinates() {
+  const auto append = [](std::vector<double>& to, const std::vector<double>& from) { to.insert(to.end(), from.begin(), from.end()); };
+  for (int i = 1; i < model_.n_bodies(); ++i) {
+    Joint& joint = model_.joints[i];
+    const JointSpec& spec = *spec_of_[i];
+    if (spec.mimic) continue;
+    const JointLayout layout = joint_layout(joint.type);
+    joint.q_index = model_.n_q, joint.n_q = layout.n_q;
+    joint.v_index = model_.n_v, joint.n_v = layout.n_v;
+    model_.n_q += layout.n_q;
+    model_.n_v += layout.n_v;
+    append(model_.limits.q_lower, spec.lower);
+    append(model_.limits.q_upper, spec.upper);
+    append(model_.limits.velocity, spec.velocity);
+    append(model_.limits.acceleration, spec.acceleration);
+    append(model_.limits.effort, spec.effort);
+    append(model_.damping, std::vector<double>(layout.n_v, spec.damping));
+    append(model_.friction, std::vector<double>(layout.n_v, spec.friction));
+    append(model_.armature, std::vector<double>(layout.n_v, spec.armature));
+  }
+  for (int i = 1; i < model_.n_bodies(); ++i)
+    if (spec_of_[i]->mimic) {
+      resolve_mimic(i);
+      fold_limits(i);
+    }
+}
+
+// Follows a chain of mimics to the joint that moves by itself: q = r1 (r2 q_s + o2) + o1.
+void ModelAssembly::resolve_mimic(int i) {
+  Joint& joint = model_.joints[i];
+  const std::string what = "joint " + quoted(joint.name);
+  const JointSpec* spec = spec_of_[i];
+  joint.mimic = model_.has_mimic = true;
+  std::size_t steps = 0;
+  while (spec->mimic) {
+    const MimicSpec& mimic = *spec->mimic;
+    joint.offset += joint.ratio * mimic.offset;
+    joint.ratio *= mimic.ratio;
+    const auto found = in_.joint_of_.find(mimic.source);
+    if (found == in_.joint_of_.end()) throw InputError(what + " mimics " + quoted(mimic.source) + ", which is not a joint");
+    if (++steps > in_.joints_.size()) throw InputError(what + " mimics, through other joints, itself");
+    spec = &in_.joints_[found->second];
+  }
+  if (spec->kind != JointKind::revolute && spec->kind != JointKind::continuous && spec->kind != JointKind::prismatic)
+    throw InputError(what + " mimics " + quoted(spec->name) +
+                     ", which is neither revolute, continuous nor prismatic and so has no position to copy");
+  const auto source = std::find(spec_of_.begin(), spec_of_.end(), spec) - spec_of_.begin();
+  Joint& moved = model_.joints[static_cast<std::size_t>(source)];
+  joint.q_index = moved.q_index, joint.n_q = moved.n_q;
+  joint.v_index = moved.v_index, joint.n_v = moved.n_v;
+  // A full turn of the source brings the mimic joint back only if it makes whole turns too.
+  if (joint.type != JointType::revolute || joint.ratio != std::round(joint.ratio)) moved.continuous = false;
+}
+
+// The source must keep the mimic joint's limits and carry its passive forces too: by virtual work, with qd = r qd_s,
+// damping and armature count r^2 times and dry friction |r| times.
+void ModelAssembly::fold_limits(int i) {
+  const Joint& joint = model_.joints[i];
+  const JointSpec& spec = *spec_of_[i];
+  const double r = joint.ratio;
+  model_.damping[joint.v_index] += r * r * spec.damping;
+  model_.armature[joint.v_index] += r * r * spec.armature;
+  model_.friction[joint.v_index] += std::abs(r) * spec.friction;
+  if (r == 0) return;
+  Limits& limits = model_.limits;
+  double lower = (spec.lower[0] - joint.offset) / r, upper = (spec.upper[0] - joint.offset) / r;
+  if (r < 0) std::swap(lower, upper);
+  double &q_lower = limits.q_lower[joint.q_index], &q_upper = limits.q_upper[joint.q_index];
+  if (std::max(lower, q_lower) > std::min(upper, q_upper))
+    throw InputError(message("joint ", quoted(joint.name), " mimics ", quoted(spec.mimic->source), ", but its limits [", spec.lower[0],
+                             ", ", spec.upper[0], "] and its source's leave no common position"));
+  q_lower = std::max(lower, q_lower);
+  q_upper = std::min(upper, q_upper);
+  limits.velocity[joint.v_index] = std::min(limits.velocity[joint.v_index], spec.velocity[0] / std::abs(r));
+}
+
+// A coordinate that accelerates neither mass nor armature makes the mass matrix singular at every q.
+void ModelAssembly::find_massless() {
+  const std::size_t n = model_.joints.size();
+  std::vector<double> moved(n);
+  std::vector<bool> heavy(static_cast<std::size_t>(model_.n_v));
+  for (std::size_t i = n - 1; i > 0; --i) {
+    const Joint& joint = model_.joints[i];
+    moved[i] += model_.inertias[i].mass;
+    moved[static_cast<std::size_t>(joint.parent)] += moved[i];
+    const bool has_mass = moved[i] > 0 && (!joint.mimic || joint.ratio != 0);
+    for (int k = 0; k < joint.n_v; ++k)
+      if (has_mass || model_.armature[joint.v_index + k] > 0) heavy[joint.v_index + k] = true;
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i < n; ++i) {
+    const Joint& joint = model_.joints[i];
+    if (joint.mimic || heavy[joint.v_index]) continue;
+    model_.massless.push_back(static_cast<int>(i));
+    names.push_back(joint.name);
+  }
+  if (!names.empty() && !options_.allow_massless)
+    throw InputError("joints " + listed(names) +
+                     " move no mass: give the links below them inertia, give the joint armature, or allow massless bodies");
+}
+
+// Colliders in the order of the links' frames, within one link as they were added.
+void ModelAssembly::place_colliders() {
+  std::vector<std::vector<const ModelBuilder::ColliderSpec*>> of_frame(model_.frames.size());
+  for (const auto& spec : in_.colliders_) of_frame[frame_of_[spec.link]].push_back(&spec);
+  colliders_of_.resize(in_.links_.size());
+  for (std::size_t f = 0; f < of_frame.size(); ++f)
+    for (const auto* spec : of_frame[f]) {
+      const Frame& frame = model_.frames[f];
+      colliders_of_[spec->link].push_back(static_cast<int>(model_.colliders.size()));
+      model_.colliders.push_back({spec->name, static_cast<int>(f), frame.body, frame.X_BF * spec->X_LC, spec->shape});
+    }
+}
+
+// All pairs on different bodies, without the links that the description names and, on request, without adjacent links:
+// a link and the nearest link above it that has colliders.
+void ModelAssembly::select_collision_pairs() {
+  std::set<std::pair<int, int>> off;
+  const auto disable = [&](int link_a, int link_b, const std::string& reason) {
+    const auto pair = std::minmax(frame_of_[link_a], frame_of_[link_b]);
+    if (off.insert({pair.first, pair.second}).second) model_.disabled_collisions.push_back({pair.first, pair.second, reason});
+  };
+  for (const auto& pair : in_.disabled_) disable(pair.a, pair.b, pair.reason);
+  for (std::size_t i = 0; options_.filter_adjacent && i < in_.links_.size(); ++i) {
+    if (colliders_of_[i].empty()) continue;
+    int above = static_cast<int>(i);
+    do above = parent_joint_[above] < 0 ? -1 : in_.link_index(in_.joints_[parent_joint_[above]].parent, "");
+    while (above >= 0 && colliders_of_[above].empty());
+    if (above >= 0 && model_.frames[frame_of_[i]].body != model_.frames[frame_of_[above]].body)
+      disable(above, static_cast<int>(i), "adjacent");
+  }
+  const int n = static_cast<int>(model_.colliders.size());
+  for (int a = 0; a < n; ++a)
+    for (int b = a + 1; b < n; ++b) {
+      const Collider &A = model_.colliders[a], &B = model_.colliders[b];
+      if (A.body != B.body && !off.contains(std::minmax(A.frame, B.frame))) model_.collision_pairs.emplace_back(a, b);
+    }
+}
+
+}  // namespace robosim

@@ -1,0 +1,95 @@
+// ModelBuilder: from links and joints, as a robot description names them, to the flat arrays of a Model.
+//
+// What it does: checks the parts and the tree; welds links that fixed joints connect to one body (inertias summed,
+// colliders and frames moved along); numbers the bodies depth first, children in the order their joints were added; gives
+// every moving joint its part of q and v; resolves mimic joints to the joint that moves them; leaves out of self-collision
+// the pairs that cannot or need not be checked.
+//
+// Every method throws InputError naming the link or joint. Cost: linear in links and joints, quadratic in colliders.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "model/model.h"
+
+namespace robosim {
+
+enum class JointKind : std::uint8_t { revolute, continuous, prismatic, fixed, floating, planar };
+
+// Of the name that URDF uses; throws for any other.
+JointKind joint_kind(std::string_view name);
+
+// Taken where no acceleration limit is given: robot descriptions have no place for one. The angular value is the one of
+// MoveIt's configuration for the UR arms.
+inline constexpr double default_angular_acceleration = 5;  // [rad/s^2]
+inline constexpr double default_linear_acceleration = 2;   // [m/s^2]
+
+inline constexpr const char* floating_base_name = "floating_base";  // of the joint that carries a free-flying root link
+inline constexpr const char* world_name = "world";                  // of frame 0
+
+struct MimicSpec {
+  std::string source;
+  double ratio = 1, offset = 0;  // q = ratio * q_source + offset
+};
+
+// Limits: empty for none (accelerations: the default), else one number per q (positions) or per v, or a single number for all.
+struct JointSpec {
+  std::string name;
+  JointKind kind = JointKind::fixed;
+  std::string parent, child;  // link names
+  SE3d X_PJ;                  // joint frame in the parent link; the child link's frame is the joint frame at q = 0
+  Vec3d axis{0, 0, 1};        // in the joint frame; scaled to unit length
+  std::vector<double> lower, upper, velocity, acceleration, effort;
+  double damping = 0, friction = 0, armature = 0;
+  std::optional<MimicSpec> mimic;
+};
+
+struct BuildOptions {
+  bool allow_massless = false;   // accept bodies that nothing with mass moves along with; forward dynamics is then undefined
+  bool filter_adjacent = true;   // leave out of self-collision what a joint connects directly
+};
+
+class ModelBuilder {
+ public:
+  ModelBuilder(std::string name, bool floating_base);
+
+  void add_link(const std::string& name, const Inertia& inertia);
+  void add_joint(JointSpec spec);
+  void add_collider(const std::string& link, const Shape& shape, const SE3d& X_LC, const std::string& name);
+  void disable_collision(const std::string& link_a, const std::string& link_b, const std::string& reason);
+  Model build(const BuildOptions& options) const;
+
+ private:
+  struct Link {
+    std::string name;
+    Inertia inertia;
+  };
+  struct ColliderSpec {
+    int link;
+    std::string name;
+    SE3d X_LC;
+    Shape shape;
+  };
+  struct Disabled {
+    int a, b;
+    std::string reason;
+  };
+  friend class ModelAssembly;
+
+  int link_index(const std::string& name, const std::string& asker) const;
+
+  std::string name_;
+  bool floating_base_;
+  std::vector<Link> links_;
+  std::vector<JointSpec> joints_;
+  std::vector<ColliderSpec> colliders_;
+  std::vector<Disabled> disabled_;
+  std::unordered_map<std::string, int> link_of_, joint_of_;
+};
+
+}  // namespace robosim

@@ -1,0 +1,68 @@
+"""Checks of what users hand to the model builder; each error names the thing, its value and what is valid."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robosim.errors import ModelError
+from robosim.model.parts import FloatArray
+
+
+def real_array(value: ArrayLike, shape: tuple[int, ...], what: str) -> FloatArray:
+    """A read-only float64 copy of `value`, which must have this shape."""
+    try:
+        given = np.asarray(value)
+        if given.dtype.kind not in "iuf":
+            raise TypeError(f"dtype {given.dtype}")
+        array = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{what} is not an array of real numbers: {error}") from None
+    if array.shape != shape:
+        raise ModelError(f"{what} has shape {array.shape}; expected {shape}")
+    if not np.isfinite(array).all():
+        raise ModelError(f"{what} is not finite: {array.tolist()}")
+    array.setflags(write=False)
+    return array
+
+
+def number(value: float, what: str) -> float:
+    """`value` as a float; anything but a finite real number is refused."""
+    return float(real_array(value, (), what))
+
+
+def limit(value: ArrayLike | None, what: str) -> FloatArray | None:
+    """A limit as a one-dimensional array, or None. Infinite means none, NaN is refused."""
+    if value is None:
+        return None
+    try:
+        array = np.atleast_1d(np.array(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} is {value!r}; numbers are needed") from None
+    if array.ndim != 1 or np.isnan(array).any():
+        raise ModelError(f"{what} is {value!r}; one number, or one per coordinate, is needed")
+    array.setflags(write=False)
+    return array
+
+
+def checked_name(value: str, what: str) -> str:
+    """`value` if it is a non-empty string."""
+    if not isinstance(value, str) or not value:
+        raise ModelError(f"{what} {value!r} is not a name; a non-empty string is needed")
+    return value
+
+
+def suggestion(name: object, known: Iterable[str]) -> str:
+    """What may have been meant, as the end of an error message; at most eight names."""
+    names = list(known)
+    close = difflib.get_close_matches(str(name), names, n=3)
+    if close:
+        return f"; did you mean {' or '.join(repr(match) for match in close)}?"
+    return (
+        f"; there are {', '.join(repr(n) for n in names[:8])}{', …' if len(names) > 8 else ''}"
+        if names
+        else ""
+    )

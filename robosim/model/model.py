@@ -1,0 +1,315 @@
+"""`Model`: a compiled articulated mechanism with its names, limits and description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robosim import _engine
+from robosim.errors import ModelError
+from robosim.model.checks import limit, suggestion
+from robosim.model.kinematics import Kinematics
+from robosim.model.parts import (
+    Collider,
+    DisabledCollision,
+    EndEffector,
+    FloatArray,
+    Group,
+    Joint,
+    Limits,
+    Link,
+    NamedState,
+    Visual,
+)
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a model was made from, beside the compiled mechanism."""
+
+    floating_base: bool
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...]
+    visuals: Mapping[str, tuple[Visual, ...]]
+    groups: Mapping[str, Group]
+    named_states: tuple[NamedState, ...]
+    end_effectors: Mapping[str, EndEffector]
+    warnings: tuple[str, ...]
+    ignored: tuple[str, ...]
+    acceleration_source: str
+
+
+def _frozen(array: FloatArray) -> FloatArray:
+    array.setflags(write=False)
+    return array
+
+
+class Model(Kinematics):
+    """An articulated mechanism, immutable; `ModelBuilder` and `robosim.load_robot` make it.
+
+    Coordinates: each revolute, continuous or prismatic joint has one q (rad or m) and one v; a planar joint
+    q = (x, y, theta) in its plane and v = (vx, vy, omega) in the moving frame; a floating joint q = (x, y, z,
+    quaternion x y z w) and v = (linear, angular) in the moving frame. Joints are numbered depth first, children
+    in the order of the description. Fixed joints weld links to one body; every link keeps its name. Mimic joints
+    have no coordinate of their own.
+
+    Spatial vectors and Jacobian rows are [linear; angular]. Poses are (4, 4) matrices, X_WL maps from link to world.
+
+    Attributes:
+        name: of the robot.
+        n_q: number of position coordinates.
+        n_v: number of velocity coordinates.
+    """
+
+    def __init__(self, engine: _engine.Model, description: Description) -> None:
+        self._engine = engine
+        self._data = _engine.Data(engine)
+        self._description = description
+        self.name: str = engine.name
+        self.n_q: int = engine.n_q
+        self.n_v: int = engine.n_v
+        known = {link.name for link in description.links}
+        self._frames = {frame.name: i for i, frame in enumerate(engine.frames) if frame.name in known}
+
+    def __repr__(self) -> str:
+        base = "free-flying" if self.floating_base else "fixed"
+        return (
+            f"<Model {self.name!r}: {base} base, n_q {self.n_q}, n_v {self.n_v}, {len(self._frames)} links, "
+            f"{len(self.colliders)} colliders, {len(self.collision_pairs)} collision pairs>"
+        )
+
+    def __copy__(self) -> Model:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Model:
+        return self  # immutable
+
+    # Names
+
+    @property
+    def floating_base(self) -> bool:
+        """Whether the root link flies freely."""
+        return self._description.floating_base
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Joints with coordinates of their own, in model order: neither fixed nor mimic ones."""
+        return tuple(joint.name for joint in self._engine.joints[1:] if not joint.mimic)
+
+    @cached_property
+    def position_names(self) -> tuple[str, ...]:
+        """(n_q) name of each entry of q: the joint's, or where it has several "joint/x", "joint/qw", "joint/theta"."""
+        return tuple(self._engine.q_names)
+
+    @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        """(n_v) name of each entry of v: the joint's, or where it has several "joint/vx", "joint/wz", "joint/omega"."""
+        return tuple(self._engine.v_names)
+
+    @cached_property
+    def link_names(self) -> tuple[str, ...]:
+        """Links, depth first from the root."""
+        return tuple(self._frames)
+
+    @property
+    def root_link(self) -> str:
+        """The link that everything hangs from."""
+        return self.link_names[0]
+
+    # Parts
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """Links as they were described, in that order."""
+        return self._description.links
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """Joints of all kinds as they were described, in that order."""
+        return self._description.joints
+
+    @cached_property
+    def colliders(self) -> tuple[Collider, ...]:
+        """Collision shapes in model order, which is also the engine's."""
+        out = []
+        for collider in self._engine.colliders:
+            frame = self._engine.frames[collider.frame]
+            X_LC = np.linalg.inv(frame.X_BF) @ collider.X_BC
+            out.append(Collider(collider.name, frame.name, collider.shape, _frozen(X_LC)))
+        return tuple(out)
+
+    @property
+    def visuals(self) -> Mapping[str, tuple[Visual, ...]]:
+        """What links look like, by link name; links without visuals are absent."""
+        return MappingProxyType(dict(self._description.visuals))
+
+    @property
+    def groups(self) -> Mapping[str, Group]:
+        """Joints that are planned together, by name."""
+        return MappingProxyType(dict(self._description.groups))
+
+    @property
+    def named_states(self) -> tuple[NamedState, ...]:
+        """Named positions of groups."""
+        return self._description.named_states
+
+    @property
+    def end_effectors(self) -> Mapping[str, EndEffector]:
+        """Tools, by name."""
+        return MappingProxyType(dict(self._description.end_effectors))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should look at in the description."""
+        return self._description.warnings
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """What the description says that has no effect here."""
+        return self._description.ignored
+
+    @cached_property
+    def limits(self) -> Limits:
+        """Limits of all coordinates. A mimic joint's bind its source."""
+        engine = self._engine
+        arrays = (engine.lower, engine.upper, engine.velocity, engine.acceleration, engine.effort)
+        return Limits(*map(_frozen, arrays), self._description.acceleration_source)
+
+    # Self-collision
+
+    @cached_property
+    def collision_pairs(self) -> np.ndarray[tuple[int, int], np.dtype[np.intc]]:
+        """(m, 2) indices into `colliders` of the pairs that self-collision checks."""
+        pairs: np.ndarray[tuple[int, int], np.dtype[np.intc]] = self._engine.collision_pairs
+        pairs.setflags(write=False)
+        return pairs
+
+    @cached_property
+    def disabled_collisions(self) -> tuple[DisabledCollision, ...]:
+        """Pairs of links that self-collision leaves out, and why. Links of one body are left out without mention."""
+        return tuple(DisabledCollision(*pair) for pair in self._engine.disabled_collisions)
+
+    # Copies with changes
+
+    def with_collision_pairs(self, pairs: ArrayLike) -> Model:
+        """The same model whose self-collision checks exactly these pairs, (m, 2) indices into `colliders`.
+
+        Raises:
+            ModelError: a pair does not name two colliders.
+        """
+        array = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
+        return Model(self._engine.with_collision_pairs(array.tolist()), self._description)
+
+    def with_disabled_collisions(self, disabled: Iterable[DisabledCollision]) -> Model:
+        """The same model without the pairs of these links, which join `disabled_collisions` with their reasons.
+
+        Raises:
+            ModelError: a link does not exist.
+        """
+        indexed = [(self._frame(d.link_a), self._frame(d.link_b), d.reason) for d in disabled]
+        return Model(self._engine.with_disabled_collisions(indexed), self._description)
+
+    def with_gravity(self, gravity: ArrayLike) -> Model:
+        """The same model under another gravity, (3,) in world axes [m/s^2].
+
+        Raises:
+            ModelError: not three finite numbers.
+        """
+        return Model(self._engine.with_gravity(gravity), self._description)
+
+    def with_acceleration_limits(
+        self, limits: Mapping[str, float] | ArrayLike, source: str = "argument"
+    ) -> Model:
+        """The same model with other acceleration limits [rad/s^2 or m/s^2].
+
+        Args:
+            limits: positive; one for all coordinates, (n_v,) of them, or some by name: a joint's (for all its
+                coordinates) or an entry of `velocity_names`.
+            source: what `limits.acceleration_source` shall name.
+
+        Raises:
+            ModelError: an unknown name, or a limit that is not positive.
+        """
+        described = (
+            f"{source} for {', '.join(limits)}; {self.limits.acceleration_source} for the others"
+            if (isinstance(limits, Mapping) and set(limits) != set(self.joint_names))
+            else source
+        )
+        model = self.with_limits(acceleration=limits)
+        return Model(model._engine, replace(self._description, acceleration_source=described))
+
+    def with_limits(
+        self,
+        *,
+        lower: Mapping[str, float] | ArrayLike | None = None,
+        upper: Mapping[str, float] | ArrayLike | None = None,
+        velocity: Mapping[str, float] | ArrayLike | None = None,
+        acceleration: Mapping[str, float] | ArrayLike | None = None,
+        effort: Mapping[str, float] | ArrayLike | None = None,
+    ) -> Model:
+        """The same model with other limits; None leaves one as it is.
+
+        Args:
+            lower: positions; one for all, (n_q,) of them, or some by name: a joint's, or an entry of `position_names`.
+            upper: likewise, not below `lower`.
+            velocity: likewise by v, not negative, as are the next two.
+            acceleration: use `with_acceleration_limits`, which also says where they come from.
+            effort: torques or forces.
+
+        Raises:
+            ModelError: an unknown name, a negative limit, or bounds that leave no position.
+        """
+        old = self.limits
+        new_lower = self._override(old.lower, lower, self.position_names, "lower limit")
+        new_upper = self._override(old.upper, upper, self.position_names, "upper limit")
+        for i in np.flatnonzero(~(new_lower <= new_upper)):
+            raise ModelError(
+                f"{self.position_names[i]!r}: lower limit {new_lower[i]} and upper limit {new_upper[i]} "
+                "leave no position"
+            )
+        rates = []
+        for value, current, what in (
+            (velocity, old.velocity, "velocity limit"),
+            (acceleration, old.acceleration, "acceleration limit"),
+            (effort, old.effort, "effort limit"),
+        ):
+            array = self._override(current, value, self.velocity_names, what)
+            for i in np.flatnonzero(~(array >= 0)):
+                raise ModelError(
+                    f"{what} of {self.velocity_names[i]!r} is {array[i]}; it must not be negative"
+                )
+            rates.append(array)
+        return Model(self._engine.with_limits(new_lower, new_upper, *rates), self._description)
+
+    def _override(
+        self,
+        current: FloatArray,
+        change: Mapping[str, float] | ArrayLike | None,
+        names: tuple[str, ...],
+        what: str,
+    ) -> FloatArray:
+        """`current` with the changed entries; names may be of coordinates or of joints."""
+        array = np.array(current)
+        if change is None:
+            return array
+        if not isinstance(change, Mapping):
+            values = limit(change, what)
+            assert values is not None
+            if values.size not in (1, array.size):
+                raise ModelError(f"{what} has {values.size} numbers; 1 or {array.size} are needed")
+            array[:] = values
+            return array
+        for name, value in change.items():
+            own = [i for i, known in enumerate(names) if known == name or known.startswith(f"{name}/")]
+            if not own:
+                raise ModelError(f"{what}: there is no joint or coordinate {name!r}{suggestion(name, names)}")
+            values = limit(value, f"{what} of {name!r}")
+            if values is None or values.size not in (1, len(own)):
+                raise ModelError(f"{what} of {name!r} is {value!r}; one number is needed")
+            array[own] = values
+        return array

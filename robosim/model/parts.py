@@ -1,0 +1,159 @@
+"""What a model is described by: links, joints, shapes on links, groups, named states. All are plain, frozen records.
+
+Poses are 4x4 matrices; `X_PJ` maps the coordinates of a point from frame J to frame P. L is a link's frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from robosim._engine import Shape
+
+FloatArray = NDArray[np.float64]
+JointKind = Literal["revolute", "continuous", "prismatic", "fixed", "floating", "planar"]
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A rigid link: mass [kg], centre of mass in L [m], inertia about it in the axes of L [kg m^2]."""
+
+    name: str
+    mass: float
+    com: FloatArray
+    inertia: FloatArray
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """Position of a joint that follows another: q = multiplier * q_source + offset."""
+
+    source: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Safety:
+    """Soft limits of a controller [rad or m] and its gains, as in URDF's `safety_controller`.
+
+    The soft limits narrow the joint's position limits, since a controller would not let it go beyond them. The gains
+    are kept for information.
+    """
+
+    soft_lower: float | None = None
+    soft_upper: float | None = None
+    k_position: float | None = None
+    k_velocity: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """A joint as it was described. Limits are per q or v, and None where there is none.
+
+    X_PJ is the joint frame in the parent link; the child link's frame coincides with it at q = 0. `axis` is the unit
+    axis of rotation or translation in the joint frame, or the normal of a planar joint's plane.
+    """
+
+    name: str
+    kind: JointKind
+    parent: str
+    child: str
+    X_PJ: FloatArray
+    axis: FloatArray
+    lower: FloatArray | None = None
+    upper: FloatArray | None = None
+    velocity: FloatArray | None = None
+    effort: FloatArray | None = None
+    acceleration: FloatArray | None = None
+    damping: float = 0.0
+    friction: float = 0.0
+    armature: float = 0.0
+    mimic: Mimic | None = None
+    safety: Safety | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Collider:
+    """A convex shape fixed to a link, for collision. `name` is unique in the model: link, "/", own name or number."""
+
+    name: str
+    link: str
+    shape: Shape
+    X_LC: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Visual:
+    """What a link looks like: a shape, or a mesh file with a scale per axis (exactly one of the two)."""
+
+    shape: Shape | None = None
+    mesh: Path | None = None
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    X_LV: FloatArray = field(default_factory=lambda: np.eye(4))
+    rgba: tuple[float, float, float, float] | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Joints that are planned together, and the link that they are meant to move."""
+
+    name: str
+    joints: tuple[str, ...]
+    tip: str | None = None
+
+
+@dataclass(frozen=True)
+class NamedState:
+    """Positions [rad or m] by joint for a group, such as "home"."""
+
+    group: str
+    name: str
+    positions: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class EndEffector:
+    """A tool: the link where it is mounted and the group that is its own joints."""
+
+    name: str
+    link: str
+    group: str
+
+
+@dataclass(frozen=True)
+class DisabledCollision:
+    """Two links whose collision is not checked, and why."""
+
+    link_a: str
+    link_b: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Limits of every coordinate; infinite where there is none.
+
+    Attributes:
+        lower: (n_q,) least position [rad or m].
+        upper: (n_q,) greatest position.
+        velocity: (n_v,) greatest absolute velocity [rad/s or m/s].
+        acceleration: (n_v,) greatest absolute acceleration [rad/s^2 or m/s^2].
+        effort: (n_v,) greatest absolute torque or force [N m or N].
+        acceleration_source: where the acceleration limits come from, in words; robot descriptions have no place for
+            them, so that they are often a default.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
+    effort: FloatArray
+    acceleration_source: str
