@@ -4,16 +4,28 @@
 #include <array>
 #include <vector>
 
+#include "geometry/bounds.h"
 #include "spatial/vec3.h"
 
 namespace robosim {
 
 struct ConvexMesh {
-  std::vector<Vec3d> vertices;            // [m]
+  std::vector<Vec3d> vertices;            // [m], each one a corner of the hull
   std::vector<std::array<int, 3>> faces;  // triangles, counter-clockwise seen from outside
   // Neighbours of vertex i: neighbours[neighbour_begin[i] .. neighbour_begin[i + 1]).
   std::vector<int> neighbour_begin, neighbours;
-  Vec3d centroid;  // of the volume [m]
+  Vec3d centroid;     // of the volume [m]
+  double volume = 0;  // [m^3]
+  Ball ball;          // smallest ball around the vertices
 };
+
+// The convex hull of points in any order; points inside it, on its faces and repeated ones are dropped.
+// Throws std::invalid_argument when there are fewer than four points, a coordinate is not finite or beyond 1e6 m, or the points
+// are flat: thinner than 1e-9 of their extent.
+ConvexMesh convex_hull_mesh(const std::vector<Vec3d>& points);
+
+// A mesh from vertices and the outward triangles of its surface. Repeated vertices are merged and unused ones dropped.
+// Throws std::invalid_argument when the surface is not a closed convex one with outward faces (to 1e-9 of its extent).
+ConvexMesh convex_mesh(const std::vector<Vec3d>& vertices, const std::vector<std::array<int, 3>>& faces);
 
 }  // namespace robosim

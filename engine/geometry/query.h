@@ -1,6 +1,7 @@
-// Queries between two shapes: the whole public surface of the geometry floor.
+// Queries between two shapes: the whole public surface of the geometry floor beside broadphase.h.
 #pragma once
 
+#include "geometry/bounds.h"
 #include "geometry/shape.h"
 
 namespace robosim {
@@ -14,10 +15,12 @@ struct Witness {
 
 // What a pair remembers from one query to the next: changes the time of a query, never its answer beyond rounding.
 struct PairCache {
-  Vec3d axis;  // last separating direction, from A to B in W; zero when there is none
+  Vec3d axis;                    // last separating direction, from A to B in W; zero when there is none
+  int vertex_A = 0, vertex_B = 0;  // last support vertices of convex meshes
 };
 
-// Signed distance with both witness points, exact also in penetration.
+// Signed distance with both witness points, exact also in penetration. Two half-spaces that are not parallel and facing each other
+// cannot be separated: distance -infinity, both points at B's origin.
 Witness signed_distance(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, PairCache* cache = nullptr);
 
 // Whether the distance is less than `margin` (margin >= 0), by the first proof either way.
@@ -25,21 +28,15 @@ bool closer_than(double margin, const Shape& A, const SE3d& X_WA, const Shape& B
                  PairCache* cache = nullptr);
 
 // A certified lower bound on the distance, zero when the shapes overlap; stops as soon as the bound reaches `enough`, and
-// otherwise is within 1e-6 m or so of the distance.
+// otherwise is within 1e-6 m of the distance.
 double distance_lower_bound(double enough, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
                             PairCache* cache = nullptr);
 
 // Smallest ball about a point of the shape's frame that holds the shape; radius infinite for a half-space.
-struct Ball {
-  Vec3d centre;
-  double radius = 0;
-};
 Ball bounding_ball(const Shape& shape);
 
-// Axis-aligned box, in W, of a shape posed there; infinite extents for a half-space.
-struct Aabb {
-  Vec3d lower, upper;
-};
+// Smallest axis-aligned box, in W, of a shape posed there; infinite extents for a half-space, but for the upper side of one
+// whose normal is a world axis.
 Aabb bounding_box(const Shape& shape, const SE3d& X_WS);
 
 // Farthest distance of any point of the shape from the point p_S of its own frame (infinite for a half-space).

@@ -1,0 +1,44 @@
+// Bounding volumes: balls about a point, axis-aligned boxes.
+#pragma once
+
+#include <algorithm>
+
+#include "spatial/vec3.h"
+
+namespace robosim {
+
+// Infinite radius for an unbounded shape.
+struct Ball {
+  Vec3d centre;
+  double radius = 0;
+};
+
+// lower <= x <= upper in each coordinate; infinite where the shape is unbounded.
+struct Aabb {
+  Vec3d lower, upper;
+};
+
+inline bool overlap(const Aabb& a, const Aabb& b) {
+  return a.lower.x <= b.upper.x && b.lower.x <= a.upper.x && a.lower.y <= b.upper.y && b.lower.y <= a.upper.y &&
+         a.lower.z <= b.upper.z && b.lower.z <= a.upper.z;
+}
+
+inline Aabb hull(const Aabb& a, const Aabb& b) {
+  return {{std::min(a.lower.x, b.lower.x), std::min(a.lower.y, b.lower.y), std::min(a.lower.z, b.lower.z)},
+          {std::max(a.upper.x, b.upper.x), std::max(a.upper.y, b.upper.y), std::max(a.upper.z, b.upper.z)}};
+}
+
+inline Aabb grown(const Aabb& a, double margin) {
+  const Vec3d m(margin, margin, margin);
+  return {a.lower - m, a.upper + m};
+}
+
+// Squared distance of a point from a box, zero inside.
+inline double squared_distance(const Aabb& a, const Vec3d& p) {
+  const double dx = std::max({a.lower.x - p.x, 0.0, p.x - a.upper.x});
+  const double dy = std::max({a.lower.y - p.y, 0.0, p.y - a.upper.y});
+  const double dz = std::max({a.lower.z - p.z, 0.0, p.z - a.upper.z});
+  return dx * dx + dy * dy + dz * dz;
+}
+
+}  // namespace robosim

@@ -1,0 +1,24 @@
+// Unit vectors that are needed when a direction degenerates.
+#pragma once
+
+#include <cmath>
+
+#include "spatial/vec3.h"
+
+namespace robosim {
+
+// A unit vector perpendicular to d (d need not be unit; x axis for a zero d).
+inline Vec3d perpendicular(const Vec3d& d) {
+  const double x = std::fabs(d.x), y = std::fabs(d.y), z = std::fabs(d.z);
+  const Vec3d p = x <= y && x <= z ? Vec3d(0, d.z, -d.y) : (y <= z ? Vec3d(-d.z, 0, d.x) : Vec3d(d.y, -d.x, 0));
+  const double n = norm(p);
+  return n > 0 ? p * (1 / n) : Vec3d(1, 0, 0);
+}
+
+// d / |d|, or `otherwise` when d is zero.
+inline Vec3d unit_or(const Vec3d& d, const Vec3d& otherwise) {
+  const double n = norm(d);
+  return n > 0 ? d * (1 / n) : otherwise;
+}
+
+}  // namespace robosim

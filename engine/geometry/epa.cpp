@@ -1,0 +1,241 @@
+#include "geometry/epa.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "geometry/directions.h"
+
+namespace robosim {
+namespace {
+
+constexpr int max_vertices = 200;
+constexpr int max_faces = 2 * max_vertices;  // Euler: 2 V - 4 at most
+constexpr double tolerance = 1e-12;          // of the size of D: flat faces end at 1e-16, curved ones converge linearly
+
+struct Facet {
+  int vertex[3], neighbour[3];  // neighbour[i] lies across the edge vertex[i] - vertex[i + 1]
+  Vec3d n;                      // unit, outward
+  double d = 0;                 // signed distance of the face from the origin: n.x = d
+  bool alive = false;
+};
+
+struct Edge {
+  int facet, side;
+};
+
+int next(int i) { return i == 2 ? 0 : i + 1; }
+
+class Polytope {
+ public:
+  explicit Polytope(const SupportFunction& D) : D_(D) {}
+
+  Penetration solve(const Simplex& start);
+
+ private:
+  int add_vertex(const SupportPoint& p) {
+    vertices_[n_vertices_] = p;
+    return n_vertices_++;
+  }
+  bool grow_from(const Simplex& start);
+  int add_facet(int i, int j, int k);
+  void link(int f, int i, int g, int j) { facets_[f].neighbour[i] = g, facets_[g].neighbour[j] = f; }
+  bool expand(int f, const SupportPoint& p);
+  void remove_visible(int f, int side, const Vec3d& w);
+  Vec3d point_of_A(const Facet& f) const;
+
+  const SupportFunction& D_;
+  std::array<SupportPoint, max_vertices> vertices_;
+  std::array<Facet, max_faces> facets_;
+  std::array<int, max_faces> free_;
+  std::array<Edge, max_faces> horizon_;
+  int n_vertices_ = 0, n_facets_ = 0, n_free_ = 0, n_horizon_ = 0;
+  double size_ = 0;  // of D's coordinates
+  Penetration flat_;
+};
+
+// A first tetrahedron: GJK's points first, then support points in the directions that are still missing.
+// Returns false when D itself is flat: then flat_ is the answer.
+bool Polytope::grow_from(const Simplex& start) {
+  SupportPoint pool[4 + 6];
+  int n = 0;
+  for (int i = 0; i < start.n; ++i) pool[n++] = {start.w[i], start.a[i]};
+  for (int i = 0; i < 6; ++i) {
+    Vec3d axis;
+    axis[i / 2] = i % 2 ? -1 : 1;
+    pool[n++] = D_(axis);
+  }
+  for (int i = 0; i < n; ++i) size_ = std::max(size_, norm(pool[i].w) + norm(pool[i].a));
+  const double thin = 1e-13 * size_;
+  // Where A's point of the touch is, should D be flat.
+  flat_.a = pool[0].a;
+  if (start.n > 0 && start.n < 4) {
+    flat_.a = {};
+    for (int i = 0; i < start.n; ++i) flat_.a += start.lambda[i] * start.a[i];
+  }
+
+  // The candidate farthest from what is there, GJK's own being preferred as they hold the origin.
+  auto choose = [&](auto&& distance) {
+    int best = 0;
+    double farthest = -1;
+    for (int i = 0; i < n; ++i) {
+      const double d = distance(pool[i].w);
+      if (d > farthest) farthest = d, best = i;
+      if (i + 1 == start.n && farthest > 1e-6 * size_) break;
+    }
+    return std::pair(best, farthest);
+  };
+  const Vec3d p0 = pool[0].w;
+  const auto [i1, d1] = choose([&](const Vec3d& w) { return norm(w - p0); });
+  if (!(d1 > thin)) {
+    flat_.direction = {0, 0, 1};
+    return false;
+  }
+  const Vec3d p1 = pool[i1].w, u = (p1 - p0) * (1 / d1);
+  auto [i2, d2] = choose([&](const Vec3d& w) { return norm(cross(u, w - p0)); });
+  const Vec3d e = perpendicular(u);
+  if (!(d2 > 1e-6 * size_)) {
+    // Thin about this line: look straight across it.
+    const Vec3d across[4] = {e, cross(u, e), -e, -cross(u, e)};
+    for (int i = 0; i < 4; ++i) pool[n - 4 + i] = D_(across[i]);
+    std::tie(i2, d2) = choose([&](const Vec3d& w) { return norm(cross(u, w - p0)); });
+  }
+  if (!(d2 > thin)) {
+    flat_.direction = e;
+    return false;
+  }
+  const Vec3d p2 = pool[i2].w, m = unit_or(cross(p1 - p0, p2 - p0), e);
+  const SupportPoint above = D_(m), below = D_(-m);
+  const double up = dot(m, above.w - p0), down = -dot(m, below.w - p0);
+  if (!(std::max(up, down) > thin)) {
+    flat_.direction = m;
+    return false;
+  }
+  const int a = add_vertex(pool[0]);
+  int b = add_vertex(pool[i1]), c = add_vertex(pool[i2]);
+  // The side on which the origin lies, when there is a body there.
+  const double origin = -dot(m, p0);
+  const bool take_above = origin > thin ? up > thin : (origin < -thin ? !(down > thin) : up >= down);
+  const int d = add_vertex(take_above ? above : below);
+  if (!take_above) std::swap(b, c);  // now d is above (a, b, c)
+  const int f[4] = {add_facet(a, c, b), add_facet(a, b, d), add_facet(b, c, d), add_facet(c, a, d)};
+  for (int i : f)
+    if (i < 0) {
+      flat_.direction = m;
+      return false;
+    }
+  link(f[0], 2, f[1], 0), link(f[0], 1, f[2], 0), link(f[0], 0, f[3], 0);
+  link(f[1], 1, f[2], 2), link(f[2], 1, f[3], 2), link(f[3], 1, f[1], 2);
+  return true;
+}
+
+// Returns -1 for a face without a normal or when there is no room.
+int Polytope::add_facet(int i, int j, int k) {
+  const Vec3d &a = vertices_[i].w, &b = vertices_[j].w, &c = vertices_[k].w;
+  const Vec3d n = cross(b - a, c - a);
+  const double nn = norm(n);
+  if (!(nn > 0) || (n_free_ == 0 && n_facets_ == max_faces)) return -1;
+  const int f = n_free_ > 0 ? free_[--n_free_] : n_facets_++;
+  Facet& facet = facets_[f];
+  facet.vertex[0] = i, facet.vertex[1] = j, facet.vertex[2] = k;
+  facet.n = n * (1 / nn);
+  facet.d = dot(facet.n, a);
+  facet.alive = true;
+  return f;
+}
+
+// Flood from a removed facet across its side: visible facets go, the others give the horizon, counter-clockwise.
+void Polytope::remove_visible(int f, int side, const Vec3d& w) {
+  Facet& facet = facets_[f];
+  if (!facet.alive) return;
+  if (!(dot(facet.n, w) - facet.d > 1e-15 * size_)) {
+    if (n_horizon_ < max_faces) horizon_[n_horizon_++] = {f, side};
+    return;
+  }
+  facet.alive = false;
+  free_[n_free_++] = f;
+  for (int s = 1; s < 3; ++s) {
+    const int i = (side + s) % 3, g = facet.neighbour[i];
+    for (int j = 0; j < 3; ++j)
+      if (facets_[g].alive && facets_[g].neighbour[j] == f) {
+        remove_visible(g, j, w);
+        break;
+      }
+  }
+}
+
+bool Polytope::expand(int f, const SupportPoint& p) {
+  if (n_vertices_ == max_vertices) return false;
+  const int apex = add_vertex(p);
+  n_horizon_ = 0;
+  Facet& seed = facets_[f];
+  seed.alive = false;
+  free_[n_free_++] = f;
+  for (int i = 0; i < 3; ++i) {
+    const int g = seed.neighbour[i];
+    for (int j = 0; j < 3; ++j)
+      if (facets_[g].alive && facets_[g].neighbour[j] == f) {
+        remove_visible(g, j, p.w);
+        break;
+      }
+  }
+  if (n_horizon_ < 3) return false;
+  // A fan from the apex over the horizon; consecutive facets are neighbours.
+  int first = -1, previous = -1, last = -1;
+  for (int h = 0; h < n_horizon_; ++h) {
+    const auto [g, side] = horizon_[h];
+    const int from = facets_[g].vertex[next(side)], to = facets_[g].vertex[side];
+    if (previous >= 0 && from != last) return false;  // rounding broke the horizon
+    last = to;
+    const int facet = add_facet(from, to, apex);
+    if (facet < 0) return false;
+    link(facet, 0, g, side);
+    if (previous >= 0) link(previous, 1, facet, 2);
+    else first = facet;
+    previous = facet;
+  }
+  link(previous, 1, first, 2);
+  return true;
+}
+
+// The point of A that belongs to the origin's projection on the facet.
+Vec3d Polytope::point_of_A(const Facet& f) const {
+  const SupportPoint &p = vertices_[f.vertex[0]], &q = vertices_[f.vertex[1]], &r = vertices_[f.vertex[2]];
+  const Vec3d ab = q.w - p.w, ac = r.w - p.w, n = cross(ab, ac);
+  const double nn = squared_norm(n);
+  double b = std::clamp(dot(cross(ac, p.w), n) / nn, 0.0, 1.0), c = std::clamp(dot(cross(p.w, ab), n) / nn, 0.0, 1.0);
+  if (b + c > 1) {
+    const double s = 1 / (b + c);
+    b *= s, c *= s;
+  }
+  return (1 - b - c) * p.a + b * q.a + c * r.a;
+}
+
+Penetration Polytope::solve(const Simplex& start) {
+  if (!grow_from(start)) {
+    flat_.depth = std::max(0.0, dot(flat_.direction, D_(flat_.direction).w));
+    return flat_;
+  }
+  Penetration best;
+  best.depth = INFINITY;
+  while (true) {
+    int nearest = -1;
+    for (int f = 0; f < n_facets_; ++f)
+      if (facets_[f].alive && (nearest < 0 || facets_[f].d < facets_[nearest].d)) nearest = f;
+    if (nearest < 0) break;
+    const Facet& facet = facets_[nearest];
+    if (best.depth - facet.d <= tolerance * size_) break;
+    const SupportPoint p = D_(facet.n);
+    const double h = dot(facet.n, p.w);
+    if (h < best.depth) best = {facet.n, h, point_of_A(facet)};
+    if (h - facet.d <= tolerance * size_ || !expand(nearest, p)) break;
+  }
+  return best;
+}
+
+}  // namespace
+
+Penetration epa(const SupportFunction& D, const Simplex& start) { return Polytope(D).solve(start); }
+
+}  // namespace robosim

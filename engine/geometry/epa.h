@@ -1,0 +1,35 @@
+// EPA: how deep the origin lies inside D = B - A, and in which direction it leaves D soonest.
+//
+// A polytope inside D is grown by the support point in the direction of its face nearest to the origin. The distance of that
+// face bounds the depth from below and the support function h(m) = max over D of m.x in any direction m from above. The answer
+// is the direction with the least h found: a translation by h(m) along it certainly separates. Exact for polytopes.
+//
+// Source: van den Bergen, "Proximity queries and penetration depth computation on 3D game objects", 2001.
+#pragma once
+
+#include "geometry/gjk.h"
+
+namespace robosim {
+
+// A support function without its type: EPA is compiled once, not once per pair.
+struct SupportFunction {
+  const void* difference;
+  SupportPoint (*function)(const void*, const Vec3d&);
+
+  template <class Difference>
+  static SupportFunction of(const Difference& D) {
+    return {&D, [](const void* d, const Vec3d& m) { return static_cast<const Difference*>(d)->support(m); }};
+  }
+  SupportPoint operator()(const Vec3d& m) const { return function(difference, m); }
+};
+
+struct Penetration {
+  Vec3d direction;   // unit; the boundary point of D nearest to the origin is depth * direction
+  double depth = 0;  // zero or positive up to rounding
+  Vec3d a;           // the point of A whose partner on B is a + depth * direction
+};
+
+// start: the simplex on which GJK found the origin (any number of points).
+Penetration epa(const SupportFunction& D, const Simplex& start);
+
+}  // namespace robosim

@@ -1,0 +1,100 @@
+// GJK: the distance between two convex cores by support functions only.
+//
+// The distance of A and B is that of the origin from D = B - A. Each round takes the support point w of D against the current
+// nearest point v; then |v| bounds the distance from above and v.w / |v| from below (the plane through w with normal v separates),
+// and the nearest point of conv(simplex, w) is the next v. It ends by this duality gap, so that every answer is certified, or
+// when rounding stops progress. Everything is given in A's frame.
+//
+// Source: Gilbert, Johnson, Keerthi 1988; the lower bound and termination: van den Bergen, "A fast and robust GJK
+// implementation", 1999, sec. 3.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "geometry/simplex.h"
+#include "spatial/se3.h"
+
+namespace robosim {
+
+struct SupportPoint {
+  Vec3d w, a;  // w of D = B - A, and the point of A that it comes from
+};
+
+// D = B - A of two cores, in A's frame. Directions are turned into B's frame, vertices never in bulk.
+template <class CoreA, class CoreB>
+struct CoreDifference {
+  CoreA A;
+  CoreB B;
+  const SE3d& X_AB;
+
+  SupportPoint support(const Vec3d& d) const {
+    const Vec3d a = A.support(-d);
+    return {X_AB * B.support(transpose_times(X_AB.R, d)) - a, a};
+  }
+  double rounding() const { return A.rounding() + B.rounding(); }
+  Vec3d centre() const { return X_AB * B.centre() - A.centre(); }
+};
+
+// When to stop before the distance is known.
+struct GjkGoal {
+  double separated = std::numeric_limits<double>::infinity();  // as soon as the lower bound reaches it
+  double near = 0;                                             // as soon as the upper bound is below it
+  double gap = 0;                                              // as soon as the bounds are so close [m]
+};
+
+struct GjkResult {
+  bool overlap = false;  // the cores touch or overlap
+  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+  Vec3d axis;       // direction that gave `lower`, from A to B; not normalised
+  Vec3d v;          // nearest point of D, of length `upper`
+  Simplex simplex;  // what v is made of; at an overlap, what holds the origin
+  int iterations = 0;
+};
+
+namespace gjk_limits {
+inline constexpr int max_iterations = 128;       // polytopes need 3 to 20, cylinders up to 40
+inline constexpr double relative_gap = 1e-12;    // of the distance
+inline constexpr double rounding_error = 1e-14;  // of the coordinates: a nearer origin counts as touching
+}  // namespace gjk_limits
+
+// start: where to look first (a guess of v; only its direction counts), not zero.
+template <class Difference>
+GjkResult gjk(const Difference& D, const Vec3d& start, const GjkGoal& goal) {
+  GjkResult r;
+  Vec3d direction = start;
+  double length = norm(start), scale = 0;  // of the coordinates
+  for (; r.iterations < gjk_limits::max_iterations; ++r.iterations) {
+    const SupportPoint p = D.support(-direction);
+    const double lower = dot(direction, p.w) / length;
+    if (lower > r.lower) {
+      r.lower = lower, r.axis = direction;
+      if (lower >= goal.separated) return r;
+    }
+    // Done when the bounds meet, or when the support point is already there.
+    if (r.upper - r.lower <= std::fmax(goal.gap, gjk_limits::relative_gap * r.upper)) return r;
+    bool repeated = false;
+    for (int i = 0; i < r.simplex.n; ++i) {
+      const Vec3d& w = r.simplex.w[i];
+      repeated |= w.x == p.w.x && w.y == p.w.y && w.z == p.w.z;
+    }
+    if (repeated) return r;
+
+    Simplex next = r.simplex;
+    next.add(p.w, p.a);
+    const Vec3d v = nearest_point(next);
+    scale = std::fmax(scale, squared_norm(p.w) + squared_norm(p.a));
+    const double vv = squared_norm(v);
+    if (next.n == 4 || next.n == 0 || vv <= gjk_limits::rounding_error * gjk_limits::rounding_error * scale) {
+      r.overlap = true, r.v = {}, r.upper = 0, r.simplex = next;
+      return r;
+    }
+    const double upper = std::sqrt(vv);
+    if (!(upper < r.upper)) return r;  // rounding has the last word
+    r.simplex = next, r.v = direction = v, r.upper = length = upper;
+    if (upper < goal.near) return r;
+  }
+  return r;
+}
+
+}  // namespace robosim

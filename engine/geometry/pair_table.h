@@ -1,0 +1,33 @@
+// What answers a pair of shape types. Pair functions know one argument order and work in A's frame; the table gives the other
+// order and query.cpp goes to and from W.
+//
+// A new analytic pair costs one file, pairs/a_b.h with
+//
+//   struct AB {
+//     static constexpr ShapeType a = ..., b = ...;
+//     static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB);  // everything in A's frame
+//   };
+//
+// and its name in the list of pair_table.cpp. It may also define closer_than and distance_lower_bound where there is a faster way.
+#pragma once
+
+#include "geometry/query.h"
+
+namespace robosim {
+
+struct PairFunctions {
+  Witness (*signed_distance)(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) = nullptr;
+  bool (*closer_than)(double margin, const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) = nullptr;
+  double (*distance_lower_bound)(double enough, const Shape& A, const Shape& B, const SE3d& X_AB,
+                                 PairCache& cache) = nullptr;
+  bool swapped = false;   // they take (B, A)
+  bool analytic = false;  // in closed form; the axis of the cache is not used
+};
+
+// For shapes of type `a` and `b`.
+const PairFunctions& pair_functions(ShapeType a, ShapeType b);
+
+// GJK and EPA for the pair, even where it has an analytic function; nullptrs with a half-space. For tests.
+PairFunctions generic_pair_functions(ShapeType a, ShapeType b);
+
+}  // namespace robosim

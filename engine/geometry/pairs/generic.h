@@ -1,0 +1,84 @@
+// Any two bounded shapes: GJK while their cores are apart, EPA when they overlap.
+#pragma once
+
+#include <algorithm>
+
+#include "geometry/directions.h"
+#include "geometry/epa.h"
+#include "geometry/gjk.h"
+#include "geometry/query.h"
+
+namespace robosim {
+
+template <ShapeType Ta, ShapeType Tb>
+struct GenericPair {
+  static constexpr ShapeType a = Ta, b = Tb;
+  using CoreA = decltype(core<Ta>(std::declval<const Shape&>()));
+  using CoreB = decltype(core<Tb>(std::declval<const Shape&>()));
+  using Difference = CoreDifference<CoreA, CoreB>;
+
+  static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
+    const Difference D = difference(A, B, X_AB, cache);
+    const GjkResult r = gjk(D, start(D, cache), {});
+    Witness w;
+    if (r.overlap) {
+      const Penetration e = epa(SupportFunction::of(D), r.simplex);
+      w = {-e.depth, e.a, e.a + e.depth * e.direction, -e.direction};
+      cache.axis = {};
+    } else {
+      w.distance = r.upper;
+      w.normal = r.v * (1 / r.upper);
+      for (int i = 0; i < r.simplex.n; ++i) w.p_WA += r.simplex.lambda[i] * r.simplex.a[i];
+      w.p_WB = w.p_WA + r.v;
+      cache.axis = w.normal;
+    }
+    // From the cores to the shapes.
+    w.distance -= D.rounding();
+    w.p_WA += D.A.rounding() * w.normal;
+    w.p_WB -= D.B.rounding() * w.normal;
+    remember(D, cache);
+    return w;
+  }
+
+  static bool closer_than(double margin, const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
+    const Difference D = difference(A, B, X_AB, cache);
+    const double reach = margin + D.rounding();
+    const GjkResult r = gjk(D, start(D, cache), {.separated = reach, .near = reach});
+    keep_axis(r, cache);
+    remember(D, cache);
+    if (r.overlap) return true;
+    return r.lower < reach && r.upper < reach;
+  }
+
+  static double distance_lower_bound(double enough, const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
+    const Difference D = difference(A, B, X_AB, cache);
+    const double rounding = D.rounding();
+    const GjkResult r = gjk(D, start(D, cache), {.separated = enough + rounding, .near = rounding, .gap = 1e-6});
+    keep_axis(r, cache);
+    remember(D, cache);
+    return r.overlap ? 0 : std::max(0.0, r.lower - rounding);
+  }
+
+ private:
+  static Difference difference(const Shape& A, const Shape& B, const SE3d& X_AB, const PairCache& cache) {
+    Difference D{core<Ta>(A), core<Tb>(B), X_AB};
+    if constexpr (requires { D.A.hint; }) D.A.hint = cache.vertex_A;
+    if constexpr (requires { D.B.hint; }) D.B.hint = cache.vertex_B;
+    return D;
+  }
+  static void remember(const Difference& D, PairCache& cache) {
+    if constexpr (requires { D.A.hint; }) cache.vertex_A = D.A.hint;
+    if constexpr (requires { D.B.hint; }) cache.vertex_B = D.B.hint;
+  }
+  static void keep_axis(const GjkResult& r, PairCache& cache) {
+    cache.axis = r.overlap || !(r.lower > 0) ? Vec3d() : r.axis * (1 / norm(r.axis));
+  }
+  // The last separating direction, else from centre to centre.
+  static Vec3d start(const Difference& D, const PairCache& cache) {
+    if (squared_norm(cache.axis) > 0.5) return cache.axis;
+    const Vec3d c = D.centre();
+    return squared_norm(c) > 1e-200 ? c : Vec3d(1, 0, 0);
+  }
+};
+
+}  // namespace robosim

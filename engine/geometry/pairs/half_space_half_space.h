@@ -1,0 +1,21 @@
+// Two half-spaces. Only when they face each other can a translation separate them: then the distance is along the common normal,
+// positive for a slot between them. Otherwise they overlap without end: -infinity, both points at B's origin.
+#pragma once
+
+#include <limits>
+
+#include "geometry/query.h"
+
+namespace robosim {
+
+struct HalfSpaceHalfSpace {
+  static constexpr ShapeType a = ShapeType::half_space, b = ShapeType::half_space;
+
+  static Witness signed_distance(const Shape&, const Shape&, const SE3d& X_AB, PairCache&) {
+    const Vec3d normal(0, 0, 1), n_B = X_AB.R.col(2), p = X_AB.p;
+    if (squared_norm(n_B + normal) < 1e-24) return {p.z, {p.x, p.y, 0}, p, normal};  // facing each other, to rounding
+    return {-std::numeric_limits<double>::infinity(), p, p, normal};
+  }
+};
+
+}  // namespace robosim

@@ -1,0 +1,102 @@
+#include "geometry/query.h"
+
+#include <limits>
+#include <utility>
+
+#include "geometry/pair_table.h"
+
+namespace robosim {
+namespace {
+
+// X_AB = X_WA^-1 X_WB.
+SE3d relative(const SE3d& X_WA, const SE3d& X_WB) {
+  const Mat3d R_AW = transpose(X_WA.R);
+  return {R_AW * X_WB.R, R_AW * (X_WB.p - X_WA.p)};
+}
+
+// Runs f(A, B, X_AB, cache) in the frame of the pair function's first shape, with the cache seen from there.
+template <class F>
+auto in_frame_of_first(const PairFunctions& pair, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                       PairCache* cache, F&& f) {
+  const bool swapped = pair.swapped;
+  const SE3d &X_W1 = swapped ? X_WB : X_WA, &X_W2 = swapped ? X_WA : X_WB;
+  const Shape &first = swapped ? B : A, &second = swapped ? A : B;
+  PairCache local;
+  if (cache) {
+    local = *cache;
+    if (swapped) std::swap(local.vertex_A, local.vertex_B);
+    if (!pair.analytic) local.axis = transpose_times(X_W1.R, swapped ? -local.axis : local.axis);
+  }
+  auto result = f(first, second, relative(X_W1, X_W2), local);
+  if (cache) {
+    if (swapped) std::swap(local.vertex_A, local.vertex_B);
+    if (!pair.analytic) local.axis = X_W1.R * (swapped ? -local.axis : local.axis);
+    *cache = local;
+  }
+  return result;
+}
+
+}  // namespace
+
+Witness signed_distance(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, PairCache* cache) {
+  const PairFunctions& pair = pair_functions(A.type, B.type);
+  Witness w = in_frame_of_first(
+      pair, A, X_WA, B, X_WB, cache, [&](const Shape& first, const Shape& second, const SE3d& X, PairCache& c) {
+        return pair.signed_distance(first, second, X, c);
+      });
+  const SE3d& X_W1 = pair.swapped ? X_WB : X_WA;
+  w.p_WA = X_W1 * w.p_WA, w.p_WB = X_W1 * w.p_WB, w.normal = X_W1.R * w.normal;
+  if (pair.swapped) std::swap(w.p_WA, w.p_WB), w.normal = -w.normal;
+  return w;
+}
+
+bool closer_than(double margin, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, PairCache* cache) {
+  const PairFunctions& pair = pair_functions(A.type, B.type);
+  return in_frame_of_first(pair, A, X_WA, B, X_WB, cache,
+                           [&](const Shape& first, const Shape& second, const SE3d& X, PairCache& c) {
+                             return pair.closer_than(margin, first, second, X, c);
+                           });
+}
+
+double distance_lower_bound(double enough, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                            PairCache* cache) {
+  const PairFunctions& pair = pair_functions(A.type, B.type);
+  return in_frame_of_first(pair, A, X_WA, B, X_WB, cache,
+                           [&](const Shape& first, const Shape& second, const SE3d& X, PairCache& c) {
+                             return pair.distance_lower_bound(enough, first, second, X, c);
+                           });
+}
+
+Ball bounding_ball(const Shape& shape) {
+  return visit(shape, [](const auto& core) { return core.bounding_ball(); });
+}
+
+double farthest_from(const Shape& shape, const Vec3d& p_S) {
+  return visit(shape, [&](const auto& core) { return core.farthest_from(p_S); });
+}
+
+Aabb bounding_box(const Shape& shape, const SE3d& X_WS) {
+  Aabb box;
+  if (shape.type == ShapeType::half_space) {
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    box = {{-inf, -inf, -inf}, {inf, inf, inf}};
+    const Vec3d n = X_WS.R.col(2);
+    for (int i = 0; i < 3; ++i) {
+      if (n[i] == 1) box.upper[i] = X_WS.p[i];
+      if (n[i] == -1) box.lower[i] = X_WS.p[i];
+    }
+    return box;
+  }
+  return visit(shape, [&](const auto& core) {
+    if constexpr (requires { core.support(Vec3d()); }) {
+      for (int i = 0; i < 3; ++i) {
+        const Vec3d d = X_WS.R.row[i];  // the world axis in the shape's frame
+        box.upper[i] = X_WS.p[i] + dot(d, core.support(d)) + core.rounding();
+        box.lower[i] = X_WS.p[i] + dot(d, core.support(-d)) - core.rounding();
+      }
+    }
+    return box;
+  });
+}
+
+}  // namespace robosim

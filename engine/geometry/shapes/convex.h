@@ -1,0 +1,55 @@
+// Convex hull of a mesh's vertices. Core: the hull itself.
+//
+// Support by brute force over a few vertices; above, hill climbing over the hull's edges from the last support vertex
+// (a vertex of a convex polyhedron without a better neighbour is optimal): O(sqrt(n)) first, O(1) for a nearby direction.
+#pragma once
+
+#include "geometry/bounds.h"
+#include "geometry/convex_mesh.h"
+
+namespace robosim {
+
+struct ConvexCore {
+  static constexpr int max_brute_force = 24;
+
+  const ConvexMesh* mesh;
+  mutable int hint = 0;  // the last support vertex
+
+  double rounding() const { return 0; }
+  Vec3d centre() const { return mesh->centroid; }
+  Vec3d support(const Vec3d& d) const {
+    const Vec3d* vertices = mesh->vertices.data();
+    const int n = static_cast<int>(mesh->vertices.size());
+    if (n <= max_brute_force) {
+      int best = 0;
+      double reach = dot(vertices[0], d);
+      for (int i = 1; i < n; ++i) {
+        const double r = dot(vertices[i], d);
+        if (r > reach) reach = r, best = i;
+      }
+      return vertices[best];
+    }
+    const int* begin = mesh->neighbour_begin.data();
+    const int* neighbours = mesh->neighbours.data();
+    int best = hint < n ? hint : 0;
+    double reach = dot(vertices[best], d);
+    for (bool climbing = true; climbing;) {
+      climbing = false;
+      for (int k = begin[best], end = begin[best + 1]; k < end; ++k) {
+        const double r = dot(vertices[neighbours[k]], d);
+        if (r > reach) reach = r, best = neighbours[k], climbing = true;
+        if (climbing) break;
+      }
+    }
+    hint = best;
+    return vertices[best];
+  }
+  Ball bounding_ball() const { return mesh->ball; }
+  double farthest_from(const Vec3d& p) const {
+    double farthest = 0;
+    for (const Vec3d& v : mesh->vertices) farthest = std::max(farthest, squared_norm(v - p));
+    return std::sqrt(farthest);
+  }
+};
+
+}  // namespace robosim

@@ -1,0 +1,28 @@
+// The sub-distance problem of GJK: the point nearest to the origin of a simplex of up to four points.
+//
+// Each Voronoi region is decided by signed areas and volumes of the simplex itself (as in Montanari, Petrinic and Barbieri,
+// "Improving the GJK algorithm for faster and more reliable distance queries", 2017), never by Johnson's cofactors, so nearly
+// degenerate simplices do no harm.
+#pragma once
+
+#include "spatial/vec3.h"
+
+namespace robosim {
+
+// Points of the difference D = B - A with the points of A that they come from; b = a + w.
+struct Simplex {
+  int n = 0;
+  Vec3d w[4], a[4];
+  double lambda[4] = {0, 0, 0, 0};  // barycentric coordinates of the nearest point
+
+  void add(const Vec3d& w_, const Vec3d& a_) {
+    w[n] = w_, a[n] = a_;
+    ++n;
+  }
+};
+
+// Nearest point v to the origin. Reduces the simplex to the face that holds v in its interior and sets lambda there; four points
+// are left exactly when the origin is inside (then v = 0 and lambda is not set).
+Vec3d nearest_point(Simplex& simplex);
+
+}  // namespace robosim
