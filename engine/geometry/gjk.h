@@ -72,7 +72,7 @@ GjkResult gjk(const Difference& D, const Vec3d& start, const GjkGoal& goal) {
       if (lower >= goal.separated) return r;
     }
     // Done when the bounds meet, or when the support point is already there.
-    if (r.upper - r.lower <= std::fmax(goal.gap, gjk_limits::relative_gap * r.upper)) return r;
+    if (r.simplex.n > 0 && r.upper - r.lower <= std::fmax(goal.gap, gjk_limits::relative_gap * r.upper)) return r;
     bool repeated = false;
     for (int i = 0; i < r.simplex.n; ++i) {
       const Vec3d& w = r.simplex.w[i];
