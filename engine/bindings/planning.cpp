@@ -1,9 +1,425 @@
-// Collision scenes, edge checks, search, inverse kinematics and timing.
+// Collision scenes, edge checks and search.
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+
+#include "bindings/arrays.h"
 #include "bindings/module.h"
-#include "dynamics/kinematics.h"
+#include "planning/blend.h"
+#include "planning/edge_check.h"
+#include "planning/rrt_connect.h"
+#include "planning/shortcut.h"
+#include "scene/self_collision.h"
+
+namespace py = pybind11;
 
 namespace robosim {
+namespace {
 
-void bind_planning(pybind11::module_&) {}
+// A scene with one workspace for the calls from Python, which take turns.
+struct BoundScene {
+  CollisionScene scene;
+  EdgeChecker checker;
+  std::mutex mutex;
+
+  BoundScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs)
+      : scene(model, std::move(extras), std::move(pairs)), checker(scene) {}
+
+  const double* configuration(const Array& q, const std::string& name = "q") const {
+    return checked(q, name, {scene.model().n_q});
+  }
+  const std::string& name(int object) const { return scene.object(object).name; }
+  py::object pair_names(int a, int b) const { return a < 0 ? py::object(py::none()) : py::make_tuple(name(a), name(b)); }
+};
+
+std::vector<std::pair<int, int>> pairs_from(const py::handle& value) {
+  const IntArray pairs = IntArray::ensure(value);
+  if (!pairs) throw py::error_already_set();
+  if (pairs.size() == 0) return {};
+  if (pairs.ndim() != 2 || pairs.shape(1) != 2)
+    throw InputError(message("pairs has shape ", shape_text(pairs.shape(), static_cast<std::size_t>(pairs.ndim())), "; expected (m, 2)"));
+  std::vector<std::pair<int, int>> out;
+  for (py::ssize_t i = 0; i < pairs.shape(0); ++i) out.emplace_back(pairs.at(i, 0), pairs.at(i, 1));
+  return out;
+}
+
+// From a row-major 4x4 homogeneous matrix whose rotation must be one to 1e-6.
+SE3d rigid_pose(const double* X, const std::string& name) {
+  const Mat3d R{{X[0], X[1], X[2]}, {X[4], X[5], X[6]}, {X[8], X[9], X[10]}};
+  const Mat3d RtR = transpose(R) * R;
+  double worst = std::abs(dot(R.row[0], cross(R.row[1], R.row[2])) - 1);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) worst = std::max(worst, std::abs(RtR(i, j) - (i == j ? 1.0 : 0.0)));
+  worst = std::max({worst, std::abs(X[12]), std::abs(X[13]), std::abs(X[14]), std::abs(X[15] - 1)});
+  if (!(worst <= 1e-6))
+    throw InputError(message("the pose of '", name, "' is not rigid: expected a rotation, a position and the row 0 0 0 1"));
+  return {R, {X[3], X[7], X[11]}};
+}
+
+std::unique_ptr<BoundScene> make_scene(const Model& model, const std::vector<std::string>& names,
+                                       const std::vector<Shape>& shapes, const py::handle& poses,
+                                       const std::vector<int>& bodies, const py::handle& pairs) {
+  const std::size_t n = names.size();
+  if (shapes.size() != n || bodies.size() != n)
+    throw InputError(std::to_string(n) + " names, " + std::to_string(shapes.size()) + " shapes and " +
+                                std::to_string(bodies.size()) + " bodies: there must be as many of each");
+  std::vector<ExtraObject> extras;
+  if (n > 0) {
+    const Array X = real_array(poses, {static_cast<py::ssize_t>(n), 4, 4}, "poses");
+    for (std::size_t i = 0; i < n; ++i) extras.push_back({names[i], shapes[i], bodies[i], rigid_pose(X.data() + 16 * i, names[i])});
+  }
+  return std::make_unique<BoundScene>(model, std::move(extras), pairs_from(pairs));
+}
+
+double checked_resolution(double resolution) {
+  if (!(resolution > 0 && std::isfinite(resolution)))
+    throw InputError("resolution is " + std::to_string(resolution) + " m; it must be positive");
+  return resolution;
+}
+
+std::vector<int> checked_columns(const Model& model, const std::vector<int>& columns) {
+  std::vector<char> seen(static_cast<std::size_t>(model.n_q), 0);
+  for (const int c : columns) {
+    if (c < 0 || c >= model.n_q)
+      throw InputError("column " + std::to_string(c) + " is not an entry of q, which has " + std::to_string(model.n_q));
+    if (seen[static_cast<std::size_t>(c)]++) throw InputError("column " + std::to_string(c) + " is given twice");
+    for (const Joint& joint : model.joints)
+      if (joint.type == JointType::floating && c >= joint.q_index + 3 && c < joint.q_index + 7)
+        throw InputError("column " + std::to_string(c) + " belongs to the quaternion of joint '" + joint.name +
+                                    "', which has no straight lines in q");
+  }
+  return columns;
+}
+
+struct BoundEdgeResult {
+  bool free;
+  double t;
+  py::object pair;
+};
+
+BoundEdgeResult to_python(const BoundScene& s, const EdgeResult& r) { return {r.free, r.t, s.pair_names(r.a, r.b)}; }
+
+void bind_scene(py::module_& m) {
+  py::class_<BoundEdgeResult>(m, "EdgeResult", "Whether a motion is free, and if not, where and what touches.")
+      .def_readonly("free", &BoundEdgeResult::free)
+      .def_readonly("t", &BoundEdgeResult::t, "Where it touches: the curve's parameter; 0 when free.")
+      .def_readonly("pair", &BoundEdgeResult::pair, "The two names that touch, or None.")
+      .def("__bool__", [](const BoundEdgeResult& r) { return r.free; });
+
+  py::class_<BoundScene>(m, "CollisionScene",
+                         "The colliders of a model, extra objects and the exact pairs that must stay apart; immutable.\n\n"
+                         "bodies[i] is what extra object i is fixed to: 0 the world, else a moving body; poses[i] is its pose\n"
+                         "in that body. pairs (m, 2) number the model's colliders first, then the extras.")
+      .def(py::init(&make_scene), py::arg("model"), py::arg("names"), py::arg("shapes"), py::arg("poses"), py::arg("bodies"),
+           py::arg("pairs"), py::keep_alive<1, 2>())
+      .def_property_readonly("names",
+                             [](const BoundScene& s) {
+                               std::vector<std::string> names;
+                               for (const SceneObject& o : s.scene.objects()) names.push_back(o.name);
+                               return names;
+                             })
+      .def_property_readonly("n_q", [](const BoundScene& s) { return s.scene.model().n_q; })
+      .def_property_readonly("n_colliders", [](const BoundScene& s) { return s.scene.model().colliders.size(); })
+      .def_property_readonly("pairs",
+                             [](const BoundScene& s) {
+                               IntArray out({static_cast<py::ssize_t>(s.scene.pairs().size()), py::ssize_t(2)});
+                               int* p = out.mutable_data();
+                               for (const auto& [a, b] : s.scene.pairs()) *p++ = a, *p++ = b;
+                               return out;
+                             })
+      .def(
+          "collides",
+          [](BoundScene& s, const py::handle& q) {
+            const Array p = s.configuration(q);
+            const std::lock_guard lock(s.mutex);
+            s.checker.query().place(p.data());
+            return s.checker.query().collides();
+          },
+          py::arg("q"), "Whether any pair overlaps at q (n_q,).")
+      .def(
+          "first_collision",
+          [](BoundScene& s, const py::handle& q) {
+            const Array p = s.configuration(q);
+            const std::lock_guard lock(s.mutex);
+            s.checker.query().place(p.data());
+            int a, b;
+            s.checker.query().collides(&a, &b);
+            return s.pair_names(a, b);
+          },
+          py::arg("q"), "The names of one overlapping pair at q (n_q,), or None.")
+      .def(
+          "collisions",
+          [](BoundScene& s, const py::handle& q, double margin) {
+            const Array p = s.configuration(q);
+            if (!(margin >= 0)) throw InputError("margin is " + std::to_string(margin) + " m; it must not be negative");
+            const std::lock_guard lock(s.mutex);
+            s.checker.query().place(p.data());
+            std::vector<SceneQuery::Contact> contacts;
+            s.checker.query().contacts(margin, contacts);
+            py::list out;
+            for (const auto& c : contacts) out.append(py::make_tuple(s.name(c.a), s.name(c.b), c.witness.distance));
+            return out;
+          },
+          py::arg("q"), py::arg("margin") = 0.0,
+          "All pairs with a signed distance below margin [m] at q (n_q,): a list of (name, name, distance).")
+      .def(
+          "min_distance",
+          [](BoundScene& s, const py::handle& q) {
+            const Array p = s.configuration(q);
+            const std::lock_guard lock(s.mutex);
+            s.checker.query().place(p.data());
+            const SceneQuery::Contact c = s.checker.query().closest();
+            if (c.a < 0) throw InputError("the scene has no pair to measure");
+            return py::make_tuple(c.witness.distance, s.name(c.a), s.name(c.b), vec3_array(c.witness.p_WA), vec3_array(c.witness.p_WB));
+          },
+          py::arg("q"), "The smallest signed distance at q: (distance [m], name, name, point (3,), point (3,)), points in W.")
+      .def(
+          "distances",
+          [](BoundScene& s, const py::handle& q) {
+            const Array p = s.configuration(q);
+            Array out(Shape2{static_cast<py::ssize_t>(s.scene.pairs().size())});
+            const std::lock_guard lock(s.mutex);
+            s.checker.query().place(p.data());
+            s.checker.query().distances(out.mutable_data());
+            return out;
+          },
+          py::arg("q"), "Signed distance [m] of every pair (m,), in the order of `pairs`.")
+      .def(
+          "edge_free",
+          [](BoundScene& s, const py::handle& q0, const py::handle& q1, double resolution) {
+            const Array p0 = s.configuration(q0, "q0"), p1 = s.configuration(q1, "q1");
+            const std::lock_guard lock(s.mutex);
+            return to_python(s, s.checker.line(p0.data(), p1.data(), checked_resolution(resolution)));
+          },
+          py::arg("q0"), py::arg("q1"), py::arg("resolution") = 0.005,
+          "Whether the straight line from q0 to q1 is free of collisions, all of it: nothing is missed between samples.\n\n"
+          "An edge that comes within resolution / 2 [m] of a collision may be called touching; near its ends much less.")
+      .def(
+          "trajectory_free",
+          [](BoundScene& s, const py::handle& times, const py::handle& coefficients, const std::vector<int>& columns,
+             const py::handle& q_rest, double resolution) {
+            const Model& model = s.scene.model();
+            const int n = static_cast<int>(checked_columns(model, columns).size());
+            const Array breaks_array = sized(times, {-1}, "times"), rest = s.configuration(q_rest, "q_rest");
+            const double* breaks = breaks_array.data();
+            const int pieces = static_cast<int>(breaks_array.size()) - 1;
+            if (pieces < 1) throw InputError("times must hold at least two breaks");
+            for (int i = 0; i < pieces; ++i)
+              if (!(breaks[i] < breaks[i + 1])) throw InputError("times do not increase after entry " + std::to_string(i));
+            const Array c = sized(coefficients, {pieces, -1, n}, "coefficients");
+            const int order = static_cast<int>(c.shape(1));
+            if (order < 1 || order > PiecewisePolynomial::max_order)
+              throw InputError("coefficients hold " + std::to_string(order) + " powers of time; it must be 1 to " +
+                                          std::to_string(PiecewisePolynomial::max_order));
+            const PiecewisePolynomial curve(breaks, pieces, c.data(), order, columns.data(), n, rest.data(), model.n_q);
+            const std::lock_guard lock(s.mutex);
+            return to_python(s, s.checker.curve(curve, curve.start(), curve.end(), checked_resolution(resolution)));
+          },
+          py::arg("times"), py::arg("coefficients"), py::arg("columns"), py::arg("q_rest"), py::arg("resolution") = 0.005,
+          "Whether a piecewise polynomial motion is free of collisions, all of it.\n\n"
+          "times (k + 1,), coefficients (k, order, n): q[columns] = sum_j coefficients[i, j] (t - times[i])**j on piece i, the\n"
+          "other entries stay at q_rest (n_q,).");
+
+  m.def(
+      "sample_self_collisions",
+      [](const Model& model, std::uint64_t seed, std::int64_t samples, const py::object& pairs) {
+        if (samples < 1) throw InputError("samples is " + std::to_string(samples) + "; it must be at least 1");
+        std::vector<std::pair<int, int>> list;
+        const int n = static_cast<int>(model.colliders.size());
+        if (pairs.is_none()) {
+          for (int a = 0; a < n; ++a)
+            for (int b = a + 1; b < n; ++b)
+              if (model.colliders[static_cast<std::size_t>(a)].body != model.colliders[static_cast<std::size_t>(b)].body)
+                list.emplace_back(a, b);
+        } else {
+          list = pairs_from(pairs);
+        }
+        const std::vector<std::int64_t> counts = sample_self_collisions(model, list, seed, samples);
+        IntArray index({static_cast<py::ssize_t>(list.size()), py::ssize_t(2)});
+        int* p = index.mutable_data();
+        for (const auto& [a, b] : list) *p++ = a, *p++ = b;
+        py::array_t<std::int64_t> touching(static_cast<py::ssize_t>(counts.size()));
+        std::copy(counts.begin(), counts.end(), touching.mutable_data());
+        return py::make_tuple(index, touching);
+      },
+      py::arg("model"), py::arg("seed") = 0, py::arg("samples") = 10000, py::arg("pairs") = py::none(),
+      "How often pairs of colliders touch at `samples` random configurations within the limits.\n\n"
+      "pairs (m, 2) of collider indices; by default all pairs on different bodies. Returns (pairs (m, 2), counts (m,)).");
+}
+
+// Waypoints (p, n_q), at least one.
+std::vector<double> path_from(const py::handle& value, const Model& model) {
+  const Array a = sized(value, {-1, model.n_q}, "path");
+  if (a.shape(0) == 0) throw InputError("path holds no waypoint");
+  return {a.data(), a.data() + a.size()};
+}
+
+Array path_array(const std::vector<double>& path, int n_q) {
+  Array out(Shape2{static_cast<py::ssize_t>(path.size()) / std::max(n_q, 1), n_q});
+  std::copy(path.begin(), path.end(), out.mutable_data());
+  return out;
+}
+
+// Positive, one per column; None: none.
+std::vector<double> weights_from(const py::handle& value, std::size_t n) {
+  if (value.is_none()) return {};
+  const Array a = real_array(value, {static_cast<py::ssize_t>(n)}, "weights");
+  for (py::ssize_t k = 0; k < a.size(); ++k)
+    if (!(a.data()[k] > 0)) throw InputError(message("weights[", k, "] is ", a.data()[k], "; weights must be positive"));
+  return {a.data(), a.data() + a.size()};
+}
+
+// Between 50 ms looks at Python's signals, and the caller's own wish to go on. An exception is kept for later.
+std::function<bool()> poll_python(const py::object& progress, bool& raised) {
+  return [&progress, &raised] {
+    const py::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) return raised = true, false;
+    if (progress.is_none()) return true;
+    PyObject* answer = PyObject_CallNoArgs(progress.ptr());
+    if (!answer) return raised = true, false;
+    const bool stop = answer == Py_False;
+    Py_DECREF(answer);
+    return !stop;
+  };
+}
+
+void bind_search(py::module_& m) {
+  struct BoundResult : SearchResult {
+    py::object path_rows, culprits;
+  };
+  py::class_<BoundResult>(m, "SearchResult", "What a search found, and what it cost.")
+      .def_property_readonly("status", [](const BoundResult& r) { return name_of(r.status); },
+                             "'solved', 'budget_exhausted', 'time_out', 'cancelled', 'start_out_of_limits', 'goal_out_of_limits',\n"
+                             "'start_in_collision' or 'goal_in_collision' (the latter two of goals: of all goals)")
+      .def_readonly("path", &BoundResult::path_rows, "Waypoints (p, n_q); (0, n_q) unless solved.")
+      .def_readonly("goal_index", &BoundResult::goal, "Which goal was reached, -1 unless solved.")
+      .def_readonly("iterations", &BoundResult::iterations)
+      .def_readonly("n_edges", &BoundResult::edges, "Edges checked.")
+      .def_readonly("n_checks", &BoundResult::samples, "Configurations looked at by the edge checks.")
+      .def_readonly("n_vertices", &BoundResult::vertices, "Vertices of both trees.")
+      .def_readonly("seconds", &BoundResult::seconds)
+      .def_readonly("pair", &BoundResult::culprits, "What collides at the start or the first goal, where that is the status.");
+
+  m.def(
+      "rrt_connect",
+      [](BoundScene& s, const py::handle& start, const py::handle& goals, const std::vector<int>& columns,
+         const py::handle& lower, const py::handle& upper, std::uint64_t seed, std::int64_t max_iterations, double deadline_s,
+         double resolution, double range, const py::handle& weights, const py::object& progress) {
+        const Model& model = s.scene.model();
+        SearchOptions options;
+        options.columns = checked_columns(model, columns);
+        const py::ssize_t n = static_cast<py::ssize_t>(columns.size());
+        if (n == 0) throw InputError("columns is empty: nothing may move");
+        const Array from = s.configuration(start, "start"), to = sized(goals, {-1, model.n_q}, "goals");
+        if (to.shape(0) == 0) throw InputError("goals holds no goal");
+        const Array lo = real_array(lower, {n}, "lower", false), hi = real_array(upper, {n}, "upper", false);
+        for (py::ssize_t k = 0; k < n; ++k)
+          if (!(lo.data()[k] <= hi.data()[k]))
+            throw InputError(message("limits of column ", columns[static_cast<std::size_t>(k)], " are ", lo.data()[k], " and ",
+                                     hi.data()[k], "; lower must not exceed upper"));
+        options.lower.assign(lo.data(), lo.data() + n);
+        options.upper.assign(hi.data(), hi.data() + n);
+        options.weights = weights_from(weights, columns.size());
+        options.seed = seed;
+        if (max_iterations < 0) throw InputError(message("max_iterations is ", max_iterations, "; it must not be negative"));
+        options.max_iterations = max_iterations;
+        if (!(deadline_s >= 0)) throw InputError(message("deadline_s is ", deadline_s, "; it must not be negative"));
+        options.deadline = deadline_s;
+        options.resolution = checked_resolution(resolution);
+        if (!(range > 0)) throw InputError(message("range is ", range, "; it must be positive"));
+        options.range = range;
+        bool raised = false;
+        options.poll = poll_python(progress, raised);
+        BoundResult result;
+        {
+          const py::gil_scoped_release release;
+          static_cast<SearchResult&>(result) =
+              rrt_connect(s.scene, from.data(), to.data(), static_cast<int>(to.shape(0)), options);
+        }
+        if (raised) throw py::error_already_set();
+        result.path_rows = path_array(result.path, model.n_q);
+        result.culprits = s.pair_names(result.culprit_a, result.culprit_b);
+        return result;
+      },
+      py::arg("scene"), py::arg("start"), py::arg("goals"), py::arg("columns"), py::arg("lower"), py::arg("upper"),
+      py::arg("seed") = 0, py::arg("max_iterations") = 100000, py::arg("deadline_s") = std::numeric_limits<double>::infinity(),
+      py::arg("resolution") = 0.005, py::arg("range") = SearchOptions().range, py::arg("weights") = py::none(),
+      py::arg("progress") = py::none(),
+      "RRT-Connect from start (n_q,) to any of goals (k, n_q), moving the entries `columns` of q within lower, upper (n,).\n\n"
+      "Every edge is proven free as a whole at `resolution` [m] (see edge_free). The result depends on the seed and\n"
+      "max_iterations alone; deadline_s [s] just cuts. range: longest edge, in the metric sqrt(sum (weights dq)^2).\n"
+      "progress() is called every 50 ms or so; it stops the search by returning False.");
+
+  m.def(
+      "shortcut",
+      [](BoundScene& s, const py::handle& path, const std::vector<int>& columns, std::uint64_t seed, int iterations,
+         double deadline_s, double resolution, const py::handle& weights, int patience) {
+        const Model& model = s.scene.model();
+        ShortcutOptions options;
+        options.columns = checked_columns(model, columns);
+        options.weights = weights_from(weights, columns.size());
+        options.seed = seed;
+        options.iterations = iterations;
+        options.patience = patience;
+        if (!(deadline_s >= 0)) throw InputError(message("deadline_s is ", deadline_s, "; it must not be negative"));
+        options.deadline = deadline_s;
+        options.resolution = checked_resolution(resolution);
+        std::vector<double> waypoints = path_from(path, model);
+        {
+          const py::gil_scoped_release release;
+          waypoints = shortcut(s.scene, waypoints, options);
+        }
+        return path_array(waypoints, model.n_q);
+      },
+      py::arg("scene"), py::arg("path"), py::arg("columns"), py::arg("seed") = 0,
+      py::arg("iterations") = ShortcutOptions().iterations, py::arg("deadline_s") = std::numeric_limits<double>::infinity(),
+      py::arg("resolution") = 0.005, py::arg("weights") = py::none(), py::arg("patience") = ShortcutOptions().patience,
+      "A shorter free polyline between the ends of the free polyline path (p, n_q): seeded shortcuts in all columns or in one.\n\n"
+      "Ends early once `patience` attempts in a row gained less than 1 % of the length together.");
+
+  py::class_<BlendedPath>(m, "BlendedPath", "A piecewise quadratic path with rounded corners.")
+      .def_property_readonly("breaks", [](const BlendedPath& p) { return vector_array(p.breaks); }, "(k + 1,), from 0.")
+      .def_property_readonly("coefficients",
+                             [](const BlendedPath& p) {
+                               const py::ssize_t k = static_cast<py::ssize_t>(p.breaks.size()) - 1;
+                               Array out(Shape2{k, 3, k == 0 ? 0 : static_cast<py::ssize_t>(p.coefficients.size()) / (3 * k)});
+                               std::copy(p.coefficients.begin(), p.coefficients.end(), out.mutable_data());
+                               return out;
+                             },
+                             "(k, 3, n): q[columns](s) = sum_j coefficients[i, j] (s - breaks[i])**j on piece i.")
+      .def_property_readonly("stops", [](const BlendedPath& p) { return vector_array(p.stops); },
+                             "s of corners too tight for any blend, where the motion has to stop; usually empty.");
+
+  m.def(
+      "blend_corners",
+      [](BoundScene& s, const py::handle& path, const std::vector<int>& columns, double resolution, const py::handle& weights,
+         double largest) {
+        BlendOptions options;
+        options.columns = checked_columns(s.scene.model(), columns);
+        options.weights = weights_from(weights, columns.size());
+        options.resolution = checked_resolution(resolution);
+        if (!(largest > 0)) throw InputError(message("largest is ", largest, "; it must be positive"));
+        options.largest = largest;
+        const std::vector<double> waypoints = path_from(path, s.scene.model());
+        const py::gil_scoped_release release;
+        return blend_corners(s.scene, waypoints, options);
+      },
+      py::arg("scene"), py::arg("path"), py::arg("columns"), py::arg("resolution") = 0.005, py::arg("weights") = py::none(),
+      py::arg("largest") = std::numeric_limits<double>::infinity(),
+      "Rounds the corners of the free polyline path (p, n_q) by quadratic curves as large as they are free: C1 in s.\n\n"
+      "s is the metric length along straight parts and |dq/ds| <= 1 in blends, each of which takes at most half of an edge,\n"
+      "and at most `largest` of it.");
+}
+
+}  // namespace
+
+void bind_planning(py::module_& m) {
+  bind_scene(m);
+  bind_search(m);
+}
 
 }  // namespace robosim

@@ -1,0 +1,60 @@
+// Curves q(t) in configuration space, as the edge check sees them: a position, and bounds of speed over intervals.
+#pragma once
+
+#include <vector>
+
+#include "model/model.h"
+
+namespace robosim {
+
+class Curve {
+ public:
+  virtual ~Curve() = default;
+  // q(t); writes n_q entries.
+  virtual void position(double t, double* q) const = 0;
+  // Upper bounds of |dq_k/dt| over [t0, t1] per entry of q; quaternion entries: of the quaternion scaled to unit length.
+  virtual void speed(double t0, double t1, double* rate) const = 0;
+};
+
+// q(t) = q0 + t (q1 - q0), t in [0, 1]. The quaternion of a floating joint takes the shorter way round, and kinematics scale it
+// to unit length: the great arc from one to the other.
+class Line final : public Curve {
+ public:
+  explicit Line(const Model& model) : model_(&model), q0_(size()), q1_(size()), rate_(size()) {}
+  void set(const double* q0, const double* q1);
+  void position(double t, double* q) const override;
+  void speed(double t0, double t1, double* rate) const override;
+
+ private:
+  std::size_t size() const { return static_cast<std::size_t>(model_->n_q); }
+  const Model* model_;
+  std::vector<double> q0_, q1_, rate_;
+};
+
+// A polynomial in powers of (t - breaks[i]) on each piece: q_k(t) = sum_j c[i][j][k'] (t - breaks[i])^j for the entries of q in
+// `columns`, the rest stay at q_rest. Speeds are bounded by the Bernstein coefficients of the derivative on the asked interval:
+// a polynomial stays within the range of its Bernstein coefficients, exactly so in the limit of short intervals.
+class PiecewisePolynomial final : public Curve {
+ public:
+  static constexpr int max_order = 8;  // coefficients per piece, so degree 7
+
+  // breaks: (k + 1), strictly increasing; coefficients: (k, order, n_columns) in row-major order. All outlive the curve.
+  PiecewisePolynomial(const double* breaks, int pieces, const double* coefficients, int order, const int* columns,
+                      int n_columns, const double* q_rest, int n_q);
+  void position(double t, double* q) const override;
+  void speed(double t0, double t1, double* rate) const override;
+  double start() const { return breaks_[0]; }
+  double end() const { return breaks_[pieces_]; }
+
+ private:
+  int piece_at(double t) const;
+  // Largest |derivative| of column c of piece i over local times [u0, u1].
+  double speed_of_piece(int i, int c, double u0, double u1) const;
+
+  const double *breaks_, *coefficients_, *q_rest_;
+  const int* columns_;
+  int pieces_, order_, n_columns_, n_q_;
+  std::vector<double> whole_;  // speed_of_piece over whole pieces, (k, n_columns)
+};
+
+}  // namespace robosim

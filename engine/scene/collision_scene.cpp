@@ -1,0 +1,108 @@
+#include "scene/collision_scene.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace robosim {
+namespace {
+
+// A half-space is covered by a box as deep as anything stands.
+constexpr double half_space_depth = 1e6;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Cover cover_of(const Shape& shape) {
+  switch (shape.type) {
+    case ShapeType::sphere:
+      return {{}, {}, shape.radius};
+    case ShapeType::box:
+      return {{}, shape.half_extents, 0};
+    case ShapeType::capsule:
+      return {{}, {0, 0, shape.half_length}, shape.radius};
+    case ShapeType::cylinder:
+      return {{}, {shape.radius, shape.radius, shape.half_length}, 0};
+    case ShapeType::half_space:
+      return {{0, 0, -half_space_depth}, {infinity, infinity, half_space_depth}, 0};
+    case ShapeType::convex:
+      break;
+  }
+  const Aabb box = bounding_box(shape, SE3d());
+  return {0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower), 0};
+}
+
+}  // namespace
+
+CollisionScene::CollisionScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs)
+    : model_(&model), pairs_(std::move(pairs)) {
+  objects_.reserve(model.colliders.size() + extras.size());
+  for (const Collider& c : model.colliders) add_object(c.name, c.shape, c.body, c.X_BC);
+  for (const ExtraObject& e : extras) {
+    if (e.body < 0 || e.body >= model.n_bodies())
+      throw std::invalid_argument("object '" + e.name + "' is fixed to body " + std::to_string(e.body) +
+                                  "; the model has bodies 0 to " + std::to_string(model.n_bodies() - 1));
+    add_object(e.name, e.shape, e.body, e.X_BO);
+  }
+  const int n = static_cast<int>(objects_.size());
+  for (const auto& [a, b] : pairs_)
+    if (a < 0 || b < 0 || a >= n || b >= n || a == b)
+      throw std::invalid_argument("pair (" + std::to_string(a) + ", " + std::to_string(b) +
+                                  ") does not name two different objects; there are " + std::to_string(n));
+  sort_pairs();
+}
+
+void CollisionScene::add_object(const std::string& name, const Shape& shape, int body, const SE3d& X_BO) {
+  if (shape.type == ShapeType::half_space && body != 0)
+    throw std::invalid_argument("half-space '" + name + "' is attached to a moving body; only obstacles may be unbounded");
+  const Ball ball = bounding_ball(shape);
+  objects_.push_back({name, shape, body, X_BO, X_BO * ball.centre, ball.radius, cover_of(shape)});
+}
+
+void CollisionScene::sort_pairs() {
+  // The moving object comes first; obstacles of one moving object are collected.
+  std::map<int, std::vector<int>> obstacles_of;  // moving object -> indices into pairs_
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    auto [a, b] = pairs_[i];
+    if (object(a).body == object(b).body) {
+      fixed_.push_back({a, b, static_cast<int>(i)});
+      continue;
+    }
+    if (object(a).body == 0) std::swap(a, b);
+    if (object(b).body == 0)
+      obstacles_of[a].push_back(static_cast<int>(i));
+    else
+      single_.push_back({a, b, static_cast<int>(i)});
+  }
+  // Moving objects with the same many obstacles share one tree.
+  std::map<std::vector<int>, int> tree_of;
+  for (const auto& [a, indices] : obstacles_of) {
+    std::vector<int> obstacles;
+    for (const int i : indices) {
+      const auto& pair = pairs_[static_cast<std::size_t>(i)];
+      obstacles.push_back(pair.first == a ? pair.second : pair.first);
+    }
+    if (static_cast<int>(obstacles.size()) <= group_threshold) {
+      for (std::size_t k = 0; k < indices.size(); ++k) single_.push_back({a, obstacles[k], indices[k]});
+      continue;
+    }
+    std::sort(obstacles.begin(), obstacles.end());
+    const auto [entry, is_new] = tree_of.try_emplace(obstacles, static_cast<int>(trees_.size()));
+    if (is_new) {
+      std::vector<Aabb> boxes;
+      boxes.reserve(obstacles.size());
+      for (const int o : obstacles) boxes.push_back(bounding_box(object(o).shape, object(o).X_BO));
+      trees_.emplace_back(obstacles, boxes);
+    }
+    groups_.push_back({a, entry->second});
+  }
+  for (const Pair& pair : fixed_) {
+    const SceneObject &A = object(pair.a), &B = object(pair.b);
+    if (closer_than(0, A.shape, A.X_BO, B.shape, B.X_BO)) {
+      overlapping_fixed_pair_ = pair.index;
+      break;
+    }
+  }
+}
+
+}  // namespace robosim

@@ -1,0 +1,91 @@
+// CollisionScene: the colliders of a Model, extra objects, and the exact list of pairs that must stay apart.
+//
+// Immutable once built, so threads share it; what a query changes lives in a SceneQuery. Objects 0 .. n_colliders - 1 are
+// the model's colliders, then come the extras: obstacles fixed to the world (body 0) and objects attached to a moving body.
+//
+// Each object carries two simple sets that contain it, from which every query takes cheap lower bounds before it asks for
+// exact shapes:
+//   ball   a point and a radius
+//   cover  all points within `radius` of a box: exact for sphere, box and capsule
+// A distance between a ball's centre and a cover costs about 5 ns, an exact distance 100 ns and more.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "geometry/query.h"
+#include "model/model.h"
+#include "scene/static_bvh.h"
+
+namespace robosim {
+
+// Points within `radius` of the box |x - centre| <= half_extents, in the object's frame O.
+struct Cover {
+  Vec3d centre, half_extents;
+  double radius = 0;
+};
+
+struct SceneObject {
+  std::string name;
+  Shape shape;
+  int body = 0;  // what it is fixed to; 0 is the world
+  SE3d X_BO;
+  Vec3d p_BC;              // centre of the ball, in the body frame
+  double ball_radius = 0;  // [m]; infinite for a half-space
+  Cover cover;
+};
+
+// What the caller adds to the model's colliders.
+struct ExtraObject {
+  std::string name;
+  Shape shape;
+  int body = 0;
+  SE3d X_BO;
+};
+
+class CollisionScene {
+ public:
+  // The pair (a, b) of objects; `index` is its place in the list that the scene was built with.
+  struct Pair {
+    int a = 0, b = 0, index = 0;
+  };
+  // One moving object against all obstacles of a tree.
+  struct Group {
+    int object = 0, bvh = 0;
+  };
+
+  // The model must outlive the scene. Throws std::invalid_argument naming the object or pair that is wrong.
+  CollisionScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs);
+
+  const Model& model() const { return *model_; }
+  const std::vector<SceneObject>& objects() const { return objects_; }
+  const SceneObject& object(int i) const { return objects_[static_cast<std::size_t>(i)]; }
+  const std::vector<std::pair<int, int>>& pairs() const { return pairs_; }
+
+  // The same pairs, sorted by how queries treat them.
+  // single: moving pairs tested one by one. grouped: a moving object with more obstacles than `group_threshold`, through a tree.
+  // fixed: pairs that never move against each other (both on one body).
+  const std::vector<Pair>& single_pairs() const { return single_; }
+  const std::vector<Group>& groups() const { return groups_; }
+  const std::vector<Pair>& fixed_pairs() const { return fixed_; }
+  const StaticBvh& bvh(int i) const { return trees_[static_cast<std::size_t>(i)]; }
+  // The first fixed pair that overlaps, or -1: then every configuration collides. An index into pairs().
+  int overlapping_fixed_pair() const { return overlapping_fixed_pair_; }
+
+  static constexpr int group_threshold = 48;
+
+ private:
+  void add_object(const std::string& name, const Shape& shape, int body, const SE3d& X_BO);
+  void sort_pairs();
+
+  const Model* model_;
+  std::vector<SceneObject> objects_;
+  std::vector<std::pair<int, int>> pairs_;
+  std::vector<Pair> single_, fixed_;
+  std::vector<Group> groups_;
+  std::vector<StaticBvh> trees_;
+  int overlapping_fixed_pair_ = -1;
+};
+
+}  // namespace robosim

@@ -1,0 +1,101 @@
+// SceneQuery: questions to a CollisionScene at one configuration, and the workspace that they need (one per thread).
+//
+// place(q) runs the forward kinematics and moves the balls' centres; the full placement of an object is worked out on first
+// use. Every question first takes lower bounds from balls and covers, then asks for exact shapes.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "dynamics/kinematics.h"
+#include "scene/collision_scene.h"
+
+namespace robosim {
+
+class SceneQuery {
+ public:
+  // Two objects and how they lie. a < 0 when there is none.
+  struct Contact {
+    int a = -1, b = -1;
+    Witness witness;
+  };
+
+  explicit SceneQuery(const CollisionScene& scene);
+
+  const CollisionScene& scene() const { return *scene_; }
+
+  // Moves everything to q (n_q entries).
+  void place(const double* q);
+
+  // What follows is at the configuration placed last.
+  // Whether any pair overlaps; the first one found goes to a and b.
+  bool collides(int* a = nullptr, int* b = nullptr);
+  // All pairs closer than `margin` (0: overlapping), in the order of the scene's pair list except for grouped ones.
+  void contacts(double margin, std::vector<Contact>& out);
+  // The closest pair, exact signed distance; a < 0 when the scene has no pair.
+  Contact closest();
+  // Signed distance of every pair of scene().pairs(), in that order.
+  void distances(double* out);
+
+  // Building blocks of the edge check.
+  const Data<double>& data() const { return data_; }
+  // Centre of an object's ball, in W.
+  const Vec3d& centre(int object) const { return centres_[static_cast<std::size_t>(object)]; }
+  const SE3d& X_WO(int object);
+  // Lower bound on the distance between two objects from their balls and covers; negative or zero says nothing.
+  double coarse_distance(int a, int b);
+  // Lower bound up to `enough` on the distance of two objects, 0 when they overlap (see geometry/query.h). `single`: place in
+  // scene().single_pairs(), whose cache it uses, or -1.
+  double distance_bound(double enough, int a, int b, int single);
+
+ private:
+  // Calls visit(a, b, single) for every pair that may be closer than margin(); stops when it returns true, and says so.
+  template <class Margin, class Visit>
+  bool visit_near(Margin&& margin, Visit&& visit);
+
+  const CollisionScene* scene_;
+  Data<double> data_;
+  std::vector<Vec3d> centres_;        // of the balls, in W, per object
+  std::vector<SE3d> X_WO_;            // per object
+  std::vector<std::uint32_t> stamp_;  // the place() call in which X_WO was worked out, per object
+  std::vector<PairCache> caches_;     // per single pair
+  std::uint32_t now_ = 0;
+};
+
+inline const SE3d& SceneQuery::X_WO(int i) {
+  const std::size_t k = static_cast<std::size_t>(i);
+  if (stamp_[k] != now_) {
+    const SceneObject& object = scene_->object(i);
+    if (object.body != 0) X_WO_[k] = data_.X_WB[static_cast<std::size_t>(object.body)] * object.X_BO;
+    stamp_[k] = now_;
+  }
+  return X_WO_[k];
+}
+
+// Distance between a point given in O and a cover.
+inline double distance(const Cover& cover, const Vec3d& p_O) {
+  const double x = std::abs(p_O.x - cover.centre.x) - cover.half_extents.x;
+  const double y = std::abs(p_O.y - cover.centre.y) - cover.half_extents.y;
+  const double z = std::abs(p_O.z - cover.centre.z) - cover.half_extents.z;
+  const Vec3d outside{x > 0 ? x : 0, y > 0 ? y : 0, z > 0 ? z : 0};
+  return norm(outside) - cover.radius;
+}
+
+// The bounds are computed in floating point; what is taken off them covers the rounding at any sensible scale.
+inline constexpr double rounding_slack = 1e-9;  // [m]
+
+inline double SceneQuery::coarse_distance(int a, int b) {
+  const SceneObject &A = scene_->object(a), &B = scene_->object(b);
+  const double from_b = distance(B.cover, X_WO(b).inverse_times(centre(a))) - A.ball_radius;
+  const double from_a = distance(A.cover, X_WO(a).inverse_times(centre(b))) - B.ball_radius;
+  return (from_a > from_b ? from_a : from_b) - rounding_slack;
+}
+
+inline double SceneQuery::distance_bound(double enough, int a, int b, int single) {
+  const SceneObject &A = scene_->object(a), &B = scene_->object(b);
+  PairCache* cache = single < 0 ? nullptr : &caches_[static_cast<std::size_t>(single)];
+  return distance_lower_bound(enough, A.shape, X_WO(a), B.shape, X_WO(b), cache);
+}
+
+}  // namespace robosim
