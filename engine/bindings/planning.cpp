@@ -20,6 +20,17 @@ namespace py = pybind11;
 namespace robosim {
 namespace {
 
+// As real_array, with -1 for an extent that may be anything.
+Array sized(const py::handle& value, Shape2 shape, const char* name) {
+  const py::array given = py::array::ensure(value);
+  if (!given) PyErr_Clear();
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] < 0) shape[i] = given && given.ndim() == static_cast<py::ssize_t>(shape.size()) ? given.shape()[i] : 1;
+  return real_array(value, shape, name);
+}
+
+using IntArray = py::array_t<int, py::array::c_style | py::array::forcecast>;
+
 // A scene with one workspace for the calls from Python, which take turns.
 struct BoundScene {
   CollisionScene scene;
@@ -29,9 +40,7 @@ struct BoundScene {
   BoundScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs)
       : scene(model, std::move(extras), std::move(pairs)), checker(scene) {}
 
-  const double* configuration(const Array& q, const std::string& name = "q") const {
-    return checked(q, name, {scene.model().n_q});
-  }
+  Array configuration(const py::handle& q, const char* name = "q") const { return real_array(q, {scene.model().n_q}, name); }
   const std::string& name(int object) const { return scene.object(object).name; }
   py::object pair_names(int a, int b) const { return a < 0 ? py::object(py::none()) : py::make_tuple(name(a), name(b)); }
 };

@@ -13,21 +13,11 @@ namespace {
 constexpr double half_space_depth = 1e6;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+// Tight where rounding makes it so; any other shape by its box.
 Cover cover_of(const Shape& shape) {
-  switch (shape.type) {
-    case ShapeType::sphere:
-      return {{}, {}, shape.radius};
-    case ShapeType::box:
-      return {{}, shape.half_extents, 0};
-    case ShapeType::capsule:
-      return {{}, {0, 0, shape.half_length}, shape.radius};
-    case ShapeType::cylinder:
-      return {{}, {shape.radius, shape.radius, shape.half_length}, 0};
-    case ShapeType::half_space:
-      return {{0, 0, -half_space_depth}, {infinity, infinity, half_space_depth}, 0};
-    case ShapeType::convex:
-      break;
-  }
+  if (shape.type == ShapeType::sphere) return {{}, {}, shape.radius};
+  if (shape.type == ShapeType::capsule) return {{}, {0, 0, shape.half_length}, shape.radius};
+  if (shape.type == ShapeType::half_space) return {{0, 0, -half_space_depth}, {infinity, infinity, half_space_depth}, 0};
   const Aabb box = bounding_box(shape, SE3d());
   return {0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower), 0};
 }

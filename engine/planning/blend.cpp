@@ -1,0 +1,101 @@
+#include "planning/blend.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace robosim {
+namespace {
+
+// No blend is smaller than this, in the metric; edges shorter than a tenth of it count as repeated waypoints.
+constexpr double smallest = 1e-6;
+
+}  // namespace
+
+BlendedPath blend_corners(const CollisionScene& scene, const std::vector<double>& path, const BlendOptions& options) {
+  const std::size_t n_q = static_cast<std::size_t>(scene.model().n_q), n = options.columns.size();
+  const auto weight = [&](std::size_t k) { return options.weights.empty() ? 1.0 : options.weights[k]; };
+  const auto column = [&](std::size_t k) { return static_cast<std::size_t>(options.columns[k]); };
+
+  // Waypoints without repetition, directions and lengths of the edges.
+  std::vector<std::vector<double>> points, directions;
+  std::vector<double> lengths;
+  for (std::size_t i = 0; i + n_q <= path.size(); i += n_q) {
+    std::vector<double> p(n), u(n);
+    for (std::size_t k = 0; k < n; ++k) p[k] = path[i + column(k)];
+    if (!points.empty()) {
+      double sum = 0;
+      for (std::size_t k = 0; k < n; ++k) {
+        u[k] = p[k] - points.back()[k];
+        sum += weight(k) * weight(k) * u[k] * u[k];
+      }
+      const double length = std::sqrt(sum);
+      if (length < 0.1 * smallest) continue;
+      for (double& x : u) x /= length;
+      lengths.push_back(length);
+      directions.push_back(std::move(u));
+    }
+    points.push_back(std::move(p));
+  }
+  BlendedPath out;
+  out.breaks.push_back(0);
+  if (lengths.empty()) return out;
+
+  // One piece: q(s) = a + b s + c s^2.
+  const auto append = [&](const std::vector<double>& a, const std::vector<double>& b, const std::vector<double>& c, double s) {
+    for (const auto* row : {&a, &b, &c}) out.coefficients.insert(out.coefficients.end(), row->begin(), row->end());
+    out.breaks.push_back(out.breaks.back() + s);
+  };
+  const std::vector<double> zero(n, 0.0);
+  const auto beside = [&](std::size_t i, const std::vector<double>& u, double d) {
+    std::vector<double> p = points[i];
+    for (std::size_t k = 0; k < n; ++k) p[k] += d * u[k];
+    return p;
+  };
+  const auto curvature = [&](std::size_t i, double d) {
+    std::vector<double> c(n);
+    for (std::size_t k = 0; k < n; ++k) c[k] = (directions[i][k] - directions[i - 1][k]) / (4 * d);
+    return c;
+  };
+
+  EdgeChecker checker(scene, options.columns);
+  const std::vector<double> rest(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(n_q));
+  const auto is_free = [&](std::size_t i, double d) {
+    const double breaks[2] = {0, 2 * d};
+    std::vector<double> c = beside(i, directions[i - 1], -d);
+    const std::vector<double> bend = curvature(i, d);
+    c.insert(c.end(), directions[i - 1].begin(), directions[i - 1].end());
+    c.insert(c.end(), bend.begin(), bend.end());
+    const PiecewisePolynomial curve(breaks, 1, c.data(), 3, options.columns.data(), static_cast<int>(n), rest.data(),
+                                    static_cast<int>(n_q));
+    return checker.curve(curve, 0, 2 * d, options.resolution).free;
+  };
+  // The largest free size: the most that fits, else bisected below the smallest power-of-two part that is free.
+  const auto size_of_blend = [&](std::size_t i) {
+    double blocked = std::min({0.5 * lengths[i - 1], 0.5 * lengths[i], options.largest});
+    if (is_free(i, blocked)) return blocked;
+    double free = 0.5 * blocked;
+    while (!is_free(i, free)) {
+      blocked = free;
+      if ((free *= 0.5) < smallest) return 0.0;
+    }
+    for (int step = 1; step < options.bisections; ++step) {
+      const double middle = 0.5 * (free + blocked);
+      (is_free(i, middle) ? free : blocked) = middle;
+    }
+    return free;
+  };
+
+  double behind = 0;  // how much of the edge the blend at its start takes
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const bool has_corner = i + 1 < lengths.size();
+    const double ahead = has_corner ? size_of_blend(i + 1) : 0;
+    if (const double straight = lengths[i] - behind - ahead; straight > 1e-12 * lengths[i])
+      append(beside(i, directions[i], behind), directions[i], zero, straight);
+    if (has_corner && ahead > 0) append(beside(i + 1, directions[i], -ahead), directions[i], curvature(i + 1, ahead), 2 * ahead);
+    if (has_corner && ahead == 0) out.stops.push_back(out.breaks.back());
+    behind = ahead;
+  }
+  return out;
+}
+
+}  // namespace robosim

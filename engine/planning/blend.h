@@ -1,0 +1,37 @@
+// Rounds the corners of a polyline by quadratic Bezier curves, as large as they stay free of collisions.
+//
+// At a corner w between unit directions u (in) and v (out) the blend of size d runs from w - d u to w + d v:
+//
+//   q(s) = w - d u + u s + (v - u) s^2 / (4 d),  0 <= s <= 2 d
+//
+// so that dq/ds is u at its start and v at its end, as on the straight parts, whose s is their metric length: the path is C1,
+// piecewise quadratic, and |dq/ds| <= 1 in the metric. Nearest the corner, q(d) = w + d (v - u) / 4. A turn back (v = -u)
+// slows to dq/ds = 0 half a d short of the corner and needs no special case. d is at most half of either neighbouring edge, and
+// found by bisection of the proof that the curve is free (edge_check.h).
+#pragma once
+
+#include <vector>
+
+#include "planning/edge_check.h"
+
+namespace robosim {
+
+struct BlendOptions {
+  std::vector<int> columns;     // the entries of q that move
+  std::vector<double> weights;  // of the metric, per column; empty: all 1
+  double resolution = 0.005;    // see edge_check.h [m]
+  double largest = 1e300;       // upper bound of d, in the metric
+  int bisections = 5;
+};
+
+// q[columns](s) = sum_j coefficients[i][j] (s - breaks[i])^j on piece i. One waypoint (or equal ones): no piece.
+struct BlendedPath {
+  std::vector<double> breaks;        // (k + 1), from 0
+  std::vector<double> coefficients;  // (k, 3, columns)
+  std::vector<double> stops;         // s of corners that no blend of 1e-6 or more clears: the path is only C0 there
+};
+
+// path: waypoints of n_q entries each, every edge free.
+BlendedPath blend_corners(const CollisionScene& scene, const std::vector<double>& path, const BlendOptions& options);
+
+}  // namespace robosim

@@ -1,0 +1,47 @@
+// Exact nearest neighbour under a weighted Euclidean metric, points added one at a time.
+//
+// Coordinates are stored already multiplied by their weights. A k-d tree of buckets: an inner node splits at the median of the
+// widest coordinate of the bucket that overflowed; every node keeps the box of its points. A search goes down the nearer
+// side first and leaves out boxes farther than the best so far. Small sets are one bucket, which is a plain scan: below
+// about 100 points nothing is faster. Cost: O(log n) on average in few dimensions.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace robosim {
+
+class NearestNeighbours {
+ public:
+  explicit NearestNeighbours(int dimension);
+
+  int size() const { return n_points_; }
+  // Point i, the i-th that was added.
+  const double* point(int i) const { return &points_[static_cast<std::size_t>(i) * dimension_]; }
+  void add(const double* p);
+  void clear();
+  // Index of the nearest point, the earliest of equals, and its squared distance; -1 and infinity when there is none.
+  int nearest(const double* p, double* squared_distance) const;
+
+ private:
+  static constexpr std::size_t bucket_size = 64;
+  struct Node {
+    int split = -1;        // coordinate, or -1 in a leaf
+    double at = 0;         // points with x[split] < at are below left
+    int left = 0;          // left and left + 1
+    std::vector<int> ids;  // of a leaf
+  };
+  double* lower(std::size_t node) { return &boxes_[2 * node * dimension_]; }
+  const double* lower(std::size_t node) const { return &boxes_[2 * node * dimension_]; }
+  void include(std::size_t node, const double* p);
+  void split(std::size_t node);
+  double squared_distance_to_box(std::size_t node, const double* p) const;
+  void search(std::size_t node, const double* p, int& best, double& best_squared) const;
+
+  std::size_t dimension_;
+  int n_points_ = 0;
+  std::vector<double> points_, boxes_;  // boxes: lower then upper corner per node
+  std::vector<Node> nodes_;
+};
+
+}  // namespace robosim

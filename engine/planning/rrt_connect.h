@@ -1,0 +1,60 @@
+// RRT-Connect: two trees of collision-free edges, one from the start and one from all goals, that grow towards one another.
+//
+// Kuffner, LaValle: "RRT-Connect: an efficient approach to single-query path planning" (ICRA 2000). One iteration: a random
+// configuration; the smaller tree grows by one edge of at most `range` towards it; the other tree then grows towards the new
+// vertex until it arrives (solved) or is blocked. First of all, the straight lines from the start to the goals are tried,
+// nearest first. Sampling near obstacles is held back by a ball about each vertex whose extension failed
+// (dynamic domain: Yershova, Jaillet, Simeon, LaValle, ICRA 2005).
+//
+// The metric is Euclidean in q, each entry weighted. Every edge is proven free as a whole (edge_check.h). The result
+// depends on the seed and the number of iterations only; the deadline just cuts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "planning/edge_check.h"
+
+namespace robosim {
+
+enum class SearchStatus : std::uint8_t {
+  solved,
+  budget_exhausted,     // max_iterations done
+  time_out,             // the deadline passed first
+  cancelled,            // the poll function said so
+  start_out_of_limits,
+  goal_out_of_limits,   // all goals are
+  start_in_collision,
+  goal_in_collision,    // all goals within limits are
+};
+const char* name_of(SearchStatus status);
+
+struct SearchOptions {
+  std::vector<int> columns;           // the entries of q that move
+  std::vector<double> lower, upper;   // limits per column; infinite: sampled within pi of the start and goals
+  std::vector<double> weights;        // of the metric, per column; empty: all 1
+  std::uint64_t seed = 0;
+  std::int64_t max_iterations = 100000;
+  double deadline = 1e300;            // seconds from the call
+  double resolution = 0.005;          // see edge_check.h [m]
+  double range = 1.0;                 // longest edge, in the metric
+  // Dynamic domain: the ball after the first failure, its change by failure and success, and its least radius, in the metric.
+  double domain_radius = 4, domain_change = 1e-4, domain_least = 1;
+  std::function<bool()> poll;         // called every 50 ms or so; false: stop
+};
+
+struct SearchResult {
+  SearchStatus status = SearchStatus::budget_exhausted;
+  std::vector<double> path;  // waypoints, each n_q entries; empty unless solved
+  int goal = -1;             // index of the goal reached
+  std::int64_t iterations = 0, edges = 0, samples = 0, vertices = 0;  // edges checked, configurations looked at
+  double seconds = 0;
+  int culprit_a = -1, culprit_b = -1;  // start or goal in collision: the objects
+};
+
+// start: n_q entries; goals: rows of n_q entries, of which only `columns` count (others are taken from the start).
+SearchResult rrt_connect(const CollisionScene& scene, const double* start, const double* goals, int n_goals,
+                         const SearchOptions& options);
+
+}  // namespace robosim
