@@ -1,0 +1,100 @@
+"""The package as a whole: the cost of importing it, the floor plan, what a source checkout says, the metadata."""
+
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def run_python(code: str, *flags: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *flags, "-c", code], capture_output=True, text=True, cwd=cwd, check=False
+    )
+
+
+def test_import_loads_no_heavy_module(tmp_path: Path) -> None:
+    heavy = {"trimesh", "scipy", "matplotlib", "viser", "rich", "lxml", "yourdfpy", "ompl", "coacd"}
+    result = run_python("import robosim, sys; print(*sys.modules)", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert not heavy & set(result.stdout.split())
+
+
+def test_upper_floors_are_not_loaded_with_the_package(tmp_path: Path) -> None:
+    result = run_python("import robosim, sys; print(*sys.modules)", cwd=tmp_path)
+    upper = {"robosim.cli", "robosim.viewer", "robosim.planners", "robosim.ros"}
+    assert not upper & set(result.stdout.split())
+
+
+def test_every_public_name_exists() -> None:
+    import robosim
+
+    for name in robosim.__all__:
+        if name == "viewer":
+            pytest.importorskip("viser", reason="the optional viewer needs viser")
+        assert getattr(robosim, name) is not None
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        _ = robosim.no_such_thing
+
+
+def test_source_folder_without_engine_says_what_to_do(tmp_path: Path) -> None:
+    # A checkout's own folder hides the installed package and has no compiled part.
+    checkout = tmp_path / "checkout"
+    (checkout / "robosim").mkdir(parents=True)
+    (checkout / "engine").mkdir()
+    (checkout / "engine" / "CMakeLists.txt").write_text("")
+    (checkout / "robosim" / "__init__.py").write_text((ROOT / "robosim" / "__init__.py").read_text())
+    result = run_python("import robosim", cwd=checkout)
+    assert result.returncode != 0
+    last = result.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: Python imported robosim from its source folder")
+    assert "pip install" in last or "run from another folder" in last
+
+
+def test_floor_plan_is_kept() -> None:
+    result = subprocess.run(
+        [sys.executable, ".ci/check_floor_plan.py"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout
+
+
+def test_floor_plan_check_sees_a_breach(tmp_path: Path) -> None:
+    (tmp_path / "engine" / "spatial").mkdir(parents=True)
+    (tmp_path / "engine" / "model").mkdir()
+    (tmp_path / "engine" / "model" / "model.h").write_text("")
+    (tmp_path / "engine" / "spatial" / "se3.h").write_text(
+        '#include "model/model.h"\n#include "spatial/gone.h"\n'
+    )
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    result = subprocess.run(
+        [sys.executable, str(ROOT / ".ci" / "check_floor_plan.py")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 1
+    assert re.search(r"se3\.h:1: 'spatial' may not include 'model/model\.h'", result.stdout)
+    assert re.search(r"se3\.h:2: no such file: engine/spatial/gone\.h", result.stdout)
+
+
+def test_metadata_promises() -> None:
+    meta = metadata.metadata("robosim")
+    assert meta["Requires-Python"] == ">=3.10"
+    assert set(meta.get_all("Provides-Extra")) >= {"view", "decomp", "test", "bench", "docs"}
+    requirements = meta.get_all("Requires-Dist")
+    assert any(re.match(r"numpy>=1\.26$", r) for r in requirements), "ROS 2 Jazzy's NumPy must be accepted"
+
+
+def test_dependency_page_names_every_dependency() -> None:
+    page = (ROOT / "docs" / "dependencies.md").read_text()
+    for requirement in metadata.metadata("robosim").get_all("Requires-Dist"):
+        name = re.match(r"[A-Za-z0-9_-]+", requirement)
+        assert name is not None
+        assert name.group().lower() in page.lower(), (
+            f"docs/dependencies.md does not say why {name.group()} is there"
+        )
