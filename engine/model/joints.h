@@ -1,4 +1,15 @@
 // The one place that switches on the joint type.
+//
+// To add a joint type: write joints/x.h with a struct that offers what RevoluteJoint does, and add its name to JointType
+// (model.h) and its case here. In detail, for the joint's own q and v:
+//   n_q, n_v, q_names, v_names, angular   how many numbers, their names, which v are angular (bit k)
+//   placement(axis, q)                    X_JC, child frame in joint frame
+//   column(axis, k)                       k-th column of the motion subspace: the velocity of the child at v[k] = 1, in the
+//                                         child frame, where it must be constant
+//   integrate, difference                 along a body-side velocity over unit time, and back
+//   sample(u, lower, upper, q)            a random q from n_q numbers uniform in [0, 1)
+// All of kinematics, dynamics and their tests are written once over visit_joint. A kind that users can name also needs its
+// row in joint_layout.h.
 #pragma once
 
 #include "model/joints/floating.h"
@@ -28,11 +39,33 @@ decltype(auto) visit_joint(JointType type, F&& f) {
 // X_PC(q) = X_PJ * X_J(q), q being the joint's own entries (a mimic joint's: its source's).
 template <class S>
 SE3<S> joint_placement(const Joint& joint, const S* q) {
-  if (joint.mimic) {
-    const S own = S(joint.ratio) * q[0] + S(joint.offset);
-    return visit_joint(joint.type, [&](auto type) { return SE3<S>(joint.X_PJ) * type.placement(joint.axis, &own); });
+  return visit_joint(joint.type, [&]<class J>(J) {
+    if constexpr (J::n_q == 1) {
+      const S own = S(joint.ratio) * q[0] + S(joint.offset);
+      return SE3<S>(joint.X_PJ) * J::placement(joint.axis, &own);
+    } else {
+      return SE3<S>(joint.X_PJ) * J::placement(joint.axis, q);
+    }
+  });
+}
+
+// S v of joint type J: the child's velocity relative to the parent, in the child frame. `v` holds the joint's own entries; a
+// mimic joint's subspace is its type's times the ratio.
+template <class J, class S>
+auto joint_velocity(const Joint& joint, const S* v) {
+  if constexpr (J::n_v == 1) {
+    return (S(joint.ratio) * v[0]) * J::template column<S>(joint.axis, 0);
+  } else {
+    Motion<S> sum = v[0] * J::template column<S>(joint.axis, 0);
+    for (int k = 1; k < J::n_v; ++k) sum += v[k] * J::template column<S>(joint.axis, k);
+    return sum;
   }
-  return visit_joint(joint.type, [&](auto type) { return SE3<S>(joint.X_PJ) * type.placement(joint.axis, q); });
+}
+
+// tau += S^T F: the joint's generalised forces, for a force on the child in the child frame.
+template <class J, class S>
+void add_joint_force(const Joint& joint, const Force<S>& F, S* tau) {
+  for (int k = 0; k < J::n_v; ++k) tau[k] += S(joint.ratio) * dot(J::template column<S>(joint.axis, k), F);
 }
 
 }  // namespace robosim

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from robosim import _engine
 from robosim.errors import ModelError
 from robosim.model.checks import limit, suggestion
-from robosim.model.kinematics import Kinematics
+from robosim.model.dynamics import Dynamics
 from robosim.model.parts import (
     Collider,
     DisabledCollision,
@@ -49,7 +49,7 @@ def _frozen(array: FloatArray) -> FloatArray:
     return array
 
 
-class Model(Kinematics):
+class Model(Dynamics):
     """An articulated mechanism, immutable; `ModelBuilder` and `robosim.load_robot` make it.
 
     Coordinates: each revolute, continuous or prismatic joint has one q (rad or m) and one v; a planar joint

@@ -1,8 +1,11 @@
-// Floating joint: q = (p, quaternion x y z w), v = (linear, angular) velocity in the moving frame.
+// Floating joint: q = (p, quaternion x y z w), v = (linear, angular) velocity in the moving frame, so that a constant v is a
+// screw motion, the exponential of SE(3).
 #pragma once
 
-#include "spatial/rotation.h"
-#include "spatial/se3.h"
+#include <cmath>
+
+#include "model/joints/sampling.h"
+#include "spatial/lie.h"
 
 namespace robosim {
 
@@ -12,9 +15,45 @@ struct FloatingJoint {
   static constexpr const char* v_names[] = {"vx", "vy", "vz", "wx", "wy", "wz"};
   static constexpr unsigned angular = 0b111000;
 
+  // Any quaternion but zero stands for a rotation: it is scaled to unit length.
   template <class S>
   static SE3<S> placement(const Vec3d&, const S* q) {
     return {quaternion_rotation<S>(q + 3), {q[0], q[1], q[2]}};
+  }
+
+  template <class S>
+  static Motion<S> column(const Vec3d&, int k) {
+    Motion<S> m;
+    (k < 3 ? m.linear[k] : m.angular[k - 3]) = S(1);
+    return m;
+  }
+
+  // p += R V(w) v, and the quaternion times exp(w), scaled to unit length.
+  template <class S>
+  static void integrate(const S* q, const S* v, S* out) {
+    const Vec3<S> linear{v[0], v[1], v[2]}, w{v[3], v[4], v[5]};
+    const Vec3<S> p = Vec3<S>{q[0], q[1], q[2]} + quaternion_rotation<S>(q + 3) * left_jacobian_times(w, linear);
+    const Quaternion<S> turned = normalized(Quaternion<S>{{q[3], q[4], q[5]}, q[6]} * exp_quaternion(w));
+    for (int i = 0; i < 3; ++i) out[i] = p[i], out[3 + i] = turned.vec[i];
+    out[6] = turned.w;
+  }
+
+  // The shortest way: |w| <= pi.
+  template <class S>
+  static void difference(const S* q0, const S* q1, S* v) {
+    const Quaternion<S> from = normalized(Quaternion<S>{{q0[3], q0[4], q0[5]}, q0[6]});
+    const Quaternion<S> to = normalized(Quaternion<S>{{q1[3], q1[4], q1[5]}, q1[6]});
+    const Vec3<S> w = log_quaternion(conjugate(from) * to);
+    const Vec3<S> p = transpose_times(quaternion_rotation<S>(q0 + 3), Vec3<S>{q1[0] - q0[0], q1[1] - q0[1], q1[2] - q0[2]});
+    const Vec3<S> linear = inverse_left_jacobian_times(w, p);
+    for (int i = 0; i < 3; ++i) v[i] = linear[i], v[3 + i] = w[i];
+  }
+
+  // The quaternion is uniform over rotations. Shoemake, "Uniform random rotations", Graphics Gems III (1992).
+  static void sample(const double* u, const double* lower, const double* upper, double* q) {
+    for (int i = 0; i < 3; ++i) q[i] = sample_between(u[i], lower[i], upper[i], unbounded_reach);
+    const double r1 = std::sqrt(1 - u[3]), r2 = std::sqrt(u[3]), a = 2 * pi * u[4], b = 2 * pi * u[5];
+    q[3] = r1 * std::sin(a), q[4] = r1 * std::cos(a), q[5] = r2 * std::sin(b), q[6] = r2 * std::cos(b);
   }
 };
 

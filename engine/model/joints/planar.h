@@ -1,10 +1,11 @@
-// Planar joint: q = (x, y, theta) in the plane whose normal is the axis; v = (vx, vy, omega) in the moving frame.
+// Planar joint: q = (x, y, theta) in the plane whose normal is the axis; v = (vx, vy, omega) in the moving frame, so that
+// a constant v is a motion along a circle, the exponential of SE(2).
 #pragma once
 
 #include <cmath>
 
-#include "spatial/rotation.h"
-#include "spatial/se3.h"
+#include "model/joints/sampling.h"
+#include "spatial/lie.h"
 
 namespace robosim {
 
@@ -23,6 +24,44 @@ struct PlanarJoint {
   static SE3<S> placement(const Vec3d& axis, const S* q) {
     const Mat3<S> e(plane_axes(axis));
     return {axis_angle<S>(axis, q[2]), q[0] * e.row[0] + q[1] * e.row[1]};
+  }
+
+  template <class S>
+  static Motion<S> column(const Vec3d& axis, int k) {
+    const Mat3<S> e(plane_axes(axis));
+    return k == 2 ? Motion<S>{e.row[2], Vec3<S>()} : Motion<S>{Vec3<S>(), e.row[k]};
+  }
+
+  // p += R(theta) V(omega) (vx, vy),  V = (A, -omega B; omega B, A) of RotationSeries.
+  template <class S>
+  static void integrate(const S* q, const S* v, S* out) {
+    using std::cos;
+    using std::sin;
+    const RotationSeries<S> f(v[2] * v[2]);
+    const S wB = v[2] * f.B, dx = f.A * v[0] - wB * v[1], dy = wB * v[0] + f.A * v[1];
+    const S c = cos(q[2]), s = sin(q[2]);
+    out[0] = q[0] + c * dx - s * dy;
+    out[1] = q[1] + s * dx + c * dy;
+    out[2] = q[2] + v[2];
+  }
+
+  // The shortest way: |omega| <= pi, whatever turns theta has made.
+  template <class S>
+  static void difference(const S* q0, const S* q1, S* v) {
+    using std::cos;
+    using std::sin;
+    const S turn = q1[2] - q0[2], w = turn - S(2 * pi) * nearest(turn * S(0.5 / pi));
+    const S c = cos(q0[2]), s = sin(q0[2]), px = q1[0] - q0[0], py = q1[1] - q0[1];
+    const S dx = c * px + s * py, dy = c * py - s * px;
+    const S ww = w * w, diagonal = S(1) - ww * RotationSeries<S>(ww).D, half = S(0.5) * w;
+    v[0] = diagonal * dx + half * dy;
+    v[1] = diagonal * dy - half * dx;
+    v[2] = w;
+  }
+
+  static void sample(const double* u, const double* lower, const double* upper, double* q) {
+    for (int i = 0; i < 2; ++i) q[i] = sample_between(u[i], lower[i], upper[i], unbounded_reach);
+    q[2] = sample_between(u[2], lower[2], upper[2], pi);
   }
 };
 

@@ -1,7 +1,8 @@
-// Prismatic joint: translation by q along a fixed axis. v is dq/dt.
+// Prismatic joint: translation by q [m] along a fixed axis. v is dq/dt.
 #pragma once
 
-#include "spatial/se3.h"
+#include "model/joints/sampling.h"
+#include "spatial/motion.h"
 
 namespace robosim {
 
@@ -13,6 +14,25 @@ struct PrismaticJoint {
   template <class S>
   static SE3<S> placement(const Vec3d& axis, const S* q) {
     return {Mat3<S>::identity(), q[0] * Vec3<S>(axis)};
+  }
+
+  template <class S>
+  static LinearMotion<S> column(const Vec3d& axis, int) {
+    return {Vec3<S>(axis)};
+  }
+
+  template <class S>
+  static void integrate(const S* q, const S* v, S* out) {
+    out[0] = q[0] + v[0];
+  }
+
+  template <class S>
+  static void difference(const S* q0, const S* q1, S* v) {
+    v[0] = q1[0] - q0[0];
+  }
+
+  static void sample(const double* u, const double* lower, const double* upper, double* q) {
+    q[0] = sample_between(u[0], lower[0], upper[0], unbounded_reach);
   }
 };
 

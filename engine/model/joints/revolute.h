@@ -1,8 +1,9 @@
-// Revolute (and continuous) joint: rotation by q about a fixed axis. v is dq/dt.
+// Revolute (and continuous) joint: rotation by q [rad] about a fixed axis. v is dq/dt.
 #pragma once
 
+#include "model/joints/sampling.h"
+#include "spatial/motion.h"
 #include "spatial/rotation.h"
-#include "spatial/se3.h"
 
 namespace robosim {
 
@@ -14,6 +15,26 @@ struct RevoluteJoint {
   template <class S>
   static SE3<S> placement(const Vec3d& axis, const S* q) {
     return {axis_angle<S>(axis, q[0]), Vec3<S>()};
+  }
+
+  template <class S>
+  static AngularMotion<S> column(const Vec3d& axis, int) {
+    return {Vec3<S>(axis)};
+  }
+
+  template <class S>
+  static void integrate(const S* q, const S* v, S* out) {
+    out[0] = q[0] + v[0];
+  }
+
+  // Not wrapped: angles 2 pi apart are different coordinates.
+  template <class S>
+  static void difference(const S* q0, const S* q1, S* v) {
+    v[0] = q1[0] - q0[0];
+  }
+
+  static void sample(const double* u, const double* lower, const double* upper, double* q) {
+    q[0] = sample_between(u[0], lower[0], upper[0], pi);
   }
 };
 

@@ -1,0 +1,57 @@
+// Moving on the space of configurations, joint by joint: q is not a vector where quaternions are in it.
+//
+//   integrate(q, v)      the configuration reached from q along the constant body-side velocity v in unit time
+//   difference(q0, q1)   the v with integrate(q0, v) = q1: the shortest one where angles belong to poses (floating, planar)
+#pragma once
+
+#include "model/data.h"
+#include "model/joints.h"
+
+namespace robosim {
+
+namespace detail {
+
+// Calls f(joint type, joint) for every joint that has coordinates of its own.
+template <class F>
+void for_each_own_joint(const Model& model, F&& f) {
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    const Joint& joint = model.joints[i];
+    if (!joint.mimic) visit_joint(joint.type, [&](auto type) { f(type, joint); });
+  }
+}
+
+}  // namespace detail
+
+// All joints at zero; quaternions at the identity.
+template <class S>
+void neutral(const Model& model, S* q) {
+  for (int i = 0; i < model.n_q; ++i) q[i] = S(0);
+  for (const Joint& joint : model.joints)
+    if (joint.type == JointType::floating) q[joint.q_index + 6] = S(1);
+}
+
+// out may be q.
+template <class S>
+void integrate(const Model& model, const S* q, const S* v, S* out) {
+  detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
+    type.integrate(q + joint.q_index, v + joint.v_index, out + joint.q_index);
+  });
+}
+
+template <class S>
+void difference(const Model& model, const S* q0, const S* q1, S* v) {
+  detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
+    type.difference(q0 + joint.q_index, q1 + joint.q_index, v + joint.v_index);
+  });
+}
+
+// A configuration within the limits from n_q numbers u uniform in [0, 1). Coordinates without limits: angles within pi of
+// zero, positions within 1 m, rotations uniform.
+inline void sample_configuration(const Model& model, const double* u, double* q) {
+  detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
+    const int k = joint.q_index;
+    type.sample(u + k, model.limits.q_lower.data() + k, model.limits.q_upper.data() + k, q + k);
+  });
+}
+
+}  // namespace robosim

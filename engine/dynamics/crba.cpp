@@ -1,0 +1,8 @@
+// crba, compiled for double.
+#include "dynamics/crba.h"
+
+namespace robosim {
+
+template void crba(const Model&, Data<double>&, const double*, double*);
+
+}  // namespace robosim

@@ -1,0 +1,8 @@
+// frame_jacobian, compiled for double.
+#include "dynamics/jacobian.h"
+
+namespace robosim {
+
+template void frame_jacobian(const Model&, const Data<double>&, const Frame&, Axes, double*);
+
+}  // namespace robosim

@@ -1,0 +1,10 @@
+// forward_kinematics and its derivatives in time, compiled for double.
+#include "dynamics/kinematics.h"
+
+namespace robosim {
+
+template void forward_kinematics(const Model&, Data<double>&, const double*);
+template void forward_velocities(const Model&, Data<double>&, const double*);
+template void forward_accelerations(const Model&, Data<double>&, const double*, const double*);
+
+}  // namespace robosim

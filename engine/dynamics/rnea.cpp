@@ -1,0 +1,10 @@
+// rnea and its special cases, compiled for double.
+#include "dynamics/rnea.h"
+
+namespace robosim {
+
+template void rnea(const Model&, Data<double>&, const double*, const double*, const double*, double*, const Force<double>*);
+template void nonlinear_effects(const Model&, Data<double>&, const double*, const double*, double*, const Force<double>*);
+template void gravity_forces(const Model&, Data<double>&, const double*, double*);
+
+}  // namespace robosim

@@ -1,0 +1,139 @@
+// Spatial vectors: motions (velocities, accelerations) and forces, with how frames change and how they multiply.
+//
+// A Motion of frame A is the angular velocity and the velocity of the body point at A's origin, a Force the moment about
+// A's origin and the force, both in axes of A. Products after Featherstone, "Rigid Body Dynamics Algorithms" (2008), ch. 2:
+//   V x V' = (w x w', w x v' + v x w')        motion cross motion (eq. 2.31)
+//   V x F  = (w x n + v x f, w x f)           motion cross force (eq. 2.32)
+// Motions that only turn or only slide have types of their own, so that joints pay no products with zero.
+#pragma once
+
+#include "spatial/se3.h"
+
+namespace robosim {
+
+template <class S>
+struct Motion {
+  Vec3<S> angular, linear;
+
+  Motion& operator+=(const Motion& o) {
+    angular += o.angular, linear += o.linear;
+    return *this;
+  }
+};
+
+template <class S>
+struct AngularMotion {
+  Vec3<S> angular;
+};
+
+template <class S>
+struct LinearMotion {
+  Vec3<S> linear;
+};
+
+template <class S>
+struct Force {
+  Vec3<S> angular, linear;  // moment [N m], force [N]
+
+  Force& operator+=(const Force& o) {
+    angular += o.angular, linear += o.linear;
+    return *this;
+  }
+  Force& operator-=(const Force& o) {
+    angular -= o.angular, linear -= o.linear;
+    return *this;
+  }
+};
+
+template <class S>
+Motion<S> operator+(Motion<S> a, const Motion<S>& b) {
+  return a += b;
+}
+template <class S>
+Motion<S> operator+(const Motion<S>& a, const AngularMotion<S>& b) {
+  return {a.angular + b.angular, a.linear};
+}
+template <class S>
+Motion<S> operator+(const Motion<S>& a, const LinearMotion<S>& b) {
+  return {a.angular, a.linear + b.linear};
+}
+
+template <class S>
+Motion<S> operator*(const S& s, const Motion<S>& a) {
+  return {s * a.angular, s * a.linear};
+}
+template <class S>
+AngularMotion<S> operator*(const S& s, const AngularMotion<S>& a) {
+  return {s * a.angular};
+}
+template <class S>
+LinearMotion<S> operator*(const S& s, const LinearMotion<S>& a) {
+  return {s * a.linear};
+}
+template <class S>
+Force<S> operator+(Force<S> a, const Force<S>& b) {
+  return a += b;
+}
+template <class S>
+Force<S> operator*(const S& s, const Force<S>& a) {
+  return {s * a.angular, s * a.linear};
+}
+
+// Power, or the component of a force along a motion.
+template <class S>
+S dot(const Motion<S>& a, const Force<S>& f) {
+  return dot(a.angular, f.angular) + dot(a.linear, f.linear);
+}
+template <class S>
+S dot(const AngularMotion<S>& a, const Force<S>& f) {
+  return dot(a.angular, f.angular);
+}
+template <class S>
+S dot(const LinearMotion<S>& a, const Force<S>& f) {
+  return dot(a.linear, f.linear);
+}
+
+template <class S>
+Motion<S> cross(const Motion<S>& a, const Motion<S>& b) {
+  return {cross(a.angular, b.angular), cross(a.angular, b.linear) + cross(a.linear, b.angular)};
+}
+template <class S>
+Motion<S> cross(const Motion<S>& a, const AngularMotion<S>& b) {
+  return {cross(a.angular, b.angular), cross(a.linear, b.angular)};
+}
+template <class S>
+Motion<S> cross(const Motion<S>& a, const LinearMotion<S>& b) {
+  return {Vec3<S>(), cross(a.angular, b.linear)};
+}
+template <class S>
+Force<S> cross(const Motion<S>& a, const Force<S>& f) {
+  return {cross(a.angular, f.angular) + cross(a.linear, f.linear), cross(a.angular, f.linear)};
+}
+
+// The same motion seen from B, given in A: X_AB^-1 V_A.
+template <class S>
+Motion<S> inverse_times(const SE3<S>& X_AB, const Motion<S>& V_A) {
+  return {transpose_times(X_AB.R, V_A.angular), transpose_times(X_AB.R, V_A.linear + cross(V_A.angular, X_AB.p))};
+}
+
+// The same motion seen from A, given in B.
+template <class S>
+Motion<S> operator*(const SE3<S>& X_AB, const Motion<S>& V_B) {
+  const Vec3<S> w = X_AB.R * V_B.angular;
+  return {w, X_AB.R * V_B.linear + cross(X_AB.p, w)};
+}
+
+// The same force seen from A, given in B.
+template <class S>
+Force<S> operator*(const SE3<S>& X_AB, const Force<S>& F_B) {
+  const Vec3<S> f = X_AB.R * F_B.linear;
+  return {X_AB.R * F_B.angular + cross(X_AB.p, f), f};
+}
+
+// The same force seen from B, given in A.
+template <class S>
+Force<S> inverse_times(const SE3<S>& X_AB, const Force<S>& F_A) {
+  return {transpose_times(X_AB.R, F_A.angular - cross(X_AB.p, F_A.linear)), transpose_times(X_AB.R, F_A.linear)};
+}
+
+}  // namespace robosim

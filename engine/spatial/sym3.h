@@ -1,0 +1,46 @@
+// Symmetric 3x3 matrices by their six entries.
+#pragma once
+
+#include "spatial/mat3.h"
+
+namespace robosim {
+
+template <class S>
+struct Sym3 {
+  S xx{}, xy{}, xz{}, yy{}, yz{}, zz{};
+
+  Sym3() = default;
+  Sym3(const S& xx_, const S& xy_, const S& xz_, const S& yy_, const S& yz_, const S& zz_)
+      : xx(xx_), xy(xy_), xz(xz_), yy(yy_), yz(yz_), zz(zz_) {}
+  // Of a matrix that is symmetric but for rounding.
+  explicit Sym3(const Mat3<S>& m) : xx(m(0, 0)), xy(m(0, 1)), xz(m(0, 2)), yy(m(1, 1)), yz(m(1, 2)), zz(m(2, 2)) {}
+
+  Vec3<S> row0() const { return {xx, xy, xz}; }
+  Vec3<S> row1() const { return {xy, yy, yz}; }
+  Vec3<S> row2() const { return {xz, yz, zz}; }
+
+  Sym3& operator+=(const Sym3& o) {
+    xx += o.xx, xy += o.xy, xz += o.xz, yy += o.yy, yz += o.yz, zz += o.zz;
+    return *this;
+  }
+};
+
+template <class S>
+Vec3<S> operator*(const Sym3<S>& a, const Vec3<S>& b) {
+  return {a.xx * b.x + a.xy * b.y + a.xz * b.z, a.xy * b.x + a.yy * b.y + a.yz * b.z, a.xz * b.x + a.yz * b.y + a.zz * b.z};
+}
+
+// The upper triangle of a b^T.
+template <class S>
+Sym3<S> upper_outer(const Vec3<S>& a, const Vec3<S>& b) {
+  return {a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.y, a.y * b.z, a.z * b.z};
+}
+
+// R A R^T.
+template <class S>
+Sym3<S> rotated(const Mat3<S>& R, const Sym3<S>& A) {
+  const Vec3<S> c0 = A * R.row[0], c1 = A * R.row[1], c2 = A * R.row[2];
+  return {dot(R.row[0], c0), dot(R.row[0], c1), dot(R.row[0], c2), dot(R.row[1], c1), dot(R.row[1], c2), dot(R.row[2], c2)};
+}
+
+}  // namespace robosim
