@@ -103,7 +103,7 @@ class Dynamics(Kinematics):
         return _engine.kinetic_energy(self._engine, self._data, q, v)
 
     def potential_energy(self, q: ArrayLike) -> float:
-        """Potential energy in gravity [J]: minus mass times gravity times centre of mass; zero at the world's origin."""
+        """Potential energy [J]: minus mass times gravity times centre of mass, zero at the world's origin."""
         return _engine.potential_energy(self._engine, self._data, q)
 
     @property
