@@ -30,4 +30,5 @@ PYBIND11_MODULE(_engine, m) {
   robosim::bind_model(m);
   robosim::bind_dynamics(m);
   robosim::bind_planning(m);
+  robosim::bind_motion(m);
 }

@@ -214,8 +214,9 @@ def _write_csv(trajectory: Trajectory) -> bytes:
     header = {key: value for key, value in _header(trajectory).items() if key not in ("format", "version")}
     out = io.StringIO(newline="")
     out.write(f"# {FORMAT} {VERSION}\n# {json.dumps(header)}\n")
+    # Quoted, because a name may hold anything, line breaks too.
+    csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(_columns(trajectory.position_names))
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_columns(trajectory.position_names))
     for t, row in zip(breaks.tolist(), rows, strict=True):
         writer.writerow([repr(t), *map(repr, row.T.reshape(-1).tolist())])
     return out.getvalue().encode()
@@ -276,7 +277,7 @@ def _read_csv(data: bytes) -> Trajectory:
     if wrong.any():
         j = int(np.argmax(wrong))
         raise TrajectoryError(
-            f"last row: {names[j]}.position is {knots[-1, 0, j]!r}, but the piece before it ends at {end[j]!r}"
+            f"last row: {names[j]}.position is {knots[-1, 0, j]}, but the piece before it ends at {end[j]}"
         )
     return trajectory
 

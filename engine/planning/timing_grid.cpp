@@ -1,0 +1,151 @@
+#include "planning/timing_grid.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace robosim {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double corner_tolerance = 1e-6;  // jump of q' that counts as a corner, relative to its size
+constexpr double negligible = 1e-13;       // motion relative to the size of q that rounding may have left
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// Two linear functions, given by their values at the ends of an interval of length delta, bounding v^2 / l^2 from below for a
+// linear l (from l0 to l1): its tangent where l does not vary much (the function is convex), else the tangent at the
+// end where it is least, and where l changes sign that least value.
+void velocity_bound(double l0, double l1, double v, double& x_left, double& x_right) {
+  const double least = std::min(std::abs(l0), std::abs(l1)), most = std::max(std::abs(l0), std::abs(l1));
+  if (most == 0) return;
+  double left = 1, right = 1, l = most;
+  if (l0 * l1 > 0) {
+    const double change = l1 - l0;
+    if (most < 1.5 * least) {
+      l = 0.5 * (l0 + l1);
+      left = 1 + change / l, right = 1 - change / l;
+    } else if (most == std::abs(l0)) {
+      right = 1 - 2 * change / l0;
+    } else {
+      left = 1 + 2 * change / l1;
+    }
+  }
+  const double bound = v / l * (v / l);
+  x_left = std::min(x_left, bound * left);
+  x_right = std::min(x_right, bound * right);
+}
+
+}  // namespace
+
+TidyPath tidy(const QuadraticPath& given) {
+  TidyPath out;
+  const int n = given.n;
+  out.path.n = n;
+  out.path.breaks.push_back(0);
+  for (int i = 0; i < given.pieces(); ++i) {
+    const double* c = given.coefficients.data() + at(3 * n * i);
+    const double h = given.breaks[at(i) + 1] - given.breaks[at(i)];
+    bool moves = false;
+    for (int j = 0; j < n; ++j)
+      moves = moves || std::abs(c[n + j]) * h + std::abs(c[2 * n + j]) * h * h > negligible * (1 + std::abs(c[j]));
+    if (!moves) continue;
+    out.s.push_back(given.breaks[at(i)]);
+    out.path.breaks.push_back(out.path.breaks.back() + h);
+    out.path.coefficients.insert(out.path.coefficients.end(), c, c + 3 * n);
+  }
+  const int k = out.path.pieces();
+  out.corner.assign(at(k) + 1, 0);
+  for (int i = 1; i < k; ++i) {
+    const double* before = out.path.coefficients.data() + at(3 * n * (i - 1));
+    const double* after = before + 3 * n;
+    const double h = out.path.breaks[at(i)] - out.path.breaks[at(i) - 1];
+    double size = 0, jump = 0;
+    for (int j = 0; j < n; ++j) {
+      const double end = before[n + j] + 2 * before[2 * n + j] * h;
+      size = std::max({size, std::abs(end), std::abs(after[n + j])});
+      jump = std::max(jump, std::abs(end - after[n + j]));
+    }
+    out.corner[at(i)] = jump > corner_tolerance * size;
+  }
+  return out;
+}
+
+Grid make_grid(const TidyPath& tidy, const std::vector<double>& velocity, const std::vector<double>& acceleration, double step) {
+  const QuadraticPath& path = tidy.path;
+  const int n = path.n;
+  Grid grid;
+  ProfileProblem& problem = grid.problem;
+  for (int i = 0; i < path.pieces(); ++i) {
+    const double* c1 = path.coefficients.data() + at(3 * n * i + n);
+    const double* c2 = c1 + n;
+    const double h = path.breaks[at(i) + 1] - path.breaks[at(i)];
+    // How finely: by the change of q' relative to its size, and by the way of the fastest column.
+    double size = 0, change = 0;
+    for (int j = 0; j < n; ++j) {
+      size = std::max({size, std::abs(c1[j]), std::abs(c1[j] + 2 * c2[j] * h)});
+      change = std::max(change, std::abs(2 * c2[j] * h));
+    }
+    const double curved = change > 1e-9 * size ? std::clamp(std::ceil(8 * change / size), 2.0, 16.0) : 1.0;
+    const int count = static_cast<int>(std::clamp(std::ceil(size * h / step), curved, 1000.0));
+    for (int m = 0; m < count; ++m) {
+      const double r0 = h * m / count, delta = h / count;
+      ProfileInterval interval;
+      interval.length = delta;
+      interval.first_row = problem.rows.size();
+      for (int j = 0; j < n; ++j) {
+        const double left = c1[j] + 2 * c2[j] * r0, right = left + 2 * c2[j] * delta, second = 2 * c2[j];
+        // What does not move but for rounding has no say.
+        if (std::max({std::abs(left), std::abs(right), std::abs(second) * delta}) <= 1e-12 * size) continue;
+        velocity_bound(left, right, velocity[at(j)], interval.x_left, interval.x_right);
+        const double a = acceleration[at(j)];
+        problem.rows.push_back({left, second, -a, a});
+        if (second != 0) problem.rows.push_back({left + 3 * delta * second, second, -a, a});
+      }
+      interval.n_rows = problem.rows.size() - interval.first_row;
+      problem.intervals.push_back(interval);
+      problem.stop.push_back(m == 0 ? tidy.corner[at(i)] : 0);
+      grid.intervals.push_back({i, r0});
+    }
+  }
+  problem.stop.push_back(0);
+  return grid;
+}
+
+ProfileProblem with_torque_rows(const ProfileProblem& base, const PathTorque& torque,
+                                const std::vector<PathTorque::Coefficients>& left,
+                                const std::vector<PathTorque::Coefficients>& right, const std::vector<double>& reserve,
+                                const std::vector<double>& speed) {
+  ProfileProblem problem = base;
+  problem.rows.clear();
+  const int m = torque.size();
+  for (std::size_t i = 0; i < base.intervals.size(); ++i) {
+    ProfileInterval& interval = problem.intervals[i];
+    const auto first = base.rows.begin() + static_cast<std::ptrdiff_t>(interval.first_row);
+    interval.first_row = problem.rows.size();
+    problem.rows.insert(problem.rows.end(), first, first + static_cast<std::ptrdiff_t>(interval.n_rows));
+    for (int k = 0; k < m; ++k) {
+      const double limit = torque.limit(k) - reserve[i * at(m) + at(k)];
+      for (const bool at_right : {false, true}) {
+        const PathTorque::Coefficients& t = at_right ? right[i] : left[i];
+        // x at the right end is x + 2 u delta, so what multiplies it there multiplies u too.
+        const double lever = at_right ? 2 * interval.length : 0;
+        const double a = t.a[at(k)], b = t.b[at(k)], c = t.c[at(k)], d = t.d[at(k)];
+        if (d == 0) {
+          problem.rows.push_back({a + lever * b, b, -limit - c, limit - c});
+          continue;
+        }
+        // sqrt(x) <= (x + v^2) / (2 v) for any v > 0, and sqrt(x) >= 0: against the motion the first, along it the second.
+        const double v = speed[i + (at_right ? 1 : 0)], slope = d / (2 * v), offset = d * v / 2;
+        const double above = d > 0 ? slope : 0, below = d > 0 ? 0 : slope;
+        problem.rows.push_back({a + lever * (b + above), b + above, -infinity, limit - c - (d > 0 ? offset : 0)});
+        problem.rows.push_back({a + lever * (b + below), b + below, -limit - c - (d > 0 ? 0 : offset), infinity});
+      }
+    }
+    interval.n_rows = problem.rows.size() - interval.first_row;
+  }
+  return problem;
+}
+
+}  // namespace robosim

@@ -1,0 +1,34 @@
+// The grid of a path: its pieces tidied, cut into intervals, and the rows and bounds that limits put on each.
+#pragma once
+
+#include "planning/timing_motion.h"
+
+namespace robosim {
+
+// A path without pieces that do not move, and where it has corners.
+struct TidyPath {
+  QuadraticPath path;
+  std::vector<double> s;     // where each piece starts on the path that was given
+  std::vector<char> corner;  // per break: whether q' jumps, so that the motion must stop
+};
+
+TidyPath tidy(const QuadraticPath& path);
+
+struct Grid {
+  ProfileProblem problem;
+  std::vector<PathInterval> intervals;
+};
+
+// Cuts each piece: curved ones so that q' changes by at most an eighth of its size, all so that no column moves more than `step`.
+// Fills in the bounds that velocities and the rows that accelerations give.
+Grid make_grid(const TidyPath& tidy, const std::vector<double>& velocity, const std::vector<double>& acceleration, double step);
+
+// The problem with the rows of the torque limits added: those of (interval, limited entry) reduced by
+// reserve[interval * size + entry]. left, right: coefficients at both ends of each interval. speed: an estimate of ds/dt per grid
+// point, positive, about which the square root in viscous damping is replaced by a line that is never kinder than it.
+ProfileProblem with_torque_rows(const ProfileProblem& base, const PathTorque& torque,
+                                const std::vector<PathTorque::Coefficients>& left,
+                                const std::vector<PathTorque::Coefficients>& right, const std::vector<double>& reserve,
+                                const std::vector<double>& speed);
+
+}  // namespace robosim

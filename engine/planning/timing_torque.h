@@ -1,0 +1,55 @@
+// Joint torques along a path and along a motion, as linear functions of (u, x) and as numbers.
+//
+// tau = M(q) ddq + h(q, dq) + damping dq + friction sign(dq), with armature in M. Only some entries of q move (the columns, all of
+// one-degree joints or of planar ones); the rest stay where they are. Cost: three inverse dynamics per set of coefficients.
+#pragma once
+
+#include <vector>
+
+#include "model/data.h"
+
+namespace robosim {
+
+struct PolynomialMotion;
+
+class PathTorque {
+ public:
+  // effort: per degree of freedom, infinite where there is none. q_rest: a full configuration for the entries that stay.
+  PathTorque(const Model& model, const std::vector<int>& columns, const std::vector<double>& q_rest,
+             const std::vector<double>& effort);
+
+  // Degrees of freedom whose effort is limited, and those limits.
+  int size() const { return static_cast<int>(limited_.size()); }
+  int dof(int i) const { return limited_[static_cast<std::size_t>(i)]; }
+  double limit(int i) const { return effort_[static_cast<std::size_t>(dof(i))]; }
+  const std::string& name(int i) const;  // the joint's
+
+  // tau = a u + b x + c + d sqrt(x) with the path's q, q', q'': limited entries only. c includes friction against the motion.
+  struct Coefficients {
+    std::vector<double> a, b, c, d;
+  };
+  void coefficients(const double* q, const double* dq, const double* ddq, Coefficients& out);
+  // Torque of the limited entries for velocity v and acceleration a of the columns.
+  void torque(const double* q, const double* v, const double* a, double* tau);
+
+ private:
+  void set(const double* q, const double* v, const double* a);
+
+  const Model& model_;
+  Data<double> data_;
+  std::vector<int> columns_, limited_, dof_of_;  // dof_of_: of each entry of q, -1 where it has none of its own
+  std::vector<const Joint*> planar_joints_;
+  std::vector<double> effort_, q_, v_, a_, tau_, still_, moving_, passive_, zero_;
+};
+
+// The torque at local time t of a piece of a motion.
+struct TorqueExcess {
+  int piece = 0, index = 0;  // index into the limited entries
+  double t = 0, ratio = 0;   // |tau| / limit
+};
+
+// For every piece and limited entry whose peak ratio exceeds `threshold`, that peak. Samples are at most `step` apart in any
+// column, and where a torque comes near its limit 16 times closer, with a parabola through the highest three.
+std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorque& torque, double step, double threshold);
+
+}  // namespace robosim
