@@ -13,7 +13,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double no_acceleration_limit = 1e5;  // stands for an infinite one
-constexpr double torque_step = 0.05;           // a column's way between grid points when torques are limited [rad, m]
+constexpr double torque_step = 0.1;            // a column's way between grid points when torques are limited [rad, m]
 constexpr double torque_excess_allowed = 1e-7; // relative
 constexpr int tightenings = 8;
 
@@ -144,7 +144,7 @@ class Timing {
     make_problem(infinity);
     if (!solve_profile(grid_.problem)) return false;
     result_.intervals = static_cast<int>(grid_.intervals.size());
-    if (torque_ != nullptr && !torque_excess(result_.motion, *torque_, torque_step, 1 + torque_excess_allowed).empty()) {
+    if (torque_ != nullptr && !torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed).empty()) {
       result_.torque_limited = true;
       if (!solve_with_torque()) return false;
     }
@@ -179,7 +179,7 @@ class Timing {
         result_.motion = std::move(last);
         break;
       }
-      const std::vector<TorqueExcess> excess = torque_excess(result_.motion, *torque_, torque_step, 1 + torque_excess_allowed);
+      const std::vector<TorqueExcess> excess = torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed);
       if (excess.empty() && !(damped_ && pass < 2)) return true;
       for (const TorqueExcess& e : excess) {
         const std::size_t interval = at(solver_.segments()[at(e.piece)].interval);
@@ -249,7 +249,7 @@ class Timing {
     const int n = tidy_.path.n;
     std::vector<double> q(at(n)), zero(at(n), 0.0), still(at(torque_->size()));
     for (int pass = 0; pass < 40; ++pass) {
-      const std::vector<TorqueExcess> excess = torque_excess(result_.motion, *torque_, torque_step, 1 + torque_excess_allowed);
+      const std::vector<TorqueExcess> excess = torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed);
       if (excess.empty()) return true;
       if (start_speed_ > 0 || end_speed_ > 0) break;
       double factor = 1;

@@ -98,7 +98,8 @@ bool ProfileSolver::backward(const ProfileProblem& p) {
     Boundary& boundary = boundary_[i];
     where_ = static_cast<int>(i);
     if (!largest_x(p, interval, next, boundary.brake)) return false;
-    boundary.reaches_end = boundary.brake.at(delta) >= next * (1 - slack);
+    const auto reaches_end = [&] { return boundary.brake.at(delta) >= next - slack * (next + boundary.brake.x0); };
+    boundary.reaches_end = reaches_end();
     double top = boundary.brake.x0;
     if (top > interval.x_left) {
       // The bound on x comes first; along it if the rows allow that, else straight to the end of the interval.
@@ -110,7 +111,7 @@ bool ProfileSolver::backward(const ProfileProblem& p) {
         boundary.has_cap = true;
       } else {
         boundary.brake = {cap.x0, std::min(range.upper, (next - cap.x0) / (2 * delta))};
-        boundary.reaches_end = boundary.brake.at(delta) >= next * (1 - slack);
+        boundary.reaches_end = reaches_end();
       }
     }
     controllable_[i] = std::min(bound_[i], top);

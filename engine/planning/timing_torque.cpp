@@ -12,6 +12,11 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+// Between samples so far apart in any column [rad, m], a torque below this share of its limit stays below the limit: inertia, gravity
+// and velocity products are sinusoids of the angles, so the error of interpolation is about step^2 / 8 of the torque.
+constexpr double coarse_step = 0.2, coarse_share = 0.9;
+constexpr double fine_step = 0.02, fine_share = 0.999;
+
 }  // namespace
 
 PathTorque::PathTorque(const Model& model, const std::vector<int>& columns, const std::vector<double>& q_rest,
@@ -96,7 +101,7 @@ void PathTorque::torque(const double* q, const double* v, const double* a, doubl
   for (std::size_t k = 0; k < limited_.size(); ++k) tau[k] = tau_[at(limited_[k])] - passive_[at(limited_[k])];
 }
 
-std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorque& torque, double step, double threshold) {
+std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorque& torque, double threshold) {
   const int n = motion.n, m = torque.size();
   std::vector<double> q(at(n)), v(at(n)), a(at(n)), tau(at(m));
   std::vector<TorqueExcess> out;
@@ -117,22 +122,21 @@ std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorq
       torque.torque(q.data(), v.data(), a.data(), tau.data());
       for (int k = 0; k < m; ++k) ratio[k] = std::abs(tau[at(k)]) / torque.limit(k);
     };
-    // The way of the fastest column bounds how much the dynamics change.
+    const auto scan = [&](int count) {
+      ratios.resize(at((count + 1) * m));
+      for (int s = 0; s <= count; ++s) sample(h * s / count, ratios.data() + s * m);
+      return *std::max_element(ratios.begin(), ratios.end());
+    };
+    // The way of the fastest column bounds how much the dynamics change. First coarsely, closer where a torque may exceed.
     double way = 0;
     for (int j = 0; j < n; ++j) {
       double reach = 0, power_of_h = h;
       for (int power = 1; power < 6; ++power, power_of_h *= h) reach += std::abs(c[power * n + j]) * power_of_h;
       way = std::max(way, reach);
     }
-    const auto scan = [&](int count) {
-      ratios.resize(at((count + 1) * m));
-      for (int s = 0; s <= count; ++s) sample(h * s / count, ratios.data() + s * m);
-      return *std::max_element(ratios.begin(), ratios.end());
-    };
-    int count = static_cast<int>(std::clamp(std::ceil(2 * way / step), 2.0, 200.0));
-    if (scan(count) < 0.98 * threshold) continue;
-    count *= 4;
-    scan(count);
+    if (scan(static_cast<int>(std::clamp(std::ceil(way / coarse_step), 1.0, 100.0))) < coarse_share * threshold) continue;
+    const int count = static_cast<int>(std::clamp(std::ceil(way / fine_step), 4.0, 1000.0));
+    if (scan(count) < fine_share * threshold) continue;
     for (int k = 0; k < m; ++k) {
       const auto ratio = [&](int s) { return ratios[at(s * m + k)]; };
       int best = 0;

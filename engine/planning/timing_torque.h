@@ -48,8 +48,8 @@ struct TorqueExcess {
   double t = 0, ratio = 0;   // |tau| / limit
 };
 
-// For every piece and limited entry whose peak ratio exceeds `threshold`, that peak. Samples are at most `step` apart in any
-// column, and where a torque comes near its limit 16 times closer, with a parabola through the highest three.
-std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorque& torque, double step, double threshold);
+// For every piece and limited entry whose peak ratio exceeds `threshold`, that peak: samples, close where a torque comes near its
+// limit, and a parabola through the highest three.
+std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorque& torque, double threshold);
 
 }  // namespace robosim
