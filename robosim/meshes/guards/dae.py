@@ -1,0 +1,159 @@
+"""DAE (COLLADA 1.4/1.5): XML with libraries of geometries, instanced by a tree of nodes.
+
+Everything but geometry and nodes is removed (materials, images, animations), then each number list is checked
+against its announced count, so that a reader that stops at the first bad character cannot drop triangles unnoticed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from lxml import etree
+
+from robosim.errors import MeshError
+from robosim.files import parse_xml
+from robosim.meshes.guards.guarded import MAX_TEXT_BYTES, Guarded
+
+__all__ = ["guard"]
+
+_KEEP = {"asset", "library_geometries", "library_nodes", "library_visual_scenes", "scene"}
+_DROP_ANYWHERE = ("extra", "bind_material", "instance_light", "instance_camera", "instance_physics_scene")
+_INTEGERS = re.compile(r"[\s\d]*\Z")
+_FLOATS = re.compile(r"[\s\d.eE+\-]*\Z")
+_MAX_INSTANCES = 100_000
+
+
+def guard(data: bytes, path: str) -> Guarded:
+    """Reduce to geometry, check counts and the depth of instancing, read the unit."""
+    if len(data) > MAX_TEXT_BYTES:
+        raise MeshError(f"DAE of {len(data)} bytes exceeds {MAX_TEXT_BYTES}", file=path)
+    root = parse_xml(data, file=path, error=MeshError)
+    if _tag(root) != "COLLADA":
+        raise MeshError(f"DAE begins with <{_tag(root)}>, not <COLLADA>", file=path, line=root.sourceline)
+    for child in list(root):
+        if _tag(child) not in _KEEP:
+            root.remove(child)
+    for element in [e for e in root.iter() if _tag(e) in _DROP_ANYWHERE]:
+        element.getparent().remove(element)
+    _check_arrays(root, path)
+    _check_instances(root, path)
+    return Guarded(etree.tostring(root), unit=_unit(root, path))
+
+
+def _tag(element: Any) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def _unit(root: Any, path: str) -> float:
+    """Length of the file's unit [m]; 1 where it says nothing."""
+    asset = next((e for e in root if _tag(e) == "asset"), ())
+    unit = next((e for e in asset if _tag(e) == "unit"), None)
+    if unit is None or unit.get("meter") is None:
+        return 1.0
+    try:
+        meter = float(unit.get("meter"))
+    except ValueError:
+        meter = math.nan
+    if not (math.isfinite(meter) and meter > 0):
+        message = f"DAE unit of {unit.get('meter')!r} metres is not a positive number"
+        raise MeshError(message, file=path, line=unit.sourceline)
+    return meter
+
+
+def _check_arrays(root: Any, path: str) -> None:
+    for element in root.iter():
+        tag, text = _tag(element), element.text or ""
+        if tag == "float_array":
+            if not _FLOATS.match(text):
+                raise MeshError(
+                    "DAE float_array holds something that is not a finite number",
+                    file=path,
+                    line=element.sourceline,
+                )
+            _check_count(element, len(text.split()), path)
+        elif tag in ("p", "vcount", "v") and not _INTEGERS.match(text):
+            raise MeshError(
+                f"DAE <{tag}> holds something that is not an index", file=path, line=element.sourceline
+            )
+        elif tag in ("triangles", "polylist"):
+            _check_primitive(element, path)
+        elif tag in ("trifans", "tristrips"):
+            raise MeshError(
+                f"DAE <{tag}> is not supported; export triangles", file=path, line=element.sourceline
+            )
+
+
+def _check_primitive(element: Any, path: str) -> None:
+    """The number of indices in <p> is the announced corners times the inputs' stride."""
+    lists = {_tag(child): (child.text or "").split() for child in element if _tag(child) in ("p", "vcount")}
+    try:
+        stride = 1 + max(int(child.get("offset")) for child in element if _tag(child) == "input")
+        count = int(element.get("count"))
+        corners = 3 * count if _tag(element) == "triangles" else sum(map(int, lists.get("vcount", [])))
+    except (TypeError, ValueError):
+        message = f"DAE <{_tag(element)}> lacks inputs or a count"
+        raise MeshError(message, file=path, line=element.sourceline) from None
+    if _tag(element) == "polylist":
+        _check_count(element, len(lists.get("vcount", [])), path)
+    if len(lists.get("p", [])) != corners * stride:
+        message = (
+            f"DAE <{_tag(element)}> announces {corners * stride} indices and has {len(lists.get('p', []))}"
+        )
+        raise MeshError(message, file=path, line=element.sourceline)
+
+
+def _check_count(element: Any, found: int, path: str) -> None:
+    announced = element.get("count", "")
+    if not announced.strip().isdecimal() or int(announced) != found:
+        message = f"DAE <{_tag(element)}> announces {announced!r} items and has {found}"
+        raise MeshError(message, file=path, line=element.sourceline)
+
+
+def _check_instances(root: Any, path: str) -> None:
+    """Count what instancing expands to (a node may instance another, and so on); refuse cycles and explosions."""
+    nodes = {e.get("id"): e for e in root.iter() if _tag(e) == "node" and e.get("id")}
+    totals: dict[str, int] = {}
+
+    def expanded(element: Any, trail: tuple[str, ...]) -> int:
+        total = 1
+        for child in element:
+            tag = _tag(child)
+            if tag == "node":
+                total += expanded(child, trail)
+            elif tag == "instance_controller":
+                raise MeshError(
+                    "DAE has a skinned mesh, which is not supported; export it rigid",
+                    file=path,
+                    line=child.sourceline,
+                )
+            elif tag in ("instance_geometry", "instance_node"):
+                url = child.get("url", "")
+                if not url.startswith("#"):
+                    raise MeshError(
+                        f"DAE instance {url!r} is not in this file", file=path, line=child.sourceline
+                    )
+                total += 1
+                if tag == "instance_node":
+                    total += of(url[1:], child, trail)
+            if total > _MAX_INSTANCES:
+                raise MeshError(
+                    f"DAE expands to more than {_MAX_INSTANCES} instances", file=path, line=child.sourceline
+                )
+        return total
+
+    def of(name: str, instance: Any, trail: tuple[str, ...]) -> int:
+        if name in trail or len(trail) > 50:
+            raise MeshError(
+                f"DAE node {name!r} instances itself, or too deep", file=path, line=instance.sourceline
+            )
+        if name not in nodes:
+            raise MeshError(f"DAE instance of an unknown node {name!r}", file=path, line=instance.sourceline)
+        if name not in totals:
+            totals[name] = expanded(nodes[name], (*trail, name))
+        return totals[name]
+
+    for scene in root.iter():
+        if _tag(scene) == "visual_scene":
+            expanded(scene, ())

@@ -1,0 +1,127 @@
+"""Convex hulls (Qhull), thinned out on request without ever losing a point, and the test whether a mesh is its hull.
+
+Flat or thread-like meshes have no volume; they are given a thickness of 0.2 mm in each direction that they lack.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError
+
+from robosim.errors import MeshError
+from robosim.meshes.mesh import TriangleMesh
+
+__all__ = ["convex_hull", "is_convex"]
+
+_HALF_THICKNESS = 1e-4  # [m]
+_FLAT = 1e-7  # of the largest extent: thinner than that is flat
+
+
+def convex_hull(points: NDArray[np.float64], *, max_vertices: int | None = None) -> TriangleMesh:
+    """The convex hull of points, as a closed triangle mesh with outward faces.
+
+    Args:
+        points: (n, 3) [m].
+        max_vertices: when the hull has more, take a subset of its vertices, chosen farthest point first, and grow
+            their hull about its centroid until it contains all points: an outer approximation, so that no collision
+            is lost.
+
+    Raises:
+        MeshError: fewer than one distinct point, or points that are not finite.
+    """
+    points = np.asarray(points, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0 or not np.all(np.isfinite(points)):
+        raise MeshError(f"a convex hull needs finite points of shape (n, 3), not {points.shape}")
+    if max_vertices is not None and max_vertices < 4:
+        raise MeshError(f"a convex hull needs at least 4 vertices, not max_vertices={max_vertices}")
+    hull = _qhull(_thickened(points))
+    if max_vertices is None or len(hull.vertices) <= max_vertices:
+        return hull
+    return _reduced(hull, max_vertices)
+
+
+def _thickened(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points as they are, or, where they span no volume, with copies to both sides along each missing direction."""
+    centred = points - points.mean(axis=0)
+    directions = np.linalg.eigh(centred.T @ centred)[1].T
+    extents = np.ptp(centred @ directions.T, axis=0)
+    if extents.max() == 0.0:
+        raise MeshError("all vertices coincide: a single point has no convex hull")
+    for direction, extent in zip(directions, extents, strict=True):
+        if extent <= _FLAT * extents.max():
+            points = np.vstack([points - _HALF_THICKNESS * direction, points + _HALF_THICKNESS * direction])
+    return points
+
+
+def _qhull(points: NDArray[np.float64]) -> TriangleMesh:
+    """Qhull's triangles, turned outward and renumbered over the hull's own vertices (in input order)."""
+    # Qhull works in absolute tolerances: bring the points to unit size first, so that small meshes keep their shape.
+    centre, size = points.mean(axis=0), float(np.ptp(points, axis=0).max())
+    try:
+        hull = ConvexHull((points - centre) / size)
+    except (QhullError, ValueError) as e:
+        raise MeshError(f"no convex hull: {str(e).splitlines()[0]}") from None
+    faces = hull.simplices.astype(np.int64)
+    corners = hull.points[faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inward = np.einsum("ij,ij->i", normals, hull.equations[:, :3]) < 0
+    faces[inward] = faces[inward, ::-1]
+    used, renumbered = np.unique(faces, return_inverse=True)
+    return TriangleMesh(points[used], renumbered.reshape(-1, 3).astype(np.int64))
+
+
+def _reduced(hull: TriangleMesh, max_vertices: int) -> TriangleMesh:
+    """Farthest-point subset of the vertices, grown about its centroid until it contains the hull."""
+    vertices = hull.vertices
+    chosen = [int(np.argmax(np.linalg.norm(vertices - vertices.mean(axis=0), axis=1)))]
+    distance = np.linalg.norm(vertices - vertices[chosen[0]], axis=1)
+    while len(chosen) < max_vertices:
+        chosen.append(int(np.argmax(distance)))
+        distance = np.minimum(distance, np.linalg.norm(vertices - vertices[chosen[-1]], axis=1))
+    core = _qhull(_thickened(vertices[chosen]))
+    centre = core.vertices.mean(axis=0)
+    # Each face plane n.x = d must move out to the farthest vertex: the largest ratio over faces is the growth.
+    corners = core.triangles
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    d = np.einsum("ij,ij->i", normals, corners[:, 0] - centre)
+    reach = ((vertices - centre) @ normals.T).max(axis=0)
+    proper = d > 0
+    growth = max(1.0, float((reach[proper] / d[proper]).max()))
+    return TriangleMesh(centre + growth * (core.vertices - centre), core.faces)
+
+
+def is_convex(mesh: TriangleMesh, *, tolerance: float = 1e-5) -> bool:
+    """Whether a mesh is the surface of its own convex hull.
+
+    True when all hull vertices lie on one side of each triangle's plane, and the distinct triangles have the area
+    of the hull: a closed surface has at least its hull's area, with equality only for a convex one, and an open one
+    lacks some.
+
+    Args:
+        mesh: any triangle mesh.
+        tolerance: relative to the mesh's extent (distances), and 100 times it relative to the area.
+    """
+    mesh = mesh.merged()
+    if len(mesh.faces) < 4:
+        return False
+    _, first = np.unique(np.sort(mesh.faces, axis=1), axis=0, return_index=True)
+    triangles = mesh.vertices[mesh.faces[first]]
+    hull = convex_hull(mesh.vertices)
+    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    areas = np.linalg.norm(normals, axis=1)
+    sized = areas > 1e-12 * mesh.extent**2
+    if abs(float(areas.sum()) / _area(hull) / 2 - 1) > 100 * tolerance:
+        return False
+    normals, corners = normals[sized] / areas[sized, None], triangles[sized, 0]
+    for begin in range(0, len(normals), 2048):  # in blocks: bounded memory
+        n, p = normals[begin : begin + 2048], corners[begin : begin + 2048]
+        heights = n @ hull.vertices.T - np.einsum("ij,ij->i", n, p)[:, None]
+        if np.any(np.minimum(heights.max(axis=1), -heights.min(axis=1)) > tolerance * mesh.extent):
+            return False
+    return True
+
+
+def _area(mesh: TriangleMesh) -> float:
+    a, b, c = mesh.triangles.transpose(1, 0, 2)
+    return float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) / 2

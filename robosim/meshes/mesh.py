@@ -1,0 +1,48 @@
+"""A triangle mesh as two arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["TriangleMesh"]
+
+
+@dataclass(frozen=True, eq=False)
+class TriangleMesh:
+    """Triangles in space; not necessarily closed, connected or consistently oriented.
+
+    Attributes:
+        vertices: (n, 3) [m].
+        faces: (m, 3) indices into `vertices`; counter-clockwise seen from outside where the file says so.
+    """
+
+    vertices: NDArray[np.float64]
+    faces: NDArray[np.int64]
+
+    @property
+    def triangles(self) -> NDArray[np.float64]:
+        """(m, 3, 3) corners of each triangle [m]."""
+        return self.vertices[self.faces]
+
+    @property
+    def extent(self) -> float:
+        """Diagonal of the axis-aligned bounding box [m]."""
+        return float(np.linalg.norm(np.ptp(self.vertices, axis=0)))
+
+    def scaled(self, scale: NDArray[np.float64]) -> TriangleMesh:
+        """Scaled along each axis; a mirroring (negative product) also reverses each triangle, so that outside stays
+        outside."""
+        faces = self.faces[:, ::-1].copy() if np.prod(np.sign(scale)) < 0 else self.faces
+        return TriangleMesh(self.vertices * scale, faces)
+
+    def merged(self) -> TriangleMesh:
+        """With bitwise equal vertices joined, and triangles that use a vertex twice dropped."""
+        vertices, inverse = np.unique(
+            self.vertices + 0.0, axis=0, return_inverse=True
+        )  # + 0.0: -0.0 becomes 0.0
+        faces = inverse.reshape(-1)[self.faces].astype(np.int64)
+        proper = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
+        return TriangleMesh(vertices, faces[proper])

@@ -1,0 +1,99 @@
+"""How far convex pieces stand off the mesh that they replace, and how far the mesh sticks out of them.
+
+    standoff  = max over points x of the pieces' outer surface of  dist(x, mesh surface)
+    left_out  = max over mesh vertices y of  min over pieces of  max(0, height of y over that piece's highest face)
+
+The stand-off is the free space that counts as solid: 0 for a convex mesh, the depth of the deepest pocket bridged
+by a hull for a concave one. It is found by sampling: both surfaces are cut into triangles whose centre is at most r
+from each of their points, and nearest centres are compared. dist(x, .) has Lipschitz constant 1, hence |sampled -
+exact| <= r, the `resolution` reported beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from robosim.meshes.mesh import TriangleMesh
+
+__all__ = ["Standoff", "hull_standoff", "left_out"]
+
+_RESOLUTION = 1 / 150  # of the extent
+_BLOCK = 2048
+
+
+@dataclass(frozen=True)
+class Standoff:
+    """A sampled stand-off.
+
+    Attributes:
+        distance: largest distance found [m].
+        resolution: the exact value differs from it by at most this [m].
+    """
+
+    distance: float
+    resolution: float
+
+
+def hull_standoff(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> Standoff:
+    """Stand-off of the union of convex `pieces` from `mesh` (one hull: a list of one)."""
+    radius = _RESOLUTION * mesh.extent
+    tree = cKDTree(_centres(mesh, radius))
+    distance = 0.0
+    for i, piece in enumerate(pieces):
+        samples = _centres(piece, radius)
+        # Only the outer surface of the union counts: drop samples strictly inside another piece.
+        for other in (*pieces[:i], *pieces[i + 1 :]):
+            samples = samples[_heights(other, samples) >= -1e-9 * mesh.extent]
+        if len(samples):
+            distance = max(distance, float(tree.query(samples)[0].max()))
+    # Below the resolution a distance between centres means nothing: it is as likely 0.
+    return Standoff(distance if distance > radius else 0.0, radius)
+
+
+def left_out(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> float:
+    """How far the farthest vertex of `mesh` lies outside all `pieces` (a lower bound of its distance) [m]."""
+    points = mesh.vertices[np.unique(mesh.faces)]
+    heights = np.full(len(points), np.inf)
+    for piece in pieces:
+        heights = np.minimum(heights, _heights(piece, points))
+    return max(0.0, float(heights.max()))
+
+
+def _heights(piece: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n,) height of each point over the convex piece's highest face plane; negative inside."""
+    corners = piece.triangles
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    lengths = np.linalg.norm(normals, axis=1)
+    proper = lengths > 0
+    normals = normals[proper] / lengths[proper, None]
+    offsets = np.einsum("ij,ij->i", normals, corners[proper, 0])
+    blocks = [
+        (points[begin : begin + _BLOCK] @ normals.T - offsets).max(axis=1)
+        for begin in range(0, len(points), _BLOCK)
+    ]
+    return np.concatenate(blocks) if blocks else np.empty(0)
+
+
+def _centres(mesh: TriangleMesh, radius: float) -> NDArray[np.float64]:
+    """Centres of the mesh's triangles, each cut in two across its longest edge until it lies within `radius` of its
+    centre."""
+    triangles, done = mesh.triangles, []
+    while len(triangles):
+        centre = triangles.mean(axis=1)
+        large = np.linalg.norm(triangles - centre[:, None], axis=2).max(axis=1) > radius
+        done.append(centre[~large])
+        a, b, c = triangles[large].transpose(1, 0, 2)
+        # Turn each triangle so that its longest edge is a-b, then halve that edge.
+        edges = np.stack(
+            [np.linalg.norm(a - b, axis=1), np.linalg.norm(b - c, axis=1), np.linalg.norm(c - a, axis=1)]
+        )
+        order = (edges.argmax(axis=0)[:, None] + np.arange(3)) % 3
+        a, b, c = np.take_along_axis(triangles[large], order[:, :, None], axis=1).transpose(1, 0, 2)
+        m = (a + b) / 2
+        triangles = np.concatenate([np.stack([a, m, c], axis=1), np.stack([m, b, c], axis=1)])
+    return np.concatenate(done)
