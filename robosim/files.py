@@ -64,19 +64,25 @@ def write_file(path: str | PathLike[str], data: bytes) -> None:
 
 
 def parse_xml(
-    data: bytes | str, *, file: str, error: type[RobosimError], warnings: list[str] | None = None
+    data: bytes | str,
+    *,
+    file: str,
+    error: type[RobosimError],
+    warnings: list[str] | None = None,
+    long_texts: bool = False,
 ) -> etree._Element:
     """Parse XML strictly and without side effects: no DTD, no entities, no network, bounded depth.
 
-    Comments and processing instructions are dropped; elements keep their `sourceline`. A wrong or misplaced XML
-    declaration (`version="0.0"`, or one after blank lines, both found in published robots) carries no content: it
-    is noted in `warnings` and passed over.
+    Comments and processing instructions are dropped; elements keep their `sourceline`. A wrong or misplaced
+    XML declaration (`version="0.0"`, or one after blank lines, both found in published robots) carries no
+    content: it is noted in `warnings` and passed over.
 
     Args:
         data: the document.
         file: named in errors.
         error: class of the error raised, with file and line.
         warnings: a list to append to.
+        long_texts: allow a text of more than 10 MB in one element.
     """
     text = data if isinstance(data, str) else _decode(data, file, error)
     if not text.strip():
@@ -99,7 +105,7 @@ def parse_xml(
         text = text[: declaration.start()] + blank + text[declaration.end() :]
 
     parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
+        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=long_texts,
         remove_comments=True, remove_pis=True,
     )  # fmt: skip
     try:

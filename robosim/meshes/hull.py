@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from robosim.errors import MeshError
 from robosim.meshes.mesh import TriangleMesh
@@ -56,6 +55,8 @@ def _thickened(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _qhull(points: NDArray[np.float64]) -> TriangleMesh:
     """Qhull's triangles, turned outward and renumbered over the hull's own vertices (in input order)."""
+    from scipy.spatial import ConvexHull, QhullError  # slow to import: not needed where the cache answers
+
     # Qhull works in absolute tolerances: bring the points to unit size first, so that small meshes keep their shape.
     centre, size = points.mean(axis=0), float(np.ptp(points, axis=0).max())
     try:

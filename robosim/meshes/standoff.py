@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from robosim.meshes.mesh import TriangleMesh
 
@@ -41,6 +40,8 @@ class Standoff:
 
 def hull_standoff(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> Standoff:
     """Stand-off of the union of convex `pieces` from `mesh` (one hull: a list of one)."""
+    from scipy.spatial import cKDTree  # slow to import, and only needed here
+
     radius = _RESOLUTION * mesh.extent
     tree = cKDTree(_centres(mesh, radius))
     distance = 0.0

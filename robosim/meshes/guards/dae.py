@@ -29,7 +29,7 @@ def guard(data: bytes, path: str) -> Guarded:
     """Reduce to geometry, check counts and the depth of instancing, read the unit."""
     if len(data) > MAX_TEXT_BYTES:
         raise MeshError(f"DAE of {len(data)} bytes exceeds {MAX_TEXT_BYTES}", file=path)
-    root = parse_xml(data, file=path, error=MeshError)
+    root = parse_xml(data, file=path, error=MeshError, long_texts=True)
     if _tag(root) != "COLLADA":
         raise MeshError(f"DAE begins with <{_tag(root)}>, not <COLLADA>", file=path, line=root.sourceline)
     for child in list(root):
@@ -63,45 +63,62 @@ def _unit(root: Any, path: str) -> float:
 
 
 def _check_arrays(root: Any, path: str) -> None:
+    """Check each list of numbers, and reduce each mesh to positions and the indices into them."""
     for element in root.iter():
         tag, text = _tag(element), element.text or ""
         if tag == "float_array":
             if not _FLOATS.match(text):
-                raise MeshError(
-                    "DAE float_array holds something that is not a finite number",
-                    file=path,
-                    line=element.sourceline,
-                )
+                message = "DAE float_array holds something that is not a finite number"
+                raise MeshError(message, file=path, line=element.sourceline)
             _check_count(element, len(text.split()), path)
-        elif tag in ("p", "vcount", "v") and not _INTEGERS.match(text):
-            raise MeshError(
-                f"DAE <{tag}> holds something that is not an index", file=path, line=element.sourceline
-            )
-        elif tag in ("triangles", "polylist"):
-            _check_primitive(element, path)
+        elif tag in ("p", "vcount") and not _INTEGERS.match(text):
+            message = f"DAE <{tag}> holds something that is not an index"
+            raise MeshError(message, file=path, line=element.sourceline)
         elif tag in ("trifans", "tristrips"):
             raise MeshError(
                 f"DAE <{tag}> is not supported; export triangles", file=path, line=element.sourceline
             )
+    for mesh in [e for e in root.iter() if _tag(e) == "mesh"]:
+        positions = set()
+        for child in list(mesh):
+            if _tag(child) in ("triangles", "polylist"):
+                _reduce_primitive(child, path)
+            elif _tag(child) == "vertices":
+                for unused in [i for i in child if i.get("semantic") != "POSITION"]:
+                    child.remove(unused)
+                positions |= {str(i.get("source"))[1:] for i in child}
+            elif _tag(child) in ("lines", "linestrips"):
+                mesh.remove(child)
+        for child in [c for c in mesh if _tag(c) == "source" and c.get("id") not in positions]:
+            mesh.remove(child)
 
 
-def _check_primitive(element: Any, path: str) -> None:
-    """The number of indices in <p> is the announced corners times the inputs' stride."""
+def _reduce_primitive(element: Any, path: str) -> None:
+    """Check that <p> has the announced corners times the inputs' stride; keep the indices of vertices only."""
+    tag = _tag(element)
     lists = {_tag(child): (child.text or "").split() for child in element if _tag(child) in ("p", "vcount")}
+    inputs = [child for child in element if _tag(child) == "input"]
+    vertex = [i for i in inputs if i.get("semantic") == "VERTEX"]
     try:
-        stride = 1 + max(int(child.get("offset")) for child in element if _tag(child) == "input")
+        stride = 1 + max(int(i.get("offset")) for i in inputs)
         count = int(element.get("count"))
-        corners = 3 * count if _tag(element) == "triangles" else sum(map(int, lists.get("vcount", [])))
+        corners = 3 * count if tag == "triangles" else sum(map(int, lists.get("vcount", [])))
+        (offset,) = (int(i.get("offset")) for i in vertex)
     except (TypeError, ValueError):
-        message = f"DAE <{_tag(element)}> lacks inputs or a count"
+        message = f"DAE <{tag}> lacks a count, or one VERTEX input with an offset"
         raise MeshError(message, file=path, line=element.sourceline) from None
-    if _tag(element) == "polylist":
+    if tag == "polylist":
         _check_count(element, len(lists.get("vcount", [])), path)
-    if len(lists.get("p", [])) != corners * stride:
-        message = (
-            f"DAE <{_tag(element)}> announces {corners * stride} indices and has {len(lists.get('p', []))}"
-        )
+    indices = lists.get("p", [])
+    if len(indices) != corners * stride:
+        message = f"DAE <{tag}> announces {corners * stride} indices and has {len(indices)}"
         raise MeshError(message, file=path, line=element.sourceline)
+    for unused in [i for i in inputs if i is not vertex[0]]:
+        element.remove(unused)
+    vertex[0].set("offset", "0")
+    for child in element:
+        if _tag(child) == "p":
+            child.text = " ".join(indices[offset::stride])
 
 
 def _check_count(element: Any, found: int, path: str) -> None:

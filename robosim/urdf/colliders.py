@@ -1,0 +1,123 @@
+"""Collision and visual geometry as the engine's shapes; meshes become their hull, or convex pieces where asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from robosim.errors import MeshError, MissingDependencyError, UrdfError
+from robosim.geometry import Shape
+from robosim.meshes import TriangleMesh, convex_hull_of_file, convex_pieces_of_file
+from robosim.urdf.description import GeometrySpec, LinkSpec, RobotSpec
+
+__all__ = ["ColliderOptions", "ConvexMode", "mesh_stand_ins", "primitive", "shapes_of"]
+
+ConvexMode = Literal["hull", "pieces"]
+_MODES = ("hull", "pieces")
+
+
+@dataclass(frozen=True)
+class ColliderOptions:
+    """How collision meshes become convex.
+
+    Attributes:
+        convex: "hull" or "pieces" for all links, or per link; links that are not named get their hull.
+        max_vertices: of a hull; None for all.
+        threshold: concavity that a piece may keep, see `robosim.meshes.convex_decomposition`.
+        max_pieces: per mesh; None for as many as it takes.
+    """
+
+    convex: ConvexMode | Mapping[str, ConvexMode] = "hull"
+    max_vertices: int | None = None
+    threshold: float = 0.05
+    max_pieces: int | None = None
+
+    def check(self, robot: RobotSpec) -> None:
+        """Refuse unknown modes and links."""
+        modes = self.convex if isinstance(self.convex, Mapping) else {"": self.convex}
+        for link, mode in modes.items():
+            if mode not in _MODES:
+                raise UrdfError(f"convex={mode!r} is not known; use 'hull' or 'pieces'")
+            if link and link not in robot.links:
+                raise UrdfError(f"convex names link {link!r}, which {robot.file} does not have")
+
+    def mode(self, link: str) -> ConvexMode:
+        """The mode of one link."""
+        return self.convex.get(link, "hull") if isinstance(self.convex, Mapping) else self.convex
+
+
+def primitive(geometry: GeometrySpec) -> Shape:
+    """The shape of a geometry that is not a mesh. URDF and `Shape` agree: full box sizes, lengths along z."""
+    if geometry.kind == "box":
+        return Shape.box(geometry.size)
+    if geometry.kind == "sphere":
+        return Shape.sphere(*geometry.size)
+    if geometry.kind == "cylinder":
+        return Shape.cylinder(*geometry.size)
+    return Shape.capsule(*geometry.size)
+
+
+def mesh_stand_ins(
+    robot: RobotSpec, link: LinkSpec, geometry: GeometrySpec, options: ColliderOptions
+) -> list[TriangleMesh]:
+    """The convex meshes that stand in for a collision mesh.
+
+    Raises:
+        MeshError: the mesh cannot be read or decomposed; at the line that refers to it.
+        MissingDependencyError: pieces are asked for and coacd is not installed.
+    """
+    assert geometry.mesh is not None
+    path, scale = geometry.mesh.path, geometry.mesh.scale
+    try:
+        if options.mode(link.name) == "hull":
+            return [convex_hull_of_file(path, scale=scale, max_vertices=options.max_vertices)]
+        return convex_pieces_of_file(
+            path, scale=scale, threshold=options.threshold, max_pieces=options.max_pieces
+        )
+    except MeshError as e:
+        message = f"link {link.name!r}: mesh {geometry.mesh.uri!r}: {e}"
+        raise MeshError(message, file=robot.file, line=geometry.line) from None
+    except MissingDependencyError as e:
+        raise MissingDependencyError(f"link {link.name!r}: {e}") from None
+
+
+def shapes_of(
+    robot: RobotSpec, link: LinkSpec, options: ColliderOptions
+) -> list[tuple[Shape, np.ndarray, str | None]]:  # type: ignore[type-arg]
+    """Every collider of a link: shape, pose in the link, and name (None for its number).
+
+    A name that the URDF gives twice gets a number appended, and so do the pieces of one mesh.
+    """
+    out: list[tuple[Shape, np.ndarray, str | None]] = []  # type: ignore[type-arg]
+    taken: set[str] = set()
+    for geometry in link.collisions:
+        if geometry.kind != "mesh":
+            shapes = [primitive(geometry)]
+        else:
+            try:
+                shapes = [
+                    Shape.convex(m.vertices, m.faces) for m in mesh_stand_ins(robot, link, geometry, options)
+                ]
+            except ValueError as e:
+                if isinstance(e, MeshError):
+                    raise
+                assert geometry.mesh is not None
+                message = f"link {link.name!r}: mesh {geometry.mesh.uri!r}: {e}"
+                raise MeshError(message, file=robot.file, line=geometry.line) from None
+        for shape in shapes:
+            out.append((shape, geometry.X_LG, _free_name(geometry.name, taken)))
+    return out
+
+
+def _free_name(name: str, taken: set[str]) -> str | None:
+    if not name:
+        return None
+    candidate, n = name, 1
+    while candidate in taken:
+        n += 1
+        candidate = f"{name}_{n}"
+    taken.add(candidate)
+    return candidate

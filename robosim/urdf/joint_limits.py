@@ -1,0 +1,217 @@
+"""MoveIt's joint_limits.yaml: the limits that URDF has no place for, and overrides of those it has.
+
+    joint_limits:
+      elbow_joint: {has_velocity_limits: true, max_velocity: 3.14, has_acceleration_limits: true,
+          max_acceleration: 5.0}
+
+`has_X_limits: true` puts the number in place of the URDF's, `false` removes the limit, and without either the
+URDF's stays. The scaling factors are MoveIt's defaults for its own planners; they and jerk limits are noted
+as ignored.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any
+
+import yaml
+
+from robosim.errors import JointLimitsError
+from robosim.files import read_file
+from robosim.urdf.description import JointSpec, RobotSpec
+
+__all__ = ["LimitOverrides", "apply_joint_limits", "read_joint_limits"]
+
+_MAX_BYTES = 128 * 1024
+_QUANTITIES = ("position", "velocity", "acceleration", "effort", "deceleration", "jerk")
+_BOUNDS = {"position": ("min_position", "max_position")} | {q: (f"max_{q}",) for q in _QUANTITIES[1:]}
+_KEYS = {key for q in _QUANTITIES for key in (f"has_{q}_limits", *_BOUNDS[q])}
+_TOP = ("joint_limits", "default_velocity_scaling_factor", "default_acceleration_scaling_factor")
+
+
+@dataclass
+class LimitOverrides:
+    """Overrides by joint and quantity; None where the limit is removed. Lines by joint."""
+
+    source: str
+    by_joint: dict[str, dict[str, tuple[float, ...] | None]] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    ignored: list[str] = field(default_factory=list)
+
+
+def read_joint_limits(source: str | PathLike[str] | Mapping[str, Any]) -> LimitOverrides:
+    """Read a joint_limits.yaml, or take its content as a mapping (with or without the key "joint_limits").
+
+    Raises:
+        JointLimitsError: it is malformed; with file and line where there is one.
+        FileError: there is no such file.
+    """
+    if isinstance(source, Mapping):
+        entries = source.get("joint_limits", source)
+        overrides = LimitOverrides("argument joint_limits")
+        if not isinstance(entries, Mapping):
+            raise JointLimitsError(f"joint_limits is {type(entries).__name__}; a mapping by joint is needed")
+        for joint, limits in entries.items():
+            if not isinstance(limits, Mapping):
+                raise JointLimitsError(f"joint {joint!r}: its limits are {limits!r}; a mapping is needed")
+            _add(overrides, str(joint), {str(k): (v, None) for k, v in limits.items()}, None, None)
+        return overrides
+    file = str(source)
+    root = _compose(read_file(source, max_bytes=_MAX_BYTES), file)
+    overrides = LimitOverrides(file)
+    for key, (node, line) in _mapping(root, file, "the document").items():
+        if key not in _TOP:
+            raise JointLimitsError(f"unknown key {key!r}; known are {', '.join(_TOP)}", file=file, line=line)
+        if key != "joint_limits":
+            overrides.ignored.append(f"{key} ({file}:{line})")
+            continue
+        for joint, (entry, joint_line) in _mapping(node, file, "joint_limits").items():
+            values = {
+                k: (_scalar(v, file), at) for k, (v, at) in _mapping(entry, file, f"joint {joint!r}").items()
+            }
+            _add(overrides, joint, values, file, joint_line)
+    return overrides
+
+
+def apply_joint_limits(robot: RobotSpec, overrides: LimitOverrides) -> dict[str, JointSpec]:
+    """The robot's joints with the overridden position, velocity, effort and acceleration limits.
+
+    Raises:
+        JointLimitsError: an entry names no joint.
+    """
+    joints = dict(robot.joints)
+    file = None if overrides.source.startswith("argument") else overrides.source
+    for name, limits in overrides.by_joint.items():
+        line = overrides.lines.get(name)
+        if name not in joints:
+            close = difflib.get_close_matches(name, joints, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise JointLimitsError(
+                f"there is no joint {name!r} in robot {robot.name!r}{hint}", file=file, line=line
+            )
+        changes: dict[str, Any] = {}
+        for quantity, values in limits.items():
+            if quantity == "position":
+                kind = joints[name].kind
+                if kind not in ("revolute", "prismatic"):
+                    overrides.ignored.append(f"position limits of {kind} joint {name!r} ({overrides.source})")
+                    continue
+                changes["lower"], changes["upper"] = values if values is not None else (None, None)
+            elif quantity in ("velocity", "effort", "acceleration"):
+                changes[quantity] = None if values is None else values[0]
+        joints[name] = replace(joints[name], **changes)
+    return joints
+
+
+def _add(
+    overrides: LimitOverrides,
+    joint: str,
+    values: dict[str, tuple[Any, int | None]],
+    file: str | None,
+    line: int | None,
+) -> None:
+    """Check one joint's entry and turn it into overrides."""
+    for key, (_, at) in values.items():
+        if key not in _KEYS and key != "angle_wraparound":
+            close = difflib.get_close_matches(key, sorted(_KEYS), n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(sorted(_KEYS))}"
+            raise JointLimitsError(f"joint {joint!r}: unknown key {key!r}; {hint}", file=file, line=at)
+    limits: dict[str, tuple[float, ...] | None] = {}
+    for quantity, bounds in _BOUNDS.items():
+        flag, at = values.get(f"has_{quantity}_limits", (None, line))
+        given = [values[b] for b in bounds if b in values]
+        if flag is None and not given:
+            continue
+        if flag is not None and not isinstance(flag, bool):
+            raise JointLimitsError(
+                f"joint {joint!r}: has_{quantity}_limits is {flag!r}; true or false", file=file, line=at
+            )
+        if flag is False:
+            limits[quantity] = None
+            continue
+        if len(given) != len(bounds):
+            raise JointLimitsError(f"joint {joint!r}: {' and '.join(bounds)} needed", file=file, line=at)
+        numbers = []
+        for bound, (value, place) in zip(bounds, given, strict=True):
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < math.inf:
+                message = f"joint {joint!r}: {bound} is {value!r}; a finite number is needed"
+                raise JointLimitsError(message, file=file, line=place)
+            if quantity != "position" and value <= 0:
+                message = f"joint {joint!r}: {bound} is {value!r}; it must be positive"
+                raise JointLimitsError(message, file=file, line=place)
+            numbers.append(float(value))
+        if quantity == "position" and numbers[0] > numbers[1]:
+            message = f"joint {joint!r}: min_position {numbers[0]:g} is above max_position {numbers[1]:g}"
+            raise JointLimitsError(message, file=file, line=given[0][1])
+        if quantity in ("jerk", "deceleration"):
+            overrides.ignored.append(f"{quantity} limit of joint {joint!r} ({overrides.source})")
+        limits[quantity] = tuple(numbers)
+    overrides.by_joint[joint] = limits
+    if line is not None:
+        overrides.lines[joint] = line
+
+
+# YAML with lines: nodes, not values; no tags, anchors or aliases (an alias bomb is a few hundred bytes).
+
+
+def _compose(data: bytes, file: str) -> yaml.Node:
+    loader = None
+    try:
+        text = data.decode("utf-8-sig")
+        for token in yaml.scan(text, Loader=yaml.SafeLoader):
+            if isinstance(token, (yaml.AliasToken, yaml.AnchorToken, yaml.TagToken)):
+                message = "anchors, aliases and tags are not supported"
+                raise JointLimitsError(message, file=file, line=token.start_mark.line + 1)
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+    except UnicodeDecodeError as e:
+        raise JointLimitsError(f"is not UTF-8 text (byte {e.start})", file=file, line=1) from None
+    except yaml.YAMLError as e:
+        mark = getattr(e, "problem_mark", None)
+        reason = getattr(e, "problem", None) or str(e).splitlines()[0]
+        raise JointLimitsError(
+            f"is not YAML: {reason}", file=file, line=mark.line + 1 if mark else 1
+        ) from None
+    except (RecursionError, ValueError) as e:
+        reason = "is nested too deep" if isinstance(e, RecursionError) else f"is not YAML: {e}"
+        raise JointLimitsError(reason, file=file, line=1) from None
+    finally:
+        if loader is not None:
+            loader.dispose()
+    if node is None:
+        raise JointLimitsError("is empty; expected the key 'joint_limits'", file=file, line=1)
+    return node
+
+
+def _mapping(node: yaml.Node, file: str, what: str) -> dict[str, tuple[yaml.Node, int]]:
+    """Keys, which must be different texts, with their value nodes and lines."""
+    if not isinstance(node, yaml.MappingNode):
+        raise JointLimitsError(f"{what} must be a mapping", file=file, line=node.start_mark.line + 1)
+    out: dict[str, tuple[yaml.Node, int]] = {}
+    for key, value in node.value:
+        line = key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode):
+            raise JointLimitsError(f"{what}: a key is not a name", file=file, line=line)
+        if key.value in out:
+            raise JointLimitsError(f"{what}: key {key.value!r} is there twice", file=file, line=line)
+        out[key.value] = (value, line)
+    return out
+
+
+def _scalar(node: yaml.Node, file: str) -> Any:
+    if not isinstance(node, yaml.ScalarNode):
+        raise JointLimitsError("a number, true or false is needed", file=file, line=node.start_mark.line + 1)
+    try:
+        value = yaml.SafeLoader("").construct_object(node)
+    except (ValueError, yaml.YAMLError):
+        return node.value
+    if isinstance(value, str):  # YAML 1.1 reads 1e3 as text; a number is meant
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return value

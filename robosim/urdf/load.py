@@ -1,0 +1,202 @@
+"""`load_robot`: from a description to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any, Literal
+
+from robosim.errors import UrdfError
+from robosim.files import read_file
+from robosim.model import Model, ModelBuilder
+from robosim.urdf.build import InertiaOptions, add_robot, build_model
+from robosim.urdf.colliders import ColliderOptions, ConvexMode
+from robosim.urdf.description import RobotSpec
+from robosim.urdf.joint_limits import LimitOverrides, apply_joint_limits, read_joint_limits
+from robosim.urdf.read import read_urdf
+from robosim.urdf.self_collision import SelfCollisionReport, filter_self_collision
+from robosim.urdf.source import open_source
+from robosim.urdf.srdf import Semantics, add_semantics, read_srdf
+
+__all__ = ["LoadOptions", "LoadedRobot", "load_robot", "load_with_report"]
+
+_MAX_SRDF_BYTES = 16 * 2**20
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoadOptions:
+    """The keyword arguments of `load_robot`, which documents them."""
+
+    base: Literal["fixed", "floating"] = "fixed"
+    convex: ConvexMode | Mapping[str, ConvexMode] = "hull"
+    hull_vertices: int | None = None
+    piece_threshold: float = 0.05
+    max_pieces: int | None = None
+    package_dirs: Sequence[str | PathLike[str]] = ()
+    srdf: str | PathLike[str] | Literal[False] | None = None
+    joint_limits: str | PathLike[str] | Mapping[str, Any] | Literal[False] | None = None
+    inertia_from_meshes: bool = False
+    density: float = 1000.0
+    visuals: bool = True
+    xacro_args: Mapping[str, str] | None = None
+    filter_self_collisions: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.base not in ("fixed", "floating"):
+            raise UrdfError(f"base={self.base!r} is not known; use 'fixed' or 'floating'")
+        if not 0 < self.density < 1e6:
+            raise UrdfError(f"density={self.density!r} must be between 0 and 1e6 kg/m^3")
+
+    @property
+    def floating(self) -> bool:
+        """Whether the base flies freely."""
+        return self.base == "floating"
+
+    @property
+    def colliders(self) -> ColliderOptions:
+        """How collision meshes become convex."""
+        return ColliderOptions(self.convex, self.hull_vertices, self.piece_threshold, self.max_pieces)
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedRobot:
+    """A model with what it was made from.
+
+    Attributes:
+        model: the result.
+        robot: the URDF as read, limits of joint_limits.yaml put in.
+        semantics: the SRDF as read; None without one.
+        overrides: the joint_limits.yaml as read; None without one.
+        self_collision: of the sampling filter; None where an SRDF lists the pairs, or it was switched off.
+        options: that it was loaded with.
+    """
+
+    model: Model
+    robot: RobotSpec
+    semantics: Semantics | None
+    overrides: LimitOverrides | None
+    self_collision: SelfCollisionReport | None
+    options: LoadOptions
+
+
+def load_robot(
+    source: Any,
+    *,
+    base: Literal["fixed", "floating"] = "fixed",
+    convex: ConvexMode | Mapping[str, ConvexMode] = "hull",
+    hull_vertices: int | None = None,
+    piece_threshold: float = 0.05,
+    max_pieces: int | None = None,
+    package_dirs: Sequence[str | PathLike[str]] = (),
+    srdf: str | PathLike[str] | Literal[False] | None = None,
+    joint_limits: str | PathLike[str] | Mapping[str, Any] | Literal[False] | None = None,
+    inertia_from_meshes: bool = False,
+    density: float = 1000.0,
+    visuals: bool = True,
+    xacro_args: Mapping[str, str] | None = None,
+    filter_self_collisions: bool = True,
+    seed: int = 0,
+) -> Model:
+    """Load a robot from URDF or xacro.
+
+    What the description says is honoured or refused; what it says to other programs (gazebo, transmission) is
+    listed in `Model.ignored`, and what deserves a look in `Model.warnings`. Links that fixed joints weld
+    together are one body for the dynamics; each keeps its name.
+
+    Args:
+        source: name of a bundled robot ("ur5"), path of a .urdf or .xacro file, a URDF string, or a
+            `yourdfpy.URDF`.
+        base: "fixed" to the world, or "floating": the root link flies freely, and q begins with its 7
+            numbers.
+        convex: what a collision mesh becomes: its convex "hull", or convex "pieces" (needs the extra
+            `decomp`); one for all links or a mapping by link name (others get the hull). Cached on disk.
+        hull_vertices: at most so many per hull; it then grows a little so that it still contains the mesh.
+        piece_threshold: concavity that a piece may keep, 0.01 (fine) to 1.
+        max_pieces: per mesh.
+        package_dirs: folders where `package://NAME/...` and xacro's `$(find NAME)` look first; then
+            ROS_PACKAGE_PATH, AMENT_PREFIX_PATH, and the folders above the file.
+        srdf: path or text of MoveIt's semantic description. None takes the .srdf of the same name beside the
+            file, if any; False takes none.
+        joint_limits: path of MoveIt's joint_limits.yaml, or its content as a mapping; None takes the one
+            beside the file.
+        inertia_from_meshes: compute inertial data that are missing or impossible from the link's geometry,
+            instead of refusing them.
+        density: for that, where the mass is missing too [kg/m^3].
+        visuals: whether to keep visuals; without, missing visual meshes do not matter.
+        xacro_args: values of a xacro file's arguments.
+        filter_self_collisions: leave out pairs of links that always or never touch, by sampling, when no SRDF
+            lists pairs.
+        seed: of the sampling.
+
+    Raises:
+        UrdfError: the description is malformed, or says what cannot be honoured: with file and line.
+        MeshError: a mesh is missing or cannot be read: likewise.
+        SrdfError: likewise about the semantic description.
+        JointLimitsError: likewise about the joint limits.
+        FileError: no such robot or file.
+        MissingDependencyError: an optional package is needed.
+    """
+    options = LoadOptions(
+        base=base, convex=convex, hull_vertices=hull_vertices, piece_threshold=piece_threshold, max_pieces=max_pieces,
+        package_dirs=package_dirs, srdf=srdf, joint_limits=joint_limits, inertia_from_meshes=inertia_from_meshes,
+        density=density, visuals=visuals, xacro_args=xacro_args, filter_self_collisions=filter_self_collisions,
+        seed=seed,
+    )  # fmt: skip
+    return load_with_report(source, options).model
+
+
+def load_with_report(source: Any, options: LoadOptions) -> LoadedRobot:
+    """As `load_robot`, with what the model was made from."""
+    opened = open_source(source, package_dirs=options.package_dirs, xacro_args=options.xacro_args)
+    robot = read_urdf(
+        opened.data, file=opened.file, folder=opened.folder, package_dirs=options.package_dirs,
+        default_name=opened.stem, visuals=options.visuals,
+    )  # fmt: skip
+
+    # Limits first: they change joints before the builder sees them.
+    limits = opened.joint_limits if options.joint_limits is None else options.joint_limits
+    overrides = None if limits is None or limits is False else read_joint_limits(limits)
+    if overrides is not None:
+        robot = replace(robot, joints=apply_joint_limits(robot, overrides))
+
+    semantics = None
+    srdf = opened.srdf if options.srdf is None else options.srdf
+    if srdf is not None and srdf is not False:
+        data, file = _srdf_text(srdf)
+        semantics = read_srdf(data, robot, file=file, floating_base=options.floating)
+
+    builder = ModelBuilder(robot.name, floating_base=options.floating)
+    for text in robot.warnings:
+        builder.add_warning(text)
+    for text in (*robot.ignored, *(overrides.ignored if overrides else ())):
+        builder.add_ignored(text)
+    inertia = InertiaOptions(options.inertia_from_meshes, options.density)
+    add_robot(builder, robot, options.colliders, inertia, floating_base=options.floating)
+    if semantics is not None:
+        add_semantics(builder, semantics)
+    lists_pairs = semantics is not None and semantics.lists_pairs
+    model = build_model(builder, robot, filter_adjacent=not lists_pairs)
+    if overrides is not None:
+        model = _name_acceleration_source(model, overrides)
+    report = None
+    if options.filter_self_collisions and not lists_pairs:
+        model, report = filter_self_collision(model, seed=options.seed)
+    return LoadedRobot(model, robot, semantics, overrides, report, options)
+
+
+def _srdf_text(srdf: str | PathLike[str]) -> tuple[bytes | str, str]:
+    if isinstance(srdf, str) and srdf.lstrip("\ufeff \t\r\n").startswith("<"):
+        return srdf, "<srdf string>"
+    return read_file(srdf, max_bytes=_MAX_SRDF_BYTES), str(srdf)
+
+
+def _name_acceleration_source(model: Model, overrides: LimitOverrides) -> Model:
+    """Have the model name the file that its acceleration limits come from."""
+    given = {
+        joint: limits["acceleration"][0]
+        for joint, limits in overrides.by_joint.items()
+        if joint in model.joint_names and limits.get("acceleration") is not None
+    }
+    return model.with_acceleration_limits(given, overrides.source) if given else model

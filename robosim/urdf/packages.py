@@ -1,0 +1,104 @@
+"""Where `package://`, `model://`, `file://` and relative references of a robot description lead.
+
+A package is looked for, in this order: in `package_dirs` (the folder of that name inside one of them, or one
+of them that is the package), in ROS_PACKAGE_PATH, in `share/` of AMENT_PREFIX_PATH, and on the way up from
+the file that refers to it: a folder of that name, or one with a package.xml that carries it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+__all__ = ["find_package", "resolve"]
+
+_MANIFEST_NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
+
+
+def resolve(
+    uri: str, base: Path | None, package_dirs: Sequence[str | PathLike[str]] = ()
+) -> tuple[Path | None, str]:
+    """The file that a reference names.
+
+    Args:
+        uri: as written.
+        base: folder of the file that says it; None for a description given as a string.
+        package_dirs: searched first for packages.
+
+    Returns:
+        The path, which may not exist, and ""; or None and the reason.
+    """
+    if "\x00" in uri:
+        return None, "holds a null byte"
+    if uri.startswith(("package://", "model://")):
+        package, _, rest = uri.split("://", 1)[1].lstrip("/").partition("/")
+        if not package or not rest:
+            return None, "must be package://NAME/PATH"
+        folder = find_package(package, base, package_dirs)
+        if folder is None:
+            return (
+                None,
+                f"package {package!r} is not found: name its folder, or the one above it, in package_dirs",
+            )
+        return folder / rest, ""
+    if uri.startswith("file:"):
+        return Path(unquote(urlsplit(uri).path)), ""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", uri):
+        return None, f"scheme {uri.partition(':')[0]!r} is not supported; use package://, file:// or a path"
+    path = Path(uri)
+    if path.is_absolute():
+        return path, ""
+    if base is None:
+        return (
+            None,
+            "is relative, but the description was given as a string; use an absolute path or package://",
+        )
+    return base / path, ""
+
+
+def find_package(
+    name: str, base: Path | None, package_dirs: Sequence[str | PathLike[str]] = ()
+) -> Path | None:
+    """Folder of a ROS package, or None."""
+    if name in ("", ".", "..") or "/" in name or "\\" in name:
+        return None
+    for folder in (Path(d) for d in package_dirs):
+        if _is_package(folder, name):
+            return folder
+        if (folder / name).is_dir():
+            return folder / name
+    for folder in _from_environment():
+        if (folder / name).is_dir():
+            return folder / name
+    if base is not None:
+        for folder in (base.resolve(), *base.resolve().parents):
+            if _is_package(folder, name):
+                return folder
+            if (folder / name).is_dir():
+                return folder / name
+    return None
+
+
+def _from_environment() -> Iterable[Path]:
+    yield from (Path(p) for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p)
+    yield from (Path(p) / "share" for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p)
+
+
+def _is_package(folder: Path, name: str) -> bool:
+    """Whether a folder is the package: by its own name, or by its manifest's."""
+    if not folder.is_dir():
+        return False
+    if folder.name == name:
+        return True
+    try:
+        manifest = folder / "package.xml"
+        if not manifest.is_file() or manifest.stat().st_size > 10**6:
+            return False
+        found = _MANIFEST_NAME.search(manifest.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return False
+    return found is not None and found[1] == name

@@ -1,0 +1,104 @@
+"""What `load_robot` was given: a bundled robot's name, a path, a URDF string or a yourdfpy object; and what belongs
+beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from robosim.errors import FileError, UrdfError
+from robosim.files import read_file
+from robosim.urdf.xacro import expand_xacro
+
+__all__ = ["Source", "bundled_robots", "open_source"]
+
+_MAX_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True)
+class Source:
+    """A document with its surroundings.
+
+    Attributes:
+        data: URDF, macros expanded.
+        file: how errors name it.
+        folder: where it lies; None for a string.
+        stem: name to give a robot that has none.
+        srdf: the semantic description found beside it.
+        joint_limits: the joint_limits.yaml found beside it.
+    """
+
+    data: bytes | str
+    file: str
+    folder: Path | None
+    stem: str
+    srdf: Path | None = None
+    joint_limits: Path | None = None
+
+
+def bundled_robots() -> list[str]:
+    """Names of the robots that come with the package."""
+    try:
+        root = resources.files("robosim.robots")
+    except ModuleNotFoundError:
+        return []
+    return sorted(f.name for f in root.iterdir() if f.is_dir() and (f / f"{f.name}.urdf").is_file())
+
+
+def open_source(
+    source: Any,
+    *,
+    package_dirs: Sequence[str | PathLike[str]] = (),
+    xacro_args: Mapping[str, str] | None = None,
+) -> Source:
+    """Find and read what was asked for.
+
+    Raises:
+        FileError: no such bundled robot or file.
+        UrdfError: a xacro file does not expand, or the argument is no description at all.
+    """
+    if hasattr(source, "write_xml_string"):  # a yourdfpy.URDF
+        return Source(bytes(source.write_xml_string()), "<yourdfpy.URDF>", None, "robot")
+    if not isinstance(source, (str, PathLike)):
+        raise UrdfError(
+            f"a robot is given by bundled name, path, URDF string or yourdfpy.URDF, not {type(source).__name__}"
+        )
+    text = fspath(source)
+    if isinstance(text, bytes):
+        text = text.decode(errors="surrogateescape")
+    if isinstance(source, str) and text.lstrip("\ufeff \t\r\n").startswith("<"):
+        return Source(text, "<string>", None, "robot")
+    if isinstance(source, str) and text in (names := bundled_robots()):
+        return _beside(_bundled_path(text), package_dirs, xacro_args)
+    path = Path(text)
+    if isinstance(source, str) and path.suffix == "" and path.name == text and not path.exists():
+        raise FileError(
+            f"there is no bundled robot {text!r}; there are {', '.join(names)}. A file needs its suffix"
+        )
+    return _beside(path, package_dirs, xacro_args)
+
+
+def _bundled_path(name: str) -> Path:
+    return Path(str(resources.files("robosim.robots") / name / f"{name}.urdf"))
+
+
+def _beside(
+    path: Path, package_dirs: Sequence[str | PathLike[str]], xacro_args: Mapping[str, str] | None
+) -> Source:
+    """Read a file; a .srdf of the same name and a joint_limits.yaml in its folder belong to it."""
+    data: bytes | str = read_file(path, max_bytes=_MAX_BYTES)
+    file = str(path)
+    if path.suffix.lower() == ".xacro":
+        data = expand_xacro(path, arguments=xacro_args or {}, package_dirs=package_dirs)
+        file = f"{path} (expanded)"
+    elif xacro_args:
+        raise UrdfError("arguments are given, but it is not a .xacro file", file=path)
+    stem = path.name.split(".")[0] or "robot"
+    srdf, limits = path.with_name(f"{stem}.srdf"), path.with_name("joint_limits.yaml")
+    return Source(
+        data, file, path.parent, stem, srdf if srdf.is_file() else None, limits if limits.is_file() else None
+    )

@@ -1,0 +1,86 @@
+"""Reading numbers, names and poses from attributes, with errors that name element, value and line."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robosim.errors import RobosimError
+from robosim.geometry import pose
+from robosim.urdf.schema import label
+
+__all__ = ["Reader"]
+
+# Python's float() also takes "1_000" and "infinity"; a file may not.
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
+MAX_LENGTH = 1e6  # [m]: beyond it a number is in other units, or broken
+
+
+class Reader:
+    """Reads attributes of one document.
+
+    Args:
+        file: named in errors.
+        error: class of the errors.
+    """
+
+    def __init__(self, file: str, error: type[RobosimError]) -> None:
+        self.file = file
+        self.error = error
+
+    def fail(self, element: Any, message: str) -> RobosimError:
+        """The error to raise about an element."""
+        return self.error(f"{label(element)}: {message}", file=self.file, line=element.sourceline)
+
+    def numbers(
+        self,
+        element: Any,
+        attribute: str,
+        n: int,
+        default: tuple[float, ...] | None = None,
+        largest: float = math.inf,
+    ) -> NDArray[np.float64]:
+        """(n,) finite numbers, separated by blanks, none larger in size than `largest`."""
+        text = element.get(attribute)
+        if text is None:
+            if default is None:
+                raise self.fail(element, f"<{element.tag}> lacks attribute {attribute!r}")
+            return np.array(default, dtype=np.float64)
+        tokens = text.split()
+        what = f"{attribute}={text[:80]!r} of <{element.tag}>"
+        if len(tokens) != n or not all(_NUMBER.match(t) for t in tokens):
+            wanted = "one finite number" if n == 1 else f"{n} finite numbers"
+            raise self.fail(element, f"{what} is not {wanted}")
+        values = np.array([float(t) for t in tokens])
+        if not np.all(np.abs(values) <= largest) or not np.all(np.isfinite(values)):
+            raise self.fail(element, f"{what} is too large (limit {largest:g})")
+        return values
+
+    def number(
+        self, element: Any, attribute: str, default: float | None = None, largest: float = math.inf
+    ) -> float:
+        """One finite number."""
+        return float(self.numbers(element, attribute, 1, None if default is None else (default,), largest)[0])
+
+    def optional(self, element: Any, attribute: str) -> float | None:
+        """One finite number, or None where the attribute is absent."""
+        return None if element.get(attribute) is None else self.number(element, attribute)
+
+    def positive(self, element: Any, attribute: str, *, largest: float = MAX_LENGTH) -> float:
+        """One number above zero."""
+        value = self.number(element, attribute, largest=largest)
+        if value <= 0:
+            raise self.fail(element, f"{attribute}={value:g} of <{element.tag}> must be positive")
+        return value
+
+    def pose(self, parent: Any) -> NDArray[np.float64]:
+        """(4, 4) pose of the element's `<origin>`: xyz [m] and rpy [rad]; identity without."""
+        origin = parent.find("origin")
+        if origin is None:
+            return np.eye(4)
+        xyz = self.numbers(origin, "xyz", 3, (0, 0, 0), MAX_LENGTH)
+        return pose(xyz, rpy=self.numbers(origin, "rpy", 3, (0, 0, 0), MAX_LENGTH))

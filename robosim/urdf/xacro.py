@@ -1,0 +1,107 @@
+"""Expanding xacro with ROS's own `xacro` package, in a process of its own.
+
+xacro evaluates Python expressions of the file (with few names in reach, but without bounds), reads the files
+that it includes, and keeps global state. In its own process an endless macro or a gigantic number costs a
+time or memory limit, not the caller. `$(find package)` follows `robosim.urdf.packages`, so ROS need not be
+installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+
+from robosim.errors import FileError, MissingDependencyError, UrdfError
+from robosim.files import read_file
+
+__all__ = ["expand_xacro"]
+
+_TIME_LIMIT = 30.0  # [s] for the whole; single expressions and macros have tighter limits in the worker
+_MAX_BYTES = 4 * 2**20
+
+
+def expand_xacro(
+    path: str | PathLike[str],
+    *,
+    arguments: Mapping[str, str] | None = None,
+    package_dirs: Sequence[str | PathLike[str]] = (),
+) -> str:
+    """Expand a xacro file to URDF. Line numbers are those of the output of the command `xacro FILE`.
+
+    Args:
+        path: the file.
+        arguments: values of its `<xacro:arg>`s.
+        package_dirs: see `robosim.urdf.packages`.
+
+    Raises:
+        UrdfError: it does not expand; names the file, the line where it can be told, and xacro's reason.
+        MissingDependencyError: xacro is not installed.
+    """
+    if importlib.util.find_spec("xacro") is None:
+        raise MissingDependencyError("a .xacro file needs xacro, which is not installed: pip install xacro")
+    data = read_file(path, max_bytes=_MAX_BYTES)
+    request = {
+        "path": str(Path(path).absolute()),
+        "arguments": {str(k): str(v) for k, v in (arguments or {}).items()},
+        "package_dirs": [fspath(d) for d in package_dirs],
+    }
+    # The child sees the same modules as we do, and writes no bytecode next to anybody's files.
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    try:
+        run = subprocess.run(
+            [sys.executable, "-m", "robosim.urdf.xacro_worker"],
+            input=json.dumps(request).encode(),
+            capture_output=True,
+            timeout=_TIME_LIMIT,
+            check=False,
+            env=environment,
+        )
+    except subprocess.TimeoutExpired:
+        raise UrdfError(f"xacro does not come to an end within {_TIME_LIMIT:g} s", file=path) from None
+    try:
+        answer = json.loads(run.stdout)
+    except ValueError:
+        last = run.stderr.decode(errors="replace").strip().rpartition("\x1e")[2].strip()
+        reason = f"while evaluating {last[:200]!r}" if last else f"exit status {run.returncode}"
+        raise _error(path, data, f"xacro ran out of its time or memory limit {reason}", last) from None
+    if "urdf" in answer:
+        return str(answer["urdf"])
+    culprit = Path(answer["file"]) if answer.get("file") else Path(path)
+    if culprit != Path(request["path"]):
+        try:
+            data = read_file(culprit, max_bytes=_MAX_BYTES)
+        except FileError:
+            data = b""
+    else:
+        culprit = Path(path)
+    if answer.get("line"):
+        raise UrdfError(f"xacro: {answer['error']}", file=culprit, line=answer["line"])
+    raise _error(culprit, data, f"xacro: {answer['error']}", answer.get("expression", ""))
+
+
+def _error(path: str | PathLike[str], data: bytes, message: str, expression: str) -> UrdfError:
+    """An error at the line that holds what xacro complains about; xacro itself keeps no line numbers."""
+    text = data.decode("utf-8", errors="replace")
+    # The expression, or the longest quoted or <...> thing in the message that occurs in the file.
+    candidates = [
+        expression,
+        *sorted(re.findall(r"['\"<(\[]([^'\"<>()\[\]]+)['\">)\]]|(\S+:\S+)", message), key=len),
+    ]
+    flat = [c for group in candidates for c in (group if isinstance(group, tuple) else (group,)) if c]
+    words = re.findall(r"[\w:./-]{3,}", message.partition("xacro: ")[2])
+    for candidate in (*flat, *sorted(words, key=len, reverse=True)):
+        at = text.find(candidate)
+        if at >= 0:
+            return UrdfError(message[:1000], file=path, line=text.count("\n", 0, at) + 1)
+    return UrdfError(message[:1000], file=path, line=1)

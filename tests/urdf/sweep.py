@@ -1,0 +1,69 @@
+"""Load every URDF below some folders and report what happens to each: `python tests/urdf/sweep.py FOLDER... [--meshes]`.
+
+A robot either loads, every collision mesh hulled, (with --meshes: every visual mesh parsed too), or is refused with file:line and a
+reason. Anything else is a defect, listed as such, and makes the exit status 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from robosim.errors import RobosimError
+from robosim.meshes import load_mesh
+from robosim.urdf import load_robot
+
+# What a refusal must begin with: a file and a line in it.
+PLACE = re.compile(r"\S.*?:\d+: ")
+
+
+def sweep_one(path: Path, *, package_dirs: list[Path], parsed: set[Path] | None = None) -> tuple[str, str]:
+    """("loaded" | "refused" | "defect", message) of one file."""
+    try:
+        model = load_robot(path, package_dirs=package_dirs, filter_self_collisions=False)
+        for visuals in model.visuals.values() if parsed is not None else ():
+            for visual in visuals:
+                if visual.mesh is not None and visual.mesh not in parsed:
+                    load_mesh(visual.mesh)
+                    parsed.add(visual.mesh)
+    except RobosimError as e:
+        return ("refused" if PLACE.match(str(e)) else "defect"), str(e)
+    except Exception as e:
+        return "defect", f"{type(e).__name__}: {e}"
+    return "loaded", f"{model!r}, {len(model.warnings)} warnings"
+
+
+def main() -> int:
+    """Sweep the folders of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--meshes", action="store_true", help="parse visual meshes too")
+    parser.add_argument("--list", action="store_true", help="print every file, not only those refused")
+    arguments = parser.parse_args()
+    counts: Counter[str] = Counter()
+    parsed: set[Path] | None = set() if arguments.meshes else None
+    begin = time.perf_counter()
+    for folder in arguments.folders:
+        for path in sorted(folder.rglob("*.urdf")):
+            outcome, message = sweep_one(path, package_dirs=[], parsed=parsed)
+            counts[outcome] += 1
+            if outcome != "loaded" or arguments.list:
+                print(
+                    f"{outcome:8} {path.relative_to(folder)}\n         {message.replace(str(folder), '...')[:600]}"
+                )
+    total = sum(counts.values())
+    seconds = time.perf_counter() - begin
+    print(
+        f"{total} URDFs: "
+        + ", ".join(f"{n} {outcome}" for outcome, n in counts.items())
+        + f"; {seconds:.1f} s"
+    )
+    return 1 if counts["defect"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
