@@ -29,7 +29,7 @@ __all__ = ["read_urdf"]
 
 _MAX_MASS = 1e9  # [kg]
 _MAX_INERTIA = 1e15  # [kg m^2]
-_NO_INERTIA = 1e-18  # [kg m^2]: rounding errors of a zero; a grain of sand has 1e-17
+_NO_INERTIA = 1e-15  # [kg m^2]: rounding errors of a zero; even a ball of 1 mg and 0.1 mm has more
 _KINDS: tuple[str, ...] = get_args(JointKind)
 
 

@@ -28,8 +28,8 @@ __all__ = ["SelfCollisionReport", "filter_self_collision"]
 _MARGIN = 0.02  # [m]
 _DISTANCE_SAMPLES = 200  # on which distances are computed, to start descents from
 _DESCENT_STEPS = 150
-_UNBOUNDED = 1.0  # [m]: range to sample of a prismatic joint without limits
-_VERSION = 1
+_FIRST_BATCH = 100  # samples
+_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -94,37 +94,41 @@ def _verdicts(
     group_of = {(int(a), int(b)): int(g) for (a, b), g in zip(pairs, group, strict=True)}
     touched, near = np.zeros(n_groups, dtype=np.int64), np.zeros(n_groups, dtype=bool)
 
-    scene = _scene(model, pairs)
-    for _ in range(n_samples):
-        seen = set()
-        for a, b, distance in scene.collisions(_sample(model, rng), _MARGIN):
-            i, j = index[a], index[b]
-            g = group_of.get((i, j), group_of.get((j, i), -1))
-            near[g] = True
-            if distance < 0:
-                seen.add(g)
-        for g in seen:
-            touched[g] += 1
+    # A pair that came near, but did not touch each time, is decided: leave it out of the samples that remain.
+    drawn = 0
+    while drawn < n_samples:
+        undecided = ~near | (touched == drawn)
+        batch = min(n_samples - drawn, max(_FIRST_BATCH, drawn))
+        scene = _scene(model, pairs[undecided[group]])
+        for _ in range(batch):
+            seen = set()
+            for a, b, distance in scene.collisions(model.random_configuration(rng), _MARGIN):
+                i, j = index[a], index[b]
+                g = group_of[(i, j) if (i, j) in group_of else (j, i)]
+                near[g] = True
+                if distance < 0:
+                    seen.add(g)
+            touched[list(seen)] += 1
+        drawn += batch
     verdict = np.full(n_groups, _CHECK)
     verdict[touched == n_samples] = _ALWAYS
 
     far = np.flatnonzero(~near)
     if len(far) == 0:
         return verdict
-    # Distances of the pairs that stayed apart, on fewer samples: where each came closest.
-    rows = np.flatnonzero(np.isin(group, far))
+    # Where each pair that stayed apart came closest, on fewer samples: there the descents begin.
+    rows = np.flatnonzero(~near[group])
     scene = _scene(model, pairs[rows])
-    closest = {int(g): (np.inf, model.neutral()) for g in far}
+    closest, where = np.full(n_groups, np.inf), [model.neutral()] * n_groups
     for _ in range(_DISTANCE_SAMPLES):
-        q = _sample(model, rng)
-        distances = scene.distances(q)
-        for g in far:
-            d = float(distances[group[rows] == g].min())
-            if d < closest[int(g)][0]:
-                closest[int(g)] = (d, q)
+        q = model.random_configuration(rng)
+        distance = np.full(n_groups, np.inf)
+        np.minimum.at(distance, group[rows], scene.distances(q))
+        for g in np.flatnonzero(distance < closest):
+            closest[g], where[g] = distance[g], q
     for g in far:
         own = _scene(model, pairs[group == g])
-        if _descend(model, own, *closest[int(g)], rng) > _MARGIN:
+        if _descend(model, own, float(closest[g]), where[g], rng) > _MARGIN:
             verdict[g] = _NEVER
     return verdict
 
@@ -152,10 +156,6 @@ def _descend(
 
 def _scene(model: Model, pairs: NDArray[np.int64]) -> _engine.CollisionScene:
     return _engine.CollisionScene(model._engine, [], [], np.zeros((0, 4, 4)), [], pairs.astype(np.intc))
-
-
-def _sample(model: Model, rng: np.random.Generator) -> NDArray[np.float64]:
-    return model.random_configuration(rng)
 
 
 def _clipped(model: Model, q: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,7 +1,8 @@
-"""Load every URDF below some folders and report what happens to each: `python tests/urdf/sweep.py FOLDER... [--meshes]`.
+"""Load every URDF below some folders and report what happens to each: `python tests/urdf/sweep.py FOLDER...
+[--meshes]`.
 
-A robot either loads, every collision mesh hulled, (with --meshes: every visual mesh parsed too), or is refused with file:line and a
-reason. Anything else is a defect, listed as such, and makes the exit status 1.
+A robot either loads, every collision mesh hulled, (with --meshes: every visual mesh parsed too), or is refused with
+file:line and a reason. Anything else is a defect, listed as such, and makes the exit status 1.
 """
 
 from __future__ import annotations
