@@ -34,8 +34,7 @@ struct Tree {
 class Search {
  public:
   Search(const CollisionScene& scene, const double* start, const double* goals, int n_goals, const SearchOptions& options)
-      : scene_(scene),
-        options_(options),
+      : options_(options),
         n_q_(scene.model().n_q),
         n_(static_cast<int>(options.columns.size())),
         n_goals_(n_goals),
@@ -68,7 +67,6 @@ class Search {
   void finish(int in_start_tree, int in_goal_tree);
   void append(const double* columns);
 
-  const CollisionScene& scene_;
   const SearchOptions& options_;
   int n_q_, n_, n_goals_;
   const double *start_, *goals_;
