@@ -43,7 +43,7 @@ class Polytope {
   void link(int f, int i, int g, int j) { facets_[f].neighbour[i] = g, facets_[g].neighbour[j] = f; }
   bool expand(int f, const SupportPoint& p);
   void remove_visible(int f, int side, const Vec3d& w);
-  Vec3d point_of_A(const Facet& f) const;
+  void set_nearest_point(Penetration& p, double depth) const;
 
   const SupportFunction& D_;
   std::array<SupportPoint, max_vertices> vertices_;
@@ -199,17 +199,20 @@ bool Polytope::expand(int f, const SupportPoint& p) {
   return true;
 }
 
-// The point of A that belongs to the origin's projection on the facet.
-Vec3d Polytope::point_of_A(const Facet& f) const {
-  const SupportPoint &p = vertices_[f.vertex[0]], &q = vertices_[f.vertex[1]], &r = vertices_[f.vertex[2]];
-  const Vec3d ab = q.w - p.w, ac = r.w - p.w, n = cross(ab, ac);
-  const double nn = squared_norm(n);
-  double b = std::clamp(dot(cross(ac, p.w), n) / nn, 0.0, 1.0), c = std::clamp(dot(cross(p.w, ab), n) / nn, 0.0, 1.0);
-  if (b + c > 1) {
-    const double s = 1 / (b + c);
-    b *= s, c *= s;
+// The boundary point nearest to the origin and the point of A that belongs to it. Several facets may lie in the nearest plane: the one
+// that the origin projects into has it.
+void Polytope::set_nearest_point(Penetration& p, double depth) const {
+  Simplex best;
+  double nearest = INFINITY;
+  for (int i = 0; i < n_facets_; ++i) {
+    const Facet& f = facets_[i];
+    if (!f.alive || f.d > depth + 10 * tolerance * size_) continue;
+    Simplex s;
+    for (int k : f.vertex) s.add(vertices_[k].w, vertices_[k].a);
+    const double d = squared_norm(nearest_point(s));
+    if (d < nearest) nearest = d, best = s;
   }
-  return (1 - b - c) * p.a + b * q.a + c * r.a;
+  for (int k = 0; k < best.n; ++k) p.a += best.lambda[k] * best.a[k], p.w += best.lambda[k] * best.w[k];
 }
 
 Penetration Polytope::solve(const Simplex& start) {
@@ -219,18 +222,20 @@ Penetration Polytope::solve(const Simplex& start) {
   }
   Penetration best;
   best.depth = INFINITY;
+  double lower = 0;
   while (true) {
     int nearest = -1;
     for (int f = 0; f < n_facets_; ++f)
       if (facets_[f].alive && (nearest < 0 || facets_[f].d < facets_[nearest].d)) nearest = f;
     if (nearest < 0) break;
     const Facet& facet = facets_[nearest];
-    if (best.depth - facet.d <= tolerance * size_) break;
     const SupportPoint p = D_(facet.n);
     const double h = dot(facet.n, p.w);
-    if (h < best.depth) best = {facet.n, h, point_of_A(facet)};
-    if (h - facet.d <= tolerance * size_ || !expand(nearest, p)) break;
+    if (h <= best.depth) best.direction = facet.n, best.depth = h;
+    lower = facet.d;
+    if (best.depth - lower <= tolerance * size_ || !expand(nearest, p)) break;
   }
+  set_nearest_point(best, lower);
   return best;
 }
 

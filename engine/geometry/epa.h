@@ -7,26 +7,15 @@
 // Source: van den Bergen, "Proximity queries and penetration depth computation on 3D game objects", 2001.
 #pragma once
 
-#include "geometry/gjk.h"
+#include "geometry/support_function.h"
 
 namespace robosim {
-
-// A support function without its type: EPA is compiled once, not once per pair.
-struct SupportFunction {
-  const void* difference;
-  SupportPoint (*function)(const void*, const Vec3d&);
-
-  template <class Difference>
-  static SupportFunction of(const Difference& D) {
-    return {&D, [](const void* d, const Vec3d& m) { return static_cast<const Difference*>(d)->support(m); }};
-  }
-  SupportPoint operator()(const Vec3d& m) const { return function(difference, m); }
-};
 
 struct Penetration {
   Vec3d direction;   // unit; the boundary point of D nearest to the origin is depth * direction
   double depth = 0;  // zero or positive up to rounding
-  Vec3d a;           // the point of A whose partner on B is a + depth * direction
+  Vec3d a, w;        // the point of A whose partner on B is a + w, and that point w of D: depth * direction to rounding,
+                     // but for curved shapes up to the sagitta of the last facet
 };
 
 // start: the simplex on which GJK found the origin (any number of points).

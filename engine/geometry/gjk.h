@@ -34,6 +34,8 @@ struct CoreDifference {
   }
   double rounding() const { return A.rounding() + B.rounding(); }
   Vec3d centre() const { return X_AB * B.centre() - A.centre(); }
+  // A bound on the coordinates of D's points, within a small factor.
+  double size() const { return norm(X_AB.p) + A.bounding_ball().radius + B.bounding_ball().radius; }
 };
 
 // When to stop before the distance is known.
@@ -41,6 +43,7 @@ struct GjkGoal {
   double separated = std::numeric_limits<double>::infinity();  // as soon as the lower bound reaches it
   double near = 0;                                             // as soon as the upper bound is below it
   double gap = 0;                                              // as soon as the bounds are so close [m]
+  double relative_gap = 1e-12;                                 // or so close in terms of the distance
 };
 
 struct GjkResult {
@@ -54,7 +57,7 @@ struct GjkResult {
 
 namespace gjk_limits {
 inline constexpr int max_iterations = 128;       // polytopes need 3 to 20, cylinders up to 40
-inline constexpr double relative_gap = 1e-12;    // of the distance
+inline constexpr int max_stalled = 16;           // of them without progress that rounding lets see
 inline constexpr double rounding_error = 1e-14;  // of the coordinates: a nearer origin counts as touching
 }  // namespace gjk_limits
 
@@ -62,23 +65,33 @@ inline constexpr double rounding_error = 1e-14;  // of the coordinates: a nearer
 template <class Difference>
 GjkResult gjk(const Difference& D, const Vec3d& start, const GjkGoal& goal) {
   GjkResult r;
-  Vec3d direction = start;
   double length = norm(start), scale = 0;  // of the coordinates
+  r.v = start;
+  // Once |v| no longer decreases by more than rounding, its direction still gains: go on a while, by the gap.
+  GjkResult best;
+  double best_gap = std::numeric_limits<double>::infinity();
+  int stalled = 0;
   for (; r.iterations < gjk_limits::max_iterations; ++r.iterations) {
-    const SupportPoint p = D.support(-direction);
-    const double lower = dot(direction, p.w) / length;
+    const SupportPoint p = D.support(-r.v);
+    const double lower = dot(r.v, p.w) / length;
     if (lower > r.lower) {
-      r.lower = lower, r.axis = direction;
+      r.lower = lower, r.axis = r.v;
       if (lower >= goal.separated) return r;
     }
     // Done when the bounds meet, or when the support point is already there.
-    if (r.simplex.n > 0 && r.upper - r.lower <= std::fmax(goal.gap, gjk_limits::relative_gap * r.upper)) return r;
-    bool repeated = false;
-    for (int i = 0; i < r.simplex.n; ++i) {
-      const Vec3d& w = r.simplex.w[i];
-      repeated |= w.x == p.w.x && w.y == p.w.y && w.z == p.w.z;
+    if (r.simplex.n > 0) {
+      const double gap = length - lower;
+      if (gap <= std::fmax(goal.gap, goal.relative_gap * length)) return r;
+      bool repeated = false;
+      for (int i = 0; i < r.simplex.n; ++i) {
+        const Vec3d& w = r.simplex.w[i];
+        repeated |= w.x == p.w.x && w.y == p.w.y && w.z == p.w.z;
+      }
+      if (stalled > 0 || repeated) {
+        if (gap < best_gap) best = r, best_gap = gap;
+        if (repeated || stalled > gjk_limits::max_stalled) break;
+      }
     }
-    if (repeated) return r;
 
     Simplex next = r.simplex;
     next.add(p.w, p.a);
@@ -90,9 +103,16 @@ GjkResult gjk(const Difference& D, const Vec3d& start, const GjkGoal& goal) {
       return r;
     }
     const double upper = std::sqrt(vv);
-    if (!(upper < r.upper)) return r;  // rounding has the last word
-    r.simplex = next, r.v = direction = v, r.upper = length = upper;
+    if (!(upper < r.upper)) {
+      const double gap = length - lower;
+      if (stalled++ == 0) best = r, best_gap = gap;
+    }
+    r.simplex = next, r.v = v, r.upper = length = upper;
     if (upper < goal.near) return r;
+  }
+  if (best_gap < length - r.lower) {
+    best.lower = r.lower, best.axis = r.axis, best.iterations = r.iterations;
+    return best;
   }
   return r;
 }

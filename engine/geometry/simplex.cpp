@@ -22,7 +22,8 @@ Face segment(const Simplex& s, int i, int j) {
   if (!(t > 0)) return point(s, i);
   if (!(t < ee)) return point(s, j);
   const double u = t / ee;
-  const Vec3d v = s.w[i] + u * e;
+  Vec3d v = s.w[i] + u * e;
+  v -= (dot(v, e) / ee) * e;  // perpendicular to the edge however near the origin is
   return {2, {i, j, 0}, {1 - u, u, 0}, v, squared_norm(v)};
 }
 
@@ -38,8 +39,13 @@ Face triangle(const Simplex& s, int i, int j, int k, const Vec3d& ab, const Vec3
   const double b = flat ? -1 : dot(cross(ac, a), n), c = flat ? -1 : dot(cross(a, ab), n);
   if (b > 0 && c > 0 && b + c < nn) {
     const double lb = b / nn, lc = c / nn;
-    // Along the normal: keeps its direction however near the origin is. A needle has no precise normal.
-    const Vec3d v = nn > 1e-8 * area ? n * (dot(n, a) / nn) : a + lb * ab + lc * ac;
+    // Along the normal: keeps its direction however near the origin is. A needle has no precise normal, but is an edge.
+    Vec3d v = n * (dot(n, a) / nn);
+    if (!(nn > 1e-16 * area)) {
+      const Vec3d& e = squared_norm(ab) > squared_norm(ac) ? ab : ac;
+      v = a + lb * ab + lc * ac;
+      v -= (dot(v, e) / squared_norm(e)) * e;
+    }
     return {3, {i, j, k}, {1 - lb - lc, lb, lc}, v, squared_norm(v)};
   }
   // The nearest point lies on an edge that has the origin on its outer side.

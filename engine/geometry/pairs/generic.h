@@ -6,6 +6,7 @@
 #include "geometry/directions.h"
 #include "geometry/epa.h"
 #include "geometry/gjk.h"
+#include "geometry/polish.h"
 #include "geometry/query.h"
 
 namespace robosim {
@@ -16,28 +17,27 @@ struct GenericPair {
   using CoreA = decltype(core<Ta>(std::declval<const Shape&>()));
   using CoreB = decltype(core<Tb>(std::declval<const Shape&>()));
   using Difference = CoreDifference<CoreA, CoreB>;
+  static constexpr bool curved = CoreA::curved || CoreB::curved;
 
   static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
     const Difference D = difference(A, B, X_AB, cache);
     const GjkResult r = gjk(D, start(D, cache), {});
-    Witness w;
+    Contact c;
     if (r.overlap) {
       const Penetration e = epa(SupportFunction::of(D), r.simplex);
-      w = {-e.depth, e.a, e.a + e.depth * e.direction, -e.direction};
-      cache.axis = {};
+      c = {-e.direction, -e.depth, e.a, e.w};
     } else {
-      w.distance = r.upper;
-      w.normal = r.v * (1 / r.upper);
-      for (int i = 0; i < r.simplex.n; ++i) w.p_WA += r.simplex.lambda[i] * r.simplex.a[i];
-      w.p_WB = w.p_WA + r.v;
-      cache.axis = w.normal;
+      c = {r.v * (1 / r.upper), r.upper, {}, r.v};
+      for (int i = 0; i < r.simplex.n; ++i) c.a += r.simplex.lambda[i] * r.simplex.a[i];
     }
-    // From the cores to the shapes.
-    w.distance -= D.rounding();
-    w.p_WA += D.A.rounding() * w.normal;
-    w.p_WB -= D.B.rounding() * w.normal;
+    if constexpr (curved) {
+      c = polished(SupportFunction::of(D), c, D.size());
+    }
+    cache.axis = c.distance > 0 ? c.normal : Vec3d();
     remember(D, cache);
-    return w;
+    // From the cores to the shapes.
+    const double rA = D.A.rounding(), rB = D.B.rounding();
+    return {c.distance - rA - rB, c.a + rA * c.normal, c.a + (c.distance - rB) * c.normal, c.normal};
   }
 
   static bool closer_than(double margin, const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {

@@ -8,6 +8,7 @@
 namespace robosim {
 
 struct BoxCore {
+  static constexpr bool curved = false;
   Vec3d half_extents;
 
   double rounding() const { return 0; }

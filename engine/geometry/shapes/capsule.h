@@ -8,6 +8,7 @@
 namespace robosim {
 
 struct CapsuleCore {
+  static constexpr bool curved = false;
   double radius, half_length;
 
   double rounding() const { return radius; }

@@ -10,6 +10,7 @@
 namespace robosim {
 
 struct ConvexCore {
+  static constexpr bool curved = false;
   static constexpr int max_brute_force = 24;
 
   const ConvexMesh* mesh;

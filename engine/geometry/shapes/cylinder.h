@@ -8,6 +8,7 @@
 namespace robosim {
 
 struct CylinderCore {
+  static constexpr bool curved = true;
   double radius, half_length;
 
   double rounding() const { return 0; }

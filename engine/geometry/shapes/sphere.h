@@ -6,6 +6,7 @@
 namespace robosim {
 
 struct SphereCore {
+  static constexpr bool curved = false;
   double radius;
 
   double rounding() const { return radius; }

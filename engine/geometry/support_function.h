@@ -1,0 +1,19 @@
+// A support function without its type, for what need not be compiled once per pair (EPA and the polish of curved shapes).
+#pragma once
+
+#include "geometry/gjk.h"
+
+namespace robosim {
+
+struct SupportFunction {
+  const void* difference;
+  SupportPoint (*function)(const void*, const Vec3d&);
+
+  template <class Difference>
+  static SupportFunction of(const Difference& D) {
+    return {&D, [](const void* d, const Vec3d& m) { return static_cast<const Difference*>(d)->support(m); }};
+  }
+  SupportPoint operator()(const Vec3d& m) const { return function(difference, m); }
+};
+
+}  // namespace robosim
