@@ -97,8 +97,9 @@ GjkResult gjk(const Difference& D, const Vec3d& start, const GjkGoal& goal) {
     next.add(p.w, p.a);
     const Vec3d v = nearest_point(next);
     scale = std::fmax(scale, squared_norm(p.w) + squared_norm(p.a));
-    const double vv = squared_norm(v);
-    if (next.n == 4 || next.n == 0 || vv <= gjk_limits::rounding_error * gjk_limits::rounding_error * scale) {
+    const double vv = squared_norm(v), touch = gjk_limits::rounding_error * std::sqrt(scale);
+    if (next.n == 4 || next.n == 0 || vv <= touch * touch) {
+      if (r.lower > touch) break;  // a needle of a tetrahedron took the origin in; the separating plane knows better
       r.overlap = true, r.v = {}, r.upper = 0, r.simplex = next;
       return r;
     }

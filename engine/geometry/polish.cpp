@@ -24,7 +24,8 @@ Contact polished(const SupportFunction& D, const Contact& contact, double scale)
   best.distance = dot(contact.normal, D(-contact.normal).w);
   double best_error = error(best);
   Contact c = best;
-  for (int round = 0; round < max_rounds && best_error > enough && c.distance < clearance; ++round) {
+  int slow = 0;
+  for (int round = 0; round < max_rounds && slow < 3 && best_error > enough && c.distance < clearance; ++round) {
     const Vec3d shift = (clearance - c.distance) * c.normal;
     const GjkResult r = gjk(Shifted{D, shift}, c.normal, {.relative_gap = 1e-15});
     if (r.overlap) break;
@@ -34,9 +35,8 @@ Contact polished(const SupportFunction& D, const Contact& contact, double scale)
     for (int i = 0; i < r.simplex.n; ++i) c.a += r.simplex.lambda[i] * r.simplex.a[i];
     c.w = r.v - shift;
     const double e = error(c);
-    const bool slow = e > 0.9 * best_error;
+    slow = e > 0.5 * best_error ? slow + 1 : 0;
     if (e < best_error) best = c, best_error = e;
-    if (slow) break;
   }
   return best;
 }
