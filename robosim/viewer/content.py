@@ -1,0 +1,208 @@
+"""Models, scenes and mesh files turned into coloured triangle meshes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robosim.viewer.meshing import shape_mesh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from robosim.model import Model, Visual
+    from robosim.scene import Scene
+    from robosim.scene.objects import SceneObject
+    from robosim.viewer.meshing import Mesh
+
+    Colour = tuple[float, float, float, float]
+
+ROBOT_COLOUR = (0.74, 0.76, 0.79, 1.0)  # where the robot's description gives no colour
+COLLIDER_COLOUR = (0.95, 0.45, 0.15, 0.45)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One coloured mesh, in its own frame.
+
+    Attributes:
+        name: whose it is.
+        link: the link that carries it, or None when it stands in the world.
+        X: (4, 4) pose of the mesh in the link's frame, or in W.
+        vertices: (n, 3) [m].
+        faces: (m, 3).
+        rgba: colour and opacity, 0..1, sRGB.
+        bounded: False for what only stands for something endless, such as a floor.
+    """
+
+    name: str
+    link: str | None
+    X: NDArray[np.float64]
+    vertices: NDArray[np.float64]
+    faces: NDArray[np.int64]
+    rgba: Colour
+    bounded: bool = True
+
+    def pose(self, X_WL: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Pose of the mesh in W (4, 4), given the links' poses."""
+        return self.X if self.link is None else X_WL[self.link] @ self.X
+
+    def box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lower and upper corner (3,) of the axis-aligned box around the mesh, in its own frame."""
+        return self.vertices.min(axis=0), self.vertices.max(axis=0)
+
+
+def robot_parts(model: Model) -> list[Part]:
+    """What the robot looks like; a link that has only colliders is shown by those.
+
+    Raises:
+        MeshError: a visual's mesh file cannot be read.
+    """
+    parts: list[Part] = []
+    for link, visuals in model.visuals.items():
+        for visual in visuals:
+            for vertices, faces, rgba in _visual_meshes(visual):
+                parts.append(
+                    Part(f"{link}/{visual.name or len(parts)}", link, visual.X_LV, vertices, faces, rgba)
+                )
+    shown = {part.link for part in parts}
+    for collider in model.colliders:
+        if collider.link not in shown:
+            parts.append(
+                Part(collider.name, collider.link, collider.X_LC, *shape_mesh(collider.shape), ROBOT_COLOUR)
+            )
+    return parts
+
+
+def collider_parts(model: Model) -> list[Part]:
+    """What the robot collides with."""
+    return [Part(c.name, c.link, c.X_LC, *shape_mesh(c.shape), COLLIDER_COLOUR) for c in model.colliders]
+
+
+def scene_parts(scene: Scene) -> list[Part]:
+    """The objects of a scene, each as its mesh or points where it was made from such, else as its shapes."""
+    parts = []
+    for thing in scene.objects.values():
+        held = scene.attachments.get(thing.name)
+        for X_OS, (vertices, faces), bounded in _object_meshes(thing):
+            parts.append(
+                Part(
+                    thing.name,
+                    held.link if held else None,
+                    thing.pose @ X_OS,
+                    vertices,
+                    faces,
+                    thing.color,
+                    bounded,
+                )
+            )
+    return parts
+
+
+def _object_meshes(thing: SceneObject) -> Iterator[tuple[NDArray[np.float64], Mesh, bool]]:
+    """X_OS, mesh and boundedness of each piece of an object."""
+    from robosim.scene.objects import MeshSource, PointCloud
+
+    if isinstance(thing.source, MeshSource):
+        yield np.eye(4), (thing.source.mesh.vertices, thing.source.mesh.faces), True
+    elif isinstance(thing.source, PointCloud):
+        yield np.eye(4), _points_mesh(thing.source.points, thing.source.radius), True
+    else:
+        for shape, X_OS in zip(thing.shapes, thing.shape_poses, strict=True):
+            yield X_OS, shape_mesh(shape), shape.type != "half_space"
+
+
+def _points_mesh(points: NDArray[np.float64], radius: float) -> Mesh:
+    """An octahedron for each point, as one mesh."""
+    corners = radius * np.concatenate([np.eye(3), -np.eye(3)])
+    octants = [(i, j, k) for i in (0, 3) for j in (1, 4) for k in (2, 5)]
+    faces = np.array([o if np.linalg.det(corners[list(o)]) > 0 else o[::-1] for o in octants], dtype=np.int64)
+    vertices = (points[:, None, :] + corners).reshape(-1, 3)
+    return vertices, (np.arange(len(points))[:, None, None] * 6 + faces).reshape(-1, 3)
+
+
+def _visual_meshes(visual: Visual) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64], Colour]]:
+    """The meshes of a visual with their colours: its own colour, where it has one, goes before the mesh
+    file's.
+    """
+    if visual.shape is not None:
+        yield *shape_mesh(visual.shape), visual.rgba or ROBOT_COLOUR
+        return
+    assert visual.mesh is not None
+    for vertices, faces, rgba in coloured_mesh_file(visual.mesh):
+        scaled = vertices * np.asarray(visual.scale)
+        outward = faces if np.prod(visual.scale) > 0 else faces[:, ::-1]
+        yield scaled, outward, visual.rgba or rgba or ROBOT_COLOUR
+
+
+def coloured_mesh_file(path: Path) -> list[tuple[NDArray[np.float64], NDArray[np.int64], Colour | None]]:
+    """The pieces of a mesh file, one for each colour in it: vertices [m], faces, and the colour or None where
+    the file has none.
+
+    Raises:
+        MeshError: the file is missing or malformed.
+    """
+    from robosim.meshes import load_mesh
+
+    mesh = load_mesh(path)
+    colours = _face_colours(path)
+    if colours is None or len(colours) != len(mesh.faces):
+        return [(mesh.vertices, mesh.faces, None)]
+    distinct, piece = np.unique(colours, axis=0, return_inverse=True)
+    return [
+        (mesh.vertices, mesh.faces[np.asarray(piece).reshape(-1) == k], _colour(rgba))
+        for k, rgba in enumerate(distinct)
+    ]
+
+
+def _face_colours(path: Path) -> NDArray[np.uint8] | None:
+    """Colour (m, 4) of each triangle of a file that has been read well before, in the same order; None where
+    it has none.
+
+    Only plain colours count: textures are not opened. Colours are ornament, so whatever cannot be understood
+    means None.
+    """
+    import warnings
+
+    import trimesh
+
+    suffix = path.suffix.lower()[1:]
+    if suffix == "stl":
+        return None
+    colours = []
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"), path.open("rb") as file:
+            warnings.simplefilter("ignore")
+            scene = trimesh.load_scene(file, file_type=suffix, process=False)
+            for node in scene.graph.nodes_geometry:
+                geometry = scene.geometry[scene.graph[node][1]]
+                if not isinstance(geometry, trimesh.Trimesh):
+                    continue
+                visual: Any = geometry.visual
+                if visual.kind in ("face", "vertex"):
+                    colours.append(np.asarray(visual.face_colors, dtype=np.uint8))
+                elif visual.kind == "texture":
+                    colours.append(
+                        np.tile(
+                            np.asarray(visual.material.main_color, dtype=np.uint8), (len(geometry.faces), 1)
+                        )
+                    )
+                else:
+                    return None
+    except Exception:
+        return None
+    # More shades than a description has materials are painted vertices; their mean would do, one part each
+    # would not.
+    return (
+        np.concatenate(colours) if colours and len(np.unique(np.concatenate(colours), axis=0)) <= 64 else None
+    )
+
+
+def _colour(rgba: NDArray[np.uint8]) -> Colour:
+    r, g, b, a = (float(c) / 255 for c in rgba)
+    return (r, g, b, a if a > 0 else 1.0)

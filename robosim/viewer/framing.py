@@ -1,0 +1,93 @@
+"""Choose the point of view: the side from which most of the moving robot can be seen past what stands around
+it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robosim.viewer.camera import Camera, direction, fit
+from robosim.viewer.meshing import box_mesh
+from robosim.viewer.shading import visible_faces
+from robosim.viewer.stage import transform
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from robosim.viewer.content import Part
+    from robosim.viewer.stage import Stage
+
+_ELEVATION = np.deg2rad(24.0)
+_SIZE = 120  # pixels of the trial pictures' height
+_POSES = 5
+_AZIMUTHS = np.deg2rad(np.arange(0, 360, 22.5) + 11.25)
+
+
+def default_camera(
+    stage: Stage,
+    aspect: float,
+    *,
+    azimuth: float | None = None,
+    elevation: float | None = None,
+    margin: float = 0.05,
+) -> Camera:
+    """A camera that holds everything bounded in a picture of the given width / height.
+
+    Args:
+        stage: what to look at.
+        aspect: width / height of the picture.
+        azimuth: where the eye stands, about z from x [rad]; by default the one of 16 with the best sum of two
+            measures: how many pixels show the robot, each part drawn as its box at a few moments of the
+                motion, and the viewpoint entropy of
+            what stands around (Vazquez et al., Viewpoint selection using viewpoint entropy, 2001).
+        elevation: of the eye above the horizon [rad]; 24 degrees by default.
+        margin: share of the picture left free at each border.
+    """
+    elevation = _ELEVATION if elevation is None else elevation
+    bounds = stage.bounds()
+    if azimuth is not None:
+        return fit(bounds, direction(azimuth, elevation), aspect, margin=margin)
+    corners, owner = _proxies(stage)
+    cameras = [fit(bounds, direction(a, elevation), aspect, margin=margin) for a in _AZIMUTHS]
+    shares = []
+    for camera in cameras:
+        face = visible_faces(corners, camera, round(aspect * _SIZE), _SIZE).face
+        pixels = np.bincount(owner[face[face >= 0]], minlength=owner.max(initial=0) + 1)
+        shares.append((float(pixels[0]), _entropy(pixels[1:])))
+    robot, world = np.array(shares).T
+    score = robot / max(robot.max(), 1.0) + 0.6 * world / max(world.max(), 1e-9)
+    return cameras[int(np.argmax(score))]
+
+
+def _entropy(pixels: NDArray[np.int64]) -> float:
+    """Viewpoint entropy -sum p log p over the shares p of the pictured things: large when many of them are
+    seen well.
+    """
+    p = pixels[pixels > 0] / max(pixels.sum(), 1)
+    return float(-np.sum(p * np.log(p)))
+
+
+def _proxies(stage: Stage) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Triangles (m, 3, 3) in W and whose each is: 0 the robot's at some moment, a box for each part; 1, 2,
+    ... of the surroundings.
+
+    Each side of a box in the surroundings counts as one, so that a look into a shelf is worth more than one
+    at its back.
+    """
+    robot = []
+    for t in np.linspace(0, stage.duration, _POSES if stage.duration > 0 else 1):
+        X_WL = stage.link_poses(stage.configuration(t))
+        robot += [transform(part.pose(X_WL), _box(part)) for part in stage.robot]
+    world = [transform(p.X, _box(p)) for p in stage.world if p.rgba[3] > 0.5 and p.bounded]
+    corners = np.concatenate([np.empty((0, 3, 3)), *robot, *world])
+    n_robot = sum(len(r) for r in robot)
+    return corners, np.concatenate([np.zeros(n_robot, np.int64), 1 + np.arange(len(corners) - n_robot) // 2])
+
+
+def _box(part: Part) -> NDArray[np.float64]:
+    """Triangles (12, 3, 3) of the box around a part, in its own frame."""
+    low, high = part.box()
+    vertices, faces = box_mesh(np.maximum(high - low, 1e-6))
+    return np.asarray((vertices + (low + high) / 2)[faces])

@@ -1,0 +1,68 @@
+"""A motion as one HTML file that plays in any browser, offline: nothing is loaded from the network."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robosim.viewer.framing import default_camera
+from robosim.viewer.server import free_port, quiet_server
+from robosim.viewer.stage import Stage
+from robosim.viewer.web import WebScene
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import ArrayLike
+
+    from robosim.model import Model
+    from robosim.scene import Scene
+    from robosim.trajectory import Trajectory
+
+_REST = 0.8  # seconds before and after the motion
+_MAX_FRAMES = 1200
+
+
+def export_html(
+    path: str | PathLike[str],
+    model: Model,
+    scene: Scene | None = None,
+    trajectory: Trajectory | None = None,
+    *,
+    q: ArrayLike | None = None,
+    rate: float = 30.0,
+) -> None:
+    """Write a standalone HTML animation (about 1 MB), to be opened by double click; whole or not at all.
+
+    Args:
+        path: where to; an existing file is replaced.
+        model, scene, trajectory, q: as of `show`.
+        rate: pictures per second of motion; lowered for motions longer than 1200 pictures.
+
+    Raises:
+        MissingDependencyError: viser (extra `view`) is not installed.
+        FileError: the file cannot be written.
+        TrajectoryError: the trajectory names positions that the robot lacks.
+    """
+    from robosim.files import write_file
+
+    stage = Stage(model, scene, trajectory, q=q)
+    server = quiet_server("127.0.0.1", free_port("127.0.0.1", 0))
+    try:
+        web = WebScene(server, stage, default_camera(stage, 1.4))
+        recording = server.get_scene_serializer()
+        if stage.duration > 0:
+            recording.insert_sleep(_REST)
+            count = int(min(max(np.ceil(stage.duration * rate), 2), _MAX_FRAMES))
+            for t in np.linspace(0, stage.duration, count + 1)[1:]:
+                recording.insert_sleep(stage.duration / count)
+                web.place(stage.configuration(float(t)))
+            recording.insert_sleep(_REST)
+        text = recording.as_html()
+    finally:
+        with contextlib.redirect_stdout(io.StringIO()):
+            server.stop()
+    write_file(path, text.encode())

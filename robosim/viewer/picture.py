@@ -1,0 +1,156 @@
+"""A motion as one PNG picture: the robot at its goal, a ghost of where it came from, and the path of its
+tip.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robosim.errors import RobosimError
+from robosim.viewer.framing import default_camera
+from robosim.viewer.meshing import corner_normals, tube_mesh
+from robosim.viewer.shading import Surface, draw, to_linear
+from robosim.viewer.stage import Stage, transform
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from robosim.model import Model
+    from robosim.scene import Scene
+    from robosim.trajectory import Trajectory
+    from robosim.viewer.content import Part
+
+_TRACE = (0.93, 0.42, 0.10)
+_START = (0.16, 0.44, 0.78)
+_GLOSS = 0.6
+
+
+def render_png(
+    path: str | PathLike[str],
+    model: Model,
+    scene: Scene | None = None,
+    trajectory: Trajectory | None = None,
+    *,
+    q: ArrayLike | None = None,
+    size: tuple[int, int] = (1200, 900),
+    ghosts: int = 4,
+    azimuth: float | None = None,
+    elevation: float | None = None,
+) -> None:
+    """Write a PNG picture, whole or not at all; needs no browser, window or GPU. Arguments as of `picture`.
+
+    Raises:
+        FileError: the file cannot be written.
+        TrajectoryError: the trajectory names positions that the robot lacks.
+    """
+    from matplotlib.image import imsave
+
+    from robosim.files import write_file
+
+    image = picture(
+        model, scene, trajectory, q=q, size=size, ghosts=ghosts, azimuth=azimuth, elevation=elevation
+    )
+    data = io.BytesIO()
+    imsave(data, image, format="png", pil_kwargs={"optimize": True})
+    write_file(path, data.getvalue())
+
+
+def picture(
+    model: Model,
+    scene: Scene | None = None,
+    trajectory: Trajectory | None = None,
+    *,
+    q: ArrayLike | None = None,
+    size: tuple[int, int] = (1200, 900),
+    ghosts: int = 4,
+    azimuth: float | None = None,
+    elevation: float | None = None,
+) -> NDArray[np.uint8]:
+    """Paint the robot in its scene: solid at the end of the motion, a blue ghost at its start, fainter ones
+    between.
+
+    Args:
+        model: the robot.
+        scene: what stands around it.
+        trajectory: its motion; without one the robot is shown once.
+        q: configuration shown when there is no trajectory; the neutral one by default.
+        size: width and height [pixels], 16 to 8192 each.
+        ghosts: number of ghosts between start and goal.
+        azimuth, elevation: where the eye stands, about z from x and above the horizon [rad]; chosen by what
+            can be seen by default.
+
+    Returns:
+        sRGB picture (height, width, 3).
+    """
+    width, height = size
+    if not (16 <= width <= 8192 and 16 <= height <= 8192):
+        raise RobosimError(f"a picture of {width} x {height} pixels: each must lie between 16 and 8192")
+    stage = Stage(model, scene, trajectory, q=q)
+    camera = default_camera(stage, width / height, azimuth=azimuth, elevation=elevation)
+    painter = _Painter(stage)
+    end = stage.duration
+    solid = [painter.surface(p, end) for p in (*stage.world, *stage.robot) if p.rgba[3] >= 0.99]
+    solid += [_tube(tip_path) for tip_path in stage.tip_paths()]
+    layers = [(painter.surface(p, end), p.rgba[3]) for p in (*stage.world, *stage.robot) if p.rgba[3] < 0.99]
+    if end > 0:
+        moved = painter.moving_parts()
+        for k, t in reversed(list(enumerate(_spaced_times(stage, ghosts + 2)[:-1]))):
+            ghost = Surface.join([painter.surface(p, float(t), _START) for p in moved])
+            layers.append((ghost, 0.66 if k == 0 else 0.20))
+    ground = min(0.0, float(stage.bounds()[:, 2].min()))  # at z = 0, or under what reaches below that
+    return draw(Surface.join(solid), layers, camera, width, height, ground=ground)
+
+
+class _Painter:
+    """Turns parts into surfaces; the normals, which do not depend on where a part is, are computed once."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self._normals: dict[int, NDArray[np.float64]] = {}
+
+    def surface(self, part: Part, t: float, tint: tuple[float, float, float] | None = None) -> Surface:
+        """The part where it is at time t, in its own colour or one drawn towards a tint."""
+        key = id(part)
+        if key not in self._normals:
+            self._normals[key] = corner_normals(part.vertices, part.faces)
+        X = part.pose(self.stage.link_poses(self.stage.configuration(t)))
+        rgb = np.array(part.rgba[:3])
+        if tint is not None:
+            rgb = 0.35 * rgb + 0.65 * np.array(tint)
+        m = len(part.faces)
+        return Surface(
+            transform(X, part.vertices)[part.faces],
+            self._normals[key] @ X[:3, :3].T,
+            np.tile(to_linear(rgb), (m, 1)),
+            np.full(m, _GLOSS if part.link else 0.0, np.float32),
+        )
+
+    def moving_parts(self) -> list[Part]:
+        """Parts of the robot that are elsewhere at some time than at the end."""
+        stage = self.stage
+        end = stage.link_poses(stage.configuration(stage.duration))
+        moving: set[str | None] = set()
+        for t in np.linspace(0, stage.duration, 12)[:-1]:
+            now = stage.link_poses(stage.configuration(float(t)))
+            moving |= {link for link, X in now.items() if not np.allclose(X, end[link], rtol=0, atol=1e-4)}
+        return [part for part in stage.robot if part.link in moving]
+
+
+def _tube(path: NDArray[np.float64]) -> Surface:
+    vertices, faces = tube_mesh(path, 0.006)
+    m = len(faces)
+    colour = np.tile(to_linear(np.array(_TRACE)), (m, 1))
+    return Surface(vertices[faces], corner_normals(vertices, faces), colour, np.full(m, 0.2, np.float32))
+
+
+def _spaced_times(stage: Stage, count: int) -> NDArray[np.float64]:
+    """Moments of the motion between which the robot moves about equally far, measured in joint space."""
+    t = np.linspace(0, stage.duration, 400)
+    q = np.array([stage.configuration(float(x)) for x in t])
+    way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(q, axis=0), axis=1))])
+    return np.asarray(np.interp(np.linspace(0, way[-1], count), way, t)) if way[-1] > 0 else np.zeros(count)

@@ -1,0 +1,353 @@
+"""Light on what the rasteriser sees: a soft sun, an open sky, and glass-like ghosts in front.
+
+Diffuse light at a point with normal n and albedo a, both kinds of light with shadows:
+
+    a * ( sun * mean_i V_i max(n . s_i, 0)  +  (2 / N) sum_j V_j sky(l_j) max(n . l_j, 0)  +  bounce * (1 -
+    n_z) / 2 )
+
+The sun is a disc of directions s_i and the sky a hemisphere of directions l_j; V is 1 where the light is seen
+and comes from one parallel depth buffer per direction (shadow mapping). The sky's share with its shadows is
+ambient occlusion. The picture is drawn at twice its size each way, and each of a pixel's four samples asks a
+quarter of the directions: averaged, it has asked them all. Colours are linear inside and sRGB outside.
+Frames: everything in W. Cost: some 40 small depth buffers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robosim.viewer.raster import Buffer, clip_near, rasterize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from robosim.viewer.camera import Camera
+
+    F64 = NDArray[np.float64]
+    F32 = NDArray[np.float32]
+
+SUN = np.array([0.42, -0.34, 0.84]) / np.linalg.norm(
+    [0.42, -0.34, 0.84]
+)  # relative to the camera's heading, see `Lights.facing`
+_SUN_COLOUR = np.array([1.0, 0.96, 0.88], dtype=np.float32) * 0.86
+_SKY_TOP = np.array([0.80, 0.88, 1.0], dtype=np.float32) * 0.66
+_SKY_SIDE = np.array([1.0, 1.0, 1.0], dtype=np.float32) * 0.56
+_BOUNCE = np.array([1.0, 0.97, 0.94], dtype=np.float32) * 0.22
+_GROUND = np.array([0.84, 0.85, 0.87], dtype=np.float32)
+_LINE = np.array([0.66, 0.68, 0.71], dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Triangles to be lit: corners and unit normals (m, 3, 3) in W, albedo (m, 3) linear, gloss (m,) from 0
+    to 1.
+    """
+
+    corners: F64
+    normals: F64
+    albedo: F32
+    gloss: F32
+
+    @staticmethod
+    def join(parts: Sequence[Surface]) -> Surface:
+        """All triangles of several surfaces, in order."""
+        if not parts:
+            return Surface(
+                np.empty((0, 3, 3)),
+                np.empty((0, 3, 3)),
+                np.empty((0, 3), np.float32),
+                np.empty(0, np.float32),
+            )
+        return Surface(
+            *(
+                np.concatenate([getattr(p, f) for p in parts])
+                for f in ("corners", "normals", "albedo", "gloss")
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Lights:
+    """Directions towards the lights (k, 3), unit: a disc of sun and a hemisphere of sky."""
+
+    sun: F64
+    sky: F64
+
+    @staticmethod
+    def facing(forward: F64, *, n_sun: int = 16, n_sky: int = 32) -> Lights:
+        """Lights for a line of sight: the sun stands over the viewer's shoulder, so that every picture is lit
+        alike.
+        """
+        ahead = np.array([forward[0], forward[1], 0.0])
+        ahead = ahead / np.linalg.norm(ahead) if np.linalg.norm(ahead) > 1e-9 else np.array([0.0, 1.0, 0.0])
+        right = np.cross(ahead, [0.0, 0.0, 1.0])
+        toward_sun = -SUN[0] * right + SUN[1] * ahead + SUN[2] * np.array([0.0, 0.0, 1.0])
+        u = np.cross(toward_sun, right)
+        u /= np.linalg.norm(u)
+        v = np.cross(toward_sun, u)
+        k = np.arange(n_sun)
+        r, angle = 0.055 * np.sqrt((k + 0.5) / n_sun), k * 2.399963
+        sun = toward_sun + (r * np.cos(angle))[:, None] * u + (r * np.sin(angle))[:, None] * v
+        k = np.arange(n_sky)
+        z, angle = (k + 0.5) / n_sky, k * 2.399963  # the golden angle spreads them evenly
+        side = np.sqrt(1 - z * z)
+        sky = np.stack([side * np.cos(angle), side * np.sin(angle), z], axis=1)
+        # Shuffle so that each quarter of the list covers the whole hemisphere.
+        return Lights(
+            sun / np.linalg.norm(sun, axis=1, keepdims=True), sky[np.random.default_rng(0).permutation(n_sky)]
+        )
+
+
+@dataclass
+class _Samples:
+    """The samples that light falls on, a list of k of them: `where` (k,) is each one's place in the enlarged
+    picture, row by row.
+    """
+
+    where: NDArray[np.int64]
+    position: F32
+    normal: F32
+    albedo: F32
+    gloss: F32
+    fade: F32  # share of the backdrop, from 0 to 1
+
+    @staticmethod
+    def join(a: _Samples, b: _Samples) -> _Samples:
+        """Both lists, one after the other."""
+        return _Samples(*(np.concatenate([getattr(a, f.name), getattr(b, f.name)]) for f in fields(_Samples)))
+
+
+def draw(
+    surface: Surface,
+    ghosts: Sequence[tuple[Surface, float]],
+    camera: Camera,
+    width: int,
+    height: int,
+    *,
+    ground: float | None,
+) -> NDArray[np.uint8]:
+    """Render a picture.
+
+    Args:
+        surface: what is solid.
+        ghosts: what is transparent and casts no shadow, with its opacity in 0..1, drawn in the given order.
+        camera: where from.
+        width, height: of the picture [pixels].
+        ground: height of an endless floor in W [m], or None for none.
+
+    Returns:
+        sRGB picture (height, width, 3).
+    """
+    w, h = 2 * width, 2 * height
+    rays = camera.rays(w, h).astype(np.float32).reshape(-1, 3)
+    lights = Lights.facing(camera.R_WC[:, 2])
+    seen = visible_faces(surface.corners, camera, w, h)
+    image = _backdrop(rays)
+    s = _Samples.join(
+        _solid_samples(surface, seen, rays, camera), _ground_samples(seen, rays, camera, h, ground)
+    )
+    lit = s.albedo * _light(s, surface, lights, camera, w)
+    image[s.where] += (lit - image[s.where]) * (1 - s.fade)[:, None]
+    for ghost, opacity in ghosts:
+        _blend_ghost(image, ghost, opacity, seen, camera, rays, lights)
+    image = image.reshape(height, 2, width, 2, 3).mean(axis=(1, 3))
+    return np.asarray((np.clip(_to_srgb(image), 0, 1) * 255 + 0.5).astype(np.uint8))
+
+
+def visible_faces(corners: F64, camera: Camera, width: int, height: int) -> Buffer:
+    """The triangle of `corners` (m, 3, 3) in W that each pixel sees."""
+    local = (corners - camera.position) @ camera.R_WC
+    clipped, source = clip_near(local, 0.01)
+    seen = rasterize(camera.project(clipped, width, height), width, height)
+    return Buffer(
+        np.where(seen.face >= 0, source[np.maximum(seen.face, 0)] if len(source) else -1, -1), seen.nearness
+    )
+
+
+def _solid_samples(surface: Surface, seen: Buffer, rays: F32, camera: Camera) -> _Samples:
+    where = np.flatnonzero(seen.face >= 0)
+    faces, ray = seen.face.reshape(-1)[where], rays[where]
+    p = camera.position.astype(np.float32) + ray / seen.nearness.reshape(-1)[where][:, None]
+    normal = _interpolate_normals(surface, faces, p, ray)
+    return _Samples(
+        where, p, normal, surface.albedo[faces], surface.gloss[faces], np.zeros(len(where), np.float32)
+    )
+
+
+def _ground_samples(seen: Buffer, rays: F32, camera: Camera, h: int, ground: float | None) -> _Samples:
+    """The floor where nothing stands before it, fading away with the distance from what is looked at."""
+    height = np.inf if ground is None else float(camera.position[2]) - ground
+    where = (
+        np.flatnonzero((seen.face.reshape(-1) < 0) & (rays[:, 2] < 0))
+        if 0 < height < np.inf
+        else np.empty(0, np.int64)
+    )
+    along = np.float32(-height) / rays[where, 2]
+    p = camera.position.astype(np.float32) + rays[where] * along[:, None]
+    reach = max(float(np.linalg.norm(camera.look_at - camera.position)), 1.0)
+    fade = np.linalg.norm(p[:, :2] - camera.look_at[:2].astype(np.float32), axis=1) / np.float32(reach)
+    fade = np.clip((fade - 0.35) / 0.9, 0, 1) ** 0.8
+    near = fade < 1
+    where, p, along, fade = where[near], p[near], along[near], fade[near]
+    normal = np.tile(np.array([0, 0, 1], np.float32), (len(p), 1))
+    albedo = _ground_pattern(p, along * np.float32(2 * np.tan(camera.fov / 2) / h))
+    return _Samples(where, p, normal, albedo, np.zeros(len(p), np.float32), fade.astype(np.float32))
+
+
+def _interpolate_normals(surface: Surface, faces: NDArray[np.int64], points: F32, rays: F32) -> F32:
+    """Normals at points inside faces, by barycentric coordinates, turned towards the eye."""
+    a, b, c = (surface.corners[faces, k] for k in range(3))
+    ab, ac, ap = b - a, c - a, points - a
+    d00, d01, d11 = (np.einsum("ij,ij->i", u, v) for u, v in ((ab, ab), (ab, ac), (ac, ac)))
+    d20, d21 = np.einsum("ij,ij->i", ap, ab), np.einsum("ij,ij->i", ap, ac)
+    det = np.maximum(d00 * d11 - d01 * d01, 1e-300)
+    v, u = np.clip((d11 * d20 - d01 * d21) / det, 0, 1), np.clip((d00 * d21 - d01 * d20) / det, 0, 1)
+    n = surface.normals[faces]
+    mixed = n[:, 0] * np.maximum(1 - u - v, 0)[:, None] + n[:, 1] * v[:, None] + n[:, 2] * u[:, None]
+    mixed /= np.maximum(np.linalg.norm(mixed, axis=1, keepdims=True), 1e-12)
+    away = np.einsum("ij,ij->i", mixed, rays) > 0
+    mixed[away] *= -1
+    return np.asarray(mixed, dtype=np.float32)
+
+
+def _ground_pattern(p: F32, pixel: F32) -> F32:
+    """Floor colour at points (k, 3): a grid of 0.5 m whose lines are as sharp as the sample size `pixel` (k,)
+    [m] allows.
+    """
+    line = np.zeros(len(p), np.float32)
+    for cell, strength in ((0.5, 0.55), (1.0, 0.45)):
+        half = 0.004 * (cell + 0.5)
+        for axis in (0, 1):
+            distance = np.abs((p[:, axis] / cell + 0.5) % 1.0 - 0.5) * cell
+            cover = np.clip((half - distance) / np.maximum(pixel, 1e-6) + 0.5, 0, 1) * np.minimum(
+                1, 2 * half / np.maximum(pixel, 1e-6)
+            )
+            line = np.maximum(line, cover * strength)
+    return np.asarray(_GROUND + (_LINE - _GROUND) * line[:, None], dtype=np.float32)
+
+
+def _light(s: _Samples, surface: Surface, lights: Lights, camera: Camera, w: int) -> F32:
+    """Light on each sample (k, 3), gloss included; each of a pixel's four samples takes every fourth
+    direction.
+    """
+    sun, sky, sky_z = (
+        np.zeros(len(s.where), np.float32) for _ in range(3)
+    )  # sums of V max(n . l, 0), the last times l_z
+    glint = np.zeros(len(s.where), np.float32)
+    sample = s.where // w % 2 * 2 + s.where % 2  # which of its pixel's four samples each one is
+    n_sun, n_sky = len(lights.sun), len(lights.sky)
+    sun_map = min(max(2 * w // 3, 320), 1600)  # as fine as the picture needs
+    for quarter in range(4):
+        mine = np.flatnonzero(sample == quarter)
+        position, normal = np.ascontiguousarray(s.position[mine].T), np.ascontiguousarray(s.normal[mine].T)
+        received = np.zeros((4, len(mine)), np.float32)
+        for toward in lights.sun[quarter::4]:
+            seen = _visibility(surface.corners, toward, position, normal, sun_map)
+            received[0] += np.maximum(toward.astype(np.float32) @ normal, 0) * seen
+            received[3] += seen
+        for toward in lights.sky[quarter::4]:
+            seen = _visibility(surface.corners, toward, position, normal, sun_map // 5)
+            cosine = np.maximum(toward.astype(np.float32) @ normal, 0) * seen
+            received[1] += cosine
+            received[2] += np.float32(toward[2]) * cosine
+        sun[mine], sky[mine], sky_z[mine] = (
+            received[0] * (4 / n_sun),
+            received[1] * (8 / n_sky),
+            received[2] * (8 / n_sky),
+        )
+        glint[mine] = received[3] * (4 / n_sun)
+    bounce = (0.5 - 0.5 * s.normal[:, 2:]) * _BOUNCE
+    light = (
+        bounce
+        + sun[:, None] * _SUN_COLOUR
+        + sky[:, None] * _SKY_SIDE
+        + sky_z[:, None] * (_SKY_TOP - _SKY_SIDE)
+    )
+    glossy = np.flatnonzero((s.gloss > 0) & (sun > 0))
+    halfway = camera.position.astype(np.float32) - s.position[glossy]
+    halfway /= np.maximum(np.linalg.norm(halfway, axis=1, keepdims=True), 1e-9)
+    halfway += lights.sun.mean(axis=0).astype(np.float32)
+    halfway /= np.maximum(np.linalg.norm(halfway, axis=1, keepdims=True), 1e-9)
+    gleam = np.einsum("ij,ij->i", s.normal[glossy], halfway).clip(0, 1) ** 48
+    # The gleam is white whatever the albedo, by which the caller multiplies.
+    light[glossy] += (0.3 * s.gloss[glossy] * glint[glossy] * gleam)[:, None] / np.maximum(
+        s.albedo[glossy], 0.02
+    )
+    return np.asarray(light, dtype=np.float32)
+
+
+def _visibility(corners: F64, toward: F64, position: F32, normal: F32, size: int) -> NDArray[np.bool_]:
+    """Whether each point, a column of (3, k), sees the light from direction `toward` past the triangles
+    `corners`.
+    """
+    if len(corners) == 0:
+        return np.ones(position.shape[1], np.bool_)
+    side = np.cross(toward, np.eye(3)[np.argmin(np.abs(toward))])
+    side /= np.linalg.norm(side)
+    axes = np.column_stack([side, np.cross(toward, side), toward])
+    local = corners @ axes
+    low, high = local.min(axis=(0, 1)), local.max(axis=(0, 1))
+    texel = float(max(high[0] - low[0], high[1] - low[1], 1e-6)) / (size - 4)
+    pixels = np.concatenate(
+        [(local[..., :2] - low[:2]) / texel + 2, (local[..., 2:] - low[2]) + 1.0], axis=-1
+    )
+    drawn = rasterize(pixels, size, size)
+    depth = np.where(drawn.face >= 0, drawn.nearness, -np.inf).astype(np.float32).reshape(-1)
+    # A point is moved off its own surface by about a texel, or rounding would let it shadow itself.
+    to_map = (axes.T / np.array([[texel], [texel], [1.0]])).astype(np.float32)
+    q = to_map @ position + (to_map * np.float32(1.6 * texel)) @ normal
+    q -= np.array(
+        [[low[0] / texel - 2], [low[1] / texel - 2], [low[2] - 1.0 - 1.2 * texel]], dtype=np.float32
+    )
+    np.clip(q[:2], 0, size - 1, out=q[:2])
+    x, y = q[0].astype(np.int32), q[1].astype(np.int32)
+    return np.asarray(q[2] >= depth[y * size + x])
+
+
+def _blend_ghost(
+    image: F32, ghost: Surface, opacity: float, seen: Buffer, camera: Camera, rays: F32, lights: Lights
+) -> None:
+    """Lay a transparent surface over the picture where nothing solid is nearer; denser where it is seen at a
+    slant, like glass.
+    """
+    own = visible_faces(ghost.corners, camera, seen.face.shape[1], seen.face.shape[0])
+    front = np.flatnonzero((own.face >= 0) & (own.nearness > seen.nearness))
+    faces = own.face.reshape(-1)[front]
+    if len(faces) == 0:
+        return
+    ray = rays[front]
+    normal = _interpolate_normals(
+        ghost, faces, camera.position.astype(np.float32) + ray / own.nearness.reshape(-1)[front][:, None], ray
+    )
+    facing = np.abs(np.einsum("ij,ij->i", normal, ray)) / np.linalg.norm(ray, axis=1)
+    alpha = (opacity * (0.55 + 0.75 * (1 - facing) ** 2)).clip(0, 1)[:, None]
+    sun = np.maximum(normal @ lights.sun.mean(axis=0).astype(np.float32), 0)[:, None]
+    light = _SUN_COLOUR * sun + _SKY_SIDE * (0.6 + 0.4 * normal[:, 2:])
+    image[front] = image[front] * (1 - alpha) + ghost.albedo[faces] * light * alpha
+
+
+def _backdrop(rays: F32) -> F32:
+    """Nearly white at the horizon, a little blue above."""
+    slope = rays[..., 2] / np.linalg.norm(rays, axis=-1)
+    t = np.clip(slope * 1.6, 0, 1)[..., None]
+    return np.asarray(
+        (1 - t) * np.array([0.90, 0.915, 0.935]) + t * np.array([0.72, 0.79, 0.88]), dtype=np.float32
+    )
+
+
+def _to_srgb(linear: F32) -> F32:
+    """Linear light to sRGB, with highlights above 0.8 rolled off instead of clipped."""
+    x = np.maximum(linear, 0)
+    x = np.where(x > 0.8, 0.8 + 0.2 * (1 - np.exp(-(x - 0.8) / 0.2)), x)
+    return np.asarray(np.where(x <= 0.0031308, 12.92 * x, 1.055 * x ** (1 / 2.4) - 0.055), dtype=np.float32)
+
+
+def to_linear(srgb: F64) -> F32:
+    """sRGB in 0..1 to linear light."""
+    x = np.asarray(srgb, dtype=np.float64)
+    return np.asarray(np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4), dtype=np.float32)

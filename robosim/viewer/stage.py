@@ -1,0 +1,125 @@
+"""What is to be seen, free of how it is drawn: coloured triangle meshes fixed to links or to the world, and
+where links are.
+
+The browser viewer, the HTML export and the PNG painter all draw a `Stage`. Frames: a part's mesh is given in
+its own frame, posed by X in its link's frame L (or in W when it stands in the world).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robosim.viewer.content import collider_parts, robot_parts, scene_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from robosim.model import Model
+    from robosim.scene import Scene
+    from robosim.trajectory import Trajectory
+    from robosim.viewer.content import Part
+
+
+class Stage:
+    """A robot, its surroundings and its motion, ready to be drawn.
+
+    Args:
+        model: the robot.
+        scene: what stands around it and what it holds.
+        trajectory: its motion; must name positions of the robot.
+        q: configuration when there is no trajectory (n_q,); by default the robot's neutral one.
+
+    Attributes:
+        robot, colliders, world: the parts of each kind. Objects that the robot holds belong to `robot`.
+        duration: of the motion [s], 0 when there is none.
+        tips: links whose paths through space are worth drawing.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        scene: Scene | None = None,
+        trajectory: Trajectory | None = None,
+        *,
+        q: ArrayLike | None = None,
+    ) -> None:
+        self.model = model
+        self.trajectory = trajectory
+        self.q_rest = np.asarray(model.neutral() if q is None else q, dtype=np.float64)
+        self.robot = robot_parts(model)
+        self.colliders = collider_parts(model)
+        things = [] if scene is None else scene_parts(scene)
+        self.robot += [p for p in things if p.link is not None]
+        self.world = [p for p in things if p.link is None]
+        self.duration = 0.0 if trajectory is None else float(trajectory.duration)
+        self.tips = tip_links(model)
+        if trajectory is not None:
+            self._columns = position_columns(model, trajectory)
+
+    def configuration(self, t: float) -> NDArray[np.float64]:
+        """q (n_q,) at time t of the motion, or the resting one."""
+        q: NDArray[np.float64] = self.q_rest.copy()
+        if self.trajectory is not None:
+            q[self._columns] = self.trajectory.position(t)
+        return q
+
+    def link_poses(self, q: NDArray[np.float64]) -> Mapping[str, NDArray[np.float64]]:
+        """X_WL (4, 4) of every link."""
+        return self.model.link_poses(q)
+
+    def tip_paths(self, count: int = 200) -> list[NDArray[np.float64]]:
+        """For each tip that moves, its path (count, 3) in W over the motion [m]."""
+        if self.duration == 0.0:
+            return []
+        poses = [self.link_poses(self.configuration(t)) for t in np.linspace(0, self.duration, count)]
+        paths = (np.array([X[tip][:3, 3] for X in poses]) for tip in self.tips)
+        return [p for p in paths if np.ptp(p, axis=0).max() > 1e-4]
+
+    def bounds(self, *, samples: int = 25) -> NDArray[np.float64]:
+        """Points in W (k, 3) whose hull holds everything bounded, over the whole motion."""
+        points = [transform(p.X, p.vertices) for p in self.world if p.bounded]
+        for t in np.linspace(0, self.duration, samples if self.duration > 0 else 1):
+            X_WL = self.link_poses(self.configuration(t))
+            points += [transform(p.pose(X_WL), _box_corners(p)) for p in self.robot]
+        return np.concatenate(points) if points else np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.0]])
+
+
+def transform(X: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points (..., 3) moved by a pose X (4, 4)."""
+    return np.asarray(points @ X[:3, :3].T + X[:3, 3])
+
+
+def position_columns(model: Model, trajectory: Trajectory) -> list[int]:
+    """Where in q each position of the trajectory belongs, by name.
+
+    Raises:
+        TrajectoryError: it names a position that the robot lacks.
+    """
+    from robosim.errors import TrajectoryError
+
+    known = {name: k for k, name in enumerate(model.position_names)}
+    for name in trajectory.position_names:
+        if name not in known:
+            raise TrajectoryError(
+                f"the trajectory moves {name!r}, which {model.name} does not have; it has {', '.join(known)}"
+            )
+    return [known[name] for name in trajectory.position_names]
+
+
+def tip_links(model: Model) -> list[str]:
+    """The links whose paths show the motion: the end effectors, else the groups' tips, else the last link."""
+    tips = [e.link for e in model.end_effectors.values()]
+    tips = tips or [g.tip for g in model.groups.values() if g.tip]
+    return list(dict.fromkeys(tips or [model.link_names[-1]]))
+
+
+def _box_corners(part: Part) -> NDArray[np.float64]:
+    """The eight corners (8, 3) of the box around a part, in its own frame."""
+    low, high = part.box()
+    return np.array(
+        [[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
+    )

@@ -1,0 +1,142 @@
+"""A stage drawn by viser, for a browser: the same nodes serve the live viewer and the standalone HTML file.
+
+Every link of the robot is a frame node; a motion only moves frames, so each mesh is sent once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robosim.errors import MissingDependencyError
+from robosim.viewer.camera import Camera
+from robosim.viewer.meshing import split_creases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import ModuleType
+
+    from numpy.typing import NDArray
+
+    from robosim.viewer.content import Part
+    from robosim.viewer.stage import Stage
+
+TRACE_COLOUR = (235, 110, 30)
+
+
+def import_viser() -> ModuleType:
+    """The viser package.
+
+    Raises:
+        MissingDependencyError: it is not installed.
+    """
+    try:
+        import viser
+    except ImportError as error:
+        raise MissingDependencyError(
+            "the browser viewer needs the package viser: pip install 'robosim[view]' brings it"
+        ) from error
+    return viser
+
+
+class WebScene:
+    """The nodes of a stage on a viser server.
+
+    Args:
+        server: a viser.ViserServer.
+        stage: what to show.
+        camera: where visitors start.
+    """
+
+    def __init__(self, server: Any, stage: Stage, camera: Camera) -> None:
+        self.server = server
+        self.stage = stage
+        scene = server.scene
+        server.initial_camera.position = tuple(camera.position)
+        server.initial_camera.look_at = tuple(camera.look_at)
+        server.initial_camera.fov = camera.fov
+        # Beside viser's own sun in the zenith, which casts the shadows: a light over the visitor's shoulder,
+        # for what stands upright.
+        scene.configure_environment_map("studio", environment_intensity=0.25)
+        shoulder = camera.look_at + 4 * (camera.position - camera.look_at) + 2 * camera.R_WC[:, 0]
+        scene.add_light_directional("/light", intensity=1.1, position=tuple(shoulder))
+        scene.add_grid(
+            "/grid",
+            infinite_grid=True,
+            fade_distance=12.0,
+            shadow_opacity=0.2,
+            cell_color=(205, 208, 214),
+            section_color=(170, 175, 184),
+        )
+        self.links: dict[str, Any] = {}
+        self._placed: dict[str, NDArray[np.float64]] = {}
+        for part in (*stage.robot, *stage.colliders):
+            if part.link is not None and part.link not in self.links:
+                name = f"/robot/{len(self.links)}_{_node(part.link)}"
+                self.links[part.link] = scene.add_frame(name, show_axes=False)
+        self._add(stage.robot, "robot")
+        self.colliders = self._add(stage.colliders, "colliders", visible=False)
+        self._add(stage.world, "world")
+        self.traces = [
+            scene.add_line_segments(
+                f"/trace/{k}", np.stack([path[:-1], path[1:]], axis=1), TRACE_COLOUR, thickness=0.006
+            )
+            for k, path in enumerate(stage.tip_paths())
+        ]
+        self.place(stage.configuration(0.0))
+
+    def place(self, q: NDArray[np.float64]) -> None:
+        """Move the robot to a configuration; links that stay where they are cost nothing."""
+        poses = self.stage.link_poses(q)
+        for name, frame in self.links.items():
+            X = poses[name]
+            if name in self._placed and np.array_equal(self._placed[name], X):
+                continue
+            self._placed[name] = X
+            frame.position = tuple(X[:3, 3])
+            frame.wxyz = tuple(wxyz(X[:3, :3]))
+
+    def _add(self, parts: Iterable[Part], kind: str, *, visible: bool = True) -> list[Any]:
+        handles = []
+        for k, part in enumerate(parts):
+            parent = f"/{kind}" if part.link is None else self.links[part.link].name
+            vertices, faces = split_creases(part.vertices, part.faces)
+            handles.append(
+                self.server.scene.add_mesh_simple(
+                    f"{parent}/{kind}_{k}_{_node(part.name)}",
+                    vertices.astype(np.float32),
+                    faces.astype(np.uint32),
+                    color=_vivid(part.rgba),
+                    opacity=None if part.rgba[3] >= 1 else part.rgba[3],
+                    side="double",
+                    position=tuple(part.X[:3, 3]),
+                    wxyz=tuple(wxyz(part.X[:3, :3])),
+                    visible=visible,
+                )
+            )
+        return handles
+
+
+def wxyz(R: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Quaternion (w, x, y, z) of a rotation matrix, as viser wants it."""
+    from robosim.geometry import pose_to_xyz_quaternion
+
+    X = np.eye(4)
+    X[:3, :3] = R
+    quaternion = pose_to_xyz_quaternion(X)[1]
+    return np.roll(quaternion, 1)
+
+
+def _vivid(rgba: tuple[float, ...]) -> tuple[float, float, float]:
+    """A colour that looks like the given one after the browser's film-like tone mapping, which greys and
+    brightens.
+    """
+    r, g, b = rgba[:3]
+    grey = (r + g + b) / 3
+    return tuple(min(max(0.8 * (grey + 1.45 * (c - grey)), 0.0), 1.0) for c in (r, g, b))  # type: ignore[return-value]
+
+
+def _node(name: str | None) -> str:
+    """A name as part of a node's path, in which a slash would mean a child."""
+    return str(name).replace("/", ".")
