@@ -1,0 +1,103 @@
+"""Entry of the `robosim` command: parse, run one subcommand, turn every outcome into an exit code.
+
+    0    done
+    2    bad input: one line `robosim: error: ...` on stderr, no traceback unless --debug
+    3    no plan
+    130  interrupted (Ctrl-C)
+    141  the reader of our output closed the pipe
+
+Nothing heavy is imported before a subcommand runs, so that --help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from robosim.cli import check, inspect, listing, plan, render, view
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EXIT_DONE, EXIT_BAD_INPUT, EXIT_NO_PLAN, EXIT_INTERRUPTED, EXIT_PIPE = 0, 2, 3, 130, 141
+
+_COMMANDS = (plan, inspect, view, render, check, listing)
+# A list of numbers that begins with a minus sign, which argparse would take for an option.
+_NUMBERS = re.compile(r"-[0-9.][-+0-9.eE]*(,[-+0-9.eE]+)*,?")
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser that reports errors the way the rest of the command does."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_BAD_INPUT, f"robosim: error: {message}; see `{self.prog} --help`\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command, with one subparser for each subcommand."""
+    parser = _Parser(
+        prog="robosim",
+        description="Plan robot motions, look at them, and look into robot descriptions.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    parser.add_argument("--debug", action="store_true", help="on an error, print the full traceback")
+    commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
+    for command in _COMMANDS:
+        command.add_parsers(commands)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        argv: arguments after the program's name; those of the process when None.
+
+    Returns:
+        The exit code, see above.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in arguments
+    try:
+        try:
+            return _run([a for a in arguments if a != "--debug"])
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes stdout once more on its way out; give it somewhere harmless to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_PIPE
+    except KeyboardInterrupt:
+        print("robosim: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except Exception as error:
+        from robosim.errors import RobosimError
+
+        if debug:
+            raise
+        if isinstance(error, RobosimError | OSError):
+            print(f"robosim: error: {error}", file=sys.stderr)
+            return EXIT_BAD_INPUT
+        raise
+
+
+def _run(arguments: list[str]) -> int:
+    parser = build_parser()
+    try:
+        # A leading space tells argparse that this is a value; number parsers ignore it.
+        args = parser.parse_args([f" {a}" if _NUMBERS.fullmatch(a) else a for a in arguments])
+    except SystemExit as stop:  # --help or a usage error, already printed
+        return int(stop.code or 0)
+    if args.version:
+        from robosim.cli.check import installed_version
+
+        print(f"robosim {installed_version('robosim') or '(not installed: runs from its source tree)'}")
+        return EXIT_DONE
+    if not hasattr(args, "run"):
+        parser.print_help()
+        return EXIT_DONE
+    return int(args.run(args))

@@ -1,0 +1,75 @@
+"""Files that the command writes: their endings, checked before any work is done, and how each kind is
+made.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from robosim.errors import FileError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.figure import Figure
+
+    from robosim.model import Model
+    from robosim.scene import Scene
+    from robosim.trajectory import Trajectory
+
+TRAJECTORY = (".json", ".csv", ".npz")
+PLOT = (".png", ".svg", ".pdf")
+RENDER = (".html", ".png")
+
+
+def check_outputs(outputs: Mapping[str, tuple[str | None, tuple[str, ...]]]) -> None:
+    """Refuse, before any work, what could not be written in the end: (path, allowed endings) by option.
+
+    Raises:
+        FileError: an ending that is not known, a folder that does not exist, or two options for one file.
+    """
+    seen: dict[Path, str] = {}
+    for option, (name, endings) in outputs.items():
+        if name is None:
+            continue
+        path = Path(name)
+        if path.suffix.lower() not in endings:
+            raise FileError(
+                f"{option} {name}: the name must end in {', '.join(endings[:-1])} or {endings[-1]}"
+            )
+        if not path.parent.is_dir():
+            raise FileError(f"{option} {name}: there is no folder {str(path.parent)!r}")
+        if path.is_dir():
+            raise FileError(f"{option} {name}: is a folder")
+        if path.resolve() in seen:
+            raise FileError(f"{option} {name}: {seen[path.resolve()]} writes the same file")
+        seen[path.resolve()] = option
+
+
+def save_figure(figure: Figure, name: str) -> None:
+    """Write a figure, whole or not at all."""
+    from robosim.files import write_file
+
+    data = io.BytesIO()
+    figure.savefig(data, format=Path(name).suffix[1:].lower(), dpi=110)
+    write_file(name, data.getvalue())
+
+
+def render(
+    name: str,
+    model: Model,
+    scene: Scene | None,
+    trajectory: Trajectory | None,
+    *,
+    q: Any = None,
+    **picture: Any,
+) -> None:
+    """Write an animation or a picture, by the name's ending."""
+    from robosim import viewer
+
+    if Path(name).suffix.lower() == ".html":
+        viewer.export_html(name, model, scene, trajectory, q=q)
+    else:
+        viewer.render_png(name, model, scene, trajectory, q=q, **picture)

@@ -1,0 +1,163 @@
+"""Options that several subcommands share, and what they stand for.
+
+Importing this module costs nothing: what needs NumPy is imported where it is called.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from robosim.model import Model
+    from robosim.scene import Scene
+    from robosim.trajectory import Trajectory
+
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_robot(parser: argparse.ArgumentParser) -> None:
+    """ROBOT and how to read it."""
+    parser.add_argument(
+        "robot", metavar="ROBOT", help="a bundled robot (see `robosim robots`), or a URDF or xacro file"
+    )
+    group = parser.add_argument_group("reading the robot")
+    group.add_argument("--srdf", metavar="FILE", help="groups, named states and disabled collision pairs")
+    group.add_argument("--joint-limits", metavar="FILE", help="MoveIt's joint_limits.yaml")
+    group.add_argument(
+        "--package-dir",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="where package:// paths are looked for; may be repeated",
+    )
+    group.add_argument(
+        "--convex",
+        choices=("hull", "pieces"),
+        default="hull",
+        help="a collision mesh becomes its convex hull, or convex pieces (needs the extra decomp)",
+    )
+
+
+def add_scene(parser: argparse.ArgumentParser) -> None:
+    """--scene."""
+    parser.add_argument(
+        "--scene", metavar="NAME|FILE", help="a bundled scene (see `robosim scenes`), or a YAML scene file"
+    )
+
+
+def add_json(parser: argparse._ActionsContainer) -> None:
+    """--json."""
+    parser.add_argument("--json", action="store_true", help="print JSON on stdout, and nothing else")
+
+
+def load_model(args: argparse.Namespace) -> Model:
+    """The robot that the options name."""
+    from robosim import load_robot
+    from robosim.cli.output import busy
+
+    with busy(f"loading {args.robot}"):
+        return load_robot(
+            args.robot,
+            srdf=args.srdf,
+            joint_limits=args.joint_limits,
+            package_dirs=args.package_dir,
+            convex=args.convex,
+        )
+
+
+def find_scene(name: str | None) -> Scene | None:
+    """The scene that --scene names: a file, or a bundled one.
+
+    Raises:
+        SceneError: neither.
+    """
+    from robosim.cli.output import busy
+    from robosim.scene import load_scene
+
+    if name is None:
+        return None
+    with busy(f"loading {name}"):
+        return load_scene(name)
+
+
+def load_trajectory(name: str | None, model: Model) -> Trajectory | None:
+    """The trajectory of a file, for this robot.
+
+    Raises:
+        FileError, TrajectoryError: it cannot be read, or moves what the robot lacks.
+    """
+    from robosim.trajectory import Trajectory
+    from robosim.viewer.stage import position_columns
+
+    if name is None:
+        return None
+    trajectory = Trajectory.load(name)
+    position_columns(model, trajectory)
+    return trajectory
+
+
+def parse_positions(text: str, option: str) -> Any:
+    """What a user writes for a configuration: `q1,q2,...`, `joint=q,...`, or the name of a state.
+
+    Returns:
+        list of numbers, dict of numbers by joint name, or the name itself.
+
+    Raises:
+        PlanningError: numbers and names are mixed, or a number cannot be read.
+    """
+    from robosim.errors import PlanningError
+
+    items = [item.strip() for item in text.split(",") if item.strip()]
+    if not items:
+        raise PlanningError(f"{option} is empty; expected numbers, joint=number, or the name of a state")
+    if any("=" in item for item in items):
+        named: dict[str, float] = {}
+        for item in items:
+            joint, equals, value = item.partition("=")
+            if not equals:
+                raise PlanningError(f"{option}: {item!r} lacks a joint name; expected joint=number")
+            if joint.strip() in named:
+                raise PlanningError(f"{option}: joint {joint.strip()!r} is given twice")
+            named[joint.strip()] = _number(value, option)
+        return named
+    if len(items) == 1 and not _is_number(items[0]):
+        return items[0]
+    return [_number(item, option) for item in items]
+
+
+def _number(text: str, option: str) -> float:
+    from robosim.errors import PlanningError
+
+    try:
+        return float(text)
+    except ValueError:
+        raise PlanningError(f"{option}: {text.strip()!r} is not a number") from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def resting_configuration(
+    model: Model, scene: Scene | None, metadata: Mapping[str, Any] | None = None
+) -> Any:
+    """q (n_q,) of what a trajectory does not move: as its file says, else at the scene's start, else
+    neutral.
+    """
+    q = model.neutral()
+    index = {name: k for k, name in enumerate(model.position_names)}
+    known: dict[str, float] = {}
+    if scene is not None and "start" in scene.starts:
+        known.update(scene.starts["start"])
+    known.update((metadata or {}).get("rest", {}))
+    for name, value in known.items():
+        if name in index:
+            q[index[name]] = value
+    return q

@@ -1,0 +1,190 @@
+"""`robosim plan`: a motion for a robot among obstacles, printed as a table and written as a trajectory."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from robosim.cli.options import add_json, add_robot, add_scene
+
+if TYPE_CHECKING:
+    from robosim.cli.options import Subparsers
+    from robosim.model import Model
+    from robosim.scene import Scene
+
+NO_PLAN = 3
+
+_EPILOG = """\
+Without a goal, the scene's own named start and goal are used.
+
+examples:
+  robosim plan ur5 --scene bookshelf_small -o plan.json
+  robosim plan ur5 --goal 0.5,-1.2,1.3,-1.6,-1.5,0
+  robosim plan my_arm.urdf --goal-pose 0.4 0.1 0.5 0 1 0 0 --frame tool0 --view
+"""
+
+
+def add_parsers(commands: Subparsers) -> None:
+    """Add this subcommand."""
+    parser = commands.add_parser(
+        "plan",
+        help="plan a motion among obstacles",
+        description="Plan a collision-free, timed motion within every limit.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_robot(parser)
+    add_scene(parser)
+    where = parser.add_argument_group("where from and where to")
+    goal = where.add_mutually_exclusive_group()
+    goal.add_argument(
+        "--goal", metavar="Q1,Q2,...", help="positions in model order, or joint=position,... [rad, m]"
+    )
+    goal.add_argument(
+        "--goal-named", metavar="NAME", help="a goal of the scene, or a named state of the robot"
+    )
+    goal.add_argument(
+        "--goal-pose",
+        metavar=("X", "Y", "Z", "QX", "QY", "QZ", "QW"),
+        nargs=7,
+        type=float,
+        help="pose of a link in the world [m, quaternion]",
+    )
+    where.add_argument(
+        "--frame", metavar="LINK", help="the link that --goal-pose is about; the end effector by default"
+    )
+    where.add_argument("--start", metavar="Q1,Q2,...", help="like --goal, or the name of a start or state")
+    where.add_argument(
+        "--group", metavar="NAME|JOINTS", help="the joints that may move: a group, or joint,joint,..."
+    )
+    how = parser.add_argument_group("how")
+    how.add_argument("--planner", metavar="NAME", default="rrt_connect", help="see `robosim planners`")
+    how.add_argument("--seed", metavar="N", type=int, default=0, help="of the random numbers, default 0")
+    how.add_argument("--budget", metavar="SECONDS", type=float, help="wall-clock time after which to stop")
+    how.add_argument("--velocity-scaling", metavar="S", type=float, default=1.0, help="0 to 1, default 1")
+    how.add_argument("--acceleration-scaling", metavar="S", type=float, default=1.0, help="0 to 1, default 1")
+    how.add_argument(
+        "--jerk-limit", metavar="J", type=float, help="[rad/s^3, m/s^3] for all joints; no limit by default"
+    )
+    out = parser.add_argument_group("what to do with the plan")
+    out.add_argument("-o", "--output", metavar="FILE", help="write the trajectory: .json, .csv or .npz")
+    out.add_argument("--plot", metavar="FILE", help="plot positions to torques: .png, .svg or .pdf")
+    out.add_argument("--render", metavar="FILE", help="write an animation (.html) or a picture (.png)")
+    out.add_argument("--view", action="store_true", help="show it in the browser")
+    add_json(out)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Plan, report, write."""
+    from robosim import planners
+    from robosim.cli import files, report
+    from robosim.cli.options import find_scene, load_model
+    from robosim.cli.output import busy, print_json
+
+    files.check_outputs(
+        {
+            "--output": (args.output, files.TRAJECTORY),
+            "--plot": (args.plot, files.PLOT),
+            "--render": (args.render, files.RENDER),
+        }
+    )
+    model, scene = load_model(args), find_scene(args.scene)
+    problem = make_problem(args, model, scene)
+    with busy("planning"):
+        result = planners.plan(
+            problem,
+            planner=args.planner,
+            seed=args.seed,
+            budget=args.budget,
+            velocity_scaling=args.velocity_scaling,
+            acceleration_scaling=args.acceleration_scaling,
+            jerk_limit=args.jerk_limit,
+        )
+    summary = report.summarize(result, model, scene)
+    written: list[str] = []
+    if result.trajectory is not None:
+        if args.output:
+            result.trajectory.save(args.output)
+            written.append(args.output)
+        if args.plot:
+            with busy(f"plotting {args.plot}"):
+                files.save_figure(result.trajectory.plot(), args.plot)
+            written.append(args.plot)
+        if args.render:
+            with busy(f"rendering {args.render}"):
+                files.render(args.render, model, scene, result.trajectory, q=result.q_rest)
+            written.append(args.render)
+    if args.json:
+        print_json({**summary, "written": written})
+    else:
+        report.print_summary(summary, written)
+    if result.trajectory is None:
+        return NO_PLAN
+    if args.view:
+        from robosim.cli.view import serve
+
+        serve(model, scene, result.trajectory, q=result.q_rest, quiet=args.json)
+    return 0
+
+
+def make_problem(args: argparse.Namespace, model: Model, scene: Scene | None) -> Any:
+    """The planning problem that the options describe.
+
+    Raises:
+        PlanningError: there is no goal, or an option cannot be understood.
+    """
+    from robosim.cli.options import parse_positions
+    from robosim.errors import PlanningError
+    from robosim.geometry import pose
+    from robosim.planners import PoseGoal, Problem
+
+    goal: Any = None
+    if args.goal is not None:
+        goal = parse_positions(args.goal, "--goal")
+    elif args.goal_named is not None:
+        goal = args.goal_named
+    elif args.goal_pose is not None:
+        x, y, z, *quaternion = args.goal_pose
+        norm = sum(c * c for c in quaternion) ** 0.5
+        if not 0.99 < norm < 1.01:
+            raise PlanningError(
+                f"--goal-pose: the quaternion QX QY QZ QW has length {norm:.4g}; it must be 1"
+            )
+        goal = PoseGoal(
+            args.frame or _end_effector(model), pose((x, y, z), quaternion=[c / norm for c in quaternion])
+        )
+    elif scene is None:
+        raise PlanningError(
+            "there is no goal: give --goal, --goal-named or --goal-pose, or a scene that has one "
+            "(--scene, see `robosim scenes`)"
+        )
+    elif "goal" not in scene.goals:
+        known = ", ".join(scene.goals)
+        hint = f"name one of its goals with --goal-named: {known}" if known else "give --goal or --goal-pose"
+        raise PlanningError(f"scene {scene.name!r} has no goal named 'goal'; {hint}")
+    if args.frame is not None and args.goal_pose is None:
+        raise PlanningError("--frame is about --goal-pose, which is not given")
+    start = None if args.start is None else parse_positions(args.start, "--start")
+    group: Any = args.group
+    if group is not None and group not in model.groups:
+        group = [joint.strip() for joint in group.split(",")]
+    return Problem(model, scene, start=start, goal=goal, group=group)
+
+
+def _end_effector(model: Model) -> str:
+    """The link that a pose is about when the user names none.
+
+    Raises:
+        PlanningError: the robot has several, or none that is known.
+    """
+    from robosim.errors import PlanningError
+    from robosim.viewer.stage import tip_links
+
+    tips = tip_links(model)
+    if len(tips) == 1:
+        return tips[0]
+    raise PlanningError(
+        f"--goal-pose needs --frame: {model.name} has several end effectors, {', '.join(tips)}"
+    )

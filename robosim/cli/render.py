@@ -1,0 +1,71 @@
+"""`robosim render`: a motion as a standalone HTML animation or a PNG picture."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from robosim.cli.options import add_robot, add_scene
+
+if TYPE_CHECKING:
+    from robosim.cli.options import Subparsers
+
+
+def add_parsers(commands: Subparsers) -> None:
+    """Add this subcommand."""
+    parser = commands.add_parser(
+        "render",
+        help="write an HTML animation or a PNG picture",
+        description="Write a standalone HTML animation (.html), or a picture (.png) painted without browser or GPU.",
+        allow_abbrev=False,
+    )
+    add_robot(parser)
+    add_scene(parser)
+    parser.add_argument("--trajectory", metavar="FILE", help="a motion that `robosim plan -o` wrote")
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="out.html or out.png")
+    picture = parser.add_argument_group("the picture")
+    picture.add_argument("--size", metavar="WxH", default="1200x900", help="in pixels, default 1200x900")
+    picture.add_argument("--ghosts", metavar="N", type=int, default=4, help="poses between start and goal")
+    picture.add_argument(
+        "--azimuth", metavar="DEG", type=float, help="where the eye stands, about z from x; chosen by default"
+    )
+    picture.add_argument("--elevation", metavar="DEG", type=float, help="of the eye above the horizon")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Load, draw, write."""
+    import math
+
+    from robosim.cli import files
+    from robosim.cli.options import find_scene, load_model, load_trajectory, resting_configuration
+    from robosim.cli.output import busy
+
+    files.check_outputs({"--output": (args.output, files.RENDER)})
+    size = _size(args.size)
+    model, scene = load_model(args), find_scene(args.scene)
+    trajectory = load_trajectory(args.trajectory, model)
+    q = resting_configuration(model, scene, trajectory.metadata if trajectory else None)
+    with busy(f"rendering {args.output}"):
+        files.render(
+            args.output,
+            model,
+            scene,
+            trajectory,
+            q=q,
+            size=size,
+            ghosts=args.ghosts,
+            azimuth=None if args.azimuth is None else math.radians(args.azimuth),
+            elevation=None if args.elevation is None else math.radians(args.elevation),
+        )
+    print(f"wrote {args.output}")
+    return 0
+
+
+def _size(text: str) -> tuple[int, int]:
+    from robosim.errors import RobosimError
+
+    width, x, height = text.lower().partition("x")
+    if not (x and width.isdecimal() and height.isdecimal()):
+        raise RobosimError(f"--size {text}: expected WIDTHxHEIGHT in pixels, such as 1200x900")
+    return int(width), int(height)

@@ -1,0 +1,139 @@
+"""What there is to say about a plan: one summary, for JSON as it is and for people as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robosim.cli.output import milliseconds, number, paint, print_heading, print_pairs, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from robosim.model import Model
+    from robosim.planners import PlanResult
+    from robosim.scene import Scene
+    from robosim.trajectory import Trajectory
+
+_SAMPLES = 1000  # moments at which peaks and clearance are taken
+
+
+def summarize(result: PlanResult, model: Model, scene: Scene | None) -> dict[str, Any]:
+    """The result's own account, with each joint's peaks beside their limits and the smallest clearance on the
+    way.
+    """
+    summary = {**result.to_dict(), "scene": None if scene is None else scene.name}
+    if result.trajectory is not None:
+        summary["joints"] = joint_peaks(result.trajectory)
+        summary["clearance"] = clearance(result, model, scene)
+    return summary
+
+
+def joint_peaks(trajectory: Trajectory) -> list[dict[str, Any]]:
+    """For each position: way, peak velocity, acceleration and torque, each beside its limit where there is
+    one.
+    """
+    t = np.linspace(0, trajectory.duration, _SAMPLES)
+    limits = trajectory.limits
+    q = trajectory.position(t)
+    peaks: dict[str, NDArray[np.float64]] = {
+        "velocity": np.abs(trajectory.velocity(t)).max(axis=0),
+        "acceleration": np.abs(trajectory.acceleration(t)).max(axis=0),
+    }
+    if trajectory.inverse_dynamics is not None:
+        peaks["torque"] = np.abs(trajectory.torque(t)).max(axis=0)
+    joints = []
+    for k, name in enumerate(trajectory.position_names):
+        joint: dict[str, Any] = {
+            "name": name,
+            "unit": trajectory.units[k],
+            "way": float(np.abs(np.diff(q[:, k])).sum()),
+        }
+        for quantity, values in peaks.items():
+            names = trajectory.torque_names if quantity == "torque" else trajectory.position_names
+            if name not in names:
+                continue  # the forces of a joint with several coordinates have names of their own
+            column = names.index(name)
+            bound = (
+                None if limits is None else getattr(limits, "effort" if quantity == "torque" else quantity)
+            )
+            joint[quantity] = float(values[column])
+            joint[f"{quantity}_limit"] = None if bound is None else float(bound[column])
+        joints.append(joint)
+    return joints
+
+
+def clearance(result: PlanResult, model: Model, scene: Scene | None) -> dict[str, Any] | None:
+    """The smallest distance on the way, at sampled moments: metres, seconds, and between what."""
+    from robosim.scene import Scene as EmptyScene
+
+    assert result.trajectory is not None
+    compiled = (EmptyScene("empty") if scene is None else scene).compile(model)
+    best: dict[str, Any] | None = None
+    for t in np.linspace(0, result.trajectory.duration, 200):
+        distance, a, b, *_ = compiled.min_distance(result.configuration(t))
+        if np.isfinite(distance) and (best is None or distance < best["distance"]):
+            best = {"distance": float(distance), "time": float(t), "between": [a, b]}
+    return best
+
+
+def print_summary(summary: Mapping[str, Any], written: Sequence[str]) -> None:
+    """The summary for people."""
+    where = f" in {summary['scene']}" if summary["scene"] else ""
+    status = paint(summary["status"], "bold", "green" if summary["ok"] else "red")
+    print(f"{summary['robot']}{where}: {status}, by {summary['planner']} with seed {summary['seed']}")
+    if summary["reason"]:
+        print(f"  {summary['reason']}")
+    if summary["ok"]:
+        _print_motion(summary)
+        _print_joints(summary["joints"])
+    print_heading("Time taken")
+    print_table(("", ""), [(stage, milliseconds(s)) for stage, s in summary["timings"].items()])
+    if written:
+        print()
+    for name in written:
+        print(f"wrote {name}")
+
+
+def _print_motion(summary: Mapping[str, Any]) -> None:
+    print_heading("Motion")
+    gap = summary["clearance"]
+    print_pairs(
+        {
+            "duration": f"{summary['duration']:.3f} s",
+            "path": f"{number(summary['path_length'])} in joint space, through {summary['waypoints']} waypoints",
+            "clearance": "nothing to collide with"
+            if gap is None
+            else f"{1e3 * gap['distance']:.1f} mm at {gap['time']:.2f} s, {gap['between'][0]} to {gap['between'][1]}",
+            "accelerations": f"limits from {summary['acceleration_source']}",
+        }
+    )
+
+
+def _print_joints(joints: Sequence[Mapping[str, Any]]) -> None:
+    print_heading("Joints: peaks, and how much of each limit they use")
+    shown = [q for q in ("velocity", "acceleration", "torque") if any(q in joint for joint in joints)]
+    rows = []
+    for joint in joints:
+        row = [joint["name"], f"{number(joint['way'], 3)} {joint['unit']}"]
+        for quantity in shown:
+            if quantity not in joint:
+                row += ["", ""]
+                continue
+            value, limit = joint[quantity], joint[f"{quantity}_limit"]
+            row += [f"{number(value, 3)} {_unit(joint['unit'], quantity)}", _share(value, limit)]
+        rows.append(row)
+    print_table(["joint", "way", *(text for quantity in shown for text in (quantity, ""))], rows)
+
+
+def _unit(position: str, quantity: str) -> str:
+    if quantity == "torque":
+        return "N m" if position == "rad" else "N"
+    return position + ("/s" if quantity == "velocity" else "/s2")
+
+
+def _share(value: float, limit: float | None) -> str:
+    return f"{100 * value / limit:.0f} %" if limit and np.isfinite(limit) else "-"
