@@ -1,4 +1,6 @@
-"""Oracles in plain NumPy: support function and membership of every shape. A new shape is one row in each table."""
+"""Oracles in plain NumPy: support function and membership of every shape. A new shape is one row in each
+table.
+"""
 
 from __future__ import annotations
 

@@ -36,9 +36,9 @@ def cases(oracle, kind_A, kind_B, n=N_POSES, size=1.0):
 def check(oracle, A, X_WA, B, X_WB, w: Witness, tolerance: float) -> None:
     """The certificate of a signed distance.
 
-    Always: both points on the surfaces, at distance * normal from each other, and both shapes behind the planes
-    through them with that normal (so a positive distance is a lower bound, and a translation by a negative one
-    separates). Negative: no other direction separates by less.
+    Always: both points on the surfaces, at distance * normal from each other, and both shapes behind the
+    planes through them with that normal (so a positive distance is a lower bound, and a translation by a
+    negative one separates). Negative: no other direction separates by less.
     """
     assert np.isfinite(w.distance)
     assert abs(np.linalg.norm(w.normal) - 1) < 1e-12
