@@ -6,6 +6,7 @@
 
 #include "bindings/arrays.h"
 #include "bindings/module.h"
+#include "planning/ik.h"
 #include "planning/timing.h"
 
 namespace py = pybind11;
@@ -124,9 +125,127 @@ py::tuple brake_bound(const py::object& q, const py::object& velocity, const py:
   return py::make_tuple(vector_array(motion.breaks), coefficient_array(motion));
 }
 
+struct IkFound {
+  IkResult result;
+  int n_q;
+  double seconds;
+};
+
+void read_box(const py::object& value, const char* name, double* box) {
+  if (value.is_none()) return;
+  const Array array = real_array(value, {6}, name, false);
+  for (int i = 0; i < 6; ++i) {
+    if (std::isnan(array.data()[i])) throw InputError(message(name, " holds NaN at index ", i));
+    box[i] = array.data()[i];
+  }
+}
+
+IkFound inverse_kinematics_bound(const Model& model, int frame, const py::object& X_WG, const py::object& box_lower,
+                                 const py::object& box_upper, const py::object& X_FE, const std::optional<std::vector<int>>& columns,
+                                 const py::object& lower, const py::object& upper, const py::object& seeds,
+                                 const py::object& reference, int random_seeds, std::uint64_t seed, int max_iterations,
+                                 int max_solutions, double position_tolerance, double rotation_tolerance, double distinct) {
+  if (frame < 0 || frame >= static_cast<int>(model.frames.size()))
+    throw InputError(message("frame ", frame, " is not one of the model's ", model.frames.size()));
+  IkGoal goal;
+  goal.frame = frame;
+  goal.X_WG = read_pose(X_WG, "X_WG");
+  if (!X_FE.is_none()) goal.X_FE = read_pose(X_FE, "X_FE");
+  read_box(box_lower, "box_lower", goal.lower);
+  read_box(box_upper, "box_upper", goal.upper);
+  for (int i = 0; i < 6; ++i)
+    if (!(goal.lower[i] <= goal.upper[i]))
+      throw InputError(message("box_lower[", i, "] is ", goal.lower[i], ", above box_upper[", i, "], ", goal.upper[i]));
+
+  IkOptions options;
+  if (columns) {
+    options.columns = checked_columns(model, *columns);
+  } else {
+    for (const Joint& joint : model.joints)
+      if (!joint.mimic && joint.type != JointType::floating)
+        for (int k = 0; k < joint.n_q; ++k) options.columns.push_back(joint.q_index + k);
+  }
+  const py::ssize_t n = static_cast<py::ssize_t>(options.columns.size());
+  options.lower = optional_values(lower, n, "lower", false);
+  options.upper = optional_values(upper, n, "upper", false);
+  for (const int column : options.columns) {
+    if (lower.is_none()) options.lower.push_back(model.limits.q_lower[at(column)]);
+    if (upper.is_none()) options.upper.push_back(model.limits.q_upper[at(column)]);
+  }
+  for (std::size_t j = 0; j < options.lower.size(); ++j)
+    if (!(options.lower[j] <= options.upper[j]))
+      throw InputError(message("the lower limit ", options.lower[j], " of column ", options.columns[j], " is above the upper, ", options.upper[j]));
+  options.reference = values(reference, model.n_q, "reference");
+  if (!seeds.is_none()) {
+    const py::array given = py::array::ensure(seeds);
+    if (!given || given.ndim() != 2) throw InputError(message("seeds must have shape (k, ", model.n_q, ")"));
+    const Array array = real_array(given, {given.shape(0), model.n_q}, "seeds");
+    options.seeds.assign(array.data(), array.data() + array.size());
+  }
+  if (random_seeds < 0 || max_iterations < 1 || max_solutions < 1)
+    throw InputError("random_seeds must be at least 0, max_iterations and max_solutions at least 1");
+  if (!(position_tolerance > 0 && rotation_tolerance > 0 && distinct > 0)) throw InputError("tolerances must be positive");
+  options.random_seeds = random_seeds;
+  options.seed = seed;
+  options.max_iterations = max_iterations;
+  options.max_solutions = max_solutions;
+  options.position_tolerance = position_tolerance;
+  options.rotation_tolerance = rotation_tolerance;
+  options.distinct = distinct;
+  py::gil_scoped_release release;
+  const auto start = std::chrono::steady_clock::now();
+  IkFound found{inverse_kinematics(model, goal, options), model.n_q, 0};
+  found.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return found;
+}
+
+void bind_inverse_kinematics(py::module_& m) {
+  py::class_<IkFound>(m, "IkResult", "Solutions of inverse kinematics, nearest first, or the closest that it came.")
+      .def_property_readonly(
+          "solutions",
+          [](const IkFound& f) {
+            Array out(Shape2{static_cast<py::ssize_t>(f.result.solutions.size()), f.n_q});
+            double* to = out.mutable_data();
+            for (const IkSolution& s : f.result.solutions) to = std::copy(s.q.begin(), s.q.end(), to);
+            return out;
+          },
+          "(k, n_q), nearest to the reference first.")
+      .def_property_readonly(
+          "errors",
+          [](const IkFound& f) {
+            Array out(Shape2{static_cast<py::ssize_t>(f.result.solutions.size()), 2});
+            double* to = out.mutable_data();
+            for (const IkSolution& s : f.result.solutions) *to++ = s.position_error, *to++ = s.rotation_error;
+            return out;
+          },
+          "(k, 2): what each lacks to the goal's box [m], [rad].")
+      .def_property_readonly("best", [](const IkFound& f) { return vector_array(f.result.best.q); },
+                             "Without solutions: (n_q) the closest that it came; else empty.")
+      .def_property_readonly("best_error",
+                             [](const IkFound& f) { return py::make_tuple(f.result.best.position_error, f.result.best.rotation_error); },
+                             "What that lacks to the goal's box: [m], [rad].")
+      .def_property_readonly("iterations", [](const IkFound& f) { return f.result.iterations; })
+      .def_property_readonly("seeds", [](const IkFound& f) { return f.result.seeds; }, "How many were tried.")
+      .def_readonly("seconds", &IkFound::seconds, "Time it took.");
+  m.def("inverse_kinematics", &inverse_kinematics_bound, py::arg("model"), py::arg("frame"), py::arg("X_WG"), py::kw_only(),
+        py::arg("box_lower") = py::none(), py::arg("box_upper") = py::none(), py::arg("X_FE") = py::none(),
+        py::arg("columns") = py::none(), py::arg("lower") = py::none(), py::arg("upper") = py::none(),
+        py::arg("seeds") = py::none(), py::arg("reference"), py::arg("random_seeds") = 100, py::arg("seed") = 0,
+        py::arg("max_iterations") = 60, py::arg("max_solutions") = 64, py::arg("position_tolerance") = 1e-6,
+        py::arg("rotation_tolerance") = 1e-6, py::arg("distinct") = 1e-2,
+        "Configurations with frame E (X_FE on the model's frame of this index) at the goal pose X_WG (4, 4), or within the box\n"
+        "box_lower <= (x, y, z [m], rotation x, y, z [rad]) <= box_upper about it, in its axes; infinite bounds free an axis.\n"
+        "Rotation: the twist about the axis with the widest range, then a rotation vector for the other two.\n"
+        "columns: the entries of q that may move (all but floating joints'), within lower and upper (the model's limits); the\n"
+        "others stay as in reference (n_q), which also decides what is near. seeds (k, n_q) are tried first, then random_seeds\n"
+        "spread over the limits, shifted by seed, until max_solutions distinct ones are found. Of configurations 2 pi apart the\n"
+        "nearest to the reference is given.");
+}
+
 }  // namespace
 
 void bind_motion(py::module_& m) {
+  bind_inverse_kinematics(m);
   py::class_<Timed>(m, "TimingResult", "A timed path, or why there is none.")
       .def_property_readonly("status", [](const Timed& t) { return to_string(t.result.status); },
                              "'solved', 'zero_limit', 'static_torque', 'start_velocity', 'end_velocity', 'torque_limit' or "

@@ -1,0 +1,45 @@
+// What is missing from the pose of a frame to the box of an IkGoal, and its derivative. See ik.h.
+#pragma once
+
+#include <vector>
+
+#include "planning/ik.h"
+
+namespace robosim {
+
+class IkResidual {
+ public:
+  IkResidual(const Model& model, const IkGoal& goal, const std::vector<int>& columns);
+
+  // Fills value() at q.
+  void evaluate(const double* q);
+  // Fills jacobian() at the q of the last evaluate.
+  void differentiate();
+
+  // (6): position in axes of G, rotation; both weighted. A row whose entry is inside its range is zero and stays out of J.
+  const double* value() const { return r_; }
+  double squared() const;
+  double position_error() const;  // [m]
+  double rotation_error() const;  // [rad]
+  const double* column(std::size_t j) const { return J_.data() + 6 * j; }
+
+ private:
+  const Model& model_;
+  const IkGoal& goal_;
+  Data<double> data_;
+  Frame frame_;  // E
+  SE3d X_GW_;
+  std::vector<int> dof_;                // of each column
+  std::vector<const Joint*> planar_;    // of each column, null where its joint is not planar
+  std::vector<int> columns_;
+  int twist_axis_ = 2;
+  double weight_[6];
+  double r_[6] = {};
+  bool active_[6] = {};
+  Vec3d phi_;
+  Mat3d R_GE_;
+  const double* q_ = nullptr;
+  std::vector<double> J_, J_full_;
+};
+
+}  // namespace robosim
