@@ -1,9 +1,9 @@
 """Triangle meshes: reading them strictly, their convex stand-ins, and the mass of the solid inside."""
 
 from robosim.meshes.cache import cache_folder
-from robosim.meshes.hull import convex_hull, is_convex
+from robosim.meshes.hull import convex_hull
 from robosim.meshes.load import MESH_FORMATS, load_mesh
-from robosim.meshes.mass import MassProperties, is_closed, mesh_mass_properties
+from robosim.meshes.mass import MassProperties, is_closed, is_convex, mesh_mass_properties
 from robosim.meshes.mesh import TriangleMesh
 from robosim.meshes.pieces import convex_decomposition, convex_hull_of_file, convex_pieces_of_file
 from robosim.meshes.standoff import Standoff, hull_standoff, left_out

@@ -72,7 +72,7 @@ def load_arrays(
 def store_arrays(key: str, arrays: Mapping[str, NDArray[np.float64] | NDArray[np.int64]]) -> None:
     """Store float64 and int64 arrays under `key`; silently does nothing where the folder cannot be written."""
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
     try:
         cache_folder().mkdir(parents=True, exist_ok=True)
         write_file(cache_folder() / key, buffer.getvalue())

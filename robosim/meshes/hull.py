@@ -1,4 +1,4 @@
-"""Convex hulls (Qhull), thinned out on request without ever losing a point, and the test whether a mesh is its hull.
+"""Convex hulls (Qhull), thinned out on request without ever losing a point.
 
 Flat or thread-like meshes have no volume; they are given a thickness of 0.2 mm in each direction that they lack.
 """
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from robosim.errors import MeshError
 from robosim.meshes.mesh import TriangleMesh
 
-__all__ = ["convex_hull", "is_convex"]
+__all__ = ["convex_hull"]
 
 _HALF_THICKNESS = 1e-4  # [m]
 _FLAT = 1e-7  # of the largest extent: thinner than that is flat
@@ -90,39 +90,3 @@ def _reduced(hull: TriangleMesh, max_vertices: int) -> TriangleMesh:
     proper = d > 0
     growth = max(1.0, float((reach[proper] / d[proper]).max()))
     return TriangleMesh(centre + growth * (core.vertices - centre), core.faces)
-
-
-def is_convex(mesh: TriangleMesh, *, tolerance: float = 1e-5) -> bool:
-    """Whether a mesh is the surface of its own convex hull.
-
-    True when all hull vertices lie on one side of each triangle's plane, and the distinct triangles have the area
-    of the hull: a closed surface has at least its hull's area, with equality only for a convex one, and an open one
-    lacks some.
-
-    Args:
-        mesh: any triangle mesh.
-        tolerance: relative to the mesh's extent (distances), and 100 times it relative to the area.
-    """
-    mesh = mesh.merged()
-    if len(mesh.faces) < 4:
-        return False
-    _, first = np.unique(np.sort(mesh.faces, axis=1), axis=0, return_index=True)
-    triangles = mesh.vertices[mesh.faces[first]]
-    hull = convex_hull(mesh.vertices)
-    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-    areas = np.linalg.norm(normals, axis=1)
-    sized = areas > 1e-12 * mesh.extent**2
-    if abs(float(areas.sum()) / _area(hull) / 2 - 1) > 100 * tolerance:
-        return False
-    normals, corners = normals[sized] / areas[sized, None], triangles[sized, 0]
-    for begin in range(0, len(normals), 2048):  # in blocks: bounded memory
-        n, p = normals[begin : begin + 2048], corners[begin : begin + 2048]
-        heights = n @ hull.vertices.T - np.einsum("ij,ij->i", n, p)[:, None]
-        if np.any(np.minimum(heights.max(axis=1), -heights.min(axis=1)) > tolerance * mesh.extent):
-            return False
-    return True
-
-
-def _area(mesh: TriangleMesh) -> float:
-    a, b, c = mesh.triangles.transpose(1, 0, 2)
-    return float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) / 2

@@ -21,7 +21,7 @@ from robosim.errors import MeshError
 from robosim.meshes.hull import convex_hull
 from robosim.meshes.mesh import TriangleMesh
 
-__all__ = ["MassProperties", "is_closed", "mesh_mass_properties"]
+__all__ = ["MassProperties", "is_closed", "is_convex", "mesh_mass_properties"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class MassProperties:
     @property
     def inertia(self) -> NDArray[np.float64]:
         """(3, 3) about the centre of mass, per unit density [m^5]."""
-        return np.trace(self.second_moment) * np.eye(3) - self.second_moment
+        return float(np.trace(self.second_moment)) * np.eye(3) - self.second_moment
 
 
 def is_closed(mesh: TriangleMesh) -> bool:
@@ -53,6 +53,14 @@ def is_closed(mesh: TriangleMesh) -> bool:
         return False
     forward = np.unique(edges, axis=0)
     return len(forward) == len(edges) and np.array_equal(forward, np.unique(edges[:, ::-1], axis=0))
+
+
+def is_convex(mesh: TriangleMesh, *, tolerance: float = 1e-3) -> bool:
+    """Whether a mesh is closed and encloses the volume of its convex hull, to a relative `tolerance`."""
+    if not is_closed(mesh):
+        return False
+    hull = _moments(convex_hull(mesh.vertices[np.unique(mesh.faces)])).volume
+    return abs(_moments(mesh).volume - hull) <= tolerance * hull
 
 
 def mesh_mass_properties(mesh: TriangleMesh) -> tuple[MassProperties, bool]:

@@ -94,7 +94,8 @@ def _moving_without_inertia(robot: RobotSpec, floating_base: bool) -> set[str]:
         carried += robot.roots[:1]
     out = set()
     for name in carried:
-        body, pending = [], [name]
+        body: list[str] = []
+        pending = [name]
         while pending and len(body) <= len(robot.links):  # a cycle of fixed joints is reported by the builder
             body.append(pending.pop())
             pending.extend(c for c in welded.get(body[-1], ()) if c in robot.links)

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from robosim.errors import MeshError, MissingDependencyError, UrdfError
 from robosim.geometry import Shape
 from robosim.meshes import TriangleMesh, convex_hull_of_file, convex_pieces_of_file
-from robosim.urdf.description import GeometrySpec, LinkSpec, RobotSpec
+from robosim.urdf.description import FloatArray, GeometrySpec, LinkSpec, RobotSpec
 
 __all__ = ["ColliderOptions", "ConvexMode", "mesh_stand_ins", "primitive", "shapes_of"]
 
@@ -86,12 +84,12 @@ def mesh_stand_ins(
 
 def shapes_of(
     robot: RobotSpec, link: LinkSpec, options: ColliderOptions
-) -> list[tuple[Shape, np.ndarray, str | None]]:  # type: ignore[type-arg]
+) -> list[tuple[Shape, FloatArray, str | None]]:
     """Every collider of a link: shape, pose in the link, and name (None for its number).
 
     A name that the URDF gives twice gets a number appended, and so do the pieces of one mesh.
     """
-    out: list[tuple[Shape, np.ndarray, str | None]] = []  # type: ignore[type-arg]
+    out: list[tuple[Shape, FloatArray, str | None]] = []
     taken: set[str] = set()
     for geometry in link.collisions:
         if geometry.kind != "mesh":

@@ -110,7 +110,7 @@ def apply_joint_limits(robot: RobotSpec, overrides: LimitOverrides) -> dict[str,
 def _add(
     overrides: LimitOverrides,
     joint: str,
-    values: dict[str, tuple[Any, int | None]],
+    values: Mapping[str, tuple[Any, int | None]],
     file: str | None,
     line: int | None,
 ) -> None:

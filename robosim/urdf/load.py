@@ -195,8 +195,8 @@ def _srdf_text(srdf: str | PathLike[str]) -> tuple[bytes | str, str]:
 def _name_acceleration_source(model: Model, overrides: LimitOverrides) -> Model:
     """Have the model name the file that its acceleration limits come from."""
     given = {
-        joint: limits["acceleration"][0]
+        joint: values[0]
         for joint, limits in overrides.by_joint.items()
-        if joint in model.joint_names and limits.get("acceleration") is not None
+        if joint in model.joint_names and (values := limits.get("acceleration")) is not None
     }
     return model.with_acceleration_limits(given, overrides.source) if given else model

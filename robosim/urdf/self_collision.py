@@ -124,12 +124,12 @@ def _verdicts(
         q = model.random_configuration(rng)
         distance = np.full(n_groups, np.inf)
         np.minimum.at(distance, group[rows], scene.distances(q))
-        for g in np.flatnonzero(distance < closest):
-            closest[g], where[g] = distance[g], q
-    for g in far:
-        own = _scene(model, pairs[group == g])
-        if _descend(model, own, float(closest[g]), where[g], rng) > _MARGIN:
-            verdict[g] = _NEVER
+        for k in map(int, np.flatnonzero(distance < closest)):
+            closest[k], where[k] = distance[k], q
+    for k in map(int, far):
+        own = _scene(model, pairs[group == k])
+        if _descend(model, own, float(closest[k]), where[k], rng) > _MARGIN:
+            verdict[k] = _NEVER
     return verdict
 
 

@@ -77,7 +77,7 @@ def expand_xacro(
         raise _error(path, data, f"xacro ran out of its time or memory limit {reason}", last) from None
     if "urdf" in answer:
         return str(answer["urdf"])
-    culprit = Path(answer["file"]) if answer.get("file") else Path(path)
+    culprit = Path(str(answer.get("file") or path))
     if culprit != Path(request["path"]):
         try:
             data = read_file(culprit, max_bytes=_MAX_BYTES)
@@ -93,14 +93,9 @@ def expand_xacro(
 def _error(path: str | PathLike[str], data: bytes, message: str, expression: str) -> UrdfError:
     """An error at the line that holds what xacro complains about; xacro itself keeps no line numbers."""
     text = data.decode("utf-8", errors="replace")
-    # The expression, or the longest quoted or <...> thing in the message that occurs in the file.
-    candidates = [
-        expression,
-        *sorted(re.findall(r"['\"<(\[]([^'\"<>()\[\]]+)['\">)\]]|(\S+:\S+)", message), key=len),
-    ]
-    flat = [c for group in candidates for c in (group if isinstance(group, tuple) else (group,)) if c]
-    words = re.findall(r"[\w:./-]{3,}", message.partition("xacro: ")[2])
-    for candidate in (*flat, *sorted(words, key=len, reverse=True)):
+    # The expression, or else the longest word of the message that occurs in the file.
+    words = re.findall(r"[^\s'\"<>()\[\]{}$,;]{3,}", message.partition("xacro: ")[2])
+    for candidate in filter(None, (expression, *sorted(words, key=len, reverse=True))):
         at = text.find(candidate)
         if at >= 0:
             return UrdfError(message[:1000], file=path, line=text.count("\n", 0, at) + 1)
