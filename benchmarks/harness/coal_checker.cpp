@@ -1,0 +1,203 @@
+// State validity by coal, as fast as coal allows: the peer of robosim's own checks, and the judge of its trajectories.
+//
+// Forward kinematics of a fixed-base tree of one-degree-of-freedom joints (X_WC = X_WP X_PJ exp(axis q)), then for every
+// pair of objects the boxes that hold them (coal's local boxes, turned), and GJK by coal for the pairs whose boxes
+// overlap. Shapes, placements and pairs come from outside, so that both sides of a comparison see the same geometry.
+// A plain C interface, compiled when a benchmark first needs it (see coal_checker.py).
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <coal/collision.h>
+#include <coal/distance.h>
+#include <coal/shape/convex.h>
+#include <coal/shape/geometric_shapes.h>
+
+using coal::Matrix3s;
+using coal::Vec3s;
+
+namespace {
+
+struct Pose {
+  Matrix3s R = Matrix3s::Identity();
+  Vec3s p = Vec3s::Zero();
+};
+
+Pose operator*(const Pose& A, const Pose& B) { return {A.R * B.R, A.R * B.p + A.p}; }
+
+Pose pose_from(const double* X) {  // row-major 4x4
+  Pose pose;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) pose.R(i, j) = X[4 * i + j];
+    pose.p[i] = X[4 * i + 3];
+  }
+  return pose;
+}
+
+struct Joint {
+  int parent;  // joint index, -1: the world
+  bool prismatic;
+  Pose X_PJ;
+  Vec3s axis;
+};
+
+struct Object {
+  int joint;  // -1: fixed in the world
+  Pose X_JO;
+  std::shared_ptr<coal::CollisionGeometry> shape;
+  coal::Transform3s X_WO;
+  Vec3s lower, upper;
+};
+
+struct Pair {
+  int a, b;
+  std::unique_ptr<coal::ComputeCollision> collide;
+  coal::CollisionRequest request;
+};
+
+}  // namespace
+
+struct Checker {
+  std::vector<Joint> joints;
+  std::vector<Object> objects;
+  std::vector<Pair> pairs;
+  std::vector<Pose> X_WJ;
+  coal::CollisionResult result;
+
+  void place_object(Object& object) {
+    const Pose X = object.joint < 0 ? object.X_JO : X_WJ[object.joint] * object.X_JO;
+    object.X_WO.setRotation(X.R);
+    object.X_WO.setTranslation(X.p);
+    const coal::AABB& box = object.shape->aabb_local;
+    const Vec3s centre = X.R * (0.5 * (box.min_ + box.max_)) + X.p;
+    const Vec3s half = X.R.cwiseAbs() * (0.5 * (box.max_ - box.min_));
+    object.lower = centre - half;
+    object.upper = centre + half;
+  }
+
+  void place(const double* q) {
+    X_WJ.resize(joints.size());
+    for (std::size_t i = 0; i < joints.size(); ++i) {
+      const Joint& joint = joints[i];
+      Pose X_J;
+      if (joint.prismatic)
+        X_J.p = q[i] * joint.axis;
+      else
+        X_J.R = Eigen::AngleAxisd(q[i], joint.axis).toRotationMatrix();
+      X_WJ[i] = (joint.parent < 0 ? joint.X_PJ : X_WJ[joint.parent] * joint.X_PJ) * X_J;
+    }
+    for (Object& object : objects)
+      if (object.joint >= 0) place_object(object);
+  }
+
+  bool boxes_overlap(const Pair& pair) const {
+    const Object &a = objects[pair.a], &b = objects[pair.b];
+    for (int k = 0; k < 3; ++k)
+      if (a.lower[k] > b.upper[k] || b.lower[k] > a.upper[k]) return false;
+    return true;
+  }
+
+  bool overlap(Pair& pair) {
+    result.clear();
+    (*pair.collide)(objects[pair.a].X_WO, objects[pair.b].X_WO, pair.request, result);
+    pair.request.updateGuess(result);
+    return result.isCollision();
+  }
+
+  // Index of the first overlapping pair, or -1.
+  int first_overlap(const double* q) {
+    place(q);
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      if (boxes_overlap(pairs[i]) && overlap(pairs[i])) return static_cast<int>(i);
+    return -1;
+  }
+};
+
+extern "C" {
+
+Checker* checker_new(int n, const int* parents, const int* prismatic, const double* X_PJ, const double* axes) {
+  auto* checker = new Checker;
+  for (int i = 0; i < n; ++i)
+    checker->joints.push_back({parents[i], prismatic[i] != 0, pose_from(X_PJ + 16 * i),
+                               Vec3s(axes[3 * i], axes[3 * i + 1], axes[3 * i + 2]).normalized()});
+  return checker;
+}
+
+void checker_delete(Checker* checker) { delete checker; }
+
+// type 0 sphere (radius), 1 box (three full sizes), 2 capsule, 3 cylinder (radius, length), 4 half-space z <= 0,
+// 5 convex (n_vertices x 3 vertices, n_faces x 3 indices). Returns the object's index.
+int checker_add(Checker* checker, int joint, const double* X_JO, int type, const double* size, int n_vertices,
+                const double* vertices, int n_faces, const int* faces) {
+  std::shared_ptr<coal::CollisionGeometry> shape;
+  if (type == 0) shape = std::make_shared<coal::Sphere>(size[0]);
+  if (type == 1) shape = std::make_shared<coal::Box>(size[0], size[1], size[2]);
+  if (type == 2) shape = std::make_shared<coal::Capsule>(size[0], size[1]);
+  if (type == 3) shape = std::make_shared<coal::Cylinder>(size[0], size[1]);
+  if (type == 4) shape = std::make_shared<coal::Halfspace>(Vec3s(0, 0, 1), 0);
+  if (type == 5) {
+    auto points = std::make_shared<std::vector<Vec3s>>();
+    for (int i = 0; i < n_vertices; ++i) points->emplace_back(vertices[3 * i], vertices[3 * i + 1], vertices[3 * i + 2]);
+    auto triangles = std::make_shared<std::vector<coal::Triangle>>();
+    for (int i = 0; i < n_faces; ++i) triangles->emplace_back(faces[3 * i], faces[3 * i + 1], faces[3 * i + 2]);
+    shape = std::make_shared<coal::Convex<coal::Triangle>>(points, n_vertices, triangles, n_faces);
+  }
+  if (!shape) return -1;
+  shape->computeLocalAABB();
+  checker->objects.push_back({joint, pose_from(X_JO), shape, {}, {}, {}});
+  if (joint < 0) checker->place_object(checker->objects.back());
+  return static_cast<int>(checker->objects.size()) - 1;
+}
+
+void checker_pair(Checker* checker, int a, int b) {
+  Pair pair{a, b, std::make_unique<coal::ComputeCollision>(checker->objects[a].shape.get(), checker->objects[b].shape.get()),
+            coal::CollisionRequest(coal::NO_REQUEST, 1)};
+  pair.request.gjk_initial_guess = coal::GJKInitialGuess::CachedGuess;
+  checker->pairs.push_back(std::move(pair));
+}
+
+int checker_first_overlap(Checker* checker, const double* q) { return checker->first_overlap(q); }
+
+// Of n configurations: how many are free (to time the check without Python between calls).
+int checker_count_free(Checker* checker, int n, const double* q) {
+  int free = 0;
+  for (int i = 0; i < n; ++i) free += checker->first_overlap(q + i * checker->joints.size()) < 0;
+  return free;
+}
+
+// motion[i] = largest displacement, between configurations i and i + 1, of a corner of a box that holds a moving object: no
+// point of the object's chord is longer.
+void checker_motion(Checker* checker, int n, const double* q, double* motion) {
+  std::vector<Vec3s> before, now;
+  for (int i = 0; i < n; ++i) {
+    checker->place(q + i * checker->joints.size());
+    now.clear();
+    for (const Object& object : checker->objects) {
+      if (object.joint < 0) continue;
+      const coal::AABB& box = object.shape->aabb_local;
+      for (int c = 0; c < 8; ++c)
+        now.push_back(object.X_WO.transform(Vec3s((c & 1 ? box.max_ : box.min_)[0], (c & 2 ? box.max_ : box.min_)[1],
+                                                  (c & 4 ? box.max_ : box.min_)[2])));
+    }
+    if (i > 0) {
+      double largest = 0;
+      for (std::size_t k = 0; k < now.size(); ++k) largest = std::max(largest, (now[k] - before[k]).squaredNorm());
+      motion[i - 1] = std::sqrt(largest);
+    }
+    before.swap(now);
+  }
+}
+
+// Signed distance of one pair at q, by coal.
+double checker_distance(Checker* checker, const double* q, int pair) {
+  checker->place(q);
+  const Pair& p = checker->pairs[pair];
+  const Object &a = checker->objects[p.a], &b = checker->objects[p.b];
+  coal::DistanceRequest request;
+  request.enable_signed_distance = true;
+  coal::DistanceResult result;
+  return coal::distance(a.shape.get(), a.X_WO, b.shape.get(), b.X_WO, request, result);
+}
+
+}  // extern "C"

@@ -1,0 +1,189 @@
+"""Collision checks by coal over Pinocchio's kinematics, for the same shapes and pairs as robosim's.
+
+The checker itself is C++ (`coal_checker.cpp`), compiled against the headers that the wheels of `coal` bring when it is
+first needed, and kept in the user's cache directory under a name that holds the hash of the source and the versions.
+The joint tree comes from Pinocchio's reading of the URDF, so the re-check shares no kinematics with robosim.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SOURCE = Path(__file__).with_name("coal_checker.cpp")
+SHAPE_TYPES = {"sphere": 0, "box": 1, "capsule": 2, "cylinder": 3, "half_space": 4, "convex": 5}
+
+
+def compiled() -> Path:
+    """The checker's shared library, built when the cache does not hold it.
+
+    Raises:
+        RuntimeError: no C++ compiler, or the compiler's own message.
+    """
+    import coal
+
+    prefix = Path(coal.__file__).resolve().parents[4]
+    key = hashlib.sha256(SOURCE.read_bytes() + coal.__version__.encode() + str(prefix).encode()).hexdigest()[:16]
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "robosim"
+    library = cache / f"coal_checker-{key}.so"
+    if library.exists():
+        return library
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        raise RuntimeError("the coal side of this benchmark is compiled when first used: install g++ or clang++")
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
+        output = Path(folder) / library.name
+        command = [compiler, "-std=c++17", "-O3", "-DNDEBUG", "-w", "-shared", "-fPIC", str(SOURCE), "-o", str(output)]
+        command += [f"-I{prefix}/include", f"-I{prefix}/include/eigen3", f"-L{prefix}/lib", "-lcoal"]
+        command += [f"-Wl,-rpath,{prefix}/lib"]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode:
+            raise RuntimeError(f"{' '.join(command)}\n{result.stderr}")
+        output.replace(library)
+    return library
+
+
+def _load() -> ctypes.PyDLL:
+    library = ctypes.PyDLL(str(compiled()))
+    pointer, number = ctypes.c_void_p, ctypes.c_int
+    for name, result, arguments in [
+        ("new", pointer, [number, pointer, pointer, pointer, pointer]),
+        ("delete", None, [pointer]),
+        ("add", number, [pointer, number, pointer, number, pointer, number, pointer, number, pointer]),
+        ("pair", None, [pointer, number, number]),
+        ("first_overlap", number, [pointer, pointer]),
+        ("count_free", number, [pointer, number, pointer]),
+        ("motion", None, [pointer, number, pointer, pointer]),
+        ("distance", ctypes.c_double, [pointer, pointer, number]),
+    ]:
+        function = getattr(library, f"checker_{name}")
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def _array(values: Any, dtype: type) -> np.ndarray:
+    return np.ascontiguousarray(values, dtype=dtype)
+
+
+class CoalChecker:
+    """A robot whose `joints` move, everything else frozen, among obstacles.
+
+    Args:
+        urdf: URDF text.
+        joints: names of the joints that move; configurations below are in this order [rad, m].
+        frozen: positions of other joints by name; those not named stand at zero.
+        colliders: (link, X_LC (4, 4), shape) of the robot, attached objects included.
+        obstacles: (X_WO (4, 4), shape).
+        pairs: (m, 2) indices into colliders followed by obstacles: exactly these are checked.
+    """
+
+    def __init__(
+        self,
+        urdf: str,
+        joints: Sequence[str],
+        frozen: Mapping[str, float],
+        colliders: Sequence[tuple[str, np.ndarray, Any]],
+        obstacles: Sequence[tuple[np.ndarray, Any]],
+        pairs: np.ndarray,
+    ):
+        import pinocchio as pin
+
+        self._library = _load()
+        full = pin.buildModelFromXML(urdf)
+        reference = pin.neutral(full)
+        for name, value in frozen.items():
+            if full.existJointName(name):
+                reference[full.joints[full.getJointId(name)].idx_q] = value
+        locked = [i for i in range(1, full.njoints) if full.names[i] not in set(joints)]
+        model = pin.buildReducedModel(full, locked, reference)
+        self._to_pin = [list(joints).index(name) for name in list(model.names)[1:]]
+        kinds = [self._joint_kind(model.joints[i]) for i in range(1, model.njoints)]
+        parents = _array([model.parents[i] - 1 for i in range(1, model.njoints)], np.int32)
+        prismatic = _array([kind for kind, _ in kinds], np.int32)
+        placements = _array([model.jointPlacements[i].homogeneous for i in range(1, model.njoints)], float)
+        axes = _array([axis for _, axis in kinds], float)
+        self._checker = self._library.checker_new(
+            len(kinds), parents.ctypes.data, prismatic.ctypes.data, placements.ctypes.data, axes.ctypes.data
+        )
+        self._buffer = np.zeros(len(kinds))
+        self._address = self._buffer.ctypes.data
+        for link, X_LC, shape in colliders:
+            frame = model.frames[model.getFrameId(link)]
+            self._add(frame.parentJoint - 1, frame.placement.homogeneous @ X_LC, shape)
+        for X_WO, shape in obstacles:
+            self._add(-1, X_WO, shape)
+        self.pairs = _array(pairs, np.int32)
+        for a, b in self.pairs:
+            self._library.checker_pair(self._checker, int(a), int(b))
+
+    @staticmethod
+    def _joint_kind(joint: Any) -> tuple[bool, np.ndarray]:
+        """Whether it slides, and its axis, from a Pinocchio joint of one degree of freedom."""
+        data = joint.createData()
+        joint.calc(data, np.zeros(joint.nq), np.zeros(joint.nv))
+        motion = np.asarray(data.S).ravel()
+        if joint.nq != 1 or motion.size != 6:
+            raise ValueError(f"a {joint.shortname()} is not a joint of one coordinate")
+        slides = bool(np.linalg.norm(motion[:3]) > 0.5)
+        return slides, motion[:3] if slides else motion[3:]
+
+    def _add(self, joint: int, X: np.ndarray, shape: Any) -> None:
+        X = _array(X, float)
+        size = np.zeros(3)
+        vertices, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
+        if shape.type == "box":
+            size[:] = shape.size
+        elif shape.type == "convex":
+            vertices, faces = _array(shape.vertices, float), _array(shape.faces, np.int32)
+        elif shape.type != "half_space":
+            size[0] = shape.radius
+            size[1] = shape.length if shape.type != "sphere" else 0.0
+        kind = SHAPE_TYPES[shape.type]
+        self._library.checker_add(
+            self._checker, joint, X.ctypes.data, kind, size.ctypes.data,
+            len(vertices), vertices.ctypes.data, len(faces), faces.ctypes.data,
+        )  # fmt: skip
+
+    def __del__(self) -> None:
+        if getattr(self, "_checker", None):
+            self._library.checker_delete(self._checker)
+
+    def _rows(self, q: np.ndarray) -> np.ndarray:
+        return _array(np.atleast_2d(q)[:, self._to_pin], float)
+
+    def is_free(self, q: Sequence[float]) -> bool:
+        """Whether no pair overlaps at q."""
+        for k, i in enumerate(self._to_pin):
+            self._buffer[k] = q[i]
+        return bool(self._library.checker_first_overlap(self._checker, self._address) < 0)
+
+    def count_free(self, q: np.ndarray) -> int:
+        """Of configurations (n, joints), how many are free: one call into C++."""
+        rows = self._rows(q)
+        return int(self._library.checker_count_free(self._checker, len(rows), rows.ctypes.data))
+
+    def motion(self, q: np.ndarray) -> np.ndarray:
+        """Largest displacement [m] of any point of the robot between successive configurations, (n - 1,)."""
+        rows, motion = self._rows(q), np.zeros(max(len(q) - 1, 0))
+        self._library.checker_motion(self._checker, len(rows), rows.ctypes.data, motion.ctypes.data)
+        return motion
+
+    def overlaps(self, q: np.ndarray) -> list[tuple[int, int, float]]:
+        """(row, pair, signed distance [m]) of every configuration (n, joints) that is not free: its first such pair."""
+        found = []
+        for row, configuration in enumerate(self._rows(q)):
+            pair = self._library.checker_first_overlap(self._checker, configuration.ctypes.data)
+            if pair >= 0:
+                distance = self._library.checker_distance(self._checker, configuration.ctypes.data, pair)
+                found.append((row, int(pair), float(distance)))
+        return found

@@ -1,0 +1,76 @@
+"""OMPL's RRTConnect as it comes: real vector space, 1 % resolution, range by its own rule; validity from `is_free`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class OmplResult:
+    """One query: whether solved exactly, seconds of `solve` alone, state checks, and the path (p, n)."""
+
+    solved: bool
+    seconds: float
+    checks: int
+    path: np.ndarray
+
+
+def silence() -> None:
+    """No messages from OMPL on the console."""
+    from ompl import util
+
+    util.setLogLevel(util.LOG_ERROR)
+
+
+def rrt_connect(
+    is_free: Callable[[Sequence[float]], bool],
+    lower: np.ndarray,
+    upper: np.ndarray,
+    start: np.ndarray,
+    goal: np.ndarray,
+    *,
+    budget_s: float,
+) -> OmplResult:
+    """Plan from start to goal (n,) within joint limits (n,). Construction and set-up are not timed, the search is."""
+    from ompl import base, geometric
+
+    n = len(start)
+    space = base.RealVectorStateSpace(n)
+    bounds = base.RealVectorBounds(n)
+    for i in range(n):
+        bounds.setLow(i, float(lower[i]))
+        bounds.setHigh(i, float(upper[i]))
+    space.setBounds(bounds)
+    information = base.SpaceInformation(space)
+    checks = 0
+
+    def valid(state: base.State) -> bool:
+        nonlocal checks
+        checks += 1
+        return is_free(state[0:n])
+
+    information.setStateValidityChecker(valid)
+    information.setup()
+    problem = base.ProblemDefinition(information)
+    ends = []
+    for values in (start, goal):
+        state = space.allocState()
+        for i in range(n):
+            state[i] = float(values[i])
+        ends.append(state)
+    problem.setStartAndGoalStates(ends[0], ends[1])
+    planner = geometric.RRTConnect(information)
+    planner.setProblemDefinition(problem)
+    planner.setup()
+    begin = time.perf_counter()
+    planner.solve(base.timedPlannerTerminationCondition(budget_s))
+    seconds = time.perf_counter() - begin
+    solved = problem.hasExactSolution()
+    path = np.zeros((0, n))
+    if solved:
+        path = np.array([[state[i] for i in range(n)] for state in problem.getSolutionPath().getStates()])
+    return OmplResult(solved, seconds, checks, path)

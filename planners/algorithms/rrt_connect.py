@@ -1,0 +1,34 @@
+"""RRT-Connect, in C++: see engine/planning/rrt_connect.h."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robosim import _engine
+from robosim.planners.registry import SearchOutcome, SearchQuery, SearchStatus, planner
+
+_STATUS = {
+    "solved": SearchStatus.FOUND,
+    "budget_exhausted": SearchStatus.EXHAUSTED,
+    "time_out": SearchStatus.TIMEOUT,
+}
+
+
+@planner("rrt_connect")
+def rrt_connect(query: SearchQuery) -> SearchOutcome:
+    """Two trees, from the start and from all goals, grow towards one another (Kuffner, LaValle, ICRA 2000)."""
+    result = _engine.rrt_connect(
+        query.scene,
+        query.start,
+        query.goals,
+        list(query.columns),
+        query.lower,
+        query.upper,
+        seed=query.seed,
+        max_iterations=query.max_iterations,
+        deadline_s=query.deadline_s,
+        resolution=query.resolution,
+    )
+    status = _STATUS[result.status]
+    path = np.asarray(result.path) if status is SearchStatus.FOUND else np.empty((0, len(query.start)))
+    return SearchOutcome(status, path, result.goal_index, result.iterations, result.n_checks)

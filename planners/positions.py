@@ -1,0 +1,259 @@
+"""Configurations from what users write: arrays, positions by joint name, names of states.
+
+Also the coordinates that a plan may move ("columns" of q), and the limits of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robosim.errors import PlanningError
+from robosim.model.checks import suggestion
+
+if TYPE_CHECKING:
+    from robosim.model import Model
+    from robosim.planners.problem import Positions
+    from robosim.scene import Scene
+
+FloatArray = NDArray[np.float64]
+_PLANAR = {"x": "vx", "y": "vy", "theta": "omega"}
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Entries of q that may move, and their limits.
+
+    Attributes:
+        q: indices into q, c of them.
+        v: indices into v of the same coordinates.
+        names: of the positions.
+        joints: that they belong to.
+        units: "rad" or "m" each.
+        periodic: (c,) bool, whether 2 pi more is the same pose.
+        lower, upper: (c,) positions; infinite where there is none.
+        velocity, acceleration: (c,) limits of the coordinates' derivatives.
+
+    A planar joint's limits are about its moving frame; here each of x and y gets 1/sqrt(2) of the smaller of both, which keeps
+    them in every direction.
+    """
+
+    q: tuple[int, ...]
+    v: tuple[int, ...]
+    names: tuple[str, ...]
+    joints: tuple[str, ...]
+    units: tuple[str, ...]
+    periodic: NDArray[np.bool_]
+    lower: FloatArray
+    upper: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
+
+
+def joint_positions(model: Model, joint: str) -> list[int]:
+    """Indices into q of a joint's coordinates (a mimic joint has none)."""
+    names = model.position_names
+    return [i for i, name in enumerate(names) if name == joint or name.startswith(f"{joint}/")]
+
+
+def make_columns(model: Model, joints: Sequence[str]) -> Columns:
+    """The coordinates of these joints, in model order."""
+    kinds = {joint.name: joint.kind for joint in model.joints}
+    q, v, units, periodic = [], [], [], []
+    velocity_index = {name: i for i, name in enumerate(model.velocity_names)}
+    limits = model.limits
+    velocity, acceleration = [], []
+    for joint in model.joint_names:
+        if joint not in joints:
+            continue
+        for i in joint_positions(model, joint):
+            part = model.position_names[i][len(joint) + 1 :]
+            j = velocity_index[f"{joint}/{_PLANAR[part]}" if part else joint]
+            linear = kinds[joint] == "prismatic" or part in ("x", "y")
+            both = [velocity_index[f"{joint}/vx"], velocity_index[f"{joint}/vy"]] if part in ("x", "y") else [j]
+            q.append(i)
+            v.append(j)
+            units.append("m" if linear else "rad")
+            periodic.append(not linear)
+            share = np.sqrt(0.5) if len(both) == 2 else 1.0
+            velocity.append(share * limits.velocity[both].min())
+            acceleration.append(share * limits.acceleration[both].min())
+    return Columns(
+        tuple(q),
+        tuple(v),
+        tuple(model.position_names[i] for i in q),
+        tuple(joint for joint in model.joint_names if joint in joints),
+        tuple(units),
+        np.array(periodic, dtype=bool),
+        limits.lower[q],
+        limits.upper[q],
+        np.array(velocity),
+        np.array(acceleration),
+    )
+
+
+def configuration(
+    model: Model, value: Positions, rest: FloatArray, what: str, *, group: Sequence[str] = (), scene: Scene | None = None
+) -> FloatArray:
+    """A configuration (n_q,) from positions as users write them.
+
+    Args:
+        model: the robot.
+        value: (n_q,) in model order; or one number per joint of `group`; or positions by name; or the name of a state.
+        rest: (n_q,) for what `value` leaves open.
+        what: how to call it in an error.
+        group: names of joints.
+        scene: its starts can be named too.
+
+    Raises:
+        PlanningError: unknown names, wrong lengths, numbers that are not finite.
+    """
+    if isinstance(value, str):
+        return _from_names(model, _named(model, value, scene, what), rest, what)
+    if isinstance(value, Mapping):
+        return _from_names(model, value, rest, what)
+    q = rest.copy()
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "iuf":
+            raise TypeError
+        array = array.astype(float)
+    except (TypeError, ValueError):
+        raise PlanningError(f"{what} is {value!r}; expected numbers, positions by joint name, or a name") from None
+    moved = [i for joint in group for i in joint_positions(model, joint)]
+    if array.shape == (model.n_q,):
+        q[:] = array
+    elif group and array.shape == (len(moved),):
+        q[moved] = array
+    else:
+        partly = f" or ({len(moved)},), one per joint of the group" if group and len(moved) != model.n_q else ""
+        raise PlanningError(f"{what} has shape {array.shape}; expected ({model.n_q},), {_order(model)}{partly}")
+    _finite(model, q, what)
+    return q
+
+
+def _order(model: Model) -> str:
+    return "in the order " + ", ".join(model.position_names)
+
+
+def _finite(model: Model, q: FloatArray, what: str) -> None:
+    for i in np.flatnonzero(~np.isfinite(q)):
+        raise PlanningError(f"{what}: {model.position_names[i]!r} is {q[i]}; it must be finite")
+    for joint in model.joint_names:
+        own = joint_positions(model, joint)
+        if len(own) == 7 and abs(np.linalg.norm(q[own[3:]]) - 1) > 1e-6:
+            raise PlanningError(f"{what}: the quaternion of {joint!r} is {q[own[3:]].tolist()}; it must be of length 1")
+
+
+def _named(model: Model, name: str, scene: Scene | None, what: str) -> Mapping[str, float]:
+    """Positions of a named state of the model ("home", or "group/home"), or of a start of the scene."""
+    found = [state for state in model.named_states if name in (state.name, f"{state.group}/{state.name}")]
+    if len(found) > 1:
+        different = {tuple(sorted(state.positions.items())) for state in found}
+        if len(different) > 1:
+            options = ", ".join(f"{state.group}/{state.name}" for state in found)
+            raise PlanningError(f"{what}: {name!r} may be any of {options}; say which")
+    if found:
+        return found[0].positions
+    starts = {} if scene is None else scene.starts
+    if name in starts:
+        return starts[name]
+    known = [state.name for state in model.named_states] + list(starts)
+    raise PlanningError(f"{what}: there is no state {name!r}{suggestion(name, known)}")
+
+
+def _from_names(model: Model, values: Mapping[str, float], rest: FloatArray, what: str) -> FloatArray:
+    q = rest.copy()
+    mimics = {joint.name: joint.mimic for joint in model.joints if joint.mimic is not None}
+    late: list[tuple[str, float]] = []
+    for name, given in values.items():
+        value = _number(given, f"{what}: position of {name!r}")
+        own = joint_positions(model, name)
+        if name in mimics:
+            late.append((name, value))
+        elif len(own) == 1:
+            q[own[0]] = value
+        elif own:
+            several = ", ".join(model.position_names[i] for i in own)
+            raise PlanningError(f"{what}: {name!r} has several coordinates; give {several}")
+        else:
+            known = [*model.position_names, *mimics]
+            raise PlanningError(f"{what}: {model.name!r} has no joint {name!r} that moves{suggestion(name, known)}")
+    for name, value in late:  # they follow, and must agree
+        mimic = mimics[name]
+        assert mimic is not None
+        follows = mimic.multiplier * float(q[joint_positions(model, mimic.source)[0]]) + mimic.offset
+        if abs(follows - value) > 1e-3:
+            raise PlanningError(
+                f"{what}: {name!r} is {value}, but it follows {mimic.source!r} and is {follows:.6g} there; leave it out"
+            )
+    _finite(model, q, what)
+    return q
+
+
+def _number(value: Any, what: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise PlanningError(f"{what} is {value!r}; expected a number") from None
+
+
+def velocities(model: Model, value: ArrayLike | Mapping[str, float] | None, what: str) -> FloatArray:
+    """(n_v,) from an array or from velocities by joint name; the others are zero.
+
+    Raises:
+        PlanningError: unknown names, wrong length, numbers that are not finite.
+    """
+    v = np.zeros(model.n_v)
+    if value is None:
+        return v
+    if isinstance(value, Mapping):
+        names = list(model.velocity_names)
+        for name, given in value.items():
+            if name not in names:
+                raise PlanningError(f"{what}: there is no coordinate {name!r}{suggestion(name, names)}")
+            v[names.index(name)] = _number(given, f"{what} of {name!r}")
+    else:
+        array = np.asarray(value, dtype=float)
+        if array.shape != v.shape:
+            raise PlanningError(f"{what} has shape {array.shape}; expected {v.shape}, in the order {', '.join(model.velocity_names)}")
+        v[:] = array
+    for i in np.flatnonzero(~np.isfinite(v)):
+        raise PlanningError(f"{what}: {model.velocity_names[i]!r} is {v[i]}; it must be finite")
+    return v
+
+
+def limit_violations(model: Model, q: FloatArray, tolerance: float = 1e-9) -> list[str]:
+    """Which coordinates are out of their limits and by how much, in words."""
+    limits = model.limits
+    out = []
+    for i, name in enumerate(model.position_names):
+        below, above = limits.lower[i] - q[i], q[i] - limits.upper[i]
+        if max(below, above) > tolerance:
+            bound, side, by = (limits.lower[i], "lower", below) if below > 0 else (limits.upper[i], "upper", above)
+            out.append(f"joint {name!r} is at {q[i]:.6g}, beyond its {side} limit {bound:.6g} by {by:.3g}")
+    return out
+
+
+def nearest_equivalent(columns: Columns, goal: FloatArray, start: FloatArray) -> FloatArray:
+    """The configuration 2 pi k away from `goal` in its revolute coordinates, within limits, that is nearest to `start`.
+
+    Only joints that can turn more than 2 pi have a choice. Both are (n_q,); a value out of limits is left as it is.
+    """
+    q = goal.copy()
+    turn = 2 * np.pi
+    for i, periodic, lower, upper in zip(columns.q, columns.periodic, columns.lower, columns.upper, strict=True):
+        if not periodic or not lower <= q[i] <= upper:
+            continue
+        best = q[i] - turn * np.round((q[i] - start[i]) / turn)
+        if best < lower:
+            best += turn * np.ceil((lower - best) / turn)
+        elif best > upper:
+            best -= turn * np.ceil((best - upper) / turn)
+        if lower <= best <= upper and abs(best - start[i]) < abs(q[i] - start[i]):
+            q[i] = best
+    return q

@@ -1,0 +1,219 @@
+"""The first stage: a Problem made concrete and its start validated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robosim import _engine
+from robosim.errors import PlanningError
+from robosim.model.checks import suggestion
+from robosim.planners.positions import (
+    Columns,
+    configuration,
+    joint_positions,
+    limit_violations,
+    make_columns,
+    velocities,
+)
+from robosim.planners.problem import Goal, JointGoal, PoseGoal, Positions, Problem
+from robosim.planners.result import NoPlan, Status
+
+if TYPE_CHECKING:
+    from robosim.model import Model
+    from robosim.scene import Scene
+
+__all__ = ["Prepared", "describe_collisions", "prepare"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What the stages after `prepare` work on.
+
+    Attributes:
+        model: the robot.
+        scene: compiled: decides what collides.
+        start: (n_q,) valid.
+        start_velocity: (c,) of the columns [rad/s, m/s].
+        columns: the coordinates that may move, with their limits.
+        goals: any of which will do.
+        via: to be passed before, in this order; each with its alternatives.
+    """
+
+    model: Model
+    scene: _engine.CollisionScene
+    start: FloatArray
+    start_velocity: FloatArray
+    columns: Columns
+    goals: tuple[Goal, ...]
+    via: tuple[tuple[Goal, ...], ...]
+
+
+def describe_collisions(scene: _engine.CollisionScene, q: FloatArray, limit: int = 3) -> str:
+    """Which pairs overlap at q (n_q,) and how deep, deepest first; empty when none does."""
+    pairs = sorted(scene.collisions(q), key=lambda pair: pair[2])
+    words = [f"{a!r} and {b!r} overlap by {1e3 * max(-depth, 0.0):.3g} mm" for a, b, depth in pairs[:limit]]
+    if len(pairs) > limit:
+        words.append(f"{len(pairs) - limit} more pairs")
+    return "; ".join(words)
+
+
+def prepare(problem: Problem) -> Prepared:
+    """Read the problem's start, goals and group; compile its scene; check the start.
+
+    Raises:
+        PlanningError: the problem is not well posed: unknown names, wrong lengths, nothing that can move.
+        NoPlan: the start is out of limits or in collision.
+        SceneError: the scene does not fit the robot.
+    """
+    model, scene = problem.model, problem.scene
+    q = _start(problem)
+    goals = _goals(problem.goal, problem, "goal")
+    via = tuple(_goals(item, problem, f"via[{i}]") for i, item in enumerate(problem.via))
+    joints = _group(problem, q, [goal for alternatives in (goals, *via) for goal in alternatives])
+    columns = make_columns(model, joints)
+    if not columns.q:
+        raise PlanningError(f"no joint of {model.name!r} may move: group {list(joints)}")
+    # Positions become arrays now, so that the later stages see one form only.
+    goals = _resolved(goals, q, joints, problem, "goal")
+    via = tuple(_resolved(item, q, joints, problem, f"via[{i}]") for i, item in enumerate(via))
+    compiled = _compile(scene, model)
+    violations = limit_violations(model, q)
+    if violations:
+        raise NoPlan(Status.START_OUT_OF_LIMITS, "start: " + "; ".join(violations))
+    q = np.clip(q, model.limits.lower, model.limits.upper)
+    if compiled.collides(q):
+        raise NoPlan(Status.START_IN_COLLISION, "start: " + describe_collisions(compiled, q))
+    v = velocities(model, problem.start_velocity, "start_velocity")
+    still = [i for i in range(model.n_v) if i not in columns.v and v[i] != 0]
+    if still:
+        raise PlanningError(f"start_velocity: {model.velocity_names[still[0]]!r} moves, but is not in the group {list(joints)}")
+    return Prepared(model, compiled, q, v[list(columns.v)], columns, goals, via)
+
+
+def _compile(scene: Scene | None, model: Model) -> _engine.CollisionScene:
+    from robosim.scene import Scene
+
+    return (Scene() if scene is None else scene).compile(model)
+
+
+def _start(problem: Problem) -> FloatArray:
+    model, scene = problem.model, problem.scene
+    rest = model.neutral()
+    value = problem.start
+    if value is None:
+        if scene is None or "start" not in scene.starts:
+            return np.clip(rest, model.limits.lower, model.limits.upper)
+        value = scene.starts["start"]
+    group = _named_group(problem) or ()
+    return configuration(model, value, rest, "start", group=group, scene=scene)
+
+
+def _goals(value: Goal | Positions | Sequence[Goal] | None, problem: Problem, what: str) -> tuple[Goal, ...]:
+    """The alternatives that `value` stands for."""
+    scene = problem.scene
+    if value is None:
+        if scene is None or "goal" not in scene.goals:
+            raise PlanningError(f"{what}: the problem has none, and the scene has no goal named 'goal'")
+        value = "goal"
+    if isinstance(value, str) and scene is not None and value in scene.goals:
+        named = scene.goals[value]
+        return (JointGoal(named) if isinstance(named, Mapping) else PoseGoal(named.link, named.pose),)
+    if isinstance(value, (JointGoal, PoseGoal)):
+        return (value,)
+    if isinstance(value, Sequence) and value and all(isinstance(item, (JointGoal, PoseGoal)) for item in value):
+        return tuple(cast("Sequence[Goal]", value))
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        if not value:
+            raise PlanningError(f"{what}: an empty list of goals")
+        odd = [item for item in value if not isinstance(item, (int, float, np.number))]
+        if odd:
+            raise PlanningError(f"{what}: expected JointGoal or PoseGoal or numbers, found {odd[0]!r}")
+    return (JointGoal(cast("Positions", value)),)
+
+
+def _resolved(
+    goals: tuple[Goal, ...], q: FloatArray, joints: Sequence[str], problem: Problem, what: str
+) -> tuple[Goal, ...]:
+    out: list[Goal] = []
+    for goal in goals:
+        if isinstance(goal, PoseGoal):
+            if goal.link not in problem.model.link_names:
+                known = problem.model.link_names
+                raise PlanningError(f"{what}: {problem.model.name!r} has no link {goal.link!r}{suggestion(goal.link, known)}")
+            out.append(goal)
+            continue
+        full = configuration(problem.model, goal.positions, q, what, group=joints, scene=problem.scene)
+        moved = {i for joint in joints for i in joint_positions(problem.model, joint)}
+        for i, name in enumerate(problem.model.position_names):
+            if i not in moved and abs(full[i] - q[i]) > 1e-9:
+                raise PlanningError(
+                    f"{what}: {name!r} is {full[i]:.6g} and {q[i]:.6g} at the start, but may not move; the group is {list(joints)}"
+                )
+        out.append(JointGoal(full))
+    return tuple(out)
+
+
+def _named_group(problem: Problem) -> tuple[str, ...] | None:
+    """The joints of `problem.group`, or None when it leaves the choice to us."""
+    model, group = problem.model, problem.group
+    if group is None:
+        return None
+    if isinstance(group, str):
+        if group not in model.groups:
+            raise PlanningError(f"there is no group {group!r}{suggestion(group, model.groups)}")
+        joints = tuple(model.groups[group].joints)
+    else:
+        joints = tuple(group)
+    kinds = {joint.name: joint.kind for joint in model.joints}
+    for joint in joints:
+        if joint not in kinds:
+            raise PlanningError(f"group: there is no joint {joint!r}{suggestion(joint, kinds)}")
+        if kinds[joint] == "floating":
+            raise PlanningError(f"group: the floating joint {joint!r} is never moved by a plan; leave it out")
+    return tuple(joint for joint in model.joint_names if joint in joints)
+
+
+def _group(problem: Problem, q: FloatArray, goals: Sequence[Goal]) -> tuple[str, ...]:
+    """The named group, or the smallest that has all joints that the goals need, or all joints but floating ones."""
+    named = _named_group(problem)
+    if named is not None:
+        return named
+    model = problem.model
+    kinds = {joint.name: joint.kind for joint in model.joints}
+    movable = [joint for joint in model.joint_names if kinds[joint] != "floating"]
+    needed: set[str] = set()
+    for goal in goals:
+        if isinstance(goal, PoseGoal):
+            needed |= chain(model, goal.link) & set(movable)
+        else:
+            full = configuration(model, goal.positions, q, "goal", scene=problem.scene)
+            needed |= {j for j in movable if any(full[i] != q[i] for i in joint_positions(model, j))}
+    fitting = [group for group in model.groups.values() if needed and needed <= set(group.joints)]
+    if fitting:
+        smallest = min(fitting, key=lambda group: len(group.joints))
+        return tuple(joint for joint in movable if joint in smallest.joints)
+    return tuple(movable)
+
+
+def chain(model: Model, link: str) -> set[str]:
+    """Names of the joints with coordinates that move a link: those on its way to the root, mimic joints by their source.
+
+    Raises:
+        PlanningError: no such link.
+    """
+    if link not in model.link_names:
+        raise PlanningError(f"{model.name!r} has no link {link!r}{suggestion(link, model.link_names)}")
+    by_child = {joint.child: joint for joint in model.joints}
+    out = set()
+    while link in by_child:
+        joint = by_child[link]
+        out.add(joint.name if joint.mimic is None else joint.mimic.source)
+        link = joint.parent
+    return out & set(model.joint_names)

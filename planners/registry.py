@@ -1,0 +1,181 @@
+"""The list of planners: a module and a decorator make a new one.
+
+A planner is a function from a `SearchQuery` to a `SearchOutcome`:
+
+    from robosim.planners.registry import SearchOutcome, SearchQuery, planner
+
+    @planner("my_planner")
+    def my_planner(query: SearchQuery) -> SearchOutcome: ...
+
+Put in a module of `planners/algorithms/`, or in any installed package that names its module under the entry point group
+`robosim.planners`, it is found by `plan`, the command line, the conformance tests and the benchmark, without a further line.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.metadata
+import importlib.util
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robosim.errors import MissingDependencyError, PlanningError
+
+if TYPE_CHECKING:
+    from robosim import _engine
+
+__all__ = ["Planner", "SearchOutcome", "SearchQuery", "SearchStatus", "available_planners", "get_planner", "planner"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SearchQuery:
+    """One search: from a free configuration to any of several free ones, moving some entries of q.
+
+    Attributes:
+        scene: decides what is free: `scene.collides(q)`, `scene.edge_free(q0, q1, resolution)`.
+        start: (n_q,) free and within the limits.
+        goals: (k, n_q) each free and within the limits, nearest first; they differ from start in `columns` only.
+        columns: indices of the entries of q that may move, c of them.
+        lower: (c,) least value of each; infinite where there is none.
+        upper: (c,) greatest value of each.
+        seed: of the random numbers. The outcome depends on it and on `max_iterations`, never on the clock, unless the
+            status says TIMEOUT.
+        max_iterations: the search gives up after so many.
+        deadline_s: seconds from the call after which it gives up too.
+        resolution: [m] accuracy of edge checks, see `_engine.CollisionScene.edge_free`.
+    """
+
+    scene: _engine.CollisionScene
+    start: FloatArray
+    goals: FloatArray
+    columns: tuple[int, ...]
+    lower: FloatArray
+    upper: FloatArray
+    seed: int = 0
+    max_iterations: int = 100_000
+    deadline_s: float = float("inf")
+    resolution: float = 0.005
+
+
+class SearchStatus(Enum):
+    """How a search ended."""
+
+    FOUND = "found"
+    EXHAUSTED = "exhausted"  # all iterations done
+    TIMEOUT = "timeout"  # the deadline came first
+
+
+@dataclass(frozen=True, eq=False)
+class SearchOutcome:
+    """What a planner found.
+
+    Attributes:
+        status: FOUND, or why not.
+        path: (p, n_q) waypoints from the start to a goal, joined by straight lines in q that are free; (0, n_q) if not found.
+        goal_index: row of the query's goals where the path ends; -1 if not found.
+        iterations: done.
+        checks: configurations or edges looked at, as the planner counts.
+    """
+
+    status: SearchStatus
+    path: FloatArray
+    goal_index: int = -1
+    iterations: int = 0
+    checks: int = 0
+
+
+Search = Callable[[SearchQuery], SearchOutcome]
+
+
+@dataclass(frozen=True)
+class Planner:
+    """A registered planner.
+
+    Attributes:
+        name: what users call it.
+        search: the function.
+        deterministic: whether the same query gives the same path.
+        requires: packages that must be importable.
+    """
+
+    name: str
+    search: Search
+    deterministic: bool = True
+    requires: tuple[str, ...] = field(default=())
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Of `requires`, what is not installed."""
+        return tuple(package for package in self.requires if importlib.util.find_spec(package) is None)
+
+
+_planners: dict[str, Planner] = {}
+
+
+def planner(
+    name: str, *, deterministic: bool = True, requires: Sequence[str] = ()
+) -> Callable[[Search], Search]:
+    """Register the decorated function as a planner.
+
+    Args:
+        name: unique; registering another function under it is an error.
+        deterministic: whether the same query always gives the same path.
+        requires: packages it imports when called; without them it is listed as not available.
+
+    Raises:
+        PlanningError: the name is taken.
+    """
+
+    def register(search: Search) -> Search:
+        known = _planners.get(name)
+        if known is not None and known.search.__module__ != search.__module__:
+            raise PlanningError(f"planner {name!r} is already registered by {known.search.__module__}")
+        _planners[name] = Planner(name, search, deterministic, tuple(requires))
+        return search
+
+    return register
+
+
+@cache
+def _discover() -> None:
+    """Import every module that may register planners."""
+    from robosim.planners import algorithms
+
+    for module in pkgutil.iter_modules(algorithms.__path__):
+        importlib.import_module(f"{algorithms.__name__}.{module.name}")
+    for entry in importlib.metadata.entry_points(group="robosim.planners"):
+        entry.load()
+
+
+def available_planners() -> dict[str, Planner]:
+    """Every planner whose packages are installed, by name."""
+    _discover()
+    return {name: found for name, found in sorted(_planners.items()) if not found.missing}
+
+
+def get_planner(name: str) -> Planner:
+    """The planner of this name.
+
+    Raises:
+        PlanningError: there is none.
+        MissingDependencyError: it needs a package that is not installed.
+    """
+    _discover()
+    found = _planners.get(name)
+    if found is None:
+        close = difflib.get_close_matches(str(name), _planners, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise PlanningError(f"there is no planner {name!r}{hint} There are: {', '.join(sorted(available_planners()))}")
+    if found.missing:
+        raise MissingDependencyError(f"planner {name!r} needs {', '.join(found.missing)}: pip install {' '.join(found.missing)}")
+    return found

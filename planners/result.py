@@ -1,0 +1,152 @@
+"""What planning answers: a status, a reason in words, and the timed trajectory with how it came about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robosim.errors import PlanningError
+from robosim.trajectory import Trajectory
+
+__all__ = ["NoPlan", "PlanResult", "Status"]
+
+FloatArray = NDArray[np.float64]
+
+
+class Status(str, Enum):
+    """How planning ended. The first two come with a trajectory."""
+
+    SOLVED = "solved"
+    # A trajectory, but the wall-clock budget ended its improvement early: a faster or idler machine would find a better one.
+    CUT_SHORT = "cut short"
+    START_OUT_OF_LIMITS = "start out of limits"
+    START_IN_COLLISION = "start in collision"
+    START_VELOCITY = "start velocity impossible"  # over its limit, or the robot cannot stop before a collision or a limit
+    GOAL_OUT_OF_LIMITS = "goal out of limits"
+    GOAL_IN_COLLISION = "goal in collision"
+    GOAL_UNREACHABLE = "goal unreachable"  # no configuration has the pose
+    NO_PATH = "no path found"  # all iterations done
+    BUDGET = "budget exhausted"  # the wall-clock budget ended before a path was found
+    NO_TIMING = "no timing"  # the path cannot be followed within the limits, not even slowly
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a trajectory."""
+        return self in (Status.SOLVED, Status.CUT_SHORT)
+
+
+class NoPlan(PlanningError):
+    """A stage used alone has no answer: `status` and `reason` say why. `plan` turns it into a PlanResult."""
+
+    def __init__(self, status: Status, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
+@dataclass(frozen=True, eq=False)
+class PlanResult:
+    """The answer to a Problem; true when there is a trajectory.
+
+    Attributes:
+        status: how planning ended.
+        reason: why there is no trajectory, or what to know about the one there is; may be empty.
+        trajectory: the timed motion of the joints that may move, with torques, or None. Its metadata say where the other joints
+            stand.
+        path: (p, c) waypoints of the simplified path, joined by straight lines before their corners were rounded; (0, c)
+            without one.
+        position_names: (c) names of the columns of `path`.
+        path_length: length of `path` in joint space, sqrt(sum of squares) [rad and m as they are].
+        goal_index: which of the problem's goals was reached, or -1.
+        timings: seconds spent per stage: setup, inverse kinematics, search, simplify, timing, check, total.
+        planner: name of the planner.
+        seed: of the random numbers.
+        iterations: of the search.
+        checks: that the search made, as its planner counts.
+        acceleration_source: where the acceleration limits come from.
+        robot: the model's name.
+        q_rest: (n_q,) the start, of which `trajectory` moves some entries.
+    """
+
+    status: Status
+    reason: str
+    trajectory: Trajectory | None
+    path: FloatArray
+    position_names: tuple[str, ...]
+    path_length: float
+    goal_index: int
+    timings: Mapping[str, float]
+    planner: str
+    seed: int
+    iterations: int
+    checks: int
+    acceleration_source: str
+    robot: str
+    q_rest: FloatArray
+    columns: tuple[int, ...] = field(repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a trajectory."""
+        return self.status.ok
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __repr__(self) -> str:
+        took = f"{1e3 * self.timings.get('total', 0.0):.1f} ms"
+        if self.trajectory is None:
+            return f"<PlanResult {self.status.value}: {self.reason} ({took})>"
+        return f"<PlanResult {self.status.value}: {self.trajectory.duration:.3f} s along {self.path_length:.2f}, in {took}>"
+
+    def configuration(self, t: ArrayLike) -> FloatArray:
+        """The whole robot at times t [s] of any shape: (..., n_q).
+
+        Raises:
+            PlanningError: there is no trajectory.
+        """
+        position = self._planned().position(t)
+        q = np.broadcast_to(self.q_rest, (*position.shape[:-1], len(self.q_rest))).copy()
+        q[..., list(self.columns)] = position
+        return q
+
+    def _planned(self) -> Trajectory:
+        if self.trajectory is None:
+            raise PlanningError(f"there is no trajectory: {self.status.value}: {self.reason}")
+        return self.trajectory
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the trajectory itself, in types that JSON can hold."""
+        return {
+            "status": self.status.value,
+            "ok": self.ok,
+            "reason": self.reason,
+            "robot": self.robot,
+            "planner": self.planner,
+            "seed": self.seed,
+            "duration": None if self.trajectory is None else self.trajectory.duration,
+            "path_length": self.path_length if len(self.path) else None,
+            "waypoints": len(self.path),
+            "position_names": list(self.position_names),
+            "path": self.path.tolist(),
+            "goal_index": self.goal_index,
+            "iterations": self.iterations,
+            "checks": self.checks,
+            "timings": dict(self.timings),
+            "acceleration_source": self.acceleration_source,
+        }
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the trajectory (JSON, CSV or NPZ by the name's ending), with its provenance.
+
+        Raises:
+            PlanningError: there is no trajectory.
+            FileError: the file cannot be written.
+        """
+        self._planned().save(path)

@@ -1,0 +1,82 @@
+"""Goals become configurations: limits, collisions, inverse kinematics, and the nearest of those that are equal up to 2 pi."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robosim.planners.inverse import inverse_kinematics
+from robosim.planners.positions import limit_violations, nearest_equivalent
+from robosim.planners.prepare import Prepared, describe_collisions
+from robosim.planners.problem import Goal, JointGoal
+from robosim.planners.result import NoPlan, Status
+
+__all__ = ["Targets", "goal_configurations"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Configurations that satisfy a goal.
+
+    Attributes:
+        q: (k, n_q) free and within limits, nearest to where the motion comes from first; k >= 1.
+        goal_index: (k) which of the alternatives each satisfies.
+    """
+
+    q: FloatArray
+    goal_index: tuple[int, ...]
+
+
+def goal_configurations(
+    prepared: Prepared, goals: Sequence[Goal], start: FloatArray, *, seed: int = 0, what: str = "goal"
+) -> Targets:
+    """All valid configurations of any of `goals`, nearest to `start` (n_q,) first.
+
+    Raises:
+        NoPlan: there is none; the status and reason are about the alternative that came closest to being valid.
+    """
+    failures: list[NoPlan] = []
+    found: list[tuple[float, int, FloatArray]] = []
+    for index, goal in enumerate(goals):
+        label = what if len(goals) == 1 else f"{what}[{index}]"
+        try:
+            for q in _configurations(prepared, goal, start, seed, label):
+                distance = float(np.linalg.norm((q - start)[list(prepared.columns.q)]))
+                found.append((distance, index, q))
+        except NoPlan as failure:
+            failures.append(failure)
+    if not found:
+        closest = min(failures, key=lambda failure: _CLOSENESS[failure.status])
+        raise NoPlan(closest.status, "; ".join(str(failure) for failure in failures))
+    found.sort(key=lambda item: item[:2])
+    return Targets(np.array([q for _, _, q in found]), tuple(index for _, index, _ in found))
+
+
+_CLOSENESS = {Status.GOAL_IN_COLLISION: 0, Status.GOAL_OUT_OF_LIMITS: 1, Status.GOAL_UNREACHABLE: 2}
+
+
+def _configurations(prepared: Prepared, goal: Goal, start: FloatArray, seed: int, label: str) -> list[FloatArray]:
+    model, scene = prepared.model, prepared.scene
+    if isinstance(goal, JointGoal):
+        q = np.asarray(goal.positions, dtype=float)
+        violations = limit_violations(model, q)
+        if violations:
+            raise NoPlan(Status.GOAL_OUT_OF_LIMITS, f"{label}: " + "; ".join(violations))
+        q = nearest_equivalent(prepared.columns, np.clip(q, model.limits.lower, model.limits.upper), start)
+        if scene.collides(q):
+            raise NoPlan(Status.GOAL_IN_COLLISION, f"{label}: " + describe_collisions(scene, q))
+        return [q]
+    answer = inverse_kinematics(model, goal, start=start, joints=prepared.columns.joints, seed=seed)
+    if not len(answer.solutions):
+        raise NoPlan(Status.GOAL_UNREACHABLE, f"{label}: {answer.reason}")
+    free = [q for q in answer.solutions if not scene.collides(q)]
+    if not free:
+        n = len(answer.solutions)
+        each = f"each of {n} configurations with this pose collides; in the nearest, " if n > 1 else ""
+        raise NoPlan(Status.GOAL_IN_COLLISION, f"{label}: {each}{describe_collisions(scene, answer.solutions[0])}")
+    return free
