@@ -1,1 +1,62 @@
-"""robosim.planners"""
+"""Motion planning: problems, planners, and everything between a goal and a timed trajectory.
+
+    result = plan(Problem(model, scene, start="home", goal=PoseGoal("tool0", pose)))
+    if result:
+        result.trajectory.save("plan.json")
+    else:
+        print(result.status.value, result.reason)
+
+A planner is a module and a decorator: see `robosim.planners.registry`.
+"""
+
+from robosim.planners.cartesian import CartesianResult, plan_cartesian
+from robosim.planners.inverse import IkResult, inverse_kinematics
+from robosim.planners.planning import plan
+from robosim.planners.prepare import Prepared, prepare
+from robosim.planners.problem import Goal, JointGoal, PoseGoal, Positions, Problem
+from robosim.planners.registry import (
+    Planner,
+    SearchOutcome,
+    SearchQuery,
+    SearchStatus,
+    available_planners,
+    get_planner,
+    planner,
+)
+from robosim.planners.result import NoPlan, PlanResult, Status
+from robosim.planners.stages import search, simplify
+from robosim.planners.targets import Targets, goal_configurations
+from robosim.planners.timing import MotionLimits, check, motion_limits, time_parametrise
+
+__all__ = [
+    "CartesianResult",
+    "Goal",
+    "IkResult",
+    "JointGoal",
+    "MotionLimits",
+    "NoPlan",
+    "PlanResult",
+    "Planner",
+    "PoseGoal",
+    "Positions",
+    "Prepared",
+    "Problem",
+    "SearchOutcome",
+    "SearchQuery",
+    "SearchStatus",
+    "Status",
+    "Targets",
+    "available_planners",
+    "check",
+    "get_planner",
+    "goal_configurations",
+    "inverse_kinematics",
+    "motion_limits",
+    "plan",
+    "plan_cartesian",
+    "planner",
+    "prepare",
+    "search",
+    "simplify",
+    "time_parametrise",
+]

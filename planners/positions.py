@@ -16,9 +16,10 @@ from robosim.errors import PlanningError
 from robosim.model.checks import suggestion
 
 if TYPE_CHECKING:
-    from robosim.model import Model
     from robosim.planners.problem import Positions
     from robosim.scene import Scene
+
+    from robosim.model import Model
 
 FloatArray = NDArray[np.float64]
 _PLANAR = {"x": "vx", "y": "vy", "theta": "omega"}
@@ -38,8 +39,8 @@ class Columns:
         lower, upper: (c,) positions; infinite where there is none.
         velocity, acceleration: (c,) limits of the coordinates' derivatives.
 
-    A planar joint's limits are about its moving frame; here each of x and y gets 1/sqrt(2) of the smaller of both, which keeps
-    them in every direction.
+    A planar joint's limits are about its moving frame; here each of x and y gets 1/sqrt(2) of the smaller of both,
+    which keeps them in every direction.
     """
 
     q: tuple[int, ...]
@@ -60,6 +61,23 @@ def joint_positions(model: Model, joint: str) -> list[int]:
     return [i for i, name in enumerate(names) if name == joint or name.startswith(f"{joint}/")]
 
 
+def chain(model: Model, link: str) -> set[str]:
+    """Names of the joints that move a link: those on its way to the root, mimic joints by their source.
+
+    Raises:
+        PlanningError: no such link.
+    """
+    if link not in model.link_names:
+        raise PlanningError(f"{model.name!r} has no link {link!r}{suggestion(link, model.link_names)}")
+    by_child = {joint.child: joint for joint in model.joints}
+    out = set()
+    while link in by_child:
+        joint = by_child[link]
+        out.add(joint.name if joint.mimic is None else joint.mimic.source)
+        link = joint.parent
+    return out & set(model.joint_names)
+
+
 def make_columns(model: Model, joints: Sequence[str]) -> Columns:
     """The coordinates of these joints, in model order."""
     kinds = {joint.name: joint.kind for joint in model.joints}
@@ -74,7 +92,9 @@ def make_columns(model: Model, joints: Sequence[str]) -> Columns:
             part = model.position_names[i][len(joint) + 1 :]
             j = velocity_index[f"{joint}/{_PLANAR[part]}" if part else joint]
             linear = kinds[joint] == "prismatic" or part in ("x", "y")
-            both = [velocity_index[f"{joint}/vx"], velocity_index[f"{joint}/vy"]] if part in ("x", "y") else [j]
+            both = (
+                [velocity_index[f"{joint}/vx"], velocity_index[f"{joint}/vy"]] if part in ("x", "y") else [j]
+            )
             q.append(i)
             v.append(j)
             units.append("m" if linear else "rad")
@@ -97,7 +117,13 @@ def make_columns(model: Model, joints: Sequence[str]) -> Columns:
 
 
 def configuration(
-    model: Model, value: Positions, rest: FloatArray, what: str, *, group: Sequence[str] = (), scene: Scene | None = None
+    model: Model,
+    value: Positions,
+    rest: FloatArray,
+    what: str,
+    *,
+    group: Sequence[str] = (),
+    scene: Scene | None = None,
 ) -> FloatArray:
     """A configuration (n_q,) from positions as users write them.
 
@@ -123,15 +149,21 @@ def configuration(
             raise TypeError
         array = array.astype(float)
     except (TypeError, ValueError):
-        raise PlanningError(f"{what} is {value!r}; expected numbers, positions by joint name, or a name") from None
+        raise PlanningError(
+            f"{what} is {value!r}; expected numbers, positions by joint name, or a name"
+        ) from None
     moved = [i for joint in group for i in joint_positions(model, joint)]
     if array.shape == (model.n_q,):
         q[:] = array
     elif group and array.shape == (len(moved),):
         q[moved] = array
     else:
-        partly = f" or ({len(moved)},), one per joint of the group" if group and len(moved) != model.n_q else ""
-        raise PlanningError(f"{what} has shape {array.shape}; expected ({model.n_q},), {_order(model)}{partly}")
+        partly = (
+            f" or ({len(moved)},), one per joint of the group" if group and len(moved) != model.n_q else ""
+        )
+        raise PlanningError(
+            f"{what} has shape {array.shape}; expected ({model.n_q},), {_order(model)}{partly}"
+        )
     _finite(model, q, what)
     return q
 
@@ -146,7 +178,9 @@ def _finite(model: Model, q: FloatArray, what: str) -> None:
     for joint in model.joint_names:
         own = joint_positions(model, joint)
         if len(own) == 7 and abs(np.linalg.norm(q[own[3:]]) - 1) > 1e-6:
-            raise PlanningError(f"{what}: the quaternion of {joint!r} is {q[own[3:]].tolist()}; it must be of length 1")
+            raise PlanningError(
+                f"{what}: the quaternion of {joint!r} is {q[own[3:]].tolist()}; it must be of length 1"
+            )
 
 
 def _named(model: Model, name: str, scene: Scene | None, what: str) -> Mapping[str, float]:
@@ -169,6 +203,7 @@ def _named(model: Model, name: str, scene: Scene | None, what: str) -> Mapping[s
 def _from_names(model: Model, values: Mapping[str, float], rest: FloatArray, what: str) -> FloatArray:
     q = rest.copy()
     mimics = {joint.name: joint.mimic for joint in model.joints if joint.mimic is not None}
+    fixed = {joint.name for joint in model.joints if joint.kind == "fixed"}
     late: list[tuple[str, float]] = []
     for name, given in values.items():
         value = _number(given, f"{what}: position of {name!r}")
@@ -177,12 +212,17 @@ def _from_names(model: Model, values: Mapping[str, float], rest: FloatArray, wha
             late.append((name, value))
         elif len(own) == 1:
             q[own[0]] = value
+        elif name in fixed:  # states of whole robots list them too
+            if abs(value) > 1e-3:
+                raise PlanningError(f"{what}: {name!r} is {value}, but it is fixed; leave it out")
         elif own:
             several = ", ".join(model.position_names[i] for i in own)
             raise PlanningError(f"{what}: {name!r} has several coordinates; give {several}")
         else:
             known = [*model.position_names, *mimics]
-            raise PlanningError(f"{what}: {model.name!r} has no joint {name!r} that moves{suggestion(name, known)}")
+            raise PlanningError(
+                f"{what}: {model.name!r} has no joint {name!r} that moves{suggestion(name, known)}"
+            )
     for name, value in late:  # they follow, and must agree
         mimic = mimics[name]
         assert mimic is not None
@@ -220,7 +260,9 @@ def velocities(model: Model, value: ArrayLike | Mapping[str, float] | None, what
     else:
         array = np.asarray(value, dtype=float)
         if array.shape != v.shape:
-            raise PlanningError(f"{what} has shape {array.shape}; expected {v.shape}, in the order {', '.join(model.velocity_names)}")
+            raise PlanningError(
+                f"{what} has shape {array.shape}; expected {v.shape}, in the order {', '.join(model.velocity_names)}"
+            )
         v[:] = array
     for i in np.flatnonzero(~np.isfinite(v)):
         raise PlanningError(f"{what}: {model.velocity_names[i]!r} is {v[i]}; it must be finite")
@@ -234,7 +276,9 @@ def limit_violations(model: Model, q: FloatArray, tolerance: float = 1e-9) -> li
     for i, name in enumerate(model.position_names):
         below, above = limits.lower[i] - q[i], q[i] - limits.upper[i]
         if max(below, above) > tolerance:
-            bound, side, by = (limits.lower[i], "lower", below) if below > 0 else (limits.upper[i], "upper", above)
+            bound, side, by = (
+                (limits.lower[i], "lower", below) if below > 0 else (limits.upper[i], "upper", above)
+            )
             out.append(f"joint {name!r} is at {q[i]:.6g}, beyond its {side} limit {bound:.6g} by {by:.3g}")
     return out
 
@@ -246,7 +290,9 @@ def nearest_equivalent(columns: Columns, goal: FloatArray, start: FloatArray) ->
     """
     q = goal.copy()
     turn = 2 * np.pi
-    for i, periodic, lower, upper in zip(columns.q, columns.periodic, columns.lower, columns.upper, strict=True):
+    for i, periodic, lower, upper in zip(
+        columns.q, columns.periodic, columns.lower, columns.upper, strict=True
+    ):
         if not periodic or not lower <= q[i] <= upper:
             continue
         best = q[i] - turn * np.round((q[i] - start[i]) / turn)

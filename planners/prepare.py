@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
-
-from robosim import _engine
-from robosim.errors import PlanningError
-from robosim.model.checks import suggestion
 from robosim.planners.positions import (
     Columns,
+    chain,
     configuration,
     joint_positions,
     limit_violations,
@@ -23,9 +20,14 @@ from robosim.planners.positions import (
 from robosim.planners.problem import Goal, JointGoal, PoseGoal, Positions, Problem
 from robosim.planners.result import NoPlan, Status
 
+from robosim import _engine
+from robosim.errors import PlanningError
+from robosim.model.checks import suggestion
+
 if TYPE_CHECKING:
-    from robosim.model import Model
     from robosim.scene import Scene
+
+    from robosim.model import Model
 
 __all__ = ["Prepared", "describe_collisions", "prepare"]
 
@@ -93,7 +95,9 @@ def prepare(problem: Problem) -> Prepared:
     v = velocities(model, problem.start_velocity, "start_velocity")
     still = [i for i in range(model.n_v) if i not in columns.v and v[i] != 0]
     if still:
-        raise PlanningError(f"start_velocity: {model.velocity_names[still[0]]!r} moves, but is not in the group {list(joints)}")
+        raise PlanningError(
+            f"start_velocity: {model.velocity_names[still[0]]!r} moves, but is not in the group {list(joints)}"
+        )
     return Prepared(model, compiled, q, v[list(columns.v)], columns, goals, via)
 
 
@@ -127,7 +131,11 @@ def _goals(value: Goal | Positions | Sequence[Goal] | None, problem: Problem, wh
         return (JointGoal(named) if isinstance(named, Mapping) else PoseGoal(named.link, named.pose),)
     if isinstance(value, (JointGoal, PoseGoal)):
         return (value,)
-    if isinstance(value, Sequence) and value and all(isinstance(item, (JointGoal, PoseGoal)) for item in value):
+    if (
+        isinstance(value, Sequence)
+        and value
+        and all(isinstance(item, (JointGoal, PoseGoal)) for item in value)
+    ):
         return tuple(cast("Sequence[Goal]", value))
     if isinstance(value, Sequence) and not isinstance(value, str):
         if not value:
@@ -146,7 +154,9 @@ def _resolved(
         if isinstance(goal, PoseGoal):
             if goal.link not in problem.model.link_names:
                 known = problem.model.link_names
-                raise PlanningError(f"{what}: {problem.model.name!r} has no link {goal.link!r}{suggestion(goal.link, known)}")
+                raise PlanningError(
+                    f"{what}: {problem.model.name!r} has no link {goal.link!r}{suggestion(goal.link, known)}"
+                )
             out.append(goal)
             continue
         full = configuration(problem.model, goal.positions, q, what, group=joints, scene=problem.scene)
@@ -154,7 +164,8 @@ def _resolved(
         for i, name in enumerate(problem.model.position_names):
             if i not in moved and abs(full[i] - q[i]) > 1e-9:
                 raise PlanningError(
-                    f"{what}: {name!r} is {full[i]:.6g} and {q[i]:.6g} at the start, but may not move; the group is {list(joints)}"
+                    f"{what}: {name!r} is {full[i]:.6g} and {q[i]:.6g} at the start, but may not move; "
+                    f"the group is {list(joints)}"
                 )
         out.append(JointGoal(full))
     return tuple(out)
@@ -200,20 +211,3 @@ def _group(problem: Problem, q: FloatArray, goals: Sequence[Goal]) -> tuple[str,
         smallest = min(fitting, key=lambda group: len(group.joints))
         return tuple(joint for joint in movable if joint in smallest.joints)
     return tuple(movable)
-
-
-def chain(model: Model, link: str) -> set[str]:
-    """Names of the joints with coordinates that move a link: those on its way to the root, mimic joints by their source.
-
-    Raises:
-        PlanningError: no such link.
-    """
-    if link not in model.link_names:
-        raise PlanningError(f"{model.name!r} has no link {link!r}{suggestion(link, model.link_names)}")
-    by_child = {joint.child: joint for joint in model.joints}
-    out = set()
-    while link in by_child:
-        joint = by_child[link]
-        out.add(joint.name if joint.mimic is None else joint.mimic.source)
-        link = joint.parent
-    return out & set(model.joint_names)

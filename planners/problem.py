@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from robosim.errors import PlanningError
 
 if TYPE_CHECKING:
-    from robosim.model import Model
     from robosim.scene import Scene
+
+    from robosim.model import Model
 
 __all__ = ["Goal", "JointGoal", "PoseGoal", "Positions", "Problem"]
 
@@ -34,7 +35,9 @@ def _per_axis(value: ArrayLike, what: str) -> FloatArray:
     try:
         array = np.broadcast_to(np.asarray(value, dtype=float), (3,)).copy()
     except (TypeError, ValueError):
-        raise PlanningError(f"{what} is {value!r}; it must be one number or three, one per axis of the pose") from None
+        raise PlanningError(
+            f"{what} is {value!r}; it must be one number or three, one per axis of the pose"
+        ) from None
     if not (array >= 0).all():
         raise PlanningError(f"{what} is {value!r}; it must not be negative (inf leaves an axis free)")
     array.setflags(write=False)
@@ -45,10 +48,11 @@ def _per_axis(value: ArrayLike, what: str) -> FloatArray:
 class PoseGoal:
     """A link is to have a pose, or one in a region about it.
 
-    The error of a link at X_WL is measured in the frame G of the goal, X_WG = pose: the position of the link's origin in G, and
-    the rotation vector of R_GL. Each of the six numbers must be within its tolerance; infinity leaves an axis free. So
-    `position_tolerance=(0.1, 0.2, 0)` is any point of a 0.2 m x 0.4 m rectangle in the plane of G's x and y axes, and
-    `rotation_tolerance=(0, 0, inf)` any angle about G's z axis.
+    The error of a link at X_WL is measured in the frame G of the goal, X_WG = pose: the position of the link's
+    origin in G, and its rotation R_GL as the twist about the axis of G with the largest tolerance followed by a
+    rotation vector for the other two. Each of the six numbers must be within its tolerance; infinity leaves an axis
+    free. So `position_tolerance=(0.1, 0.2, 0)` is any point of a 0.2 m x 0.4 m rectangle in the plane of G's x and y
+    axes, and `rotation_tolerance=(0, 0, inf)` any angle about G's z axis.
 
     Args:
         link: any link of the robot.
@@ -71,15 +75,21 @@ class PoseGoal:
         except (TypeError, ValueError):
             X = np.empty(0)
         if X.shape != (4, 4) or not np.isfinite(X).all():
-            raise PlanningError(f"goal pose of {self.link!r}: it must be 4x4 finite numbers, found {self.pose!r}")
+            raise PlanningError(
+                f"goal pose of {self.link!r}: it must be 4x4 finite numbers, found {self.pose!r}"
+            )
         R = X[:3, :3]
         if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or (X[3] != (0, 0, 0, 1)).any():
             raise PlanningError(f"goal pose of {self.link!r}: it is not a rigid transform: {X.tolist()}")
         X.setflags(write=False)
         object.__setattr__(self, "pose", X)
         what = f"goal pose of {self.link!r}:"
-        object.__setattr__(self, "position_tolerance", _per_axis(self.position_tolerance, f"{what} position_tolerance"))
-        object.__setattr__(self, "rotation_tolerance", _per_axis(self.rotation_tolerance, f"{what} rotation_tolerance"))
+        object.__setattr__(
+            self, "position_tolerance", _per_axis(self.position_tolerance, f"{what} position_tolerance")
+        )
+        object.__setattr__(
+            self, "rotation_tolerance", _per_axis(self.rotation_tolerance, f"{what} rotation_tolerance")
+        )
 
 
 Goal = JointGoal | PoseGoal
@@ -92,14 +102,14 @@ class Problem:
     Args:
         model: the robot.
         scene: obstacles, attached objects and allowed contacts; None for a robot alone in space.
-        start: configuration; None takes the scene's start of the name "start", or without one the model's neutral configuration.
-            A string names a state of the model or a start of the scene.
-        goal: a JointGoal or PoseGoal, or several of which any will do, nearest first; positions, a mapping or a name stand for a
-            JointGoal, and a string may also name a goal of the scene. None takes the scene's "goal".
+        start: configuration; None takes the scene's start of the name "start", or without one the model's neutral
+            configuration. A string names a state of the model or a start of the scene.
+        goal: a JointGoal or PoseGoal, or several of which any will do, nearest first; positions, a mapping or a name
+            stand for a JointGoal, and a string may also name a goal of the scene. None takes the scene's "goal".
         via: goals to be passed in this order on the way, without stopping where that is possible.
         start_velocity: (n_v,) or by joint name [rad/s, m/s]; None is at rest.
-        group: the joints that may move: a group of the model, or names of joints. None takes the smallest group that has every
-            joint that the goals need, or all joints if there is none. A floating base never moves.
+        group: the joints that may move: a group of the model, or names of joints. None takes the smallest group that
+            has every joint that the goals need, or all joints if there is none. A floating base never moves.
     """
 
     model: Model

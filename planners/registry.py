@@ -8,7 +8,8 @@ A planner is a function from a `SearchQuery` to a `SearchOutcome`:
     def my_planner(query: SearchQuery) -> SearchOutcome: ...
 
 Put in a module of `planners/algorithms/`, or in any installed package that names its module under the entry point group
-`robosim.planners`, it is found by `plan`, the command line, the conformance tests and the benchmark, without a further line.
+`robosim.planners`, it is found by `plan`, the command line, the conformance tests and the benchmark, without a
+further line.
 """
 
 from __future__ import annotations
@@ -32,7 +33,15 @@ from robosim.errors import MissingDependencyError, PlanningError
 if TYPE_CHECKING:
     from robosim import _engine
 
-__all__ = ["Planner", "SearchOutcome", "SearchQuery", "SearchStatus", "available_planners", "get_planner", "planner"]
+__all__ = [
+    "Planner",
+    "SearchOutcome",
+    "SearchQuery",
+    "SearchStatus",
+    "available_planners",
+    "get_planner",
+    "planner",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -81,7 +90,8 @@ class SearchOutcome:
 
     Attributes:
         status: FOUND, or why not.
-        path: (p, n_q) waypoints from the start to a goal, joined by straight lines in q that are free; (0, n_q) if not found.
+        path: (p, n_q) waypoints from the start to a goal, joined by straight lines in q that are free; (0, n_q) if
+            not found.
         goal_index: row of the query's goals where the path ends; -1 if not found.
         iterations: done.
         checks: configurations or edges looked at, as the planner counts.
@@ -175,7 +185,11 @@ def get_planner(name: str) -> Planner:
     if found is None:
         close = difflib.get_close_matches(str(name), _planners, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise PlanningError(f"there is no planner {name!r}{hint} There are: {', '.join(sorted(available_planners()))}")
+        raise PlanningError(
+            f"there is no planner {name!r}{hint} There are: {', '.join(sorted(available_planners()))}"
+        )
     if found.missing:
-        raise MissingDependencyError(f"planner {name!r} needs {', '.join(found.missing)}: pip install {' '.join(found.missing)}")
+        raise MissingDependencyError(
+            f"planner {name!r} needs {', '.join(found.missing)}: pip install {' '.join(found.missing)}"
+        )
     return found

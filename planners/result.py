@@ -23,11 +23,14 @@ class Status(str, Enum):
     """How planning ended. The first two come with a trajectory."""
 
     SOLVED = "solved"
-    # A trajectory, but the wall-clock budget ended its improvement early: a faster or idler machine would find a better one.
+    # A trajectory, but the wall-clock budget ended its improvement early: a faster or idler machine would find a
+    # better one.
     CUT_SHORT = "cut short"
     START_OUT_OF_LIMITS = "start out of limits"
     START_IN_COLLISION = "start in collision"
-    START_VELOCITY = "start velocity impossible"  # over its limit, or the robot cannot stop before a collision or a limit
+    START_VELOCITY = (
+        "start velocity impossible"  # over its limit, or the robot cannot stop before a collision or a limit
+    )
     GOAL_OUT_OF_LIMITS = "goal out of limits"
     GOAL_IN_COLLISION = "goal in collision"
     GOAL_UNREACHABLE = "goal unreachable"  # no configuration has the pose
@@ -57,10 +60,10 @@ class PlanResult:
     Attributes:
         status: how planning ended.
         reason: why there is no trajectory, or what to know about the one there is; may be empty.
-        trajectory: the timed motion of the joints that may move, with torques, or None. Its metadata say where the other joints
-            stand.
-        path: (p, c) waypoints of the simplified path, joined by straight lines before their corners were rounded; (0, c)
-            without one.
+        trajectory: the timed motion of the joints that may move, with torques, or None. Its metadata say where the
+            other joints stand.
+        path: (p, c) waypoints of the simplified path, joined by straight lines before their corners were rounded;
+            (0, c) without one.
         position_names: (c) names of the columns of `path`.
         path_length: length of `path` in joint space, sqrt(sum of squares) [rad and m as they are].
         goal_index: which of the problem's goals was reached, or -1.
@@ -103,7 +106,8 @@ class PlanResult:
         took = f"{1e3 * self.timings.get('total', 0.0):.1f} ms"
         if self.trajectory is None:
             return f"<PlanResult {self.status.value}: {self.reason} ({took})>"
-        return f"<PlanResult {self.status.value}: {self.trajectory.duration:.3f} s along {self.path_length:.2f}, in {took}>"
+        motion = f"{self.trajectory.duration:.3f} s along {self.path_length:.2f}"
+        return f"<PlanResult {self.status.value}: {motion}, in {took}>"
 
     def configuration(self, t: ArrayLike) -> FloatArray:
         """The whole robot at times t [s] of any shape: (..., n_q).

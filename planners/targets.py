@@ -1,4 +1,4 @@
-"""Goals become configurations: limits, collisions, inverse kinematics, and the nearest of those that are equal up to 2 pi."""
+"""Goals become configurations: inverse kinematics, limits, collisions, and the nearest of those equal up to 2 pi."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
 from robosim.planners.inverse import inverse_kinematics
 from robosim.planners.positions import limit_violations, nearest_equivalent
 from robosim.planners.prepare import Prepared, describe_collisions
@@ -60,7 +59,9 @@ def goal_configurations(
 _CLOSENESS = {Status.GOAL_IN_COLLISION: 0, Status.GOAL_OUT_OF_LIMITS: 1, Status.GOAL_UNREACHABLE: 2}
 
 
-def _configurations(prepared: Prepared, goal: Goal, start: FloatArray, seed: int, label: str) -> list[FloatArray]:
+def _configurations(
+    prepared: Prepared, goal: Goal, start: FloatArray, seed: int, label: str
+) -> list[FloatArray]:
     model, scene = prepared.model, prepared.scene
     if isinstance(goal, JointGoal):
         q = np.asarray(goal.positions, dtype=float)
@@ -78,5 +79,7 @@ def _configurations(prepared: Prepared, goal: Goal, start: FloatArray, seed: int
     if not free:
         n = len(answer.solutions)
         each = f"each of {n} configurations with this pose collides; in the nearest, " if n > 1 else ""
-        raise NoPlan(Status.GOAL_IN_COLLISION, f"{label}: {each}{describe_collisions(scene, answer.solutions[0])}")
+        raise NoPlan(
+            Status.GOAL_IN_COLLISION, f"{label}: {each}{describe_collisions(scene, answer.solutions[0])}"
+        )
     return free

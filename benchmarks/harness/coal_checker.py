@@ -32,18 +32,33 @@ def compiled() -> Path:
     import coal
 
     prefix = Path(coal.__file__).resolve().parents[4]
-    key = hashlib.sha256(SOURCE.read_bytes() + coal.__version__.encode() + str(prefix).encode()).hexdigest()[:16]
+    key = hashlib.sha256(SOURCE.read_bytes() + coal.__version__.encode() + str(prefix).encode()).hexdigest()[
+        :16
+    ]
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "robosim"
     library = cache / f"coal_checker-{key}.so"
     if library.exists():
         return library
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
-        raise RuntimeError("the coal side of this benchmark is compiled when first used: install g++ or clang++")
+        raise RuntimeError(
+            "the coal side of this benchmark is compiled when first used: install g++ or clang++"
+        )
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         output = Path(folder) / library.name
-        command = [compiler, "-std=c++17", "-O3", "-DNDEBUG", "-w", "-shared", "-fPIC", str(SOURCE), "-o", str(output)]
+        command = [
+            compiler,
+            "-std=c++17",
+            "-O3",
+            "-DNDEBUG",
+            "-w",
+            "-shared",
+            "-fPIC",
+            str(SOURCE),
+            "-o",
+            str(output),
+        ]
         command += [f"-I{prefix}/include", f"-I{prefix}/include/eigen3", f"-L{prefix}/lib", "-lcoal"]
         command += [f"-Wl,-rpath,{prefix}/lib"]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -103,7 +118,9 @@ class CoalChecker:
         reference = pin.neutral(full)
         for name, value in frozen.items():
             if full.existJointName(name):
-                reference[full.joints[full.getJointId(name)].idx_q] = value
+                joint = full.joints[full.getJointId(name)]
+                turned = [value] if joint.nq == 1 else [np.cos(value), np.sin(value)]  # continuous joints
+                reference[joint.idx_q : joint.idx_q + joint.nq] = turned
         locked = [i for i in range(1, full.njoints) if full.names[i] not in set(joints)]
         model = pin.buildReducedModel(full, locked, reference)
         self._to_pin = [list(joints).index(name) for name in list(model.names)[1:]]
@@ -130,10 +147,10 @@ class CoalChecker:
     def _joint_kind(joint: Any) -> tuple[bool, np.ndarray]:
         """Whether it slides, and its axis, from a Pinocchio joint of one degree of freedom."""
         data = joint.createData()
-        joint.calc(data, np.zeros(joint.nq), np.zeros(joint.nv))
-        motion = np.asarray(data.S).ravel()
-        if joint.nq != 1 or motion.size != 6:
+        if joint.nv != 1:
             raise ValueError(f"a {joint.shortname()} is not a joint of one coordinate")
+        joint.calc(data, np.array([0.0] if joint.nq == 1 else [1.0, 0.0]), np.zeros(1))
+        motion = np.asarray(data.S).ravel()
         slides = bool(np.linalg.norm(motion[:3]) > 0.5)
         return slides, motion[:3] if slides else motion[3:]
 

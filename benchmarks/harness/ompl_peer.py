@@ -74,3 +74,31 @@ def rrt_connect(
     if solved:
         path = np.array([[state[i] for i in range(n)] for state in problem.getSolutionPath().getStates()])
     return OmplResult(solved, seconds, checks, path)
+
+
+def call_cost(is_free: Callable[[Sequence[float]], bool], n: int, calls: int = 20_000) -> float:
+    """Seconds per validity check as OMPL makes it, through Python, of a checker of n joints."""
+    from ompl import base
+
+    space = base.RealVectorStateSpace(n)
+    bounds = base.RealVectorBounds(n)
+    bounds.setLow(-1.0)
+    bounds.setHigh(1.0)
+    space.setBounds(bounds)
+    information = base.SpaceInformation(space)
+    checks = 0
+
+    def valid(state: base.State) -> bool:
+        nonlocal checks
+        checks += 1
+        return is_free(state[0:n])
+
+    information.setStateValidityChecker(valid)
+    information.setStateValidityCheckingResolution(1.0 / calls)
+    information.setup()
+    ends = [space.allocState(), space.allocState()]
+    for i in range(n):
+        ends[0][i], ends[1][i] = -1.0, 1.0
+    begin = time.perf_counter()
+    information.checkMotion(ends[0], ends[1])  # one motion, `calls` states, one entry from Python
+    return (time.perf_counter() - begin) / max(checks, 1)

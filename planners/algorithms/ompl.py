@@ -1,7 +1,7 @@
 """OMPL's RRT-Connect over robosim's edge checks, where the package `ompl` is installed.
 
-OMPL draws from one random generator per process, which is seeded here at each call: the same query gives the same path, as long
-as no other thread uses OMPL at the same time.
+OMPL draws from one random generator per process, which is seeded here at each call: the same query gives the same
+path, as long as no other thread uses OMPL at the same time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import time
 from typing import Any
 
 import numpy as np
-
 from robosim.planners.registry import SearchOutcome, SearchQuery, SearchStatus, planner
 
 
@@ -41,7 +40,7 @@ def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
         return q
 
     class ExactMotions(base.MotionValidator):  # type: ignore[misc]
-        def checkMotion(self, a: Any, b: Any) -> bool:  # noqa: N802 (OMPL's name)
+        def checkMotion(self, a: Any, b: Any) -> bool:
             nonlocal checks
             checks += 1
             return bool(query.scene.edge_free(configuration(a), configuration(b), query.resolution).free)

@@ -56,7 +56,7 @@ URDF: dict[str, Rule] = {
     "inertial": Rule(children={"origin": (0, 1), "mass": (1, 1), "inertia": (1, 1)}),
     "origin": Rule(optional=("xyz", "rpy")),
     "mass": Rule(required=("value",)),
-    "inertia": Rule(required=("ixx", "iyy", "izz"), optional=("ixy", "ixz", "iyz")),
+    "inertia": Rule(required=("ixx", "iyy", "izz"), optional=("ixy", "ixz", "iyz"), foreign=("iyx", "izx", "izy")),
     "visual": Rule(optional=("name",), children={"origin": (0, 1), "geometry": (1, 1), "material": (0, 1)}),
     "collision": Rule(
         optional=("name",),

@@ -1,0 +1,240 @@
+"""Planning: time of search and simplification, success, and safety, beside OMPL's RRT-Connect with coal in the same
+run.
+
+Both sides see the same shapes, pairs, limits, starts and goals. Ours proves every edge free between samples at 5 mm;
+OMPL samples edges at its default 1 % of the space's extent. OMPL's time is that of `solve` alone, less what its
+calls into Python cost (measured, and shown). Every trajectory of ours is then checked again by coal.
+
+    python benchmarks/bench_planning.py [--quick] [--json FILE] [--planner NAME]
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from harness.report import Report, Row, arguments, require_peers
+
+OMPL_BUDGET = 5.0  # [s] per problem
+
+
+@dataclass
+class Outcome:
+    """One problem: seconds of both sides, and what the re-check said."""
+
+    family: str
+    name: str
+    status: str
+    search: float
+    simplify: float
+    total: float
+    ompl: float
+    ompl_solved: bool
+    ompl_checks: int
+    overlaps: int = 0
+    deepest: float = 0.0
+    excess: float = -1.0
+    worst: str = ""
+
+    @property
+    def solved(self) -> bool:
+        return self.status in ("solved", "cut short")
+
+
+def checker_of(case, prepared):
+    """Coal's view of a case: the colliders and pairs of robosim's compiled scene, the joints of Pinocchio."""
+    from harness.coal_checker import CoalChecker
+
+    model, scene = case.problem.model, case.problem.scene
+    colliders = [(c.link, c.X_LC, c.shape) for c in model.colliders]
+    obstacles = [
+        (thing.pose @ X, shape)
+        for thing in scene
+        for X, shape in zip(thing.shape_poses, thing.shapes, strict=True)
+    ]
+    if scene.attachments:
+        raise ValueError(f"{case.name}: attached objects are not handed to coal by this benchmark")
+    frozen = dict(zip(model.position_names, prepared.start, strict=True))
+    return CoalChecker(case.urdf, prepared.columns.names, frozen, colliders, obstacles, prepared.scene.pairs)
+
+
+def callback_cost() -> float:
+    """Seconds that OMPL's call into Python and on into an empty checker takes."""
+    from harness.coal_checker import CoalChecker
+    from harness.ompl_peer import call_cost
+
+    empty = '<robot name="r"><link name="a"/>' + "".join(
+        f'<link name="b{i}"/><joint name="j{i}" type="continuous"><parent link="{"a" if i == 0 else f"b{i - 1}"}"/>'
+        f'<child link="b{i}"/><axis xyz="0 0 1"/></joint>'
+        for i in range(6)
+    )
+    checker = CoalChecker(empty + "</robot>", [f"j{i}" for i in range(6)], {}, [], [], np.zeros((0, 2)))
+    q = np.zeros((20_000, 6))
+    begin = time.perf_counter()
+    checker.count_free(q)
+    inside = (time.perf_counter() - begin) / len(q)
+    return max(call_cost(checker.is_free, 6) - inside, 0.0)
+
+
+def measure(case, planner: str, overhead: float, *, torque_rate: float, report: Report) -> Outcome:
+    """Both sides on one problem, one after the other."""
+    from harness.ompl_peer import rrt_connect
+    from harness.recheck import recheck
+    from robosim.planners import goal_configurations, plan, prepare
+
+    gc.collect()
+    prepared = prepare(case.problem)
+    result = plan(case.problem, planner=planner, budget_s=1.0)
+    checker = checker_of(case, prepared)
+    columns = list(prepared.columns.q)
+    goal = goal_configurations(prepared, prepared.goals, prepared.start).q[0]
+    if result.ok:
+        goal = prepared.start.copy()
+        goal[columns] = result.path[-1]
+    peer = rrt_connect(
+        checker.is_free,
+        prepared.columns.lower,
+        prepared.columns.upper,
+        prepared.start[columns],
+        goal[columns],
+        budget_s=OMPL_BUDGET,
+    )
+    outcome = Outcome(
+        case.family,
+        case.name,
+        result.status.value,
+        result.timings.get("search", 0.0),
+        result.timings.get("simplify", 0.0),
+        result.timings["total"],
+        max(peer.seconds - overhead * peer.checks, 0.0),
+        peer.solved,
+        peer.checks,
+    )
+    if result.ok:
+        verdict = recheck(checker, result, torque_rate=torque_rate)
+        outcome.overlaps, outcome.deepest = verdict.overlaps, verdict.deepest
+        outcome.excess, outcome.worst = verdict.excess, verdict.worst
+        if verdict.overlaps:
+            report.remark(f"OVERLAP {case.name}: {verdict.overlaps} samples, deepest {verdict.deepest:.3g} m")
+        if verdict.excess > 1e-6:
+            report.remark(f"LIMIT {case.name}: {verdict.worst} exceeded by {verdict.excess:.3g}")
+    else:
+        report.remark(f"UNSOLVED {case.name}: {result.status.value}: {result.reason}")
+    return outcome
+
+
+def rows_of(label: str, outcomes: list[Outcome], report: Report, *, judged: bool) -> None:
+    """The figures of a family, or with bars of a whole set."""
+    solved = [o for o in outcomes if o.solved]
+    if not solved:
+        report.add(Row(f"{label}: solved within 1 s", 0.0, "%", bar=99.0 if judged else None, at_least=True))
+        return
+    percent = 100 * len(solved) / len(outcomes)
+    search = np.array([o.search for o in solved]) * 1e3
+    both = np.array([o.search + o.simplify for o in solved]) * 1e3
+    ompl = np.array([o.ompl for o in outcomes]) * 1e3  # unsolved ones count with their budget
+    bar = (lambda value: value) if judged else (lambda value: None)
+    report.add(Row(f"{label}: solved within 1 s", percent, "%", peer=100 * np.mean([o.ompl_solved for o in outcomes]),
+                   bar=bar(99.0), at_least=True, note=f"n = {len(outcomes)}"))  # fmt: skip
+    report.add(Row(f"{label}: search, median", float(np.median(search)), "ms", float(np.median(ompl)),
+                   bar=bar(8.0), at_least=True, on_ratio=True))  # fmt: skip
+    report.add(
+        Row(f"{label}: search, p95", float(np.percentile(search, 95)), "ms", float(np.percentile(ompl, 95)))
+    )
+    report.add(Row(f"{label}: search and simplification, median", float(np.median(both)), "ms", bar=bar(3.0)))
+    report.add(
+        Row(f"{label}: search and simplification, p95", float(np.percentile(both, 95)), "ms", bar=bar(60.0))
+    )
+    if judged:
+        total = np.array([o.total for o in solved]) * 1e3
+        report.add(
+            Row(
+                f"{label}: whole plan, median",
+                float(np.median(total)),
+                "ms",
+                note=f"p95 {np.percentile(total, 95):.1f} ms",
+            )
+        )
+        report.add(Row(f"{label}: overlaps by coal at 1 mm", sum(o.overlaps for o in solved), "", bar=0))
+        report.add(
+            Row(f"{label}: worst excess of a limit at 10 kHz", max(o.excess for o in solved), "", bar=1e-6)
+        )
+        checks = sum(o.ompl_checks for o in outcomes)
+        spent = sum(o.ompl for o in outcomes)
+        report.add(
+            Row(
+                f"{label}: OMPL, per state check",
+                1e6 * spent / checks,
+                "us",
+                note=f"{checks / len(outcomes):.0f} checks a problem",
+            )
+        )
+
+
+def run_set(
+    label: str, cases: Iterable, planner: str, overhead: float, report: Report, torque_rate: float
+) -> list[Outcome]:
+    """Measure all cases of a set and add its rows, family by family and then together."""
+    outcomes: list[Outcome] = []
+    for case in cases:
+        outcomes.append(measure(case, planner, overhead, torque_rate=torque_rate, report=report))
+        if sys.stderr.isatty():
+            print(f"\r{label}: {len(outcomes)} {case.name:<40}", end="", file=sys.stderr)
+    if sys.stderr.isatty():
+        print("\r" + " " * 70 + "\r", end="", file=sys.stderr)
+    for family in dict.fromkeys(o.family for o in outcomes):
+        rows_of(family, [o for o in outcomes if o.family == family], report, judged=False)
+    if outcomes:
+        rows_of(label, outcomes, report, judged=True)
+    return outcomes
+
+
+def main() -> int:
+    parser = arguments(__doc__.splitlines()[0])
+    parser.add_argument("--planner", default="rrt_connect", help="which of robosim's planners to measure")
+    parser.add_argument("--per-family", type=int, metavar="N", help="problems per family")
+    options = parser.parse_args()
+    require_peers("pin", "coal", "ompl")
+    from harness import ompl_peer
+    from harness.coal_checker import compiled
+    from harness.problem_sets import DATA, bundled, motion_bench_maker
+
+    compiled()
+    ompl_peer.silence()
+    report = Report("Planning, beside OMPL RRT-Connect at 1 % resolution with coal")
+    overhead = callback_cost()
+    report.remark(
+        f"OMPL's call into Python costs {1e6 * overhead:.2f} us per state check, taken off its times"
+    )
+    torque_rate = 1000.0 if options.quick else 10_000.0
+    n_bundled, n_mbm = (3, 2) if options.quick else (100, 10)
+    ours = run_set(
+        "bundled", bundled(options.per_family or n_bundled), options.planner, overhead, report, torque_rate
+    )
+    if DATA.is_dir():
+        real = run_set(
+            "ur5_mbm",
+            motion_bench_maker(options.per_family or n_mbm),
+            options.planner,
+            overhead,
+            report,
+            torque_rate,
+        )
+        medians = [float(np.median([o.ompl for o in outcomes])) * 1e3 for outcomes in (ours, real)]
+        report.add(Row("OMPL's median, bundled against ur5_mbm", medians[0], "ms", medians[1],
+                       bar=2.0, on_ratio=True, note="the bundled families must not be easier than that"))  # fmt: skip
+    else:
+        report.remark(f"ur5_mbm: not measured, {DATA} is absent")
+    return report.finish(options.json)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,65 @@
+"""The planning problems: seven bundled families, and 70 problems of MotionBenchMaker for a UR5 with gripper where
+present.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from robosim.planners import Problem
+from robosim.scene import Scene, read_moveit_request, read_moveit_scene
+
+import robosim
+from robosim.model import Model
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "ur5_mbm"
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One problem of one family, and the URDF text of its robot for peers."""
+
+    family: str
+    name: str
+    problem: Problem
+    urdf: str
+
+
+def bundled(per_family: int) -> Iterator[Case]:
+    """Seeds 0 to per_family - 1 of every bundled family, for the bundled UR5."""
+    from robosim.scene import families, generate
+
+    model = robosim.load_robot("ur5")
+    urdf = (resources.files("robosim.robots") / "ur5" / "ur5.urdf").read_text(encoding="utf-8")
+    for family in families():
+        for seed in range(per_family):
+            yield Case(family, f"{family} seed {seed}", Problem(model, generate(family, seed)), urdf)
+
+
+def mbm_robot() -> Model:
+    """The UR5 with Robotiq gripper: hulls, but convex pieces for the forearm, whose hull falsely meets the wrist."""
+    return robosim.load_robot(
+        DATA / "robot" / "ur5.urdf",
+        srdf=DATA / "robot" / "ur5.srdf",
+        package_dirs=[DATA / "robot"],
+        convex={"forearm_link": "pieces"},
+        visuals=False,
+    )
+
+
+def motion_bench_maker(per_family: int) -> Iterator[Case]:
+    """The first per_family problems of each family of ur5_mbm; none where the folder is absent."""
+    if not DATA.is_dir():
+        return
+    model = mbm_robot()
+    urdf = (DATA / "robot" / "ur5.urdf").read_text(encoding="utf-8")
+    for folder in sorted(path for path in DATA.iterdir() if path.name.endswith("_ur5")):
+        for file in sorted(folder.glob("scene*.yaml"))[:per_family]:
+            number = file.stem.removeprefix("scene")
+            scene: Scene = read_moveit_scene(file, model=model)
+            request = read_moveit_request(folder / f"request{number}.yaml")
+            problem = Problem(model, scene, start=request.start, goal=request.goal, group=request.group)
+            yield Case(f"mbm {folder.name.removesuffix('_ur5')}", f"{folder.name} {number}", problem, urdf)

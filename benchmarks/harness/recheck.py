@@ -1,0 +1,76 @@
+"""An independent look at a trajectory: overlaps by coal over Pinocchio's kinematics, limits at 10 kHz."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robosim.planners import PlanResult
+
+from harness.coal_checker import CoalChecker
+
+STEP = 1e-3  # [m] of collider motion between two collision checks
+RATE = 10_000.0  # [Hz] of the limit check
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found.
+
+    Attributes:
+        overlaps: configurations that coal calls colliding.
+        deepest: [m] signed distance of the worst of them; 0 without one.
+        samples: configurations looked at.
+        excess: largest of |value| / limit - 1 over all limits and samples; negative when all are kept.
+        worst: the limit that it is about.
+    """
+
+    overlaps: int
+    deepest: float
+    samples: int
+    excess: float
+    worst: str
+
+
+def times_apart(checker: CoalChecker, result: PlanResult, step: float = STEP) -> np.ndarray:
+    """Times at which no point of the robot moves more than `step` [m] from one to the next."""
+    trajectory = result.trajectory
+    assert trajectory is not None
+    times = np.linspace(0.0, trajectory.duration, 200)
+    while True:
+        motion = checker.motion(trajectory.position(times))
+        parts = np.ceil(motion / (0.9 * step)).astype(int)
+        if (motion <= step).all():
+            return times
+        grown = [
+            np.linspace(a, b, max(k, 1), endpoint=False)
+            for a, b, k in zip(times[:-1], times[1:], parts, strict=True)
+        ]
+        times = np.append(np.concatenate(grown), times[-1])
+
+
+def recheck(checker: CoalChecker, result: PlanResult, *, torque_rate: float = RATE) -> Verdict:
+    """Check a trajectory of the checker's joints."""
+    trajectory = result.trajectory
+    assert trajectory is not None
+    limits = trajectory.limits
+    assert limits is not None
+    times = times_apart(checker, result)
+    found = checker.overlaps(trajectory.position(times))
+    samples = trajectory.sample(RATE)
+    worst = (-np.inf, "")
+    for name, value, limit in (
+        ("velocity", samples.velocity, limits.velocity),
+        ("acceleration", samples.acceleration, limits.acceleration),
+    ):
+        if limit is not None and np.isfinite(limit).any():
+            worst = max(worst, (float((np.abs(value) / limit).max()) - 1, name))
+    if limits.lower is not None and limits.upper is not None:
+        span = np.where(np.isfinite(limits.upper - limits.lower), limits.upper - limits.lower, 1.0)
+        beyond = np.maximum(limits.lower - samples.position, samples.position - limits.upper) / span
+        worst = max(worst, (float(beyond.max()), "position"))
+    if limits.effort is not None and np.isfinite(limits.effort).any():
+        torque = trajectory.torque(trajectory.sample(torque_rate).time)
+        worst = max(worst, (float((np.abs(torque) / limits.effort).max()) - 1, "torque"))
+    deepest = min((distance for _, _, distance in found), default=0.0)
+    return Verdict(len(found), deepest, len(times), *worst)

@@ -1,0 +1,155 @@
+"""Rows of a benchmark: value, peer, ratio and bar; printed, written as JSON, and judged."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+from dataclasses import asdict, dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class Row:
+    """One measured figure.
+
+    Attributes:
+        name: what was measured.
+        value: ours.
+        unit: of value and peer.
+        peer: the peer's, in the same run, or None.
+        bar: what `value` (or the ratio, where `on_ratio`) has to reach, or None for a figure that is only shown.
+        at_least: whether the bar is a least value, rather than a greatest one.
+        on_ratio: whether the bar is about peer / value.
+        note: anything that a reader should know.
+    """
+
+    name: str
+    value: float
+    unit: str = ""
+    peer: float | None = None
+    bar: float | None = None
+    at_least: bool = False
+    on_ratio: bool = False
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times the peer's figure is ours."""
+        return None if self.peer is None or self.value == 0 else self.peer / self.value
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the bar is reached; None without a bar."""
+        if self.bar is None:
+            return None
+        figure = self.ratio if self.on_ratio else self.value
+        if figure is None:
+            return False
+        return figure >= self.bar if self.at_least else figure <= self.bar
+
+    def cells(self) -> list[str]:
+        """The row as text."""
+        bar = (
+            ""
+            if self.bar is None
+            else f"{'>=' if self.at_least else '<='} {self.bar:g}{' x' if self.on_ratio else ''}"
+        )
+        verdict = {None: "", True: "ok", False: "MISSED"}[self.passed]
+        peer = "" if self.peer is None else f"{self.peer:.4g}"
+        ratio = "" if self.ratio is None else f"{self.ratio:.1f} x"
+        return [self.name, f"{self.value:.4g}", self.unit, peer, ratio, bar, verdict, self.note]
+
+
+@dataclass
+class Report:
+    """All rows of a benchmark, and lines of text that belong to them."""
+
+    title: str
+    rows: list[Row] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def add(self, row: Row) -> None:
+        """Append a row."""
+        self.rows.append(row)
+
+    def remark(self, text: str) -> None:
+        """Print a line now and keep it for the file."""
+        self.remarks.append(text)
+        print(text, flush=True)
+
+    def show(self) -> None:
+        """Print the table."""
+        head = ["", "ours", "unit", "peer", "peer/ours", "bar", "", ""]
+        table = [head, *(row.cells() for row in self.rows)]
+        widths = [max(len(line[i]) for line in table) for i in range(len(head))]
+        print(f"\n{self.title}")
+        for line in table:
+            print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+    def finish(self, file: Path | None) -> int:
+        """Show, write the file if one is named, and give the exit status: 1 when a bar is missed."""
+        self.show()
+        missed = [row.name for row in self.rows if row.passed is False]
+        print(f"\nmissed: {', '.join(missed)}" if missed else "\nevery bar is reached")
+        if file is not None:
+            write_json(
+                file,
+                {
+                    "title": self.title,
+                    "machine": machine(),
+                    "rows": [asdict(r) for r in self.rows],
+                    "remarks": self.remarks,
+                },
+            )
+        return 1 if missed else 0
+
+
+def machine() -> dict[str, str]:
+    """What the figures were measured on."""
+    cpu = ""
+    if Path("/proc/cpuinfo").exists():
+        lines = [
+            line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
+        ]
+        cpu = lines[0].split(":", 1)[1].strip() if lines else ""
+    return {
+        "cpu": cpu,
+        "cores": str(os.cpu_count()),
+        "python": platform.python_version(),
+        "system": platform.platform(),
+    }
+
+
+def write_json(file: Path, content: Any) -> None:
+    """Write whole or not at all."""
+    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        json.dump(content, stream, indent=1)
+    Path(temporary).replace(file)
+
+
+def require_peers(*packages: str) -> None:
+    """Exit with status 2, naming what to install, unless all these distributions are installed."""
+    missing = []
+    for package in packages:
+        try:
+            metadata.version(package)
+        except metadata.PackageNotFoundError:
+            missing.append(package)
+    if missing:
+        print(f"not installed: {', '.join(missing)}; pip install 'robosim[bench]'", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """The options that every benchmark has."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--quick", action="store_true", help="a sample that takes less than a minute")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to a file")
+    return parser

@@ -1,0 +1,363 @@
+"""Cartesian moves: a link follows straight lines from pose to pose.
+
+Along one line, from X0 to X1 with u from 0 to 1,
+
+    p(u) = p0 + u (p1 - p0),    R(u) = R0 exp(u log(R0^T R1))
+
+The joints follow by continuation: from the configuration at u, Gauss-Newton with damping (the Jacobian's
+pseudo-inverse, minimal norm where there are more joints than needed) to the one at u + du. A step is accepted when
+the straight edge in q between the two stays near the line (measured at three points inside the edge), moves no
+joint by more than `largest_step`, stays in limits, and is free as a whole; else du is halved. So the joints cannot
+jump to another branch.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from robosim.planners.positions import limit_violations
+from robosim.planners.prepare import Prepared, prepare
+from robosim.planners.problem import PoseGoal, Problem
+from robosim.planners.result import NoPlan, PlanResult, Status
+from robosim.planners.stages import RESOLUTION, path_length
+from robosim.planners.timing import CHECK_RESOLUTION, STOP, check, motion_limits, time_parametrise
+
+from robosim.errors import PlanningError
+from robosim.trajectory import Trajectory
+
+__all__ = ["CartesianResult", "plan_cartesian"]
+
+FloatArray = NDArray[np.float64]
+_SMALLEST_STEP = 1e-4  # of u
+_INSIDE = (0.25, 0.5, 0.75)  # where edges are measured
+_PER_PIECE = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CartesianResult(PlanResult):
+    """A PlanResult of a Cartesian move.
+
+    Attributes:
+        fraction: how much of the way was achieved, 0 to 1, by length of the poses' way; the reason says why it ended.
+        position_deviation: [m] largest distance of the link from the line, measured at 8 times per piece of the
+            trajectory.
+        rotation_deviation: [rad] likewise.
+    """
+
+    fraction: float = 0.0
+    position_deviation: float = 0.0
+    rotation_deviation: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """One straight move."""
+
+    X0: FloatArray
+    X1: FloatArray
+
+    def pose(self, u: float) -> FloatArray:
+        X = np.eye(4)
+        X[:3, 3] = self.X0[:3, 3] + u * (self.X1[:3, 3] - self.X0[:3, 3])
+        X[:3, :3] = self.X0[:3, :3] @ rotation_exp(u * rotation_log(self.X0[:3, :3].T @ self.X1[:3, :3]))
+        return X
+
+    def nearest(self, X: FloatArray) -> tuple[float, float]:
+        """Distances [m], [rad] of a pose from the line, position from the segment and rotation from the arc."""
+        along = self.X1[:3, 3] - self.X0[:3, 3]
+        turn = rotation_log(self.X0[:3, :3].T @ self.X1[:3, :3])
+        length, angle = float(np.linalg.norm(along)), float(np.linalg.norm(turn))
+        # One parameter for both: of the position if it moves, else of the rotation.
+        if length > 1e-9:
+            u = float(along @ (X[:3, 3] - self.X0[:3, 3])) / length**2
+        elif angle > 1e-9:
+            u = float(turn @ rotation_log(self.X0[:3, :3].T @ X[:3, :3])) / angle**2
+        else:
+            u = 0.0
+        target = self.pose(min(max(u, 0.0), 1.0))
+        position = float(np.linalg.norm(X[:3, 3] - target[:3, 3]))
+        return position, float(np.linalg.norm(rotation_log(target[:3, :3].T @ X[:3, :3])))
+
+
+def rotation_log(R: FloatArray) -> FloatArray:
+    """Rotation vector (3,) of a rotation matrix, of length 0 to pi."""
+    axis = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])  # sin(angle) unit axis
+    sine, cosine = math.sqrt(axis @ axis), 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1)
+    if cosine > -0.9:
+        return axis * (math.atan2(sine, cosine) / sine if sine > 1e-12 else 1.0)
+    from scipy.spatial.transform import Rotation  # near pi, where the skew part vanishes
+
+    vector: FloatArray = Rotation.from_matrix(R).as_rotvec()
+    return vector
+
+
+def rotation_exp(vector: FloatArray) -> FloatArray:
+    """Rotation matrix (3, 3) of a rotation vector: I + sin(a)/a K + (1 - cos(a))/a^2 K^2 (Rodrigues)."""
+    angle = math.sqrt(vector @ vector)
+    x, y, z = vector
+    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    if angle < 1e-8:
+        return np.eye(3) + K
+    R: FloatArray = np.eye(3) + math.sin(angle) / angle * K + (1 - math.cos(angle)) / angle**2 * (K @ K)
+    return R
+
+
+def plan_cartesian(
+    problem: Problem,
+    *,
+    position_bound: float = 1e-3,
+    rotation_bound: float = 1e-2,
+    largest_step: float = 0.2,
+    seed: int = 0,
+    velocity_scaling: float = 1.0,
+    acceleration_scaling: float = 1.0,
+    jerk: float | ArrayLike | Mapping[str, float] | None = None,
+    torque_limits: bool = True,
+    resolution: float = RESOLUTION,
+) -> CartesianResult:
+    """Move a link in straight lines from where it is through the poses `problem.via` to the pose `problem.goal`.
+
+    Position and orientation go together, each at a constant rate in the line's parameter. At the poses between lines
+    the motion stops. The link stays within `position_bound` and `rotation_bound` of the line; collisions are
+    excluded at every time.
+
+    Args:
+        problem: its goal and via must be PoseGoals of one link without tolerances; its start must be at rest.
+        position_bound: [m] largest distance from the line.
+        rotation_bound: [rad] largest angle from the line's orientation at the nearest point.
+        largest_step: [rad or m] no joint moves more between two neighbouring points of the line, however close:
+            joints do not jump.
+        seed: noted in the result; nothing here is random.
+        velocity_scaling, acceleration_scaling, jerk, torque_limits, resolution: as of `plan`.
+
+    Returns:
+        A CartesianResult. Where only part of the way is possible, its status is NO_PATH, `fraction` and `reason` say
+        how much and why it ended there, and the trajectory covers that part (None if there is none at all).
+
+    Raises:
+        PlanningError: the problem is not of this kind, or an option is not valid.
+        SceneError: the scene does not fit the robot.
+    """
+    for name, value in (
+        ("position_bound", position_bound),
+        ("rotation_bound", rotation_bound),
+        ("largest_step", largest_step),
+    ):
+        if not (isinstance(value, (int, float, np.number)) and 0 < value < math.inf):
+            raise PlanningError(f"{name} is {value!r}; it must be positive")
+    begin = time.perf_counter()
+    timings: dict[str, float] = {}
+    prepared: Prepared | None = None
+    trajectory: Trajectory | None = None
+    status, reason, fraction, deviation = Status.SOLVED, "", 0.0, (0.0, 0.0)
+    path = np.empty((0, problem.model.n_q))
+    try:
+        prepared = prepare(problem)
+        limits = motion_limits(
+            prepared,
+            velocity_scaling=velocity_scaling,
+            acceleration_scaling=acceleration_scaling,
+            jerk=jerk,
+            torque_limits=torque_limits,
+        )
+        link, lines = _lines(prepared)
+        follower = _Follower(prepared, link, position_bound / 2, rotation_bound / 2, largest_step, resolution)
+        path, corners, fraction, reason = follower.follow(lines)
+        timings["search"] = time.perf_counter() - begin
+        if reason:
+            status = Status.NO_PATH
+        if len(path) > 1 or not reason:
+            largest = math.inf
+            while trajectory is None:
+                trajectory = time_parametrise(
+                    prepared,
+                    path,
+                    limits,
+                    stops=corners,
+                    largest_blend=largest,
+                    resolution=resolution,
+                    seed=seed,
+                )
+                deviation = _measured(prepared, link, lines, trajectory)
+                inside = deviation[0] <= position_bound and deviation[1] <= rotation_bound
+                if not inside or (
+                    wrong := check(prepared, trajectory, resolution=min(resolution, CHECK_RESOLUTION))
+                ):
+                    if largest == STOP:
+                        away = f"the link leaves the line by {deviation[0]:.3g} m, {deviation[1]:.3g} rad"
+                        raise NoPlan(Status.NO_TIMING, "; ".join(wrong) if inside else away)
+                    largest = (
+                        0.02 if math.isinf(largest) else max(largest / 8, STOP) if largest > 1e-4 else STOP
+                    )
+                    trajectory = None
+            timings["timing"] = time.perf_counter() - begin - timings["search"]
+    except NoPlan as failure:
+        status, reason, trajectory = failure.status, failure.reason, None
+    timings["total"] = time.perf_counter() - begin
+    columns = prepared.columns.q if prepared is not None else ()
+    moved = path[:, list(columns)]
+    return CartesianResult(
+        status=status,
+        reason=reason,
+        trajectory=trajectory,
+        path=moved,
+        position_names=prepared.columns.names if prepared is not None else (),
+        path_length=path_length(moved),
+        goal_index=0 if status.ok else -1,
+        timings=timings,
+        planner="cartesian",
+        seed=seed,
+        iterations=max(len(path) - 1, 0),
+        checks=max(len(path) - 1, 0),
+        acceleration_source=problem.model.limits.acceleration_source,
+        robot=problem.model.name,
+        q_rest=prepared.start if prepared is not None else problem.model.neutral(),
+        columns=columns,
+        fraction=fraction,
+        position_deviation=deviation[0],
+        rotation_deviation=deviation[1],
+    )
+
+
+def _lines(prepared: Prepared) -> tuple[str, list[_Line]]:
+    """The link and the straight moves."""
+    goals = [alternatives[0] for alternatives in (*prepared.via, prepared.goals)]
+    if prepared.start_velocity.any():
+        raise PlanningError("a Cartesian move starts at rest; leave out start_velocity")
+    if len(prepared.goals) != 1 or any(len(alternatives) != 1 for alternatives in prepared.via):
+        raise PlanningError("a Cartesian move has one goal")
+    poses = []
+    for goal in goals:
+        if not isinstance(goal, PoseGoal) or goal.link != goals[-1].link:  # type: ignore[union-attr]
+            raise PlanningError("a Cartesian move needs a PoseGoal, and all its poses of the same link")
+        if np.any(goal.position_tolerance) or np.any(goal.rotation_tolerance):
+            raise PlanningError(
+                "a Cartesian move goes to exact poses; its bounds are options of plan_cartesian"
+            )
+        poses.append(np.asarray(goal.pose))
+    link = goals[-1].link  # type: ignore[union-attr]
+    poses.insert(0, prepared.model.frame_pose(prepared.start, link))
+    return link, [_Line(a, b) for a, b in itertools.pairwise(poses)]
+
+
+def _measured(
+    prepared: Prepared, link: str, lines: Sequence[_Line], trajectory: Trajectory
+) -> tuple[float, float]:
+    """Largest distance [m], [rad] of the link from the nearest of the lines, at 8 times per piece."""
+    q = prepared.start.copy()
+    worst = (0.0, 0.0)
+    parts = np.linspace(0, 1, _PER_PIECE, endpoint=False)
+    times = (trajectory.breaks[:-1, None] + parts * np.diff(trajectory.breaks)[:, None]).ravel()
+    for row in trajectory.position(times):
+        q[list(prepared.columns.q)] = row
+        X = prepared.model.frame_pose(q, link)
+        away = [line.nearest(X) for line in lines]
+        position, rotation = min(away, key=lambda each: each[0] + 0.1 * each[1])
+        worst = (max(worst[0], position), max(worst[1], rotation))
+    return worst
+
+
+class _Follower:
+    """Continuation along lines."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        link: str,
+        position: float,
+        rotation: float,
+        largest_step: float,
+        resolution: float,
+    ) -> None:
+        self._prepared, self._link = prepared, link
+        self._position, self._rotation = position, rotation
+        self._largest_step, self._resolution = largest_step, resolution
+        self._columns, self._v = list(prepared.columns.q), list(prepared.columns.v)
+
+    def follow(self, lines: Sequence[_Line]) -> tuple[FloatArray, list[int], float, str]:
+        """Waypoints (p, n_q), the indices where two lines meet, the fraction of the way, and why it ended early."""
+        sizes = [self._size(line) for line in lines]
+        done = 0.0
+        path, corners = [self._prepared.start], []
+        for i, line in enumerate(lines):
+            if sizes[i] > 0:
+                points, u, reason = self._line(line, path[-1])
+                path += points
+                done += u * sizes[i]
+                if reason:
+                    return np.array(path), corners, done / sum(sizes), reason
+            if i + 1 < len(lines) and len(path) > 1:
+                corners.append(len(path) - 1)
+        return np.array(path), sorted(set(corners) - {len(path) - 1}), 1.0, ""
+
+    @staticmethod
+    def _size(line: _Line) -> float:
+        """Length [m], a radian of rotation counted as 0.1 m."""
+        turn = float(np.linalg.norm(rotation_log(line.X0[:3, :3].T @ line.X1[:3, :3])))
+        size = float(np.linalg.norm(line.X1[:3, 3] - line.X0[:3, 3])) + 0.1 * turn
+        return size if size > 1e-9 else 0.0
+
+    def _line(self, line: _Line, q: FloatArray) -> tuple[list[FloatArray], float, str]:
+        """Waypoints after q along one line, how far they go, and why not to its end."""
+        points: list[FloatArray] = []
+        largest = min(0.125, 0.05 / self._size(line))
+        u, step = 0.0, largest
+        while u < 1:
+            target = min(u + step, 1.0)
+            q_next, reason = self._step(line, q, target)
+            if q_next is None:
+                step = (target - u) / 2
+                if step < _SMALLEST_STEP:
+                    return points, u, f"{100 * u:.1f} % along the line, {reason}"
+                continue
+            q, u = q_next, target
+            points.append(q)
+            step = min(1.5 * step, largest)
+        return points, 1.0, ""
+
+    def _step(self, line: _Line, q: FloatArray, u: float) -> tuple[FloatArray | None, str]:
+        """The configuration at u, or why the edge to it from q is refused."""
+        model, columns = self._prepared.model, self._columns
+        q_next = self._solve(line.pose(u), q)
+        if q_next is None:
+            return None, "no motion of the joints follows it: out of reach or singular"
+        violations = limit_violations(model, q_next)
+        if violations:
+            return None, "; ".join(violations)
+        moves = np.abs(q_next - q)[columns]
+        if moves.max() > self._largest_step:
+            name = self._prepared.columns.names[int(moves.argmax())]
+            return None, f"joint {name!r} would jump by {moves.max():.3g}: near a singularity"
+        for t in _INSIDE:
+            position, rotation = line.nearest(model.frame_pose(q + t * (q_next - q), self._link))
+            if position > self._position or rotation > self._rotation:
+                return None, f"the joints would leave the line by {position:.3g} m, {rotation:.3g} rad"
+        edge = self._prepared.scene.edge_free(q, q_next, self._resolution)
+        if not edge.free:
+            return None, f"{edge.pair[0]!r} and {edge.pair[1]!r} collide"
+        return q_next, ""
+
+    def _solve(self, X: FloatArray, q: FloatArray) -> FloatArray | None:
+        """The configuration near q that brings the link to X, within 1e-9 m and rad, or None."""
+        model, q = self._prepared.model, q.copy()
+        for _ in range(15):
+            X_WL = model.frame_pose(q, self._link)
+            R = X_WL[:3, :3]
+            error = np.concatenate([R.T @ (X[:3, 3] - X_WL[:3, 3]), rotation_log(R.T @ X[:3, :3])])
+            if np.abs(error).max() < 1e-9:
+                return q
+            J = model.jacobian(q, self._link, frame="local")[:, self._v]
+            # Damped least squares, minimal norm; the damping vanishes with the error.
+            damping = 1e-4 * float(error @ error) + 1e-14
+            dv = np.zeros(model.n_v)
+            dv[self._v] = J.T @ np.linalg.solve(J @ J.T + damping * np.eye(6), error)
+            if np.abs(dv).max() > 2 * self._largest_step:
+                return None
+            q = model.integrate(q, dv)
+        return None

@@ -1,0 +1,434 @@
+"""`plan`: from a Problem to a timed, checked trajectory, or to a status and a reason."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from robosim.planners.passing import pass_through
+from robosim.planners.positions import limit_violations
+from robosim.planners.prepare import Prepared, prepare
+from robosim.planners.problem import Goal, Problem
+from robosim.planners.registry import SearchStatus, get_planner
+from robosim.planners.result import NoPlan, PlanResult, Status
+from robosim.planners.stages import (
+    MAX_ITERATIONS,
+    RESOLUTION,
+    SHORTCUT_ITERATIONS,
+    path_length,
+    search,
+    simplify,
+)
+from robosim.planners.targets import Targets, goal_configurations
+from robosim.planners.timing import (
+    CHECK_RESOLUTION,
+    STOP,
+    MotionLimits,
+    as_trajectory,
+    check,
+    motion_limits,
+    time_parametrise,
+)
+
+from robosim import _engine
+from robosim.errors import PlanningError
+from robosim.trajectory import Trajectory
+
+__all__ = ["plan"]
+
+FloatArray = NDArray[np.float64]
+Progress = Callable[[str], None]
+_LEG_RETRIES = 3  # configurations tried for a pose on the way when the motion onwards fails
+
+
+@dataclass
+class _Run:
+    """One call of `plan`: its options, its clock, and what it counted."""
+
+    planner: str
+    seed: int
+    max_iterations: int
+    shortcut_iterations: int
+    resolution: float
+    end: float
+    progress: Progress | None
+    timings: dict[str, float] = field(default_factory=dict)
+    iterations: int = 0
+    checks: int = 0
+    cut_short: bool = False
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Add the time spent inside to `timings[name]`."""
+        if self.progress is not None:
+            self.progress(name)
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - begin
+
+    def left(self) -> float:
+        return max(self.end - time.perf_counter(), 0.0)
+
+
+def plan(
+    problem: Problem,
+    *,
+    planner: str = "rrt_connect",
+    seed: int = 0,
+    budget_s: float = math.inf,
+    max_iterations: int = MAX_ITERATIONS,
+    shortcut_iterations: int = SHORTCUT_ITERATIONS,
+    velocity_scaling: float = 1.0,
+    acceleration_scaling: float = 1.0,
+    jerk: float | ArrayLike | Mapping[str, float] | None = None,
+    torque_limits: bool = True,
+    resolution: float = RESOLUTION,
+    progress: Progress | None = None,
+) -> PlanResult:
+    """Plan a motion: collision-free at every time, within all limits, at rest at its end.
+
+    The stages are: `prepare`, `goal_configurations` (inverse kinematics), `search`, `simplify`, `time_parametrise`,
+    `check`; each is public too. The seed and the iteration numbers decide the result, on any machine at any load.
+    The wall-clock budget only cuts it short, and then the status says so.
+
+    A start velocity is honoured: the motion sets out in its direction and turns towards the goal as soon as it can.
+    Goals on the way (`problem.via`) are passed exactly; the motion stops there only if it has to turn back or has no
+    room.
+
+    Args:
+        problem: the robot, its scene, start and goals.
+        planner: name of a registered planner, see `available_planners`.
+        seed: of all random numbers.
+        budget_s: wall-clock seconds for everything.
+        max_iterations: of the search.
+        shortcut_iterations: of the simplification; 0 leaves the path as the search found it.
+        velocity_scaling: 0 < factor <= 1 of the velocity limits.
+        acceleration_scaling: 0 < factor <= 1 of the acceleration limits.
+        jerk: [rad/s^3, m/s^3] limit: one for all, one per coordinate that moves, or by name; None: unlimited.
+        torque_limits: whether the joints' effort limits are kept too.
+        resolution: [m] of collider motion, of the collision checks: a motion that passes nearer than half of it may
+            be refused.
+        progress: called with the name of each stage as it begins.
+
+    Returns:
+        A PlanResult, true when there is a trajectory. That no motion was found is not an exception.
+
+    Raises:
+        PlanningError: the problem or an option is not well posed.
+        SceneError: the scene does not fit the robot.
+        MissingDependencyError: the planner needs a package that is not installed.
+    """
+    _validate(planner, seed, budget_s, max_iterations, shortcut_iterations, resolution)
+    begin = time.perf_counter()
+    run = _Run(planner, seed, max_iterations, shortcut_iterations, resolution, begin + budget_s, progress)
+    model = problem.model
+    prepared: Prepared | None = None
+    status, reason = Status.SOLVED, ""
+    trajectory: Trajectory | None = None
+    path = np.empty((0, model.n_q))
+    goal_index = -1
+    try:
+        with run.stage("setup"):
+            prepared = prepare(problem)
+            limits = motion_limits(
+                prepared,
+                velocity_scaling=velocity_scaling,
+                acceleration_scaling=acceleration_scaling,
+                jerk=jerk,
+                torque_limits=torque_limits,
+            )
+        path, goal_index, trajectory = _solve(prepared, limits, run)
+        if run.cut_short:
+            status = Status.CUT_SHORT
+            reason = f"the budget of {budget_s} s ended the simplification of the path"
+    except NoPlan as failure:
+        status, reason = failure.status, failure.reason
+    run.timings["total"] = time.perf_counter() - begin
+    columns = prepared.columns.q if prepared is not None else ()
+    return PlanResult(
+        status=status,
+        reason=reason,
+        trajectory=trajectory,
+        path=path[:, list(columns)],
+        position_names=prepared.columns.names if prepared is not None else (),
+        path_length=path_length(path[:, list(columns)]),
+        goal_index=goal_index,
+        timings=run.timings,
+        planner=planner,
+        seed=seed,
+        iterations=run.iterations,
+        checks=run.checks,
+        acceleration_source=model.limits.acceleration_source,
+        robot=model.name,
+        q_rest=prepared.start if prepared is not None else model.neutral(),
+        columns=columns,
+    )
+
+
+def _validate(
+    planner: str, seed: int, budget_s: float, max_iterations: int, shortcut_iterations: int, resolution: float
+) -> None:
+    get_planner(planner)
+    for name, number, least in (
+        ("seed", seed, 0),
+        ("max_iterations", max_iterations, 1),
+        ("shortcut_iterations", shortcut_iterations, 0),
+    ):
+        if (
+            isinstance(number, bool)
+            or not isinstance(number, (int, np.integer))
+            or not least <= number < 2**63
+        ):
+            raise PlanningError(f"{name} is {number!r}; it must be an integer of at least {least}")
+    for name, value in (("budget_s", budget_s), ("resolution", resolution)):
+        if not (isinstance(value, (int, float, np.number)) and value > 0):
+            raise PlanningError(f"{name} is {value!r}; it must be positive")
+    if not math.isfinite(resolution):
+        raise PlanningError(f"resolution is {resolution}; it must be finite")
+
+
+def _solve(prepared: Prepared, limits: MotionLimits, run: _Run) -> tuple[FloatArray, int, Trajectory]:
+    """The path (p, n_q), the goal's index, and the motion.
+
+    From a moving start, the shortest braking distance that works is the first edge of the path.
+    """
+    if not prepared.start_velocity.any():
+        legs, goal_index = _legs(prepared, prepared.start, [*prepared.via, prepared.goals], run)
+        path, waypoints = _joined(legs)
+        return path, goal_index, _motion(prepared, path, waypoints, limits, run)
+    _check_start_velocity(prepared, limits)
+    failure: NoPlan | None = None
+    for fraction in (
+        0.95,
+        0.6,
+        0.35,
+        0.2,
+    ):  # of the acceleration limits; torque limits may leave less than all
+        breaks, coefficients = _brake(prepared, limits, fraction)
+        stopped = prepared.start.copy()
+        stopped[list(prepared.columns.q)] = _end_position(breaks, coefficients)
+        _check_brake(prepared, breaks, coefficients, stopped, run.resolution)
+        legs, goal_index = _legs(prepared, stopped, [*prepared.via, prepared.goals], run)
+        path, waypoints = _joined([np.array([prepared.start, stopped]), *legs])
+        try:
+            if limits.jerk is None:
+                return path, goal_index, _moving_start(prepared, path, waypoints[1:], limits, run)
+            rest = _motion(prepared, path[1:], [i - 1 for i in waypoints[1:]], limits, run)
+            first = as_trajectory(prepared, breaks, coefficients, limits, run.seed, rest.metadata)
+            return path, goal_index, _checked(prepared, first.concatenate(rest), run)
+        except NoPlan as refused:
+            failure = refused
+    assert failure is not None
+    raise failure
+
+
+# Search
+
+
+def _legs(
+    prepared: Prepared, start: FloatArray, goals: Sequence[tuple[Goal, ...]], run: _Run, index: int = 0
+) -> tuple[list[FloatArray], int]:
+    """Simplified free paths from goal to goal, and which of the last goal's alternatives was reached.
+
+    Where a leg fails, the leg before it is led to other configurations of its goal.
+    """
+    last = index == len(goals) - 1
+    with run.stage("inverse kinematics"):
+        what = "goal" if last else f"via[{index}]"
+        targets = goal_configurations(prepared, goals[index], start, seed=run.seed, what=what)
+    left = list(range(len(targets.q)))
+    for _ in range(1 if last else _LEG_RETRIES):
+        leg, reached = _leg(prepared, start, targets, left, what, run)
+        if last:
+            return [leg], targets.goal_index[reached]
+        try:
+            onwards, goal_index = _legs(prepared, leg[-1], goals, run, index + 1)
+            return [leg, *onwards], goal_index
+        except NoPlan as refused:
+            failure = refused
+            left.remove(reached)
+            if not left or refused.status is Status.BUDGET:
+                break
+    raise failure
+
+
+def _leg(
+    prepared: Prepared, start: FloatArray, targets: Targets, rows: Sequence[int], what: str, run: _Run
+) -> tuple[FloatArray, int]:
+    """One simplified free path to any of these rows of the targets, and which."""
+    with run.stage("search"):
+        found = search(
+            prepared,
+            targets.q[list(rows)],
+            start=start,
+            planner=run.planner,
+            seed=run.seed,
+            max_iterations=run.max_iterations,
+            deadline_s=run.left(),
+            resolution=run.resolution,
+        )
+    run.iterations += found.iterations
+    run.checks += found.checks
+    if found.status is SearchStatus.TIMEOUT:
+        raise NoPlan(
+            Status.BUDGET,
+            f"no path to the {what} before the wall-clock budget ended, after {found.iterations} iterations",
+        )
+    if found.status is SearchStatus.EXHAUSTED:
+        raise NoPlan(
+            Status.NO_PATH, f"no path to the {what} within {found.iterations} iterations of {run.planner!r}"
+        )
+    with run.stage("simplify"):
+        path = simplify(
+            prepared,
+            found.path,
+            seed=run.seed,
+            iterations=run.shortcut_iterations,
+            deadline_s=run.left(),
+            resolution=run.resolution,
+        )
+    run.cut_short |= run.left() == 0.0
+    return path, rows[found.goal_index]
+
+
+def _joined(legs: Sequence[FloatArray]) -> tuple[FloatArray, list[int]]:
+    """The legs as one path without repeated points, and the indices of the waypoints where two legs meet."""
+    path, meets = [legs[0][:1]], []
+    for i, leg in enumerate(legs):
+        if i > 0:
+            meets.append(sum(map(len, path)) - 1)
+        path.append(leg[1:] if len(leg) > 1 and (leg[0] != leg[1]).any() else leg[2:])
+    return np.concatenate(path), meets
+
+
+# Motion
+
+
+def _metadata(run: _Run) -> dict[str, Any]:
+    return {"planner": run.planner, "resolution_m": run.resolution}
+
+
+def _motion(
+    prepared: Prepared, path: FloatArray, waypoints: Sequence[int], limits: MotionLimits, run: _Run
+) -> Trajectory:
+    """A checked motion along the path, from rest: with corners as round as they can be, else rounder than not at all.
+
+    A jerk limit lets the motion leave the path a little. Where that collides, blends are made smaller and
+    accelerations lower,
+    which brings it back: the deviation falls with the third power of the acceleration.
+    """
+    failure: NoPlan | None = None
+    with run.stage("timing"):
+        smooth, stops = pass_through(prepared, path, waypoints, run.resolution) if waypoints else (path, [])
+    slower = limits
+    for blend in (math.inf, 0.2, 0.05, STOP):
+        try:
+            with run.stage("timing"):
+                trajectory = time_parametrise(
+                    prepared,
+                    smooth,
+                    slower,
+                    stops=stops,
+                    largest_blend=blend,
+                    resolution=run.resolution,
+                    seed=run.seed,
+                    metadata=_metadata(run),
+                )
+            return _checked(prepared, trajectory, run)
+        except NoPlan as refused:
+            failure = refused
+        if limits.jerk is not None:
+            slower = MotionLimits(slower.velocity, slower.acceleration / 2, slower.jerk, slower.effort)
+    assert failure is not None
+    raise failure
+
+
+def _checked(prepared: Prepared, trajectory: Trajectory, run: _Run) -> Trajectory:
+    with run.stage("check"):
+        wrong = check(prepared, trajectory, resolution=min(run.resolution, CHECK_RESOLUTION))
+    if wrong:
+        raise NoPlan(Status.NO_TIMING, "; ".join(wrong))
+    return trajectory
+
+
+# A start that moves
+
+
+def _check_start_velocity(prepared: Prepared, limits: MotionLimits) -> None:
+    for name, v, limit in zip(prepared.columns.names, prepared.start_velocity, limits.velocity, strict=True):
+        if abs(v) > limit * (1 + 1e-9):
+            raise NoPlan(
+                Status.START_VELOCITY, f"start velocity of {name!r} is {v:.6g}, beyond its limit {limit:.6g}"
+            )
+
+
+def _brake(prepared: Prepared, limits: MotionLimits, fraction: float) -> tuple[FloatArray, FloatArray]:
+    columns = list(prepared.columns.q)
+    breaks, coefficients = _engine.brake(
+        prepared.start[columns], prepared.start_velocity, limits.acceleration, limits.jerk, fraction
+    )
+    return breaks, coefficients
+
+
+def _end_position(breaks: FloatArray, coefficients: FloatArray) -> FloatArray:
+    h = breaks[-1] - breaks[-2]
+    powers: FloatArray = h ** np.arange(coefficients.shape[1])
+    end: FloatArray = powers @ coefficients[-1]
+    return end
+
+
+def _check_brake(
+    prepared: Prepared, breaks: FloatArray, coefficients: FloatArray, stopped: FloatArray, resolution: float
+) -> None:
+    """The straight stop must stay within limits and free."""
+    violations = limit_violations(prepared.model, stopped)
+    if violations:
+        raise NoPlan(
+            Status.START_VELOCITY,
+            "the robot cannot stop in time from its start velocity: " + "; ".join(violations),
+        )
+    free = prepared.scene.trajectory_free(
+        breaks, coefficients, list(prepared.columns.q), prepared.start, resolution
+    )
+    if not free.free:
+        a, b = free.pair
+        reason = f"the robot cannot stop from its start velocity before {a!r} meets {b!r} at {free.t:.4f} s"
+        raise NoPlan(Status.START_VELOCITY, reason)
+
+
+def _moving_start(
+    prepared: Prepared, path: FloatArray, waypoints: Sequence[int], limits: MotionLimits, run: _Run
+) -> Trajectory:
+    """A checked motion whose first edge is the braking distance: rounds its end if the speed allows, else stops
+    there.
+    """
+    failure: NoPlan | None = None
+    with run.stage("timing"):
+        smooth, stops = pass_through(prepared, path, waypoints, run.resolution) if waypoints else (path, [])
+    for blend, first in ((math.inf, []), (0.2, []), (math.inf, [1]), (STOP, [1])):
+        try:
+            with run.stage("timing"):
+                trajectory = time_parametrise(
+                    prepared,
+                    smooth,
+                    limits,
+                    start_velocity=prepared.start_velocity,
+                    stops=[*first, *stops] if len(smooth) - 1 > 1 else stops,
+                    largest_blend=blend,
+                    resolution=run.resolution,
+                    seed=run.seed,
+                    metadata=_metadata(run),
+                )
+            return _checked(prepared, trajectory, run)
+        except NoPlan as refused:
+            failure = refused
+    assert failure is not None
+    raise failure

@@ -1,0 +1,118 @@
+"""Search and simplification: from configurations to a short free polyline in q. Each stage can be used alone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from robosim.planners.positions import Columns
+from robosim.planners.prepare import Prepared
+from robosim.planners.registry import SearchOutcome, SearchQuery, get_planner
+
+from robosim import _engine
+
+__all__ = ["MAX_ITERATIONS", "RESOLUTION", "SHORTCUT_ITERATIONS", "path_length", "search", "simplify"]
+
+FloatArray = NDArray[np.float64]
+RESOLUTION = 0.005  # [m] of collider motion, see _engine.CollisionScene.edge_free
+MAX_ITERATIONS = 100_000
+SHORTCUT_ITERATIONS = 100
+
+
+def search(
+    prepared: Prepared,
+    goals: FloatArray,
+    *,
+    start: FloatArray | None = None,
+    planner: str = "rrt_connect",
+    seed: int = 0,
+    max_iterations: int = MAX_ITERATIONS,
+    deadline_s: float = math.inf,
+    resolution: float = RESOLUTION,
+) -> SearchOutcome:
+    """A free path from the start to any of the goals.
+
+    Args:
+        prepared: the problem.
+        goals: (k, n_q) free configurations, such as `goal_configurations` gives.
+        start: (n_q,) free; the problem's by default.
+        planner: name of a registered planner.
+        seed: of the random numbers.
+        max_iterations: of the planner.
+        deadline_s: [s] from now.
+        resolution: [m] of the edge checks.
+
+    Raises:
+        PlanningError: there is no such planner.
+        MissingDependencyError: it needs a package that is not installed.
+    """
+    q0 = prepared.start if start is None else start
+    lower, upper = sampling_window(prepared.columns, np.vstack([q0, goals]))
+    query = SearchQuery(
+        scene=prepared.scene,
+        start=q0,
+        goals=np.atleast_2d(goals),
+        columns=prepared.columns.q,
+        lower=lower,
+        upper=upper,
+        seed=seed,
+        max_iterations=max_iterations,
+        deadline_s=deadline_s,
+        resolution=resolution,
+    )
+    return get_planner(planner).search(query)
+
+
+def sampling_window(columns: Columns, ends: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Bounds (c,), (c,) for the search: the limits, narrowed for joints that turn more than once.
+
+    Poses repeat every 2 pi, so one turn about the middle of the starts and goals `ends` (m, n_q) shows all of them; the
+    whole range of a joint with +-2 pi would only double the space, for each such joint. Where start and goal are far
+    apart, a quarter turn is left beyond either.
+    """
+    lower, upper = columns.lower.copy(), columns.upper.copy()
+    q = ends[:, list(columns.q)]
+    middle = (q.min(axis=0) + q.max(axis=0)) / 2
+    half = np.maximum(np.pi, (q.max(axis=0) - q.min(axis=0)) / 2 + np.pi / 2)
+    lower[columns.periodic] = np.maximum(lower, middle - half)[columns.periodic]
+    upper[columns.periodic] = np.minimum(upper, middle + half)[columns.periodic]
+    return lower, upper
+
+
+def simplify(
+    prepared: Prepared,
+    path: FloatArray,
+    *,
+    seed: int = 0,
+    iterations: int = SHORTCUT_ITERATIONS,
+    deadline_s: float = math.inf,
+    resolution: float = RESOLUTION,
+) -> FloatArray:
+    """A shorter free polyline (p', n_q) between the ends of the free polyline `path` (p, n_q), by seeded shortcuts.
+
+    Args:
+        prepared: the problem.
+        path: waypoints joined by free straight lines in q.
+        seed: of the random numbers.
+        iterations: attempts; fewer when they stop paying.
+        deadline_s: [s] from now; what there is then is returned.
+        resolution: [m] of the edge checks.
+    """
+    if len(path) < 3 or iterations == 0:
+        return path
+    shorter: FloatArray = _engine.shortcut(
+        prepared.scene,
+        path,
+        list(prepared.columns.q),
+        seed=seed,
+        iterations=iterations,
+        deadline_s=max(deadline_s, 0.0),
+        resolution=resolution,
+    )
+    return shorter
+
+
+def path_length(path: FloatArray) -> float:
+    """Length of a polyline (p, n)."""
+    return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())

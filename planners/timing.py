@@ -1,0 +1,306 @@
+"""From a polyline in q to a timed motion: corners are rounded where that is free, then the fastest motion along it.
+
+The rounded path is piecewise quadratic (engine/planning/blend.h), and its time parametrisation is within the limits of
+velocity, acceleration and torque at every time, not only at samples (engine/planning/timing.h).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from robosim.planners.positions import Columns
+from robosim.planners.prepare import Prepared
+from robosim.planners.result import NoPlan, Status
+from robosim.planners.stages import RESOLUTION
+
+from robosim import _engine
+from robosim.errors import PlanningError
+from robosim.model.checks import suggestion
+from robosim.trajectory import Trajectory, TrajectoryLimits
+
+if TYPE_CHECKING:
+    from robosim.model import Model
+
+__all__ = ["MotionLimits", "check", "motion_limits", "time_parametrise"]
+
+FloatArray = NDArray[np.float64]
+CHECK_RESOLUTION = 1e-4  # [m] of the last check: finer, since it confirms what the stages before have found
+STOP = 1e-9  # largest blend [metric of q] that makes a motion stop at its corners
+
+
+@dataclass(frozen=True, eq=False)
+class MotionLimits:
+    """What a motion is timed for, per column: limits times scaling, jerk or None, efforts (n_v,) or None."""
+
+    velocity: FloatArray
+    acceleration: FloatArray
+    jerk: FloatArray | None
+    effort: FloatArray | None
+
+
+def motion_limits(
+    prepared: Prepared,
+    *,
+    velocity_scaling: float = 1.0,
+    acceleration_scaling: float = 1.0,
+    jerk: float | ArrayLike | Mapping[str, float] | None = None,
+    torque_limits: bool = True,
+) -> MotionLimits:
+    """The model's limits for the columns that move, scaled.
+
+    Args:
+        prepared: the problem.
+        velocity_scaling: 0 < factor <= 1 of the velocity limits.
+        acceleration_scaling: 0 < factor <= 1 of the acceleration limits.
+        jerk: [rad/s^3, m/s^3] one for all, one per column, or by position name (others unlimited); None: unlimited.
+        torque_limits: whether efforts are limited too, by the model's limits.
+
+    Raises:
+        PlanningError: a factor or a jerk limit is not valid.
+    """
+    for name, factor in (
+        ("velocity_scaling", velocity_scaling),
+        ("acceleration_scaling", acceleration_scaling),
+    ):
+        if not (isinstance(factor, (int, float, np.number)) and 0 < factor <= 1):
+            raise PlanningError(f"{name} is {factor!r}; it must be above 0 and at most 1")
+    columns = prepared.columns
+    effort = None
+    if torque_limits:  # of the joints that move
+        effort = np.full(prepared.model.n_v, np.inf)
+        effort[list(columns.v)] = prepared.model.limits.effort[list(columns.v)]
+    return MotionLimits(
+        columns.velocity * velocity_scaling,
+        columns.acceleration * acceleration_scaling,
+        _jerk(columns, jerk),
+        effort,
+    )
+
+
+def _jerk(columns: Columns, jerk: float | ArrayLike | Mapping[str, float] | None) -> FloatArray | None:
+    if jerk is None:
+        return None
+    n = len(columns.q)
+    if isinstance(jerk, Mapping):
+        out = np.full(n, np.inf)
+        for name, value in jerk.items():
+            if name not in columns.names:
+                raise PlanningError(f"jerk: no {name!r} moves{suggestion(name, columns.names)}")
+            out[columns.names.index(name)] = value
+    else:
+        try:
+            out = np.broadcast_to(np.asarray(jerk, dtype=float), (n,)).copy()
+        except (TypeError, ValueError):
+            raise PlanningError(
+                f"jerk is {jerk!r}; it must be one number or {n}, one per coordinate that moves"
+            ) from None
+    if not (out > 0).all():
+        raise PlanningError(f"jerk is {jerk!r}; limits must be positive")
+    return out
+
+
+def rounded(
+    prepared: Prepared, path: FloatArray, stops: Sequence[int], largest: float, resolution: float
+) -> tuple[FloatArray, FloatArray]:
+    """The path (p, n_q) with rounded corners: breaks (k + 1,) and coefficients (k, 3, c) of q[columns](s).
+
+    Corners at the indices `stops` keep their shape; so do those that no blend clears. The motion stops there.
+    """
+    columns = list(prepared.columns.q)
+    breaks, coefficients = [np.zeros(1)], [np.zeros((0, 3, len(columns)))]
+    bounds = [0, *stops, len(path) - 1]
+    for first, last in itertools.pairwise(bounds):
+        blend = _engine.blend_corners(
+            prepared.scene, path[first : last + 1], columns, resolution=resolution, largest=largest
+        )
+        breaks.append(breaks[-1][-1] + blend.breaks[1:])
+        coefficients.append(blend.coefficients.reshape(-1, 3, len(columns)))
+    s, c = np.concatenate(breaks), np.concatenate(coefficients)
+    if len(c) == 0:  # nothing moves
+        s, c = np.array([0.0, 1.0]), np.zeros((1, 3, len(columns)))
+        c[0, 0] = path[0, columns]
+    return s, c
+
+
+def time_parametrise(
+    prepared: Prepared,
+    path: FloatArray,
+    limits: MotionLimits | None = None,
+    *,
+    start_velocity: FloatArray | None = None,
+    stops: Sequence[int] = (),
+    largest_blend: float = math.inf,
+    resolution: float = RESOLUTION,
+    seed: int | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Trajectory:
+    """The fastest motion along a free polyline with rounded corners, at rest at its end.
+
+    Args:
+        prepared: the problem.
+        path: (p, n_q) waypoints joined by free straight lines in q.
+        limits: as `motion_limits` makes them; the model's by default.
+        start_velocity: (c,) of the columns, along the first edge; None is at rest.
+        stops: indices of waypoints where the motion is to stop.
+        largest_blend: upper bound of how much of an edge a rounded corner takes, in the Euclidean metric of q.
+        resolution: [m] of the collision checks.
+        seed: to be noted in the trajectory.
+        metadata: to be noted in the trajectory.
+
+    Raises:
+        NoPlan: the path cannot be followed within the limits; the reason names the joint.
+    """
+    limits = motion_limits(prepared) if limits is None else limits
+    model, columns = prepared.model, prepared.columns
+    breaks, coefficients = rounded(prepared, path, stops, largest_blend, resolution)
+    timed = _engine.time_path(
+        breaks,
+        coefficients,
+        limits.velocity,
+        limits.acceleration,
+        jerk=limits.jerk,
+        start_velocity=start_velocity,
+        model=None if limits.effort is None else model._engine,
+        columns=None if limits.effort is None else list(columns.q),
+        q_rest=None if limits.effort is None else prepared.start,
+        effort=limits.effort,
+        names=list(columns.names),
+    )
+    if timed.status != "solved":
+        status = Status.START_VELOCITY if "start_velocity" in timed.status else Status.NO_TIMING
+        raise NoPlan(status, timed.reason)
+    return as_trajectory(prepared, timed.breaks, timed.coefficients, limits, seed, metadata)
+
+
+def as_trajectory(
+    prepared: Prepared,
+    breaks: FloatArray,
+    coefficients: FloatArray,
+    limits: MotionLimits,
+    seed: int | None,
+    metadata: Mapping[str, Any] | None,
+) -> Trajectory:
+    """A Trajectory of the columns, with limits, torques, and the positions of the joints that stay."""
+    model, columns = prepared.model, prepared.columns
+    rest = {
+        name: float(prepared.start[i])
+        for i, name in enumerate(model.position_names)
+        if i not in set(columns.q)
+    }
+    return Trajectory(
+        breaks,
+        coefficients,
+        columns.names,
+        units=columns.units,
+        robot=model.name,
+        limits=TrajectoryLimits(
+            lower=columns.lower,
+            upper=columns.upper,
+            velocity=limits.velocity,
+            acceleration=limits.acceleration,
+            jerk=limits.jerk,
+            effort=None if limits.effort is None else limits.effort[list(columns.v)],
+            acceleration_source=model.limits.acceleration_source,
+        ),
+        seed=seed,
+        metadata={**(metadata or {}), "positions_at_rest": rest},
+        inverse_dynamics=ColumnTorque(model, columns, prepared.start),
+        torque_names=[model.velocity_names[j] for j in columns.v],
+    )
+
+
+class ColumnTorque:
+    """tau of the columns = f(q, dq/dt, d2q/dt2), each (c,).
+
+    By the inverse dynamics of the whole robot, its other joints standing still.
+    """
+
+    def __init__(self, model: Model, columns: Columns, q_rest: FloatArray) -> None:
+        self._model, self._rest = model, q_rest.copy()
+        self._q, self._v = list(columns.q), list(columns.v)
+        # Planar joints: v is in the moving frame, R(theta)^T d(x, y)/dt. Rows (x, y, theta) of the columns.
+        names = columns.names
+        self._planar = [
+            [names.index(f"{joint}/{part}") for part in ("x", "y", "theta")]
+            for joint in columns.joints
+            if f"{joint}/theta" in names
+        ]
+
+    def __call__(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+        full, v, a = self._rest.copy(), np.zeros(self._model.n_v), np.zeros(self._model.n_v)
+        full[self._q] = q
+        dq, ddq = np.array(dq), np.array(ddq)
+        for x, y, theta in self._planar:
+            c, s, rate = math.cos(q[theta]), math.sin(q[theta]), dq[theta]
+            R = np.array([[c, s], [-s, c]])  # from the plane's axes to the moving frame's
+            linear = R @ dq[[x, y]]
+            ddq[[x, y]] = R @ ddq[[x, y]] + rate * np.array([linear[1], -linear[0]])
+            dq[[x, y]] = linear
+        v[self._v], a[self._v] = dq, ddq
+        return np.asarray(self._model.inverse_dynamics(full, v, a))[self._v]
+
+
+def check(prepared: Prepared, trajectory: Trajectory, *, resolution: float = CHECK_RESOLUTION) -> list[str]:
+    """What is wrong with a motion of the problem's columns, in words; empty when it is free and within its limits.
+
+    Collisions are excluded at every time, not at samples; limits of position, velocity, acceleration and jerk at the
+    exact extrema of the polynomials. Torques are kept by the time parametrisation, and `trajectory.validate()` looks
+    at them.
+
+    Args:
+        prepared: the problem.
+        trajectory: of its columns.
+        resolution: [m] a motion that passes nearer than half of it may be refused.
+    """
+    wrong = []
+    free = prepared.scene.trajectory_free(
+        trajectory.breaks, trajectory.coefficients, list(prepared.columns.q), prepared.start, resolution
+    )
+    if not free.free:
+        a, b = free.pair
+        wrong.append(f"{a!r} and {b!r} come within {1e3 * resolution / 2:.3g} mm at {free.t:.4f} s")
+    if not any(_surely_within_limits(trajectory, parts) for parts in (1, 8, 64)):
+        wrong += [str(violation) for violation in trajectory.replace(inverse_dynamics=None).validate()]
+    return wrong
+
+
+def _surely_within_limits(trajectory: Trajectory, parts: int) -> bool:
+    """A quick sufficient test: the Bernstein coefficients of a part of a piece bound it there (Farouki, CAGD 2012,
+    section 3).
+
+    b_i = sum_j C(i, j) / C(d, j) c_j h^j for p(t) = sum_j c_j t^j of degree d on [0, h].
+    """
+    limits = trajectory.limits
+    if limits is None:
+        return True
+    h = np.diff(trajectory.breaks) / parts
+    c = trajectory.coefficients
+    d = c.shape[1] - 1
+    # Powers of (t - t0) at the start t0 = i h of every part: c'_j = sum_k C(k, j) t0^(k - j) c_k.
+    start = np.arange(parts) * h[:, None]
+    shift = np.zeros((*start.shape, d + 1, d + 1))
+    for j in range(d + 1):
+        for k in range(j, d + 1):
+            shift[:, :, j, k] = math.comb(k, j) * start ** (k - j)
+    c = shift @ c[:, None]
+    h = h[:, None, None, None]
+    bounds = [(limits.lower, limits.upper)]
+    bounds += [(None if x is None else -x, x) for x in (limits.velocity, limits.acceleration, limits.jerk)]
+    for lower, upper in bounds:
+        d = c.shape[2] - 1
+        bernstein = np.array(
+            [[math.comb(i, j) / math.comb(d, j) for j in range(d + 1)] for i in range(d + 1)]
+        )
+        b = bernstein @ (c * h ** np.arange(d + 1)[:, None])
+        if upper is not None and (b > upper + 1e-6 * np.abs(upper)).any():
+            return False
+        if lower is not None and (b < lower - 1e-6 * np.abs(lower)).any():
+            return False
+        c = c[:, :, 1:] * np.arange(1, d + 1)[:, None]
+    return True
