@@ -1,0 +1,19 @@
+"""Scenes: obstacles, held objects, allowed contacts, named starts and goals; their files and bundled generators."""
+
+from robosim.scene.moveit import MotionRequest, read_moveit_request, read_moveit_scene
+from robosim.scene.objects import MeshSource, PointCloud, SceneObject
+from robosim.scene.scene import Attachment, Scene
+from robosim.scene.targets import Configuration, LinkPose
+
+__all__ = [
+    "Attachment",
+    "Configuration",
+    "LinkPose",
+    "MeshSource",
+    "MotionRequest",
+    "PointCloud",
+    "Scene",
+    "SceneObject",
+    "read_moveit_request",
+    "read_moveit_scene",
+]

@@ -1,0 +1,83 @@
+"""Scene objects from triangle meshes: convex ones as they are, concave ones in convex pieces or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike, fspath
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robosim.errors import MeshError, SceneError
+from robosim.meshes import TriangleMesh, convex_decomposition, convex_hull, convex_pieces_of_file, is_convex, load_mesh
+from robosim.scene.objects import MeshSource, SceneObject, checked_color, checked_name, checked_pose, make_shape
+
+__all__ = ["mesh_object"]
+
+
+def mesh_object(
+    name: str,
+    mesh: str | PathLike[str] | TriangleMesh | tuple[ArrayLike, ArrayLike],
+    pose: ArrayLike | None = None,
+    *,
+    scale: float | ArrayLike = 1.0,
+    decompose: bool = False,
+    color: Sequence[float] | None = None,
+) -> SceneObject:
+    """An object from a mesh; see `Scene.add_mesh`."""
+    what = f"object {checked_name(name)!r}"
+    factors = _checked_scale(scale, what)
+    file = fspath(mesh) if isinstance(mesh, (str, PathLike)) else None
+    triangles = load_mesh(file, scale=factors) if file is not None else _checked_mesh(mesh, what).scaled(np.array(factors))
+    if is_convex(triangles):
+        pieces = [convex_hull(triangles.vertices)]
+    elif not decompose:
+        place = "" if file is None else f" of {file!r}"
+        raise SceneError(
+            f"{what}: the mesh{place} is not convex, and its hull would fill the hollows. Pass decompose=True (in a file: "
+            "decompose: true) to cut it into convex pieces, or model it as several shapes"
+        )
+    elif file is not None:
+        pieces = convex_pieces_of_file(file, scale=factors)
+    else:
+        pieces = convex_decomposition(triangles)
+    shapes = tuple(make_shape(what, "convex", piece.vertices, piece.faces) for piece in pieces)
+    # Triangles given in memory are kept scaled, so that the source stands for itself.
+    source = MeshSource(triangles, file, factors if file is not None else (1.0, 1.0, 1.0), decompose)
+    poses = np.tile(np.eye(4), (len(shapes), 1, 1))
+    return SceneObject(name, shapes, poses, checked_pose(pose, what), checked_color(color, what), source)
+
+
+def _checked_scale(scale: float | ArrayLike, what: str) -> tuple[float, float, float]:
+    """One factor for all axes or one each; finite, none zero."""
+    try:
+        factors = np.broadcast_to(np.asarray(scale, dtype=np.float64), (3,))
+    except (TypeError, ValueError):
+        raise SceneError(f"{what}: scale must be one number or three, found {scale!r}") from None
+    if not np.isfinite(factors).all() or (factors == 0).any():
+        raise SceneError(f"{what}: scale must be finite and not zero, found {factors.tolist()}")
+    x, y, z = factors.tolist()
+    return (x, y, z)
+
+
+def _checked_mesh(mesh: object, what: str) -> TriangleMesh:
+    """Vertices and faces as a mesh whose indices are in range."""
+    if isinstance(mesh, TriangleMesh):
+        vertices, faces = mesh.vertices, mesh.faces
+    else:
+        try:
+            given_vertices, given_faces = mesh  # type: ignore[misc]
+            vertices = np.array(given_vertices, dtype=np.float64)
+            numbers = np.array(given_faces, dtype=np.float64)
+            faces = numbers.astype(np.int64)
+        except (TypeError, ValueError):
+            raise SceneError(f"{what}: a mesh is a file or (vertices (n, 3), faces (m, 3))") from None
+        if not np.array_equal(faces, numbers):
+            raise MeshError(f"{what}: faces must be whole numbers")
+    if vertices.ndim != 2 or vertices.shape[1:] != (3,) or faces.ndim != 2 or faces.shape[1:] != (3,) or not len(faces):
+        raise SceneError(f"{what}: a mesh is vertices (n, 3) and faces (m, 3); found {vertices.shape}, {faces.shape}")
+    if not np.isfinite(vertices).all():
+        raise SceneError(f"{what}: a vertex of the mesh is not finite")
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise SceneError(f"{what}: a face names vertex {faces.max()} of {len(vertices)}, counted from 0")
+    return TriangleMesh(vertices, faces)

@@ -1,0 +1,180 @@
+"""What stands in a scene: named objects made of convex shapes.
+
+An object O has a frame, posed by X_WO in the world (or X_LO in the link that it is attached to), and shapes posed by X_OS
+in it. A mesh or a cloud of points is kept as given, for drawing and saving, beside the convex shapes that collide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robosim.errors import RobosimError, SceneError
+from robosim.geometry import Shape
+from robosim.meshes import TriangleMesh
+
+__all__ = ["DEFAULT_COLOR", "MeshSource", "PointCloud", "SceneObject", "checked_color", "checked_pose", "make_shape"]
+
+Pose = NDArray[np.float64]
+Color = tuple[float, float, float, float]
+
+DEFAULT_COLOR: Color = (0.62, 0.66, 0.70, 1.0)
+_MAX_COORDINATE = 1e6  # [m]; beyond it a number is in other units, or broken
+
+
+@dataclass(frozen=True, eq=False)
+class MeshSource:
+    """The triangles that an object was made from.
+
+    Attributes:
+        mesh: the triangles in the object's frame, scale applied [m].
+        file: where they were read, or None for triangles given in memory.
+        scale: (3,) what the file's numbers were multiplied by.
+        decompose: whether a concave mesh was cut into convex pieces.
+    """
+
+    mesh: TriangleMesh
+    file: str | None = None
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    decompose: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class PointCloud:
+    """The points that an object was made from: each is a ball of `radius` [m] about a row of `points` (n, 3) [m]."""
+
+    points: NDArray[np.float64]
+    radius: float
+
+
+@dataclass(frozen=True, eq=False)
+class SceneObject:
+    """One named thing: shapes (n), their poses X_OS (n, 4, 4) in the object's frame, and the object's own pose.
+
+    Attributes:
+        name: unique in its scene.
+        shapes: the convex shapes that collide.
+        shape_poses: (n, 4, 4) X_OS of each.
+        pose: (4, 4) X_WO in the world frame; of an attached object X_LO in the frame of its link.
+        color: red, green, blue, opacity, each 0 to 1.
+        source: the mesh or points that the shapes stand for, or None when the shapes are all there is.
+    """
+
+    name: str
+    shapes: tuple[Shape, ...]
+    shape_poses: Pose
+    pose: Pose
+    color: Color = DEFAULT_COLOR
+    source: MeshSource | PointCloud | None = field(default=None)
+
+
+def checked_name(name: Any) -> str:
+    """A usable name: text without line breaks, not empty, not the wildcard."""
+    if not isinstance(name, str) or not name.strip() or name == "*" or any(ord(c) < 32 for c in name):
+        raise SceneError(f"an object's name must be text on one line, not empty and not '*'; found {name!r}")
+    return name
+
+
+def checked_pose(pose: ArrayLike | None, what: str) -> Pose:
+    """A rigid transform (4, 4), None being the identity; SceneError naming `what` otherwise.
+
+    The rotation must be orthonormal to 1e-6, which double and single precision files reach; it is made so to rounding.
+    """
+    if pose is None:
+        return np.eye(4)
+    try:
+        X = np.array(pose, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SceneError(f"{what}: the pose must be a 4x4 array, found {pose!r}") from None
+    if X.shape != (4, 4):
+        raise SceneError(f"{what}: the pose must be a 4x4 array, found shape {X.shape}")
+    if not np.isfinite(X).all() or np.abs(X[:3, 3]).max() > _MAX_COORDINATE:
+        raise SceneError(f"{what}: the pose holds a number that is not finite or beyond {_MAX_COORDINATE:g} m")
+    if not np.allclose(X[3], (0, 0, 0, 1), rtol=0, atol=1e-9):
+        raise SceneError(f"{what}: the last row of the pose must be 0 0 0 1, found {X[3].tolist()}")
+    R = X[:3, :3]
+    if not np.allclose(R @ R.T, np.eye(3), rtol=0, atol=1e-6) or np.linalg.det(R) < 0:
+        raise SceneError(f"{what}: the pose's rotation is not orthonormal and right-handed: {R.tolist()}")
+    U, _, Vt = np.linalg.svd(R)
+    X[:3, :3] = U @ Vt
+    X[3] = (0, 0, 0, 1)
+    return X
+
+
+def checked_color(color: Sequence[float] | None, what: str) -> Color:
+    """Red, green, blue and optionally opacity, each 0 to 1; None is the default grey."""
+    if color is None:
+        return DEFAULT_COLOR
+    try:
+        values = tuple(float(c) for c in color)
+    except (TypeError, ValueError):
+        values = ()
+    if len(values) not in (3, 4) or not all(math.isfinite(c) and 0 <= c <= 1 for c in values):
+        raise SceneError(f"{what}: a color is 3 or 4 numbers from 0 to 1, found {color!r}")
+    r, g, b, *a = values
+    return (r, g, b, a[0] if a else 1.0)
+
+
+def make_shape(what: str, kind: str, *args: Any) -> Shape:
+    """`Shape.<kind>(*args)`, with SceneError naming `what` when a size is not valid."""
+    for value in args:
+        array = np.asarray(value, dtype=object).ravel()
+        if any(isinstance(v, (int, float)) and abs(v) > _MAX_COORDINATE for v in array):
+            raise SceneError(f"{what}: a size beyond {_MAX_COORDINATE:g} m in {kind} {value!r}")
+    try:
+        shape: Shape = getattr(Shape, kind)(*args)
+    except (ValueError, TypeError, RobosimError) as error:
+        raise SceneError(f"{what}: {error}") from error
+    return shape
+
+
+def simple_object(
+    name: str, kind: str, sizes: Iterable[Any], pose: ArrayLike | None, color: Sequence[float] | None
+) -> SceneObject:
+    """An object that is one primitive shape in its own frame."""
+    what = f"object {checked_name(name)!r}"
+    shape = make_shape(what, kind, *sizes)
+    return SceneObject(name, (shape,), np.eye(4)[None], checked_pose(pose, what), checked_color(color, what))
+
+
+def compound_object(
+    name: str, parts: Iterable[tuple[Shape, ArrayLike | None]], pose: ArrayLike | None, color: Sequence[float] | None
+) -> SceneObject:
+    """An object of several shapes, each with its pose X_OS."""
+    what = f"object {checked_name(name)!r}"
+    listed = list(parts)
+    if not listed:
+        raise SceneError(f"{what}: it needs at least one shape")
+    for i, (shape, _) in enumerate(listed):
+        if not isinstance(shape, Shape):
+            raise SceneError(f"{what}: part {i} must be a robosim.geometry.Shape, found {type(shape).__name__}")
+    poses = np.stack([checked_pose(X, f"{what}, part {i}") for i, (_, X) in enumerate(listed)])
+    return SceneObject(
+        name, tuple(s for s, _ in listed), poses, checked_pose(pose, what), checked_color(color, what)
+    )
+
+
+def points_object(
+    name: str, points: ArrayLike, radius: float, pose: ArrayLike | None, color: Sequence[float] | None
+) -> SceneObject:
+    """A cloud of points, each a ball of the same radius."""
+    what = f"object {checked_name(name)!r}"
+    try:
+        P = np.array(points, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SceneError(f"{what}: points must be an (n, 3) array of numbers") from None
+    if P.ndim != 2 or P.shape[1] != 3 or len(P) == 0:
+        raise SceneError(f"{what}: points must be an (n, 3) array with n >= 1, found shape {P.shape}")
+    bad = np.flatnonzero(~(np.abs(P) <= _MAX_COORDINATE).all(axis=1))
+    if bad.size:
+        raise SceneError(f"{what}: point {bad[0]} is not finite or beyond {_MAX_COORDINATE:g} m: {P[bad[0]].tolist()}")
+    ball = make_shape(what, "sphere", radius)
+    poses = np.tile(np.eye(4), (len(P), 1, 1))
+    poses[:, :3, 3] = P
+    source = PointCloud(P, float(radius))
+    return SceneObject(name, (ball,) * len(P), poses, checked_pose(pose, what), checked_color(color, what), source)

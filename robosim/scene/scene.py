@@ -1,0 +1,368 @@
+"""Scene: what a robot must not touch, what it holds, and where it starts and should go.
+
+The world frame W of a scene is the frame of the robot's root link: a robot that stands elsewhere is placed by moving the
+scene the other way (`Scene.transformed`), or by a fixed first joint in its URDF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robosim.errors import SceneError
+from robosim.geometry import Shape
+from robosim.scene import objects as make
+from robosim.scene.objects import Pose, SceneObject, checked_name, checked_pose
+from robosim.scene.targets import Configuration, LinkPose, checked_goal, checked_start
+
+if TYPE_CHECKING:
+    from robosim import _engine
+    from robosim.model import Model
+
+__all__ = ["Attachment", "Scene"]
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """That an object moves with `link`; `touch_links` are further links that it may touch (its own link it always may)."""
+
+    link: str
+    touch_links: tuple[str, ...] = ()
+
+
+class Scene:
+    """Obstacles, attached objects, allowed contacts, and named starts and goals; plain and changeable.
+
+    Example:
+        >>> scene = Scene("desk")
+        >>> scene.add_box("top", size=(1.2, 0.8, 0.04), pose=pose((0.6, 0, 0.3)))
+        >>> scene.add_cylinder("mug", radius=0.04, length=0.1, pose=pose((0.6, 0.1, 0.37)))
+        >>> scene.allow("mug", "top")
+
+    Attributes:
+        name: what the scene is called.
+        robot: name of the robot that starts and goals are meant for, or None.
+        starts: start configurations by name, each a mapping of joint names to positions.
+        goals: goals by name, each such a mapping or a LinkPose.
+    """
+
+    def __init__(self, name: str = "scene", *, robot: str | None = None) -> None:
+        self.name = name
+        self.robot = robot
+        self._objects: dict[str, SceneObject] = {}
+        self._attachments: dict[str, Attachment] = {}
+        self._allowed: set[tuple[str, str]] = set()
+        self.starts: dict[str, Configuration] = {}
+        self.goals: dict[str, Configuration | LinkPose] = {}
+
+    # Objects
+
+    @property
+    def objects(self) -> Mapping[str, SceneObject]:
+        """All objects by name, attached ones included, in the order in which they were added."""
+        return MappingProxyType(self._objects)
+
+    @property
+    def attachments(self) -> Mapping[str, Attachment]:
+        """The attached objects' links, by object name."""
+        return MappingProxyType(self._attachments)
+
+    def __iter__(self) -> Iterator[SceneObject]:
+        return iter(self._objects.values())
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._objects
+
+    def __repr__(self) -> str:
+        return f"Scene({self.name!r}, {len(self._objects)} objects, {len(self._attachments)} attached)"
+
+    def add(self, thing: SceneObject) -> None:
+        """Add an object; SceneError if its name is taken."""
+        checked_name(thing.name)
+        if thing.name in self._objects:
+            raise SceneError(f"scene {self.name!r}: an object named {thing.name!r} is already there")
+        self._objects[thing.name] = thing
+
+    def add_box(
+        self, name: str, size: Sequence[float], pose: ArrayLike | None = None, color: Sequence[float] | None = None
+    ) -> None:
+        """Add a box of full edge lengths `size` [m], centred on its frame. `pose` is X_WO (4, 4), default the identity."""
+        self.add(make.simple_object(name, "box", (size,), pose, color))
+
+    def add_sphere(
+        self, name: str, radius: float, pose: ArrayLike | None = None, color: Sequence[float] | None = None
+    ) -> None:
+        """Add a ball [m] about its frame's origin."""
+        self.add(make.simple_object(name, "sphere", (radius,), pose, color))
+
+    def add_cylinder(
+        self,
+        name: str,
+        radius: float,
+        length: float,
+        pose: ArrayLike | None = None,
+        color: Sequence[float] | None = None,
+    ) -> None:
+        """Add a cylinder about its frame's z axis, centred, `length` [m] from end to end."""
+        self.add(make.simple_object(name, "cylinder", (radius, length), pose, color))
+
+    def add_capsule(
+        self,
+        name: str,
+        radius: float,
+        length: float,
+        pose: ArrayLike | None = None,
+        color: Sequence[float] | None = None,
+    ) -> None:
+        """Add a capsule about its frame's z axis, centred; `length` [m] is the straight part, without the round ends."""
+        self.add(make.simple_object(name, "capsule", (radius, length), pose, color))
+
+    def add_half_space(
+        self, name: str, pose: ArrayLike | None = None, color: Sequence[float] | None = None
+    ) -> None:
+        """Add all that lies at z <= 0 of the object's frame: a floor, or a wall when turned."""
+        self.add(make.simple_object(name, "half_space", (), pose, color))
+
+    def add_convex(
+        self, name: str, vertices: ArrayLike, pose: ArrayLike | None = None, color: Sequence[float] | None = None
+    ) -> None:
+        """Add the convex hull of points (n, 3) [m]."""
+        self.add(make.simple_object(name, "convex", (vertices,), pose, color))
+
+    def add_compound(
+        self,
+        name: str,
+        parts: Iterable[tuple[Shape, ArrayLike | None]],
+        pose: ArrayLike | None = None,
+        color: Sequence[float] | None = None,
+    ) -> None:
+        """Add one object of several shapes, each given with its pose X_OS in the object's frame (None: the identity)."""
+        self.add(make.compound_object(name, parts, pose, color))
+
+    def add_points(
+        self,
+        name: str,
+        points: ArrayLike,
+        radius: float,
+        pose: ArrayLike | None = None,
+        color: Sequence[float] | None = None,
+    ) -> None:
+        """Add a cloud of points (n, 3) [m], each a ball of `radius` [m]; thousands stay fast (a tree of boxes holds them)."""
+        self.add(make.points_object(name, points, radius, pose, color))
+
+    def add_mesh(
+        self,
+        name: str,
+        mesh: str | PathLike[str] | tuple[ArrayLike, ArrayLike],
+        pose: ArrayLike | None = None,
+        *,
+        scale: float | Sequence[float] = 1.0,
+        decompose: bool = False,
+        color: Sequence[float] | None = None,
+    ) -> None:
+        """Add a mesh: a file (STL, OBJ, DAE, PLY, GLB) or (vertices (n, 3), faces (m, 3)).
+
+        A convex mesh collides as it is. A concave one is never replaced by its hull silently: with `decompose=True` it is
+        cut into convex pieces (the `decomp` extra), otherwise refused.
+
+        Raises:
+            SceneError: the name is taken, or the mesh is concave and `decompose` is False.
+            MeshError: the file is missing or malformed.
+            MissingDependencyError: `decompose` needs the `decomp` extra.
+        """
+        from robosim.scene.mesh_objects import mesh_object
+
+        self.add(mesh_object(name, mesh, pose, scale=scale, decompose=decompose, color=color))
+
+    def remove(self, name: str) -> None:
+        """Remove an object, attached or not, and the allowed pairs that name it."""
+        del self._objects[self._known(name)]
+        self._attachments.pop(name, None)
+        self._allowed = {pair for pair in self._allowed if name not in pair}
+
+    def move(self, name: str, pose: ArrayLike) -> None:
+        """Give an object another pose: X_WO, or X_LO of an attached one."""
+        thing = self._objects[self._known(name)]
+        self._objects[name] = replace(thing, pose=checked_pose(pose, f"object {name!r}"))
+
+    def transformed(self, X: ArrayLike) -> Scene:
+        """A copy in which everything posed in the world is moved by X (4, 4): X_WO becomes X @ X_WO.
+
+        Use it to place a robot: for a robot whose root stands at X_WR in a room, plan in `room.transformed(inverse(X_WR))`.
+        """
+        X = checked_pose(X, f"scene {self.name!r}")
+        moved = self.copy()
+        for name, thing in self._objects.items():
+            if name not in self._attachments:
+                moved._objects[name] = replace(thing, pose=X @ thing.pose)
+        moved.goals = {
+            name: replace(goal, pose=X @ goal.pose) if isinstance(goal, LinkPose) else goal
+            for name, goal in self.goals.items()
+        }
+        return moved
+
+    def copy(self) -> Scene:
+        """An independent copy (objects are immutable and shared)."""
+        other = Scene(self.name, robot=self.robot)
+        other._objects = dict(self._objects)
+        other._attachments = dict(self._attachments)
+        other._allowed = set(self._allowed)
+        other.starts = {name: dict(q) for name, q in self.starts.items()}
+        other.goals = {name: dict(g) if isinstance(g, Mapping) else g for name, g in self.goals.items()}
+        return other
+
+    # Contacts that are allowed
+
+    @property
+    def allowed(self) -> frozenset[tuple[str, str]]:
+        """Pairs of names (sorted) that may touch: objects, or links of the robot; "*" stands for everything."""
+        return frozenset(self._allowed)
+
+    def allow(self, a: str, b: str = "*") -> None:
+        """Let two objects, or an object and a link, touch; with "*" the first may touch everything.
+
+        Names of links are checked when the scene is compiled for a robot.
+        """
+        for name in (a, b):
+            if not isinstance(name, str) or not name:
+                raise SceneError(f"an allowed pair is two names, found {a!r} and {b!r}")
+        if a == b:
+            raise SceneError(f"an allowed pair is two different names, found {a!r} twice")
+        self._allowed.add((min(a, b), max(a, b)))
+
+    def disallow(self, a: str, b: str = "*") -> None:
+        """Take back `allow(a, b)`; nothing happens if the pair was not allowed."""
+        self._allowed.discard((min(a, b), max(a, b)))
+
+    # Objects that the robot holds
+
+    def attach(
+        self,
+        name: str,
+        link: str,
+        *,
+        pose: ArrayLike | None = None,
+        touch_links: Iterable[str] = (),
+        model: Model | None = None,
+        q: ArrayLike | None = None,
+    ) -> None:
+        """Fix an object to a link, so that it moves with the robot and collides as part of it.
+
+        Args:
+            name: the object.
+            link: the link that carries it; the two may touch.
+            pose: X_LO, the object's pose in the link's frame. Without it, `model` and `q` say where the robot stands, and the
+                object stays where it is in the world: X_LO = X_WL(q)^-1 X_WO.
+            touch_links: further links that it may touch, such as fingers.
+            model: the robot.
+            q: (n_q,) its configuration.
+
+        Raises:
+            SceneError: no such object, it is attached already, the model has no such link, or neither `pose` nor `model`
+                and `q` are given.
+        """
+        thing = self._objects[self._known(name)]
+        if name in self._attachments:
+            raise SceneError(f"object {name!r} is already attached to {self._attachments[name].link!r}")
+        if any(shape.type == "half_space" for shape in thing.shapes):
+            raise SceneError(f"object {name!r} is unbounded and cannot be attached")
+        if pose is not None:
+            X_LO = checked_pose(pose, f"object {name!r}")
+        else:
+            X_LO = np.linalg.inv(_link_pose(name, link, model, q)) @ thing.pose
+        self._objects[name] = replace(thing, pose=checked_pose(X_LO, f"object {name!r}"))
+        self._attachments[name] = Attachment(link, tuple(touch_links))
+
+    def detach(
+        self, name: str, *, pose: ArrayLike | None = None, model: Model | None = None, q: ArrayLike | None = None
+    ) -> None:
+        """Let go of an attached object: it then stands at `pose` (X_WO), or where `model` at `q` carried it.
+
+        Raises:
+            SceneError: the object is not attached, or neither `pose` nor `model` and `q` are given.
+        """
+        thing = self._objects[self._known(name)]
+        if name not in self._attachments:
+            raise SceneError(f"object {name!r} is not attached; attached are: {_listed(self._attachments)}")
+        if pose is not None:
+            X_WO = checked_pose(pose, f"object {name!r}")
+        else:
+            X_WO = _link_pose(name, self._attachments[name].link, model, q) @ thing.pose
+        self._objects[name] = replace(thing, pose=checked_pose(X_WO, f"object {name!r}"))
+        del self._attachments[name]
+
+    # Starts and goals
+
+    def set_start(self, joints: Mapping[str, float], name: str = "start") -> None:
+        """Add or replace a named start configuration, given by joint names [rad, m]."""
+        self.starts[name] = checked_start(joints, f"start {name!r}")
+
+    def set_goal(self, goal: Mapping[str, float] | LinkPose, name: str = "goal") -> None:
+        """Add or replace a named goal: positions by joint names, or the pose of a link."""
+        self.goals[name] = checked_goal(goal, f"goal {name!r}")
+
+    # What becomes of it
+
+    def compile(self, model: Model) -> _engine.CollisionScene:
+        """The scene with a robot in it, ready for collision queries and planning.
+
+        Checked against each other are: the pairs of `model.collision_pairs`; every collider on a moving link with every
+        obstacle; every attached object with every obstacle, and with every collider but those of its own link and
+        `touch_links`; attached objects on different links with each other. Allowed pairs are left out. Two things that
+        never move, such as the robot's base and the table that it stands on, are not checked.
+
+        Raises:
+            SceneError: an allowed pair or an attachment names what is neither an object nor a link.
+        """
+        from robosim.scene.compile import compile_scene
+
+        return compile_scene(self, model)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the scene as YAML, whole or not at all. Raises FileError."""
+        from robosim.scene.files import save_scene
+
+        save_scene(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Scene:
+        """Read a scene that `save` wrote, or that follows the same format by hand.
+
+        Raises:
+            FileError: the file cannot be read.
+            SceneError: it is not a valid scene; with file:line.
+        """
+        from robosim.scene.files import read_scene
+
+        return read_scene(path)
+
+    def _known(self, name: str) -> str:
+        if name not in self._objects:
+            raise SceneError(f"scene {self.name!r} has no object {name!r}; it has: {_listed(self._objects)}")
+        return name
+
+
+def _link_pose(name: str, link: str, model: Model | None, q: ArrayLike | None) -> Pose:
+    """X_WL at q."""
+    if model is None or q is None:
+        raise SceneError(f"object {name!r}: give its pose, or the model and q that say where the robot stands")
+    if link not in model.link_names:
+        raise SceneError(f"object {name!r}: {model.name!r} has no link {link!r}; links: {_listed(model.link_names)}")
+    X_WL: NDArray[np.float64] = np.asarray(model.frame_pose(q, link))
+    return X_WL
+
+
+def _listed(names: Iterable[Any], limit: int = 30) -> str:
+    """Names for a message."""
+    listed = list(names)
+    rest = f" and {len(listed) - limit} more" if len(listed) > limit else ""
+    return ", ".join(map(str, listed[:limit])) + rest if listed else "none"

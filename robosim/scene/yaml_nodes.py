@@ -1,0 +1,227 @@
+"""Reading YAML as nodes that know their line, so that whatever is wrong can be named with file:line.
+
+`read_yaml(path)` returns the root `Node` of a single document. The text is taken in as a stream of parser events, never
+through a constructor: no tag can create an object, nesting and size are bounded before anything is built, and an alias
+costs nothing but counts with the size of what it stands for, so a bomb of aliases is refused by its size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from os import PathLike, fspath
+from typing import Any, NoReturn
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from robosim.errors import SceneError
+from robosim.files import read_file
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_DEPTH = 32
+MAX_NODES = 4_000_000
+
+_STANDARD_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "seq", "map")}
+
+
+class Node:
+    """One value of a YAML document: a scalar (text), a sequence (list of nodes) or a mapping (text to node).
+
+    Attributes:
+        value: str, list[Node] or dict[str, Node].
+        line: where it starts, counted from 1.
+        file: what was read, for messages.
+        plain: of a scalar, that it stands without quotes.
+        size: number of nodes in it, aliases counted with what they stand for.
+    """
+
+    __slots__ = ("file", "line", "plain", "size", "value")
+
+    def __init__(self, value: Any, line: int, file: str, plain: bool = False) -> None:
+        self.value = value
+        self.line = line
+        self.file = file
+        self.plain = plain
+        self.size = 1
+
+    @property
+    def kind(self) -> str:
+        """What it is, in words."""
+        if isinstance(self.value, dict):
+            return "a mapping"
+        if isinstance(self.value, list):
+            return f"a sequence of {len(self.value)}"
+        return "nothing" if self.is_null() else f"{_shortened(self.value)!r}"
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise SceneError about this node."""
+        raise SceneError(message, file=self.file, line=self.line)
+
+    def is_null(self) -> bool:
+        """Whether nothing is written here."""
+        return self.plain and self.value in ("", "~", "null", "Null", "NULL")
+
+    def mapping(
+        self, what: str, *, keys: Collection[str] | None = None, required: Collection[str] = ()
+    ) -> dict[str, Node]:
+        """The entries of a mapping, none of them outside `keys` (None: any) and none of `required` missing."""
+        if not isinstance(self.value, dict):
+            self.fail(f"{what}: expected a mapping, found {self.kind}")
+        for key, node in self.value.items():
+            if keys is not None and key not in keys:
+                node.fail(f"{what}: unknown key {_shortened(key)!r}; known are {', '.join(sorted(keys))}")
+        for key in required:
+            if key not in self.value:
+                self.fail(f"{what}: {key!r} is missing")
+        return self.value
+
+    def sequence(self, what: str, length: int | None = None) -> list[Node]:
+        """The entries of a sequence, `length` of them if given."""
+        if not isinstance(self.value, list):
+            self.fail(f"{what}: expected a sequence, found {self.kind}")
+        if length is not None and len(self.value) != length:
+            self.fail(f"{what}: expected {length} entries, found {len(self.value)}")
+        return self.value
+
+    def text(self, what: str) -> str:
+        """A non-empty piece of text."""
+        if not isinstance(self.value, str) or not self.value.strip():
+            self.fail(f"{what}: expected text, found {self.kind if self.value != '' else 'nothing'}")
+        return self.value
+
+    def number(self, what: str) -> float:
+        """A finite number."""
+        try:
+            number = float(self.value) if self.plain else math.nan
+        except (TypeError, ValueError):
+            self.fail(f"{what}: expected a number, found {self.kind}")
+        if not math.isfinite(number):
+            self.fail(f"{what}: expected a finite number, found {self.kind}")
+        return number
+
+    def integer(self, what: str) -> int:
+        """A whole number."""
+        number = self.number(what)
+        if number != int(number):
+            self.fail(f"{what}: expected a whole number, found {self.kind}")
+        return int(number)
+
+    def boolean(self, what: str) -> bool:
+        """True or false."""
+        word = self.value.lower() if isinstance(self.value, str) and self.plain else None
+        if word in ("true", "yes", "on", "1"):
+            return True
+        if word in ("false", "no", "off", "0"):
+            return False
+        self.fail(f"{what}: expected true or false, found {self.kind}")
+
+    def numbers(self, what: str, length: int | None = None) -> NDArray[np.float64]:
+        """A sequence of finite numbers."""
+        return np.array([node.number(what) for node in self.sequence(what, length)], dtype=np.float64)
+
+    def table(self, what: str, width: int) -> NDArray[np.float64]:
+        """A sequence of rows of `width` finite numbers: (n, width)."""
+        rows = [node.numbers(what, width) for node in self.sequence(what)]
+        return np.array(rows, dtype=np.float64).reshape(-1, width)
+
+
+def read_yaml(path: str | PathLike[str]) -> Node:
+    """Read the single document of a YAML file.
+
+    Raises:
+        FileError: it cannot be read or is larger than 64 MiB.
+        SceneError: it is not YAML in UTF-8, is cut off, nests deeper than 32, holds more than four million values, repeats a
+            key, or uses a tag; with file:line.
+    """
+    return parse_yaml(read_file(path, max_bytes=MAX_BYTES), fspath(path))
+
+
+def parse_yaml(content: bytes | str, file: str) -> Node:
+    """Read the single document of a YAML text; `file` is what messages call it. Raises as read_yaml does."""
+    if isinstance(content, bytes):
+        try:
+            content = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = content[: error.start].count(b"\n") + 1
+            raise SceneError("not a text in UTF-8", file=file, line=line) from error
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return _compose(yaml.parse(content, Loader=loader), file)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = None if mark is None else mark.line + 1
+        raise SceneError(f"not valid YAML: {error.problem or error.context}", file=file, line=line) from error
+    except yaml.YAMLError as error:
+        raise SceneError(f"not valid YAML: {error}", file=file) from error
+
+
+def _compose(events: Iterator[Any], file: str) -> Node:
+    """Build the tree of nodes from the events, on an explicit stack."""
+    anchors: dict[str, Node | None] = {}
+    stack: list[tuple[Node, str | None, list[Node]]] = []  # (container, its anchor, pending key of a mapping)
+    root: Node | None = None
+
+    def add(node: Node) -> None:
+        nonlocal root
+        if not stack:
+            root = node
+            return
+        container, _, pending = stack[-1]
+        container.size += node.size
+        if container.size > MAX_NODES:
+            node.fail(f"more than {MAX_NODES} values, aliases counted with what they stand for")
+        if isinstance(container.value, list):
+            container.value.append(node)
+        elif not pending:
+            if not isinstance(node.value, str):
+                node.fail(f"a key must be text, found {node.kind}")
+            if node.value in container.value:
+                node.fail(f"the key {_shortened(node.value)!r} stands here twice")
+            pending.append(node)
+        else:
+            container.value[pending.pop().value] = node
+
+    for event in events:
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml.DocumentStartEvent) and root is not None:
+            raise SceneError("more than one YAML document in the file", file=file, line=line)
+        if isinstance(event, yaml.AliasEvent):
+            target = anchors.get(event.anchor)
+            if target is None:
+                raise SceneError(f"the alias *{event.anchor} is unknown or recursive", file=file, line=line)
+            add(target)
+        elif isinstance(event, yaml.ScalarEvent):
+            _check_tag(event.tag, file, line)
+            node = Node(event.value, line, file, plain=event.style is None or event.style == "")
+            if event.anchor:
+                anchors[event.anchor] = node
+            add(node)
+        elif isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent)):
+            _check_tag(event.tag, file, line)
+            if len(stack) >= MAX_DEPTH:
+                raise SceneError(f"nested deeper than {MAX_DEPTH}", file=file, line=line)
+            value: Any = [] if isinstance(event, yaml.SequenceStartEvent) else {}
+            if event.anchor:
+                anchors[event.anchor] = None  # known only once it is complete
+            stack.append((Node(value, line, file), event.anchor, []))
+        elif isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
+            node, anchor, _ = stack.pop()
+            if anchor:
+                anchors[anchor] = node
+            add(node)
+    if root is None:
+        raise SceneError("the file is empty", file=file)
+    return root
+
+
+def _check_tag(tag: str | None, file: str, line: int) -> None:
+    """Refuse every tag but YAML's own plain types."""
+    if tag is not None and tag != "!" and tag not in _STANDARD_TAGS:
+        raise SceneError(f"the tag {_shortened(tag)!r} is not read", file=file, line=line)
+
+
+def _shortened(text: str, length: int = 60) -> str:
+    """The text, cut for a message."""
+    return text if len(text) <= length else text[: length - 3] + "..."
