@@ -1,8 +1,9 @@
-"""A scene and a robot become one `_engine.CollisionScene`: objects, the bodies that carry them, and the pairs to check.
+"""A scene and a robot become one `_engine.CollisionScene`: objects, the bodies that carry them, and the pairs
+to check.
 
-Objects are numbered as the engine has them: the robot's colliders first, then one entry per shape of every scene object.
-Frames: an obstacle is posed in the world, X_WS = X_WO X_OS; an attached shape in the body B that carries its link L,
-X_BS = X_BL X_LO X_OS. Cost: linear in the number of pairs, in NumPy.
+Objects are numbered as the engine has them: the robot's colliders first, then one entry per shape of every
+scene object. Frames: an obstacle is posed in the world, X_WS = X_WO X_OS; an attached shape in the body B
+that carries its link L, X_BS = X_BL X_LO X_OS. Cost: linear in the number of pairs, in NumPy.
 """
 
 from __future__ import annotations
@@ -97,18 +98,20 @@ def _check_names(scene: Scene, robot: str, frames: dict[str, _engine.Frame]) -> 
     links = frames.keys()
     for thing in scene:
         if thing.name in links:
-            raise SceneError(f"scene {scene.name!r}: object {thing.name!r} has the name of a link of {robot!r}; rename it")
+            raise SceneError(
+                f"scene {scene.name!r}: object {thing.name!r} has the name of a link of {robot!r}; rename it"
+            )
     for name, attachment in scene.attachments.items():
         for link in (attachment.link, *attachment.touch_links):
             if link not in links:
                 raise SceneError(
-                    f"scene {scene.name!r}: object {name!r} is attached to or touches {link!r}, which {robot!r} does not "
-                    f"have; its links: {', '.join(links)}"
+                    f"scene {scene.name!r}: object {name!r} is attached to or touches {link!r}, "
+                    f"which {robot!r} does not have; its links: {', '.join(links)}"
                 )
     for pair in sorted(scene.allowed):
         for name in pair:
             if name != "*" and name not in links and name not in scene:
                 raise SceneError(
-                    f"scene {scene.name!r}: the allowed pair {pair} names {name!r}, which is neither an object of the scene "
-                    f"nor a link of {robot!r}"
+                    f"scene {scene.name!r}: the allowed pair {pair} names {name!r}, which is neither an "
+                    f"object of the scene nor a link of {robot!r}"
                 )

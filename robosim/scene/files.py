@@ -15,14 +15,15 @@
           - box: {size: [0.1, 0.03, 0.03]}
             pose: {xyz: [0, 0, 0.15]}
     allowed: [[hammer, top]]
-    attached: [{object: hammer, link: tool0, touch_links: [left_finger]}]   # the object's pose is then in that link
+    attached: [{object: hammer, link: tool0, touch_links: [left_finger]}]   # the object's pose is then in
+        that link
     starts: {start: {shoulder_pan_joint: 0.5}}
     goals: {goal: {joints: {shoulder_pan_joint: 1}}, other: {link: tool0, pose: {xyz: [0.5, 0, 0.4]}}}
 
-Shapes: sphere {radius}, box {size}, cylinder {radius, length}, capsule {radius, length}, half_space {}, convex {vertices},
-mesh {file, scale, decompose} or {vertices, faces, decompose}, points {radius, xyz} or {radius, file} (.npy or text, three
-columns). Files are found relative to the scene's. Lengths in m, angles in rad. Unknown keys, formats and versions are
-refused by name.
+Shapes: sphere {radius}, box {size}, cylinder {radius, length}, capsule {radius, length}, half_space {},
+convex {vertices}, mesh {file, scale, decompose} or {vertices, faces, decompose}, points {radius, xyz} or
+{radius, file} (.npy or text, three columns). Files are found relative to the scene's. Lengths in m, angles in
+rad. Unknown keys, formats and versions are refused by name.
 """
 
 from __future__ import annotations
@@ -64,9 +65,11 @@ def read_scene(path: str | PathLike[str]) -> Scene:
     keys = ("format", "version", "name", "robot", "objects", "allowed", "attached", "starts", "goals")
     top = root.mapping("scene", required=("format", "version"))
     if top["format"].value != FORMAT:
-        top["format"].fail(f"format: expected {FORMAT!r}, found {top['format'].kind}")
+        raise top["format"].error(f"format: expected {FORMAT!r}, found {top['format'].kind}")
     if top["version"].integer("version") != VERSION:
-        top["version"].fail(f"version {top['version'].value} is not known to this robosim, which reads version {VERSION}")
+        raise top["version"].error(
+            f"version {top['version'].value} is not known to this robosim, which reads version {VERSION}"
+        )
     root.mapping("scene", keys=keys)
 
     name = top["name"].text("name") if "name" in top else Path(path).stem
@@ -113,7 +116,7 @@ def read_pose(node: Node, what: str) -> Pose:
     """A pose {xyz, rpy | quaternion}, each optional."""
     entry = node.mapping(what, keys=("xyz", "rpy", "quaternion"))
     if "rpy" in entry and "quaternion" in entry:
-        entry["rpy"].fail(f"{what}: give rpy or quaternion, not both")
+        raise entry["rpy"].error(f"{what}: give rpy or quaternion, not both")
     xyz = entry["xyz"].numbers(f"{what}, xyz", 3) if "xyz" in entry else np.zeros(3)
     if "quaternion" in entry:
         return make_pose(xyz, quaternion=read_quaternion(entry["quaternion"], what))
@@ -125,7 +128,9 @@ def read_quaternion(node: Node, what: str) -> NDArray[np.float64]:
     quaternion = node.numbers(f"{what}, quaternion", 4)
     length = float(np.linalg.norm(quaternion))
     if not abs(length - 1) < 0.01:
-        node.fail(f"{what}: the quaternion (x, y, z, w) {quaternion.tolist()} has length {length:.4g}; expected 1")
+        raise node.error(
+            f"{what}: the quaternion (x, y, z, w) {quaternion.tolist()} has length {length:.4g}; expected 1"
+        )
     unit: NDArray[np.float64] = quaternion / length
     return unit
 
@@ -138,7 +143,9 @@ def _read_object(node: Node, folder: Path) -> SceneObject:
     node.mapping(what, keys=("name", "pose", "color", *kinds))
     given = [kind for kind in kinds if kind in entry]
     if len(given) != 1:
-        node.fail(f"{what}: expected exactly one of {', '.join(kinds)}; found {', '.join(given) or 'none'}")
+        raise node.error(
+            f"{what}: expected exactly one of {', '.join(kinds)}; found {', '.join(given) or 'none'}"
+        )
     kind, body = given[0], entry[given[0]]
     pose = read_pose(entry["pose"], f"{what}, pose") if "pose" in entry else None
     color = entry["color"].numbers(f"{what}, color").tolist() if "color" in entry else None
@@ -147,7 +154,9 @@ def _read_object(node: Node, folder: Path) -> SceneObject:
     if kind == "points":
         return _read_points(name, body, pose, color, folder)
     if kind == "parts":
-        parts = [_read_part(part, f"{what}, part {i}") for i, part in enumerate(body.sequence(f"{what}, parts"))]
+        parts = [
+            _read_part(part, f"{what}, part {i}") for i, part in enumerate(body.sequence(f"{what}, parts"))
+        ]
         return make.compound_object(name, parts, pose, color)
     return make.simple_object(name, kind, _read_sizes(kind, body, what), pose, color)
 
@@ -156,7 +165,9 @@ def _read_part(node: Node, what: str) -> tuple[Shape, Pose | None]:
     entry = node.mapping(what, keys=("pose", *_SHAPES))
     given = [kind for kind in _SHAPES if kind in entry]
     if len(given) != 1:
-        node.fail(f"{what}: expected exactly one of {', '.join(_SHAPES)}; found {', '.join(given) or 'none'}")
+        raise node.error(
+            f"{what}: expected exactly one of {', '.join(_SHAPES)}; found {', '.join(given) or 'none'}"
+        )
     with located(node):
         shape = make.make_shape(what, given[0], *_read_sizes(given[0], entry[given[0]], what))
     return shape, read_pose(entry["pose"], f"{what}, pose") if "pose" in entry else None
@@ -171,14 +182,20 @@ def _read_sizes(kind: str, node: Node, what: str) -> list[Any]:
     return [readers.get(key, Node.number)(entry[key], f"{what}, {key}") for key in _SIZES[kind]]
 
 
-def _read_mesh(name: str, node: Node, pose: Pose | None, color: list[float] | None, folder: Path) -> SceneObject:
+def _read_mesh(
+    name: str, node: Node, pose: Pose | None, color: list[float] | None, folder: Path
+) -> SceneObject:
     what = f"object {name!r}, mesh"
     entry = node.mapping(what, keys=("file", "scale", "decompose", "vertices", "faces"))
     decompose = entry["decompose"].boolean(f"{what}, decompose") if "decompose" in entry else False
     scale: Any = 1.0
     if "scale" in entry:
         factor = entry["scale"]
-        scale = factor.numbers(f"{what}, scale", 3) if isinstance(factor.value, list) else factor.number(f"{what}, scale")
+        scale = (
+            factor.numbers(f"{what}, scale", 3)
+            if isinstance(factor.value, list)
+            else factor.number(f"{what}, scale")
+        )
     mesh: Any
     if "file" in entry and not {"vertices", "faces"} & entry.keys():
         mesh = folder / entry["file"].text(f"{what}, file")
@@ -186,7 +203,7 @@ def _read_mesh(name: str, node: Node, pose: Pose | None, color: list[float] | No
         faces = entry["faces"].table(f"{what}, faces", 3)
         mesh = (entry["vertices"].table(f"{what}, vertices", 3), faces)
     else:
-        node.fail(f"{what}: give a file, or vertices and faces")
+        raise node.error(f"{what}: give a file, or vertices and faces")
     try:
         return mesh_object(name, mesh, pose, scale=scale, decompose=decompose, color=color)
     except (SceneError, ImportError):
@@ -195,11 +212,13 @@ def _read_mesh(name: str, node: Node, pose: Pose | None, color: list[float] | No
         raise SceneError(f"object {name!r}: {error}", file=node.file, line=node.line) from error
 
 
-def _read_points(name: str, node: Node, pose: Pose | None, color: list[float] | None, folder: Path) -> SceneObject:
+def _read_points(
+    name: str, node: Node, pose: Pose | None, color: list[float] | None, folder: Path
+) -> SceneObject:
     what = f"object {name!r}, points"
     entry = node.mapping(what, keys=("radius", "xyz", "file"), required=("radius",))
     if ("xyz" in entry) == ("file" in entry):
-        node.fail(f"{what}: give xyz or a file, one of the two")
+        raise node.error(f"{what}: give xyz or a file, one of the two")
     if "xyz" in entry:
         points = entry["xyz"].table(f"{what}, xyz", 3)
     else:
@@ -215,7 +234,7 @@ def _load_points(path: Path, node: Node) -> NDArray[np.float64]:
             return np.asarray(np.load(io.BytesIO(data), allow_pickle=False), dtype=np.float64)
         return np.loadtxt(data.decode().replace(",", " ").splitlines(), dtype=np.float64, ndmin=2)
     except (FileError, ValueError, EOFError, MemoryError) as error:
-        node.fail(f"points cannot be read from {str(path)!r}: {error}")
+        raise node.error(f"points cannot be read from {str(path)!r}: {error}") from error
 
 
 def _read_joints(node: Node, what: str) -> Configuration:
@@ -228,7 +247,7 @@ def _read_goal(node: Node, what: str) -> Configuration | LinkPose:
         return _read_joints(entry["joints"], what)
     if entry.keys() == {"link", "pose"}:
         return LinkPose(entry["link"].text(f"{what}, link"), read_pose(entry["pose"], f"{what}, pose"))
-    node.fail(f"{what}: expected joints, or link and pose; found {', '.join(entry) or 'nothing'}")
+    raise node.error(f"{what}: expected joints, or link and pose; found {', '.join(entry) or 'nothing'}")
 
 
 def save_scene(scene: Scene, path: str | PathLike[str]) -> None:
@@ -254,7 +273,11 @@ def save_scene(scene: Scene, path: str | PathLike[str]) -> None:
     if scene.goals:
         lines.append("goals:")
     for name, goal in scene.goals.items():
-        content = {"link": goal.link, "pose": _pose_entry(goal.pose)} if isinstance(goal, LinkPose) else {"joints": goal}
+        content = (
+            {"link": goal.link, "pose": _pose_entry(goal.pose)}
+            if isinstance(goal, LinkPose)
+            else {"joints": goal}
+        )
         lines.append(f"  {_text(name)}: {_flow(content)}")
     write_file(path, ("\n".join(lines) + "\n").encode())
 

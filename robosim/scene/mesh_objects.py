@@ -9,8 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robosim.errors import MeshError, SceneError
-from robosim.meshes import TriangleMesh, convex_decomposition, convex_hull, convex_pieces_of_file, is_convex, load_mesh
-from robosim.scene.objects import MeshSource, SceneObject, checked_color, checked_name, checked_pose, make_shape
+from robosim.meshes import (
+    TriangleMesh,
+    convex_decomposition,
+    convex_hull,
+    convex_pieces_of_file,
+    is_convex,
+    load_mesh,
+)
+from robosim.scene.objects import (
+    MeshSource,
+    SceneObject,
+    checked_color,
+    checked_name,
+    checked_pose,
+    make_shape,
+)
 
 __all__ = ["mesh_object"]
 
@@ -28,14 +42,18 @@ def mesh_object(
     what = f"object {checked_name(name)!r}"
     factors = _checked_scale(scale, what)
     file = fspath(mesh) if isinstance(mesh, (str, PathLike)) else None
-    triangles = load_mesh(file, scale=factors) if file is not None else _checked_mesh(mesh, what).scaled(np.array(factors))
+    triangles = (
+        load_mesh(file, scale=factors)
+        if file is not None
+        else _checked_mesh(mesh, what).scaled(np.array(factors))
+    )
     if is_convex(triangles):
         pieces = [convex_hull(triangles.vertices)]
     elif not decompose:
         place = "" if file is None else f" of {file!r}"
         raise SceneError(
-            f"{what}: the mesh{place} is not convex, and its hull would fill the hollows. Pass decompose=True (in a file: "
-            "decompose: true) to cut it into convex pieces, or model it as several shapes"
+            f"{what}: the mesh{place} is not convex, and its hull would fill the hollows. Pass decompose=True "
+            "(in a file: decompose: true) to cut it into convex pieces, or model it as several shapes"
         )
     elif file is not None:
         pieces = convex_pieces_of_file(file, scale=factors)
@@ -74,8 +92,16 @@ def _checked_mesh(mesh: object, what: str) -> TriangleMesh:
             raise SceneError(f"{what}: a mesh is a file or (vertices (n, 3), faces (m, 3))") from None
         if not np.array_equal(faces, numbers):
             raise MeshError(f"{what}: faces must be whole numbers")
-    if vertices.ndim != 2 or vertices.shape[1:] != (3,) or faces.ndim != 2 or faces.shape[1:] != (3,) or not len(faces):
-        raise SceneError(f"{what}: a mesh is vertices (n, 3) and faces (m, 3); found {vertices.shape}, {faces.shape}")
+    if (
+        vertices.ndim != 2
+        or vertices.shape[1:] != (3,)
+        or faces.ndim != 2
+        or faces.shape[1:] != (3,)
+        or not len(faces)
+    ):
+        raise SceneError(
+            f"{what}: a mesh is vertices (n, 3) and faces (m, 3); found {vertices.shape}, {faces.shape}"
+        )
     if not np.isfinite(vertices).all():
         raise SceneError(f"{what}: a vertex of the mesh is not finite")
     if faces.min() < 0 or faces.max() >= len(vertices):

@@ -1,12 +1,15 @@
 """MoveIt planning scenes (YAML) and motion requests.
 
-Read are the messages moveit_msgs/PlanningScene and MotionPlanRequest as YAML, in the spelling of MotionBenchMaker and
-similar tools: vectors as [x, y, z] or {x, y, z}, types as words or as the message's numbers, `pose` optional.
+Read are the messages moveit_msgs/PlanningScene and MotionPlanRequest as YAML, in the spelling of
+MotionBenchMaker and similar tools: vectors as [x, y, z] or {x, y, z}, types as words or as the message's
+numbers, `pose` optional.
 
-    X_WS = X_WF X_FO X_OS     F the frame named in `header`, O the object's `pose`, S the entry of `primitive_poses`
+    X_WS = X_WF X_FO X_OS     F the frame named in `header`, O the object's `pose`, S the entry of
+    `primitive_poses`
 
-Sizes: box [x, y, z]; sphere [radius]; cylinder and cone [height, radius]. A plane ax + by + cz + d = 0 becomes the
-half-space ax + by + cz + d <= 0. A cone becomes a 64-sided pyramid about it (0.12 % of its radius outside, at most).
+Sizes: box [x, y, z]; sphere [radius]; cylinder and cone [height, radius]. A plane ax + by + cz + d = 0
+becomes the half-space ax + by + cz + d <= 0. A cone becomes a 64-sided pyramid about it (0.12 % of its radius
+outside, at most).
 """
 
 from __future__ import annotations
@@ -20,15 +23,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim.errors import SceneError
 from robosim.files import read_file
 from robosim.geometry import Shape
 from robosim.geometry import pose as make_pose
 from robosim.scene import objects as make
 from robosim.scene.files import located
 from robosim.scene.mesh_objects import mesh_object
-from robosim.scene.objects import Pose, SceneObject, checked_pose
-from robosim.scene.scene import Scene
 from robosim.scene.moveit_values import (
     entries,
     face,
@@ -41,6 +41,8 @@ from robosim.scene.moveit_values import (
     read_primitive,
     vector,
 )
+from robosim.scene.objects import Pose, SceneObject, checked_pose
+from robosim.scene.scene import Scene
 from robosim.scene.targets import Configuration
 from robosim.scene.yaml_nodes import MAX_BYTES, Node, read_yaml
 
@@ -81,9 +83,9 @@ def read_moveit_scene(
 
     Args:
         path: the file.
-        model: the robot. It places objects given in the frame of a link that is fixed to the world, and objects that are
-            attached but given in another frame; and pairs of its links in the allowed collision matrix are then kept.
-            Without it those pairs are left to the robot's SRDF.
+        model: the robot. It places objects given in the frame of a link that is fixed to the world, and
+            objects that are attached but given in another frame; and pairs of its links in the allowed
+            collision matrix are then kept. Without it those pairs are left to the robot's SRDF.
         frames: poses X_WF (4, 4) of further frames that the file may name.
         decompose: cut concave meshes into convex pieces; otherwise they are refused.
 
@@ -92,8 +94,8 @@ def read_moveit_scene(
 
     Raises:
         FileError: the file cannot be read.
-        SceneError: it is malformed, names an unknown frame, or asks for what would not be honoured (padding, octomaps,
-            removals); with file:line.
+        SceneError: it is malformed, names an unknown frame, or asks for what would not be honoured (padding,
+            octomaps, removals); with file:line.
     """
     head = read_file(path, max_bytes=MAX_BYTES)
     if Path(path).suffix.lower() == ".scene" or _is_scene_text(head):
@@ -117,15 +119,15 @@ def read_moveit_request(path: str | PathLike[str]) -> MotionRequest:
     constraints = goals[0].mapping("goal_constraints")
     for key in ("position_constraints", "orientation_constraints", "visibility_constraints"):
         if key in constraints and constraints[key].value:
-            constraints[key].fail(f"{key} are not read; only joint_constraints are")
+            raise constraints[key].error(f"{key} are not read; only joint_constraints are")
     if "joint_constraints" not in constraints:
-        goals[0].fail("goal_constraints: 'joint_constraints' is missing")
+        raise goals[0].error("goal_constraints: 'joint_constraints' is missing")
     goal: Configuration = {}
     for node in constraints["joint_constraints"].sequence("joint_constraints"):
         entry = node.mapping("joint constraint", required=("joint_name", "position"))
         goal[entry["joint_name"].text("joint_name")] = entry["position"].number("position")
     if not goal:
-        goals[0].fail("joint_constraints: there is none")
+        raise goals[0].error("joint_constraints: there is none")
     return MotionRequest(group, _read_joint_state(top["start_state"]), goal)
 
 
@@ -166,12 +168,16 @@ class _SceneReader:
                 scene.set_start(self.state, "robot_state")
         world = top["world"].mapping("world", keys=("collision_objects", "octomap")) if "world" in top else {}
         if "octomap" in world and has_data(world["octomap"]):
-            world["octomap"].fail("an octomap is not read; give its points as a point cloud")
+            raise world["octomap"].error("an octomap is not read; give its points as a point cloud")
         for node in entries(world, "collision_objects"):
             with located(node):
                 thing, frame = self._read_object(node)
                 moved = self._frame(frame, node) @ thing.pose
-                scene.add(make.SceneObject(thing.name, thing.shapes, thing.shape_poses, moved, thing.color, thing.source))
+                scene.add(
+                    make.SceneObject(
+                        thing.name, thing.shapes, thing.shape_poses, moved, thing.color, thing.source
+                    )
+                )
         if state is not None and isinstance(state.value, dict):
             for node in entries(state.value, "attached_collision_objects"):
                 with located(node):
@@ -186,16 +192,25 @@ class _SceneReader:
                 entry = node.mapping(key, required=("link_name",))
                 size = entry.get("padding" if key == "link_padding" else "scale")
                 if size is not None and size.number(key) != neutral:
-                    size.fail(f"{key} of {entry['link_name'].value!r} is {size.value}, which is not honoured; only {neutral:g}")
+                    raise size.error(
+                        f"{key} of {entry['link_name'].value!r} is {size.value}, which is not honoured; "
+                        f"only {neutral:g} is"
+                    )
 
     def _read_transform(self, node: Node) -> None:
         """A frame given as a child of another."""
         entry = node.mapping("fixed frame transform", required=("child_frame_id", "transform"))
         child = entry["child_frame_id"].text("child_frame_id").lstrip("/")
         transform = entry["transform"].mapping("transform", keys=("translation", "rotation"))
-        xyz = vector(transform["translation"], "xyz", "translation") if "translation" in transform else np.zeros(3)
+        xyz = (
+            vector(transform["translation"], "xyz", "translation")
+            if "translation" in transform
+            else np.zeros(3)
+        )
         rotation = quaternion(transform["rotation"]) if "rotation" in transform else None
-        self.frames.setdefault(child, self._frame(frame_id(entry), node) @ make_pose(xyz, quaternion=rotation))
+        self.frames.setdefault(
+            child, self._frame(frame_id(entry), node) @ make_pose(xyz, quaternion=rotation)
+        )
 
     def _frame(self, name: str, node: Node) -> Pose:
         """X_WF of a frame named in the file."""
@@ -207,7 +222,9 @@ class _SceneReader:
                     X_WF: NDArray[np.float64] = np.asarray(frame.X_BF)
                     return X_WF
         known = ", ".join(sorted(n for n in self.frames if n))
-        node.fail(f"the frame {name!r} is not known; known: {known}. Pass frames={{{name!r}: X_WF}} or the robot's model")
+        raise node.error(
+            f"the frame {name!r} is not known; known: {known}. Pass frames={{{name!r}: X_WF}} or the robot's model"
+        )
 
     def _read_object(self, node: Node) -> tuple[SceneObject, str]:
         """An object posed in the frame that it names, and that frame's name."""
@@ -216,7 +233,7 @@ class _SceneReader:
         what = f"object {name!r}"
         operation = entry["operation"].text("operation") if "operation" in entry else "0"
         if operation.lower() not in ("0", "add", "\\0", "\x00"):
-            entry["operation"].fail(f"{what}: only the operation add is read, found {operation!r}")
+            raise entry["operation"].error(f"{what}: only the operation add is read, found {operation!r}")
         pose = read_pose(entry["pose"], what) if "pose" in entry else np.eye(4)
         parts: list[tuple[Shape, Pose]] = []
         for body, X in posed(entry, "primitives", "primitive_poses", what):
@@ -231,7 +248,10 @@ class _SceneReader:
             return self._read_mesh(name, meshes[0][0], pose @ meshes[0][1], color), frame_id(entry)
         for body, X in meshes:
             piece = self._read_mesh(name, body, X, color)
-            parts += [(shape, piece.pose @ X_OS) for shape, X_OS in zip(piece.shapes, piece.shape_poses, strict=True)]
+            parts += [
+                (shape, piece.pose @ X_OS)
+                for shape, X_OS in zip(piece.shapes, piece.shape_poses, strict=True)
+            ]
         if len(parts) == 1:  # the usual case: the object's frame is its shape's
             shape, X = parts[0]
             return make.compound_object(name, [(shape, None)], pose @ X, color), frame_id(entry)
@@ -239,7 +259,9 @@ class _SceneReader:
 
     def _read_mesh(self, name: str, node: Node, pose: Pose, color: list[float] | None) -> SceneObject:
         what = f"object {name!r}, mesh"
-        entry = node.mapping(what, keys=("vertices", "triangles", "resource", "filename", "dimensions", "scale", "type"))
+        entry = node.mapping(
+            what, keys=("vertices", "triangles", "resource", "filename", "dimensions", "scale", "type")
+        )
         resource = entry.get("resource") or entry.get("filename")
         size = entry.get("dimensions") or entry.get("scale")
         scale = vector(size, "xyz", what) if size is not None else np.ones(3)
@@ -263,10 +285,13 @@ class _SceneReader:
         package, _, inside = text[10:].partition("/")
         here = self.path.resolve().parent
         for folder in (here, *here.parents):
-            for candidate in (folder / package / inside, folder / inside if folder.name == package else folder):
+            for candidate in (
+                folder / package / inside,
+                folder / inside if folder.name == package else folder,
+            ):
                 if candidate.is_file():
                     return candidate
-        node.fail(f"{what}: no file for {text!r} beside the scene or in a folder above it")
+        raise node.error(f"{what}: no file for {text!r} beside the scene or in a folder above it")
 
     def _attach(self, scene: Scene, node: Node) -> None:
         entry = node.mapping("attached object", keys=("link_name", "object", "touch_links", "detach_posture", "weight"),
@@ -276,9 +301,9 @@ class _SceneReader:
         pose = thing.pose
         if frame not in ("", link):
             if self.model is None:
-                entry["object"].fail(
-                    f"attached object {thing.name!r} is given in the frame {frame!r}, not in that of its link {link!r}; "
-                    "pass the robot's model, which says how the two lie"
+                raise entry["object"].error(
+                    f"attached object {thing.name!r} is given in the frame {frame!r}, not in that of its link "
+                    f"{link!r}; pass the robot's model, which says how the two lie"
                 )
             q = _configuration(self.model, self.state)
             on_robot = frame in self.model.link_names
@@ -296,17 +321,25 @@ class _SceneReader:
         rows = entries(matrix, "entry_values")
         links = set() if self.model is None else set(self.model.link_names)
         if len(rows) != len(names):
-            node.fail(f"allowed_collision_matrix: {len(names)} entry_names but {len(rows)} rows of entry_values")
+            raise node.error(
+                f"allowed_collision_matrix: {len(names)} entry_names but {len(rows)} rows of entry_values"
+            )
         for a, row in zip(names, rows, strict=True):
             enabled = row.value.get("enabled", row) if isinstance(row.value, dict) else row
             for b, cell in zip(names, enabled.sequence("entry_values", len(names)), strict=True):
                 objects = (a in scene) + (b in scene)
-                known = objects == 2 or (objects == 1 and (not links or a in links or b in links)) or {a, b} <= links
+                known = (
+                    objects == 2
+                    or (objects == 1 and (not links or a in links or b in links))
+                    or {a, b} <= links
+                )
                 if a != b and known and cell.boolean("entry_values"):
                     scene.allow(a, b)
         defaults = entries(matrix, "default_entry_names"), entries(matrix, "default_entry_values")
         if len(defaults[0]) != len(defaults[1]):
-            node.fail("allowed_collision_matrix: default_entry_names and default_entry_values differ in length")
+            raise node.error(
+                "allowed_collision_matrix: default_entry_names and default_entry_values differ in length"
+            )
         for name, value in zip(*defaults, strict=True):
             if name.text("default_entry_names") in scene and value.boolean("default_entry_values"):
                 scene.allow(name.value)
@@ -320,7 +353,7 @@ def _read_joint_state(node: Node) -> Configuration:
     entry = state.mapping("joint_state")
     names, positions = entries(entry, "name"), entries(entry, "position")
     if len(names) != len(positions):
-        state.fail(f"joint_state: {len(names)} names but {len(positions)} positions")
+        raise state.error(f"joint_state: {len(names)} names but {len(positions)} positions")
     return {n.text("joint name"): p.number("position") for n, p in zip(names, positions, strict=True)}
 
 
@@ -330,5 +363,3 @@ def _configuration(model: Model, state: Configuration) -> NDArray[np.float64]:
     for i, name in enumerate(model.position_names):
         q[i] = state.get(name, q[i])
     return q
-
-

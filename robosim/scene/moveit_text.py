@@ -1,18 +1,18 @@
 """MoveIt's `.scene` text files, as RViz and PlanningScene::saveGeometryToStream write them.
 
-    scene name
-    * object id
-    x y z                     pose of the object; files of the older form lack these two lines
-    x y z w
-    number of shapes, then for each:
-      box | sphere | cylinder | cone | plane | mesh
-      its numbers (box: x y z; sphere: radius; cylinder, cone: radius length; plane: a b c d;
-                   mesh: number of vertices and of triangles, then the vertices, then the triangles)
-      x y z                   pose of the shape in the object
-      x y z w
-      r g b a                 all zero: no color
-    number of subframes, with three lines each (newer form only)
-    .
+scene name
+* object id
+x y z                     pose of the object; files of the older form lack these two lines
+x y z w
+number of shapes, then for each:
+  box | sphere | cylinder | cone | plane | mesh
+  its numbers (box: x y z; sphere: radius; cylinder, cone: radius length; plane: a b c d;
+               mesh: number of vertices and of triangles, then the vertices, then the triangles)
+  x y z                   pose of the shape in the object
+  x y z w
+  r g b a                 all zero: no color
+number of subframes, with three lines each (newer form only)
+.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from __future__ import annotations
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +60,7 @@ class _Reader:
         scene = Scene(name or Path(self.file).stem)
         while (line := self.next("'* id' or '.'")) != ".":
             if not line.startswith("*") or not line[1:].strip():
-                self.fail(f"expected '* id' of an object or '.', found {line[:60]!r}")
+                raise self.error(f"expected '* id' of an object or '.', found {line[:60]!r}")
             first = self.line
             try:
                 scene.add(self.object(line[1:].strip()))
@@ -100,7 +99,7 @@ class _Reader:
         """One shape, as an object posed where the shape's own frame has it."""
         kind = self.next(f"{what}: a shape").lower()
         if kind not in _SIZES:
-            self.fail(f"{what}: unknown shape {kind[:60]!r}; known are {', '.join(_SIZES)}")
+            raise self.error(f"{what}: unknown shape {kind[:60]!r}; known are {', '.join(_SIZES)}")
         sizes = self.numbers(f"{what}: {kind}", _SIZES[kind])
         if kind == "mesh":
             return self.mesh(name, what, sizes)
@@ -114,7 +113,9 @@ class _Reader:
         """Vertices, then triangles."""
         rest = len(self.lines) - self.line
         if (counts < 1).any() or counts.sum() > rest:
-            self.fail(f"{what}: a mesh of {counts.tolist()} vertices and triangles, but only {rest} lines are left")
+            raise self.error(
+                f"{what}: a mesh of {counts.tolist()} vertices and triangles, but only {rest} lines are left"
+            )
         vertices = np.array([self.numbers(f"{what}: vertex", 3) for _ in range(int(counts[0]))])
         faces = np.array([self.numbers(f"{what}: triangle", 3) for _ in range(int(counts[1]))])
         return mesh_object(name, (vertices, faces), decompose=self.decompose)
@@ -125,7 +126,9 @@ class _Reader:
         quaternion = self.numbers(f"{what}: quaternion", 4)
         length = float(np.linalg.norm(quaternion))
         if not abs(length - 1) < 0.01:
-            self.fail(f"{what}: the quaternion (x, y, z, w) {quaternion.tolist()} has length {length:.4g}; expected 1")
+            raise self.error(
+                f"{what}: the quaternion (x, y, z, w) {quaternion.tolist()} has length {length:.4g}; expected 1"
+            )
         return make_pose(xyz, quaternion=quaternion / length)
 
     def numbers(self, what: str, count: int) -> NDArray[np.float64]:
@@ -136,14 +139,14 @@ class _Reader:
         except ValueError:
             values = np.empty(0)
         if len(values) != count or not np.isfinite(values).all():
-            self.fail(f"{what}: expected {count} finite numbers, found {' '.join(words)[:60]!r}")
+            raise self.error(f"{what}: expected {count} finite numbers, found {' '.join(words)[:60]!r}")
         return values
 
     def count(self, what: str) -> int:
         """A line with one whole number, at most the number of lines left."""
         value = float(self.numbers(what, 1)[0])
         if value != int(value) or not 0 <= value <= len(self.lines):
-            self.fail(f"{what}: expected a count, found {value:g}")
+            raise self.error(f"{what}: expected a count, found {value:g}")
         return int(value)
 
     def peek(self) -> str:
@@ -154,10 +157,10 @@ class _Reader:
         """The next line."""
         if self.line >= len(self.lines):
             self.line = len(self.lines)
-            self.fail(f"the file ends where {what} is expected")
+            raise self.error(f"the file ends where {what} is expected")
         self.line += 1
         return self.lines[self.line - 1].strip()
 
-    def fail(self, message: str) -> NoReturn:
-        """Raise SceneError at the line taken last."""
-        raise SceneError(message, file=self.file, line=max(self.line, 1))
+    def error(self, message: str) -> SceneError:
+        """A SceneError at the line taken last."""
+        return SceneError(message, file=self.file, line=max(self.line, 1))

@@ -18,6 +18,7 @@ from robosim.scene.yaml_nodes import Node
 _PRIMITIVES = {"1": "box", "2": "sphere", "3": "cylinder", "4": "cone"}
 _SIZES = {"box": 3, "sphere": 1, "cylinder": 2, "cone": 2}
 
+
 def entries(mapping: Mapping[str, Node], key: str) -> list[Node]:
     """A sequence that may be missing or null."""
     if key not in mapping or mapping[key].is_null():
@@ -58,6 +59,7 @@ def quaternion(node: Node) -> NDArray[np.float64]:
 
 
 def read_pose(node: Node, what: str) -> Pose:
+    """{position, orientation}, both optional."""
     entry = node.mapping(f"{what}, pose", keys=("position", "orientation"))
     xyz = vector(entry["position"], "xyz", f"{what}, position") if "position" in entry else np.zeros(3)
     return make_pose(xyz, quaternion=quaternion(entry["orientation"]) if "orientation" in entry else None)
@@ -67,17 +69,20 @@ def posed(entry: Mapping[str, Node], bodies: str, poses: str, what: str) -> list
     """Bodies with their poses; both lists must be equally long, or the poses absent."""
     listed, placed = entries(entry, bodies), entries(entry, poses)
     if placed and len(placed) != len(listed):
-        entry[poses].fail(f"{what}: {len(listed)} {bodies} but {len(placed)} {poses}")
+        raise entry[poses].error(f"{what}: {len(listed)} {bodies} but {len(placed)} {poses}")
     where = [read_pose(p, what) for p in placed] if placed else [np.eye(4)] * len(listed)
     return list(zip(listed, where, strict=True))
 
 
 def read_primitive(node: Node, what: str) -> Shape:
-    entry = node.mapping(f"{what}, primitive", keys=("type", "dimensions", "polygon"), required=("type", "dimensions"))
+    """A shape_msgs/SolidPrimitive."""
+    entry = node.mapping(
+        f"{what}, primitive", keys=("type", "dimensions", "polygon"), required=("type", "dimensions")
+    )
     word = entry["type"].text("type").lower()
     kind = _PRIMITIVES.get(word, word)
     if kind not in _SIZES:
-        entry["type"].fail(f"{what}: unknown primitive {word!r}; known are {', '.join(_SIZES)}")
+        raise entry["type"].error(f"{what}: unknown primitive {word!r}; known are {', '.join(_SIZES)}")
     sizes = entry["dimensions"].numbers(f"{what}, {kind}, dimensions", _SIZES[kind])
     if kind == "box":
         return make.make_shape(what, "box", sizes)
@@ -98,6 +103,7 @@ def cone(what: str, radius: float, height: float, sides: int = 64) -> Shape:
 
 
 def read_plane(node: Node, what: str) -> Pose:
+    """A shape_msgs/Plane, as the frame of its half-space."""
     entry = node.mapping(f"{what}, plane", keys=("coef",), required=("coef",))
     return plane_pose(entry["coef"].numbers(f"{what}, plane", 4), what)
 
@@ -117,5 +123,10 @@ def plane_pose(coefficients: NDArray[np.float64], what: str) -> Pose:
 
 
 def face(node: Node, what: str) -> NDArray[np.float64]:
-    indices = node.mapping(what, required=("vertex_indices",))["vertex_indices"] if isinstance(node.value, dict) else node
+    """The three indices of a shape_msgs/MeshTriangle, or of a bare sequence."""
+    indices = (
+        node.mapping(what, required=("vertex_indices",))["vertex_indices"]
+        if isinstance(node.value, dict)
+        else node
+    )
     return indices.numbers(f"{what}, triangles", 3)

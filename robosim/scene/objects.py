@@ -1,7 +1,8 @@
 """What stands in a scene: named objects made of convex shapes.
 
-An object O has a frame, posed by X_WO in the world (or X_LO in the link that it is attached to), and shapes posed by X_OS
-in it. A mesh or a cloud of points is kept as given, for drawing and saving, beside the convex shapes that collide.
+An object O has a frame, posed by X_WO in the world (or X_LO in the link that it is attached to), and shapes
+posed by X_OS in it. A mesh or a cloud of points is kept as given, for drawing and saving, beside the convex
+shapes that collide.
 """
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ from robosim.errors import RobosimError, SceneError
 from robosim.geometry import Shape
 from robosim.meshes import TriangleMesh
 
-__all__ = ["DEFAULT_COLOR", "MeshSource", "PointCloud", "SceneObject", "checked_color", "checked_pose", "make_shape"]
+__all__ = [
+    "DEFAULT_COLOR",
+    "MeshSource",
+    "PointCloud",
+    "SceneObject",
+    "checked_color",
+    "checked_pose",
+    "make_shape",
+]
 
 Pose = NDArray[np.float64]
 Color = tuple[float, float, float, float]
@@ -54,7 +63,8 @@ class PointCloud:
 
 @dataclass(frozen=True, eq=False)
 class SceneObject:
-    """One named thing: shapes (n), their poses X_OS (n, 4, 4) in the object's frame, and the object's own pose.
+    """One named thing: shapes (n), their poses X_OS (n, 4, 4) in the object's frame, and the object's own
+    pose.
 
     Attributes:
         name: unique in its scene.
@@ -83,7 +93,8 @@ def checked_name(name: Any) -> str:
 def checked_pose(pose: ArrayLike | None, what: str) -> Pose:
     """A rigid transform (4, 4), None being the identity; SceneError naming `what` otherwise.
 
-    The rotation must be orthonormal to 1e-6, which double and single precision files reach; it is made so to rounding.
+    The rotation must be orthonormal to 1e-6, which double and single precision files reach; it is made so to
+    rounding.
     """
     if pose is None:
         return np.eye(4)
@@ -94,7 +105,9 @@ def checked_pose(pose: ArrayLike | None, what: str) -> Pose:
     if X.shape != (4, 4):
         raise SceneError(f"{what}: the pose must be a 4x4 array, found shape {X.shape}")
     if not np.isfinite(X).all() or np.abs(X[:3, 3]).max() > _MAX_COORDINATE:
-        raise SceneError(f"{what}: the pose holds a number that is not finite or beyond {_MAX_COORDINATE:g} m")
+        raise SceneError(
+            f"{what}: the pose holds a number that is not finite or beyond {_MAX_COORDINATE:g} m"
+        )
     if not np.allclose(X[3], (0, 0, 0, 1), rtol=0, atol=1e-9):
         raise SceneError(f"{what}: the last row of the pose must be 0 0 0 1, found {X[3].tolist()}")
     R = X[:3, :3]
@@ -143,7 +156,10 @@ def simple_object(
 
 
 def compound_object(
-    name: str, parts: Iterable[tuple[Shape, ArrayLike | None]], pose: ArrayLike | None, color: Sequence[float] | None
+    name: str,
+    parts: Iterable[tuple[Shape, ArrayLike | None]],
+    pose: ArrayLike | None,
+    color: Sequence[float] | None,
 ) -> SceneObject:
     """An object of several shapes, each with its pose X_OS."""
     what = f"object {checked_name(name)!r}"
@@ -152,7 +168,9 @@ def compound_object(
         raise SceneError(f"{what}: it needs at least one shape")
     for i, (shape, _) in enumerate(listed):
         if not isinstance(shape, Shape):
-            raise SceneError(f"{what}: part {i} must be a robosim.geometry.Shape, found {type(shape).__name__}")
+            raise SceneError(
+                f"{what}: part {i} must be a robosim.geometry.Shape, found {type(shape).__name__}"
+            )
     poses = np.stack([checked_pose(X, f"{what}, part {i}") for i, (_, X) in enumerate(listed)])
     return SceneObject(
         name, tuple(s for s, _ in listed), poses, checked_pose(pose, what), checked_color(color, what)
@@ -172,9 +190,13 @@ def points_object(
         raise SceneError(f"{what}: points must be an (n, 3) array with n >= 1, found shape {P.shape}")
     bad = np.flatnonzero(~(np.abs(P) <= _MAX_COORDINATE).all(axis=1))
     if bad.size:
-        raise SceneError(f"{what}: point {bad[0]} is not finite or beyond {_MAX_COORDINATE:g} m: {P[bad[0]].tolist()}")
+        raise SceneError(
+            f"{what}: point {bad[0]} is not finite or beyond {_MAX_COORDINATE:g} m: {P[bad[0]].tolist()}"
+        )
     ball = make_shape(what, "sphere", radius)
     poses = np.tile(np.eye(4), (len(P), 1, 1))
     poses[:, :3, 3] = P
     source = PointCloud(P, float(radius))
-    return SceneObject(name, (ball,) * len(P), poses, checked_pose(pose, what), checked_color(color, what), source)
+    return SceneObject(
+        name, (ball,) * len(P), poses, checked_pose(pose, what), checked_color(color, what), source
+    )

@@ -1,7 +1,7 @@
 """Scene: what a robot must not touch, what it holds, and where it starts and should go.
 
-The world frame W of a scene is the frame of the robot's root link: a robot that stands elsewhere is placed by moving the
-scene the other way (`Scene.transformed`), or by a fixed first joint in its URDF.
+The world frame W of a scene is the frame of the robot's root link: a robot that stands elsewhere is placed by
+moving the scene the other way (`Scene.transformed`), or by a fixed first joint in its URDF.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["Attachment", "Scene"]
 
 @dataclass(frozen=True)
 class Attachment:
-    """That an object moves with `link`; `touch_links` are further links that it may touch (its own link it always may)."""
+    """That an object moves with `link`, and may touch it; `touch_links` are further links that it may touch."""
 
     link: str
     touch_links: tuple[str, ...] = ()
@@ -93,9 +93,16 @@ class Scene:
         self._objects[thing.name] = thing
 
     def add_box(
-        self, name: str, size: Sequence[float], pose: ArrayLike | None = None, color: Sequence[float] | None = None
+        self,
+        name: str,
+        size: Sequence[float],
+        pose: ArrayLike | None = None,
+        color: Sequence[float] | None = None,
     ) -> None:
-        """Add a box of full edge lengths `size` [m], centred on its frame. `pose` is X_WO (4, 4), default the identity."""
+        """Add a box of full edge lengths `size` [m], centred on its frame.
+
+        `pose`, here and below, is X_WO (4, 4), by default the identity; `color` red, green, blue and opacity, 0 to 1.
+        """
         self.add(make.simple_object(name, "box", (size,), pose, color))
 
     def add_sphere(
@@ -123,7 +130,7 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a capsule about its frame's z axis, centred; `length` [m] is the straight part, without the round ends."""
+        """Add a capsule about its frame's z axis, centred; `length` [m] is its straight part, without the ends."""
         self.add(make.simple_object(name, "capsule", (radius, length), pose, color))
 
     def add_half_space(
@@ -133,7 +140,11 @@ class Scene:
         self.add(make.simple_object(name, "half_space", (), pose, color))
 
     def add_convex(
-        self, name: str, vertices: ArrayLike, pose: ArrayLike | None = None, color: Sequence[float] | None = None
+        self,
+        name: str,
+        vertices: ArrayLike,
+        pose: ArrayLike | None = None,
+        color: Sequence[float] | None = None,
     ) -> None:
         """Add the convex hull of points (n, 3) [m]."""
         self.add(make.simple_object(name, "convex", (vertices,), pose, color))
@@ -145,7 +156,7 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add one object of several shapes, each given with its pose X_OS in the object's frame (None: the identity)."""
+        """Add one object of several shapes, each with its pose X_OS in the object's frame (None: the identity)."""
         self.add(make.compound_object(name, parts, pose, color))
 
     def add_points(
@@ -156,7 +167,7 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a cloud of points (n, 3) [m], each a ball of `radius` [m]; thousands stay fast (a tree of boxes holds them)."""
+        """Add a cloud of points (n, 3) [m], each a ball of `radius` [m]; a tree keeps thousands of them fast."""
         self.add(make.points_object(name, points, radius, pose, color))
 
     def add_mesh(
@@ -171,8 +182,8 @@ class Scene:
     ) -> None:
         """Add a mesh: a file (STL, OBJ, DAE, PLY, GLB) or (vertices (n, 3), faces (m, 3)).
 
-        A convex mesh collides as it is. A concave one is never replaced by its hull silently: with `decompose=True` it is
-        cut into convex pieces (the `decomp` extra), otherwise refused.
+        A convex mesh collides as it is. A concave one is never replaced by its hull silently: with
+        `decompose=True` it is cut into convex pieces (the `decomp` extra), otherwise refused.
 
         Raises:
             SceneError: the name is taken, or the mesh is concave and `decompose` is False.
@@ -197,7 +208,8 @@ class Scene:
     def transformed(self, X: ArrayLike) -> Scene:
         """A copy in which everything posed in the world is moved by X (4, 4): X_WO becomes X @ X_WO.
 
-        Use it to place a robot: for a robot whose root stands at X_WR in a room, plan in `room.transformed(inverse(X_WR))`.
+        Use it to place a robot: for a robot whose root stands at X_WR in a room, plan in
+        `room.transformed(inverse(X_WR))`.
         """
         X = checked_pose(X, f"scene {self.name!r}")
         moved = self.copy()
@@ -260,15 +272,15 @@ class Scene:
         Args:
             name: the object.
             link: the link that carries it; the two may touch.
-            pose: X_LO, the object's pose in the link's frame. Without it, `model` and `q` say where the robot stands, and the
-                object stays where it is in the world: X_LO = X_WL(q)^-1 X_WO.
+            pose: X_LO, the object's pose in the link's frame. Without it, `model` and `q` say where the robot
+                stands, and the object stays where it is in the world: X_LO = X_WL(q)^-1 X_WO.
             touch_links: further links that it may touch, such as fingers.
             model: the robot.
             q: (n_q,) its configuration.
 
         Raises:
-            SceneError: no such object, it is attached already, the model has no such link, or neither `pose` nor `model`
-                and `q` are given.
+            SceneError: no such object, it is attached already, the model has no such link, or neither `pose`
+                nor `model` and `q` are given.
         """
         thing = self._objects[self._known(name)]
         if name in self._attachments:
@@ -283,7 +295,12 @@ class Scene:
         self._attachments[name] = Attachment(link, tuple(touch_links))
 
     def detach(
-        self, name: str, *, pose: ArrayLike | None = None, model: Model | None = None, q: ArrayLike | None = None
+        self,
+        name: str,
+        *,
+        pose: ArrayLike | None = None,
+        model: Model | None = None,
+        q: ArrayLike | None = None,
     ) -> None:
         """Let go of an attached object: it then stands at `pose` (X_WO), or where `model` at `q` carried it.
 
@@ -315,10 +332,11 @@ class Scene:
     def compile(self, model: Model) -> _engine.CollisionScene:
         """The scene with a robot in it, ready for collision queries and planning.
 
-        Checked against each other are: the pairs of `model.collision_pairs`; every collider on a moving link with every
-        obstacle; every attached object with every obstacle, and with every collider but those of its own link and
-        `touch_links`; attached objects on different links with each other. Allowed pairs are left out. Two things that
-        never move, such as the robot's base and the table that it stands on, are not checked.
+        Checked against each other are: the pairs of `model.collision_pairs`; every collider on a moving link
+        with every obstacle; every attached object with every obstacle, and with every collider but those of
+        its own link and `touch_links`; attached objects on different links with each other. Allowed pairs are
+        left out. Two things that never move, such as the robot's base and the table that it stands on, are
+        not checked.
 
         Raises:
             SceneError: an allowed pair or an attachment names what is neither an object nor a link.
@@ -354,9 +372,13 @@ class Scene:
 def _link_pose(name: str, link: str, model: Model | None, q: ArrayLike | None) -> Pose:
     """X_WL at q."""
     if model is None or q is None:
-        raise SceneError(f"object {name!r}: give its pose, or the model and q that say where the robot stands")
+        raise SceneError(
+            f"object {name!r}: give its pose, or the model and q that say where the robot stands"
+        )
     if link not in model.link_names:
-        raise SceneError(f"object {name!r}: {model.name!r} has no link {link!r}; links: {_listed(model.link_names)}")
+        raise SceneError(
+            f"object {name!r}: {model.name!r} has no link {link!r}; links: {_listed(model.link_names)}"
+        )
     X_WL: NDArray[np.float64] = np.asarray(model.frame_pose(q, link))
     return X_WL
 

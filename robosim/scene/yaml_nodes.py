@@ -1,8 +1,9 @@
 """Reading YAML as nodes that know their line, so that whatever is wrong can be named with file:line.
 
-`read_yaml(path)` returns the root `Node` of a single document. The text is taken in as a stream of parser events, never
-through a constructor: no tag can create an object, nesting and size are bounded before anything is built, and an alias
-costs nothing but counts with the size of what it stands for, so a bomb of aliases is refused by its size.
+`read_yaml(path)` returns the root `Node` of a single document. The text is taken in as a stream of parser
+events, never through a constructor: no tag can create an object, nesting and size are bounded before anything
+is built, and an alias costs nothing but counts with the size of what it stands for, so a bomb of aliases is
+refused by its size.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator
 from os import PathLike, fspath
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import yaml
@@ -23,7 +24,9 @@ MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 32
 MAX_NODES = 4_000_000
 
-_STANDARD_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "seq", "map")}
+_STANDARD_TAGS = {
+    f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "seq", "map")
+}
 
 
 class Node:
@@ -55,9 +58,9 @@ class Node:
             return f"a sequence of {len(self.value)}"
         return "nothing" if self.is_null() else f"{_shortened(self.value)!r}"
 
-    def fail(self, message: str) -> NoReturn:
-        """Raise SceneError about this node."""
-        raise SceneError(message, file=self.file, line=self.line)
+    def error(self, message: str) -> SceneError:
+        """A SceneError about this node."""
+        return SceneError(message, file=self.file, line=self.line)
 
     def is_null(self) -> bool:
         """Whether nothing is written here."""
@@ -68,27 +71,29 @@ class Node:
     ) -> dict[str, Node]:
         """The entries of a mapping, none of them outside `keys` (None: any) and none of `required` missing."""
         if not isinstance(self.value, dict):
-            self.fail(f"{what}: expected a mapping, found {self.kind}")
+            raise self.error(f"{what}: expected a mapping, found {self.kind}")
         for key, node in self.value.items():
             if keys is not None and key not in keys:
-                node.fail(f"{what}: unknown key {_shortened(key)!r}; known are {', '.join(sorted(keys))}")
+                raise node.error(
+                    f"{what}: unknown key {_shortened(key)!r}; known are {', '.join(sorted(keys))}"
+                )
         for key in required:
             if key not in self.value:
-                self.fail(f"{what}: {key!r} is missing")
+                raise self.error(f"{what}: {key!r} is missing")
         return self.value
 
     def sequence(self, what: str, length: int | None = None) -> list[Node]:
         """The entries of a sequence, `length` of them if given."""
         if not isinstance(self.value, list):
-            self.fail(f"{what}: expected a sequence, found {self.kind}")
+            raise self.error(f"{what}: expected a sequence, found {self.kind}")
         if length is not None and len(self.value) != length:
-            self.fail(f"{what}: expected {length} entries, found {len(self.value)}")
+            raise self.error(f"{what}: expected {length} entries, found {len(self.value)}")
         return self.value
 
     def text(self, what: str) -> str:
         """A non-empty piece of text."""
         if not isinstance(self.value, str) or not self.value.strip():
-            self.fail(f"{what}: expected text, found {self.kind if self.value != '' else 'nothing'}")
+            raise self.error(f"{what}: expected text, found {self.kind if self.value != '' else 'nothing'}")
         return self.value
 
     def number(self, what: str) -> float:
@@ -96,16 +101,16 @@ class Node:
         try:
             number = float(self.value) if self.plain else math.nan
         except (TypeError, ValueError):
-            self.fail(f"{what}: expected a number, found {self.kind}")
+            raise self.error(f"{what}: expected a number, found {self.kind}") from None
         if not math.isfinite(number):
-            self.fail(f"{what}: expected a finite number, found {self.kind}")
+            raise self.error(f"{what}: expected a finite number, found {self.kind}")
         return number
 
     def integer(self, what: str) -> int:
         """A whole number."""
         number = self.number(what)
         if number != int(number):
-            self.fail(f"{what}: expected a whole number, found {self.kind}")
+            raise self.error(f"{what}: expected a whole number, found {self.kind}")
         return int(number)
 
     def boolean(self, what: str) -> bool:
@@ -115,7 +120,7 @@ class Node:
             return True
         if word in ("false", "no", "off", "0"):
             return False
-        self.fail(f"{what}: expected true or false, found {self.kind}")
+        raise self.error(f"{what}: expected true or false, found {self.kind}")
 
     def numbers(self, what: str, length: int | None = None) -> NDArray[np.float64]:
         """A sequence of finite numbers."""
@@ -132,8 +137,8 @@ def read_yaml(path: str | PathLike[str]) -> Node:
 
     Raises:
         FileError: it cannot be read or is larger than 64 MiB.
-        SceneError: it is not YAML in UTF-8, is cut off, nests deeper than 32, holds more than four million values, repeats a
-            key, or uses a tag; with file:line.
+        SceneError: it is not YAML in UTF-8, is cut off, nests deeper than 32, holds more than four million
+            values, repeats a key, or uses a tag; with file:line.
     """
     return parse_yaml(read_file(path, max_bytes=MAX_BYTES), fspath(path))
 
@@ -171,14 +176,14 @@ def _compose(events: Iterator[Any], file: str) -> Node:
         container, _, pending = stack[-1]
         container.size += node.size
         if container.size > MAX_NODES:
-            node.fail(f"more than {MAX_NODES} values, aliases counted with what they stand for")
+            raise node.error(f"more than {MAX_NODES} values, aliases counted with what they stand for")
         if isinstance(container.value, list):
             container.value.append(node)
         elif not pending:
             if not isinstance(node.value, str):
-                node.fail(f"a key must be text, found {node.kind}")
+                raise node.error(f"a key must be text, found {node.kind}")
             if node.value in container.value:
-                node.fail(f"the key {_shortened(node.value)!r} stands here twice")
+                raise node.error(f"the key {_shortened(node.value)!r} stands here twice")
             pending.append(node)
         else:
             container.value[pending.pop().value] = node
