@@ -1,0 +1,56 @@
+"""Closed boxes: over a wall and under a lid (box), or between two bars (cage)."""
+
+from __future__ import annotations
+
+from numpy.random import Generator
+
+from robosim.geometry import pose
+from robosim.scene.families.layout import TARGET, WALL, Layout, grasps_from_above, grasps_from_side
+
+__all__ = ["box", "cage"]
+
+_WALL = 0.03  # [m] thickness of every wall
+
+
+def box(rng: Generator) -> Layout:
+    """A deep box under a lid held above it: the arm reaches over the front wall and down to a can on the bottom."""
+    layout = Layout.begin("box", rng, distance=(0.28, 0.36), yaw=0.35)
+    size, height, slot = rng.uniform(0.52, 0.60), rng.uniform(0.36, 0.44), rng.uniform(0.20, 0.28)
+    floor = rng.uniform(-0.30, -0.10)
+    _walls(layout, size, floor, height, front=height - 0.12)
+    layout.box("lid", (size, size, _WALL), (size / 2 + 0.05, 0, floor + height + slot), WALL)
+    x, y = rng.uniform(0.22, 0.36), rng.uniform(-0.10, 0.10)
+    X_WC = layout.can("target", (x, y), floor, target=True)
+    layout.goals = grasps_from_above(X_WC, rng, count=4, lift=0.03)
+    layout.goals += grasps_from_side(X_WC @ pose((0, 0, 0.03)), rng, spread=0.5, count=6, pitch=1.2)
+    return layout
+
+
+def cage(rng: Generator) -> Layout:
+    """A box with a roof whose front is two bars: the arm reaches in between or over them to a cube on the bottom."""
+    layout = Layout.begin("cage", rng, distance=(0.36, 0.45), yaw=0.35)
+    size, height = rng.uniform(0.52, 0.60), rng.uniform(0.60, 0.68)
+    floor = rng.uniform(-0.22, -0.05)
+    _walls(layout, size, floor, height, front=0.0)
+    layout.box("roof", (size, size, _WALL), (size / 2, 0, floor + height + _WALL / 2), WALL)
+    first = rng.uniform(0.10, 0.14)
+    for i, above in enumerate((first, first + rng.uniform(0.24, 0.28))):
+        layout.box(f"bar_{i + 1}", (0.03, size, 0.03), (0.015, 0, floor + above), WALL)
+    edge = 0.06
+    x, y = rng.uniform(0.16, 0.28), rng.uniform(-0.12, 0.12)
+    layout.box("target", (edge, edge, edge), (x, y, floor + 0.001 + edge / 2), TARGET, yaw=rng.uniform(-0.3, 0.3))
+    X_WC = layout.scene.objects["target"].pose
+    layout.goals = grasps_from_above(X_WC, rng, count=4, lift=0.01)
+    layout.goals += grasps_from_side(X_WC, rng, spread=0.5, count=6, pitch=0.9)
+    return layout
+
+
+def _walls(layout: Layout, size: float, floor: float, height: float, front: float) -> None:
+    """A square bottom whose upper face is at `floor`, left, right and back walls, and a front wall if it has a height."""
+    layout.box("bottom", (size, size, _WALL), (size / 2, 0, floor - _WALL / 2), WALL)
+    middle = floor + height / 2
+    for name, y in (("side_right", -1), ("side_left", 1)):
+        layout.box(name, (size, _WALL, height), (size / 2, y * (size + _WALL) / 2, middle), WALL)
+    layout.box("back", (_WALL, size + 2 * _WALL, height), (size + _WALL / 2, 0, middle), WALL)
+    if front > 0:
+        layout.box("front", (_WALL, size + 2 * _WALL, front), (-_WALL / 2, 0, floor + front / 2), WALL)

@@ -1,0 +1,147 @@
+"""From a family's layout to a scene with a start and a goal for one robot, both reachable.
+
+    layout -> goal by inverse kinematics of a grasp, free of collision -> start likewise or a named state -> a search joins them
+
+A layout without such a pair is thrown away and the next one drawn, so every scene that is handed out has been solved once. All
+randomness comes from (family, seed): the same scene for the same robot.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from robosim import _engine
+from robosim.errors import SceneError
+from robosim.geometry import pose
+from robosim.scene.families.crates import box, cage
+from robosim.scene.families.inverse import solve_pose
+from robosim.scene.families.layout import Layout
+from robosim.scene.families.shelves import bookshelf_small, bookshelf_tall, bookshelf_thin
+from robosim.scene.families.tables import table_pick, table_under_pick
+from robosim.scene.objects import Pose
+from robosim.scene.scene import Scene
+
+if TYPE_CHECKING:
+    from robosim.model import Model
+
+__all__ = ["FAMILIES", "generate"]
+
+FAMILIES = {
+    builder.__name__: builder
+    for builder in (table_pick, table_under_pick, bookshelf_small, bookshelf_tall, bookshelf_thin, box, cage)
+}
+
+_CLEARANCE = 0.002  # [m] at start and goal, so that rounding on another machine decides nothing
+_LAYOUTS = 200
+_SEEDS_PER_GRASP = 12
+_SEARCH_ITERATIONS = 20_000
+
+Configuration = NDArray[np.float64]
+
+
+def generate(family: str, model: Model, *, seed: int = 0, group: str | None = None) -> Scene:
+    """A random scene of a family, with a start "start" and a goal "goal" for a robot.
+
+    Args:
+        family: one of FAMILIES.
+        model: the robot: an arm on a fixed base with a reach of 0.7 to 1.1 m or so.
+        seed: which of the family's scenes, 0 or more.
+        group: planning group that moves; the first with a tip by default. Its tip's z axis is taken as the direction of
+            approach and its x axis as that in which fingers close.
+
+    Returns:
+        The scene. Start and goal name every position of the robot, keep 2 mm of clearance, and were joined by a search.
+
+    Raises:
+        SceneError: the family is unknown, the robot has no group with a tip, or 200 layouts had no solution for it.
+    """
+    if family not in FAMILIES:
+        raise SceneError(f"there is no scene family {family!r}; there are {', '.join(FAMILIES)}")
+    if seed < 0:
+        raise SceneError(f"seed={seed} must not be negative")
+    arm = _Arm(model, group)
+    rng = np.random.default_rng([zlib.crc32(family.encode()), seed])
+    for _ in range(_LAYOUTS):
+        layout = FAMILIES[family](rng)
+        ends = arm.solve(layout)
+        if ends is not None:
+            scene = layout.scene
+            scene.robot = model.name
+            scene.set_start(dict(zip(model.position_names, ends[0].tolist(), strict=True)))
+            scene.set_goal(dict(zip(model.position_names, ends[1].tolist(), strict=True)))
+            return scene
+    raise SceneError(f"{model.name!r} solves none of {_LAYOUTS} layouts of {family!r}; is it an arm on a fixed base?")
+
+
+class _Arm:
+    """The joints that move, and how goals are found for them."""
+
+    def __init__(self, model: Model, group: str | None) -> None:
+        self.model = model
+        names = [group] if group is not None else [name for name, g in model.groups.items() if g.tip is not None]
+        chosen = model.groups.get(names[0]) if names else None
+        if chosen is None or chosen.tip is None:
+            raise SceneError(f"{model.name!r} has no group with a tip; its groups: {', '.join(model.groups) or 'none'}")
+        self.group, self.tip = chosen.name, chosen.tip
+        position = {name: i for i, name in enumerate(model.position_names)}
+        joint_kind = {joint.name: joint.kind for joint in model.joints}
+        self.columns = [position[joint] for joint in chosen.joints if joint in position]
+        self.turning = np.array([joint_kind[joint] in ("revolute", "continuous") for joint in chosen.joints if joint in position])
+        self.lower, self.upper = model.limits.lower[self.columns], model.limits.upper[self.columns]
+
+    def solve(self, layout: Layout) -> tuple[Configuration, Configuration] | None:
+        """Start and goal of a layout, or None if there are none or no way between them was found."""
+        space = layout.scene.compile(self.model)
+        start = next(self._starts(layout, space), None)
+        goal = next(self._at_grasps(layout.goals, layout.rng, space), None) if start is not None else None
+        if start is None or goal is None:
+            return None
+        # Of goals 2 pi apart take the nearest; one turn about the two is all that a search needs.
+        ends = start[self.columns], goal[self.columns]
+        near = ends[1] - 2 * np.pi * np.round((ends[1] - ends[0]) / (2 * np.pi))
+        inside = (self.lower <= near) & (near <= self.upper)
+        goal[self.columns] = np.where(inside & self.turning, near, ends[1])
+        ends = start[self.columns], goal[self.columns]
+        lower = np.maximum(self.lower, np.minimum(*ends) - np.pi / 2)
+        upper = np.minimum(self.upper, np.maximum(*ends) + np.pi / 2)
+        found = _engine.rrt_connect(
+            space, start, goal[None], self.columns, lower, upper, max_iterations=_SEARCH_ITERATIONS
+        )
+        return (start, goal) if found.status == "solved" else None
+
+    def _starts(self, layout: Layout, space: _engine.CollisionScene) -> Iterator[Configuration]:
+        """Grasps of the layout's start, or else the robot's named states."""
+        if layout.starts:
+            yield from self._at_grasps(layout.starts, layout.rng, space)
+            return
+        for state in self.model.named_states:
+            if state.group == self.group:
+                q = self.model.neutral()
+                for i, name in enumerate(self.model.position_names):
+                    q[i] = state.positions.get(name, q[i])
+                if self._is_clear(q, space):
+                    yield q
+
+    def _at_grasps(
+        self, grasps: Sequence[Pose], rng: Generator, space: _engine.CollisionScene
+    ) -> Iterator[Configuration]:
+        """Clear configurations at the grasps in random order; a robot without fingers stops before the thing."""
+        for i in rng.permutation(len(grasps)):
+            for distance in (0.0, 0.06, 0.10):
+                target = grasps[i] @ pose((0, 0, -distance))
+                for _ in range(_SEEDS_PER_GRASP):
+                    first = self.model.neutral()
+                    first[self.columns] = rng.uniform(np.maximum(self.lower, -np.pi), np.minimum(self.upper, np.pi))
+                    q = solve_pose(self.model, self.tip, target, first, self.columns)
+                    if q is not None and self._is_clear(q, space):
+                        yield q
+
+    def _is_clear(self, q: Configuration, space: _engine.CollisionScene) -> bool:
+        inside = bool((self.lower <= q[self.columns]).all() and (q[self.columns] <= self.upper).all())
+        return inside and not space.collides(q) and space.min_distance(q)[0] > _CLEARANCE
