@@ -1,5 +1,7 @@
 """Scenes: obstacles, held objects, allowed contacts, named starts and goals; their files and bundled generators."""
 
+from robosim.scene.bundled import bundled_scenes, load_scene
+from robosim.scene.families import families, generate
 from robosim.scene.moveit import MotionRequest, read_moveit_request, read_moveit_scene
 from robosim.scene.objects import MeshSource, PointCloud, SceneObject
 from robosim.scene.scene import Attachment, Scene
@@ -14,6 +16,10 @@ __all__ = [
     "PointCloud",
     "Scene",
     "SceneObject",
+    "bundled_scenes",
+    "families",
+    "generate",
+    "load_scene",
     "read_moveit_request",
     "read_moveit_scene",
 ]

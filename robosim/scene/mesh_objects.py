@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike, fspath
 
 import numpy as np
@@ -41,12 +41,12 @@ def mesh_object(
     """An object from a mesh; see `Scene.add_mesh`."""
     what = f"object {checked_name(name)!r}"
     factors = _checked_scale(scale, what)
-    file = fspath(mesh) if isinstance(mesh, (str, PathLike)) else None
-    triangles = (
-        load_mesh(file, scale=factors)
-        if file is not None
-        else _checked_mesh(mesh, what).scaled(np.array(factors))
-    )
+    file: str | None = None
+    if isinstance(mesh, (str, PathLike)):
+        file = fspath(mesh)
+        triangles = load_mesh(file, scale=factors)
+    else:
+        triangles = _checked_mesh(mesh, what).scaled(np.array(factors))
     if is_convex(triangles):
         pieces = [convex_hull(triangles.vertices)]
     elif not decompose:
@@ -78,15 +78,13 @@ def _checked_scale(scale: float | ArrayLike, what: str) -> tuple[float, float, f
     return (x, y, z)
 
 
-def _checked_mesh(mesh: object, what: str) -> TriangleMesh:
+def _checked_mesh(mesh: TriangleMesh | Iterable[ArrayLike], what: str) -> TriangleMesh:
     """Vertices and faces as a mesh whose indices are in range."""
     if isinstance(mesh, TriangleMesh):
         vertices, faces = mesh.vertices, mesh.faces
     else:
         try:
-            given_vertices, given_faces = mesh  # type: ignore[misc]
-            vertices = np.array(given_vertices, dtype=np.float64)
-            numbers = np.array(given_faces, dtype=np.float64)
+            vertices, numbers = (np.array(part, dtype=np.float64) for part in mesh)
             faces = numbers.astype(np.int64)
         except (TypeError, ValueError):
             raise SceneError(f"{what}: a mesh is a file or (vertices (n, 3), faces (m, 3))") from None

@@ -32,6 +32,7 @@ from robosim.scene.mesh_objects import mesh_object
 from robosim.scene.moveit_values import cone, plane_pose
 from robosim.scene.objects import Pose, SceneObject
 from robosim.scene.scene import Scene
+from robosim.scene.yaml_nodes import decoded
 
 __all__ = ["parse_scene_text"]
 
@@ -48,11 +49,7 @@ class _Reader:
 
     def __init__(self, content: bytes, file: str, decompose: bool) -> None:
         self.file, self.decompose, self.line = file, decompose, 0
-        try:
-            self.lines = content.decode("utf-8-sig").splitlines()
-        except UnicodeDecodeError as error:
-            line = content[: error.start].count(b"\n") + 1
-            raise SceneError("not a text in UTF-8", file=file, line=line) from error
+        self.lines = decoded(content, file).splitlines()
 
     def scene(self) -> Scene:
         """The whole file."""

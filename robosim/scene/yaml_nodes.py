@@ -44,10 +44,10 @@ class Node:
 
     def __init__(self, value: Any, line: int, file: str, plain: bool = False) -> None:
         self.value = value
-        self.line = line
+        self.line: int = line
         self.file = file
         self.plain = plain
-        self.size = 1
+        self.size: int = 1
 
     @property
     def kind(self) -> str:
@@ -146,11 +146,7 @@ def read_yaml(path: str | PathLike[str]) -> Node:
 def parse_yaml(content: bytes | str, file: str) -> Node:
     """Read the single document of a YAML text; `file` is what messages call it. Raises as read_yaml does."""
     if isinstance(content, bytes):
-        try:
-            content = content.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = content[: error.start].count(b"\n") + 1
-            raise SceneError("not a text in UTF-8", file=file, line=line) from error
+        content = decoded(content, file)
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return _compose(yaml.parse(content, Loader=loader), file)
@@ -160,6 +156,15 @@ def parse_yaml(content: bytes | str, file: str) -> Node:
         raise SceneError(f"not valid YAML: {error.problem or error.context}", file=file, line=line) from error
     except yaml.YAMLError as error:
         raise SceneError(f"not valid YAML: {error}", file=file) from error
+
+
+def decoded(content: bytes, file: str) -> str:
+    """Bytes as UTF-8 text; SceneError with file:line where they are not."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise SceneError("not a text in UTF-8", file=file, line=line) from error
 
 
 def _compose(events: Iterator[Any], file: str) -> Node:

@@ -1,7 +1,7 @@
 """ur5_gripper is the UR5 with the two-finger gripper on its flange: its files are put together from theirs, here.
 
-After a change to robots/ur5 or robots/gripper_2f, run this file to write robots/ur5_gripper again; a test compares. (Composed files
-are kept in the repository, rather than a xacro, so that any URDF reader can take the robot as it is.)
+After a change to robots/ur5 or robots/gripper_2f, run this file to write robots/ur5_gripper again; a test compares.
+(Composed files are kept in the repository, rather than a xacro, so that any URDF reader can take the robot as it is.)
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ def compose() -> dict[str, str]:
         '<end_effector name="gripper" parent_link="tool0" group="gripper" parent_group="manipulator"/>',
     )
     pairs = [(a, b, "Adjacent") for a, b in _NEXT_TO_EACH_OTHER] + [(a, b, "Never") for a, b in _NEVER]
-    disabled = "".join(f'  <disable_collisions link1="{a}" link2="{b}" reason="{why}"/>\n' for a, b, why in pairs)
+    disabled = "".join(
+        f'  <disable_collisions link1="{a}" link2="{b}" reason="{why}"/>\n' for a, b, why in pairs
+    )
     srdf = head + begin + arm + "\n" + _body("gripper_2f", "srdf") + disabled + end
 
     limits = [(ROBOTS / robot / "joint_limits.yaml").read_text() for robot in ("ur5", "gripper_2f")]

@@ -21,7 +21,7 @@ BOMB = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
 # name: (text, line of the error or None, a part of the message)
 OWN = {
     "empty": ("", None, "empty"),
-    "binary junk": (bytes(range(256)) * 20, 10, "UTF-8"),
+    "binary junk": (bytes(range(256)) * 20, 2, "UTF-8"),
     "null bytes": (HEAD + "name: a\0b\n", None, "not valid YAML"),
     "a scalar": ("scene", 1, "expected a mapping"),
     "truncated": ((HEAD + BOX)[:-6], 6, "not valid YAML"),
@@ -39,8 +39,16 @@ OWN = {
     "two shapes": (HEAD + BOX + "    sphere: {radius: 1}\n", 4, "exactly one of"),
     "no name": (HEAD + "objects:\n  - box: {size: [1, 1, 1]}\n", 4, "'name' is missing"),
     "duplicate names": (HEAD + BOX + "  - name: a\n    sphere: {radius: 1}\n", 6, "'a' is already there"),
-    "two dimensions": (HEAD + "objects:\n  - name: a\n    box: {size: [1, 1]}\n", 5, "expected 3 entries, found 2"),
-    "missing dimension": (HEAD + "objects:\n  - name: a\n    cylinder: {radius: 1}\n", 5, "'length' is missing"),
+    "two dimensions": (
+        HEAD + "objects:\n  - name: a\n    box: {size: [1, 1]}\n",
+        5,
+        "expected 3 entries, found 2",
+    ),
+    "missing dimension": (
+        HEAD + "objects:\n  - name: a\n    cylinder: {radius: 1}\n",
+        5,
+        "'length' is missing",
+    ),
     "text for a number": (HEAD + "objects:\n  - name: a\n    sphere: {radius: big}\n", 5, "found 'big'"),
     "NaN": (HEAD + "objects:\n  - name: a\n    sphere: {radius: .nan}\n", 5, "expected a"),
     "nan in Python's spelling": (HEAD + "objects:\n  - name: a\n    sphere: {radius: nan}\n", 5, "finite"),
@@ -53,18 +61,34 @@ OWN = {
     "quaternion of zeros": (HEAD + QUATERNION % "0, 0, 0, 0", 5, "length 0"),
     "quaternion too long": (HEAD + QUATERNION % "1, 1, 0, 0", 5, "length 1.414"),
     "three numbers for a quaternion": (HEAD + QUATERNION % "0, 0, 1", 5, "expected 4 entries"),
-    "rpy and quaternion": (HEAD + BOX + "    pose: {rpy: [0, 0, 0], quaternion: [0, 0, 0, 1]}\n", 6, "not both"),
+    "rpy and quaternion": (
+        HEAD + BOX + "    pose: {rpy: [0, 0, 0], quaternion: [0, 0, 0, 1]}\n",
+        6,
+        "not both",
+    ),
     "color out of range": (HEAD + BOX + "    color: [1, 2, 0]\n", 4, "0 to 1"),
     "missing mesh": (HEAD + "objects:\n  - name: a\n    mesh: {file: none.stl}\n", 5, "object 'a'"),
-    "mesh of an unknown format": (HEAD + "objects:\n  - name: a\n    mesh: {file: a.blend}\n", 5, "object 'a'"),
+    "mesh of an unknown format": (
+        HEAD + "objects:\n  - name: a\n    mesh: {file: a.blend}\n",
+        5,
+        "object 'a'",
+    ),
     "mesh beyond its vertices": (
         HEAD + "objects:\n  - name: a\n    mesh: {vertices: [[0,0,0],[1,0,0],[0,1,0]], faces: [[0,1,7]]}\n",
         4,
         "names vertex 7 of 3",
     ),
-    "flat convex hull of one point": (HEAD + "objects:\n  - name: a\n    convex: {vertices: [[0,0,0]]}\n", 4, "'a'"),
+    "flat convex hull of one point": (
+        HEAD + "objects:\n  - name: a\n    convex: {vertices: [[0,0,0]]}\n",
+        4,
+        "'a'",
+    ),
     "points without any": (HEAD + "objects:\n  - name: a\n    points: {radius: 1, xyz: []}\n", 4, "n >= 1"),
-    "points from a missing file": (HEAD + "objects:\n  - name: a\n    points: {radius: 1, file: p.npy}\n", 5, "p.npy"),
+    "points from a missing file": (
+        HEAD + "objects:\n  - name: a\n    points: {radius: 1, file: p.npy}\n",
+        5,
+        "p.npy",
+    ),
     "attached and not there": (HEAD + "attached: [{object: a, link: b}]\n", 3, "no object 'a'"),
     "attached half-space": (
         HEAD + "objects: [{name: a, half_space: {}}]\nattached: [{object: a, link: b}]\n",
@@ -80,17 +104,33 @@ OWN = {
     "unknown alias": (HEAD + "objects: *a\n", 3, "unknown"),
     "a tag of Python": (HEAD + "name: !!python/object/apply:os.system ['true']\n", 3, "tag"),
     "deep nesting": (HEAD + "objects: " + "[" * 100_000, 3, "nested deeper"),
-    "deep mappings": (HEAD + "objects:\n" + "".join(" " * i + "a:\n" for i in range(1, 500)), None, "nested deeper"),
+    "deep mappings": (
+        HEAD + "objects:\n" + "".join(" " * i + "a:\n" for i in range(1, 500)),
+        None,
+        "nested deeper",
+    ),
     "a list as a key": (HEAD + "? [1, 2]\n: 3\n", 3, "key must be text"),
-    "a name that is a list": (HEAD + "objects:\n  - name: [1]\n    sphere: {radius: 1}\n", 4, "expected text"),
+    "a name that is a list": (
+        HEAD + "objects:\n  - name: [1]\n    sphere: {radius: 1}\n",
+        4,
+        "expected text",
+    ),
 }
 
 WORLD = "world:\n  collision_objects:\n"
 MOVEIT = {
     "no id": (WORLD + "    - primitives: []\n", 3, "'id' is missing"),
     "nothing in it": (WORLD + "    - id: a\n", 3, "at least one shape"),
-    "unknown primitive": (WORLD + "    - id: a\n      primitives: [{type: torus, dimensions: [1]}]\n", 4, "torus"),
-    "wrong dimensions": (WORLD + "    - id: a\n      primitives: [{type: box, dimensions: [1]}]\n", 4, "expected 3"),
+    "unknown primitive": (
+        WORLD + "    - id: a\n      primitives: [{type: torus, dimensions: [1]}]\n",
+        4,
+        "torus",
+    ),
+    "wrong dimensions": (
+        WORLD + "    - id: a\n      primitives: [{type: box, dimensions: [1]}]\n",
+        4,
+        "expected 3",
+    ),
     "poses missing": (
         WORLD + "    - id: a\n      primitives: [{type: sphere, dimensions: [1]}]\n"
         "      primitive_poses: [{}, {}]\n",
@@ -98,7 +138,8 @@ MOVEIT = {
         "1 primitives but 2 primitive_poses",
     ),
     "unknown frame": (
-        WORLD + "    - id: a\n      header: {frame_id: moon}\n      primitives: [{type: sphere, dimensions: [1]}]\n",
+        WORLD
+        + "    - id: a\n      header: {frame_id: moon}\n      primitives: [{type: sphere, dimensions: [1]}]\n",
         3,
         "'moon'",
     ),
@@ -110,9 +151,17 @@ MOVEIT = {
         1,
         "2 entry_names but 1 rows",
     ),
-    "more joints than positions": ("robot_state: {joint_state: {name: [a, b], position: [1]}}\n", 1, "2 names"),
+    "more joints than positions": (
+        "robot_state: {joint_state: {name: [a, b], position: [1]}}\n",
+        1,
+        "2 names",
+    ),
     "plane without a normal": (WORLD + "    - id: a\n      planes: [{coef: [0, 0, 0, 1]}]\n", 4, "normal"),
-    "missing resource": (WORLD + "    - id: a\n      meshes: [{resource: 'package://x/y.stl'}]\n", 4, "y.stl"),
+    "missing resource": (
+        WORLD + "    - id: a\n      meshes: [{resource: 'package://x/y.stl'}]\n",
+        4,
+        "y.stl",
+    ),
     "cone without a height": (
         WORLD + "    - id: a\n      primitives: [{type: cone, dimensions: [0, 1]}]\n",
         4,
@@ -176,7 +225,10 @@ def test_requests_are_refused_by_name(tmp_path: Path):
         ("start_state: {}\ngoal_constraints: []\n", "expected 1 entries"),
         ("start_state: {}\ngoal_constraints: [{joint_constraints: []}]\n", "there is none"),
         ("start_state: {}\ngoal_constraints: [{position_constraints: [1]}]\n", "position_constraints"),
-        ("start_state: {}\ngoal_constraints: [{joint_constraints: [{joint_name: a}]}]\n", "'position' is missing"),
+        (
+            "start_state: {}\ngoal_constraints: [{joint_constraints: [{joint_name: a}]}]\n",
+            "'position' is missing",
+        ),
     ]:
         path.write_text(content)
         with pytest.raises(SceneError, match=part) as caught:
@@ -214,8 +266,29 @@ def test_fuzzed_scenes_load_or_are_refused(tmp_path: Path):
     path.write_text(WHOLE)
     assert len(Scene.load(path)) == 4
     rng = random.Random(0)
-    pieces = ["[", "]", "{", "}", ":", "- ", "\n", " ", "*a", "&a ", "!", "1e400", "-", "nan", "'", '"', "\0", "0", "#", "é"]
-    refused = 0
+    pieces = [
+        "[",
+        "]",
+        "{",
+        "}",
+        ":",
+        "- ",
+        "\n",
+        " ",
+        "*a",
+        "&a ",
+        "!",
+        "1e400",
+        "-",
+        "nan",
+        "'",
+        '"',
+        "\0",
+        "0",
+        "#",
+        "é",
+    ]
+    messages: list[str] = []
     for _ in range(400):
         text = WHOLE
         for _ in range(rng.randint(1, 4)):
@@ -235,7 +308,7 @@ def test_fuzzed_scenes_load_or_are_refused(tmp_path: Path):
         try:
             Scene.load(path)
         except RobosimError as error:
-            refused += 1
-            assert str(path) in str(error) or "object" in str(error)
+            messages.append(str(error))
         assert time.monotonic() - begin < 2.0
-    assert refused > 200
+    assert len(messages) > 200
+    assert all(message.startswith(str(path)) for message in messages)

@@ -1,5 +1,5 @@
 """Seeded generators of the seven bundled scene families."""
 
-from robosim.scene.families.generator import FAMILIES, generate
+from robosim.scene.families.generator import families, generate
 
-__all__ = ["FAMILIES", "generate"]
+__all__ = ["families", "generate"]

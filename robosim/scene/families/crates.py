@@ -38,7 +38,9 @@ def cage(rng: Generator) -> Layout:
         layout.box(f"bar_{i + 1}", (0.03, size, 0.03), (0.015, 0, floor + above), WALL)
     edge = 0.06
     x, y = rng.uniform(0.16, 0.28), rng.uniform(-0.12, 0.12)
-    layout.box("target", (edge, edge, edge), (x, y, floor + 0.001 + edge / 2), TARGET, yaw=rng.uniform(-0.3, 0.3))
+    layout.box(
+        "target", (edge, edge, edge), (x, y, floor + 0.001 + edge / 2), TARGET, yaw=rng.uniform(-0.3, 0.3)
+    )
     X_WC = layout.scene.objects["target"].pose
     layout.goals = grasps_from_above(X_WC, rng, count=4, lift=0.01)
     layout.goals += grasps_from_side(X_WC, rng, spread=0.5, count=6, pitch=0.9)
@@ -46,7 +48,7 @@ def cage(rng: Generator) -> Layout:
 
 
 def _walls(layout: Layout, size: float, floor: float, height: float, front: float) -> None:
-    """A square bottom whose upper face is at `floor`, left, right and back walls, and a front wall if it has a height."""
+    """A square bottom whose upper face is at `floor`, three walls, and a front wall if it has a height."""
     layout.box("bottom", (size, size, _WALL), (size / 2, 0, floor - _WALL / 2), WALL)
     middle = floor + height / 2
     for name, y in (("side_right", -1), ("side_left", 1)):

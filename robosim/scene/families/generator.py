@@ -1,9 +1,10 @@
 """From a family's layout to a scene with a start and a goal for one robot, both reachable.
 
-    layout -> goal by inverse kinematics of a grasp, free of collision -> start likewise or a named state -> a search joins them
+    layout -> goal by inverse kinematics of a grasp, free of collision -> start likewise or a named state -> a search
+    joins them
 
-A layout without such a pair is thrown away and the next one drawn, so every scene that is handed out has been solved once. All
-randomness comes from (family, seed): the same scene for the same robot.
+A layout without such a pair is thrown away and the next one drawn, so every scene that is handed out has been solved
+once. All randomness comes from (family, seed): the same scene for the same robot.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from robosim.scene.scene import Scene
 if TYPE_CHECKING:
     from robosim.model import Model
 
-__all__ = ["FAMILIES", "generate"]
+__all__ = ["families", "generate"]
 
-FAMILIES = {
+_FAMILIES = {
     builder.__name__: builder
     for builder in (table_pick, table_under_pick, bookshelf_small, bookshelf_tall, bookshelf_thin, box, cage)
 }
@@ -45,13 +46,18 @@ _SEARCH_ITERATIONS = 20_000
 Configuration = NDArray[np.float64]
 
 
-def generate(family: str, model: Model, *, seed: int = 0, group: str | None = None) -> Scene:
+def families() -> tuple[str, ...]:
+    """Names of the families that `generate` knows."""
+    return tuple(_FAMILIES)
+
+
+def generate(family: str, seed: int = 0, *, model: Model, group: str | None = None) -> Scene:
     """A random scene of a family, with a start "start" and a goal "goal" for a robot.
 
     Args:
-        family: one of FAMILIES.
-        model: the robot: an arm on a fixed base with a reach of 0.7 to 1.1 m or so.
+        family: one of `families()`.
         seed: which of the family's scenes, 0 or more.
+        model: the robot: an arm on a fixed base with a reach of 0.7 to 1.1 m or so.
         group: planning group that moves; the first with a tip by default. Its tip's z axis is taken as the direction of
             approach and its x axis as that in which fingers close.
 
@@ -61,14 +67,14 @@ def generate(family: str, model: Model, *, seed: int = 0, group: str | None = No
     Raises:
         SceneError: the family is unknown, the robot has no group with a tip, or 200 layouts had no solution for it.
     """
-    if family not in FAMILIES:
-        raise SceneError(f"there is no scene family {family!r}; there are {', '.join(FAMILIES)}")
+    if family not in _FAMILIES:
+        raise SceneError(f"there is no scene family {family!r}; there are {', '.join(_FAMILIES)}")
     if seed < 0:
         raise SceneError(f"seed={seed} must not be negative")
     arm = _Arm(model, group)
     rng = np.random.default_rng([zlib.crc32(family.encode()), seed])
     for _ in range(_LAYOUTS):
-        layout = FAMILIES[family](rng)
+        layout = _FAMILIES[family](rng)
         ends = arm.solve(layout)
         if ends is not None:
             scene = layout.scene
@@ -76,7 +82,9 @@ def generate(family: str, model: Model, *, seed: int = 0, group: str | None = No
             scene.set_start(dict(zip(model.position_names, ends[0].tolist(), strict=True)))
             scene.set_goal(dict(zip(model.position_names, ends[1].tolist(), strict=True)))
             return scene
-    raise SceneError(f"{model.name!r} solves none of {_LAYOUTS} layouts of {family!r}; is it an arm on a fixed base?")
+    raise SceneError(
+        f"{model.name!r} solves none of {_LAYOUTS} layouts of {family!r}; is it an arm on a fixed base?"
+    )
 
 
 class _Arm:
@@ -84,15 +92,20 @@ class _Arm:
 
     def __init__(self, model: Model, group: str | None) -> None:
         self.model = model
-        names = [group] if group is not None else [name for name, g in model.groups.items() if g.tip is not None]
+        names = (
+            [group] if group is not None else [name for name, g in model.groups.items() if g.tip is not None]
+        )
         chosen = model.groups.get(names[0]) if names else None
         if chosen is None or chosen.tip is None:
-            raise SceneError(f"{model.name!r} has no group with a tip; its groups: {', '.join(model.groups) or 'none'}")
+            raise SceneError(
+                f"{model.name!r} has no group with a tip; its groups: {', '.join(model.groups) or 'none'}"
+            )
         self.group, self.tip = chosen.name, chosen.tip
         position = {name: i for i, name in enumerate(model.position_names)}
-        joint_kind = {joint.name: joint.kind for joint in model.joints}
-        self.columns = [position[joint] for joint in chosen.joints if joint in position]
-        self.turning = np.array([joint_kind[joint] in ("revolute", "continuous") for joint in chosen.joints if joint in position])
+        moving = [joint for joint in chosen.joints if joint in position]
+        kinds = {joint.name: joint.kind for joint in model.joints}
+        self.columns = [position[joint] for joint in moving]
+        self.turning = np.array([kinds[joint] in ("revolute", "continuous") for joint in moving])
         self.lower, self.upper = model.limits.lower[self.columns], model.limits.upper[self.columns]
 
     def solve(self, layout: Layout) -> tuple[Configuration, Configuration] | None:
@@ -137,7 +150,9 @@ class _Arm:
                 target = grasps[i] @ pose((0, 0, -distance))
                 for _ in range(_SEEDS_PER_GRASP):
                     first = self.model.neutral()
-                    first[self.columns] = rng.uniform(np.maximum(self.lower, -np.pi), np.minimum(self.upper, np.pi))
+                    first[self.columns] = rng.uniform(
+                        np.maximum(self.lower, -np.pi), np.minimum(self.upper, np.pi)
+                    )
                     q = solve_pose(self.model, self.tip, target, first, self.columns)
                     if q is not None and self._is_clear(q, space):
                         yield q

@@ -24,7 +24,12 @@ WOOD: Color = (0.76, 0.60, 0.42, 1.0)
 WALL: Color = (0.70, 0.73, 0.77, 1.0)
 STONE: Color = (0.55, 0.56, 0.58, 1.0)
 TARGET: Color = (0.85, 0.25, 0.20, 1.0)
-CLUTTER: tuple[Color, ...] = ((0.27, 0.46, 0.65, 1.0), (0.42, 0.60, 0.42, 1.0), (0.85, 0.70, 0.35, 1.0), (0.5, 0.45, 0.6, 1.0))
+CLUTTER: tuple[Color, ...] = (
+    (0.27, 0.46, 0.65, 1.0),
+    (0.42, 0.60, 0.42, 1.0),
+    (0.85, 0.70, 0.35, 1.0),
+    (0.5, 0.45, 0.6, 1.0),
+)
 
 FLOOR = -0.75  # [m] below the robot's base, which stands on a pedestal
 
@@ -49,9 +54,15 @@ class Layout:
 
     @classmethod
     def begin(
-        cls, name: str, rng: Generator, *, distance: tuple[float, float], yaw: float = 0.25, azimuth: float = 2.2
+        cls,
+        name: str,
+        rng: Generator,
+        *,
+        distance: tuple[float, float],
+        yaw: float = 0.25,
+        azimuth: float = 2.2,
     ) -> Layout:
-        """A floor, a pedestal, and a random frame F: azimuth and yaw up to the given angles, distance in a range [m]."""
+        """A floor, a pedestal, and a random frame F: azimuth and yaw within +-, distance within a range [m]."""
         scene = Scene(name)
         scene.add_half_space("floor", pose((0, 0, FLOOR)), (0.87, 0.87, 0.85))
         height = -FLOOR - 0.005
@@ -59,11 +70,15 @@ class Layout:
         away = rotation_z(rng.uniform(-azimuth, azimuth)) @ pose((rng.uniform(*distance), 0, 0))
         return cls(scene, rng, away @ rotation_z(rng.uniform(-yaw, yaw)))
 
-    def box(self, name: str, size: Sequence[float], xyz: Sequence[float], color: Color = WOOD, yaw: float = 0.0) -> None:
+    def box(
+        self, name: str, size: Sequence[float], xyz: Sequence[float], color: Color = WOOD, yaw: float = 0.0
+    ) -> None:
         """A box centred at xyz in F, turned by yaw."""
         self.scene.add_box(name, size, self.X_WF @ pose(xyz) @ rotation_z(yaw), color)
 
-    def cylinder(self, name: str, radius: float, length: float, xyz: Sequence[float], color: Color = WOOD) -> None:
+    def cylinder(
+        self, name: str, radius: float, length: float, xyz: Sequence[float], color: Color = WOOD
+    ) -> None:
         """An upright cylinder centred at xyz in F."""
         self.scene.add_cylinder(name, radius, length, self.X_WF @ pose(xyz), color)
 
@@ -75,7 +90,9 @@ class Layout:
         X_WC: Pose = self.scene.objects[name].pose
         return X_WC
 
-    def spots(self, count: int, x: tuple[float, float], y: tuple[float, float], gap: float) -> NDArray[np.float64]:
+    def spots(
+        self, count: int, x: tuple[float, float], y: tuple[float, float], gap: float
+    ) -> NDArray[np.float64]:
         """Up to `count` points (n, 2) of F in a rectangle, at least `gap` apart; fewer where they do not fit."""
         kept: list[NDArray[np.float64]] = []
         for _ in range(40 * count):
@@ -92,8 +109,10 @@ def rotation_z(angle: float) -> Pose:
     return pose(rpy=(0, 0, angle))
 
 
-def grasps_from_side(X_WC: Pose, rng: Generator, *, spread: float, count: int = 6, pitch: float = 0.0) -> list[Pose]:
-    """Grasps of an upright thing at C, coming in along F's x within +-spread [rad], down by up to `pitch`, fingers level."""
+def grasps_from_side(
+    X_WC: Pose, rng: Generator, *, spread: float, count: int = 6, pitch: float = 0.0
+) -> list[Pose]:
+    """Grasps of an upright thing at C: along F's x within +-spread [rad], down by up to `pitch`, fingers level."""
     grasps = []
     for _ in range(count):
         turn = rotation_z(rng.uniform(-spread, spread))

@@ -1,0 +1,54 @@
+"""The scenes that come with robosim: one instance of each family, ready for the command line and examples."""
+
+from __future__ import annotations
+
+from importlib import resources
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from robosim.errors import FileError
+from robosim.scene.families import families, generate
+from robosim.scene.scene import Scene
+
+if TYPE_CHECKING:
+    from robosim.model import Model
+
+__all__ = ["bundled_scenes", "load_scene"]
+
+_DEFAULT_ROBOT = "ur5"
+
+
+def bundled_scenes() -> tuple[str, ...]:
+    """Names of the scenes that `load_scene` finds without a file."""
+    return families()
+
+
+def load_scene(source: str | PathLike[str], *, model: Model | None = None) -> Scene:
+    """Load a bundled scene by name, or a scene file.
+
+    A bundled scene is instance 0 of its family, with a start "start" and a goal "goal" for the robot: kept as a file
+    for the UR5, with and without gripper, and generated (in a second or so) for other arms.
+
+    Args:
+        source: one of `bundled_scenes()`, or the path of a YAML scene file.
+        model: the robot that a bundled scene is for; the bundled UR5 by default.
+
+    Raises:
+        FileError: there is no such scene or file.
+        SceneError: the file is not a valid scene (with file:line), or the robot cannot solve the bundled scene.
+    """
+    name = fspath(source)
+    if name not in families():
+        if not Path(name).suffix and not Path(name).exists():
+            raise FileError(
+                f"there is no bundled scene {name!r}; there are {', '.join(families())}. A file needs its suffix"
+            )
+        return Scene.load(source)
+    robot = _DEFAULT_ROBOT if model is None else model.name
+    with resources.as_file(resources.files("robosim.scene") / "instances" / robot / f"{name}.yaml") as path:
+        if path.is_file():
+            return Scene.load(path)
+    if model is None:
+        raise FileError(f"the bundled scene {name!r} is missing from this installation; reinstall robosim")
+    return generate(name, model=model)
