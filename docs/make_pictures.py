@@ -10,10 +10,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from robosim.scene import load_scene
-
 import robosim
 from robosim import planners, viewer
+from robosim.scene import load_scene
 
 IMAGES = Path(__file__).resolve().parent / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -17,9 +17,9 @@ from robosim.model.checks import suggestion
 
 if TYPE_CHECKING:
     from robosim.planners.problem import Positions
-    from robosim.scene import Scene
 
     from robosim.model import Model
+    from robosim.scene import Scene
 
 FloatArray = NDArray[np.float64]
 _PLANAR = {"x": "vx", "y": "vy", "theta": "omega"}

@@ -25,9 +25,8 @@ from robosim.errors import PlanningError
 from robosim.model.checks import suggestion
 
 if TYPE_CHECKING:
-    from robosim.scene import Scene
-
     from robosim.model import Model
+    from robosim.scene import Scene
 
 __all__ = ["Prepared", "describe_collisions", "prepare"]
 

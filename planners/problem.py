@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from robosim.errors import PlanningError
 
 if TYPE_CHECKING:
-    from robosim.scene import Scene
-
     from robosim.model import Model
+    from robosim.scene import Scene
 
 __all__ = ["Goal", "JointGoal", "PoseGoal", "Positions", "Problem"]
 

@@ -10,10 +10,10 @@ from importlib import resources
 from pathlib import Path
 
 from robosim.planners import Problem
-from robosim.scene import Scene, read_moveit_request, read_moveit_scene
 
 import robosim
 from robosim.model import Model
+from robosim.scene import Scene, read_moveit_request, read_moveit_scene
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "ur5_mbm"
 
