@@ -5,6 +5,8 @@
 // Cost O(n depth).
 #pragma once
 
+#include <algorithm>
+
 #include "model/data.h"
 #include "model/joints.h"
 
@@ -25,24 +27,28 @@ void crba_sweep(const Model& model, Data<S>& data, S* M) {
       for (int k = 0; k < J::n_v; ++k) {
         const int row = joint.v_index + k;
         Force<S> F = data.I_c[i] * (S(joint.ratio) * J::template column<S>(joint.axis, k));
-        add_joint_force<J>(joint, F, M + row * n_v + joint.v_index);
+        S own[J::n_v] = {};
+        add_joint_force<J>(joint, F, own);
+        for (int l = 0; l <= k; ++l) M[row * n_v + joint.v_index + l] += own[l];
         for (int j = i; model.joints[j].parent > 0;) {
           F = data.X_PC[j] * F;
           j = model.joints[j].parent;
           const Joint& above = model.joints[j];
-          // Both triangles: where a mimic joint shares its source's coordinate, both terms belong to the diagonal.
           visit_joint(above.type, [&]<class J2>(J2) {
             S m[J2::n_v] = {};
             add_joint_force<J2>(above, F, m);
+            // Into the lower triangle. Where a mimic joint shares its source's coordinate, M_ij and M_ji both belong there.
             for (int l = 0; l < J2::n_v; ++l) {
-              M[row * n_v + above.v_index + l] += m[l];
-              M[(above.v_index + l) * n_v + row] += m[l];
+              const int column = above.v_index + l;
+              M[std::max(row, column) * n_v + std::min(row, column)] += row == column ? S(2) * m[l] : m[l];
             }
           });
         }
       }
     });
   }
+  for (int k = 0; k < n_v; ++k)
+    for (int l = 0; l < k; ++l) M[l * n_v + k] = M[k * n_v + l];
 }
 
 }  // namespace detail

@@ -132,8 +132,8 @@ void ModelAssembly::walk_tree() {
     if (frame_of_[i] < 0) unreached.push_back(in_.links_[i].name);
   if (!unreached.empty())
     throw InputError("the joints form a cycle: links " + listed(unreached) + " do not hang from the root " + quoted(root_name));
-  for (const Inertia& inertia : model_.inertias)
-    if (const std::string fault = inertia_fault(inertia); !fault.empty()) throw InputError("welded links: " + fault);
+  for (int i = 0; i < model_.n_bodies(); ++i)
+    if (!is_finite(model_.inertias[i])) throw InputError("joint " + quoted(model_.joints[i].name) + " carries more mass than numbers can hold");
 }
 
 void ModelAssembly::place_link(int link, int body, const SE3d& X_BL) {

@@ -17,13 +17,13 @@ Mat3d point_mass_inertia(double mass, const Vec3d& c) {
   return mass * (transpose(S) * S);
 }
 
+}  // namespace
+
 bool is_finite(const Inertia& inertia) {
   bool finite = std::isfinite(inertia.mass) && std::isfinite(squared_norm(inertia.com));
   for (int i = 0; i < 3; ++i) finite = finite && std::isfinite(squared_norm(inertia.I_com.row[i]));
   return finite;
 }
-
-}  // namespace
 
 Inertia transformed(const SE3d& X_AB, const Inertia& inertia_B) {
   return {inertia_B.mass, X_AB * inertia_B.com, X_AB.R * inertia_B.I_com * transpose(X_AB.R)};

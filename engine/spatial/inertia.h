@@ -26,6 +26,9 @@ Inertia operator+(const Inertia& a, const Inertia& b);
 // Eigenvalues of I_com, ascending [kg m^2].
 std::array<double, 3> principal_moments(const Inertia& inertia);
 
+// Whether all numbers are, and small enough to compute with.
+bool is_finite(const Inertia& inertia);
+
 // Moments in files are rounded to a few digits, so that a rod or a flat plate, which lies on the border of the triangle
 // inequality, can fall just outside: this much of the largest moment is forgiven.
 inline constexpr double inertia_tolerance = 1e-3;

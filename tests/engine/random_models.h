@@ -1,0 +1,141 @@
+// Seeded random mechanisms: the battery that every kernel is tested on. It runs over all joint kinds, so that a new one is
+// covered by joining joint_kinds.
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "dynamics/configuration.h"
+#include "model/builder.h"
+#include "spatial/lie.h"
+
+namespace robosim::testing {
+
+using Numbers = std::vector<double>;
+
+inline constexpr JointKind joint_kinds[] = {JointKind::revolute, JointKind::continuous, JointKind::prismatic, JointKind::planar,
+                                            JointKind::floating};
+inline constexpr const char* kind_labels[] = {"revolute", "continuous", "prismatic", "planar", "floating"};
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+  double uniform(double low = -1, double high = 1) { return std::uniform_real_distribution<double>(low, high)(engine_); }
+  int index(int n) { return std::uniform_int_distribution<int>(0, n - 1)(engine_); }
+  Vec3d vec3(double size = 1) {
+    const double x = uniform(-size, size), y = uniform(-size, size), z = uniform(-size, size);
+    return {x, y, z};
+  }
+  Numbers numbers(int n, double size = 1) {
+    Numbers out(static_cast<std::size_t>(n));
+    for (double& x : out) x = uniform(-size, size);
+    return out;
+  }
+  SE3d pose() {
+    const Vec3d w = vec3(2), v = vec3(0.5);
+    return exp_motion(Motion<double>{w, v});
+  }
+  // Of a box with random axes: physically valid.
+  Inertia inertia() {
+    const double m = uniform(0.5, 3), a = uniform(0.1, 0.6), b = uniform(0.1, 0.6), c = uniform(0.1, 0.6);
+    const Mat3d box = Mat3d::diagonal(m / 12 * (b * b + c * c), m / 12 * (a * a + c * c), m / 12 * (a * a + b * b));
+    const Mat3d R = pose().R;
+    Mat3d I = R * box * transpose(R);
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < i; ++j) I(i, j) = I(j, i);
+    return {m, vec3(0.3), I};
+  }
+  Numbers configuration(const Model& model) {
+    Numbers u(static_cast<std::size_t>(model.n_q)), q(u.size());
+    for (double& x : u) x = uniform(0, 1);
+    sample_configuration(model, u.data(), q.data());
+    return q;
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+struct Case {
+  std::string label;
+  Model model;
+};
+
+// A tree of `n` links whose joints take the given kinds in turn; every third link also carries a welded one.
+inline ModelBuilder random_tree(const std::string& name, Random& random, const std::vector<JointKind>& kinds, int n, bool chain,
+                                bool floating_base) {
+  ModelBuilder builder(name, floating_base);
+  builder.add_link("l0", random.inertia());
+  for (int i = 1; i <= n; ++i) {
+    const std::string link = message("l", i);
+    builder.add_link(link, random.inertia());
+    JointSpec joint;
+    joint.name = message("j", i);
+    joint.kind = kinds[static_cast<std::size_t>(i) % kinds.size()];
+    joint.parent = message("l", chain ? i - 1 : random.index(i));
+    joint.child = link;
+    joint.X_PJ = random.pose();
+    joint.axis = random.vec3();
+    joint.armature = i % 2 ? 0 : random.uniform(0.01, 0.2);
+    joint.damping = random.uniform(0, 1);
+    joint.friction = random.uniform(0, 1);
+    builder.add_joint(joint);
+    if (i % 3) continue;
+    builder.add_link(message(link, "_tool"), random.inertia());
+    JointSpec weld;
+    weld.name = message(joint.name, "_weld");
+    weld.parent = link, weld.child = message(link, "_tool");
+    weld.X_PJ = random.pose();
+    builder.add_joint(weld);
+  }
+  return builder;
+}
+
+// A tree in which joints follow one another: along one branch, across branches, through a chain, of another type, backwards.
+// With `free` the same tree whose joints are all independent.
+inline Model mimic_tree(bool free) {
+  Random random(11);
+  ModelBuilder builder("mimic", true);
+  const auto link = [&](int i) { builder.add_link(message("l", i), random.inertia()); };
+  link(0);
+  struct Row {
+    int parent;
+    JointKind kind;
+    const char* source;
+    double ratio, offset;
+  };
+  const Row rows[] = {{0, JointKind::revolute, "", 0, 0},     {1, JointKind::revolute, "j1", -0.7, 0.2},
+                      {2, JointKind::prismatic, "j1", 0.3, 0}, {0, JointKind::revolute, "j6", 1.5, -0.1},
+                      {4, JointKind::planar, "", 0, 0},        {5, JointKind::prismatic, "", 0, 0},
+                      {6, JointKind::revolute, "j2", 2, 0.5},  {7, JointKind::continuous, "", 0, 0}};
+  int i = 0;
+  for (const Row& row : rows) {
+    link(++i);
+    JointSpec joint;
+    joint.name = message("j", i);
+    joint.kind = row.kind;
+    joint.parent = message("l", row.parent), joint.child = message("l", i);
+    joint.X_PJ = random.pose();
+    joint.axis = random.vec3();
+    if (*row.source && !free) joint.mimic = MimicSpec{row.source, row.ratio, row.offset};
+    builder.add_joint(joint);
+  }
+  return builder.build({});
+}
+
+inline std::vector<Case> battery() {
+  std::vector<Case> cases;
+  Random random(7);
+  const std::vector<JointKind> all(std::begin(joint_kinds), std::end(joint_kinds));
+  for (std::size_t k = 0; k < all.size(); ++k)
+    cases.push_back({kind_labels[k], random_tree(kind_labels[k], random, {all[k]}, 3, true, false).build({})});
+  cases.push_back({"chain", random_tree("chain", random, {JointKind::revolute}, 7, true, false).build({})});
+  cases.push_back({"tree", random_tree("tree", random, all, 13, false, false).build({})});
+  cases.push_back({"free-flying tree", random_tree("flying", random, all, 12, false, true).build({})});
+  cases.push_back({"mimic", mimic_tree(false)});
+  return cases;
+}
+
+}  // namespace robosim::testing

@@ -1,0 +1,57 @@
+// No algorithm takes memory: everything was taken with Data. Counted by replacing the global operator new.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "dynamics/energy.h"
+#include "dynamics/forward_dynamics.h"
+#include "dynamics/jacobian.h"
+#include "random_models.h"
+
+namespace {
+long allocations = 0;
+}
+
+// Never inlined: a compiler that sees malloc behind new warns of the mismatch with delete.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* p = std::malloc(size ? size : 1)) return p;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void* operator new[](std::size_t size) { return operator new(size); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+
+using namespace robosim;
+using namespace robosim::testing;
+
+TEST_CASE("kinematics and dynamics allocate nothing") {
+  for (const Case& c : battery()) {
+    CAPTURE(c.label);
+    const Model& model = c.model;
+    Random random(1);
+    Data<double> data(model);
+    const Numbers q = random.configuration(model), v = random.numbers(model.n_v), a = random.numbers(model.n_v);
+    const std::size_t n = static_cast<std::size_t>(model.n_v);
+    Numbers tau(n), M(n * n), J(6 * n), next(q.size());
+    const long before = allocations;
+    forward_kinematics(model, data, q.data());
+    forward_velocities(model, data, v.data());
+    forward_accelerations(model, data, v.data(), a.data());
+    frame_jacobian(model, data, model.frames.back(), Axes::local, J.data());
+    const double energy = kinetic_energy(model, data, v.data()) + potential_energy(model, data);
+    rnea(model, data, q.data(), v.data(), a.data(), tau.data(), data.external.data());
+    nonlinear_effects(model, data, q.data(), v.data(), tau.data());
+    gravity_forces(model, data, q.data(), tau.data());
+    crba(model, data, q.data(), M.data());
+    forward_dynamics(model, data, q.data(), v.data(), a.data(), tau.data(), data.external.data());
+    integrate(model, q.data(), v.data(), next.data());
+    difference(model, q.data(), next.data(), tau.data());
+    CHECK(allocations == before);
+    CHECK(energy == energy);
+  }
+}

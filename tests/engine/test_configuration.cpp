@@ -1,0 +1,127 @@
+// Moving on the configuration manifold, and the exponentials and logarithms behind it.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "base/dual.h"
+#include "random_models.h"
+
+using namespace robosim;
+using namespace robosim::testing;
+
+namespace {
+
+double distance(const Numbers& a, const Numbers& b) {
+  double worst = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) worst = std::max(worst, std::abs(a[k] - b[k]));
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("difference undoes integrate, from the smallest to the largest turns") {
+  for (const Case& c : battery()) {
+    CAPTURE(c.label);
+    Random random(1);
+    for (const double size : {0.0, 1e-300, 1e-12, 1e-8, 1e-5, 1e-3, 0.1, 0.4999, 0.5001, 1.0, 1.8}) {
+      CAPTURE(size);
+      const Numbers q = random.configuration(c.model), v = random.numbers(c.model.n_v, size);  // |w| < sqrt(3) 1.8 < pi
+      Numbers moved(q.size()), back(v.size());
+      integrate(c.model, q.data(), v.data(), moved.data());
+      difference(c.model, q.data(), moved.data(), back.data());
+      CHECK(distance(back, v) < 2e-14 * std::max(1.0, 10 * size));  // q itself is rounded at 1e-16
+      Numbers half = v, twice = q;
+      for (double& x : half) x *= 0.5;
+      integrate(c.model, twice.data(), half.data(), twice.data());  // in place
+      integrate(c.model, twice.data(), half.data(), twice.data());
+      CHECK(distance(twice, moved) < 1e-14 * std::max(1.0, 10 * size));  // a constant v is a one-parameter group
+    }
+  }
+}
+
+TEST_CASE("integrating the difference arrives, also across half turns") {
+  for (const Case& c : battery()) {
+    CAPTURE(c.label);
+    Random random(2);
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      const Numbers q0 = random.configuration(c.model), q1 = random.configuration(c.model);
+      Numbers v(static_cast<std::size_t>(c.model.n_v)), q(q0.size());
+      difference(c.model, q0.data(), q1.data(), v.data());
+      integrate(c.model, q0.data(), v.data(), q.data());
+      for (const Joint& joint : c.model.joints) {
+        if (joint.mimic || joint.n_q == 0) continue;
+        const SE3d X = joint_placement(joint, q.data() + joint.q_index), Y = joint_placement(joint, q1.data() + joint.q_index);
+        CHECK(norm(X.p - Y.p) < 1e-12);  // near |w| = pi the logarithm's direction loses a few digits
+        for (int i = 0; i < 3; ++i) CHECK(norm(X.R.row[i] - Y.R.row[i]) < 1e-12);
+        if (joint.n_v == 6) CHECK(norm(Vec3d{v[joint.v_index + 3], v[joint.v_index + 4], v[joint.v_index + 5]}) <= pi + 1e-12);
+        if (joint.n_v == 3) CHECK(std::abs(v[joint.v_index + 2]) <= pi + 1e-12);
+      }
+    }
+  }
+}
+
+TEST_CASE("derivatives of difference are exact at and near zero") {
+  // d/de difference(q, integrate(q, e v)) = v at e = 0: the series branch must carry derivatives too.
+  for (const Case& c : battery()) {
+    CAPTURE(c.label);
+    Random random(4);
+    const Numbers q = random.configuration(c.model), v = random.numbers(c.model.n_v);
+    for (const double start : {0.0, 1e-9, 1e-3}) {
+      std::vector<Dual> from(q.begin(), q.end()), along(v.size()), to(q.size()), back(v.size());
+      for (std::size_t k = 0; k < v.size(); ++k) along[k] = {start * v[k], v[k]};
+      integrate(c.model, from.data(), along.data(), to.data());
+      difference(c.model, from.data(), to.data(), back.data());
+      for (std::size_t k = 0; k < v.size(); ++k) CHECK(std::abs(back[k].derivative - v[k]) < 1e-12);
+    }
+  }
+}
+
+TEST_CASE("rotation series meet their closed forms") {
+  for (const double angle : {0.3, 0.4999999, 0.5, 0.5000001, 0.8, 2.0}) {
+    const RotationSeries<double> f(angle * angle);
+    CHECK(f.A == doctest::Approx(std::sin(angle) / angle).epsilon(1e-15));
+    CHECK(f.B == doctest::Approx((1 - std::cos(angle)) / (angle * angle)).epsilon(1e-14));  // the reference cancels
+    CHECK(f.C == doctest::Approx((angle - std::sin(angle)) / std::pow(angle, 3)).epsilon(1e-13));
+    CHECK(f.D == doctest::Approx((1 - angle / 2 / std::tan(angle / 2)) / (angle * angle)).epsilon(1e-13));
+  }
+  const double below = 0.25 * (1 - 1e-15), above = 0.25;
+  const RotationSeries<double> a(below), b(above);
+  for (const auto& [x, y] : {std::pair{a.A, b.A}, {a.B, b.B}, {a.C, b.C}, {a.D, b.D}}) CHECK(std::abs(x - y) < 5e-15);
+}
+
+TEST_CASE("logarithm of a pose, up to half turns about any axis") {
+  Random random(6);
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    const double size = repeat % 4 == 0 ? pi - 1e-9 * repeat : random.uniform(0, pi);
+    Vec3d axis = random.vec3();
+    axis *= 1 / norm(axis);
+    const Motion<double> V{size * axis, random.vec3()};
+    const SE3d X = exp_motion(V), Y = exp_motion(log_pose(X));
+    CHECK(norm(X.p - Y.p) < 1e-13);
+    for (int i = 0; i < 3; ++i) CHECK(norm(X.R.row[i] - Y.R.row[i]) < 1e-14);
+    if (size < 3.1) CHECK(norm(log_pose(X).angular - V.angular) < 1e-13);
+  }
+}
+
+TEST_CASE("samples keep the limits and rotations are unbiased") {
+  ModelBuilder builder("sampled", true);
+  builder.add_link("base", {1, {}, Mat3d::identity()});
+  builder.add_link("slider", {1, {}, Mat3d::identity()});
+  JointSpec joint;
+  joint.name = "slide", joint.kind = JointKind::prismatic, joint.parent = "base", joint.child = "slider";
+  joint.lower = {0.2}, joint.upper = {0.3};
+  builder.add_joint(joint);
+  const Model model = builder.build({});
+  Random random(8);
+  const int n = 20000;
+  Mat3d mean;
+  for (int repeat = 0; repeat < n; ++repeat) {
+    const Numbers q = random.configuration(model);
+    CHECK_MESSAGE((q[7] >= 0.2 && q[7] <= 0.3), q[7]);
+    mean += (1.0 / n) * quaternion_rotation(q.data() + 3);
+  }
+  // Each entry of a uniform rotation has mean 0 and variance 1/3: five standard deviations of the mean.
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) CHECK(std::abs(mean(i, j)) < 5 * std::sqrt(1. / 3 / n));
+}

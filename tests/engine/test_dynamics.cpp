@@ -1,0 +1,297 @@
+// Every kernel on every joint type, against exact derivatives by dual numbers and against the identities that tie the
+// algorithms together. Tolerance 1e-12 relative to the largest entry, unless a reason is given: all quantities are of order
+// one to a hundred and every chain of operations is short.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/dual.h"
+#include "dynamics/energy.h"
+#include "dynamics/forward_dynamics.h"
+#include "dynamics/jacobian.h"
+#include "random_models.h"
+
+using namespace robosim;
+using namespace robosim::testing;
+using Duals = std::vector<Dual>;
+
+namespace {
+
+// The direction of differentiation: q moves along v, and where given v along a.
+Duals moving(const Model& model, const Numbers& q, const Numbers& v) {
+  Duals from(q.begin(), q.end()), along(v.size()), out(q.size());
+  for (std::size_t k = 0; k < v.size(); ++k) along[k] = {0, v[k]};
+  integrate(model, from.data(), along.data(), out.data());
+  return out;
+}
+
+Duals with_rate(const Numbers& x, const Numbers& rate) {
+  Duals out(x.size());
+  for (std::size_t k = 0; k < x.size(); ++k) out[k] = {x[k], rate[k]};
+  return out;
+}
+
+void check_close(double x, double reference, double scale = 1, double tolerance = 1e-12) {
+  CHECK(std::abs(x - reference) <= tolerance * std::max({1.0, std::abs(scale), std::abs(reference)}));
+}
+
+void check_close(const Vec3d& x, const Vec3d& reference) {
+  const double scale = std::sqrt(squared_norm(reference));
+  for (int i = 0; i < 3; ++i) check_close(x[i], reference[i], scale);
+}
+
+void check_close(const Numbers& x, const Numbers& reference, double tolerance = 1e-12) {
+  REQUIRE(x.size() == reference.size());
+  double scale = 0;
+  for (double r : reference) scale = std::max(scale, std::abs(r));
+  for (std::size_t k = 0; k < x.size(); ++k) check_close(x[k], reference[k], scale, tolerance);
+}
+
+Vec3d rate(const Vec3<Dual>& a) { return {a.x.derivative, a.y.derivative, a.z.derivative}; }
+
+// R^T dR/dt is the cross-product matrix of the body's angular velocity.
+Vec3d body_rate(const Mat3<Dual>& R) {
+  Mat3d value, derivative;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) value(i, j) = R(i, j).value, derivative(i, j) = R(i, j).derivative;
+  const Mat3d W = transpose(value) * derivative;
+  return {W(2, 1), W(0, 2), W(1, 0)};
+}
+
+std::vector<Force<double>> random_forces(Random& random, const Model& model) {
+  std::vector<Force<double>> forces(static_cast<std::size_t>(model.n_bodies()));
+  for (auto& f : forces) f = {random.vec3(3), random.vec3(5)};
+  return forces;
+}
+
+template <class F>
+void over_battery(F&& f) {
+  for (const Case& c : battery()) {
+    CAPTURE(c.label);
+    Random random(3);
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      const Numbers q = random.configuration(c.model), v = random.numbers(c.model.n_v, 2), a = random.numbers(c.model.n_v, 3);
+      f(c.model, random, q, v, a);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("velocities and accelerations are the derivatives of placements and velocities") {
+  over_battery([](const Model& model, Random&, const Numbers& q, const Numbers& v, const Numbers& a) {
+    Data<double> data(model);
+    forward_kinematics(model, data, q.data());
+    forward_velocities(model, data, v.data());
+    forward_accelerations(model, data, v.data(), a.data());
+    Data<Dual> dual(model);
+    const Duals q_dual = moving(model, q, v), v_dual = with_rate(v, a);
+    forward_kinematics(model, dual, q_dual.data());
+    forward_velocities(model, dual, v_dual.data());
+    for (int i = 1; i < model.n_bodies(); ++i) {
+      check_close(data.V[i].angular, body_rate(dual.X_WB[i].R));
+      check_close(data.V[i].linear, transpose_times(data.X_WB[i].R, rate(dual.X_WB[i].p)));
+      check_close(data.A[i].angular, rate(dual.V[i].angular));
+      check_close(data.A[i].linear, rate(dual.V[i].linear));
+    }
+    for (const Frame& frame : model.frames) {
+      const Motion<double> A = frame_acceleration(model, data, frame, Axes::world);
+      const Motion<Dual> V = frame_velocity(model, dual, frame, Axes::world);
+      check_close(A.angular, rate(V.angular));
+      check_close(A.linear, rate(V.linear));
+    }
+  });
+}
+
+TEST_CASE("frame Jacobians map v to the derivative of the frame's placement") {
+  over_battery([](const Model& model, Random&, const Numbers& q, const Numbers& v, const Numbers&) {
+    Data<double> data(model);
+    forward_kinematics(model, data, q.data());
+    Data<Dual> dual(model);
+    forward_kinematics(model, dual, moving(model, q, v).data());
+    Numbers J(static_cast<std::size_t>(6 * model.n_v));
+    for (const Frame& frame : model.frames) {
+      const SE3<Dual> X = frame_placement(model, dual, frame);
+      const Mat3d R = frame_placement(model, data, frame).R;
+      for (const Axes axes : {Axes::world, Axes::local}) {
+        frame_jacobian(model, data, frame, axes, J.data());
+        double Jv[6] = {};
+        for (int row = 0; row < 6; ++row)
+          for (int k = 0; k < model.n_v; ++k) Jv[row] += J[row * model.n_v + k] * v[k];
+        const Vec3d linear = rate(X.p), angular = body_rate(X.R);
+        check_close({Jv[0], Jv[1], Jv[2]}, axes == Axes::world ? linear : transpose_times(R, linear));
+        check_close({Jv[3], Jv[4], Jv[5]}, axes == Axes::world ? R * angular : angular);
+      }
+    }
+  });
+}
+
+TEST_CASE("the mass matrix is what inverse dynamics makes of unit accelerations, symmetric and positive definite") {
+  over_battery([](const Model& model, Random&, const Numbers& q, const Numbers& v, const Numbers&) {
+    Data<double> data(model);
+    const int n = model.n_v;
+    Numbers M(static_cast<std::size_t>(n * n)), tau(v.size()), g(v.size()), unit(v.size()), still(v.size());
+    crba(model, data, q.data(), M.data());
+    gravity_forces(model, data, q.data(), g.data());
+    for (int k = 0; k < n; ++k) {
+      std::fill(unit.begin(), unit.end(), 0.0);
+      unit[k] = 1;
+      rnea(model, data, q.data(), still.data(), unit.data(), tau.data());
+      Numbers column(v.size());
+      for (int l = 0; l < n; ++l) {
+        column[l] = M[l * n + k];
+        tau[l] -= g[l];
+        CHECK(M[l * n + k] == M[k * n + l]);
+      }
+      check_close(tau, column, 1e-11);  // g cancels
+    }
+    forward_kinematics(model, data, q.data());
+    forward_velocities(model, data, v.data());
+    double energy = 0;
+    for (int k = 0; k < n; ++k)
+      for (int l = 0; l < n; ++l) energy += 0.5 * v[k] * M[k * n + l] * v[l];
+    check_close(kinetic_energy(model, data, v.data()), energy);
+    cholesky_factor(M.data(), n);
+    for (int k = 0; k < n; ++k) CHECK(std::isfinite(M[k * n + k]));
+  });
+}
+
+TEST_CASE("forward and inverse dynamics undo each other, with external forces") {
+  over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& tau) {
+    Data<double> data(model);
+    const auto forces = random_forces(random, model);
+    Numbers a(v.size()), back(v.size());
+    forward_dynamics(model, data, q.data(), v.data(), tau.data(), a.data(), forces.data());
+    rnea(model, data, q.data(), v.data(), a.data(), back.data(), forces.data());
+    check_close(back, tau, 1e-10);  // the condition of M amplifies rounding
+    Numbers in_place = tau;
+    forward_dynamics(model, data, q.data(), v.data(), in_place.data(), in_place.data(), forces.data());
+    CHECK(in_place == a);
+  });
+}
+
+TEST_CASE("power: the energy's derivative is what the joints and external forces put in") {
+  over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& a) {
+    Data<double> data(model);
+    const auto forces = random_forces(random, model);
+    Numbers tau(v.size());
+    rnea(model, data, q.data(), v.data(), a.data(), tau.data(), forces.data());
+    double power = 0, scale = 0;
+    for (int k = 0; k < model.n_v; ++k) power += tau[k] * v[k], scale = std::max(scale, std::abs(tau[k] * v[k]));
+    for (int i = 1; i < model.n_bodies(); ++i) power += dot(data.V[i], forces[i]);
+    Data<Dual> dual(model);
+    const Duals v_dual = with_rate(v, a);
+    forward_kinematics(model, dual, moving(model, q, v).data());
+    forward_velocities(model, dual, v_dual.data());
+    const Dual energy = kinetic_energy(model, dual, v_dual.data()) + potential_energy(model, dual);
+    check_close(power, energy.derivative, scale);
+  });
+}
+
+TEST_CASE("gravity forces are the gradient of the potential energy") {
+  over_battery([](const Model& model, Random&, const Numbers& q, const Numbers& v, const Numbers&) {
+    Data<double> data(model);
+    Numbers g(v.size()), gradient(v.size()), h(v.size()), still(v.size());
+    gravity_forces(model, data, q.data(), g.data());
+    nonlinear_effects(model, data, q.data(), still.data(), h.data());
+    check_close(h, g);
+    for (int k = 0; k < model.n_v; ++k) {
+      Numbers unit(v.size());
+      unit[k] = 1;
+      Data<Dual> dual(model);
+      forward_kinematics(model, dual, moving(model, q, unit).data());
+      gradient[k] = potential_energy(model, dual).derivative;
+    }
+    check_close(g, gradient);
+  });
+}
+
+TEST_CASE("Coriolis forces obey Lagrange: v . (Mdot v - 2 c) = 0 for every pair of directions") {
+  // Polarised in v: c is quadratic, so that the power balance at v + w, v - w and each alone fixes all of it up to the
+  // gyroscopic part, which does no work; the Python oracle checks that part.
+  over_battery([](const Model& model, Random&, const Numbers& q, const Numbers& v, const Numbers&) {
+    Model floating = model;
+    floating.gravity = {};
+    Data<double> data(floating);
+    Numbers c(v.size()), M(v.size() * v.size());
+    nonlinear_effects(floating, data, q.data(), v.data(), c.data());
+    Data<Dual> dual(floating);
+    Duals M_dual(M.size());
+    crba(floating, dual, moving(floating, q, v).data(), M_dual.data());
+    double left = 0, right = 0, scale = 0;
+    for (int k = 0; k < model.n_v; ++k) {
+      right += 2 * v[k] * c[k];
+      scale = std::max(scale, std::abs(v[k] * c[k]));
+      for (int l = 0; l < model.n_v; ++l) left += v[k] * M_dual[k * model.n_v + l].derivative * v[l];
+    }
+    check_close(left, right, scale);
+  });
+}
+
+TEST_CASE("a force on a frame acts through the frame's Jacobian") {
+  over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& a) {
+    Data<double> data(model);
+    forward_kinematics(model, data, q.data());
+    const Frame& frame = model.frames[random.index(static_cast<int>(model.frames.size()))];
+    const Force<double> F{random.vec3(), random.vec3(4)};
+    std::vector<Force<double>> external(static_cast<std::size_t>(model.n_bodies()));
+    add_frame_force(data, frame, F, external.data());
+    Numbers J(static_cast<std::size_t>(6 * model.n_v)), tau(v.size()), without(v.size());
+    frame_jacobian(model, data, frame, Axes::world, J.data());
+    rnea(model, data, q.data(), v.data(), a.data(), tau.data(), external.data());
+    rnea(model, data, q.data(), v.data(), a.data(), without.data());
+    for (int k = 0; k < model.n_v; ++k)
+      for (int i = 0; i < 3; ++i) without[k] -= J[i * model.n_v + k] * F.linear[i] + J[(3 + i) * model.n_v + k] * F.angular[i];
+    check_close(tau, without);
+  });
+}
+
+TEST_CASE("a mimic model is the free model moved along its constraint") {
+  const Model model = mimic_tree(false), free = mimic_tree(true);
+  REQUIRE(model.has_mimic);
+  REQUIRE(model.n_v < free.n_v);
+  Random random(5);
+  const Numbers q = random.configuration(model), v = random.numbers(model.n_v), a = random.numbers(model.n_v);
+  // G maps v to the free model's velocities; q by the same ratios and offsets.
+  Numbers q_free(free.n_q), v_free(free.n_v), a_free(free.n_v), G(free.n_v * model.n_v);
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    const Joint &joint = model.joints[i], &own = free.joints[i];
+    for (int k = 0; k < own.n_q; ++k)
+      q_free[own.q_index + k] = joint.mimic ? joint.ratio * q[joint.q_index] + joint.offset : q[joint.q_index + k];
+    for (int k = 0; k < own.n_v; ++k) G[(own.v_index + k) * model.n_v + joint.v_index + k] = joint.ratio;
+  }
+  for (int k = 0; k < free.n_v; ++k)
+    for (int l = 0; l < model.n_v; ++l) v_free[k] += G[k * model.n_v + l] * v[l], a_free[k] += G[k * model.n_v + l] * a[l];
+  Data<double> data(model), free_data(free);
+  forward_kinematics(model, data, q.data());
+  forward_kinematics(free, free_data, q_free.data());
+  for (int i = 1; i < model.n_bodies(); ++i) check_close(data.X_WB[i].p, free_data.X_WB[i].p);
+  Numbers tau(model.n_v), tau_free(free.n_v), reduced(model.n_v), M(model.n_v * model.n_v), M_free(free.n_v * free.n_v), GMG(M.size());
+  rnea(model, data, q.data(), v.data(), a.data(), tau.data());
+  rnea(free, free_data, q_free.data(), v_free.data(), a_free.data(), tau_free.data());
+  crba(model, data, q.data(), M.data());
+  crba(free, free_data, q_free.data(), M_free.data());
+  for (int k = 0; k < model.n_v; ++k)
+    for (int i = 0; i < free.n_v; ++i) {
+      reduced[k] += G[i * model.n_v + k] * tau_free[i];
+      for (int l = 0; l < model.n_v; ++l)
+        for (int j = 0; j < free.n_v; ++j)
+          GMG[k * model.n_v + l] += G[i * model.n_v + k] * M_free[i * free.n_v + j] * G[j * model.n_v + l];
+    }
+  check_close(tau, reduced);
+  check_close(M, GMG);
+}
+
+TEST_CASE("passive forces oppose motion and vanish at rest") {
+  const Model model = battery()[6].model;
+  Random random(9);
+  const Numbers v = random.numbers(model.n_v), rest(v.size());
+  Numbers tau(v.size());
+  passive_forces(model, v.data(), tau.data());
+  for (int k = 0; k < model.n_v; ++k)
+    CHECK(tau[k] == -(model.damping[k] * v[k] + (v[k] > 0 ? model.friction[k] : -model.friction[k])));
+  passive_forces(model, rest.data(), tau.data());
+  for (double x : tau) CHECK(x == 0);
+}
