@@ -35,7 +35,7 @@ def _vee(W: np.ndarray) -> np.ndarray:
 
 
 def _velocity(body: Body, path: Callable[[float], np.ndarray], t: float, h: float) -> np.ndarray:
-    """[linear velocity of the com; angular velocity] in world axes at time t, by a five-point difference (error h^4)."""
+    """[linear velocity of the com; angular velocity] in world axes at time t, by five-point differences."""
     states = [_state(body, path(t + k * h)) for k in (-2, -1, 1, 2)]
     weights = np.array([1, -8, 8, -1]) / (12 * h)
     R = _state(body, path(t))[0]

@@ -21,7 +21,7 @@ def posed(R, p):
 
 
 def test_two_link_arm_has_the_closed_form_of_the_textbook():
-    # Siciliano et al., "Robotics" (2009), eq. 7.82: planar arm in a vertical plane; angles from the horizontal, about -y.
+    # Siciliano et al., "Robotics" (2009), eq. 7.82: planar arm in a vertical plane, angles from the horizontal.
     m, length, c, inertia = (2.0, 1.5), (0.7, 0.5), (0.3, 0.2), (0.05, 0.02)
 
     def first(q):
