@@ -31,6 +31,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -53,6 +54,7 @@ from robosim.scene.yaml_nodes import Node, read_yaml
 __all__ = ["read_scene", "save_scene"]
 
 FORMAT, VERSION = "robosim-scene", 1
+_NOT_BARE = ("true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf")
 _MAX_POINT_BYTES = 64 * 2**20
 _SHAPES = ("sphere", "box", "cylinder", "capsule", "half_space", "convex")
 _SIZES = {"sphere": ("radius",), "box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"),
@@ -327,8 +329,9 @@ def _pose_entry(X: Pose) -> dict[str, list[float]]:
 
 
 def _text(text: str) -> str:
-    """Text as a quoted YAML scalar (JSON strings are YAML)."""
-    return json.dumps(text, ensure_ascii=False)
+    """Text as a YAML scalar: bare where it cannot be taken for anything else, else quoted (JSON strings are YAML)."""
+    bare = re.fullmatch(r"[A-Za-z_][\w.-]*", text, re.ASCII) and text.lower() not in _NOT_BARE
+    return text if bare else json.dumps(text, ensure_ascii=False)
 
 
 def _flow(value: Any) -> str:
