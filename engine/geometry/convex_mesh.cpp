@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "geometry/convex_hull.h"
 #include "geometry/smallest_ball.h"
@@ -39,6 +41,30 @@ void build_adjacency(ConvexMesh& mesh) {
   std::vector<int> at(mesh.neighbour_begin.begin(), mesh.neighbour_begin.end() - 1);
   for (const auto& f : mesh.faces)
     for (int k = 0; k < 3; ++k) mesh.neighbours[at[f[k]]++] = f[(k + 1) % 3];
+}
+
+// Every edge between two places is there as often one way as the other.
+void check_closed(const std::vector<Vec3d>& vertices, const std::vector<std::array<int, 3>>& faces) {
+  // Vertices at one place count as one: the first of them in sorted order.
+  const auto less = [&](int i, int j) {
+    const Vec3d &p = vertices[i], &q = vertices[j];
+    return p.x != q.x ? p.x < q.x : (p.y != q.y ? p.y < q.y : p.z < q.z);
+  };
+  std::vector<int> order(vertices.size()), place(vertices.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), less);
+  for (std::size_t k = 0; k < order.size(); ++k)
+    place[order[k]] = k > 0 && !less(order[k - 1], order[k]) ? place[order[k - 1]] : order[k];
+  std::vector<std::pair<int, int>> there, back;
+  for (const auto& f : faces)
+    for (int k = 0; k < 3; ++k) {
+      const int i = place[f[k]], j = place[f[(k + 1) % 3]];
+      there.push_back({i, j}), back.push_back({j, i});
+    }
+  std::sort(there.begin(), there.end());
+  std::sort(back.begin(), back.end());
+  if (there != back)
+    throw std::invalid_argument("convex: the faces are not a closed surface; leave them out to take the hull");
 }
 
 }  // namespace
@@ -82,6 +108,7 @@ ConvexMesh convex_mesh(const std::vector<Vec3d>& vertices, const std::vector<std
         throw std::invalid_argument(message.str());
       }
   ConvexMesh mesh = convex_hull_mesh(vertices);
+  check_closed(vertices, faces);
   // A closed outward surface on these vertices encloses as much as their hull exactly when it is the hull's surface.
   double volume = 0;
   Vec3d centroid;

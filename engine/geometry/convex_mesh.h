@@ -10,7 +10,7 @@
 namespace robosim {
 
 struct ConvexMesh {
-  std::vector<Vec3d> vertices;            // [m], each one a corner of the hull
+  std::vector<Vec3d> vertices;            // [m], on the hull's surface
   std::vector<std::array<int, 3>> faces;  // triangles, counter-clockwise seen from outside
   // Neighbours of vertex i: neighbours[neighbour_begin[i] .. neighbour_begin[i + 1]).
   std::vector<int> neighbour_begin, neighbours;
@@ -19,13 +19,13 @@ struct ConvexMesh {
   Ball ball;          // smallest ball around the vertices
 };
 
-// The convex hull of points in any order; points inside it, on its faces and repeated ones are dropped.
+// The convex hull of points in any order; points inside it, repeated ones and nearly all on its faces are dropped.
 // Throws std::invalid_argument when there are fewer than four points, a coordinate is not finite or beyond 1e6 m, or the points
 // are flat: thinner than 1e-9 of their extent.
 ConvexMesh convex_hull_mesh(const std::vector<Vec3d>& points);
 
-// A mesh from vertices and the outward triangles of its surface. Repeated vertices are merged and unused ones dropped.
-// Throws std::invalid_argument when the surface is not a closed convex one with outward faces (to 1e-9 of its extent).
+// A mesh from vertices and the outward triangles of its surface. The mesh is that of the vertices' hull; the faces are a check.
+// Throws std::invalid_argument when the surface is not a closed convex one with outward faces (volume to 1e-6).
 ConvexMesh convex_mesh(const std::vector<Vec3d>& vertices, const std::vector<std::array<int, 3>>& faces);
 
 }  // namespace robosim

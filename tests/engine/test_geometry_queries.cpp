@@ -1,0 +1,195 @@
+// Queries in C++: caches change no answer, analytic pairs agree with GJK and EPA, nothing is allocated, bounds bound.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <random>
+#include <vector>
+
+#include "geometry/pair_table.h"
+#include "geometry/query.h"
+
+using namespace robosim;
+
+namespace {
+std::atomic<long> allocations{0};
+}
+[[gnu::noinline]] void* operator new(std::size_t n) {
+  ++allocations;
+  if (void* p = std::malloc(n)) return p;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+
+namespace {
+
+struct Random {
+  std::mt19937_64 engine{1};
+  double uniform(double a, double b) { return a + (b - a) * (static_cast<double>(engine() >> 11) * 0x1p-53); }
+  double sign_free() { return uniform(-1, 1) + uniform(-1, 1) + uniform(-1, 1); }
+
+  SE3d pose(double reach) {
+    Vec3d a(sign_free(), sign_free(), sign_free()), b(sign_free(), sign_free(), sign_free());
+    a *= 1 / norm(a);
+    b -= dot(a, b) * a;
+    b *= 1 / norm(b);
+    return {{a, b, cross(a, b)}, {uniform(-reach, reach), uniform(-reach, reach), uniform(-reach, reach)}};
+  }
+  Shape shape(ShapeType type) {
+    switch (type) {
+      case ShapeType::sphere: return Shape::sphere(uniform(0.05, 0.4));
+      case ShapeType::box: return Shape::box({uniform(0.05, 0.5), uniform(0.05, 0.5), uniform(0.05, 0.5)});
+      case ShapeType::capsule: return Shape::capsule(uniform(0.05, 0.2), uniform(0.05, 0.5));
+      case ShapeType::cylinder: return Shape::cylinder(uniform(0.05, 0.4), uniform(0.05, 0.5));
+      case ShapeType::half_space: return Shape::half_space();
+      case ShapeType::convex: break;
+    }
+    std::vector<Vec3d> points(static_cast<std::size_t>(uniform(8, 120)));
+    for (Vec3d& p : points) p = Vec3d(0.4 * sign_free(), 0.3 * sign_free(), 0.2 * sign_free());
+    return Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)));
+  }
+};
+
+template <class F>
+void for_all_pairs(F&& f) {
+  for (int a = 0; a < n_shape_types; ++a)
+    for (int b = 0; b < n_shape_types; ++b) {
+      CAPTURE(shape_type_names[a]);
+      CAPTURE(shape_type_names[b]);
+      f(static_cast<ShapeType>(a), static_cast<ShapeType>(b));
+    }
+}
+
+}  // namespace
+
+// Two solvers that both certify their answer differ by no more than their certificates: 1e-9 m.
+TEST_CASE("a cache changes no answer") {
+  Random random;
+  for_all_pairs([&](ShapeType a, ShapeType b) {
+    if (a == b && a == ShapeType::half_space) return;
+    const Shape A = random.shape(a), B = random.shape(b);
+    PairCache cache;
+    SE3d X_WA = random.pose(0.5), X_WB = random.pose(0.5);
+    for (int i = 0; i < 60; ++i) {
+      if (i % 7 == 0) X_WA = random.pose(0.5);
+      X_WB = i % 5 == 0 ? random.pose(0.5) : SE3d(X_WB.R, X_WB.p + Vec3d(0.02, -0.01, 0.03));
+      const double distance = signed_distance(A, X_WA, B, X_WB).distance;
+      CHECK(std::fabs(signed_distance(A, X_WA, B, X_WB, &cache).distance - distance) < 1e-9);
+      for (double margin : {0.0, 0.05, 0.3})
+        if (std::fabs(distance - margin) > 1e-9)
+          CHECK(closer_than(margin, A, X_WA, B, X_WB, &cache) == (distance < margin));
+      for (double enough : {0.0, 0.1, 10.0}) {
+        const double bound = distance_lower_bound(enough, A, X_WA, B, X_WB, &cache);
+        CHECK(bound >= 0);
+        CHECK(bound <= std::fmax(distance, 0.0) + 1e-12);
+        CHECK(bound >= std::fmin(enough, distance) - 1.01e-6);
+      }
+    }
+  });
+}
+
+TEST_CASE("analytic pairs agree with GJK and EPA") {
+  Random random;
+  int compared = 0;
+  for_all_pairs([&](ShapeType a, ShapeType b) {
+    const PairFunctions analytic = pair_functions(a, b), generic = generic_pair_functions(a, b);
+    if (!analytic.analytic || generic.signed_distance == nullptr || analytic.swapped || generic.swapped) return;
+    for (int i = 0; i < 300; ++i) {
+      const Shape A = random.shape(a), B = random.shape(b);
+      const SE3d X_AB = random.pose(i % 3 == 0 ? 0.1 : 0.7);
+      PairCache cache, other;
+      const Witness w = analytic.signed_distance(A, B, X_AB, cache), g = generic.signed_distance(A, B, X_AB, other);
+      CHECK(std::fabs(w.distance - g.distance) < 1e-9);
+      ++compared;
+    }
+  });
+  CHECK(compared >= 600);  // sphere-sphere and capsule-capsule at least: the others know only their own order
+}
+
+TEST_CASE("analytic pairs with a sphere agree with GJK and EPA in the other order") {
+  Random random;
+  for (ShapeType b : {ShapeType::box, ShapeType::capsule, ShapeType::cylinder}) {
+    const PairFunctions analytic = pair_functions(b, ShapeType::sphere), generic = generic_pair_functions(ShapeType::sphere, b);
+    REQUIRE(analytic.analytic);
+    REQUIRE_FALSE(analytic.swapped);
+    REQUIRE_FALSE(generic.swapped);
+    for (int i = 0; i < 300; ++i) {
+      const Shape A = random.shape(b), B = random.shape(ShapeType::sphere);
+      const SE3d X_AB = random.pose(i % 3 == 0 ? 0.1 : 0.7);
+      PairCache cache, other;
+      const double d = analytic.signed_distance(A, B, X_AB, cache).distance;
+      CHECK(std::fabs(generic.signed_distance(B, A, X_AB.inverse(), other).distance - d) < 1e-9);
+    }
+  }
+}
+
+TEST_CASE("no query allocates") {
+  Random random;
+  for_all_pairs([&](ShapeType a, ShapeType b) {
+    const Shape A = random.shape(a), B = random.shape(b);
+    PairCache cache;
+    for (int i = 0; i < 20; ++i) {
+      const SE3d X_WA = random.pose(0.5), X_WB = random.pose(0.5);
+      const long before = allocations;
+      signed_distance(A, X_WA, B, X_WB, &cache);
+      closer_than(0.01, A, X_WA, B, X_WB, &cache);
+      distance_lower_bound(0.1, A, X_WA, B, X_WB, &cache);
+      bounding_ball(A), bounding_box(A, X_WA), farthest_from(A, X_WB.p);
+      CHECK(allocations == before);
+    }
+  });
+}
+
+// Every pose here is exactly representable, so that centres coincide, faces are parallel and touch exactly.
+TEST_CASE("degenerate poses have finite, certified answers") {
+  Random random;
+  const Mat3d turns[] = {Mat3d::identity(), {{0, -1, 0}, {1, 0, 0}, {0, 0, 1}}, {{1, 0, 0}, {0, 0, -1}, {0, 1, 0}},
+                         {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}};
+  std::vector<Vec3d> corners;
+  for (int i = 0; i < 8; ++i) corners.push_back({i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5});
+  const Shape shapes[] = {Shape::sphere(0.5),         Shape::box({0.5, 0.5, 0.5}), Shape::capsule(0.25, 0.25),
+                          Shape::cylinder(0.5, 0.5),  Shape::box({1e-4, 0.5, 2}),  Shape::cylinder(1e-4, 3),
+                          Shape::capsule(1e-4, 0.5),  Shape::cylinder(3, 1e-4),    Shape::box({100, 100, 1e-3}),
+                          Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(corners)))};
+  const double steps[] = {0, 0.25, 0.5, 1, 1e-12, -1e-12, 1e-300};
+  for (const Shape& A : shapes)
+    for (const Shape& B : shapes)
+      for (const Mat3d& R : turns)
+        for (double x : steps)
+          for (double z : steps) {
+            CAPTURE(shape_type_names[static_cast<int>(A.type)]);
+            CAPTURE(shape_type_names[static_cast<int>(B.type)]);
+            CAPTURE(x);
+            CAPTURE(z);
+            const SE3d X(R, {x, 0, z});
+            const Witness w = signed_distance(A, SE3d(), B, X), v = signed_distance(B, X, A, SE3d());
+            const double size = bounding_ball(A).radius + bounding_ball(B).radius;
+            CHECK(std::isfinite(w.distance));
+            CHECK(std::fabs(norm(w.normal) - 1) < 1e-12);
+            CHECK(std::fabs(w.distance - v.distance) < 1e-9 * size);
+            CHECK(norm(w.p_WB - w.p_WA - w.distance * w.normal) < 1e-9 * size);
+            // A translation by the depth (and a little) separates.
+            if (w.distance < 0) {
+              const SE3d apart(R, X.p + (1e-8 * size - w.distance) * w.normal);
+              CHECK_FALSE(closer_than(0, A, SE3d(), B, apart));
+            }
+            if (std::fabs(w.distance) > 1e-9 * size) CHECK(closer_than(0, A, SE3d(), B, X) == (w.distance < 0));
+          }
+}
+
+TEST_CASE("sizes a million times apart") {
+  const Shape small = Shape::box({1e-4, 1e-4, 1e-4}), large = Shape::box({1e3, 1e3, 1e3}), slab = Shape::cylinder(1e3, 1e-4);
+  Random random;
+  for (int i = 0; i < 300; ++i) {
+    const SE3d X = random.pose(0);
+    const double reach = (std::fabs(X.R(2, 0)) + std::fabs(X.R(2, 1)) + std::fabs(X.R(2, 2))) * 1e-4;  // along z
+    const double gap = random.uniform(-1e-4, 1e-4), x = random.uniform(-500, 500), y = random.uniform(-500, 500);
+    for (const auto& [body, top] : {std::pair(&large, 1e3), std::pair(&slab, 1e-4)}) {
+      const Witness w = signed_distance(*body, SE3d(), small, SE3d(X.R, {x, y, top + reach + gap}));
+      CHECK(std::fabs(w.distance - gap) < 1e-9);
+    }
+  }
+}
