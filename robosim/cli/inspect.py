@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from robosim.cli.options import add_json, add_robot
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from robosim.cli.options import Subparsers
-    from robosim.model import Model
 
 
 def add_parsers(commands: Subparsers) -> None:
@@ -28,81 +28,18 @@ def add_parsers(commands: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Load, collect, print."""
-    from robosim.cli.options import load_model
-    from robosim.cli.output import print_json
+    """Load, measure, print."""
+    from robosim.cli.options import reading_options
+    from robosim.cli.output import busy, print_json
+    from robosim.urdf import inspect_robot
 
-    facts = collect(load_model(args))
+    with busy(f"inspecting {args.robot}"):
+        facts = inspect_robot(args.robot, **reading_options(args)).to_dict()
     if args.json:
         print_json(facts)
     else:
         print_facts(facts)
     return 0
-
-
-def collect(model: Model) -> dict[str, Any]:
-    """All facts as nested dicts and lists, see `robosim inspect --json`."""
-    limits = model.limits
-    masses = {link.name: link.mass for link in model.links}
-    velocity_names = list(model.velocity_names)
-    return {
-        "name": model.name,
-        "floating_base": model.floating_base,
-        "n_q": model.n_q,
-        "n_v": model.n_v,
-        "mass": sum(masses.values()),
-        "root": model.root_link,
-        "links": [
-            {"name": link.name, "mass": link.mass, "com": link.com, "inertia": link.inertia}
-            for link in model.links
-        ],
-        "joints": [
-            {
-                "name": joint.name,
-                "kind": joint.kind,
-                "parent": joint.parent,
-                "child": joint.child,
-                "axis": joint.axis,
-                "damping": joint.damping,
-                "friction": joint.friction,
-                "armature": joint.armature,
-                "mimic": None
-                if joint.mimic is None
-                else {
-                    "source": joint.mimic.source,
-                    "multiplier": joint.mimic.multiplier,
-                    "offset": joint.mimic.offset,
-                },
-            }
-            for joint in model.joints
-        ],
-        "positions": [
-            {"name": name, "lower": limits.lower[k], "upper": limits.upper[k]}
-            for k, name in enumerate(model.position_names)
-        ],
-        "velocities": [
-            {
-                "name": name,
-                "velocity": limits.velocity[k],
-                "acceleration": limits.acceleration[k],
-                "effort": limits.effort[k],
-            }
-            for k, name in enumerate(velocity_names)
-        ],
-        "acceleration_source": limits.acceleration_source,
-        "groups": {g.name: {"joints": list(g.joints), "tip": g.tip} for g in model.groups.values()},
-        "named_states": [
-            {"group": s.group, "name": s.name, "positions": dict(s.positions)} for s in model.named_states
-        ],
-        "end_effectors": {e.name: {"link": e.link, "group": e.group} for e in model.end_effectors.values()},
-        "colliders": [{"name": c.name, "link": c.link, "type": str(c.shape.type)} for c in model.colliders],
-        "collision_pairs": len(model.collision_pairs),
-        "disabled_collisions": [
-            {"link_a": d.link_a, "link_b": d.link_b, "reason": d.reason} for d in model.disabled_collisions
-        ],
-        "ignored": list(model.ignored),
-        "warnings": list(model.warnings),
-    }
 
 
 def print_facts(facts: Mapping[str, Any]) -> None:
@@ -119,7 +56,8 @@ def print_facts(facts: Mapping[str, Any]) -> None:
     if facts["positions"]:
         print_heading("Limits")
         print_table(("joint", "lower", "upper", "velocity", "acceleration", "effort"), _limit_rows(facts))
-        print(f"  accelerations: {facts['acceleration_source']}")
+        for line in _limit_sources(facts):
+            print(f"  {line}")
     if facts["groups"] or facts["named_states"]:
         print_heading("Groups and states")
         for name, group in facts["groups"].items():
@@ -189,6 +127,27 @@ def _limit_rows(facts: Mapping[str, Any]) -> list[Sequence[str]]:
     return rows
 
 
+def _limit_sources(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Where the limits come from: one line for each quantity, or several where joints differ."""
+    by_quantity: dict[str, dict[str, list[str]]] = {"positions": {}, "velocity": {}, "effort": {}}
+    for position in facts["positions"]:
+        by_quantity["positions"].setdefault(_file(position["source"]), []).append(position["name"])
+    for velocity in facts["velocities"]:
+        for quantity in ("velocity", "effort"):
+            source = _file(velocity["sources"][quantity])
+            by_quantity[quantity].setdefault(source, []).append(velocity["name"])
+    for quantity, sources in by_quantity.items():
+        for source, names in sources.items():
+            yield f"{quantity}: from {source}" + ("" if len(sources) == 1 else f" for {', '.join(names)}")
+    yield f"accelerations: {facts['acceleration_source']}"
+
+
+def _file(source: str) -> str:
+    """A source without its line, which differs from joint to joint."""
+    file, _, line = source.rpartition(":")
+    return file if file and line.isdecimal() else source
+
+
 def _rates(speed: Mapping[str, Any] | None, unit: str) -> tuple[str, str, str]:
     from robosim.cli.output import number
 
@@ -203,19 +162,32 @@ def _rates(speed: Mapping[str, Any] | None, unit: str) -> tuple[str, str, str]:
 
 
 def _print_colliders(facts: Mapping[str, Any]) -> None:
-    from robosim.cli.output import print_table
+    from robosim.cli.output import paint, print_table
 
-    by_link: dict[str, list[str]] = {}
-    for collider in facts["colliders"]:
-        by_link.setdefault(collider["link"], []).append(collider["type"])
     rows = []
-    for link, kinds in by_link.items():
-        counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-        rows.append((link, counts))
-    print_table(("link", "shapes"), rows, left=2)
+    for collider in facts["colliders"]:
+        fidelity = collider["fidelity"]
+        if fidelity is None:
+            rows.append((collider["link"], collider["type"], "", ""))
+            continue
+        made = (
+            "convex"
+            if fidelity["convex"]
+            else "hull"
+            if fidelity["pieces"] == 1
+            else f"{fidelity['pieces']} pieces"
+        )
+        off = "as the mesh" if fidelity["convex"] else f"stands off by {1e3 * fidelity['standoff']:.1f} mm"
+        if fidelity["left_out"] > 0:
+            off += f", leaves out {1e3 * fidelity['left_out']:.1f} mm"
+        rows.append((collider["link"], made, off, str(collider["mesh"])))
+    print_table(("link", "shape", "", ""), rows, left=4)
     print(f"  {facts['collision_pairs']} pairs are checked for self-collision")
-    reasons: dict[str, int] = {}
-    for pair in facts["disabled_collisions"]:
-        reasons[pair["reason"] or "no reason given"] = reasons.get(pair["reason"] or "no reason given", 0) + 1
+    reasons = Counter(pair["reason"] or "no reason given" for pair in facts["disabled_collisions"])
     for reason, count in reasons.items():
-        print(f"  {count} pairs of links are left out: {reason}")
+        print(f"  {count} {'pair' if count == 1 else 'pairs'} of links left out: {reason}")
+    for pair in facts["hull_only_pairs"]:
+        where = f"at {pair['overlaps']} of {facts['hull_samples']} random configurations, such as {pair['example']}"
+        checked = "" if pair["checked"] else " (not checked)"
+        line = f"{' and '.join(pair['links'])} collide only because of their hulls{checked}: {where}"
+        print(f"  {paint(line, 'yellow')}")

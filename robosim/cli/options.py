@@ -53,26 +53,30 @@ def add_json(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON on stdout, and nothing else")
 
 
+def reading_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Keyword arguments of `load_robot` that the options stand for."""
+    return {
+        "srdf": args.srdf,
+        "joint_limits": args.joint_limits,
+        "package_dirs": args.package_dir,
+        "convex": args.convex,
+    }
+
+
 def load_model(args: argparse.Namespace) -> Model:
     """The robot that the options name."""
-    from robosim import load_robot
     from robosim.cli.output import busy
+    from robosim.urdf import load_robot
 
     with busy(f"loading {args.robot}"):
-        return load_robot(
-            args.robot,
-            srdf=args.srdf,
-            joint_limits=args.joint_limits,
-            package_dirs=args.package_dir,
-            convex=args.convex,
-        )
+        return load_robot(args.robot, **reading_options(args))
 
 
-def find_scene(name: str | None) -> Scene | None:
-    """The scene that --scene names: a file, or a bundled one.
+def find_scene(name: str | None, model: Model) -> Scene | None:
+    """The scene that --scene names: a file, or a bundled one for this robot.
 
     Raises:
-        SceneError: neither.
+        FileError, SceneError: there is none, or it is not a valid scene.
     """
     from robosim.cli.output import busy
     from robosim.scene import load_scene
@@ -80,7 +84,7 @@ def find_scene(name: str | None) -> Scene | None:
     if name is None:
         return None
     with busy(f"loading {name}"):
-        return load_scene(name)
+        return load_scene(name, model=model)
 
 
 def load_trajectory(name: str | None, model: Model) -> Trajectory | None:

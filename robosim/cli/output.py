@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -111,28 +111,35 @@ def milliseconds(seconds: float) -> str:
 
 
 @contextmanager
-def busy(what: str) -> Iterator[None]:
+def busy(what: str) -> Iterator[Callable[[str], None]]:
     """While the body runs, from the first second on, show on a terminal's stderr what is being done and for
-    how long.
+    how long. The body is given a function that says which stage it has reached.
     """
+    stage = what
+
+    def say(text: str) -> None:
+        nonlocal stage
+        stage = f"{what}: {text}"
+
     if not sys.stderr.isatty():
-        yield
+        yield say
         return
     done = threading.Event()
     begin = perf_counter()
 
     def show() -> None:
-        shown = False
-        while not done.wait(1.0 if not shown else 0.1):
-            shown = True
-            print(f"\r{what} ... {perf_counter() - begin:.1f} s", end="", file=sys.stderr, flush=True)
-        if shown:
-            print("\r" + " " * (len(what) + 16) + "\r", end="", file=sys.stderr, flush=True)
+        width = 0
+        while not done.wait(0.1 if width else 1.0):
+            line = f"{stage} ... {perf_counter() - begin:.1f} s"
+            width = max(width, len(line))
+            print("\r" + line.ljust(width), end="", file=sys.stderr, flush=True)
+        if width:
+            print("\r" + " " * width + "\r", end="", file=sys.stderr, flush=True)
 
     thread = threading.Thread(target=show, daemon=True)
     thread.start()
     try:
-        yield
+        yield say
     finally:
         done.set()
         thread.join()

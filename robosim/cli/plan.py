@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import TYPE_CHECKING, Any
 
 from robosim.cli.options import add_json, add_robot, add_scene
@@ -61,7 +62,13 @@ def add_parsers(commands: Subparsers) -> None:
     how = parser.add_argument_group("how")
     how.add_argument("--planner", metavar="NAME", default="rrt_connect", help="see `robosim planners`")
     how.add_argument("--seed", metavar="N", type=int, default=0, help="of the random numbers, default 0")
-    how.add_argument("--budget", metavar="SECONDS", type=float, help="wall-clock time after which to stop")
+    how.add_argument(
+        "--budget",
+        metavar="SECONDS",
+        type=float,
+        default=math.inf,
+        help="wall-clock time after which to stop",
+    )
     how.add_argument("--velocity-scaling", metavar="S", type=float, default=1.0, help="0 to 1, default 1")
     how.add_argument("--acceleration-scaling", metavar="S", type=float, default=1.0, help="0 to 1, default 1")
     how.add_argument(
@@ -90,17 +97,19 @@ def run(args: argparse.Namespace) -> int:
             "--render": (args.render, files.RENDER),
         }
     )
-    model, scene = load_model(args), find_scene(args.scene)
+    model = load_model(args)
+    scene = find_scene(args.scene, model)
     problem = make_problem(args, model, scene)
-    with busy("planning"):
+    with busy("planning") as say:
         result = planners.plan(
             problem,
             planner=args.planner,
             seed=args.seed,
-            budget=args.budget,
+            budget_s=args.budget,
             velocity_scaling=args.velocity_scaling,
             acceleration_scaling=args.acceleration_scaling,
-            jerk_limit=args.jerk_limit,
+            jerk=args.jerk_limit,
+            progress=say,
         )
     summary = report.summarize(result, model, scene)
     written: list[str] = []

@@ -43,7 +43,8 @@ def run(args: argparse.Namespace) -> int:
 
     files.check_outputs({"--output": (args.output, files.RENDER)})
     size = _size(args.size)
-    model, scene = load_model(args), find_scene(args.scene)
+    model = load_model(args)
+    scene = find_scene(args.scene, model)
     trajectory = load_trajectory(args.trajectory, model)
     q = resting_configuration(model, scene, trajectory.metadata if trajectory else None)
     with busy(f"rendering {args.output}"):

@@ -41,7 +41,8 @@ def run(args: argparse.Namespace) -> int:
     """Load and serve."""
     from robosim.cli.options import find_scene, load_model, load_trajectory, resting_configuration
 
-    model, scene = load_model(args), find_scene(args.scene)
+    model = load_model(args)
+    scene = find_scene(args.scene, model)
     trajectory = load_trajectory(args.trajectory, model)
     q = resting_configuration(model, scene, trajectory.metadata if trajectory else None)
     serve(model, scene, trajectory, q=q, host=args.host, port=args.port, open_browser=not args.no_open)
