@@ -164,23 +164,23 @@ def _rates(speed: Mapping[str, Any] | None, unit: str) -> tuple[str, str, str]:
 def _print_colliders(facts: Mapping[str, Any]) -> None:
     from robosim.cli.output import paint, print_table
 
-    rows = []
+    rows: list[Sequence[str]] = []
+    plain: dict[str, Counter[str]] = {}
     for collider in facts["colliders"]:
         fidelity = collider["fidelity"]
         if fidelity is None:
-            rows.append((collider["link"], collider["type"], "", ""))
+            plain.setdefault(collider["link"], Counter())[collider["type"]] += 1
             continue
-        made = (
-            "convex"
-            if fidelity["convex"]
-            else "hull"
-            if fidelity["pieces"] == 1
-            else f"{fidelity['pieces']} pieces"
-        )
-        off = "as the mesh" if fidelity["convex"] else f"stands off by {1e3 * fidelity['standoff']:.1f} mm"
-        if fidelity["left_out"] > 0:
+        exact, pieces = fidelity["convex"], fidelity["pieces"]
+        off = "as the mesh" if exact else f"stands off by {1e3 * fidelity['standoff']:.1f} mm"
+        if fidelity["left_out"] > 5e-5:
             off += f", leaves out {1e3 * fidelity['left_out']:.1f} mm"
-        rows.append((collider["link"], made, off, str(collider["mesh"])))
+        shape = "convex mesh" if exact else "hull" if pieces == 1 else f"{pieces} pieces"
+        rows.append((collider["link"], shape, off, str(collider["mesh"])))
+    rows += [
+        (link, ", ".join(kind if n == 1 else f"{n} x {kind}" for kind, n in kinds.items()), "", "")
+        for link, kinds in plain.items()
+    ]
     print_table(("link", "shape", "", ""), rows, left=4)
     print(f"  {facts['collision_pairs']} pairs are checked for self-collision")
     reasons = Counter(pair["reason"] or "no reason given" for pair in facts["disabled_collisions"])

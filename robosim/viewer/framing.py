@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robosim.viewer.camera import Camera, direction, fit
-from robosim.viewer.meshing import box_mesh
+from robosim.viewer.meshing import box_mesh, tube_mesh
 from robosim.viewer.shading import visible_faces
 from robosim.viewer.stage import transform
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _ELEVATION = np.deg2rad(24.0)
 _SIZE = 120  # pixels of the trial pictures' height
 _POSES = 5
+_WEIGHTS = np.array([1.0, 0.5, 1.6])  # of the robot, its tips' paths, its surroundings
 _AZIMUTHS = np.deg2rad(np.arange(0, 360, 22.5) + 11.25)
 
 
@@ -38,10 +39,10 @@ def default_camera(
     Args:
         stage: what to look at.
         aspect: width / height of the picture.
-        azimuth: where the eye stands, about z from x [rad]; by default the one of 16 with the best sum of two
-            measures: how many pixels show the robot, each part drawn as its box at a few moments of the
-                motion, and the viewpoint entropy of
-            what stands around (Vazquez et al., Viewpoint selection using viewpoint entropy, 2001).
+        azimuth: where the eye stands, about z from x [rad]; by default the best of 16, by a weighted sum of
+            how many pixels show the robot (each part drawn as its box at a few moments of the motion), how
+            many the paths of its tips, and the viewpoint entropy of what stands around (Vazquez et al.,
+            Viewpoint selection using viewpoint entropy, 2001), each relative to the largest of the 16.
         elevation: of the eye above the horizon [rad]; 24 degrees by default.
         margin: share of the picture left free at each border.
     """
@@ -51,14 +52,13 @@ def default_camera(
         return fit(bounds, direction(azimuth, elevation), aspect, margin=margin)
     corners, owner = _proxies(stage)
     cameras = [fit(bounds, direction(a, elevation), aspect, margin=margin) for a in _AZIMUTHS]
-    shares = []
+    seen = []
     for camera in cameras:
         face = visible_faces(corners, camera, round(aspect * _SIZE), _SIZE).face
-        pixels = np.bincount(owner[face[face >= 0]], minlength=owner.max(initial=0) + 1)
-        shares.append((float(pixels[0]), _entropy(pixels[1:])))
-    robot, world = np.array(shares).T
-    score = robot / max(robot.max(), 1.0) + 0.6 * world / max(world.max(), 1e-9)
-    return cameras[int(np.argmax(score))]
+        pixels = np.bincount(owner[face[face >= 0]], minlength=owner.max(initial=1) + 1)
+        seen.append((float(pixels[0]), float(pixels[1]), _entropy(pixels[2:])))
+    shares = np.array(seen) / np.maximum(np.max(seen, axis=0), 1e-9)
+    return cameras[int(np.argmax(shares @ _WEIGHTS))]
 
 
 def _entropy(pixels: NDArray[np.int64]) -> float:
@@ -70,20 +70,20 @@ def _entropy(pixels: NDArray[np.int64]) -> float:
 
 
 def _proxies(stage: Stage) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Triangles (m, 3, 3) in W and whose each is: 0 the robot's at some moment, a box for each part; 1, 2,
-    ... of the surroundings.
-
-    Each side of a box in the surroundings counts as one, so that a look into a shelf is worth more than one
-    at its back.
+    """Triangles (m, 3, 3) in W and whose each is: 0 the robot's at some moment, a box for each part; 1 its
+    tips' paths; 2, 3, ... of the surroundings, where each side of a box counts as one, so that a look into a
+    shelf is worth more than one at its back.
     """
-    robot = []
+    robot, world = [np.empty((0, 3, 3))], [np.empty((0, 3, 3))]
     for t in np.linspace(0, stage.duration, _POSES if stage.duration > 0 else 1):
         X_WL = stage.link_poses(stage.configuration(t))
         robot += [transform(part.pose(X_WL), _box(part)) for part in stage.robot]
-    world = [transform(p.X, _box(p)) for p in stage.world if p.rgba[3] > 0.5 and p.bounded]
-    corners = np.concatenate([np.empty((0, 3, 3)), *robot, *world])
-    n_robot = sum(len(r) for r in robot)
-    return corners, np.concatenate([np.zeros(n_robot, np.int64), 1 + np.arange(len(corners) - n_robot) // 2])
+    tubes = [tube_mesh(path, 0.02, segments=4) for path in stage.tip_paths(40)]
+    paths = [np.empty((0, 3, 3)), *(vertices[faces] for vertices, faces in tubes)]
+    world += [transform(p.X, _box(p)) for p in stage.world if p.rgba[3] > 0.5 and p.bounded]
+    corners = [np.concatenate(group) for group in (robot, paths, world)]
+    owners = [np.full(len(corners[0]), 0), np.full(len(corners[1]), 1), 2 + np.arange(len(corners[2])) // 2]
+    return np.concatenate(corners), np.concatenate(owners)
 
 
 def _box(part: Part) -> NDArray[np.float64]:

@@ -101,9 +101,8 @@ def picture(
         moved = painter.moving_parts()
         for k, t in reversed(list(enumerate(_spaced_times(stage, ghosts + 2)[:-1]))):
             ghost = Surface.join([painter.surface(p, float(t), _START) for p in moved])
-            layers.append((ghost, 0.66 if k == 0 else 0.20))
-    ground = min(0.0, float(stage.bounds()[:, 2].min()))  # at z = 0, or under what reaches below that
-    return draw(Surface.join(solid), layers, camera, width, height, ground=ground)
+            layers.append((ghost, 0.8 if k == 0 else 0.26))
+    return draw(Surface.join(solid), layers, camera, width, height, ground=stage.ground())
 
 
 class _Painter:

@@ -79,7 +79,7 @@ class Lights:
     sky: F64
 
     @staticmethod
-    def facing(forward: F64, *, n_sun: int = 16, n_sky: int = 32) -> Lights:
+    def facing(forward: F64, *, n_sun: int = 24, n_sky: int = 32) -> Lights:
         """Lights for a line of sight: the sun stands over the viewer's shoulder, so that every picture is lit
         alike.
         """
@@ -91,7 +91,7 @@ class Lights:
         u /= np.linalg.norm(u)
         v = np.cross(toward_sun, u)
         k = np.arange(n_sun)
-        r, angle = 0.055 * np.sqrt((k + 0.5) / n_sun), k * 2.399963
+        r, angle = 0.048 * np.sqrt((k + 0.5) / n_sun), k * 2.399963
         sun = toward_sun + (r * np.cos(angle))[:, None] * u + (r * np.sin(angle))[:, None] * v
         k = np.arange(n_sky)
         z, angle = (k + 0.5) / n_sky, k * 2.399963  # the golden angle spreads them evenly

@@ -34,7 +34,8 @@ class Stage:
         q: configuration when there is no trajectory (n_q,); by default the robot's neutral one.
 
     Attributes:
-        robot, colliders, world: the parts of each kind. Objects that the robot holds belong to `robot`.
+        robot, colliders, world: the parts of each kind. Objects that the robot holds belong to `robot`; level
+            half-spaces are no parts but the `ground()`.
         duration: of the motion [s], 0 when there is none.
         tips: links whose paths through space are worth drawing.
     """
@@ -54,7 +55,8 @@ class Stage:
         self.colliders = collider_parts(model)
         things = [] if scene is None else scene_parts(scene)
         self.robot += [p for p in things if p.link is not None]
-        self.world = [p for p in things if p.link is None]
+        self.world = [p for p in things if p.link is None and not _is_floor(p)]
+        self._floors = [float(p.X[2, 3]) for p in things if _is_floor(p)]
         self.duration = 0.0 if trajectory is None else float(trajectory.duration)
         self.tips = tip_links(model)
         if trajectory is not None:
@@ -70,6 +72,12 @@ class Stage:
     def link_poses(self, q: NDArray[np.float64]) -> Mapping[str, NDArray[np.float64]]:
         """X_WL (4, 4) of every link."""
         return self.model.link_poses(q)
+
+    def ground(self) -> float:
+        """Height in W at which the endless floor is drawn [m]: the scene's highest one, else 0, or under what
+        reaches below that.
+        """
+        return max(self._floors) if self._floors else min(0.0, float(self.bounds()[:, 2].min()))
 
     def tip_paths(self, count: int = 200) -> list[NDArray[np.float64]]:
         """For each tip that moves, its path (count, 3) in W over the motion [m]."""
@@ -115,6 +123,11 @@ def tip_links(model: Model) -> list[str]:
     tips = [e.link for e in model.end_effectors.values()]
     tips = tips or [g.tip for g in model.groups.values() if g.tip]
     return list(dict.fromkeys(tips or [model.link_names[-1]]))
+
+
+def _is_floor(part: Part) -> bool:
+    """Whether the part stands for all that lies below a level plane."""
+    return part.link is None and not part.bounded and part.X[2, 2] > 1 - 1e-9
 
 
 def _box_corners(part: Part) -> NDArray[np.float64]:

@@ -63,6 +63,7 @@ class WebScene:
         scene.add_light_directional("/light", intensity=1.1, position=tuple(shoulder))
         scene.add_grid(
             "/grid",
+            position=(0.0, 0.0, stage.ground()),
             infinite_grid=True,
             fade_distance=12.0,
             shadow_opacity=0.2,
