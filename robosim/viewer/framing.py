@@ -56,7 +56,10 @@ def default_camera(
     for camera in cameras:
         face = visible_faces(corners, camera, round(aspect * _SIZE), _SIZE).face
         pixels = np.bincount(owner[face[face >= 0]], minlength=owner.max(initial=1) + 1)
-        seen.append((float(pixels[0]), float(pixels[1]), _entropy(pixels[2:])))
+        area = float(
+            np.sum((camera.look_at - camera.position) ** 2)
+        )  # that a pixel shows, up to a factor common to all
+        seen.append((area * pixels[0], area * pixels[1], _entropy(pixels[2:])))
     shares = np.array(seen) / np.maximum(np.max(seen, axis=0), 1e-9)
     return cameras[int(np.argmax(shares @ _WEIGHTS))]
 
