@@ -1,0 +1,38 @@
+"""Pick a block up and put it down elsewhere: an attached object moves with the arm and keeps clear of the scene."""
+
+import numpy as np
+
+import robosim
+from robosim.geometry import pose
+from robosim.planners import PoseGoal, Problem, plan
+from robosim.scene import Scene
+
+robot = robosim.load_robot("ur5_gripper")
+tip = robot.groups["manipulator"].tip
+fingers = [link for link in robot.link_names if "finger" in link]
+
+scene = Scene("pick and place")
+scene.add_box("table", (1.0, 1.6, 0.04), pose((0.55, 0, -0.04)))
+scene.add_box("divider", (0.3, 0.03, 0.35), pose((0.55, 0, 0.155)))
+scene.add_box("block", (0.04, 0.04, 0.08), pose((0.5, -0.3, 0.02)), color=(0.8, 0.3, 0.2, 1))
+
+
+def grasp(x: float, y: float) -> PoseGoal:
+    """The tip over (x, y), pointing down, at half the block's height; either way round."""
+    return PoseGoal(tip, pose((x, y, 0.04), rpy=(np.pi, 0, 0)), rotation_tolerance=(0, 0, 0.2))
+
+
+scene.allow("block", "*")  # the gripper closes around it
+reach = plan(Problem(robot, scene, start="ready", goal=grasp(0.5, -0.3)))
+print("reach:", reach.status.value, reach.reason)
+
+q_grasp = reach.trajectory.position(reach.trajectory.duration)
+scene.disallow("block", "*")
+scene.attach("block", tip, model=robot, q=q_grasp, touch_links=robot.link_names[-1:] + tuple(fingers))
+scene.allow("block", "table")  # it stands there at both ends
+carry = plan(Problem(robot, scene, start=q_grasp, goal=grasp(0.5, 0.3)))
+print("carry:", carry.status.value, carry.reason)
+
+q_place = carry.trajectory.position(carry.trajectory.duration)
+scene.detach("block", model=robot, q=q_place)
+print("the block now stands at", np.round(scene.objects["block"].pose[:3, 3], 3))
