@@ -88,6 +88,7 @@ def measure(case, planner: str, overhead: float, *, torque_rate: float, report: 
     """Both sides on one problem, one after the other."""
     from harness.ompl_peer import rrt_connect
     from harness.recheck import recheck
+
     from robosim.planners import goal_configurations, plan, prepare
 
     gc.collect()

@@ -5,13 +5,15 @@ from robosim.planners import Problem, plan
 from robosim.scene import load_scene
 
 robot = robosim.load_robot("ur5")
-scene = load_scene("bookshelf_small", robot=robot)
+scene = load_scene("bookshelf_small", model=robot)
 
 result = plan(Problem(robot, scene))  # without a start and a goal, the scene's own
 if not result:
     raise SystemExit(f"{result.status.value}: {result.reason}")
 
 trajectory = result.trajectory
-print(f"{trajectory.duration:.2f} s, {result.path_length:.2f} rad, planned in {1e3 * result.timings['total']:.1f} ms")
+print(
+    f"{trajectory.duration:.2f} s, {result.path_length:.2f} rad, planned in {1e3 * result.timings['total']:.1f} ms"
+)
 print("fastest joint:", abs(trajectory.sample(100).velocity).max(), "rad/s")
 trajectory.save("plan.json")

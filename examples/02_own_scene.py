@@ -11,14 +11,14 @@ robot = robosim.load_robot("ur5")
 
 scene = Scene("workbench")
 scene.add_box("bench", (1.2, 1.6, 0.05), pose((0.5, 0, -0.06)), color=(0.7, 0.6, 0.45, 1))
-scene.add_box("wall", (0.05, 0.8, 0.5), pose((0.45, 0, 0.22)))
+scene.add_box("wall", (0.04, 0.6, 0.2), pose((0.45, 0, 0.07)))
 scene.add_cylinder("can", 0.04, 0.12, pose((0.65, 0.25, 0.03)))
 scene.add_half_space("floor", pose((0, 0, -0.8)))
 
 # The tool points down (z of tool0 along -z of the world); any angle about the vertical will do.
 goal = PoseGoal("tool0", pose((0.65, 0.25, 0.2), rpy=(np.pi, 0, 0)), rotation_tolerance=(0, 0, np.inf))
 result = plan(Problem(robot, scene, start="up", goal=goal))
-print(result.status.value, f"{result.trajectory.duration:.2f} s")
+print(result.status.value, result.reason)
 reached = robot.frame_pose(result.trajectory.position(result.trajectory.duration), "tool0")
 print("tool at", np.round(reached[:3, 3], 4))
 

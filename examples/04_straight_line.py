@@ -6,9 +6,7 @@ import robosim
 from robosim.planners import PoseGoal, Problem, plan_cartesian
 
 robot = robosim.load_robot("ur5e")
-start = robot.named_states["manipulator"]["ready"]
-q = robot.configuration(start) if hasattr(robot, "configuration") else np.array(list(start.values()))
-X_WT = robot.frame_pose(q, "tool0")
+X_WT = robot.frame_pose(robot.configuration("ready"), "tool0")
 
 down = X_WT.copy()
 down[2, 3] -= 0.15

@@ -7,7 +7,7 @@ from robosim.planners import Problem, plan
 from robosim.trajectory import Trajectory
 
 robot = robosim.load_robot("panda")
-result = plan(Problem(robot, start="home", goal=robot.neutral() + [0.5, -0.6, 0.4, -1.2, 0.3, 1.2, 0.0]), jerk=200.0)
+result = plan(Problem(robot, start="up", goal="ready"), jerk=1000.0)
 trajectory = result.trajectory
 
 t = np.linspace(0, trajectory.duration, 5)
@@ -18,7 +18,9 @@ print("violations:", trajectory.validate())  # exact: also between samples
 slow = trajectory.scale(2.0)  # the same path in twice the time
 back = trajectory.reverse()
 there_and_back = trajectory.concatenate(back)
-print(f"{trajectory.duration:.2f} s, slow {slow.duration:.2f} s, there and back {there_and_back.duration:.2f} s")
+print(
+    f"{trajectory.duration:.2f} s, slow {slow.duration:.2f} s, there and back {there_and_back.duration:.2f} s"
+)
 
 for name in ("motion.json", "motion.npz", "motion.csv"):
     trajectory.save(name)

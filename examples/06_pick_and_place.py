@@ -9,7 +9,7 @@ from robosim.scene import Scene
 
 robot = robosim.load_robot("ur5_gripper")
 tip = robot.groups["manipulator"].tip
-fingers = [link for link in robot.link_names if "finger" in link]
+gripper = [link for link in robot.link_names if link.startswith("gripper")]
 
 scene = Scene("pick and place")
 scene.add_box("table", (1.0, 1.6, 0.04), pose((0.55, 0, -0.04)))
@@ -26,13 +26,13 @@ scene.allow("block", "*")  # the gripper closes around it
 reach = plan(Problem(robot, scene, start="ready", goal=grasp(0.5, -0.3)))
 print("reach:", reach.status.value, reach.reason)
 
-q_grasp = reach.trajectory.position(reach.trajectory.duration)
+q_grasp = reach.configuration(reach.trajectory.duration)
 scene.disallow("block", "*")
-scene.attach("block", tip, model=robot, q=q_grasp, touch_links=robot.link_names[-1:] + tuple(fingers))
+scene.attach("block", tip, model=robot, q=q_grasp, touch_links=gripper)
 scene.allow("block", "table")  # it stands there at both ends
 carry = plan(Problem(robot, scene, start=q_grasp, goal=grasp(0.5, 0.3)))
 print("carry:", carry.status.value, carry.reason)
 
-q_place = carry.trajectory.position(carry.trajectory.duration)
+q_place = carry.configuration(carry.trajectory.duration)
 scene.detach("block", model=robot, q=q_place)
 print("the block now stands at", np.round(scene.objects["block"].pose[:3, 3], 3))

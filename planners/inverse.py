@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from robosim.planners.positions import chain, configuration, make_columns
-from robosim.planners.problem import PoseGoal
 
 from robosim import _engine
 from robosim.errors import PlanningError
 from robosim.model.checks import suggestion
+from robosim.planners.positions import chain, configuration, make_columns
+from robosim.planners.problem import PoseGoal
 
 if TYPE_CHECKING:
     from robosim.model import Model

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
 from robosim.planners.prepare import Prepared
 
 __all__ = ["pass_through"]

@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from robosim import _engine
+from robosim.errors import PlanningError
 from robosim.planners.passing import pass_through
 from robosim.planners.positions import limit_violations
 from robosim.planners.prepare import Prepared, prepare
@@ -35,9 +38,6 @@ from robosim.planners.timing import (
     motion_limits,
     time_parametrise,
 )
-
-from robosim import _engine
-from robosim.errors import PlanningError
 from robosim.trajectory import Trajectory
 
 __all__ = ["plan"]

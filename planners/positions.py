@@ -16,9 +16,8 @@ from robosim.errors import PlanningError
 from robosim.model.checks import suggestion
 
 if TYPE_CHECKING:
-    from robosim.planners.problem import Positions
-
     from robosim.model import Model
+    from robosim.planners.problem import Positions
     from robosim.scene import Scene
 
 FloatArray = NDArray[np.float64]

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from robosim import _engine
+from robosim.errors import PlanningError
+from robosim.model.checks import suggestion
 from robosim.planners.positions import (
     Columns,
     chain,
@@ -19,10 +23,6 @@ from robosim.planners.positions import (
 )
 from robosim.planners.problem import Goal, JointGoal, PoseGoal, Positions, Problem
 from robosim.planners.result import NoPlan, Status
-
-from robosim import _engine
-from robosim.errors import PlanningError
-from robosim.model.checks import suggestion
 
 if TYPE_CHECKING:
     from robosim.model import Model

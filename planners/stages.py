@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+
+from robosim import _engine
 from robosim.planners.positions import Columns
 from robosim.planners.prepare import Prepared
 from robosim.planners.registry import SearchOutcome, SearchQuery, get_planner
-
-from robosim import _engine
 
 __all__ = ["MAX_ITERATIONS", "RESOLUTION", "SHORTCUT_ITERATIONS", "path_length", "search", "simplify"]
 

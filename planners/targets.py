@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
 from robosim.planners.inverse import inverse_kinematics
 from robosim.planners.positions import limit_violations, nearest_equivalent
 from robosim.planners.prepare import Prepared, describe_collisions

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from robosim.planners.positions import Columns
-from robosim.planners.prepare import Prepared
-from robosim.planners.result import NoPlan, Status
-from robosim.planners.stages import RESOLUTION
 
 from robosim import _engine
 from robosim.errors import PlanningError
 from robosim.model.checks import suggestion
+from robosim.planners.positions import Columns
+from robosim.planners.prepare import Prepared
+from robosim.planners.result import NoPlan, Status
+from robosim.planners.stages import RESOLUTION
 from robosim.trajectory import Trajectory, TrajectoryLimits
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from robosim.planners import Problem
-
 import robosim
 from robosim.model import Model
+from robosim.planners import Problem
 from robosim.scene import Scene, read_moveit_request, read_moveit_scene
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "ur5_mbm"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from robosim.planners import PlanResult
 
 from harness.coal_checker import CoalChecker
+from robosim.planners import PlanResult
 
 STEP = 1e-3  # [m] of collider motion between two collision checks
 RATE = 10_000.0  # [Hz] of the limit check

@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 import numpy as np
+
 from robosim.planners.registry import SearchOutcome, SearchQuery, SearchStatus, planner
 
 

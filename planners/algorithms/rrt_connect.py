@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from robosim.planners.registry import SearchOutcome, SearchQuery, SearchStatus, planner
 
 from robosim import _engine
+from robosim.planners.registry import SearchOutcome, SearchQuery, SearchStatus, planner
 
 _STATUS = {
     "solved": SearchStatus.FOUND,

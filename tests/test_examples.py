@@ -1,0 +1,41 @@
+"""Every example runs, in an empty folder, and stays short."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[1] / "examples").glob("[0-9]*.py"))
+
+
+def test_there_are_examples() -> None:
+    assert [path.name[:2] for path in EXAMPLES[:6]] == ["01", "02", "03", "04", "05", "06"]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs(path: Path, tmp_path: Path) -> None:
+    assert len(path.read_text().splitlines()) < 80
+    result = subprocess.run(
+        [sys.executable, "-W", "error::DeprecationWarning:__main__", path],
+        cwd=tmp_path,
+        env={**os.environ, "MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.strip(), "an example shows something"
+    for line in result.stdout.splitlines():
+        assert "Traceback" not in line
+
+
+def test_readme_python_runs(tmp_path: Path) -> None:
+    readme = (Path(__file__).resolve().parents[1] / "README.md").read_text()
+    block = readme.split("```python\n")[1].split("```")[0]
+    result = subprocess.run(
+        [sys.executable, "-c", block + "\nassert result and q.shape == (6,)"], cwd=tmp_path, check=False
+    )
+    assert result.returncode == 0
