@@ -1,0 +1,837 @@
+"""
+The compiled core of robosim. Use it through the robosim package.
+"""
+
+from __future__ import annotations
+import collections.abc
+import numpy
+import numpy.typing
+import typing
+
+__all__: list[str] = [
+    "BlendedPath",
+    "Collider",
+    "CollisionScene",
+    "Data",
+    "EdgeResult",
+    "Frame",
+    "IkResult",
+    "Inertia",
+    "Joint",
+    "Model",
+    "ModelBuilder",
+    "SearchResult",
+    "Shape",
+    "TimingResult",
+    "blend_corners",
+    "bounding_ball",
+    "bounding_box",
+    "brake",
+    "build_info",
+    "closer_than",
+    "crba",
+    "default_angular_acceleration",
+    "default_linear_acceleration",
+    "difference",
+    "distance_lower_bound",
+    "farthest_from",
+    "forward_dynamics",
+    "frame_acceleration",
+    "frame_jacobian",
+    "frame_pose",
+    "frame_poses",
+    "frame_velocity",
+    "gravity_forces",
+    "integrate",
+    "inverse_kinematics",
+    "kinetic_energy",
+    "mass_moment",
+    "neutral",
+    "nonlinear_effects",
+    "passive_forces",
+    "potential_energy",
+    "rnea",
+    "rrt_connect",
+    "sample_configuration",
+    "sample_self_collisions",
+    "shortcut",
+    "signed_distance",
+    "time_path",
+    "total_mass",
+]
+
+class Shape:
+    """
+    A convex collision shape in its own frame, immutable. Sizes are full sizes in metres.
+    """
+    @staticmethod
+    def box(size: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> Shape:
+        """
+        A box about the origin, its full size along x, y and z [m].
+        """
+    @staticmethod
+    def capsule(
+        radius: typing.SupportsFloat | typing.SupportsIndex,
+        length: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> Shape:
+        """
+        A ball of this radius [m] swept along z; length [m] of the straight part, without the caps.
+        """
+    @staticmethod
+    def convex(
+        vertices: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], faces: typing.Any = None
+    ) -> Shape:
+        """
+        The convex hull of vertices (n, 3) [m]. With faces (m, 3), refuses those that are not the closed outward surface
+        of the hull. Flat point sets are refused too (thinner than 1e-9 of their extent).
+        """
+    @staticmethod
+    def cylinder(
+        radius: typing.SupportsFloat | typing.SupportsIndex,
+        length: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> Shape:
+        """
+        A cylinder about z with flat ends: radius and full length [m].
+        """
+    @staticmethod
+    def half_space() -> Shape:
+        """
+        All points with z <= 0, without end.
+        """
+    @staticmethod
+    def sphere(radius: typing.SupportsFloat | typing.SupportsIndex) -> Shape:
+        """
+        A ball of this radius [m] about the origin.
+        """
+    def __repr__(self) -> str: ...
+    @property
+    def faces(self) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        Triangles of a convex shape, counter-clockwise from outside: indices into vertices, shape (m, 3).
+        """
+    @property
+    def length(self) -> float:
+        """
+        Of a capsule (straight part) or cylinder [m].
+        """
+    @property
+    def radius(self) -> float:
+        """
+        Of a sphere, capsule or cylinder [m].
+        """
+    @property
+    def size(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Full size of a box along x, y, z [m], shape (3,).
+        """
+    @property
+    def type(self) -> str:
+        """
+        sphere, box, capsule, cylinder, half_space or convex.
+        """
+    @property
+    def vertices(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Corners of a convex shape [m], shape (n, 3).
+        """
+
+class Joint:
+    """
+    The moving joint that carries the body of the same number.
+    """
+    @property
+    def X_PJ(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def axis(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def continuous(self) -> bool: ...
+    @property
+    def mimic(self) -> bool: ...
+    @property
+    def n_q(self) -> int: ...
+    @property
+    def n_v(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def offset(self) -> float: ...
+    @property
+    def parent(self) -> int:
+        """
+        Body index of the parent.
+        """
+    @property
+    def q_index(self) -> int: ...
+    @property
+    def ratio(self) -> float: ...
+    @property
+    def v_index(self) -> int: ...
+
+class Frame:
+    """
+    A link: the body that carries it and where.
+    """
+    @property
+    def X_BF(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def body(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+
+class Collider:
+    """
+    A shape fixed to a link.
+    """
+    @property
+    def X_BC(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def body(self) -> int: ...
+    @property
+    def frame(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def shape(self) -> Shape: ...
+
+class Inertia:
+    """
+    Mass, centre of mass and inertia about it.
+    """
+    @property
+    def I_com(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def com(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def mass(self) -> float: ...
+
+class Model:
+    """
+    An articulated mechanism, immutable once built.
+    """
+    def with_collision_pairs(
+        self,
+        pairs: collections.abc.Sequence[
+            tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]
+        ],
+    ) -> Model: ...
+    def with_disabled_collisions(
+        self,
+        disabled: collections.abc.Sequence[
+            tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, str]
+        ],
+    ) -> Model: ...
+    def with_gravity(self, gravity: typing.Any) -> Model: ...
+    def with_limits(
+        self,
+        lower: typing.Any,
+        upper: typing.Any,
+        velocity: typing.Any,
+        acceleration: typing.Any,
+        effort: typing.Any,
+    ) -> Model: ...
+    @property
+    def acceleration(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def armature(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def colliders(self) -> list[Collider]: ...
+    @property
+    def collision_pairs(self) -> numpy.typing.NDArray[numpy.int32]: ...
+    @property
+    def damping(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def disabled_collisions(self) -> list[tuple[str, str, str]]: ...
+    @property
+    def effort(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def frames(self) -> list[Frame]: ...
+    @property
+    def friction(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def gravity(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def has_mimic(self) -> bool: ...
+    @property
+    def inertias(self) -> list[Inertia]: ...
+    @property
+    def joints(self) -> list[Joint]: ...
+    @property
+    def lower(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def massless(self) -> list[int]: ...
+    @property
+    def n_bodies(self) -> int: ...
+    @property
+    def n_q(self) -> int: ...
+    @property
+    def n_v(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def q_names(self) -> list[str]: ...
+    @property
+    def upper(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def v_names(self) -> list[str]: ...
+    @property
+    def velocity(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+class ModelBuilder:
+    """
+    Puts links and joints together to a Model.
+    """
+    def __init__(self, name: str, floating_base: bool) -> None: ...
+    def add_collider(self, link: str, shape: Shape, X_LC: typing.Any, name: str) -> None: ...
+    def add_joint(
+        self,
+        name: str,
+        kind: str,
+        parent: str,
+        child: str,
+        X_PJ: typing.Any,
+        axis: typing.Any,
+        lower: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+        upper: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+        velocity: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+        acceleration: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+        effort: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+        damping: typing.SupportsFloat | typing.SupportsIndex,
+        friction: typing.SupportsFloat | typing.SupportsIndex,
+        armature: typing.SupportsFloat | typing.SupportsIndex,
+        mimic: tuple[
+            str, typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex
+        ]
+        | None,
+    ) -> None: ...
+    def add_link(
+        self,
+        name: str,
+        mass: typing.SupportsFloat | typing.SupportsIndex,
+        com: typing.Any,
+        inertia: typing.Any,
+    ) -> None: ...
+    def build(self, allow_massless: bool, filter_adjacent: bool) -> Model: ...
+    def disable_collision(self, link_a: str, link_b: str, reason: str) -> None: ...
+
+class Data:
+    """
+    Workspace of the algorithms over one Model; not state. One per thread.
+    """
+    def __init__(self, model: Model) -> None: ...
+
+class EdgeResult:
+    """
+    Whether a motion is free, and if not, where and what touches.
+    """
+    def __bool__(self) -> bool: ...
+    @property
+    def free(self) -> bool: ...
+    @property
+    def pair(self) -> typing.Any:
+        """
+        The two names that touch, or None.
+        """
+    @property
+    def t(self) -> float:
+        """
+        Where it touches: the curve's parameter; 0 when free.
+        """
+
+class CollisionScene:
+    """
+    The colliders of a model, extra objects and the exact pairs that must stay apart; immutable.
+
+    bodies[i] is what extra object i is fixed to: 0 the world, else a moving body; poses[i] is its pose
+    in that body. pairs (m, 2) number the model's colliders first, then the extras.
+    """
+    def __init__(
+        self,
+        model: Model,
+        names: collections.abc.Sequence[str],
+        shapes: collections.abc.Sequence[Shape],
+        poses: typing.Any,
+        bodies: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        pairs: typing.Any,
+    ) -> None: ...
+    def collides(self, q: typing.Any) -> bool:
+        """
+        Whether any pair overlaps at q (n_q,).
+        """
+    def collisions(self, q: typing.Any, margin: typing.SupportsFloat | typing.SupportsIndex = 0.0) -> list:
+        """
+        All pairs with a signed distance below margin [m] at q (n_q,): a list of (name, name, distance).
+        """
+    def distances(self, q: typing.Any) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Signed distance [m] of every pair (m,), in the order of `pairs`.
+        """
+    def edge_free(
+        self, q0: typing.Any, q1: typing.Any, resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005
+    ) -> EdgeResult:
+        """
+        Whether the straight line from q0 to q1 is free of collisions, all of it: nothing is missed between samples.
+
+        An edge that comes within resolution / 2 [m] of a collision may be called touching; near its ends much less.
+        """
+    def first_collision(self, q: typing.Any) -> typing.Any:
+        """
+        The names of one overlapping pair at q (n_q,), or None.
+        """
+    def min_distance(
+        self, q: typing.Any
+    ) -> tuple[float, str, str, numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
+        """
+        The smallest signed distance at q: (distance [m], name, name, point (3,), point (3,)), points in W.
+        """
+    def trajectory_free(
+        self,
+        times: typing.Any,
+        coefficients: typing.Any,
+        columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        q_rest: typing.Any,
+        resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005,
+    ) -> EdgeResult:
+        """
+        Whether a piecewise polynomial motion is free of collisions, all of it.
+
+        times (k + 1,), coefficients (k, order, n): q[columns] = sum_j coefficients[i, j] (t - times[i])**j on piece i, the
+        other entries stay at q_rest (n_q,).
+        """
+    @property
+    def n_colliders(self) -> int: ...
+    @property
+    def n_q(self) -> int: ...
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def pairs(self) -> numpy.typing.NDArray[numpy.int32]: ...
+
+class SearchResult:
+    """
+    What a search found, and what it cost.
+    """
+    @property
+    def goal_index(self) -> int:
+        """
+        Which goal was reached, -1 unless solved.
+        """
+    @property
+    def iterations(self) -> int: ...
+    @property
+    def n_checks(self) -> int:
+        """
+        Configurations looked at by the edge checks.
+        """
+    @property
+    def n_edges(self) -> int:
+        """
+        Edges checked.
+        """
+    @property
+    def n_vertices(self) -> int:
+        """
+        Vertices of both trees.
+        """
+    @property
+    def pair(self) -> typing.Any:
+        """
+        What collides at the start or the first goal, where that is the status.
+        """
+    @property
+    def path(self) -> typing.Any:
+        """
+        Waypoints (p, n_q); (0, n_q) unless solved.
+        """
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def status(self) -> str:
+        """
+        'solved', 'budget_exhausted', 'time_out', 'cancelled', 'start_out_of_limits', 'goal_out_of_limits',
+        'start_in_collision' or 'goal_in_collision' (the latter two of goals: of all goals)
+        """
+
+class BlendedPath:
+    """
+    A piecewise quadratic path with rounded corners.
+    """
+    @property
+    def breaks(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        (k + 1,), from 0.
+        """
+    @property
+    def coefficients(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        (k, 3, n): q[columns](s) = sum_j coefficients[i, j] (s - breaks[i])**j on piece i.
+        """
+    @property
+    def stops(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        s of corners too tight for any blend, where the motion has to stop; usually empty.
+        """
+
+class IkResult:
+    """
+    Solutions of inverse kinematics, nearest first, or the closest that it came.
+    """
+    @property
+    def best(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Without solutions: (n_q) the closest that it came; else empty.
+        """
+    @property
+    def best_error(self) -> tuple[float, float]:
+        """
+        What that lacks to the goal's box: [m], [rad].
+        """
+    @property
+    def errors(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        (k, 2): what each lacks to the goal's box [m], [rad].
+        """
+    @property
+    def iterations(self) -> int: ...
+    @property
+    def seconds(self) -> float:
+        """
+        Time it took.
+        """
+    @property
+    def seeds(self) -> int:
+        """
+        How many were tried.
+        """
+    @property
+    def solutions(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        (k, n_q), nearest to the reference first.
+        """
+
+class TimingResult:
+    """
+    A timed path, or why there is none.
+    """
+    @property
+    def breaks(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        (k + 1) [s], from 0.
+        """
+    @property
+    def coefficients(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        (k, 6, n) in powers of (t - breaks[i]).
+        """
+    @property
+    def column(self) -> int:
+        """
+        What the reason is about: a column, for 'static_torque' an entry of v; -1 for none.
+        """
+    @property
+    def deviation(self) -> float:
+        """
+        Bound of how far the moving average leaves the path, over columns [rad, m].
+        """
+    @property
+    def duration(self) -> float: ...
+    @property
+    def intervals(self) -> int:
+        """
+        Of the grid.
+        """
+    @property
+    def reason(self) -> str:
+        """
+        In words; empty when solved.
+        """
+    @property
+    def s(self) -> float:
+        """
+        Where on the path the reason is about.
+        """
+    @property
+    def seconds(self) -> float:
+        """
+        Time it took.
+        """
+    @property
+    def slowdown(self) -> float:
+        """
+        Factor of a last uniform slowing down for torque limits; 1 when the optimisation kept them.
+        """
+    @property
+    def status(self) -> str:
+        """
+        'solved', 'zero_limit', 'static_torque', 'start_velocity', 'end_velocity', 'torque_limit' or 'jerk_start_velocity'.
+        """
+    @property
+    def torque_limited(self) -> bool:
+        """
+        Whether torque limits shape the motion.
+        """
+    @property
+    def window(self) -> float:
+        """
+        Of the moving average for jerk limits [s].
+        """
+
+def blend_corners(
+    scene: CollisionScene,
+    path: typing.Any,
+    columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005,
+    weights: typing.Any = None,
+    largest: typing.SupportsFloat | typing.SupportsIndex = ...,
+) -> BlendedPath:
+    """
+    Rounds the corners of the free polyline path (p, n_q) by quadratic curves as large as they are free: C1 in s.
+
+    s is the metric length along straight parts and |dq/ds| <= 1 in blends, each of which takes at most half of an edge,
+    and at most `largest` of it.
+    """
+
+def bounding_ball(shape: Shape) -> tuple[numpy.typing.NDArray[numpy.float64], float]:
+    """
+    (centre (3,), radius) [m] of the smallest ball around the shape, in its frame.
+    """
+
+def bounding_box(
+    shape: Shape, X_WS: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]
+) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
+    """
+    (lower (3,), upper (3,)) [m]: the axis-aligned box in W of the posed shape.
+    """
+
+def brake(
+    q: typing.Any,
+    velocity: typing.Any,
+    acceleration: typing.Any,
+    jerk: typing.Any = None,
+    fraction: typing.SupportsFloat | typing.SupportsIndex = 1.0,
+) -> tuple:
+    """
+    From q with this velocity straight to rest within fraction * acceleration and jerk: (breaks, coefficients (k, 6, n)).
+    """
+
+def build_info() -> dict:
+    """
+    How this module was built and what the processor offers, as a dict of strings and lists of strings.
+    """
+
+def closer_than(
+    margin: typing.SupportsFloat | typing.SupportsIndex,
+    A: Shape,
+    X_WA: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    B: Shape,
+    X_WB: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+) -> bool:
+    """
+    Whether the signed distance is less than margin [m], by the first proof either way.
+    """
+
+def crba(model: Model, data: Data, q: typing.Any, out: typing.Any) -> numpy.typing.NDArray[numpy.float64]: ...
+def difference(
+    model: Model, q0: typing.Any, q1: typing.Any, out: typing.Any
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def distance_lower_bound(
+    enough: typing.SupportsFloat | typing.SupportsIndex,
+    A: Shape,
+    X_WA: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    B: Shape,
+    X_WB: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+) -> float:
+    """
+    A certified lower bound on the distance [m], 0 for an overlap; computed only as far as `enough`.
+    """
+
+def farthest_from(shape: Shape, p_S: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> float:
+    """
+    Farthest distance [m] of a point of the shape from p_S (3,) of its frame.
+    """
+
+def forward_dynamics(
+    model: Model,
+    data: Data,
+    q: typing.Any,
+    v: typing.Any,
+    tau: typing.Any,
+    wrenches: collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, typing.Any]],
+    out: typing.Any,
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def frame_acceleration(
+    model: Model,
+    data: Data,
+    q: typing.Any,
+    v: typing.Any,
+    a: typing.Any,
+    frame: typing.SupportsInt | typing.SupportsIndex,
+    local: bool,
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def frame_jacobian(
+    model: Model,
+    data: Data,
+    q: typing.Any,
+    frame: typing.SupportsInt | typing.SupportsIndex,
+    local: bool,
+    out: typing.Any,
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def frame_pose(
+    model: Model, data: Data, q: typing.Any, frame: typing.SupportsInt | typing.SupportsIndex, out: typing.Any
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def frame_poses(model: Model, data: Data, q: typing.Any) -> numpy.typing.NDArray[numpy.float64]: ...
+def frame_velocity(
+    model: Model,
+    data: Data,
+    q: typing.Any,
+    v: typing.Any,
+    frame: typing.SupportsInt | typing.SupportsIndex,
+    local: bool,
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def gravity_forces(
+    model: Model, data: Data, q: typing.Any, out: typing.Any
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def integrate(
+    model: Model, q: typing.Any, v: typing.Any, out: typing.Any
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def inverse_kinematics(
+    model: Model,
+    frame: typing.SupportsInt | typing.SupportsIndex,
+    X_WG: typing.Any,
+    *,
+    box_lower: typing.Any = None,
+    box_upper: typing.Any = None,
+    X_FE: typing.Any = None,
+    columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
+    lower: typing.Any = None,
+    upper: typing.Any = None,
+    seeds: typing.Any = None,
+    reference: typing.Any,
+    random_seeds: typing.SupportsInt | typing.SupportsIndex = 100,
+    seed: typing.SupportsInt | typing.SupportsIndex = 0,
+    max_iterations: typing.SupportsInt | typing.SupportsIndex = 60,
+    max_solutions: typing.SupportsInt | typing.SupportsIndex = 64,
+    position_tolerance: typing.SupportsFloat | typing.SupportsIndex = 1e-06,
+    rotation_tolerance: typing.SupportsFloat | typing.SupportsIndex = 1e-06,
+    distinct: typing.SupportsFloat | typing.SupportsIndex = 0.01,
+) -> IkResult:
+    """
+    Configurations with frame E (X_FE on the model's frame of this index) at the goal pose X_WG (4, 4), or within the box
+    box_lower <= (x, y, z [m], rotation x, y, z [rad]) <= box_upper about it, in its axes; infinite bounds free an axis.
+    Rotation: the twist about the axis with the widest range, then a rotation vector for the other two.
+    columns: the entries of q that may move (all but floating joints'), within lower and upper (the model's limits); the
+    others stay as in reference (n_q), which also decides what is near. seeds (k, n_q) are tried first, then random_seeds
+    spread over the limits, shifted by seed, until max_solutions distinct ones are found. Of configurations 2 pi apart the
+    nearest to the reference is given.
+    """
+
+def kinetic_energy(model: Model, data: Data, q: typing.Any, v: typing.Any) -> float: ...
+def mass_moment(model: Model, data: Data, q: typing.Any) -> numpy.typing.NDArray[numpy.float64]: ...
+def neutral(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...
+def nonlinear_effects(
+    model: Model, data: Data, q: typing.Any, v: typing.Any, out: typing.Any
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def passive_forces(model: Model, v: typing.Any, out: typing.Any) -> numpy.typing.NDArray[numpy.float64]: ...
+def potential_energy(model: Model, data: Data, q: typing.Any) -> float: ...
+def rnea(
+    model: Model,
+    data: Data,
+    q: typing.Any,
+    v: typing.Any,
+    a: typing.Any,
+    wrenches: collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, typing.Any]],
+    out: typing.Any,
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def rrt_connect(
+    scene: CollisionScene,
+    start: typing.Any,
+    goals: typing.Any,
+    columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    lower: typing.Any,
+    upper: typing.Any,
+    seed: typing.SupportsInt | typing.SupportsIndex = 0,
+    max_iterations: typing.SupportsInt | typing.SupportsIndex = 100000,
+    deadline_s: typing.SupportsFloat | typing.SupportsIndex = ...,
+    resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005,
+    range: typing.SupportsFloat | typing.SupportsIndex = 1.0,
+    weights: typing.Any = None,
+    progress: typing.Any = None,
+) -> SearchResult:
+    """
+    RRT-Connect from start (n_q,) to any of goals (k, n_q), moving the entries `columns` of q within lower, upper (n,).
+
+    Every edge is proven free as a whole at `resolution` [m] (see edge_free). The result depends on the seed and
+    max_iterations alone; deadline_s [s] just cuts. range: longest edge, in the metric sqrt(sum (weights dq)^2).
+    progress() is called every 50 ms or so; it stops the search by returning False.
+    """
+
+def sample_configuration(model: Model, u: typing.Any) -> numpy.typing.NDArray[numpy.float64]: ...
+def sample_self_collisions(
+    model: Model,
+    seed: typing.SupportsInt | typing.SupportsIndex = 0,
+    samples: typing.SupportsInt | typing.SupportsIndex = 10000,
+    pairs: typing.Any = None,
+) -> tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int64]]:
+    """
+    How often pairs of colliders touch at `samples` random configurations within the limits.
+
+    pairs (m, 2) of collider indices; by default all pairs on different bodies. Returns (pairs (m, 2), counts (m,)).
+    """
+
+def shortcut(
+    scene: CollisionScene,
+    path: typing.Any,
+    columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    seed: typing.SupportsInt | typing.SupportsIndex = 0,
+    iterations: typing.SupportsInt | typing.SupportsIndex = 100,
+    deadline_s: typing.SupportsFloat | typing.SupportsIndex = ...,
+    resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005,
+    weights: typing.Any = None,
+    patience: typing.SupportsInt | typing.SupportsIndex = 30,
+) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    A shorter free polyline between the ends of the free polyline path (p, n_q): seeded shortcuts in all columns or in one.
+
+    Ends early once `patience` attempts in a row gained less than 1 % of the length together.
+    """
+
+def signed_distance(
+    A: Shape,
+    X_WA: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    B: Shape,
+    X_WB: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+) -> tuple[
+    float,
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+]:
+    """
+    (distance, p_WA, p_WB, normal) of two posed shapes; see robosim.geometry.signed_distance.
+    """
+
+def time_path(
+    breaks: typing.Any,
+    coefficients: typing.Any,
+    velocity: typing.Any,
+    acceleration: typing.Any,
+    *,
+    jerk: typing.Any = None,
+    start_velocity: typing.Any = None,
+    end_velocity: typing.Any = None,
+    model: Model = None,
+    columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
+    q_rest: typing.Any = None,
+    effort: typing.Any = None,
+    names: collections.abc.Sequence[str] = [],
+) -> TimingResult:
+    """
+    The fastest motion along a piecewise quadratic path q(s), breaks (k + 1) and coefficients (k, 3, n), within limits per
+    column (infinite for none). With a model, torques are limited too, by effort (n_v; the model's by default): the path's
+    columns are then these entries of q, the others stay as in q_rest. Velocities at the ends have to be along the path. The
+    motion stops where the path has a corner. A jerk limit lets the motion leave the path by `deviation`: check it again.
+    """
+
+def total_mass(model: Model) -> float: ...
+
+default_angular_acceleration: float = 5.0
+default_linear_acceleration: float = 2.0
