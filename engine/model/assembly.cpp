@@ -89,18 +89,14 @@ void ModelAssembly::walk_tree() {
   model_.inertias.emplace_back();
   spec_of_.push_back(nullptr);
 
-  // Frame 0 is the world. A fixed-base root link that is called "world", as many files do, is that frame.
+  // Frame 0 is the world. A fixed-base root link that is called "world", as in many files, is that frame; where another
+  // link has taken the name, frame 0 has none.
   const std::string& root_name = in_.links_[root_].name;
-  const bool root_is_world = root_name == world_name && !in_.floating_base_;
-  if (!root_is_world) {
-    model_.frames.push_back({world_name, 0, SE3d()});
-    if (in_.link_of_.contains(world_name))
-      throw InputError(std::string("link 'world' must be the root of a fixed-base model: the name stands for the world frame"));
-  }
+  if (in_.floating_base_ || root_name != world_name)
+    model_.frames.push_back({in_.link_of_.contains(world_name) ? "" : world_name, 0, SE3d()});
   int root_body = 0;
   if (in_.floating_base_) {
-    if (in_.joint_of_.contains(base_.name))
-      throw InputError("joint name " + quoted(base_.name) + " is taken by the joint of the free-flying base");
+    for (int i = 2; in_.joint_of_.contains(base_.name); ++i) base_.name = message(floating_base_name, "_", i);
     root_body = open_body(base_, 0, SE3d());
   }
 

@@ -27,7 +27,7 @@ class ModelAssembly {
 
   const ModelBuilder& in_;
   const BuildOptions& options_;
-  const JointSpec base_;  // of the free-flying base
+  JointSpec base_;  // of the free-flying base
   Model model_;
   int root_ = -1;
   std::vector<int> parent_joint_;                // of each link: index of the joint above it, -1 for the root

@@ -29,8 +29,10 @@ JointKind joint_kind(std::string_view name);
 inline constexpr double default_angular_acceleration = 5;  // [rad/s^2]
 inline constexpr double default_linear_acceleration = 2;   // [m/s^2]
 
-inline constexpr const char* floating_base_name = "floating_base";  // of the joint that carries a free-flying root link
-inline constexpr const char* world_name = "world";                  // of frame 0
+// The joint that carries a free-flying root link ("floating_base_2" and so on where the description has such a joint), and
+// frame 0 (nameless where a link that is not fixed there is called so).
+inline constexpr const char* floating_base_name = "floating_base";
+inline constexpr const char* world_name = "world";
 
 struct MimicSpec {
   std::string source;

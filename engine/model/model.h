@@ -69,7 +69,7 @@ struct Model {
   int n_q = 0, n_v = 0;
   std::vector<Joint> joints;      // joints[0] is a placeholder for the world
   std::vector<Inertia> inertias;  // per body, welded links summed
-  std::vector<Frame> frames;      // frames[0] is the world
+  std::vector<Frame> frames;      // frames[0] is the world, also where it has no name
   std::vector<Collider> colliders;
   std::vector<std::pair<int, int>> collision_pairs;  // collider indices (a < b) that self-collision checks
   std::vector<DisabledPair> disabled_collisions;

@@ -36,7 +36,7 @@ class ModelBuilder:
     Args:
         name: of the model.
         floating_base: whether the root link flies freely; otherwise it is fixed to the world. A free-flying base adds a
-            floating joint called "floating_base".
+            floating joint called "floating_base" (or "floating_base_2", … where that name is taken).
     """
 
     def __init__(self, name: str, *, floating_base: bool = False) -> None:
@@ -65,7 +65,7 @@ class ModelBuilder:
         """Adds a link.
 
         Args:
-            name: unique among links. "world" is kept for the root link of a fixed-base model.
+            name: unique among links.
             mass: [kg]; zero for a mere frame.
             com: (3,) centre of mass in the link's frame [m].
             inertia: (3, 3) about the centre of mass, in the axes of the link [kg m^2]; None for a point mass.
