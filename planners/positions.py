@@ -5,15 +5,22 @@ Also the coordinates that a plan may move ("columns" of q), and the limits of ea
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim.errors import PlanningError
+from robosim.errors import ModelError, PlanningError
 from robosim.model.checks import suggestion
+from robosim.model.configurations import (
+    check_configuration,
+    configuration_by_names,
+    joint_positions,
+    named_positions,
+)
 
 if TYPE_CHECKING:
     from robosim.model import Model
@@ -52,12 +59,6 @@ class Columns:
     upper: FloatArray
     velocity: FloatArray
     acceleration: FloatArray
-
-
-def joint_positions(model: Model, joint: str) -> list[int]:
-    """Indices into q of a joint's coordinates (a mimic joint has none)."""
-    names = model.position_names
-    return [i for i, name in enumerate(names) if name == joint or name.startswith(f"{joint}/")]
 
 
 def chain(model: Model, link: str) -> set[str]:
@@ -138,9 +139,10 @@ def configuration(
         PlanningError: unknown names, wrong lengths, numbers that are not finite.
     """
     if isinstance(value, str):
-        return _from_names(model, _named(model, value, scene, what), rest, what)
+        value = _named(model, value, scene, what)
     if isinstance(value, Mapping):
-        return _from_names(model, value, rest, what)
+        with _about(what):
+            return configuration_by_names(model, value, rest)
     q = rest.copy()
     try:
         array = np.asarray(value)
@@ -163,7 +165,8 @@ def configuration(
         raise PlanningError(
             f"{what} has shape {array.shape}; expected ({model.n_q},), {_order(model)}{partly}"
         )
-    _finite(model, q, what)
+    with _about(what):
+        check_configuration(model, q)
     return q
 
 
@@ -171,67 +174,26 @@ def _order(model: Model) -> str:
     return "in the order " + ", ".join(model.position_names)
 
 
-def _finite(model: Model, q: FloatArray, what: str) -> None:
-    for i in np.flatnonzero(~np.isfinite(q)):
-        raise PlanningError(f"{what}: {model.position_names[i]!r} is {q[i]}; it must be finite")
-    for joint in model.joint_names:
-        own = joint_positions(model, joint)
-        if len(own) == 7 and abs(np.linalg.norm(q[own[3:]]) - 1) > 1e-6:
-            raise PlanningError(
-                f"{what}: the quaternion of {joint!r} is {q[own[3:]].tolist()}; it must be of length 1"
-            )
+@contextmanager
+def _about(what: str) -> Iterator[None]:
+    """Say what a model's complaint is about."""
+    try:
+        yield
+    except ModelError as error:
+        raise PlanningError(f"{what}: {error}") from None
 
 
 def _named(model: Model, name: str, scene: Scene | None, what: str) -> Mapping[str, float]:
     """Positions of a named state of the model ("home", or "group/home"), or of a start of the scene."""
-    found = [state for state in model.named_states if name in (state.name, f"{state.group}/{state.name}")]
-    if len(found) > 1:
-        different = {tuple(sorted(state.positions.items())) for state in found}
-        if len(different) > 1:
-            options = ", ".join(f"{state.group}/{state.name}" for state in found)
-            raise PlanningError(f"{what}: {name!r} may be any of {options}; say which")
-    if found:
-        return found[0].positions
+    with _about(what):
+        positions = named_positions(model, name)
+    if positions is not None:
+        return positions
     starts = {} if scene is None else scene.starts
     if name in starts:
         return starts[name]
     known = [state.name for state in model.named_states] + list(starts)
     raise PlanningError(f"{what}: there is no state {name!r}{suggestion(name, known)}")
-
-
-def _from_names(model: Model, values: Mapping[str, float], rest: FloatArray, what: str) -> FloatArray:
-    q = rest.copy()
-    mimics = {joint.name: joint.mimic for joint in model.joints if joint.mimic is not None}
-    fixed = {joint.name for joint in model.joints if joint.kind == "fixed"}
-    late: list[tuple[str, float]] = []
-    for name, given in values.items():
-        value = _number(given, f"{what}: position of {name!r}")
-        own = joint_positions(model, name)
-        if name in mimics:
-            late.append((name, value))
-        elif len(own) == 1:
-            q[own[0]] = value
-        elif name in fixed:  # states of whole robots list them too
-            if abs(value) > 1e-3:
-                raise PlanningError(f"{what}: {name!r} is {value}, but it is fixed; leave it out")
-        elif own:
-            several = ", ".join(model.position_names[i] for i in own)
-            raise PlanningError(f"{what}: {name!r} has several coordinates; give {several}")
-        else:
-            known = [*model.position_names, *mimics]
-            raise PlanningError(
-                f"{what}: {model.name!r} has no joint {name!r} that moves{suggestion(name, known)}"
-            )
-    for name, value in late:  # they follow, and must agree
-        mimic = mimics[name]
-        assert mimic is not None
-        follows = mimic.multiplier * float(q[joint_positions(model, mimic.source)[0]]) + mimic.offset
-        if abs(follows - value) > 1e-3:
-            raise PlanningError(
-                f"{what}: {name!r} is {value}, but it follows {mimic.source!r} and is {follows:.6g} there; leave it out"
-            )
-    _finite(model, q, what)
-    return q
 
 
 def _number(value: Any, what: str) -> float:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from robosim import _engine
 from robosim.errors import ModelError
 from robosim.model.checks import limit, suggestion
+from robosim.model.configurations import configuration_by_names, named_positions
 from robosim.model.dynamics import Dynamics
 from robosim.model.parts import (
     Collider,
@@ -221,6 +222,29 @@ class Model(Dynamics):
             ModelError: not three finite numbers.
         """
         return Model(self._engine.with_gravity(gravity), self._description)
+
+    def configuration(
+        self, positions: Mapping[str, float] | str, *, rest: ArrayLike | None = None
+    ) -> FloatArray:
+        """(n_q,) the configuration with these positions.
+
+        Args:
+            positions: by joint name [rad, m], or the name of a state: "ready", or "manipulator/ready".
+            rest: (n_q,) for the joints that `positions` leaves open; `neutral()` by default.
+
+        Raises:
+            ModelError: an unknown name, a number that is not finite, or a mimic joint that would not follow.
+        """
+        base = self.neutral() if rest is None else np.array(rest, dtype=float)
+        if base.shape != (self.n_q,):
+            raise ModelError(f"rest has shape {base.shape}; expected ({self.n_q},)")
+        if isinstance(positions, str):
+            named = named_positions(self, positions)
+            if named is None:
+                known = [state.name for state in self.named_states]
+                raise ModelError(f"{self.name!r} has no state {positions!r}{suggestion(positions, known)}")
+            positions = named
+        return configuration_by_names(self, positions, base)
 
     def with_acceleration_limits(
         self, limits: Mapping[str, float] | ArrayLike, source: str = "argument"
