@@ -9,7 +9,7 @@ body in its own frame by full sizes in metres: `Shape.sphere(radius)`, `Shape.bo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -66,7 +66,7 @@ def signed_distance(A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike) -> Wit
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers.
     """
-    return Witness(*_engine.signed_distance(A, _pose_array(X_WA), B, _pose_array(X_WB)))
+    return Witness(*_engine.signed_distance(A, X_WA, B, X_WB))
 
 
 def collide(A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike, *, margin: float = 0.0) -> bool:
@@ -78,7 +78,7 @@ def collide(A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike, *, margin: flo
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or margin is negative.
     """
-    return _engine.closer_than(margin, A, _pose_array(X_WA), B, _pose_array(X_WB))
+    return _engine.closer_than(margin, A, X_WA, B, X_WB)
 
 
 def bounding_ball(shape: Shape) -> tuple[Array, float]:
@@ -88,7 +88,7 @@ def bounding_ball(shape: Shape) -> tuple[Array, float]:
 
 def bounding_box(shape: Shape, X_WS: ArrayLike) -> tuple[Array, Array]:
     """Lower and upper corner (3,) [m] in W of the smallest axis-aligned box around a shape at pose X_WS (4, 4)."""
-    return _engine.bounding_box(shape, _pose_array(X_WS))
+    return _engine.bounding_box(shape, X_WS)
 
 
 def pose(
@@ -142,10 +142,13 @@ def pose_to_xyz_quaternion(X: ArrayLike) -> tuple[Array, Array]:
     Raises:
         GeometryError: X is not a rigid (4, 4) matrix of finite numbers (rotation orthonormal to 1e-6).
     """
-    X = _pose_array(X)
-    R = X[:3, :3]
+    try:
+        X = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise GeometryError(f"{X!r} is not a pose: a (4, 4) array of numbers is needed") from None
     rigid = X.shape == (4, 4) and bool(np.isfinite(X).all()) and np.array_equal(X[3], (0, 0, 0, 1))
-    if not (rigid and np.abs(R @ R.T - np.eye(3)).max() < 1e-6 and np.linalg.det(R) > 0):
+    R = X[:3, :3] if rigid else np.zeros((3, 3))
+    if not (np.abs(R @ R.T - np.eye(3)).max() < 1e-6 and np.linalg.det(R) > 0):
         raise GeometryError(f"not a pose: a rigid (4, 4) matrix is needed, got\n{X}")
     # Columns of 4 q q^T; the one with the largest diagonal entry loses no digits (Shepperd 1978).
     xx, yy, zz = np.diag(R)
@@ -166,10 +169,3 @@ def _numbers(name: str, values: ArrayLike, n: int) -> Array:
     if array.shape != (n,) or not np.isfinite(array).all():
         raise GeometryError(f"pose: {name} is {values!r}; {n} finite numbers are needed")
     return array
-
-
-def _pose_array(X: ArrayLike | Any) -> Array:
-    try:
-        return np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise GeometryError(f"{X!r} is not a pose: a (4, 4) array of numbers is needed") from None

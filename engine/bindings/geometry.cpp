@@ -1,9 +1,10 @@
 // Shapes and queries between them. Errors of input are robosim.errors.GeometryError.
-#include <pybind11/numpy.h>
-
-#include <sstream>
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
 
+#include "bindings/arrays.h"
 #include "bindings/module.h"
 #include "geometry/query.h"
 
@@ -11,8 +12,6 @@ namespace py = pybind11;
 
 namespace robosim {
 namespace {
-
-using Array = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
 // f(), with a refused input turned into the package's own error.
 template <class F>
@@ -25,75 +24,59 @@ auto checked(F&& f) {
   }
 }
 
-Vec3d vec3(const Array& a, const char* name) {
-  if (a.ndim() != 1 || a.shape(0) != 3) throw std::invalid_argument(std::string(name) + " must have shape (3,)");
-  return {a.at(0), a.at(1), a.at(2)};
-}
-
-// A rigid 4x4 matrix; refuses what is not one, NaN included.
-SE3d pose(const Array& a, const char* name) {
-  if (a.ndim() != 2 || a.shape(0) != 4 || a.shape(1) != 4)
-    throw std::invalid_argument(std::string(name) + " must be a 4x4 pose");
-  SE3d X;
-  for (int i = 0; i < 3; ++i) X.R.row[i] = {a.at(i, 0), a.at(i, 1), a.at(i, 2)}, X.p[i] = a.at(i, 3);
+// A pose whose rotation is one: what the queries rely on.
+SE3d rigid(const py::object& value, const char* name) {
+  const SE3d X = read_pose(value, name);
   const Mat3d defect = X.R * transpose(X.R) - Mat3d::identity();
-  double worst = 0;
-  for (int i = 0; i < 3; ++i) worst = std::fmax(worst, norm(defect.row[i]));
-  const bool last_row = a.at(3, 0) == 0 && a.at(3, 1) == 0 && a.at(3, 2) == 0 && a.at(3, 3) == 1;
-  const bool proper = dot(X.R.row[0], cross(X.R.row[1], X.R.row[2])) > 0;
-  // fmax drops a NaN: test the squared sum too.
-  if (!last_row || !proper || !(worst < 1e-6) || !(norm(X.R.row[0]) + norm(X.R.row[1]) + norm(X.R.row[2]) < 4) ||
-      !(norm(X.p) <= 1e9)) {
-    std::ostringstream message;
-    message << name << " is not a pose: its rotation must be orthonormal to 1e-6 (it is off by " << worst
-            << ") and right-handed, its last row 0 0 0 1, its position finite and within 1e9 m";
-    throw std::invalid_argument(message.str());
-  }
+  const double worst = std::sqrt(squared_norm(defect.row[0]) + squared_norm(defect.row[1]) + squared_norm(defect.row[2]));
+  if (!(worst < 1e-6) || !(dot(X.R.row[0], cross(X.R.row[1], X.R.row[2])) > 0))
+    throw InputError(message(name, " is not a pose: its rotation must be right-handed and orthonormal to 1e-6, and is off by ",
+                             worst));
+  if (!(norm(X.p) <= 1e9)) throw InputError(message(name, " is ", norm(X.p), " m from the origin; at most 1e9 m is allowed"));
   return X;
-}
-
-Array array3(const Vec3d& v) {
-  Array out(3);
-  for (int i = 0; i < 3; ++i) out.mutable_at(i) = v[i];
-  return out;
 }
 
 [[noreturn]] void no_attribute(const Shape& s, const char* what) {
   throw py::attribute_error(std::string("a ") + shape_type_names[static_cast<int>(s.type)] + " has no " + what);
 }
 
-Shape convex(const Array& vertices, const py::object& faces) {
-  if (vertices.ndim() != 2 || vertices.shape(1) != 3) throw std::invalid_argument("convex: vertices must have shape (n, 3)");
-  std::vector<Vec3d> points(static_cast<std::size_t>(vertices.shape(0)));
-  for (std::size_t i = 0; i < points.size(); ++i)
-    for (int k = 0; k < 3; ++k) points[i][k] = vertices.at(i, k);
-  if (faces.is_none()) return Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)));
-  const auto indices = py::array_t<int, py::array::c_style | py::array::forcecast>::ensure(faces);
-  if (!indices || indices.ndim() != 2 || indices.shape(1) != 3) {
+Shape convex(const py::object& vertices, const py::object& faces) {
+  const py::array any = py::array::ensure(vertices);
+  if (!any || any.ndim() != 2) {
     PyErr_Clear();
-    throw std::invalid_argument("convex: faces must be integers of shape (m, 3)");
+    throw InputError("convex: vertices must be numbers of shape (n, 3)");
   }
-  std::vector<std::array<int, 3>> triangles(static_cast<std::size_t>(indices.shape(0)));
+  const Array array = real_array(any, {any.shape(0), 3}, "convex: vertices");
+  std::vector<Vec3d> points(static_cast<std::size_t>(array.shape(0)));
+  for (std::size_t i = 0; i < points.size(); ++i)
+    for (int k = 0; k < 3; ++k) points[i][k] = array.at(i, k);
+  if (faces.is_none()) return Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)));
+  const py::array indices = py::array::ensure(faces);
+  const char kind = indices ? indices.dtype().kind() : ' ';
+  if ((kind != 'i' && kind != 'u') || indices.ndim() != 2 || indices.shape(1) != 3) {
+    PyErr_Clear();
+    throw InputError("convex: faces must be integers of shape (m, 3)");
+  }
+  const auto index = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>::ensure(indices);
+  std::vector<std::array<int, 3>> triangles(static_cast<std::size_t>(index.shape(0)));
   for (std::size_t i = 0; i < triangles.size(); ++i)
-    for (int k = 0; k < 3; ++k) triangles[i][k] = indices.at(i, k);
+    for (int k = 0; k < 3; ++k)  // what fits no int is no vertex either
+      triangles[i][k] = static_cast<int>(std::clamp<std::int64_t>(index.at(i, k), -1, std::numeric_limits<int>::max()));
   return Shape::convex(std::make_shared<ConvexMesh>(convex_mesh(points, triangles)));
 }
 
 std::string describe(const Shape& s) {
-  std::ostringstream out;
-  out << "Shape." << shape_type_names[static_cast<int>(s.type)] << "(";
+  const std::string name = std::string("Shape.") + shape_type_names[static_cast<int>(s.type)];
   switch (s.type) {
-    case ShapeType::sphere: out << "radius=" << s.radius; break;
-    case ShapeType::box:
-      out << "size=(" << 2 * s.half_extents.x << ", " << 2 * s.half_extents.y << ", " << 2 * s.half_extents.z << ")";
-      break;
-    case ShapeType::capsule:
-    case ShapeType::cylinder: out << "radius=" << s.radius << ", length=" << 2 * s.half_length; break;
-    case ShapeType::half_space: break;
-    case ShapeType::convex: out << s.mesh->vertices.size() << " vertices"; break;
+    case ShapeType::sphere: return message(name, "(radius=", s.radius, ")");
+    case ShapeType::box: {
+      const Vec3d size = 2.0 * s.half_extents;
+      return message(name, "(size=(", size.x, ", ", size.y, ", ", size.z, "))");
+    }
+    case ShapeType::convex: return message(name, "(", s.mesh->vertices.size(), " vertices)");
+    case ShapeType::half_space: return name + "()";
+    default: return message(name, "(radius=", s.radius, ", length=", 2 * s.half_length, ")");
   }
-  out << ")";
-  return out.str();
 }
 
 void bind_shape(py::module_& m) {
@@ -102,7 +85,7 @@ void bind_shape(py::module_& m) {
           "sphere", [](double radius) { return checked([&] { return Shape::sphere(radius); }); }, py::arg("radius"),
           "A ball of this radius [m] about the origin.")
       .def_static(
-          "box", [](const Array& size) { return checked([&] { return Shape::box(0.5 * vec3(size, "box: size")); }); },
+          "box", [](const py::object& size) { return checked([&] { return Shape::box(0.5 * read_vec3(size, "box: size")); }); },
           py::arg("size"), "A box about the origin, its full size along x, y and z [m].")
       .def_static(
           "capsule",
@@ -116,7 +99,7 @@ void bind_shape(py::module_& m) {
       .def_static("half_space", &Shape::half_space, "All points with z <= 0, without end.")
       .def_static(
           "convex",
-          [](const Array& vertices, const py::object& faces) {
+          [](const py::object& vertices, const py::object& faces) {
             return checked([&] { return convex(vertices, faces); });
           },
           py::arg("vertices"), py::arg("faces") = py::none(),
@@ -143,7 +126,7 @@ void bind_shape(py::module_& m) {
           "size",
           [](const Shape& s) {
             if (s.type != ShapeType::box) no_attribute(s, "size");
-            return array3(2.0 * s.half_extents);
+            return vec3_array(2.0 * s.half_extents);
           },
           "Full size of a box along x, y, z [m], shape (3,).")
       .def_property_readonly(
@@ -177,28 +160,28 @@ void bind_geometry(py::module_& m) {
   bind_shape(m);
   m.def(
       "signed_distance",
-      [](const Shape& A, const Array& X_WA, const Shape& B, const Array& X_WB) {
-        const Witness w = checked([&] { return signed_distance(A, pose(X_WA, "X_WA"), B, pose(X_WB, "X_WB")); });
-        return py::make_tuple(w.distance, array3(w.p_WA), array3(w.p_WB), array3(w.normal));
+      [](const Shape& A, const py::object& X_WA, const Shape& B, const py::object& X_WB) {
+        const Witness w = checked([&] { return signed_distance(A, rigid(X_WA, "X_WA"), B, rigid(X_WB, "X_WB")); });
+        return py::make_tuple(w.distance, vec3_array(w.p_WA), vec3_array(w.p_WB), vec3_array(w.normal));
       },
       py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"),
       "(distance, p_WA, p_WB, normal) of two posed shapes; see robosim.geometry.signed_distance.");
   m.def(
       "closer_than",
-      [](double margin, const Shape& A, const Array& X_WA, const Shape& B, const Array& X_WB) {
+      [](double margin, const Shape& A, const py::object& X_WA, const Shape& B, const py::object& X_WB) {
         return checked([&] {
-          if (!(margin >= 0)) throw std::invalid_argument("margin must be zero or positive");
-          return closer_than(margin, A, pose(X_WA, "X_WA"), B, pose(X_WB, "X_WB"));
+          if (!(margin >= 0)) throw InputError("margin must be zero or positive");
+          return closer_than(margin, A, rigid(X_WA, "X_WA"), B, rigid(X_WB, "X_WB"));
         });
       },
       py::arg("margin"), py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"),
       "Whether the signed distance is less than margin [m], by the first proof either way.");
   m.def(
       "distance_lower_bound",
-      [](double enough, const Shape& A, const Array& X_WA, const Shape& B, const Array& X_WB) {
+      [](double enough, const Shape& A, const py::object& X_WA, const Shape& B, const py::object& X_WB) {
         return checked([&] {
-          if (!(enough >= 0)) throw std::invalid_argument("enough must be zero or positive");
-          return distance_lower_bound(enough, A, pose(X_WA, "X_WA"), B, pose(X_WB, "X_WB"));
+          if (!(enough >= 0)) throw InputError("enough must be zero or positive");
+          return distance_lower_bound(enough, A, rigid(X_WA, "X_WA"), B, rigid(X_WB, "X_WB"));
         });
       },
       py::arg("enough"), py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"),
@@ -207,20 +190,20 @@ void bind_geometry(py::module_& m) {
       "bounding_ball",
       [](const Shape& s) {
         const Ball b = bounding_ball(s);
-        return py::make_tuple(array3(b.centre), b.radius);
+        return py::make_tuple(vec3_array(b.centre), b.radius);
       },
       py::arg("shape"), "(centre (3,), radius) [m] of the smallest ball around the shape, in its frame.");
   m.def(
       "bounding_box",
-      [](const Shape& s, const Array& X_WS) {
-        const Aabb b = checked([&] { return bounding_box(s, pose(X_WS, "X_WS")); });
-        return py::make_tuple(array3(b.lower), array3(b.upper));
+      [](const Shape& s, const py::object& X_WS) {
+        const Aabb b = checked([&] { return bounding_box(s, rigid(X_WS, "X_WS")); });
+        return py::make_tuple(vec3_array(b.lower), vec3_array(b.upper));
       },
       py::arg("shape"), py::arg("X_WS"), "(lower (3,), upper (3,)) [m]: the axis-aligned box in W of the posed shape.");
   m.def(
       "farthest_from",
-      [](const Shape& s, const Array& p_S) {
-        return checked([&] { return farthest_from(s, vec3(p_S, "p_S")); });
+      [](const Shape& s, const py::object& p_S) {
+        return checked([&] { return farthest_from(s, read_vec3(p_S, "p_S")); });
       },
       py::arg("shape"), py::arg("p_S"), "Farthest distance [m] of a point of the shape from p_S (3,) of its frame.");
 }

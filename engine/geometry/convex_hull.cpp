@@ -1,9 +1,9 @@
 #include "geometry/convex_hull.h"
 
 #include <cmath>
-#include <sstream>
-#include <stdexcept>
+#include <utility>
 
+#include "base/error.h"
 #include "geometry/orientation.h"
 
 namespace robosim {
@@ -96,10 +96,8 @@ void Quickhull::first_tetrahedron() {
   const int d = farthest([&](const Vec3d& p) { return std::fabs(dot(m, p - at(a))); });
   const double thickness = width > 0 ? std::fabs(dot(m, at(d) - at(a))) / width : 0;
   if (!(extent > 0) || !(width > 1e-9 * extent) || !(thickness > 1e-9 * extent)) {
-    std::ostringstream message;
-    message << "convex: the " << n << " points are flat (extent " << extent << " m, width " << width << " m, thickness "
-            << thickness << " m): a convex shape needs a volume; give them a thickness or use a thin box";
-    throw std::invalid_argument(message.str());
+    throw InputError(message("convex: the ", n, " points are flat (extent ", extent, " m, width ", width, " m, thickness ",
+                             thickness, " m): a convex shape needs a volume; give them a thickness or use a thin box"));
   }
   if (orientation(at(a), at(b), at(c), at(d)) > 0) std::swap(b, c);  // d below the triangle a, b, c
   const int f[4] = {add_facet(a, b, c), add_facet(a, d, b), add_facet(b, d, c), add_facet(c, d, a)};

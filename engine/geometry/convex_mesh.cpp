@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <sstream>
-#include <stdexcept>
 #include <utility>
 
+#include "base/error.h"
 #include "geometry/convex_hull.h"
 #include "geometry/smallest_ball.h"
 
@@ -64,7 +63,7 @@ void check_closed(const std::vector<Vec3d>& vertices, const std::vector<std::arr
   std::sort(there.begin(), there.end());
   std::sort(back.begin(), back.end());
   if (there != back)
-    throw std::invalid_argument("convex: the faces are not a closed surface; leave them out to take the hull");
+    throw InputError("convex: the faces are not a closed surface; leave them out to take the hull");
 }
 
 }  // namespace
@@ -72,17 +71,11 @@ void check_closed(const std::vector<Vec3d>& vertices, const std::vector<std::arr
 ConvexMesh convex_hull_mesh(const std::vector<Vec3d>& points) {
   for (std::size_t i = 0; i < points.size(); ++i)
     for (int k = 0; k < 3; ++k)
-      if (!(std::fabs(points[i][k]) <= max_coordinate)) {
-        std::ostringstream message;
-        message << "convex: vertex " << i << " has the coordinate " << points[i][k] << " m; each must be finite and within "
-                << max_coordinate << " m";
-        throw std::invalid_argument(message.str());
-      }
-  if (points.size() < 4) {
-    std::ostringstream message;
-    message << "convex: " << points.size() << " vertices; a convex shape needs at least 4 that are not coplanar";
-    throw std::invalid_argument(message.str());
-  }
+      if (!(std::fabs(points[i][k]) <= max_coordinate))
+        throw InputError(message("convex: vertex ", i, " has the coordinate ", points[i][k],
+                                 " m; each must be finite and within ", max_coordinate, " m"));
+  if (points.size() < 4)
+    throw InputError(message("convex: ", points.size(), " vertices; a convex shape needs at least 4 that are not coplanar"));
   ConvexMesh mesh;
   mesh.faces = convex_hull(points);
   // Keep the corners, in the order in which they were given.
@@ -102,23 +95,17 @@ ConvexMesh convex_hull_mesh(const std::vector<Vec3d>& points) {
 ConvexMesh convex_mesh(const std::vector<Vec3d>& vertices, const std::vector<std::array<int, 3>>& faces) {
   for (std::size_t f = 0; f < faces.size(); ++f)
     for (int i : faces[f])
-      if (i < 0 || static_cast<std::size_t>(i) >= vertices.size()) {
-        std::ostringstream message;
-        message << "convex: face " << f << " names vertex " << i << "; there are " << vertices.size();
-        throw std::invalid_argument(message.str());
-      }
+      if (i < 0 || static_cast<std::size_t>(i) >= vertices.size())
+        throw InputError(message("convex: face ", f, " names vertex ", i, "; there are ", vertices.size()));
   ConvexMesh mesh = convex_hull_mesh(vertices);
   check_closed(vertices, faces);
   // A closed outward surface on these vertices encloses as much as their hull exactly when it is the hull's surface.
   double volume = 0;
   Vec3d centroid;
   integrate_volume(vertices, faces, volume, centroid);
-  if (!(std::fabs(volume - mesh.volume) <= 1e-6 * mesh.volume)) {
-    std::ostringstream message;
-    message << "convex: the faces enclose " << volume << " m^3 and the hull of the vertices " << mesh.volume
-            << " m^3: they are not the closed, outward surface of a convex body; leave them out to take the hull";
-    throw std::invalid_argument(message.str());
-  }
+  if (!(std::fabs(volume - mesh.volume) <= 1e-6 * mesh.volume))
+    throw InputError(message("convex: the faces enclose ", volume, " m^3 and the hull of the vertices ", mesh.volume,
+                             " m^3: they are not the outward surface of a convex body; leave them out to take the hull"));
   return mesh;
 }
 

@@ -20,12 +20,12 @@ struct ConvexMesh {
 };
 
 // The convex hull of points in any order; points inside it, repeated ones and nearly all on its faces are dropped.
-// Throws std::invalid_argument when there are fewer than four points, a coordinate is not finite or beyond 1e6 m, or the points
+// Throws InputError when there are fewer than four points, a coordinate is not finite or beyond 1e6 m, or the points
 // are flat: thinner than 1e-9 of their extent.
 ConvexMesh convex_hull_mesh(const std::vector<Vec3d>& points);
 
 // A mesh from vertices and the outward triangles of its surface. The mesh is that of the vertices' hull; the faces are a check.
-// Throws std::invalid_argument when the surface is not a closed convex one with outward faces (volume to 1e-6).
+// Throws InputError when the surface is not a closed convex one with outward faces (volume to 1e-6).
 ConvexMesh convex_mesh(const std::vector<Vec3d>& vertices, const std::vector<std::array<int, 3>>& faces);
 
 }  // namespace robosim

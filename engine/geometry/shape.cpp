@@ -1,7 +1,8 @@
 #include "geometry/shape.h"
 
-#include <sstream>
-#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
 
 namespace robosim {
 namespace {
@@ -9,10 +10,8 @@ namespace {
 double checked(const char* shape, const char* what, double half, double full) {
   // Written so that NaN fails too.
   if (half >= Shape::min_size && half <= Shape::max_size) return half;
-  std::ostringstream message;
-  message << shape << ": " << what << " is " << full << " m; it must be a finite number from " << Shape::min_size << " to "
-          << Shape::max_size << " m";
-  throw std::invalid_argument(message.str());
+  throw InputError(message(shape, ": ", what, " is ", full, " m; it must be a finite number from ", Shape::min_size, " to ",
+                           Shape::max_size, " m"));
 }
 
 }  // namespace
@@ -55,7 +54,7 @@ Shape Shape::half_space() {
 }
 
 Shape Shape::convex(std::shared_ptr<const ConvexMesh> mesh) {
-  if (!mesh || mesh->vertices.size() < 4) throw std::invalid_argument("convex: the mesh has fewer than four vertices");
+  if (!mesh || mesh->vertices.size() < 4) throw InputError("convex: the mesh has fewer than four vertices");
   Shape s;
   s.type = ShapeType::convex;
   s.mesh = std::move(mesh);

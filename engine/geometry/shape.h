@@ -37,7 +37,7 @@ struct Shape {
   Vec3d half_extents;                      // box [m]
   std::shared_ptr<const ConvexMesh> mesh;  // convex
 
-  // Each throws std::invalid_argument for a size outside [min_size, max_size].
+  // Each throws InputError for a size outside [min_size, max_size].
   static Shape sphere(double radius);
   static Shape box(const Vec3d& half_extents);
   static Shape capsule(double radius, double half_length);

@@ -1,0 +1,157 @@
+"""Shapes: what they hold, what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robosim.errors import GeometryError
+from robosim.geometry import Shape, bounding_ball, bounding_box, collide, pose, signed_distance
+
+BAD_SIZES = [0.0, -1.0, np.nan, np.inf, -np.inf, 1e-12, 1e300]
+
+
+def test_full_sizes_come_back():
+    assert Shape.sphere(0.25).radius == 0.25
+    np.testing.assert_array_equal(Shape.box((0.1, 0.2, 0.3)).size, (0.1, 0.2, 0.3))
+    capsule, cylinder = Shape.capsule(0.1, 0.5), Shape.cylinder(0.2, 0.7)
+    assert (capsule.radius, capsule.length, cylinder.radius, cylinder.length) == (0.1, 0.5, 0.2, 0.7)
+
+
+def test_type_and_repr_name_the_shape(oracle, kind):
+    shape = oracle.make(kind, np.random.default_rng(0))
+    assert shape.type == kind
+    assert repr(shape).startswith(f"Shape.{kind}(")
+
+
+@pytest.mark.parametrize("attribute", ["radius", "length", "size", "vertices", "faces"])
+def test_a_size_that_a_shape_does_not_have_is_named(oracle, kind, attribute):
+    has = {
+        "sphere": {"radius"},
+        "box": {"size"},
+        "capsule": {"radius", "length"},
+        "cylinder": {"radius", "length"},
+        "half_space": set(),
+        "convex": {"vertices", "faces"},
+    }[kind]
+    shape = oracle.make(kind, np.random.default_rng(0))
+    if attribute in has:
+        getattr(shape, attribute)
+    else:
+        with pytest.raises(AttributeError, match=f"{kind} has no {attribute}"):
+            getattr(shape, attribute)
+
+
+@pytest.mark.parametrize("bad", BAD_SIZES)
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("radius", Shape.sphere),
+        ("size", lambda x: Shape.box((1, x, 1))),
+        ("radius", lambda x: Shape.capsule(x, 1)),
+        ("length", lambda x: Shape.capsule(1, x)),
+        ("radius", lambda x: Shape.cylinder(x, 1)),
+        ("length", lambda x: Shape.cylinder(1, x)),
+    ],
+)
+def test_sizes_that_make_no_body_are_refused(name, make, bad):
+    with pytest.raises(GeometryError, match=name):
+        make(bad)
+
+
+@pytest.mark.parametrize("size", [(1, 2), (1, 2, 3, 4), 1.0, "abc", [[1, 2, 3]], (1, 2, None), (1, 2j, 3)])
+def test_box_sizes_of_the_wrong_form_are_refused(size):
+    with pytest.raises(GeometryError, match="box: size"):
+        Shape.box(size)
+
+
+@pytest.mark.parametrize(
+    ("vertices", "reason"),
+    [
+        ([], "vertices"),
+        ([[0, 0, 0]], "4"),
+        ([[0, 0], [1, 0], [0, 1], [1, 1]], "shape"),
+        (np.zeros((10, 3)), "flat"),
+        ([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], "flat"),
+        (np.outer(np.arange(5), (1, 2, 3)), "flat"),
+        ([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, np.nan]], "finite"),
+        ([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1e300]], "1000000 m"),
+        ("abc", "vertices"),
+    ],
+)
+def test_points_that_span_no_volume_are_refused(vertices, reason):
+    with pytest.raises(GeometryError, match=reason):
+        Shape.convex(vertices)
+
+
+def test_faces_are_checked():
+    vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+    assert len(Shape.convex(vertices, faces).faces) == 4
+    for wrong in (
+        faces[:, ::-1],
+        faces[:3],
+        faces + 1,
+        faces - 1,
+        faces.astype(float),
+        faces[:, :2],
+        faces + 2**40,
+    ):
+        with pytest.raises(GeometryError, match="face"):
+            Shape.convex(vertices, wrong)
+    dented = np.vstack([vertices, [0.1, 0.1, 0.1]])
+    with pytest.raises(GeometryError, match="convex"):
+        Shape.convex(dented, [[0, 2, 1], [0, 1, 3], [2, 0, 3], [1, 2, 4], [2, 3, 4], [3, 1, 4]])
+
+
+def test_hull_agrees_with_qhull():
+    ConvexHull = pytest.importorskip("scipy.spatial").ConvexHull
+    rng = np.random.default_rng(2)
+    for n in (5, 50, 2000):
+        points = rng.normal(size=(n, 3)) * (1, 0.1, 3)
+        shape, hull = Shape.convex(points), ConvexHull(points)
+        np.testing.assert_array_equal(shape.vertices, points[np.sort(hull.vertices)])
+        a, b, c = (shape.vertices[shape.faces[:, i]] for i in range(3))
+        np.testing.assert_allclose(np.einsum("ij,ij->", a, np.cross(b, c)) / 6, hull.volume, rtol=1e-12)
+
+
+def test_a_large_cloud_becomes_a_hull():
+    points = np.random.default_rng(3).uniform(-1, 1, (100_000, 3))
+    shape = Shape.convex(points)
+    assert len(shape.faces) == 2 * len(shape.vertices) - 4
+    _, radius = bounding_ball(shape)
+    assert radius <= np.sqrt(3)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.full((4, 4), np.nan),
+        np.eye(3),
+        np.zeros((4, 4)),
+        np.diag([1.0, 1, -1, 1]),
+        np.diag([2.0, 2, 2, 1]),
+        np.diag([1.0, 1, 1, 2]),
+        np.full((4, 4), np.inf),
+        np.vstack([np.eye(4)[:3], [0, 0, 1, 1]]),
+        "pose",
+        None,
+    ],
+    ids=lambda X: str(np.shape(X)),
+)
+def test_what_is_no_pose_is_refused(X):
+    shape = Shape.sphere(1)
+    for call in (
+        lambda: signed_distance(shape, X, shape, pose()),
+        lambda: signed_distance(shape, pose(), shape, X),
+        lambda: collide(shape, pose(), shape, X),
+        lambda: bounding_box(shape, X),
+    ):
+        with pytest.raises(GeometryError):
+            call()
+
+
+@pytest.mark.parametrize("margin", [-1.0, np.nan])
+def test_a_negative_margin_is_refused(margin):
+    with pytest.raises(GeometryError, match="margin"):
+        collide(Shape.sphere(1), pose(), Shape.sphere(1), pose(), margin=margin)
