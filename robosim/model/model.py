@@ -137,9 +137,9 @@ class Model(Dynamics):
     @cached_property
     def colliders(self) -> tuple[Collider, ...]:
         """Collision shapes in model order, which is also the engine's."""
-        out = []
+        out, frames = [], self._engine.frames
         for collider in self._engine.colliders:
-            frame = self._engine.frames[collider.frame]
+            frame = frames[collider.frame]
             X_LC = np.linalg.inv(frame.X_BF) @ collider.X_BC
             out.append(Collider(collider.name, frame.name, collider.shape, _frozen(X_LC)))
         return tuple(out)

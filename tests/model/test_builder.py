@@ -23,8 +23,8 @@ def chain(n: int, **options) -> ModelBuilder:
 
 def add_next(builder: ModelBuilder, i: int, **options) -> None:
     builder.add_link(f"l{i}", mass=1, com=(0, 0, 0.05), inertia=BOX)
-    options = {"kind": "revolute", "parent": f"l{i - 1}", "axis": (0, 1, 0), **options}
-    builder.add_joint(f"j{i}", child=f"l{i}", X_PJ=pose((0, 0, 0.1)), **options)
+    usual = {"kind": "revolute", "parent": f"l{i - 1}", "axis": (0, 1, 0), "X_PJ": pose((0, 0, 0.1))}
+    builder.add_joint(f"j{i}", child=f"l{i}", **usual | options)
 
 
 def test_names_and_order_are_depth_first_in_the_order_of_joints():
@@ -252,15 +252,12 @@ def test_models_are_immutable_and_copy_as_themselves():
         (1, np.diag([-1, 1, 1]), "negative one is impossible"),
         (1, [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]], "not symmetric"),
         (1, np.eye(2), r"\(2, 2\)"),
-        (1e200, np.eye(3) * 1e300, None),
+        (1e200, np.eye(3) * 1e300, "usable size"),
         ("heavy", BOX, "real number"),
     ],
 )
 def test_impossible_inertias_are_refused(mass, inertia, message):
     builder = ModelBuilder("m")
-    if message is None:
-        builder.add_link("l", mass=mass, inertia=inertia)
-        return
     with pytest.raises(ModelError, match=f"link 'l'.*{message}"):
         builder.add_link("l", mass=mass, inertia=inertia)
 
@@ -374,9 +371,9 @@ def test_joints_that_move_no_mass():
 
 
 def test_deep_trees_do_not_exhaust_the_stack():
-    model = chain(20_000).build()
-    assert model.n_q == 20_000
-    assert model.link_names[-1] == "l20000"
+    model = chain(10_000).build()
+    assert model.n_q == 10_000
+    assert model.link_names[-1] == "l10000"
 
 
 def test_set_acceleration_limits():
