@@ -121,18 +121,21 @@ class Solver {
     }
   }
 
-  bool solved() const {
-    return residual_.position_error() <= options_.position_tolerance && residual_.rotation_error() <= options_.rotation_tolerance;
+  // Within `share` of the tolerances.
+  bool within(double share) const {
+    return residual_.position_error() <= share * options_.position_tolerance &&
+           residual_.rotation_error() <= share * options_.rotation_tolerance;
   }
 
-  // From q_ downhill; true when it ends in the box. Leaves the residual evaluated at q_.
+  // From q_ downhill; true when it ends in the box. Leaves the residual evaluated at q_. Goes on to well inside the tolerances: one
+  // more step by quadratic convergence, and solutions close to each other are told apart.
   bool descend(int iterations) {
     const std::size_t n = options_.columns.size();
     residual_.evaluate(q_.data());
     double error = residual_.squared();
     int slow = 0;
     for (int iteration = 0; iteration < iterations; ++iteration) {
-      if (solved()) return true;
+      if (within(1e-3)) return true;
       residual_.differentiate();
       const double* r = residual_.value();
       // J J^T over the columns that are free to move.
@@ -170,11 +173,11 @@ class Solver {
       if (!lower) {
         // A local minimum, to rounding.
         residual_.evaluate(q_.data());
-        return solved();
+        return within(1);
       }
       if (slow > 4 && iterations <= options_.max_iterations) break;
     }
-    return solved();
+    return within(1);
   }
 
   void step(const double* y) {
