@@ -87,7 +87,7 @@ Grid make_grid(const TidyPath& tidy, const std::vector<double>& velocity, const 
       size = std::max({size, std::abs(c1[j]), std::abs(c1[j] + 2 * c2[j] * h)});
       change = std::max(change, std::abs(2 * c2[j] * h));
     }
-    const double curved = change > 1e-9 * size ? std::clamp(std::ceil(8 * change / size), 2.0, 16.0) : 1.0;
+    const double curved = change > 1e-9 * size ? std::clamp(std::ceil(12 * change / size), 3.0, 24.0) : 1.0;
     const int count = static_cast<int>(std::clamp(std::ceil(size * h / step), curved, 1000.0));
     for (int m = 0; m < count; ++m) {
       const double r0 = h * m / count, delta = h / count;

@@ -19,7 +19,7 @@ struct Grid {
   std::vector<PathInterval> intervals;
 };
 
-// Cuts each piece: curved ones so that q' changes by at most an eighth of its size, all so that no column moves more than `step`.
+// Cuts each piece: curved ones so that q' changes by at most a twelfth of its size, all so that no column moves more than `step`.
 // Fills in the bounds that velocities and the rows that accelerations give.
 Grid make_grid(const TidyPath& tidy, const std::vector<double>& velocity, const std::vector<double>& acceleration, double step);
 

@@ -13,7 +13,6 @@ import csv
 import io
 import json
 import os
-import secrets
 import zipfile
 from collections.abc import Callable, Sequence
 from math import factorial
@@ -22,7 +21,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from robosim.errors import FileError, TrajectoryError
+from robosim.errors import TrajectoryError
+from robosim.files import read_file, write_file
 from robosim.trajectory import polynomial
 from robosim.trajectory.limits import TrajectoryLimits
 
@@ -39,44 +39,24 @@ _FACTORIALS = np.array([factorial(j) for j in range(6)], dtype=float)
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str], format: Format | None) -> None:
     """See Trajectory.save."""
-    target = Path(path)
-    data = _WRITERS[_format(target, format)](trajectory)
-    # A reader sees the old file or the new one, never a part of it.
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    try:
-        try:
-            with temporary.open("xb") as file:
-                file.write(data)
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror}", file=target) from error
+    write_file(path, _WRITERS[_format(path, format)](trajectory))
 
 
 def load(path: str | os.PathLike[str], format: Format | None) -> Trajectory:
     """See Trajectory.load."""
-    source = Path(path)
-    reader = _READERS[_format(source, format)]
-    try:
-        if source.stat().st_size > MAX_BYTES:
-            raise FileError(f"larger than {MAX_BYTES} bytes", file=source)
-        data = source.read_bytes()
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"cannot be read: {error.strerror}", file=source) from error
+    reader = _READERS[_format(path, format)]
+    data = read_file(path, max_bytes=MAX_BYTES)
     try:
         return reader(data)
     except TrajectoryError as error:
-        raise TrajectoryError(str(error), file=source, line=error.line) from None
+        raise TrajectoryError(str(error), file=path, line=error.line) from None
     except (RecursionError, MemoryError, OverflowError) as error:
         message = f"nested too deeply or too large ({type(error).__name__})"
-        raise TrajectoryError(message, file=source) from None
+        raise TrajectoryError(message, file=path) from None
 
 
-def _format(path: Path, format: str | None) -> str:
-    chosen = path.suffix[1:].lower() if format is None else format
+def _format(path: str | os.PathLike[str], format: str | None) -> str:
+    chosen = Path(path).suffix[1:].lower() if format is None else format
     if chosen not in _WRITERS:
         raise TrajectoryError(
             f"unknown trajectory format {chosen!r}; known are {', '.join(_WRITERS)}", file=path
