@@ -36,8 +36,8 @@ def _body(robot: str, suffix: str) -> str:
 def compose() -> dict[str, str]:
     """Content of each file of robots/ur5_gripper, by name."""
     head = '<?xml version="1.0"?>\n<!-- UR5 with the two-finger gripper: put together by tests/robots/compose.py. -->\n'
-    begin, end = '<robot name="ur5_gripper">\n', "</robot>\n"
-    urdf = head + begin + _body("ur5", "urdf") + _MOUNT + "\n" + _body("gripper_2f", "urdf") + end
+    begin, end = '<robot name="ur5_gripper"%s>\n', "</robot>\n"
+    urdf = head + begin % ' version="1.2"' + _body("ur5", "urdf") + _MOUNT + "\n" + _body("gripper_2f", "urdf") + end
 
     arm = _body("ur5", "srdf").replace('tip_link="tool0"', 'tip_link="gripper_tcp"')
     arm = arm.replace(
@@ -48,7 +48,7 @@ def compose() -> dict[str, str]:
     disabled = "".join(
         f'  <disable_collisions link1="{a}" link2="{b}" reason="{why}"/>\n' for a, b, why in pairs
     )
-    srdf = head + begin + arm + "\n" + _body("gripper_2f", "srdf") + disabled + end
+    srdf = head + begin % "" + arm + "\n" + _body("gripper_2f", "srdf") + disabled + end
 
     limits = [(ROBOTS / robot / "joint_limits.yaml").read_text() for robot in ("ur5", "gripper_2f")]
     both = limits[0] + limits[1].partition("joint_limits:\n")[2]

@@ -21,7 +21,6 @@ from robosim import _engine
 from robosim.errors import SceneError
 from robosim.geometry import pose
 from robosim.scene.families.crates import box, cage
-from robosim.scene.families.inverse import solve_pose
 from robosim.scene.families.layout import Layout
 from robosim.scene.families.shelves import bookshelf_small, bookshelf_tall, bookshelf_thin
 from robosim.scene.families.tables import table_pick, table_under_pick
@@ -40,7 +39,7 @@ _FAMILIES = {
 
 _CLEARANCE = 0.002  # [m] at start and goal, so that rounding on another machine decides nothing
 _LAYOUTS = 200
-_SEEDS_PER_GRASP = 12
+_SEEDS_PER_GRASP = 24
 _SEARCH_ITERATIONS = 20_000
 
 Configuration = NDArray[np.float64]
@@ -102,24 +101,19 @@ class _Arm:
             )
         self.group, self.tip = chosen.name, chosen.tip
         position = {name: i for i, name in enumerate(model.position_names)}
-        moving = [joint for joint in chosen.joints if joint in position]
-        kinds = {joint.name: joint.kind for joint in model.joints}
-        self.columns = [position[joint] for joint in moving]
-        self.turning = np.array([kinds[joint] in ("revolute", "continuous") for joint in moving])
+        self.columns = [position[joint] for joint in chosen.joints if joint in position]
+        self.frame = [frame.name for frame in model._engine.frames].index(self.tip)
         self.lower, self.upper = model.limits.lower[self.columns], model.limits.upper[self.columns]
 
     def solve(self, layout: Layout) -> tuple[Configuration, Configuration] | None:
         """Start and goal of a layout, or None if there are none or no way between them was found."""
         space = layout.scene.compile(self.model)
-        start = next(self._starts(layout, space), None)
-        goal = next(self._at_grasps(layout.goals, layout.rng, space), None) if start is not None else None
+        rest = self.model.neutral()
+        start = next(self._starts(layout, space, rest), None)
+        goal = None if start is None else next(self._at_grasps(layout.goals, layout.rng, space, start), None)
         if start is None or goal is None:
             return None
-        # Of goals 2 pi apart take the nearest; one turn about the two is all that a search needs.
-        ends = start[self.columns], goal[self.columns]
-        near = ends[1] - 2 * np.pi * np.round((ends[1] - ends[0]) / (2 * np.pi))
-        inside = (self.lower <= near) & (near <= self.upper)
-        goal[self.columns] = np.where(inside & self.turning, near, ends[1])
+        # One turn about the two shows the search all poses.
         ends = start[self.columns], goal[self.columns]
         lower = np.maximum(self.lower, np.minimum(*ends) - np.pi / 2)
         upper = np.minimum(self.upper, np.maximum(*ends) + np.pi / 2)
@@ -128,33 +122,38 @@ class _Arm:
         )
         return (start, goal) if found.status == "solved" else None
 
-    def _starts(self, layout: Layout, space: _engine.CollisionScene) -> Iterator[Configuration]:
+    def _starts(
+        self, layout: Layout, space: _engine.CollisionScene, rest: Configuration
+    ) -> Iterator[Configuration]:
         """Grasps of the layout's start, or else the robot's named states."""
         if layout.starts:
-            yield from self._at_grasps(layout.starts, layout.rng, space)
+            yield from self._at_grasps(layout.starts, layout.rng, space, rest)
             return
         for state in self.model.named_states:
             if state.group == self.group:
-                q = self.model.neutral()
+                q = rest.copy()
                 for i, name in enumerate(self.model.position_names):
                     q[i] = state.positions.get(name, q[i])
                 if self._is_clear(q, space):
                     yield q
 
     def _at_grasps(
-        self, grasps: Sequence[Pose], rng: Generator, space: _engine.CollisionScene
+        self, grasps: Sequence[Pose], rng: Generator, space: _engine.CollisionScene, near: Configuration
     ) -> Iterator[Configuration]:
-        """Clear configurations at the grasps in random order; a robot without fingers stops before the thing."""
+        """Clear configurations at the grasps, both in random order; a robot without fingers stops before the thing."""
         for i in rng.permutation(len(grasps)):
             for distance in (0.0, 0.06, 0.10):
-                target = grasps[i] @ pose((0, 0, -distance))
-                for _ in range(_SEEDS_PER_GRASP):
-                    first = self.model.neutral()
-                    first[self.columns] = rng.uniform(
-                        np.maximum(self.lower, -np.pi), np.minimum(self.upper, np.pi)
-                    )
-                    q = solve_pose(self.model, self.tip, target, first, self.columns)
-                    if q is not None and self._is_clear(q, space):
+                found = _engine.inverse_kinematics(
+                    self.model._engine,
+                    self.frame,
+                    grasps[i] @ pose((0, 0, -distance)),
+                    columns=self.columns,
+                    reference=near,
+                    random_seeds=_SEEDS_PER_GRASP,
+                    seed=int(rng.integers(2**31)),
+                )
+                for q in rng.permutation(found.solutions):
+                    if self._is_clear(q, space):
                         yield q
 
     def _is_clear(self, q: Configuration, space: _engine.CollisionScene) -> bool:

@@ -70,7 +70,7 @@ def _cans(layout: Layout, spaces: list[tuple[float, float, float]], depth: float
     chosen = int(rng.integers(len(spaces)))
     number = 0
     for i, (floor, right, left) in enumerate(spaces):
-        spots = layout.spots(count, (0.06, depth - 0.10), (right + 0.12, left - 0.12), gap=0.16)
+        spots = layout.spots(count, (0.10, depth - 0.06), (right + 0.10, left - 0.10), gap=0.16)
         for j, spot in enumerate(spots):
             target = i == chosen and j == 0
             number += 0 if target else 1

@@ -24,12 +24,12 @@ def table_pick(rng: Generator) -> Layout:
     layout = Layout.begin("table_pick", rng, distance=(0.22, 0.30))
     depth, width, height = rng.uniform(0.75, 0.9), rng.uniform(1.3, 1.6), rng.uniform(-0.12, 0.12)
     _table(layout, depth, width, height)
-    spots = layout.spots(9, (0.14, 0.62), (-0.5, 0.5), gap=0.19)
-    nearest = np.argsort(np.linalg.norm(spots - (0.33, 0.0), axis=1))
+    spots = layout.spots(12, (0.12, 0.62), (-0.5, 0.5), gap=0.17)
+    nearest = np.argsort(np.linalg.norm(spots - (0.40, 0.0), axis=1))
     target = int(nearest[int(rng.integers(min(3, len(nearest))))])
     X_WC = layout.can("target", spots[target], height, target=True)
     _clutter(layout, np.delete(spots, target, axis=0), height)
-    layout.goals = grasps_from_side(X_WC, rng, spread=0.9, count=8, pitch=0.5)
+    layout.goals = grasps_from_side(X_WC, rng, spread=0.7, count=8, pitch=0.3)
     return layout
 
 
