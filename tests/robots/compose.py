@@ -37,7 +37,15 @@ def compose() -> dict[str, str]:
     """Content of each file of robots/ur5_gripper, by name."""
     head = '<?xml version="1.0"?>\n<!-- UR5 with the two-finger gripper: put together by tests/robots/compose.py. -->\n'
     begin, end = '<robot name="ur5_gripper"%s>\n', "</robot>\n"
-    urdf = head + begin % ' version="1.2"' + _body("ur5", "urdf") + _MOUNT + "\n" + _body("gripper_2f", "urdf") + end
+    urdf = (
+        head
+        + begin % ' version="1.2"'
+        + _body("ur5", "urdf")
+        + _MOUNT
+        + "\n"
+        + _body("gripper_2f", "urdf")
+        + end
+    )
 
     arm = _body("ur5", "srdf").replace('tip_link="tool0"', 'tip_link="gripper_tcp"')
     arm = arm.replace(

@@ -1,0 +1,132 @@
+"""Battery over every folder of robots/: a new robot is tested by being there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robosim import load_robot
+from robosim.scene import Scene
+
+ROBOTS = Path(__file__).parents[2] / "robots"
+NAMES = sorted(path.name for path in ROBOTS.iterdir() if (path / f"{path.name}.urdf").is_file())
+
+# Masses [kg] as published, or as designed for the gripper: of the links that move, and of the base where it is stated.
+PUBLISHED_MASS = {
+    "ur5": 4.0 + 3.7 + 8.393 + 2.33 + 1.219 + 1.219 + 0.1879,
+    "ur5e": 4.0 + 3.761 + 8.058 + 2.846 + 1.37 + 1.3 + 0.365,
+    "panda": 0.629769 + 4.970684 + 0.646926 + 3.228604 + 3.587895 + 1.225946 + 1.666555 + 0.735522,
+    "gripper_2f": 0.8,
+    "ur5_gripper": 4.0 + 3.7 + 8.393 + 2.33 + 1.219 + 1.219 + 0.1879 + 0.8,
+}
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def robot(request):
+    return load_robot(request.param)
+
+
+def test_the_shipped_robots_are_there():
+    assert {"ur5", "ur5e", "panda", "gripper_2f", "ur5_gripper"} <= set(NAMES)
+
+
+def test_folder_is_complete_and_self_contained(robot):
+    folder = ROBOTS / robot.name
+    for file in (f"{robot.name}.urdf", f"{robot.name}.srdf", "joint_limits.yaml", "README.md"):
+        assert (folder / file).is_file(), file
+    text = (folder / f"{robot.name}.urdf").read_text()
+    assert "package://" not in text
+    for mesh in re.findall(r'filename="([^"]+)"', text):
+        assert (folder / mesh).is_file(), mesh
+    assert sum(file.stat().st_size for file in folder.rglob("*")) < 500_000
+
+
+def test_loads_without_a_warning(robot):
+    assert robot.warnings == ()
+    assert robot.colliders
+    moving = {
+        robot._engine.frames[i].name for i in range(len(robot._engine.frames)) if robot._engine.frames[i].body
+    }
+    drawn = {link for link, visuals in robot.visuals.items() if visuals}
+    assert {c.link for c in robot.colliders} <= drawn, "a link that collides is also drawn"
+    assert moving & drawn
+
+
+def test_limits_are_finite_and_in_order(robot):
+    limits = robot.limits
+    assert (limits.lower < limits.upper).all()
+    for name in ("lower", "upper", "velocity", "acceleration", "effort"):
+        values = getattr(limits, name)
+        assert np.isfinite(values).all(), name
+    assert min(limits.velocity.min(), limits.acceleration.min(), limits.effort.min()) > 0
+    assert limits.acceleration_source.endswith("joint_limits.yaml")
+
+
+def test_named_states_are_whole_within_limits_and_free(robot):
+    assert robot.named_states
+    space = Scene().compile(robot)
+    for state in robot.named_states:
+        group = robot.groups[state.group]
+        assert set(state.positions) == set(group.joints), state.name
+        q = robot.neutral()
+        for i, name in enumerate(robot.position_names):
+            q[i] = state.positions.get(name, q[i])
+        assert (robot.limits.lower <= q).all(), state.name
+        assert (q <= robot.limits.upper).all(), state.name
+        assert not space.collides(q), (state.name, space.collisions(q))
+
+
+def test_masses_and_inertias(robot):
+    total = sum(link.mass for link in robot.links)
+    if robot.name in PUBLISHED_MASS:
+        assert total == pytest.approx(PUBLISHED_MASS[robot.name], abs=1e-9)
+    for link in robot.links:
+        if link.mass > 0:
+            a, b, c = np.linalg.eigvalsh(link.inertia)
+            assert a > 0, link.name
+            # What a rigid body can have; six printed digits may break it by as much.
+            assert c <= (a + b) * (1 + 1e-5), link.name
+            # Radii of gyration of a link of this size: nothing in grams or millimetres.
+            assert 1e-3 < np.sqrt(a / link.mass) < 0.5, link.name
+
+
+def test_gravity_can_be_held(robot):
+    """At rest in any configuration, no joint needs more than its torque; a wrong unit would."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        q = rng.uniform(robot.limits.lower, robot.limits.upper)
+        assert (np.abs(robot.gravity(q)) < robot.limits.effort).all()
+
+
+def test_unchecked_pairs_are_next_to_each_other_or_never_meet(robot):
+    """`Never` in the SRDF is put to the test; `Adjacent` links are joined, over fixed joints at most."""
+    from robosim import _engine
+
+    body = {frame.name: frame.body for frame in robot._engine.frames}
+    parents = {i: joint.parent for i, joint in enumerate(robot._engine.joints)}
+    indices = {
+        name: [i for i, c in enumerate(robot.colliders) if c.link == name] for name in robot.link_names
+    }
+    never = []
+    for pair in robot.disabled_collisions:
+        a, b = body[pair.link_a], body[pair.link_b]
+        if pair.reason == "Adjacent":
+            assert a == b or parents[a] == b or parents[b] == a, pair
+        elif pair.reason == "Never":
+            never += [(i, j) for i in indices[pair.link_a] for j in indices[pair.link_b]]
+    if never:
+        # A quarter turn more than the limits would not help: 4000 samples of at most three joints between the links.
+        never_pairs, counts = _engine.sample_self_collisions(robot._engine, 0, 4000, never)
+        assert not counts.any(), never_pairs[counts > 0]
+
+
+def test_groups_reach_their_tips(robot):
+    for group in robot.groups.values():
+        assert group.joints, group.name
+        if group.tip is not None:
+            assert group.tip in robot.link_names
+    if robot.n_q > 1:
+        assert any(group.tip is not None for group in robot.groups.values())
