@@ -4,7 +4,7 @@ Along one line, from X0 to X1 with u from 0 to 1,
 
     p(u) = p0 + u (p1 - p0),    R(u) = R0 exp(u log(R0^T R1))
 
-The joints follow by continuation: from the configuration at u, Gauss-Newton with damping (the Jacobian's
+The joints follow by continuation: from the configuration at u, Gauss-Newton (the Jacobian's
 pseudo-inverse, minimal norm where there are more joints than needed) to the one at u + du. A step is accepted when
 the straight edge in q between the two stays near the line (measured at three points inside the edge), moves no
 joint by more than `largest_step`, stays in limits, and is free as a whole; else du is halved. So the joints cannot
@@ -103,7 +103,7 @@ def rotation_exp(vector: FloatArray) -> FloatArray:
     x, y, z = vector
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     if angle < 1e-8:
-        return np.eye(3) + K
+        return np.asarray(np.eye(3) + K)
     R: FloatArray = np.eye(3) + math.sin(angle) / angle * K + (1 - math.cos(angle)) / angle**2 * (K @ K)
     return R
 
@@ -284,7 +284,8 @@ class _Follower:
         """Waypoints (p, n_q), the indices where two lines meet, the fraction of the way, and why it ended early."""
         sizes = [self._size(line) for line in lines]
         done = 0.0
-        path, corners = [self._prepared.start], []
+        path: list[FloatArray] = [self._prepared.start]
+        corners: list[int] = []
         for i, line in enumerate(lines):
             if sizes[i] > 0:
                 points, u, reason = self._line(line, path[-1])
@@ -353,10 +354,8 @@ class _Follower:
             if np.abs(error).max() < 1e-9:
                 return q
             J = model.jacobian(q, self._link, frame="local")[:, self._v]
-            # Damped least squares, minimal norm; the damping vanishes with the error.
-            damping = 1e-4 * float(error @ error) + 1e-14
             dv = np.zeros(model.n_v)
-            dv[self._v] = J.T @ np.linalg.solve(J @ J.T + damping * np.eye(6), error)
+            dv[self._v] = np.linalg.lstsq(J, error, rcond=1e-8)[0]  # of least norm
             if np.abs(dv).max() > 2 * self._largest_step:
                 return None
             q = model.integrate(q, dv)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from robosim import _engine
 from robosim.errors import PlanningError
 from robosim.model.checks import suggestion
-from robosim.planners.positions import chain, configuration, make_columns
+from robosim.planners.positions import chain, configuration, joint_kinds, make_columns
 from robosim.planners.problem import PoseGoal
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def inverse_kinematics(
     reference = np.clip(model.neutral(), model.limits.lower, model.limits.upper)
     if start is not None:
         reference = configuration(model, start, reference, "start")
-    kinds = {joint.name: joint.kind for joint in model.joints}
+    kinds = joint_kinds(model)
     if joints is None:
         joints = [joint for joint in chain(model, goal.link) if kinds[joint] != "floating"]
     for joint in joints:

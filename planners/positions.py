@@ -61,6 +61,12 @@ class Columns:
     acceleration: FloatArray
 
 
+def joint_kinds(model: Model) -> dict[str, str]:
+    """The kind of every joint by name; the joint of a free-flying base is "floating" though no description lists it."""
+    described: dict[str, str] = {joint.name: joint.kind for joint in model.joints}
+    return {**dict.fromkeys(model.joint_names, "floating"), **described}
+
+
 def chain(model: Model, link: str) -> set[str]:
     """Names of the joints that move a link: those on its way to the root, mimic joints by their source.
 
@@ -80,7 +86,7 @@ def chain(model: Model, link: str) -> set[str]:
 
 def make_columns(model: Model, joints: Sequence[str]) -> Columns:
     """The coordinates of these joints, in model order."""
-    kinds = {joint.name: joint.kind for joint in model.joints}
+    kinds = joint_kinds(model)
     q, v, units, periodic = [], [], [], []
     velocity_index = {name: i for i, name in enumerate(model.velocity_names)}
     limits = model.limits
@@ -143,7 +149,7 @@ def configuration(
     if isinstance(value, Mapping):
         with _about(what):
             return configuration_by_names(model, value, rest)
-    q = rest.copy()
+    q: FloatArray = rest.copy()
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "iuf":
@@ -249,7 +255,7 @@ def nearest_equivalent(columns: Columns, goal: FloatArray, start: FloatArray) ->
 
     Only joints that can turn more than 2 pi have a choice. Both are (n_q,); a value out of limits is left as it is.
     """
-    q = goal.copy()
+    q: FloatArray = goal.copy()
     turn = 2 * np.pi
     for i, periodic, lower, upper in zip(
         columns.q, columns.periodic, columns.lower, columns.upper, strict=True

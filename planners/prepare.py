@@ -16,6 +16,7 @@ from robosim.planners.positions import (
     Columns,
     chain,
     configuration,
+    joint_kinds,
     joint_positions,
     limit_violations,
     make_columns,
@@ -181,7 +182,7 @@ def _named_group(problem: Problem) -> tuple[str, ...] | None:
         joints = tuple(model.groups[group].joints)
     else:
         joints = tuple(group)
-    kinds = {joint.name: joint.kind for joint in model.joints}
+    kinds = joint_kinds(model)
     for joint in joints:
         if joint not in kinds:
             raise PlanningError(f"group: there is no joint {joint!r}{suggestion(joint, kinds)}")
@@ -196,7 +197,7 @@ def _group(problem: Problem, q: FloatArray, goals: Sequence[Goal]) -> tuple[str,
     if named is not None:
         return named
     model = problem.model
-    kinds = {joint.name: joint.kind for joint in model.joints}
+    kinds = joint_kinds(model)
     movable = [joint for joint in model.joint_names if kinds[joint] != "floating"]
     needed: set[str] = set()
     for goal in goals:

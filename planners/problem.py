@@ -32,7 +32,7 @@ class JointGoal:
 
 def _per_axis(value: ArrayLike, what: str) -> FloatArray:
     try:
-        array = np.broadcast_to(np.asarray(value, dtype=float), (3,)).copy()
+        array: FloatArray = np.broadcast_to(np.asarray(value, dtype=float), (3,)).copy()
     except (TypeError, ValueError):
         raise PlanningError(
             f"{what} is {value!r}; it must be one number or three, one per axis of the pose"

@@ -116,7 +116,7 @@ class PlanResult:
             PlanningError: there is no trajectory.
         """
         position = self._planned().position(t)
-        q = np.broadcast_to(self.q_rest, (*position.shape[:-1], len(self.q_rest))).copy()
+        q: FloatArray = np.broadcast_to(self.q_rest, (*position.shape[:-1], len(self.q_rest))).copy()
         q[..., list(self.columns)] = position
         return q
 

@@ -35,7 +35,9 @@ def bundled(per_family: int) -> Iterator[Case]:
     urdf = (resources.files("robosim.robots") / "ur5" / "ur5.urdf").read_text(encoding="utf-8")
     for family in families():
         for seed in range(per_family):
-            yield Case(family, f"{family} seed {seed}", Problem(model, generate(family, seed)), urdf)
+            yield Case(
+                family, f"{family} seed {seed}", Problem(model, generate(family, seed, model=model)), urdf
+            )
 
 
 def mbm_robot() -> Model:

@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robosim.planners.registry import SearchOutcome, SearchQuery, SearchStatus, planner
 
@@ -35,8 +36,8 @@ def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
     information = base.SpaceInformation(space)
     checks = 0
 
-    def configuration(state: Any) -> np.ndarray:
-        q = query.start.copy()
+    def configuration(state: Any) -> NDArray[np.float64]:
+        q: NDArray[np.float64] = query.start.copy()
         q[columns] = state[0:n]
         return q
 
@@ -46,7 +47,7 @@ def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
             checks += 1
             return bool(query.scene.edge_free(configuration(a), configuration(b), query.resolution).free)
 
-    def state_of(q: np.ndarray) -> Any:
+    def state_of(q: NDArray[np.float64]) -> Any:
         state = space.allocState()
         for i, column in enumerate(columns):
             state[i] = float(q[column])

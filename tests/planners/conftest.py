@@ -16,7 +16,9 @@ from robosim.scene import Scene
 INERTIA = np.diag([0.01, 0.01, 0.01])
 
 
-def planar_arm(n: int = 3, *, continuous: bool = False, floating: bool = False, limit: float = np.pi) -> Model:
+def planar_arm(
+    n: int = 3, *, continuous: bool = False, floating: bool = False, limit: float = np.pi
+) -> Model:
     """n links of 0.4 m that turn about z, at the height 0.5 m."""
     builder = ModelBuilder(f"arm{n}", floating_base=floating)
     builder.add_link("base", mass=1.0, inertia=INERTIA)
@@ -80,7 +82,9 @@ def rover() -> Model:
     builder.add_collider("hull", Shape.box((0.4, 0.2, 0.1)))
     builder.add_collider("mast", Shape.box((0.3, 0.04, 0.04)), X_LC=pose((0.15, 0, 0)))
     bounds = {"lower": (-3, -3, -10), "upper": (3, 3, 10), "velocity": (1, 1, 2), "acceleration": (2, 2, 4)}
-    builder.add_joint("drive", "planar", "ground", "hull", X_PJ=pose((0, 0, 0.1)), effort=(60, 60, 60), **bounds)
+    builder.add_joint(
+        "drive", "planar", "ground", "hull", X_PJ=pose((0, 0, 0.1)), effort=(60, 60, 60), **bounds
+    )
     builder.add_joint(
         "pan", "continuous", "hull", "mast", X_PJ=pose((0, 0, 0.15)), velocity=2, acceleration=4, effort=10
     )

@@ -16,7 +16,7 @@ from robosim.scene import Scene
 def walled() -> Scene:
     """A wall with a gap that the gantry's carriage has to find."""
     scene = Scene("walled")
-    scene.add_box("wall_low", (0.1, 0.9, 1.0), pose((1.0, 0.35, 0)))
+    scene.add_box("wall_low", (0.1, 0.7, 1.0), pose((1.0, 0.45, 0)))
     scene.add_box("wall_high", (0.1, 0.9, 1.0), pose((1.0, 1.65, 0)))
     return scene
 
@@ -29,14 +29,23 @@ def blocks() -> Scene:
 
 
 PROBLEMS = {
-    "arm around a pillar": lambda r: Problem(r.planar_arm(), r.pillar_scene(), [0.9, -0.2, 0.1], [-0.9, 0.2, -0.1]),
-    "arm of seven joints": lambda r: Problem(r.planar_arm(7), r.pillar_scene(), [1.0] + [0.3] * 6, [-1.0] + [-0.3] * 6),
+    "arm around a pillar": lambda r: Problem(
+        r.planar_arm(), r.pillar_scene(), [0.9, -0.2, 0.1], [-0.9, 0.2, -0.1]
+    ),
+    "arm of seven joints": lambda r: Problem(
+        r.planar_arm(7), r.pillar_scene(), [1.0] + [0.3] * 6, [-1.0] + [-0.3] * 6
+    ),
     "continuous joints": lambda r: Problem(
         r.planar_arm(continuous=True), r.pillar_scene(), [9.0, -0.2, 0.1], [2.5, 0.2, -0.1]
     ),
-    "gantry through a gap": lambda r: Problem(r.gantry(), walled(), {"x": 0.3, "y": 0.3}, {"x": 1.7, "y": 1.7, "turn": 1}),
+    "gantry through a gap": lambda r: Problem(
+        r.gantry(), walled(), {"x": 0.3, "y": 0.3}, {"x": 1.7, "y": 1.7, "turn": 1}
+    ),
     "rover around blocks": lambda r: Problem(
-        r.rover(), blocks(), {"drive/x": -1, "drive/y": 0.5}, {"drive/x": 1.0, "drive/y": 0.5, "drive/theta": 3.0, "pan": 1}
+        r.rover(),
+        blocks(),
+        {"drive/x": -1, "drive/y": 0.5},
+        {"drive/x": 1.0, "drive/y": 0.5, "drive/theta": 3.0, "pan": 1},
     ),
     "free space": lambda r: Problem(r.planar_arm(), None, [0, 0, 0], [1, 1, 1]),
 }
@@ -96,12 +105,14 @@ def test_seed_decides(planner, robots):
 def test_several_goals(planner, robots):
     """Any goal will do; the one that is walled in is not reached."""
     scene = robots.pillar_scene()
-    for i, angle in enumerate(np.linspace(0, 2 * np.pi, 24, endpoint=False)):  # a ring about the tip of goal 0
+    for i, angle in enumerate(
+        np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    ):  # a ring about the tip of goal 0
         centre = (-0.85 + 0.14 * np.cos(angle), 0.14 * np.sin(angle), 0.5)
         if abs(angle) > 0.5 and abs(angle - 2 * np.pi) > 0.5:
             scene.add_sphere(f"ring{i}", 0.03, pose(centre))
     query = query_of(Problem(robots.planar_arm(), scene, [0.9, 0.0, 0.0], [-0.9, 0.2, -0.1]))
-    goals = np.vstack([query.goals, query.goals + [0, 0.4, 0.3]])
+    goals = np.vstack([query.goals, query.goals + np.array([0, 0.4, 0.3])])
     found = planner.search(dataclasses.replace(query, goals=goals))
     assert found.status is SearchStatus.FOUND
     assert (found.path[-1] == goals[found.goal_index]).all()

@@ -40,12 +40,16 @@ def test_start_out_of_limits(arm):
 def test_start_in_collision(arm, robots):
     """The pillar's axis is 0.8 m away, so the straight arm goes through it: both names, and the depth."""
     result = refused(
-        Problem(arm, robots.pillar_scene(), [0, 0, 0], [1, 0, 0]), Status.START_IN_COLLISION, "start:", "'pillar'", "overlap by"
+        Problem(arm, robots.pillar_scene(), [0, 0, 0], [1, 0, 0]),
+        Status.START_IN_COLLISION,
+        "start:",
+        "'pillar'",
+        "overlap by",
     )
     depths = [float(x) for x in re.findall(r"overlap by ([\d.]+) mm", result.reason)]
     assert depths == sorted(depths, reverse=True)
-    # Capsule of radius 0.03 m through the middle of a cylinder of radius 0.08 m: at least the sum to separate.
-    assert depths[0] == pytest.approx(110, rel=0.2)
+    # The second link ends at 0.8 - 0.05 + 0.03 m, the pillar begins at 0.72 m.
+    assert depths[0] == pytest.approx(60, rel=1e-3)
     with pytest.raises(NoPlan) as caught:
         prepare(Problem(arm, robots.pillar_scene(), [0, 0, 0], [1, 0, 0]))
     assert caught.value.status is Status.START_IN_COLLISION
@@ -60,7 +64,9 @@ def test_goal_in_collision_and_out_of_limits(arm, robots):
 
 def test_all_alternatives_are_told(arm, robots):
     goals = [JointGoal([0, 0, 0]), JointGoal([0, 0, 9])]
-    result = refused(Problem(arm, robots.pillar_scene(), [1, 0, 0], goals), Status.GOAL_IN_COLLISION, "goal[0]", "goal[1]")
+    result = refused(
+        Problem(arm, robots.pillar_scene(), [1, 0, 0], goals), Status.GOAL_IN_COLLISION, "goal[0]", "goal[1]"
+    )
     assert "beyond its upper limit" in result.reason
 
 
@@ -76,7 +82,12 @@ def test_goal_unreachable(arm):
 
 def test_goal_pose_in_collision(arm, robots):
     goal = PoseGoal("tip", pose((0.8, 0.0, 0.5)), rotation_tolerance=np.inf)
-    refused(Problem(arm, robots.pillar_scene(), [1.5, 0, 0], goal), Status.GOAL_IN_COLLISION, "'pillar'", "configurations")
+    refused(
+        Problem(arm, robots.pillar_scene(), [1.5, 0, 0], goal),
+        Status.GOAL_IN_COLLISION,
+        "'pillar'",
+        "configurations",
+    )
 
 
 def closed(robots):
@@ -132,7 +143,10 @@ def test_start_velocity(arm, robots):
         ({"group": []}, "may move"),
         ({"start_velocity": [1, 2]}, "start_velocity has shape (2,)"),
         ({"start_velocity": {"joint5": 1.0}}, "no coordinate 'joint5'"),
-        ({"group": ["joint1", "joint2"], "start_velocity": {"joint3": 1.0}, "goal": {"joint1": 1.0}}, "'joint3' moves"),
+        (
+            {"group": ["joint1", "joint2"], "start_velocity": {"joint3": 1.0}, "goal": {"joint1": 1.0}},
+            "'joint3' moves",
+        ),
     ],
 )
 def test_badly_posed(arm, change, words):

@@ -1,0 +1,71 @@
+"""A new planner is a function and a decorator: it is then known everywhere."""
+
+from __future__ import annotations
+
+import importlib.metadata
+
+import numpy as np
+import pytest
+
+from robosim.errors import PlanningError
+from robosim.planners import (
+    Problem,
+    SearchOutcome,
+    SearchStatus,
+    available_planners,
+    get_planner,
+    plan,
+    planner,
+    registry,
+)
+
+
+@pytest.fixture
+def clean(monkeypatch):
+    available_planners()
+    monkeypatch.setattr(registry, "_planners", dict(registry._planners))
+
+
+def straight(query):
+    free = query.scene.edge_free(query.start, query.goals[0], query.resolution)
+    if not free:
+        return SearchOutcome(SearchStatus.EXHAUSTED, np.empty((0, len(query.start))), -1, 1, 1)
+    return SearchOutcome(SearchStatus.FOUND, np.array([query.start, query.goals[0]]), 0, 1, 1)
+
+
+def test_new_planner(clean, arm, robots):
+    planner("straight")(straight)
+    assert "straight" in available_planners()
+    result = plan(Problem(arm, None, [0, 0, 0], [1, 0, 0]), planner="straight")
+    assert result.ok
+    assert result.planner == "straight"
+    assert not plan(Problem(arm, robots.pillar_scene(), [1, 0, 0], [-1, 0, 0]), planner="straight")
+
+
+def test_name_is_taken(clean):
+    with pytest.raises(PlanningError, match="already registered by robosim"):
+        planner("rrt_connect")(straight)
+
+
+def test_installed_packages_are_found(monkeypatch, clean):
+    """An entry point of the group robosim.planners is loaded when planners are first looked up."""
+
+    class Entry:
+        @staticmethod
+        def load():
+            planner("from_elsewhere")(straight)
+
+    monkeypatch.setattr(
+        importlib.metadata, "entry_points", lambda group: [Entry] if group == "robosim.planners" else []
+    )
+    registry._discover.cache_clear()
+    try:
+        assert get_planner("from_elsewhere").search is straight
+    finally:
+        registry._discover.cache_clear()
+
+
+def test_names():
+    assert "rrt_connect" in available_planners()
+    with pytest.raises(PlanningError, match=r"There are: .*rrt_connect"):
+        get_planner("nothing like it")
