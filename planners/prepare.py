@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from robosim import _engine
 from robosim.errors import PlanningError
 from robosim.model.checks import suggestion
+from robosim.model.configurations import joint_positions
 from robosim.planners.positions import (
     Columns,
     chain,
     configuration,
     joint_kinds,
-    joint_positions,
     limit_violations,
     make_columns,
     velocities,
