@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _ELEVATION = np.deg2rad(24.0)
 _SIZE = 120  # pixels of the trial pictures' height
 _POSES = 5
-_WEIGHTS = np.array([1.0, 0.5, 1.6])  # of the robot, its tips' paths, its surroundings
 _AZIMUTHS = np.deg2rad(np.arange(0, 360, 22.5) + 11.25)
 
 
@@ -39,10 +38,9 @@ def default_camera(
     Args:
         stage: what to look at.
         aspect: width / height of the picture.
-        azimuth: where the eye stands, about z from x [rad]; by default the best of 16, by a weighted sum of
-            how many pixels show the robot (each part drawn as its box at a few moments of the motion), how
-            many the paths of its tips, and the viewpoint entropy of what stands around (Vazquez et al.,
-            Viewpoint selection using viewpoint entropy, 2001), each relative to the largest of the 16.
+        azimuth: where the eye stands, about z from x [rad]; by default the best of 16, judged by the visible
+            area of the robot (each part drawn as its box at a few moments of the motion), of its tips' paths,
+            and of each thing around it, each relative to the most that any of the 16 shows of it.
         elevation: of the eye above the horizon [rad]; 24 degrees by default.
         margin: share of the picture left free at each border.
     """
@@ -56,26 +54,17 @@ def default_camera(
     for camera in cameras:
         face = visible_faces(corners, camera, round(aspect * _SIZE), _SIZE).face
         pixels = np.bincount(owner[face[face >= 0]], minlength=owner.max(initial=1) + 1)
-        area = float(
-            np.sum((camera.look_at - camera.position) ** 2)
-        )  # that a pixel shows, up to a factor common to all
-        seen.append((area * pixels[0], area * pixels[1], _entropy(pixels[2:])))
-    shares = np.array(seen) / np.maximum(np.max(seen, axis=0), 1e-9)
-    return cameras[int(np.argmax(shares @ _WEIGHTS))]
-
-
-def _entropy(pixels: NDArray[np.int64]) -> float:
-    """Viewpoint entropy -sum p log p over the shares p of the pictured things: large when many of them are
-    seen well.
-    """
-    p = pixels[pixels > 0] / max(pixels.sum(), 1)
-    return float(-np.sum(p * np.log(p)))
+        area = np.sum((camera.look_at - camera.position) ** 2)  # that a pixel shows, up to a common factor
+        seen.append(area * pixels)
+    share = np.array(seen) / np.maximum(np.max(seen, axis=0), 1e-9)
+    around = share[:, 2:].mean(axis=1) if share.shape[1] > 2 else np.zeros(len(share))
+    score = share[:, 0] + 0.5 * share[:, 1] + 1.5 * around / max(around.max(), 1e-9)
+    return cameras[int(np.argmax(score))]
 
 
 def _proxies(stage: Stage) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Triangles (m, 3, 3) in W and whose each is: 0 the robot's at some moment, a box for each part; 1 its
-    tips' paths; 2, 3, ... of the surroundings, where each side of a box counts as one, so that a look into a
-    shelf is worth more than one at its back.
+    tips' paths; 2, 3, ... the things around it, a box for each.
     """
     robot, world = [np.empty((0, 3, 3))], [np.empty((0, 3, 3))]
     for t in np.linspace(0, stage.duration, _POSES if stage.duration > 0 else 1):
@@ -84,9 +73,10 @@ def _proxies(stage: Stage) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     tubes = [tube_mesh(path, 0.02, segments=4) for path in stage.tip_paths(40)]
     paths = [np.empty((0, 3, 3)), *(vertices[faces] for vertices, faces in tubes)]
     world += [transform(p.X, _box(p)) for p in stage.world if p.rgba[3] > 0.5 and p.bounded]
-    corners = [np.concatenate(group) for group in (robot, paths, world)]
-    owners = [np.full(len(corners[0]), 0), np.full(len(corners[1]), 1), 2 + np.arange(len(corners[2])) // 2]
-    return np.concatenate(corners), np.concatenate(owners)
+    groups = [np.concatenate(group) for group in (robot, paths, world)]
+    sides = len(world[-1]) or 1  # triangles of a box
+    owners = [np.full(len(groups[0]), 0), np.full(len(groups[1]), 1), 2 + np.arange(len(groups[2])) // sides]
+    return np.concatenate(groups), np.concatenate(owners)
 
 
 def _box(part: Part) -> NDArray[np.float64]:

@@ -176,6 +176,21 @@ def corner_normals(
     return np.asarray(normals.reshape(-1, 3, 3))
 
 
+def is_solid(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> bool:
+    """Whether the mesh is closed with its outside outside: then its triangles need to be drawn on one side only.
+
+    Every edge must run once in each direction between the same two places, and the enclosed volume be positive.
+    """
+    _, place = np.unique(vertices, axis=0, return_inverse=True)
+    corners = np.asarray(place).reshape(-1)[faces]
+    edges = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+    there, back = edges @ [len(vertices), 1], edges[:, ::-1] @ [len(vertices), 1]
+    if len(np.unique(there)) != len(there) or not np.array_equal(np.sort(there), np.sort(back)):
+        return False
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    return bool(np.einsum("ij,ij->", a, np.cross(b, c)) > 0)
+
+
 def split_creases(vertices: NDArray[np.float64], faces: NDArray[np.int64], *, crease: float = 0.6) -> Mesh:
     """The same surface with a vertex of its own for each side of a sharp edge.
 

@@ -95,14 +95,14 @@ def picture(
     painter = _Painter(stage)
     end = stage.duration
     solid = [painter.surface(p, end) for p in (*stage.world, *stage.robot) if p.rgba[3] >= 0.99]
-    solid += [_tube(tip_path) for tip_path in stage.tip_paths()]
+    lines = Surface.join([_tube(tip_path) for tip_path in stage.tip_paths()])
     layers = [(painter.surface(p, end), p.rgba[3]) for p in (*stage.world, *stage.robot) if p.rgba[3] < 0.99]
     if end > 0:
         moved = painter.moving_parts()
         for k, t in reversed(list(enumerate(_spaced_times(stage, ghosts + 2)[:-1]))):
             ghost = Surface.join([painter.surface(p, float(t), _START) for p in moved])
             layers.append((ghost, 0.8 if k == 0 else 0.26))
-    return draw(Surface.join(solid), layers, camera, width, height, ground=stage.ground())
+    return draw(Surface.join(solid), layers, camera, width, height, ground=stage.ground(), lines=lines)
 
 
 class _Painter:

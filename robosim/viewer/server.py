@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import logging
 import socket
 import threading
 import time
@@ -180,8 +181,9 @@ class Viewer:
 
 
 def quiet_server(host: str, port: int) -> Any:
-    """A viser server that prints nothing."""
+    """A viser server that prints nothing, not even when a stranger hangs up in the middle of a greeting."""
     viser = import_viser()
+    logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
     with contextlib.redirect_stdout(io.StringIO()):
         return viser.ViserServer(host=host, port=port, verbose=False)
 

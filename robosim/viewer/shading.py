@@ -130,6 +130,7 @@ def draw(
     height: int,
     *,
     ground: float | None,
+    lines: Surface | None = None,
 ) -> NDArray[np.uint8]:
     """Render a picture.
 
@@ -139,6 +140,7 @@ def draw(
         camera: where from.
         width, height: of the picture [pixels].
         ground: height of an endless floor in W [m], or None for none.
+        lines: solid too, but no ghost veils them.
 
     Returns:
         sRGB picture (height, width, 3).
@@ -146,6 +148,9 @@ def draw(
     w, h = 2 * width, 2 * height
     rays = camera.rays(w, h).astype(np.float32).reshape(-1, 3)
     lights = Lights.facing(camera.R_WC[:, 2])
+    n_veiled = len(surface.corners)
+    if lines is not None:
+        surface = Surface.join([surface, lines])
     seen = visible_faces(surface.corners, camera, w, h)
     image = _backdrop(rays)
     s = _Samples.join(
@@ -153,8 +158,9 @@ def draw(
     )
     lit = s.albedo * _light(s, surface, lights, camera, w)
     image[s.where] += (lit - image[s.where]) * (1 - s.fade)[:, None]
+    nearest = np.where(seen.face < n_veiled, seen.nearness, np.float32(np.inf))
     for ghost, opacity in ghosts:
-        _blend_ghost(image, ghost, opacity, seen, camera, rays, lights)
+        _blend_ghost(image, ghost, opacity, nearest, camera, rays, lights)
     image = image.reshape(height, 2, width, 2, 3).mean(axis=(1, 3))
     return np.asarray((np.clip(_to_srgb(image), 0, 1) * 255 + 0.5).astype(np.uint8))
 
@@ -310,13 +316,13 @@ def _visibility(corners: F64, toward: F64, position: F32, normal: F32, size: int
 
 
 def _blend_ghost(
-    image: F32, ghost: Surface, opacity: float, seen: Buffer, camera: Camera, rays: F32, lights: Lights
+    image: F32, ghost: Surface, opacity: float, nearest: F32, camera: Camera, rays: F32, lights: Lights
 ) -> None:
-    """Lay a transparent surface over the picture where nothing solid is nearer; denser where it is seen at a
-    slant, like glass.
+    """Lay a transparent surface over the picture where nothing of nearness `nearest` stands before it; denser
+    where it is seen at a slant, like glass.
     """
-    own = visible_faces(ghost.corners, camera, seen.face.shape[1], seen.face.shape[0])
-    front = np.flatnonzero((own.face >= 0) & (own.nearness > seen.nearness))
+    own = visible_faces(ghost.corners, camera, nearest.shape[1], nearest.shape[0])
+    front = np.flatnonzero((own.face >= 0) & (own.nearness > nearest))
     faces = own.face.reshape(-1)[front]
     if len(faces) == 0:
         return

@@ -11,7 +11,7 @@ import numpy as np
 
 from robosim.errors import MissingDependencyError
 from robosim.viewer.camera import Camera
-from robosim.viewer.meshing import split_creases
+from robosim.viewer.meshing import is_solid, split_creases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,19 +56,22 @@ class WebScene:
         server.initial_camera.position = tuple(camera.position)
         server.initial_camera.look_at = tuple(camera.look_at)
         server.initial_camera.fov = camera.fov
-        # Beside viser's own sun in the zenith, which casts the shadows: a light over the visitor's shoulder,
-        # for what stands upright.
-        scene.configure_environment_map("studio", environment_intensity=0.25)
+        # viser's own sun in the zenith casts the shadows. What stands upright gets its light from over the visitor's
+        # shoulder and from the sky; an environment map would arrive late, and not at all in the HTML file.
+        scene.configure_environment_map(None)
+        scene.add_light_hemisphere(
+            "/sky", sky_color=(255, 255, 255), ground_color=(190, 185, 180), intensity=1.7
+        )
         shoulder = camera.look_at + 4 * (camera.position - camera.look_at) + 2 * camera.R_WC[:, 0]
-        scene.add_light_directional("/light", intensity=1.1, position=tuple(shoulder))
+        scene.add_light_directional("/light", intensity=1.3, position=tuple(shoulder))
         scene.add_grid(
             "/grid",
             position=(0.0, 0.0, stage.ground()),
             infinite_grid=True,
             fade_distance=12.0,
             shadow_opacity=0.2,
-            cell_color=(205, 208, 214),
-            section_color=(170, 175, 184),
+            cell_color=(222, 225, 230),
+            section_color=(195, 199, 206),
         )
         self.links: dict[str, Any] = {}
         self._placed: dict[str, NDArray[np.float64]] = {}
@@ -110,7 +113,7 @@ class WebScene:
                     faces.astype(np.uint32),
                     color=_vivid(part.rgba),
                     opacity=None if part.rgba[3] >= 1 else part.rgba[3],
-                    side="double",
+                    side="front" if is_solid(part.vertices, part.faces) else "double",
                     position=tuple(part.X[:3, 3]),
                     wxyz=tuple(wxyz(part.X[:3, :3])),
                     visible=visible,
@@ -135,7 +138,7 @@ def _vivid(rgba: tuple[float, ...]) -> tuple[float, float, float]:
     """
     r, g, b = rgba[:3]
     grey = (r + g + b) / 3
-    return tuple(min(max(0.8 * (grey + 1.45 * (c - grey)), 0.0), 1.0) for c in (r, g, b))  # type: ignore[return-value]
+    return tuple(min(max(0.95 * (grey + 1.15 * (c - grey)), 0.0), 1.0) for c in (r, g, b))  # type: ignore[return-value]
 
 
 def _node(name: str | None) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robosim.errors import RobosimError
-from robosim.viewer.meshing import corner_normals, shape_mesh, split_creases, tube_mesh
+from robosim.viewer.meshing import corner_normals, is_solid, shape_mesh, split_creases, tube_mesh
 
 SHAPES = {
     "sphere": (SimpleNamespace(type="sphere", radius=0.3), 4 / 3 * np.pi * 0.3**3),
@@ -50,6 +50,19 @@ def test_vertices_lie_on_the_surface(name):
     axis = np.clip(vertices[:, 2], -half, half)
     distance = np.linalg.norm(vertices - np.column_stack([0 * axis, 0 * axis, axis]), axis=1)
     assert np.allclose(distance, shape.radius, atol=1e-12)
+
+
+def test_solid_or_not():
+    for shape, _ in SHAPES.values():
+        vertices, faces = shape_mesh(shape)
+        assert is_solid(vertices, faces)
+        soup = np.arange(3 * len(faces)).reshape(-1, 3)
+        assert is_solid(vertices[faces].reshape(-1, 3), soup), "repeated vertices count as one"
+        assert not is_solid(vertices, faces[:, ::-1]), "inside out"
+        assert not is_solid(vertices, faces[1:]), "open"
+        turned = faces.copy()
+        turned[3] = turned[3, ::-1]
+        assert not is_solid(vertices, turned), "one face the wrong way round"
 
 
 def test_normals_are_round_on_a_sphere_and_sharp_on_a_box():

@@ -1,0 +1,279 @@
+"""Every command end to end, on the bundled robot and scenes."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from robosim import load_robot
+from robosim.cli import main
+from robosim.trajectory import Trajectory
+
+SHELF = ["plan", "ur5", "--scene", "bookshelf_small"]
+HOME = "0,-1.57,0,-1.57,0,0"
+
+
+def robosim(*arguments, **options):
+    options = {"capture_output": True, "text": True, "timeout": 120, **options}
+    return subprocess.run([sys.executable, "-P", "-m", "robosim.cli", *arguments], check=False, **options)
+
+
+@pytest.fixture(scope="module")
+def plan_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("plan") / "plan.json"
+    assert main([*SHELF, "-o", str(path)]) == 0
+    return path
+
+
+def test_plan_in_a_pipe(tmp_path):
+    done = robosim(*SHELF, "-o", "plan.json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+    for part in (
+        "ur5 in bookshelf_small: solved",
+        "duration",
+        "clearance",
+        "wrist_3_joint",
+        "search",
+        "total",
+        "wrote plan.json",
+    ):
+        assert part in done.stdout
+    assert [p.name for p in tmp_path.iterdir()] == ["plan.json"]
+    trajectory = Trajectory.load(tmp_path / "plan.json")
+    assert trajectory.robot == "ur5"
+    assert trajectory.seed == 0
+    assert trajectory.validate() == []
+
+
+def test_json_is_all_that_stdout_gets(tmp_path, capsys):
+    assert main([*SHELF, "--json", "-o", str(tmp_path / "plan.npz")]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    data = json.loads(out)
+    assert data["ok"]
+    assert data["status"] == "solved"
+    assert data["scene"] == "bookshelf_small"
+    assert data["written"] == [str(tmp_path / "plan.npz")]
+    assert data["clearance"]["distance"] >= 0
+    trajectory = Trajectory.load(tmp_path / "plan.npz")
+    assert np.isclose(data["duration"], trajectory.duration)
+    for joint in data["joints"]:
+        for quantity in ("velocity", "acceleration", "torque"):
+            assert joint[quantity] <= joint[f"{quantity}_limit"] * (1 + 1e-6)
+
+
+def test_same_seed_same_file(plan_file, tmp_path):
+    again, other = tmp_path / "again.json", tmp_path / "other.json"
+    assert main([*SHELF, "-o", str(again)]) == 0
+    assert main([*SHELF, "--seed", "5", "-o", str(other)]) == 0
+    assert again.read_bytes() == plan_file.read_bytes()
+    assert other.read_bytes() != plan_file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("goal", "expected"),
+    [
+        (["--goal", "-0.5,-1.2,1.1,-1.5,-1.5,0.3"], [-0.5, -1.2, 1.1, -1.5, -1.5, 0.3]),
+        (["--goal", "elbow_joint=0.5,wrist_3_joint=-1"], [0, -1.57, 0.5, -1.57, 0, -1]),
+        (["--goal-named", "ready"], None),
+    ],
+)
+def test_goals_in_joint_space(goal, expected, tmp_path, capsys):
+    path = tmp_path / "plan.csv"
+    assert main(["plan", "ur5", "--start", HOME, *goal, "-o", str(path)]) == 0
+    trajectory = Trajectory.load(path)
+    if expected is None:
+        (ready,) = (s for s in load_robot("ur5").named_states if s.name == "ready")
+        expected = [ready.positions[name] for name in trajectory.position_names]
+    assert np.allclose(trajectory.position(0.0), [0, -1.57, 0, -1.57, 0, 0], atol=1e-9)
+    assert np.allclose(trajectory.position(trajectory.duration), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("frame", [[], ["--frame", "wrist_3_link"]])
+def test_goal_pose(frame, tmp_path, capsys):
+    path = tmp_path / "plan.json"
+    pose = ["-0.4", "0.2", "0.5", "0", "1", "0", "0"]
+    assert main(["plan", "ur5", "--start", "ready", "--goal-pose", *pose, *frame, "-o", str(path)]) == 0
+    model, trajectory = load_robot("ur5"), Trajectory.load(path)
+    X = model.frame_pose(trajectory.position(trajectory.duration), frame[-1] if frame else "tool0")
+    assert np.allclose(X[:3, 3], [-0.4, 0.2, 0.5], atol=1e-5)
+    assert np.allclose(X[:3, :3], np.diag([-1, 1, -1]), atol=1e-5)
+
+
+def test_scaling_slows_down(capsys):
+    durations = []
+    for options in (
+        [],
+        ["--velocity-scaling", "0.25"],
+        ["--acceleration-scaling", "0.25"],
+        ["--jerk-limit", "20"],
+    ):
+        assert main(["plan", "ur5", "--start", HOME, "--goal-named", "ready", "--json", *options]) == 0
+        durations.append(json.loads(capsys.readouterr().out)["duration"])
+    assert min(durations[1:]) > 1.05 * durations[0]
+
+
+def test_no_plan_is_code_3_with_the_reason(tmp_path, capsys):
+    output = tmp_path / "none.json"
+    far = ["--goal-pose", "5", "0", "0", "0", "0", "0", "1"]
+    assert main(["plan", "ur5", *far, "-o", str(output)]) == 3
+    out, _ = capsys.readouterr()
+    assert "goal unreachable" in out
+    assert " m" in out.splitlines()[1]
+    assert not output.exists()
+    assert main(["plan", "ur5", "--goal", "elbow_joint=3.1", "--start", HOME, "--json"]) == 3
+    data = json.loads(capsys.readouterr().out)
+    assert data["status"] == "goal in collision"
+    assert "link" in data["reason"]
+    assert not data["ok"]
+    assert data["duration"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["plan", "ur55", "--goal", "0"], "ur55"),
+        (["plan", "ur5"], "there is no goal"),
+        (["plan", "ur5", "--scene", "bookshelf_smal"], "bookshelf_small"),
+        (["plan", "ur5", "--scene", "none.yaml"], "none.yaml"),
+        (["plan", "ur5", "--goal", "1,2,3"], "6"),
+        (["plan", "ur5", "--goal", "1,2,3,4,5,x"], "'x' is not a number"),
+        (["plan", "ur5", "--goal", "elbow=1"], "elbow_joint"),
+        (["plan", "ur5", "--goal", "nan,0,0,0,0,0"], "nan"),
+        (["plan", "ur5", "--goal-named", "hom"], "home"),
+        (["plan", "ur5", "--goal-pose", *"0001111"], "length 2;"),
+        (["plan", "ur5", "--goal-pose", *"1000001", "--frame", "tool9"], "tool9"),
+        (["plan", "ur5", "--goal-named", "home", "--frame", "tool0"], "--frame is about --goal-pose"),
+        (["plan", "ur5", "--goal-named", "home", "--planner", "magic"], "rrt_connect"),
+        (["plan", "ur5", "--goal-named", "home", "--group", "leg"], "leg"),
+        (["plan", "ur5", "--goal-named", "home", "--velocity-scaling", "2"], "2"),
+        (["plan", "ur5", "--goal-named", "home", "--budget", "-1"], "-1"),
+        (["plan", "ur5", "--goal-named", "home", "-o", "plan.txt"], ".json, .csv or .npz"),
+        (["plan", "ur5", "--goal-named", "home", "-o", "nowhere/plan.json"], "nowhere"),
+        (["plan", "ur5", "--goal-named", "home", "--plot", "a.png", "--render", "a.png"], "same file"),
+        (["inspect", "none.urdf"], "none.urdf"),
+        (["inspect", "broken.urdf"], "broken.urdf:2"),
+        (["view", "ur5", "--trajectory", "none.json"], "none.json"),
+        (["view", "ur5", "--host", "203.0.113.7"], "203.0.113.7"),
+        (["render", "ur5", "-o", "a.gif"], ".html or .png"),
+        (["render", "ur5", "-o", "a.png", "--size", "big"], "1200x900"),
+        (["render", "ur5", "-o", "a.png", "--size", "9x9"], "9 x 9"),
+    ],
+)
+def test_bad_input_is_one_line_with_the_remedy_and_code_2(arguments, expected, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken.urdf").write_text("<robot name='r'>\n<link name='a'></lnk>\n</robot>\n")
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("robosim: error: ")
+    assert expected in err
+    assert err.count("\n") == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["broken.urdf"]
+
+
+def test_plot_and_render(tmp_path, capsys):
+    from PIL import Image
+
+    plot, page = tmp_path / "plot.png", tmp_path / "motion.html"
+    pytest.importorskip("viser", reason="the extra `view` is not installed")
+    assert main([*SHELF, "--plot", str(plot), "--render", str(page)]) == 0
+    with Image.open(plot) as image:
+        assert min(image.size) > 300
+    assert b"__VISER_EMBED_DATA__" in page.read_bytes()
+    assert capsys.readouterr().out.count("wrote ") == 2
+
+
+def test_render_png(plan_file, tmp_path, capsys):
+    from PIL import Image
+
+    path = tmp_path / "motion.png"
+    options = ["--size", "160x120", "--ghosts", "1", "--azimuth", "-60", "--elevation", "20"]
+    assert (
+        main(
+            [
+                "render",
+                "ur5",
+                "--scene",
+                "bookshelf_small",
+                "--trajectory",
+                str(plan_file),
+                "-o",
+                str(path),
+                *options,
+            ]
+        )
+        == 0
+    )
+    with Image.open(path) as image:
+        assert image.size == (160, 120)
+
+
+def test_inspect(capsys):
+    assert main(["inspect", "ur5"]) == 0
+    text = capsys.readouterr().out
+    for part in (
+        "└─ tool0",
+        "8.393 kg",
+        "elbow_joint (revolute)",
+        "150 N m",
+        "joint_limits.yaml",
+        "x cylinder",
+        "pairs are checked",
+    ):
+        assert part in text
+    assert main(["inspect", "ur5", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["n_q"] == 6
+    assert np.isclose(facts["mass"], load_robot("ur5").total_mass)
+    assert {j["name"] for j in facts["joints"]} >= {"elbow_joint"}
+
+
+def test_inspect_says_what_was_ignored(tmp_path, capsys):
+    path = tmp_path / "r.urdf"
+    path.write_text("<robot name='r'>\n<link name='a'/>\n<gazebo reference='a'/>\n</robot>\n")
+    assert main(["inspect", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "Ignored" in text
+    assert "gazebo" in text
+
+
+def test_lists(capsys):
+    for what, expected in (("robots", "ur5"), ("scenes", "bookshelf_small"), ("planners", "rrt_connect")):
+        assert main([what]) == 0
+        assert expected in capsys.readouterr().out.splitlines()
+        assert main([what, "--json"]) == 0
+        assert expected in json.loads(capsys.readouterr().out)[what]
+
+
+def test_view_says_where_it_is_and_ends_on_ctrl_c(plan_file):
+    pytest.importorskip("viser", reason="the extra `view` is not installed")
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        port = busy.getsockname()[1]
+        command = [sys.executable, "-P", "-m", "robosim.cli", "view", "ur5", "--scene", "bookshelf_small"]
+        process = subprocess.Popen(
+            [*command, "--trajectory", str(plan_file), "--port", str(port), "--no-open"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+        assert process.stdout.readline().startswith(f"port {port} is busy; listening on ")
+        url = process.stdout.readline().split()[1]
+        assert url.startswith("http://127.0.0.1:")
+        with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=5):
+            pass
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=15)
+    assert process.returncode == 0
+    assert errors == ""
