@@ -44,7 +44,6 @@ __all__ = ["plan"]
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[str], None]
-_LEG_RETRIES = 3  # configurations tried for a pose on the way when the motion onwards fails
 
 
 @dataclass
@@ -234,40 +233,32 @@ def _solve(prepared: Prepared, limits: MotionLimits, run: _Run) -> tuple[FloatAr
 
 
 def _legs(
-    prepared: Prepared, start: FloatArray, goals: Sequence[tuple[Goal, ...]], run: _Run, index: int = 0
+    prepared: Prepared, start: FloatArray, goals: Sequence[tuple[Goal, ...]], run: _Run
 ) -> tuple[list[FloatArray], int]:
     """Simplified free paths from goal to goal, and which of the last goal's alternatives was reached.
 
-    Where a leg fails, the leg before it is led to other configurations of its goal.
+    What one leg reaches is connected with its start, so no other choice there would open a way for the next leg.
     """
-    last = index == len(goals) - 1
-    with run.stage("inverse kinematics"):
-        what = "goal" if last else f"via[{index}]"
-        targets = goal_configurations(prepared, goals[index], start, seed=run.seed, what=what)
-    left = list(range(len(targets.q)))
-    for _ in range(1 if last else _LEG_RETRIES):
-        leg, reached = _leg(prepared, start, targets, left, what, run)
-        if last:
-            return [leg], targets.goal_index[reached]
-        try:
-            onwards, goal_index = _legs(prepared, leg[-1], goals, run, index + 1)
-            return [leg, *onwards], goal_index
-        except NoPlan as refused:
-            failure = refused
-            left.remove(reached)
-            if not left or refused.status is Status.BUDGET:
-                break
-    raise failure
+    legs: list[FloatArray] = []
+    goal_index = -1
+    for i, alternatives in enumerate(goals):
+        what = "goal" if i == len(goals) - 1 else f"via[{i}]"
+        with run.stage("inverse kinematics"):
+            targets = goal_configurations(prepared, alternatives, start, seed=run.seed, what=what)
+        path, goal_index = _leg(prepared, start, targets, what, run)
+        legs.append(path)
+        start = path[-1]
+    return legs, goal_index
 
 
 def _leg(
-    prepared: Prepared, start: FloatArray, targets: Targets, rows: Sequence[int], what: str, run: _Run
+    prepared: Prepared, start: FloatArray, targets: Targets, what: str, run: _Run
 ) -> tuple[FloatArray, int]:
-    """One simplified free path to any of these rows of the targets, and which."""
+    """One simplified free path to any of the targets, and which goal that is."""
     with run.stage("search"):
         found = search(
             prepared,
-            targets.q[list(rows)],
+            targets.q,
             start=start,
             planner=run.planner,
             seed=run.seed,
@@ -278,14 +269,13 @@ def _leg(
     run.iterations += found.iterations
     run.checks += found.checks
     if found.status is SearchStatus.TIMEOUT:
-        raise NoPlan(
-            Status.BUDGET,
-            f"no path to the {what} before the wall-clock budget ended, after {found.iterations} iterations",
+        reason = (
+            f"no path to the {what} before the wall-clock budget ended, after {found.iterations} iterations"
         )
+        raise NoPlan(Status.BUDGET, reason)
     if found.status is SearchStatus.EXHAUSTED:
-        raise NoPlan(
-            Status.NO_PATH, f"no path to the {what} within {found.iterations} iterations of {run.planner!r}"
-        )
+        reason = f"no path to the {what} within {found.iterations} iterations of {run.planner!r}"
+        raise NoPlan(Status.NO_PATH, reason)
     with run.stage("simplify"):
         path = simplify(
             prepared,
@@ -296,7 +286,7 @@ def _leg(
             resolution=run.resolution,
         )
     run.cut_short |= run.left() == 0.0
-    return path, rows[found.goal_index]
+    return path, targets.goal_index[found.goal_index]
 
 
 def _joined(legs: Sequence[FloatArray]) -> tuple[FloatArray, list[int]]:

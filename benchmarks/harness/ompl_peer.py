@@ -76,7 +76,7 @@ def rrt_connect(
     return OmplResult(solved, seconds, checks, path)
 
 
-def call_cost(is_free: Callable[[Sequence[float]], bool], n: int, calls: int = 20_000) -> float:
+def call_cost(is_free: Callable[[Sequence[float]], bool], n: int, calls: int) -> float:
     """Seconds per validity check as OMPL makes it, through Python, of a checker of n joints."""
     from ompl import base
 

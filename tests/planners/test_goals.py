@@ -15,6 +15,7 @@ from robosim.planners import (
     plan,
     prepare,
 )
+from robosim.planners.stages import sampling_window
 from robosim.scene import LinkPose
 
 HOME = [-1.0, -1.2, 1.2, -1.57, -1.57, 0.0]
@@ -127,6 +128,31 @@ def test_several_goals(ur5):
     result = plan(Problem(ur5, None, HOME, goals))
     assert result.goal_index == 1
     np.testing.assert_allclose(end(result), np.array(HOME) + 0.2, atol=1e-9)
+
+
+def test_targets_come_nearest_first(arm):
+    goals = [JointGoal([1.0, 1.0, 0]), JointGoal([0.2, 0, 0]), JointGoal([0.5, 0, 0])]
+    prepared = prepare(Problem(arm, None, [0, 0, 0], goals))
+    targets = goal_configurations(prepared, prepared.goals, prepared.start)
+    assert targets.goal_index == (1, 2, 0)
+    assert targets.q[:, 0].tolist() == [0.2, 0.5, 1.0]
+
+
+def test_search_window(ur5):
+    """Joints of +-2 pi are searched over one turn or more about start and goal, within their limits; others whole."""
+    rng = np.random.default_rng(0)
+    columns = prepare(Problem(ur5, None, HOME, HOME)).columns
+    for _ in range(50):
+        ends = rng.uniform(ur5.limits.lower, ur5.limits.upper, (2, 6))
+        lower, upper = sampling_window(columns, ends)
+        assert (lower >= ur5.limits.lower).all()
+        assert (upper <= ur5.limits.upper).all()
+        assert (lower <= ends.min(axis=0)).all()
+        assert (upper >= ends.max(axis=0)).all()
+        whole = np.isclose(lower, ur5.limits.lower) | np.isclose(upper, ur5.limits.upper)
+        assert (whole | (upper - lower >= 2 * np.pi - 1e-9)).all()
+    lower, upper = sampling_window(columns, np.zeros((2, 6)))
+    np.testing.assert_allclose(upper - lower, 2 * np.pi, atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", RNG_SEEDS)
