@@ -104,6 +104,11 @@ def parse_xml(
         blank = re.sub(r"[^\n]", " ", declaration[0])
         text = text[: declaration.start()] + blank + text[declaration.end() :]
 
+    # Refuse a DTD before the parser sees it: that it would not expand entities depends on its version.
+    start = _prolog_end(text)
+    if text.startswith("<!DOCTYPE", start):
+        line = text.count("\n", 0, start) + 1
+        raise error("has a DOCTYPE; documents with a DTD or entities are refused", file=file, line=line)
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=long_texts,
         remove_comments=True, remove_pis=True,
@@ -114,8 +119,6 @@ def parse_xml(
         raise error(f"is not well-formed XML: {e.msg}", file=file, line=e.lineno or 1) from None
     except (ValueError, UnicodeEncodeError) as e:
         raise error(f"is not XML: {e}", file=file, line=1) from None
-    if root.getroottree().docinfo.internalDTD is not None:
-        raise error("has a DOCTYPE; documents with a DTD or entities are refused", file=file, line=1)
     depth = 0
     for event, element in etree.iterwalk(root, events=("start", "end")):
         depth += 1 if event == "start" else -1
@@ -124,6 +127,17 @@ def parse_xml(
                 f"is nested deeper than {_MAX_XML_DEPTH} elements", file=file, line=element.sourceline
             )
     return root
+
+
+def _prolog_end(text: str) -> int:
+    """Where blanks, comments and processing instructions at the beginning end."""
+    at = 0
+    while True:
+        at = len(text) - len(text[at:].lstrip())
+        end = "-->" if text.startswith("<!--", at) else "?>" if text.startswith("<?", at) else None
+        if end is None or (found := text.find(end, at)) < 0:
+            return at
+        at = found + len(end)
 
 
 def _decode(data: bytes, file: str, error: type[RobosimError]) -> str:

@@ -35,8 +35,8 @@ Array = NDArray[np.float64]
 class Witness(NamedTuple):
     """How the closest features of two shapes A and B lie, in W.
 
-    `p_WB - p_WA = distance * normal`. Where the nearest points are not unique (parallel faces, coincident centres), one
-    pair of them is given.
+    `p_WB - p_WA = distance * normal`. Where the nearest points are not unique (parallel faces, coincident centres),
+    one pair of them is given.
     """
 
     distance: float

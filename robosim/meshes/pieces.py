@@ -11,7 +11,6 @@ from __future__ import annotations
 import importlib.util
 import io
 import subprocess
-import sys
 from collections.abc import Sequence
 from os import PathLike
 
@@ -23,29 +22,11 @@ from robosim.meshes.cache import cache_key, load_arrays, store_arrays
 from robosim.meshes.hull import convex_hull
 from robosim.meshes.load import parse_mesh, read_mesh_file
 from robosim.meshes.mesh import TriangleMesh
+from robosim.processes import run_worker
 
 __all__ = ["convex_decomposition", "convex_hull_of_file", "convex_pieces_of_file"]
 
 _TIME_LIMIT = 600.0  # [s] for one mesh
-
-# Reads vertices and faces from stdin, writes the pieces to stdout: arrays v0, f0, v1, f1, ... Native code may
-# print; it is kept away from stdout by handing that over first.
-_WORKER = """
-import io, os, sys
-import numpy as np
-out = os.fdopen(os.dup(1), "wb")
-os.dup2(2, 1)
-import coacd
-data = np.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False)
-coacd.set_log_level("error")
-parts = coacd.run_coacd(coacd.Mesh(data["vertices"], data["faces"]), threshold=float(data["threshold"]),
-seed=int(data["seed"]),
-                        max_convex_hull=int(data["max_pieces"]))
-buffer = io.BytesIO()
-np.savez(buffer, **{f"{n}{i}": np.asarray(a) for i, part in enumerate(parts) for n, a in zip("vf", part)})
-out.write(buffer.getvalue())
-out.close()
-"""
 
 
 def convex_hull_of_file(
@@ -148,11 +129,8 @@ def convex_decomposition(
         buffer, vertices=merged.vertices, faces=merged.faces.astype(np.int32), threshold=threshold, seed=seed,
         max_pieces=-1 if max_pieces is None else max_pieces,
     )  # fmt: skip
-    command = [sys.executable, "-c", _WORKER]
     try:
-        run = subprocess.run(
-            command, input=buffer.getvalue(), capture_output=True, timeout=_TIME_LIMIT, check=False
-        )
+        run = run_worker("robosim.meshes.coacd_worker", buffer.getvalue(), timeout=_TIME_LIMIT)
     except subprocess.TimeoutExpired:
         raise MeshError(f"convex decomposition took more than {_TIME_LIMIT:g} s; use convex='hull'") from None
     if run.returncode != 0:

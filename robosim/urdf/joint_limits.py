@@ -12,7 +12,6 @@ as ignored.
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -27,6 +26,8 @@ from robosim.urdf.description import JointSpec, RobotSpec
 __all__ = ["LimitOverrides", "apply_joint_limits", "read_joint_limits"]
 
 _MAX_BYTES = 128 * 1024
+_MAX_DEPTH = 20  # of brackets
+_MAX_VALUE = 1e300
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "deceleration", "jerk")
 _BOUNDS = {"position": ("min_position", "max_position")} | {q: (f"max_{q}",) for q in _QUANTITIES[1:]}
 _KEYS = {key for q in _QUANTITIES for key in (f"has_{q}_limits", *_BOUNDS[q])}
@@ -137,7 +138,7 @@ def _add(
             raise JointLimitsError(f"joint {joint!r}: {' and '.join(bounds)} needed", file=file, line=at)
         numbers = []
         for bound, (value, place) in zip(bounds, given, strict=True):
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < math.inf:
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= _MAX_VALUE:
                 message = f"joint {joint!r}: {bound} is {value!r}; a finite number is needed"
                 raise JointLimitsError(message, file=file, line=place)
             if quantity != "position" and value <= 0:
@@ -162,6 +163,12 @@ def _compose(data: bytes, file: str) -> yaml.Node:
     loader = None
     try:
         text = data.decode("utf-8-sig")
+        # The scanner takes quadratic time on nested brackets.
+        depth = 0
+        for character in text:
+            depth += (character in "[{") - (character in "]}")
+            if depth > _MAX_DEPTH:
+                raise JointLimitsError(f"is nested deeper than {_MAX_DEPTH} brackets", file=file, line=1)
         for token in yaml.scan(text, Loader=yaml.SafeLoader):
             if isinstance(token, (yaml.AliasToken, yaml.AnchorToken, yaml.TagToken)):
                 message = "anchors, aliases and tags are not supported"

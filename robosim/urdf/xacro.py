@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 
 from robosim.errors import FileError, MissingDependencyError, UrdfError
 from robosim.files import read_file
+from robosim.processes import run_worker
 
 __all__ = ["expand_xacro"]
 
@@ -47,26 +46,14 @@ def expand_xacro(
     if importlib.util.find_spec("xacro") is None:
         raise MissingDependencyError("a .xacro file needs xacro, which is not installed: pip install xacro")
     data = read_file(path, max_bytes=_MAX_BYTES)
+    absolute = str(Path(path).absolute())
     request = {
-        "path": str(Path(path).absolute()),
+        "path": absolute,
         "arguments": {str(k): str(v) for k, v in (arguments or {}).items()},
         "package_dirs": [fspath(d) for d in package_dirs],
     }
-    # The child sees the same modules as we do, and writes no bytecode next to anybody's files.
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
     try:
-        run = subprocess.run(
-            [sys.executable, "-m", "robosim.urdf.xacro_worker"],
-            input=json.dumps(request).encode(),
-            capture_output=True,
-            timeout=_TIME_LIMIT,
-            check=False,
-            env=environment,
-        )
+        run = run_worker("robosim.urdf.xacro_worker", json.dumps(request).encode(), timeout=_TIME_LIMIT)
     except subprocess.TimeoutExpired:
         raise UrdfError(f"xacro does not come to an end within {_TIME_LIMIT:g} s", file=path) from None
     try:
@@ -78,7 +65,7 @@ def expand_xacro(
     if "urdf" in answer:
         return str(answer["urdf"])
     culprit = Path(str(answer.get("file") or path))
-    if culprit != Path(request["path"]):
+    if culprit != Path(absolute):
         try:
             data = read_file(culprit, max_bytes=_MAX_BYTES)
         except FileError:

@@ -1,0 +1,34 @@
+"""The process that decomposes one mesh: NPZ on stdin, NPZ with arrays v0, f0, v1, f1, ... on stdout. See `pieces`."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+import numpy as np
+
+
+def main() -> None:
+    """Answer one request."""
+    # Native code may print: hand stdout over before it is imported, and let its prints go to stderr.
+    answer = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    import coacd
+
+    with np.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False) as request:
+        mesh = coacd.Mesh(request["vertices"], request["faces"])
+        threshold, seed, most = float(request["threshold"]), int(request["seed"]), int(request["max_pieces"])
+    coacd.set_log_level("error")
+    parts = coacd.run_coacd(mesh, threshold=threshold, seed=seed, max_convex_hull=most)
+    buffer = io.BytesIO()
+    np.savez(
+        buffer,
+        **{
+            f"{name}{i}": np.asarray(a)
+            for i, part in enumerate(parts)
+            for name, a in zip("vf", part, strict=True)
+        },
+    )
+    with answer:
+        answer.write(buffer.getvalue())
