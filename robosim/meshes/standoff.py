@@ -43,13 +43,14 @@ def hull_standoff(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> Standof
     from scipy.spatial import cKDTree  # slow to import, and only needed here
 
     radius = _RESOLUTION * mesh.extent
-    tree = cKDTree(_centres(mesh, radius))
+    tree = cKDTree(_samples(mesh, radius)[0])
     distance = 0.0
     for i, piece in enumerate(pieces):
-        samples = _centres(piece, radius)
-        # Only the outer surface of the union counts: drop samples strictly inside another piece.
+        samples, normals = _samples(piece, radius)
+        # Only the outer surface of the union counts: drop samples from which a tiny step outward ends in another piece.
         for other in (*pieces[:i], *pieces[i + 1 :]):
-            samples = samples[_heights(other, samples) >= -1e-9 * mesh.extent]
+            outer = _heights(other, samples + 1e-6 * mesh.extent * normals) > 0
+            samples, normals = samples[outer], normals[outer]
         if len(samples):
             distance = max(distance, float(tree.query(samples)[0].max()))
     # Below the resolution a distance between centres means nothing: it is as likely 0.
@@ -80,14 +81,18 @@ def _heights(piece: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np.flo
     return np.concatenate(blocks) if blocks else np.empty(0)
 
 
-def _centres(mesh: TriangleMesh, radius: float) -> NDArray[np.float64]:
-    """Centres of the mesh's triangles, each cut in two across its longest edge until it lies within `radius` of its
-    centre."""
-    triangles, done = mesh.triangles, []
+def _samples(mesh: TriangleMesh, radius: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Centres and unit normals of the mesh's triangles, each cut in two across its longest edge until it lies within
+    `radius` of its centre."""
+    triangles = mesh.triangles
+    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    centres, directions = [], []
     while len(triangles):
         centre = triangles.mean(axis=1)
         large = np.linalg.norm(triangles - centre[:, None], axis=2).max(axis=1) > radius
-        done.append(centre[~large])
+        centres.append(centre[~large])
+        directions.append(normals[~large])
         a, b, c = triangles[large].transpose(1, 0, 2)
         # Turn each triangle so that its longest edge is a-b, then halve that edge.
         edges = np.stack(
@@ -97,4 +102,5 @@ def _centres(mesh: TriangleMesh, radius: float) -> NDArray[np.float64]:
         a, b, c = np.take_along_axis(triangles[large], order[:, :, None], axis=1).transpose(1, 0, 2)
         m = (a + b) / 2
         triangles = np.concatenate([np.stack([a, m, c], axis=1), np.stack([m, b, c], axis=1)])
-    return np.concatenate(done)
+        normals = np.concatenate([normals[large], normals[large]])
+    return np.concatenate(centres), np.concatenate(directions)

@@ -1,0 +1,159 @@
+"""Every format gives the same triangles; scale, units, axes, transforms and polygons are as documented."""
+
+# ruff: noqa: E501
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robosim.meshes import load_mesh, mesh_mass_properties
+
+trimesh = pytest.importorskip("trimesh")
+
+# Off-centre, without any symmetry, so that a swapped axis or a mirrored mesh shows.
+VERTICES = np.array([[0.1, 0.2, 0.3], [1.1, 0.2, 0.3], [0.1, 1.7, 0.3], [0.1, 0.2, 2.8]])
+FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+FORMATS = ["stl", "stl_ascii", "obj", "ply", "ply_ascii", "glb", "dae"]
+
+
+def write(folder, form: str, vertices=VERTICES, faces=FACES):
+    mesh = trimesh.Trimesh(vertices, faces, process=False)
+    options = {"file_type": "ply", "encoding": "ascii"} if form == "ply_ascii" else {"file_type": form}
+    data = mesh.export(**options)
+    path = folder / f"m.{form[:3]}"
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def sorted_triangles(mesh) -> np.ndarray:
+    """Triangles as a set: each begins at its least corner (which keeps the winding), then all sorted."""
+    rows = []
+    for triangle in np.round(mesh.triangles, 5) + 0.0:
+        start = min(range(3), key=lambda i: tuple(triangle[i]))
+        rows.append(np.roll(triangle, -start, axis=0).ravel())
+    return np.array(sorted(map(tuple, rows)))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_formats_agree(form, tmp_path):
+    mesh = load_mesh(write(tmp_path, form))
+    expected = np.array(
+        sorted(
+            map(
+                tuple,
+                [
+                    np.roll(t, -min(range(3), key=lambda i: tuple(t[i])), axis=0).ravel()
+                    for t in VERTICES[FACES]
+                ],
+            )
+        )
+    )
+    # STL, GLB and PLY store 32-bit floats: 1e-7 relative.
+    np.testing.assert_allclose(sorted_triangles(mesh), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("suffix", ["STL", "Obj", "GLB"])
+def test_suffix_in_any_case(suffix, tmp_path):
+    path = write(tmp_path, suffix.lower())
+    path = path.rename(tmp_path / f"M.{suffix}")
+    assert len(load_mesh(path).faces) == 4
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("scale", [(2, 3, 4), (-1, 1, 1), (0.001, -0.001, 0.001), (-1, -1, -1), (-1, -2, 1)])
+def test_scale_keeps_the_outside_outside(form, scale, tmp_path):
+    path = write(tmp_path, form)
+    plain, scaled = load_mesh(path), load_mesh(path, scale=scale)
+    a, exact = mesh_mass_properties(plain)
+    b, still_exact = mesh_mass_properties(scaled)
+    assert exact
+    assert still_exact, "a mirrored mesh must stay closed and turned outward"
+    # The volume of a closed mesh is positive only if its faces look outward.
+    assert b.volume == pytest.approx(a.volume * abs(np.prod(scale)), rel=1e-9)
+    np.testing.assert_allclose(b.com, a.com * scale, rtol=1e-9)
+
+
+def test_obj_polygons_negative_indices_and_continuation(tmp_path):
+    path = tmp_path / "m.obj"
+    path.write_text(
+        "mtllib none.mtl\nv 0 0 0 1 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\no part\ng group\nusemtl m\ns off\n"
+        "f 1/1/1 2/1/1 3//1 4/1\nv 0 0 1\nf -1 -5 \\\n -4\n"
+    )
+    mesh = load_mesh(path)
+    expected = [
+        [[0, 0, 0], [1, 0, 0], [1, 1, 0]],
+        [[0, 0, 0], [1, 1, 0], [0, 1, 0]],
+        [[0, 0, 1], [0, 0, 0], [1, 0, 0]],
+    ]
+    np.testing.assert_array_equal(mesh.triangles, expected)
+
+
+DAE = """<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><unit meter="{unit}" name="x"/><up_axis>{up}</up_axis></asset>
+<library_images><image id="i"><init_from>missing.png</init_from></image></library_images>
+<library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array id="pa" count="9">0 0 0 1 0 0 0 2 0</float_array><technique_common>
+<accessor source="#pa" count="3" stride="3"><param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<source id="n"><float_array id="na" count="3">0 0 1</float_array><technique_common>
+<accessor source="#na" count="1" stride="3"><param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<{primitive} count="1" material="unbound"><input semantic="VERTEX" source="#v" offset="0"/><input semantic="NORMAL" source="#n" offset="1"/>{vcount}<p>0 0 1 0 2 0</p></{primitive}>
+</mesh></geometry></library_geometries>
+<library_nodes><node id="shared"><translate>0 0 5</translate><instance_geometry url="#g"/></node></library_nodes>
+<library_visual_scenes><visual_scene id="s">
+<node id="a"><matrix>1 0 0 10  0 1 0 0  0 0 1 0  0 0 0 1</matrix><node id="b"><rotate>0 0 1 90</rotate><scale>1 1 1</scale><instance_geometry url="#g"/></node></node>
+<node id="c"><instance_node url="#shared"/></node>
+</visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>
+"""
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.0254, 0.01])
+@pytest.mark.parametrize("up", ["X_UP", "Y_UP", "Z_UP"])
+@pytest.mark.parametrize(("primitive", "vcount"), [("triangles", ""), ("polylist", "<vcount>3</vcount>")])
+def test_dae_unit_counts_and_up_axis_does_not(unit, up, primitive, vcount, tmp_path):
+    path = tmp_path / "m.dae"
+    path.write_text(DAE.format(unit=unit, up=up, primitive=primitive, vcount=vcount))
+    # Node b turns by 90 degrees about z, then a shifts by 10 in x; the shared node shifts by 5 in z.
+    first = [[10, 0, 0], [10, 1, 0], [8, 0, 0]]
+    second = [[0, 0, 5], [1, 0, 5], [0, 2, 5]]
+    mesh = load_mesh(path)
+    got = mesh.triangles[np.argsort(mesh.triangles[:, 0, 2])]
+    # 32-bit floats inside the reader.
+    np.testing.assert_allclose(got, unit * np.array([first, second]), atol=1e-6)
+
+
+def test_glb_transforms_against_trimesh(tmp_path):
+    rng = np.random.default_rng(0)
+    scene = trimesh.Scene()
+    for i in range(4):
+        X = trimesh.transformations.random_rotation_matrix(rng.random(3))
+        X[:3, 3] = rng.normal(size=3)
+        parent = f"n{i - 1}" if i else None
+        scene.add_geometry(
+            trimesh.Trimesh(VERTICES * (i + 1), FACES, process=False),
+            node_name=f"n{i}",
+            parent_node_name=parent,
+            transform=X,
+        )
+    path = tmp_path / "m.glb"
+    path.write_bytes(scene.export(file_type="glb"))
+    expected = scene.to_mesh()
+    ours = load_mesh(path)
+    assert len(ours.faces) == len(expected.faces) == 16
+    np.testing.assert_allclose(
+        np.sort(ours.triangles.mean(axis=1), axis=0),
+        np.sort(expected.triangles.mean(axis=1), axis=0),
+        atol=1e-5,
+    )
+
+
+def test_mirroring_node_keeps_the_outside_outside(tmp_path):
+    scene = trimesh.Scene()
+    scene.add_geometry(trimesh.Trimesh(VERTICES, FACES, process=False), transform=np.diag([-1.0, 1, 1, 1]))
+    path = tmp_path / "m.glb"
+    path.write_bytes(scene.export(file_type="glb"))
+    properties, exact = mesh_mass_properties(load_mesh(path))
+    assert exact
+    assert properties.volume == pytest.approx(1.0 * 1.5 * 2.5 / 6, rel=1e-6)

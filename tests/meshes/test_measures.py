@@ -1,0 +1,139 @@
+"""Stand-off, left-out distance, mass properties and overlap against closed forms and against the engine."""
+
+# ruff: noqa: E501
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robosim.geometry import Shape, pose, signed_distance
+from robosim.meshes import TriangleMesh, convex_hull, hull_standoff, is_closed, left_out, mesh_mass_properties
+from robosim.meshes.intersect import meshes_overlap
+from robosim.meshes.tessellate import tessellated
+
+
+def prism(outline: np.ndarray, caps: list[list[int]], height: float) -> TriangleMesh:
+    """Extrude a counter-clockwise outline; `caps` triangulates it."""
+    n = len(outline)
+    lower, upper = np.column_stack([outline, np.zeros(n)]), np.column_stack([outline, np.full(n, height)])
+    sides = [f for i in range(n) for f in ([i, (i + 1) % n, n + i], [(i + 1) % n, n + (i + 1) % n, n + i])]
+    faces = [c[::-1] for c in caps] + [[n + i for i in c] for c in caps] + sides
+    return TriangleMesh(np.vstack([lower, upper]), np.array(faces))
+
+
+# A channel: 3 wide, 2 high, with a slot 1 wide and 1.5 deep from the top.
+U = np.array([[0, 0], [3, 0], [3, 2], [2, 2], [2, 0.5], [1, 0.5], [1, 2], [0, 2]], dtype=float)
+U_CAPS = [[0, 1, 4], [0, 4, 5], [1, 2, 4], [2, 3, 4], [0, 5, 7], [5, 6, 7]]
+CHANNEL = prism(U, U_CAPS, 4.0)
+
+
+def test_channel_is_sound():
+    assert is_closed(CHANNEL)
+    properties, exact = mesh_mass_properties(CHANNEL)
+    assert exact
+    assert properties.volume == pytest.approx((3 * 2 - 1 * 1.5) * 4, rel=1e-12)
+
+
+def test_standoff_of_a_channel():
+    """The hull bridges the slot; the point of the bridge farthest from the mesh is in the middle, half a slot from each side."""
+    standoff = hull_standoff([convex_hull(CHANNEL.vertices)], CHANNEL)
+    assert abs(standoff.distance - 0.5) <= standoff.resolution
+    assert standoff.resolution < 0.05
+    assert left_out([convex_hull(CHANNEL.vertices)], CHANNEL) == pytest.approx(0, abs=1e-12)
+
+
+def test_standoff_of_exact_pieces_is_zero():
+    """Three boxes that tile the channel: no free space counts as solid."""
+    boxes = [((0, 0), (3, 0.5)), ((0, 0.5), (1, 2)), ((2, 0.5), (3, 2))]
+    pieces = [
+        convex_hull(
+            np.array([[x, y, z] for x in (a[0], b[0]) for y in (a[1], b[1]) for z in (0, 4)], dtype=float)
+        )
+        for a, b in boxes
+    ]
+    assert hull_standoff(pieces, CHANNEL).distance == 0
+    assert left_out(pieces, CHANNEL) == pytest.approx(0, abs=1e-12)
+    # Without one of them, its far corner sticks out by the arm's length.
+    assert left_out(pieces[:2], CHANNEL) == pytest.approx(1.5, abs=1e-12)
+
+
+def test_standoff_of_a_larger_box():
+    cube = tessellated(Shape.box((1, 1, 1)))
+    larger = TriangleMesh(cube.vertices * 1.5, cube.faces)
+    standoff = hull_standoff([larger], cube)
+    # Farthest are the corners.
+    assert abs(standoff.distance - 0.25 * np.sqrt(3)) <= 2 * standoff.resolution
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_box_mass_properties_anywhere(seed):
+    rng = np.random.default_rng(seed)
+    size, X = rng.uniform(0.1, 2, 3), pose(rng.normal(size=3) * 10, rpy=rng.normal(size=3))
+    cube = tessellated(Shape.box(size))
+    moved = TriangleMesh(cube.vertices @ X[:3, :3].T + X[:3, 3], cube.faces)
+    got, exact = mesh_mass_properties(moved)
+    volume = float(np.prod(size))
+    squares = np.square(size)
+    inertia = X[:3, :3] @ np.diag(volume / 12 * (squares.sum() - squares)) @ X[:3, :3].T
+    assert exact
+    assert got.volume == pytest.approx(volume, rel=1e-10)
+    np.testing.assert_allclose(got.com, X[:3, 3], atol=1e-10)
+    np.testing.assert_allclose(got.inertia, inertia, atol=1e-9 * volume)
+
+
+def test_open_mesh_counts_with_its_hull():
+    cube = tessellated(Shape.box((1, 2, 3)))
+    got, exact = mesh_mass_properties(TriangleMesh(cube.vertices, cube.faces[2:]))
+    assert not exact
+    assert got.volume == pytest.approx(6, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "shape", [Shape.sphere(0.7), Shape.cylinder(0.4, 1.3), Shape.capsule(0.3, 0.9), Shape.box((1, 2, 3))]
+)
+def test_tessellation_is_inscribed(shape):
+    mesh = tessellated(shape)
+    assert is_closed(mesh)
+    volume = {
+        "sphere": lambda: 4 / 3 * np.pi * shape.radius**3,
+        "cylinder": lambda: np.pi * shape.radius**2 * shape.length,
+        "capsule": lambda: np.pi * shape.radius**2 * (shape.length + 4 / 3 * shape.radius),
+        "box": lambda: np.prod(shape.size),
+    }[str(shape.type)]()
+    # 32 segments lose 0.6 % of a circle's area, and up to twice that of a ball's volume.
+    assert 0.98 * volume <= mesh_mass_properties(mesh)[0].volume <= volume * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_overlap_of_convex_meshes_against_the_engine(seed):
+    """Random polyhedra at random distances: the triangles overlap just when the engine's convex shapes do."""
+    rng = np.random.default_rng(seed)
+    A, B = (
+        convex_hull(rng.normal(size=(20, 3))),
+        convex_hull(rng.normal(size=(20, 3)) * rng.choice([0.1, 0.5, 1])),
+    )
+    for scale in (0.5, 1.5, 2.5, 3.5):
+        X = pose(scale * rng.normal(size=3), rpy=rng.normal(size=3))
+        distance = signed_distance(
+            Shape.convex(A.vertices, A.faces), np.eye(4), Shape.convex(B.vertices, B.faces), X
+        ).distance
+        if abs(distance) < 1e-9:
+            continue
+        moved = TriangleMesh(B.vertices @ X[:3, :3].T + X[:3, 3], B.faces)
+        assert meshes_overlap(A, moved) == (distance < 0)
+        assert meshes_overlap(moved, A) == (distance < 0)
+
+
+def test_a_peg_in_the_slot_does_not_overlap():
+    """What hulls get wrong: a peg inside the slot of the channel is free; its hull is not."""
+    peg = tessellated(Shape.box((0.8, 1.0, 10.0)))
+    free = TriangleMesh(peg.vertices + np.array([1.5, 1.2, 2.0]), peg.faces)
+    assert not meshes_overlap(CHANNEL, free)
+    assert meshes_overlap(convex_hull(CHANNEL.vertices), free)
+    assert meshes_overlap(CHANNEL, TriangleMesh(free.vertices + np.array([0.2, 0, 0]), free.faces))
+
+
+def test_inside_counts_as_overlap():
+    small, large = tessellated(Shape.sphere(0.1)), tessellated(Shape.box((2, 2, 2)))
+    assert meshes_overlap(small, large)
+    assert meshes_overlap(large, small)
