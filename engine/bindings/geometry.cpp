@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 #include "bindings/arrays.h"
 #include "bindings/module.h"
@@ -162,7 +164,7 @@ void bind_geometry(py::module_& m) {
       "signed_distance",
       [](const Shape& A, const py::object& X_WA, const Shape& B, const py::object& X_WB) {
         const Witness w = checked([&] { return signed_distance(A, rigid(X_WA, "X_WA"), B, rigid(X_WB, "X_WB")); });
-        return py::make_tuple(w.distance, vec3_array(w.p_WA), vec3_array(w.p_WB), vec3_array(w.normal));
+        return std::make_tuple(w.distance, vec3_array(w.p_WA), vec3_array(w.p_WB), vec3_array(w.normal));
       },
       py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"),
       "(distance, p_WA, p_WB, normal) of two posed shapes; see robosim.geometry.signed_distance.");
@@ -190,14 +192,14 @@ void bind_geometry(py::module_& m) {
       "bounding_ball",
       [](const Shape& s) {
         const Ball b = bounding_ball(s);
-        return py::make_tuple(vec3_array(b.centre), b.radius);
+        return std::make_pair(vec3_array(b.centre), b.radius);
       },
       py::arg("shape"), "(centre (3,), radius) [m] of the smallest ball around the shape, in its frame.");
   m.def(
       "bounding_box",
       [](const Shape& s, const py::object& X_WS) {
         const Aabb b = checked([&] { return bounding_box(s, rigid(X_WS, "X_WS")); });
-        return py::make_tuple(vec3_array(b.lower), vec3_array(b.upper));
+        return std::make_pair(vec3_array(b.lower), vec3_array(b.upper));
       },
       py::arg("shape"), py::arg("X_WS"), "(lower (3,), upper (3,)) [m]: the axis-aligned box in W of the posed shape.");
   m.def(

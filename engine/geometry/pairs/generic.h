@@ -46,8 +46,7 @@ struct GenericPair {
     const GjkResult r = gjk(D, start(D, cache), {.separated = reach, .near = reach});
     keep_axis(r, cache);
     remember(D, cache);
-    if (r.overlap) return true;
-    return r.lower < reach && r.upper < reach;
+    return r.overlap || r.lower < reach;  // what no plane separates counts as closer
   }
 
   static double distance_lower_bound(double enough, const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
