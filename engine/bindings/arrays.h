@@ -47,7 +47,8 @@ inline Array real_array(const pybind11::handle& value, const Shape2& shape, cons
                              shape_text(shape.data(), shape.size())));
   if (finite)
     for (py::ssize_t i = 0; i < array.size(); ++i)
-      if (!std::isfinite(array.data()[i])) throw InputError(message(name, " holds ", array.data()[i], " at index ", i, "; finite numbers are needed"));
+      if (!std::isfinite(array.data()[i]))
+        throw InputError(message(name, " holds ", array.data()[i], " at index ", i, "; finite numbers are needed"));
   return array;
 }
 
@@ -79,7 +80,8 @@ inline Array pose_array(const SE3d& X) {
 inline SE3d read_pose(const pybind11::handle& value, const char* name) {
   const Array array = real_array(value, {4, 4}, name);
   const double* m = array.data();
-  if (m[12] != 0 || m[13] != 0 || m[14] != 0 || m[15] != 1) throw InputError(message(name, " is not a pose: its last row must be 0 0 0 1"));
+  if (m[12] != 0 || m[13] != 0 || m[14] != 0 || m[15] != 1)
+    throw InputError(message(name, " is not a pose: its last row must be 0 0 0 1"));
   return {{{m[0], m[1], m[2]}, {m[4], m[5], m[6]}, {m[8], m[9], m[10]}}, {m[3], m[7], m[11]}};
 }
 

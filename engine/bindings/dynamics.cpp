@@ -132,7 +132,8 @@ Array bound_rnea(const Model& model, Workspace& data, const py::object& q, const
   return tau;
 }
 
-Array bound_nonlinear_effects(const Model& model, Workspace& data, const py::object& q, const py::object& v, const py::object& out) {
+Array bound_nonlinear_effects(const Model& model, Workspace& data, const py::object& q, const py::object& v,
+                              const py::object& out) {
   const Array position = q_array(model, q), velocity = v_array(model, v, "v");
   Array h = result_array(out, {model.n_v});
   nonlinear_effects(model, data, position.data(), velocity.data(), data.h.data());
@@ -170,7 +171,8 @@ Array bound_forward_dynamics(const Model& model, Workspace& data, const py::obje
   forward_dynamics(model, data, position.data(), velocity.data(), force.data(), a.mutable_data(), external);
   for (int k = 0; k < model.n_v; ++k)
     if (!std::isfinite(a.data()[k]))
-      throw InputError(message("the mass matrix of model '", model.name, "' is singular at this q: forward dynamics is undefined"));
+      throw InputError(
+          message("the mass matrix of model '", model.name, "' is singular at this q: forward dynamics is undefined"));
   if (out.is_none()) return a;
   Array result = result_array(out, {model.n_v});
   std::copy(a.data(), a.data() + model.n_v, result.mutable_data());

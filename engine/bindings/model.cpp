@@ -92,8 +92,9 @@ Model with_disabled_collisions(const Model& model, const std::vector<std::tuple<
   for (const auto& [a, b, reason] : disabled) {
     const auto [first, second] = std::minmax(a, b);
     copy.disabled_collisions.push_back({first, second, reason});
-    std::erase_if(copy.collision_pairs, [&, f = first, s = second](const auto& pair) {
-      return std::minmax(model.colliders[pair.first].frame, model.colliders[pair.second].frame) == std::pair<const int&, const int&>(f, s);
+    std::erase_if(copy.collision_pairs, [&, links = std::pair<int, int>(first, second)](const auto& pair) {
+      const auto [c, d] = std::minmax(model.colliders[pair.first].frame, model.colliders[pair.second].frame);
+      return links == std::pair<int, int>(c, d);
     });
   }
   return copy;
@@ -127,9 +128,9 @@ void bind_builder(py::module_& m) {
              const std::string& child, const py::object& X_PJ, const py::object& axis, const Numbers& lower, const Numbers& upper,
              const Numbers& velocity, const Numbers& acceleration, const Numbers& effort, double damping, double friction,
              double armature, const std::optional<std::tuple<std::string, double, double>>& mimic) {
-            JointSpec spec{name,  joint_kind(kind), parent,       child,  read_pose(X_PJ, "X_PJ"), read_vec3(axis, "axis"), lower,
-                           upper, velocity,         acceleration, effort, damping,                 friction,                armature,
-                           {}};
+            JointSpec spec{name,     joint_kind(kind), parent,       child,  read_pose(X_PJ, "X_PJ"), read_vec3(axis, "axis"),
+                           lower,    upper,            velocity,     acceleration, effort,
+                           damping,  friction,         armature,     {}};
             if (mimic) spec.mimic = MimicSpec{std::get<0>(*mimic), std::get<1>(*mimic), std::get<2>(*mimic)};
             b.add_joint(std::move(spec));
           },

@@ -78,7 +78,8 @@ void passive_forces(const Model& model, const S* v, S* tau) {
 template <class S>
 void add_frame_force(const Data<S>& data, const Frame& frame, const Force<S>& F, Force<S>* external) {
   const SE3<S>& X_WB = data.X_WB[frame.body];
-  const Force<S> F_B{transpose_times(X_WB.R, F.angular), transpose_times(X_WB.R, F.linear)};  // axes of B, still at F's origin
+  // In the axes of B, still at the origin of F.
+  const Force<S> F_B{transpose_times(X_WB.R, F.angular), transpose_times(X_WB.R, F.linear)};
   const Vec3<S> p_BF(frame.X_BF.p);
   external[frame.body] += Force<S>{F_B.angular + cross(p_BF, F_B.linear), F_B.linear};
 }

@@ -129,7 +129,8 @@ void ModelAssembly::walk_tree() {
   if (!unreached.empty())
     throw InputError("the joints form a cycle: links " + listed(unreached) + " do not hang from the root " + quoted(root_name));
   for (int i = 0; i < model_.n_bodies(); ++i)
-    if (!is_finite(model_.inertias[i])) throw InputError("joint " + quoted(model_.joints[i].name) + " carries more mass than numbers can hold");
+    if (!is_finite(model_.inertias[i]))
+      throw InputError("joint " + quoted(model_.joints[i].name) + " carries more mass than numbers can hold");
 }
 
 void ModelAssembly::place_link(int link, int body, const SE3d& X_BL) {
@@ -155,7 +156,9 @@ int ModelAssembly::open_body(const JointSpec& spec, int parent_body, const SE3d&
 
 // Joints that move by themselves take their parts of q and v in body order; then mimic joints take their source's.
 void ModelAssembly::number_coordinates() {
-  const auto append = [](std::vector<double>& to, const std::vector<double>& from) { to.insert(to.end(), from.begin(), from.end()); };
+  const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
   for (int i = 1; i < model_.n_bodies(); ++i) {
     Joint& joint = model_.joints[i];
     const JointSpec& spec = *spec_of_[i];
@@ -223,8 +226,8 @@ void ModelAssembly::fold_limits(int i) {
   if (r < 0) std::swap(lower, upper);
   double &q_lower = limits.q_lower[joint.q_index], &q_upper = limits.q_upper[joint.q_index];
   if (std::max(lower, q_lower) > std::min(upper, q_upper))
-    throw InputError(message("joint ", quoted(joint.name), " mimics ", quoted(spec.mimic->source), ", but its limits [", spec.lower[0],
-                             ", ", spec.upper[0], "] and its source's leave no common position"));
+    throw InputError(message("joint ", quoted(joint.name), " mimics ", quoted(spec.mimic->source), ", but its limits [",
+                             spec.lower[0], ", ", spec.upper[0], "] and its source's leave no common position"));
   q_lower = std::max(lower, q_lower);
   q_upper = std::min(upper, q_upper);
   limits.velocity[joint.v_index] = std::min(limits.velocity[joint.v_index], spec.velocity[0] / std::abs(r));

@@ -103,7 +103,9 @@ void ModelBuilder::add_joint(JointSpec spec) {
     spec.axis *= 1 / length;
   }
   if (spec.kind != JointKind::fixed) check_limits(spec, what);
-  for (const auto& [value, label] : {std::pair{spec.damping, "damping"}, {spec.friction, "friction"}, {spec.armature, "armature"}})
+  const std::pair<double, const char*> passive[] = {
+      {spec.damping, "damping"}, {spec.friction, "friction"}, {spec.armature, "armature"}};
+  for (const auto& [value, label] : passive)
     require(value >= 0 && std::isfinite(value), message(what, ": ", label, " is ", value, "; it must be a number >= 0"));
   if (spec.mimic) {
     require(spec.kind == JointKind::revolute || spec.kind == JointKind::continuous || spec.kind == JointKind::prismatic,

@@ -38,37 +38,37 @@ struct Mat3 {
 };
 
 template <class S>
-Mat3<S> operator+(Mat3<S> a, const Mat3<S>& b) {
+ROBOSIM_INLINE Mat3<S> operator+(Mat3<S> a, const Mat3<S>& b) {
   return a += b;
 }
 template <class S>
-Mat3<S> operator-(Mat3<S> a, const Mat3<S>& b) {
+ROBOSIM_INLINE Mat3<S> operator-(Mat3<S> a, const Mat3<S>& b) {
   return a -= b;
 }
 template <class S>
-Mat3<S> operator*(const S& s, Mat3<S> a) {
+ROBOSIM_INLINE Mat3<S> operator*(const S& s, Mat3<S> a) {
   return a *= s;
 }
 template <class S>
-Vec3<S> operator*(const Mat3<S>& a, const Vec3<S>& b) {
+ROBOSIM_INLINE Vec3<S> operator*(const Mat3<S>& a, const Vec3<S>& b) {
   return {dot(a.row[0], b), dot(a.row[1], b), dot(a.row[2], b)};
 }
 // a^T b without forming the transpose.
 template <class S>
-Vec3<S> transpose_times(const Mat3<S>& a, const Vec3<S>& b) {
+ROBOSIM_INLINE Vec3<S> transpose_times(const Mat3<S>& a, const Vec3<S>& b) {
   return b.x * a.row[0] + b.y * a.row[1] + b.z * a.row[2];
 }
 template <class S>
-Mat3<S> operator*(const Mat3<S>& a, const Mat3<S>& b) {
+ROBOSIM_INLINE Mat3<S> operator*(const Mat3<S>& a, const Mat3<S>& b) {
   return {transpose_times(b, a.row[0]), transpose_times(b, a.row[1]), transpose_times(b, a.row[2])};
 }
 template <class S>
-Mat3<S> transpose(const Mat3<S>& a) {
+ROBOSIM_INLINE Mat3<S> transpose(const Mat3<S>& a) {
   return {a.col(0), a.col(1), a.col(2)};
 }
 // skew(a) b = a x b.
 template <class S>
-Mat3<S> skew(const Vec3<S>& a) {
+ROBOSIM_INLINE Mat3<S> skew(const Vec3<S>& a) {
   return {{S(0), -a.z, a.y}, {a.z, S(0), -a.x}, {-a.y, a.x, S(0)}};
 }
 

@@ -46,93 +46,93 @@ struct Force {
 };
 
 template <class S>
-Motion<S> operator+(Motion<S> a, const Motion<S>& b) {
+ROBOSIM_INLINE Motion<S> operator+(Motion<S> a, const Motion<S>& b) {
   return a += b;
 }
 template <class S>
-Motion<S> operator+(const Motion<S>& a, const AngularMotion<S>& b) {
+ROBOSIM_INLINE Motion<S> operator+(const Motion<S>& a, const AngularMotion<S>& b) {
   return {a.angular + b.angular, a.linear};
 }
 template <class S>
-Motion<S> operator+(const Motion<S>& a, const LinearMotion<S>& b) {
+ROBOSIM_INLINE Motion<S> operator+(const Motion<S>& a, const LinearMotion<S>& b) {
   return {a.angular, a.linear + b.linear};
 }
 
 template <class S>
-Motion<S> operator*(const S& s, const Motion<S>& a) {
+ROBOSIM_INLINE Motion<S> operator*(const S& s, const Motion<S>& a) {
   return {s * a.angular, s * a.linear};
 }
 template <class S>
-AngularMotion<S> operator*(const S& s, const AngularMotion<S>& a) {
+ROBOSIM_INLINE AngularMotion<S> operator*(const S& s, const AngularMotion<S>& a) {
   return {s * a.angular};
 }
 template <class S>
-LinearMotion<S> operator*(const S& s, const LinearMotion<S>& a) {
+ROBOSIM_INLINE LinearMotion<S> operator*(const S& s, const LinearMotion<S>& a) {
   return {s * a.linear};
 }
 template <class S>
-Force<S> operator+(Force<S> a, const Force<S>& b) {
+ROBOSIM_INLINE Force<S> operator+(Force<S> a, const Force<S>& b) {
   return a += b;
 }
 template <class S>
-Force<S> operator*(const S& s, const Force<S>& a) {
+ROBOSIM_INLINE Force<S> operator*(const S& s, const Force<S>& a) {
   return {s * a.angular, s * a.linear};
 }
 
 // Power, or the component of a force along a motion.
 template <class S>
-S dot(const Motion<S>& a, const Force<S>& f) {
+ROBOSIM_INLINE S dot(const Motion<S>& a, const Force<S>& f) {
   return dot(a.angular, f.angular) + dot(a.linear, f.linear);
 }
 template <class S>
-S dot(const AngularMotion<S>& a, const Force<S>& f) {
+ROBOSIM_INLINE S dot(const AngularMotion<S>& a, const Force<S>& f) {
   return dot(a.angular, f.angular);
 }
 template <class S>
-S dot(const LinearMotion<S>& a, const Force<S>& f) {
+ROBOSIM_INLINE S dot(const LinearMotion<S>& a, const Force<S>& f) {
   return dot(a.linear, f.linear);
 }
 
 template <class S>
-Motion<S> cross(const Motion<S>& a, const Motion<S>& b) {
+ROBOSIM_INLINE Motion<S> cross(const Motion<S>& a, const Motion<S>& b) {
   return {cross(a.angular, b.angular), cross(a.angular, b.linear) + cross(a.linear, b.angular)};
 }
 template <class S>
-Motion<S> cross(const Motion<S>& a, const AngularMotion<S>& b) {
+ROBOSIM_INLINE Motion<S> cross(const Motion<S>& a, const AngularMotion<S>& b) {
   return {cross(a.angular, b.angular), cross(a.linear, b.angular)};
 }
 template <class S>
-Motion<S> cross(const Motion<S>& a, const LinearMotion<S>& b) {
+ROBOSIM_INLINE Motion<S> cross(const Motion<S>& a, const LinearMotion<S>& b) {
   return {Vec3<S>(), cross(a.angular, b.linear)};
 }
 template <class S>
-Force<S> cross(const Motion<S>& a, const Force<S>& f) {
+ROBOSIM_INLINE Force<S> cross(const Motion<S>& a, const Force<S>& f) {
   return {cross(a.angular, f.angular) + cross(a.linear, f.linear), cross(a.angular, f.linear)};
 }
 
 // The same motion seen from B, given in A: X_AB^-1 V_A.
 template <class S>
-Motion<S> inverse_times(const SE3<S>& X_AB, const Motion<S>& V_A) {
+ROBOSIM_INLINE Motion<S> inverse_times(const SE3<S>& X_AB, const Motion<S>& V_A) {
   return {transpose_times(X_AB.R, V_A.angular), transpose_times(X_AB.R, V_A.linear + cross(V_A.angular, X_AB.p))};
 }
 
 // The same motion seen from A, given in B.
 template <class S>
-Motion<S> operator*(const SE3<S>& X_AB, const Motion<S>& V_B) {
+ROBOSIM_INLINE Motion<S> operator*(const SE3<S>& X_AB, const Motion<S>& V_B) {
   const Vec3<S> w = X_AB.R * V_B.angular;
   return {w, X_AB.R * V_B.linear + cross(X_AB.p, w)};
 }
 
 // The same force seen from A, given in B.
 template <class S>
-Force<S> operator*(const SE3<S>& X_AB, const Force<S>& F_B) {
+ROBOSIM_INLINE Force<S> operator*(const SE3<S>& X_AB, const Force<S>& F_B) {
   const Vec3<S> f = X_AB.R * F_B.linear;
   return {X_AB.R * F_B.angular + cross(X_AB.p, f), f};
 }
 
 // The same force seen from B, given in A.
 template <class S>
-Force<S> inverse_times(const SE3<S>& X_AB, const Force<S>& F_A) {
+ROBOSIM_INLINE Force<S> inverse_times(const SE3<S>& X_AB, const Force<S>& F_A) {
   return {transpose_times(X_AB.R, F_A.angular - cross(X_AB.p, F_A.linear)), transpose_times(X_AB.R, F_A.linear)};
 }
 

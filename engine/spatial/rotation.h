@@ -9,7 +9,7 @@ namespace robosim {
 
 // Rodrigues: R = c I + (1 - c) a a^T + s skew(a), for a unit axis a.
 template <class S>
-Mat3<S> axis_angle(const Vec3d& axis, const S& angle) {
+ROBOSIM_INLINE Mat3<S> axis_angle(const Vec3d& axis, const S& angle) {
   using std::cos;
   using std::sin;
   const S c = cos(angle), s = sin(angle), t = S(1) - c;
@@ -22,7 +22,7 @@ Mat3<S> axis_angle(const Vec3d& axis, const S& angle) {
 
 // Of the quaternion (x, y, z, w), which is scaled to unit length first.
 template <class S>
-Mat3<S> quaternion_rotation(const S* q) {
+ROBOSIM_INLINE Mat3<S> quaternion_rotation(const S* q) {
   const S s = S(2) / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
   const S xx = s * q[0] * q[0], yy = s * q[1] * q[1], zz = s * q[2] * q[2];
   const S xy = s * q[0] * q[1], xz = s * q[0] * q[2], yz = s * q[1] * q[2];

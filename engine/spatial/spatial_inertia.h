@@ -15,7 +15,7 @@ namespace robosim {
 
 // Momentum of a rigid body moving with V: f = m (v + w x c), n = I_com w + c x f.
 template <class S>
-Force<S> operator*(const Inertia& inertia, const Motion<S>& V) {
+ROBOSIM_INLINE Force<S> operator*(const Inertia& inertia, const Motion<S>& V) {
   const Vec3<S> c(inertia.com);
   const Vec3<S> f = S(inertia.mass) * (V.linear + cross(V.angular, c));
   return {Mat3<S>(inertia.I_com) * V.angular + cross(c, f), f};
@@ -23,7 +23,7 @@ Force<S> operator*(const Inertia& inertia, const Motion<S>& V) {
 
 // 2 (a.b) 1 - a b^T - b a^T.
 template <class S>
-Sym3<S> symmetric_shift(const Vec3<S>& a, const Vec3<S>& b) {
+ROBOSIM_INLINE Sym3<S> symmetric_shift(const Vec3<S>& a, const Vec3<S>& b) {
   const S x = S(2) * a.x * b.x, y = S(2) * a.y * b.y, z = S(2) * a.z * b.z;
   return {y + z, -(a.x * b.y + a.y * b.x), -(a.x * b.z + a.z * b.x), x + z, -(a.y * b.z + a.z * b.y), x + y};
 }
@@ -49,7 +49,7 @@ struct CompositeInertia {
 
 // Seen from A, given in B: with r' = R r + p,  I_A = R I R^T + 2 (g.p) 1 - g p^T - p g^T  where g = R h + m p / 2.
 template <class S>
-CompositeInertia<S> operator*(const SE3<S>& X_AB, const CompositeInertia<S>& inertia) {
+ROBOSIM_INLINE CompositeInertia<S> operator*(const SE3<S>& X_AB, const CompositeInertia<S>& inertia) {
   const Vec3<S> Rh = X_AB.R * inertia.h, mp = inertia.mass * X_AB.p;
   Sym3<S> I_o = rotated(X_AB.R, inertia.I_o);
   I_o += symmetric_shift(Rh + S(0.5) * mp, X_AB.p);
@@ -57,15 +57,15 @@ CompositeInertia<S> operator*(const SE3<S>& X_AB, const CompositeInertia<S>& ine
 }
 
 template <class S>
-Force<S> operator*(const CompositeInertia<S>& I, const Motion<S>& V) {
+ROBOSIM_INLINE Force<S> operator*(const CompositeInertia<S>& I, const Motion<S>& V) {
   return {I.I_o * V.angular + cross(I.h, V.linear), I.mass * V.linear + cross(V.angular, I.h)};
 }
 template <class S>
-Force<S> operator*(const CompositeInertia<S>& I, const AngularMotion<S>& V) {
+ROBOSIM_INLINE Force<S> operator*(const CompositeInertia<S>& I, const AngularMotion<S>& V) {
   return {I.I_o * V.angular, cross(V.angular, I.h)};
 }
 template <class S>
-Force<S> operator*(const CompositeInertia<S>& I, const LinearMotion<S>& V) {
+ROBOSIM_INLINE Force<S> operator*(const CompositeInertia<S>& I, const LinearMotion<S>& V) {
   return {cross(I.h, V.linear), I.mass * V.linear};
 }
 
@@ -100,22 +100,22 @@ struct ArticulatedInertia {
 };
 
 template <class S>
-Force<S> operator*(const ArticulatedInertia<S>& A, const Motion<S>& V) {
+ROBOSIM_INLINE Force<S> operator*(const ArticulatedInertia<S>& A, const Motion<S>& V) {
   return {A.I * V.angular + A.H * V.linear, transpose_times(A.H, V.angular) + A.M * V.linear};
 }
 template <class S>
-Force<S> operator*(const ArticulatedInertia<S>& A, const AngularMotion<S>& V) {
+ROBOSIM_INLINE Force<S> operator*(const ArticulatedInertia<S>& A, const AngularMotion<S>& V) {
   return {A.I * V.angular, transpose_times(A.H, V.angular)};
 }
 template <class S>
-Force<S> operator*(const ArticulatedInertia<S>& A, const LinearMotion<S>& V) {
+ROBOSIM_INLINE Force<S> operator*(const ArticulatedInertia<S>& A, const LinearMotion<S>& V) {
   return {A.H * V.linear, A.M * V.linear};
 }
 
 // Seen from A, given in B. First the axes are turned, then the origin is moved by p:
 //   M_A = M,  H_A = H + [p] M,  I_A = I - H [p] + [p] H_A^T;  row i of H [p] is h_i x p.
 template <class S>
-ArticulatedInertia<S> operator*(const SE3<S>& X_AB, const ArticulatedInertia<S>& inertia) {
+ROBOSIM_INLINE ArticulatedInertia<S> operator*(const SE3<S>& X_AB, const ArticulatedInertia<S>& inertia) {
   const Mat3<S>& R = X_AB.R;
   const Vec3<S>& p = X_AB.p;
   ArticulatedInertia<S> out;

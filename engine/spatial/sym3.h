@@ -26,19 +26,19 @@ struct Sym3 {
 };
 
 template <class S>
-Vec3<S> operator*(const Sym3<S>& a, const Vec3<S>& b) {
+ROBOSIM_INLINE Vec3<S> operator*(const Sym3<S>& a, const Vec3<S>& b) {
   return {a.xx * b.x + a.xy * b.y + a.xz * b.z, a.xy * b.x + a.yy * b.y + a.yz * b.z, a.xz * b.x + a.yz * b.y + a.zz * b.z};
 }
 
 // The upper triangle of a b^T.
 template <class S>
-Sym3<S> upper_outer(const Vec3<S>& a, const Vec3<S>& b) {
+ROBOSIM_INLINE Sym3<S> upper_outer(const Vec3<S>& a, const Vec3<S>& b) {
   return {a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.y, a.y * b.z, a.z * b.z};
 }
 
 // R A R^T.
 template <class S>
-Sym3<S> rotated(const Mat3<S>& R, const Sym3<S>& A) {
+ROBOSIM_INLINE Sym3<S> rotated(const Mat3<S>& R, const Sym3<S>& A) {
   const Vec3<S> c0 = A * R.row[0], c1 = A * R.row[1], c2 = A * R.row[2];
   return {dot(R.row[0], c0), dot(R.row[0], c1), dot(R.row[0], c2), dot(R.row[1], c1), dot(R.row[1], c2), dot(R.row[2], c2)};
 }

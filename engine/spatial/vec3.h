@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "base/inline.h"
+
 namespace robosim {
 
 template <class S>
@@ -34,35 +36,35 @@ struct Vec3 {
 };
 
 template <class S>
-Vec3<S> operator+(Vec3<S> a, const Vec3<S>& b) {
+ROBOSIM_INLINE Vec3<S> operator+(Vec3<S> a, const Vec3<S>& b) {
   return a += b;
 }
 template <class S>
-Vec3<S> operator-(Vec3<S> a, const Vec3<S>& b) {
+ROBOSIM_INLINE Vec3<S> operator-(Vec3<S> a, const Vec3<S>& b) {
   return a -= b;
 }
 template <class S>
-Vec3<S> operator*(const S& s, Vec3<S> a) {
+ROBOSIM_INLINE Vec3<S> operator*(const S& s, Vec3<S> a) {
   return a *= s;
 }
 template <class S>
-Vec3<S> operator*(Vec3<S> a, const S& s) {
+ROBOSIM_INLINE Vec3<S> operator*(Vec3<S> a, const S& s) {
   return a *= s;
 }
 template <class S>
-S dot(const Vec3<S>& a, const Vec3<S>& b) {
+ROBOSIM_INLINE S dot(const Vec3<S>& a, const Vec3<S>& b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 template <class S>
-Vec3<S> cross(const Vec3<S>& a, const Vec3<S>& b) {
+ROBOSIM_INLINE Vec3<S> cross(const Vec3<S>& a, const Vec3<S>& b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 template <class S>
-S squared_norm(const Vec3<S>& a) {
+ROBOSIM_INLINE S squared_norm(const Vec3<S>& a) {
   return dot(a, a);
 }
 template <class S>
-S norm(const Vec3<S>& a) {
+ROBOSIM_INLINE S norm(const Vec3<S>& a) {
   using std::sqrt;
   return sqrt(dot(a, a));
 }

@@ -1,0 +1,5 @@
+// For the small operations of the spatial floor: compilers leave some of them as calls, with their results through memory,
+// which makes the recursions of the dynamics 1.3 to 1.7 times slower (measured, gcc 12, 6 and 32 joints).
+#pragma once
+
+#define ROBOSIM_INLINE [[gnu::always_inline]] inline
