@@ -15,7 +15,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double no_acceleration_limit = 1e5;  // stands for an infinite one
 constexpr double torque_step = 0.1;            // a column's way between grid points when torques are limited [rad, m]
 constexpr double torque_excess_allowed = 1e-7; // relative
-constexpr int tightenings = 8;
+constexpr int tightenings = 8, damping_passes = 3;
+constexpr int refined_parts = 4;  // of an interval with a torque near its limit
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -32,8 +33,8 @@ class Timing {
  public:
   Timing(const QuadraticPath& path, const TimingOptions& options, PathTorque* torque)
       : options_(options), torque_(torque != nullptr && torque->size() > 0 ? torque : nullptr), tidy_(tidy(path)) {
-    acceleration_ = options.acceleration;
-    for (double& a : acceleration_) a = std::min(a, no_acceleration_limit);
+    limits_ = {options.velocity, options.acceleration};
+    for (double& a : limits_.acceleration) a = std::min(a, no_acceleration_limit);
   }
 
   TimingResult run() {
@@ -69,7 +70,7 @@ class Timing {
       for (int j = 0; j < path.n; ++j) {
         const bool moves = std::abs(c1[j]) * h + std::abs(c1[path.n + j]) * h * h > 1e-12;
         const bool zero_velocity = options_.velocity[at(j)] == 0;
-        if (moves && (zero_velocity || acceleration_[at(j)] == 0))
+        if (moves && (zero_velocity || limits_.acceleration[at(j)] == 0))
           return fail(TimingStatus::zero_limit, j, tidy_.s[at(i)],
                       name(j) + " has to move, but its " + (zero_velocity ? "velocity" : "acceleration") + " limit is zero");
       }
@@ -149,46 +150,64 @@ class Timing {
       if (!solve_with_torque()) return false;
     }
     // Rounding in the profile, seen in polynomials: slow down by it. (With a given speed at an end there is no such freedom.)
-    const double factor = needed_stretch(result_.motion, options_.velocity, acceleration_);
+    const double factor = needed_stretch(result_.motion, limits_.velocity, limits_.acceleration);
     if (factor > 1 && start_speed_ == 0 && end_speed_ == 0) stretch(result_.motion, factor);
     return true;
   }
 
   void make_problem(double step) {
-    grid_ = make_grid(tidy_, options_.velocity, acceleration_, step);
+    grid_ = make_grid(tidy_, limits_, step);
     grid_.problem.x_start = start_speed_ * start_speed_;
     grid_.problem.x_end = end_speed_ * end_speed_;
   }
 
-  // The grid made fine; ds/dt at its points under velocity and acceleration limits alone is the estimate that viscous damping starts
-  // from, and no motion is faster.
+  // First on an even grid, then with the intervals cut in which a torque is near its limit: a constant u that keeps the torque at
+  // both ends of an interval falls short of what is possible by its change along the interval.
   bool solve_with_torque() {
     make_problem(torque_step);
-    result_.intervals = static_cast<int>(grid_.intervals.size());
     if (!torque_coefficients() || !solve_profile(grid_.problem)) return false;
-    const std::size_t m = at(torque_->size());
-    std::vector<double> reserve(grid_.intervals.size() * m, 0);
+    estimate_speeds();
+    reserve_.assign(grid_.intervals.size() * at(torque_->size()), 0);
+    if (!solve_profile(with_torque_rows(grid_.problem, *torque_, left_, right_, reserve_, speed_))) return false;
+    refine();
+    if (!torque_coefficients()) return false;
+    result_.intervals = static_cast<int>(grid_.intervals.size());
+    reserve_.assign(grid_.intervals.size() * at(torque_->size()), 0);
+
     PolynomialMotion last;
     for (int pass = 0; pass < tightenings; ++pass) {
-      const ProfileProblem problem = with_torque_rows(grid_.problem, *torque_, left_, right_, reserve, grid_speeds());
-      if (!solve_profile(problem)) {
+      if (!solve_profile(with_torque_rows(grid_.problem, *torque_, left_, right_, reserve_, speed_))) {
         // Tightening left no room: the motion before it, slowed down, has to do.
         if (last.breaks.empty()) return false;
         result_.status = TimingStatus::solved;
         result_.reason.clear();
+        result_.s = 0;
         result_.motion = std::move(last);
         break;
       }
       const std::vector<TorqueExcess> excess = torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed);
-      if (excess.empty() && !(damped_ && pass < 2)) return true;
+      if (excess.empty() && !(damped_ && pass < damping_passes)) return true;
       for (const TorqueExcess& e : excess) {
         const std::size_t interval = at(solver_.segments()[at(e.piece)].interval);
-        double& kept = reserve[interval * m + at(e.index)];
-        kept += (1.05 * (e.ratio - 1) + 2e-7) * torque_->limit(e.index);
+        reserve_[interval * at(torque_->size()) + at(e.index)] += (1.02 * (e.ratio - 1) + 2e-7) * torque_->limit(e.index);
       }
+      if (damped_) speed_ = grid_speeds();
       last = result_.motion;
     }
     return slow_down_for_torque();
+  }
+
+  // Cuts the intervals in which a torque comes near its limit.
+  void refine() {
+    std::vector<int> parts(grid_.intervals.size(), 1);
+    for (const TorqueExcess& e : torque_excess(result_.motion, *torque_, 0.9))
+      parts[at(solver_.segments()[at(e.piece)].interval)] = refined_parts;
+    const std::vector<double> coarse = damped_ ? grid_speeds() : std::vector<double>(parts.size() + 1, 1.0);
+    speed_.clear();
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      for (int m = 0; m < parts[i]; ++m) speed_.push_back(coarse[i] + (coarse[i + 1] - coarse[i]) * m / parts[i]);
+    speed_.push_back(coarse.back());
+    grid_ = refine_grid(tidy_, limits_, grid_, parts);
   }
 
   bool torque_coefficients() {
@@ -198,37 +217,62 @@ class Timing {
     const std::size_t count = grid_.intervals.size();
     left_.resize(count);
     right_.resize(count);
-    const auto evaluate = [&](std::size_t i, bool right_end, PathTorque::Coefficients& out) {
-      const PathInterval& where = grid_.intervals[i];
-      const double* c = path.coefficients.data() + at(3 * n * where.piece);
-      const double r = where.r0 + (right_end ? grid_.problem.intervals[i].length : 0);
+    const auto evaluate = [&](int piece, double r, PathTorque::Coefficients& out) {
+      const double* c = path.coefficients.data() + at(3 * n * piece);
       for (int j = 0; j < n; ++j) {
         q[at(j)] = c[j] + (c[n + j] + c[2 * n + j] * r) * r;
         dq[at(j)] = c[n + j] + 2 * c[2 * n + j] * r;
         ddq[at(j)] = 2 * c[2 * n + j];
       }
       torque_->coefficients(q.data(), dq.data(), ddq.data(), out);
-      for (int k = 0; k < torque_->size(); ++k) {
-        damped_ = damped_ || out.d[at(k)] != 0;
-        if (std::abs(out.c[at(k)]) < torque_->limit(k)) continue;
+      for (const double d : out.d) damped_ = damped_ || d != 0;
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+      const int piece = grid_.intervals[i].piece;
+      // Inside a piece the end of one interval is the start of the next.
+      if (i > 0 && piece == grid_.intervals[i - 1].piece)
+        left_[i] = right_[i - 1];
+      else
+        evaluate(piece, grid_.intervals[i].r0, left_[i]);
+      evaluate(piece, grid_.right(i), right_[i]);
+      if (!can_stand_still(i)) return false;
+    }
+    return true;
+  }
+
+  // Whether gravity and friction alone leave every joint within its effort at both ends of an interval.
+  bool can_stand_still(std::size_t i) {
+    for (int k = 0; k < torque_->size(); ++k) {
+      const PathTorque::Friction friction = interval_friction(grid_.problem, i, *torque_, k, left_[i], right_[i]);
+      for (const bool right_end : {false, true}) {
+        const double c = (right_end ? right_ : left_)[i].c[at(k)];
+        const double needed = std::max(c + friction.up, friction.down - c);
+        if (needed < torque_->limit(k)) continue;
         std::ostringstream text;
         text.precision(4);
         const double s = path_s(i, right_end);
-        text << torque_->name(k) << " needs " << std::abs(out.c[at(k)]) << " against gravity and friction at s = " << s
-             << ", its effort limit is " << torque_->limit(k);
+        text << torque_->name(k) << " needs " << needed << " against gravity and friction at s = " << s << ", its effort limit is "
+             << torque_->limit(k);
         return fail(TimingStatus::static_torque, torque_->dof(k), s, text.str());
       }
-      return true;
-    };
-    for (std::size_t i = 0; i < count; ++i) {
-      // Inside a piece the end of one interval is the start of the next.
-      if (i > 0 && grid_.intervals[i].piece == grid_.intervals[i - 1].piece)
-        left_[i] = right_[i - 1];
-      else if (!evaluate(i, false, left_[i]))
-        return false;
-      if (!evaluate(i, true, right_[i])) return false;
     }
     return true;
+  }
+
+  // ds/dt at the grid points to linearise viscous damping at: that of the profile without torques, which no other exceeds, but no
+  // more than half of what is left for damping. From such an estimate standing still is feasible; and linearised at one
+  // solution, the next is at least as fast.
+  void estimate_speeds() {
+    speed_ = grid_speeds();
+    if (!damped_) return;
+    for (std::size_t i = 0; i < left_.size(); ++i)
+      for (int k = 0; k < torque_->size(); ++k)
+        for (const bool right_end : {false, true}) {
+          const PathTorque::Coefficients& t = right_end ? right_[i] : left_[i];
+          const double f = torque_->friction(k, -1, 1).up, room = torque_->limit(k) - std::abs(t.c[at(k)]) - f;
+          double& v = speed_[i + (right_end ? 1 : 0)];
+          if (t.d[at(k)] != 0 && room > 0) v = std::min(v, room / std::abs(t.d[at(k)]));
+        }
   }
 
   // ds/dt at the grid points in the last profile, kept off zero.
@@ -244,10 +288,10 @@ class Timing {
     return speed;
   }
 
-  // tau = tau_0 + tau_1 / f^2 (but for damping) when time stretches by f: of the excess entries, the f that brings each to its limit.
+  // Longer time: tau = tau_0 + tau_1 / f^2 when it stretches by f, but for damping. The f that brings every excess to its limit.
   bool slow_down_for_torque() {
     const int n = tidy_.path.n;
-    std::vector<double> q(at(n)), zero(at(n), 0.0), still(at(torque_->size()));
+    std::vector<double> q(at(n)), zero(at(n), 0.0), still(at(torque_->size())), rate(at(torque_->size()));
     for (int pass = 0; pass < 40; ++pass) {
       const std::vector<TorqueExcess> excess = torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed);
       if (excess.empty()) return true;
@@ -260,13 +304,15 @@ class Timing {
           for (int power = 5; power >= 0; --power) value = value * e.t + c[power * n + j];
           q[at(j)] = value;
         }
-        torque_->torque(q.data(), zero.data(), zero.data(), still.data());
-        const double limit = torque_->limit(e.index), held = std::min(std::abs(still[at(e.index)]), limit);
+        torque_->smooth_torque(q.data(), zero.data(), zero.data(), still.data(), rate.data());
+        const double limit = torque_->limit(e.index);
+        const double held = std::min(std::abs(still[at(e.index)]) + torque_->friction(e.index, -1, 1).up, limit);
         const double square = (e.ratio * limit - held) / std::max(limit * (1 - 1e-7) - held, 1e-3 * limit);
         factor = std::max(factor, std::sqrt(std::max(1.0, square)) * (1 + 1e-8));
       }
-      stretch(result_.motion, std::min(factor, 4.0));
-      result_.slowdown *= std::min(factor, 4.0);
+      factor = std::min(factor, 4.0);
+      stretch(result_.motion, factor);
+      result_.slowdown *= factor;
     }
     return fail(TimingStatus::torque_limit, -1, 0, "the torque limits cannot be kept by slowing down");
   }
@@ -294,12 +340,14 @@ class Timing {
   const TimingOptions& options_;
   PathTorque* torque_;
   TidyPath tidy_;
-  std::vector<double> acceleration_;
+  RateLimits limits_;
   double start_speed_ = 0, end_speed_ = 0;
   bool damped_ = false;
   Grid grid_;
   ProfileSolver solver_;
-  std::vector<PathTorque::Coefficients> left_, right_;
+  std::vector<PathTorque::Coefficients> left_, right_;  // torques at both ends of each interval
+  std::vector<double> reserve_;                         // taken off their limits, per interval and entry
+  std::vector<double> speed_;                           // see estimate_speeds
   TimingResult result_;
 };
 

@@ -72,11 +72,40 @@ TidyPath tidy(const QuadraticPath& given) {
   return out;
 }
 
-Grid make_grid(const TidyPath& tidy, const std::vector<double>& velocity, const std::vector<double>& acceleration, double step) {
+namespace {
+
+// The stretch (r0, r0 + delta) of a piece, with the bounds and rows of the rates' limits.
+void append_interval(Grid& grid, const TidyPath& tidy, const RateLimits& limits, int piece, double r0, double delta) {
+  const int n = tidy.path.n;
+  const double* c1 = tidy.path.coefficients.data() + at(3 * n * piece + n);
+  const double* c2 = c1 + n;
+  ProfileProblem& problem = grid.problem;
+  ProfileInterval interval;
+  interval.length = delta;
+  interval.first_row = problem.rows.size();
+  double size = 0;
+  for (int j = 0; j < n; ++j) size = std::max({size, std::abs(c1[j] + 2 * c2[j] * r0), std::abs(c1[j] + 2 * c2[j] * (r0 + delta))});
+  for (int j = 0; j < n; ++j) {
+    const double left = c1[j] + 2 * c2[j] * r0, right = left + 2 * c2[j] * delta, second = 2 * c2[j];
+    // What does not move but for rounding has no say.
+    if (std::max({std::abs(left), std::abs(right), std::abs(second) * delta}) <= 1e-12 * size) continue;
+    velocity_bound(left, right, limits.velocity[at(j)], interval.x_left, interval.x_right);
+    const double a = limits.acceleration[at(j)];
+    problem.rows.push_back({left, second, -a, a});
+    if (second != 0) problem.rows.push_back({left + 3 * delta * second, second, -a, a});
+  }
+  interval.n_rows = problem.rows.size() - interval.first_row;
+  problem.intervals.push_back(interval);
+  problem.stop.push_back(r0 == 0 ? tidy.corner[at(piece)] : 0);
+  grid.intervals.push_back({piece, r0});
+}
+
+}  // namespace
+
+Grid make_grid(const TidyPath& tidy, const RateLimits& limits, double step) {
   const QuadraticPath& path = tidy.path;
   const int n = path.n;
   Grid grid;
-  ProfileProblem& problem = grid.problem;
   for (int i = 0; i < path.pieces(); ++i) {
     const double* c1 = path.coefficients.data() + at(3 * n * i + n);
     const double* c2 = c1 + n;
@@ -89,28 +118,32 @@ Grid make_grid(const TidyPath& tidy, const std::vector<double>& velocity, const 
     }
     const double curved = change > 1e-9 * size ? std::clamp(std::ceil(12 * change / size), 3.0, 24.0) : 1.0;
     const int count = static_cast<int>(std::clamp(std::ceil(size * h / step), curved, 1000.0));
-    for (int m = 0; m < count; ++m) {
-      const double r0 = h * m / count, delta = h / count;
-      ProfileInterval interval;
-      interval.length = delta;
-      interval.first_row = problem.rows.size();
-      for (int j = 0; j < n; ++j) {
-        const double left = c1[j] + 2 * c2[j] * r0, right = left + 2 * c2[j] * delta, second = 2 * c2[j];
-        // What does not move but for rounding has no say.
-        if (std::max({std::abs(left), std::abs(right), std::abs(second) * delta}) <= 1e-12 * size) continue;
-        velocity_bound(left, right, velocity[at(j)], interval.x_left, interval.x_right);
-        const double a = acceleration[at(j)];
-        problem.rows.push_back({left, second, -a, a});
-        if (second != 0) problem.rows.push_back({left + 3 * delta * second, second, -a, a});
-      }
-      interval.n_rows = problem.rows.size() - interval.first_row;
-      problem.intervals.push_back(interval);
-      problem.stop.push_back(m == 0 ? tidy.corner[at(i)] : 0);
-      grid.intervals.push_back({i, r0});
-    }
+    for (int m = 0; m < count; ++m) append_interval(grid, tidy, limits, i, h * m / count, h / count);
   }
-  problem.stop.push_back(0);
+  grid.problem.stop.push_back(0);
   return grid;
+}
+
+Grid refine_grid(const TidyPath& tidy, const RateLimits& limits, const Grid& grid, const std::vector<int>& parts) {
+  Grid fine;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const double delta = grid.problem.intervals[i].length / parts[i];
+    for (int m = 0; m < parts[i]; ++m)
+      append_interval(fine, tidy, limits, grid.intervals[i].piece, grid.intervals[i].r0 + m * delta, delta);
+  }
+  fine.problem.stop.push_back(0);
+  fine.problem.x_start = grid.problem.x_start;
+  fine.problem.x_end = grid.problem.x_end;
+  return fine;
+}
+
+PathTorque::Friction interval_friction(const ProfileProblem& problem, std::size_t i, const PathTorque& torque, int k,
+                                       const PathTorque::Coefficients& left, const PathTorque::Coefficients& right) {
+  double least = std::min(left.rate[at(k)], right.rate[at(k)]), greatest = std::max(left.rate[at(k)], right.rate[at(k)]);
+  const bool starts = problem.stop[i] || (i == 0 && problem.x_start == 0);
+  const bool ends = problem.stop[i + 1] || (i + 1 == problem.intervals.size() && problem.x_end == 0);
+  if (starts || ends) least = std::min(least, 0.0), greatest = std::max(greatest, 0.0);
+  return torque.friction(k, least, greatest);
 }
 
 ProfileProblem with_torque_rows(const ProfileProblem& base, const PathTorque& torque,
@@ -127,20 +160,21 @@ ProfileProblem with_torque_rows(const ProfileProblem& base, const PathTorque& to
     problem.rows.insert(problem.rows.end(), first, first + static_cast<std::ptrdiff_t>(interval.n_rows));
     for (int k = 0; k < m; ++k) {
       const double limit = torque.limit(k) - reserve[i * at(m) + at(k)];
+      const PathTorque::Friction friction = interval_friction(base, i, torque, k, left[i], right[i]);
       for (const bool at_right : {false, true}) {
         const PathTorque::Coefficients& t = at_right ? right[i] : left[i];
         // x at the right end is x + 2 u delta, so what multiplies it there multiplies u too.
         const double lever = at_right ? 2 * interval.length : 0;
         const double a = t.a[at(k)], b = t.b[at(k)], c = t.c[at(k)], d = t.d[at(k)];
+        const double lower = -limit - c + friction.down, upper = limit - c - friction.up;
         if (d == 0) {
-          problem.rows.push_back({a + lever * b, b, -limit - c, limit - c});
+          problem.rows.push_back({a + lever * b, b, lower, upper});
           continue;
         }
         // sqrt(x) <= (x + v^2) / (2 v) for any v > 0, and sqrt(x) >= 0: against the motion the first, along it the second.
-        const double v = speed[i + (at_right ? 1 : 0)], slope = d / (2 * v), offset = d * v / 2;
-        const double above = d > 0 ? slope : 0, below = d > 0 ? 0 : slope;
-        problem.rows.push_back({a + lever * (b + above), b + above, -infinity, limit - c - (d > 0 ? offset : 0)});
-        problem.rows.push_back({a + lever * (b + below), b + below, -limit - c - (d > 0 ? 0 : offset), infinity});
+        const double v = speed[i + (at_right ? 1 : 0)], slope = b + d / (2 * v), offset = d * v / 2;
+        problem.rows.push_back({a + lever * slope, slope, d > 0 ? -infinity : lower - offset, d > 0 ? upper - offset : infinity});
+        problem.rows.push_back({a + lever * b, b, d > 0 ? lower : -infinity, d > 0 ? infinity : upper});
       }
     }
     interval.n_rows = problem.rows.size() - interval.first_row;

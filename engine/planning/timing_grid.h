@@ -17,11 +17,25 @@ TidyPath tidy(const QuadraticPath& path);
 struct Grid {
   ProfileProblem problem;
   std::vector<PathInterval> intervals;
+
+  double right(std::size_t i) const { return intervals[i].r0 + problem.intervals[i].length; }
+};
+
+// Limits per column.
+struct RateLimits {
+  std::vector<double> velocity, acceleration;
 };
 
 // Cuts each piece: curved ones so that q' changes by at most a twelfth of its size, all so that no column moves more than `step`.
 // Fills in the bounds that velocities and the rows that accelerations give.
-Grid make_grid(const TidyPath& tidy, const std::vector<double>& velocity, const std::vector<double>& acceleration, double step);
+Grid make_grid(const TidyPath& tidy, const RateLimits& limits, double step);
+
+// The same with some intervals cut into equal parts.
+Grid refine_grid(const TidyPath& tidy, const RateLimits& limits, const Grid& grid, const std::vector<int>& parts);
+
+// Dry friction of limited entry k in interval i, from its rates at both ends; zero speed ds/dt at one counts as rest.
+PathTorque::Friction interval_friction(const ProfileProblem& problem, std::size_t i, const PathTorque& torque, int k,
+                                       const PathTorque::Coefficients& left, const PathTorque::Coefficients& right);
 
 // The problem with the rows of the torque limits added: those of (interval, limited entry) reduced by
 // reserve[interval * size + entry]. left, right: coefficients at both ends of each interval. speed: an estimate of ds/dt per grid

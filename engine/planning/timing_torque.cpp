@@ -12,11 +12,6 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Between samples so far apart in any column [rad, m], a torque below this share of its limit stays below the limit: inertia, gravity
-// and velocity products are sinusoids of the angles, so the error of interpolation is about step^2 / 8 of the torque.
-constexpr double coarse_step = 0.2, coarse_share = 0.9;
-constexpr double fine_step = 0.02, fine_share = 0.999;
-
 }  // namespace
 
 PathTorque::PathTorque(const Model& model, const std::vector<int>& columns, const std::vector<double>& q_rest,
@@ -31,7 +26,6 @@ PathTorque::PathTorque(const Model& model, const std::vector<int>& columns, cons
       tau_(at(model.n_v), 0),
       still_(at(model.n_v), 0),
       moving_(at(model.n_v), 0),
-      passive_(at(model.n_v), 0),
       zero_(columns.size(), 0) {
   for (int i = 0; i < model.n_v; ++i)
     if (std::isfinite(effort[at(i)])) limited_.push_back(i);
@@ -71,7 +65,7 @@ void PathTorque::set(const double* q, const double* v, const double* a) {
 
 void PathTorque::coefficients(const double* q, const double* dq, const double* ddq, Coefficients& out) {
   const std::size_t m = limited_.size();
-  out.a.resize(m), out.b.resize(m), out.c.resize(m), out.d.resize(m);
+  out.a.resize(m), out.b.resize(m), out.c.resize(m), out.d.resize(m), out.rate.resize(m);
   // c = g, a = M q' and b = M q'' + C(q, q') q' out of inverse dynamics at (0, 0), (0, q') and (q', q''). Of a planar joint the
   // rates are not derivatives of q, but at u = 1, x = 0 and u = 0, x = 1 they are what set() makes of them.
   set(q, zero_.data(), zero_.data());
@@ -89,72 +83,136 @@ void PathTorque::coefficients(const double* q, const double* dq, const double* d
     const std::size_t i = at(limited_[k]);
     out.b[k] = moving_[i] - still_[i];
     out.d[k] = model_.damping[i] * v_[i];
-    const double direction = v_[i] > 0 ? 1 : (v_[i] < 0 ? -1 : 0);
-    out.c[k] += model_.friction[i] * direction;
+    out.rate[k] = v_[i];
   }
 }
 
-void PathTorque::torque(const double* q, const double* v, const double* a, double* tau) {
+void PathTorque::smooth_torque(const double* q, const double* v, const double* a, double* tau, double* rate) {
   set(q, v, a);
   rnea(model_, data_, q_.data(), v_.data(), a_.data(), tau_.data());
-  passive_forces(model_, v_.data(), passive_.data());
-  for (std::size_t k = 0; k < limited_.size(); ++k) tau[k] = tau_[at(limited_[k])] - passive_[at(limited_[k])];
+  for (std::size_t k = 0; k < limited_.size(); ++k) {
+    const std::size_t i = at(limited_[k]);
+    tau[k] = tau_[i] + model_.damping[i] * v_[i];
+    rate[k] = v_[i];
+  }
 }
 
-std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorque& torque, double threshold) {
-  const int n = motion.n, m = torque.size();
-  std::vector<double> q(at(n)), v(at(n)), a(at(n)), tau(at(m));
-  std::vector<TorqueExcess> out;
-  std::vector<double> ratios;
-  for (int i = 0; i < motion.pieces(); ++i) {
-    const double h = motion.breaks[at(i) + 1] - motion.breaks[at(i)];
-    const double* c = motion.piece(i);
-    const auto sample = [&](double t, double* ratio) {
-      for (int j = 0; j < n; ++j) {
-        double p = 0, dp = 0, half_ddp = 0;
-        for (int power = 5; power >= 0; --power) {
-          half_ddp = half_ddp * t + dp;
-          dp = dp * t + p;
-          p = p * t + c[power * n + j];
-        }
-        q[at(j)] = p, v[at(j)] = dp, a[at(j)] = 2 * half_ddp;
-      }
-      torque.torque(q.data(), v.data(), a.data(), tau.data());
-      for (int k = 0; k < m; ++k) ratio[k] = std::abs(tau[at(k)]) / torque.limit(k);
-    };
-    const auto scan = [&](int count) {
-      ratios.resize(at((count + 1) * m));
-      for (int s = 0; s <= count; ++s) sample(h * s / count, ratios.data() + s * m);
-      return *std::max_element(ratios.begin(), ratios.end());
-    };
-    // The way of the fastest column bounds how much the dynamics change. First coarsely, closer where a torque may exceed.
+PathTorque::Friction PathTorque::friction(int i, double least_rate, double greatest_rate) const {
+  const double f = model_.friction[at(dof(i))];
+  const double rounding = 1e-9 * std::max(std::abs(least_rate), std::abs(greatest_rate));
+  if (f == 0 || rounding == 0) return {};
+  const bool forwards = greatest_rate > -rounding, backwards = least_rate < rounding;
+  return {forwards ? f : -f, backwards ? f : -f};
+}
+
+namespace {
+
+constexpr double sample_step = 0.25;  // twice a column's way between samples [rad, m]
+
+// The peaks in one piece of a motion.
+class PieceScan {
+ public:
+  PieceScan(const PolynomialMotion& motion, PathTorque& torque)
+      : motion_(motion), torque_(torque), n_(motion.n), m_(torque.size()), q_(at(n_)), v_(at(n_)), a_(at(n_)), tau_(at(m_)), rate_(at(m_)) {}
+
+  void scan(int piece, double threshold, std::vector<TorqueExcess>& out) {
+    c_ = motion_.piece(piece);
+    h_ = motion_.breaks[at(piece) + 1] - motion_.breaks[at(piece)];
     double way = 0;
-    for (int j = 0; j < n; ++j) {
-      double reach = 0, power_of_h = h;
-      for (int power = 1; power < 6; ++power, power_of_h *= h) reach += std::abs(c[power * n + j]) * power_of_h;
+    for (int j = 0; j < n_; ++j) {
+      double reach = 0, power_of_h = h_;
+      for (int power = 1; power < 6; ++power, power_of_h *= h_) reach += std::abs(c_[power * n_ + j]) * power_of_h;
       way = std::max(way, reach);
     }
-    if (scan(static_cast<int>(std::clamp(std::ceil(way / coarse_step), 1.0, 100.0))) < coarse_share * threshold) continue;
-    const int count = static_cast<int>(std::clamp(std::ceil(way / fine_step), 4.0, 1000.0));
-    if (scan(count) < fine_share * threshold) continue;
-    for (int k = 0; k < m; ++k) {
-      const auto ratio = [&](int s) { return ratios[at(s * m + k)]; };
-      int best = 0;
-      for (int s = 1; s <= count; ++s)
-        if (ratio(s) > ratio(best)) best = s;
-      TorqueExcess peak{i, k, h * best / count, ratio(best)};
-      if (best > 0 && best < count) {
-        // Top of the parabola through three samples.
-        const double before = ratio(best - 1), after = ratio(best + 1), bend = 2 * peak.ratio - before - after;
-        if (bend > 0) {
-          const double shift = 0.5 * (after - before) / bend;
-          peak.ratio += 0.25 * (after - before) * shift;
-          peak.t += shift * h / count;
-        }
+    count_ = 2 * static_cast<int>(std::clamp(std::ceil(way / sample_step), 1.0, 200.0));
+    samples_.resize(at((count_ + 1) * m_));
+    least_.assign(at(m_), 0);
+    greatest_.assign(at(m_), 0);
+    for (int s = 0; s <= count_; ++s) {
+      evaluate(h_ * s / count_);
+      for (int k = 0; k < m_; ++k) {
+        samples_[at(s * m_ + k)] = tau_[at(k)] / torque_.limit(k);
+        least_[at(k)] = s == 0 ? rate_[at(k)] : std::min(least_[at(k)], rate_[at(k)]);
+        greatest_[at(k)] = s == 0 ? rate_[at(k)] : std::max(greatest_[at(k)], rate_[at(k)]);
+      }
+    }
+    for (int k = 0; k < m_; ++k) {
+      const PathTorque::Friction friction = torque_.friction(k, least_[at(k)], greatest_[at(k)]);
+      TorqueExcess peak{piece, k, 0, 0};
+      for (const double sign : {1.0, -1.0}) {
+        const double offset = (sign > 0 ? friction.up : friction.down) / torque_.limit(k);
+        double t;
+        const double ratio = top(k, sign, threshold - offset, t) + offset;
+        if (ratio > peak.ratio) peak.ratio = ratio, peak.t = t;
       }
       if (peak.ratio > threshold) out.push_back(peak);
     }
   }
+
+ private:
+  void evaluate(double t) {
+    for (int j = 0; j < n_; ++j) {
+      double p = 0, dp = 0, half_ddp = 0;
+      for (int power = 5; power >= 0; --power) {
+        half_ddp = half_ddp * t + dp;
+        dp = dp * t + p;
+        p = p * t + c_[power * n_ + j];
+      }
+      q_[at(j)] = p, v_[at(j)] = dp, a_[at(j)] = 2 * half_ddp;
+    }
+    torque_.smooth_torque(q_.data(), v_.data(), a_.data(), tau_.data(), rate_.data());
+  }
+
+  // Greatest value of sign * torque / limit of entry k, and when; only as exact as it takes to see that it stays below `threshold`.
+  double top(int k, double sign, double threshold, double& t) {
+    const auto y = [&](int s) { return sign * samples_[at(s * m_ + k)]; };
+    int best = 0;
+    double bend = 0;
+    for (int s = 0; s <= count_; ++s) {
+      if (y(s) > y(best)) best = s;
+      if (s > 0 && s < count_) bend = std::max(bend, std::abs(y(s - 1) - 2 * y(s) + y(s + 1)));
+    }
+    t = h_ * best / count_;
+    double value = y(best);
+    // A parabola rises at most bend / 8 above its samples.
+    if (value + bend < threshold) return value;
+    // At an end towards which the parabola rises that is the top.
+    const int inner = std::clamp(best, 1, count_ - 1);
+    const double slope = best == 0 ? -3 * y(0) + 4 * y(1) - y(2) : 3 * y(count_) - 4 * y(count_ - 1) + y(count_ - 2);
+    if ((best == 0 && slope < -bend) || (best == count_ && slope > bend)) return value;
+    double middle = h_ * inner / count_, width = h_ / count_, left = y(inner - 1), at_middle = y(inner), right = y(inner + 1);
+    for (int round = 0; round < 3; ++round) {
+      const double curvature = 2 * at_middle - left - right;
+      const double shift = curvature > 0 ? std::clamp(0.5 * (right - left) / curvature, -1.0, 1.0) : (right > left ? 1.0 : -1.0);
+      width = std::min(width / 6, 0.5 * h_);
+      middle = std::clamp(middle + 6 * width * shift, width, h_ - width);
+      double* const y3[] = {&left, &at_middle, &right};
+      for (int side = -1; side <= 1; ++side) {
+        evaluate(middle + side * width);
+        double& here = *y3[side + 1];
+        here = sign * tau_[at(k)] / torque_.limit(k);
+        if (here > value) value = here, t = middle + side * width;
+      }
+      if (value + 4 * std::abs(left - 2 * at_middle + right) < threshold) break;
+    }
+    return value;
+  }
+
+  const PolynomialMotion& motion_;
+  PathTorque& torque_;
+  int n_, m_, count_ = 0;
+  const double* c_ = nullptr;
+  double h_ = 0;
+  std::vector<double> q_, v_, a_, tau_, rate_, samples_;
+  std::vector<double> least_, greatest_;  // rates of each entry in the piece
+};
+
+}  // namespace
+
+std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorque& torque, double threshold) {
+  std::vector<TorqueExcess> out;
+  PieceScan scan(motion, torque);
+  for (int i = 0; i < motion.pieces(); ++i) scan.scan(i, threshold, out);
   return out;
 }
 

@@ -24,13 +24,20 @@ class PathTorque {
   double limit(int i) const { return effort_[static_cast<std::size_t>(dof(i))]; }
   const std::string& name(int i) const;  // the joint's
 
-  // tau = a u + b x + c + d sqrt(x) with the path's q, q', q'': limited entries only. c includes friction against the motion.
+  // tau = a u + b x + c + d sqrt(x) + friction sign(rate) with the path's q, q', q'': limited entries only.
   struct Coefficients {
-    std::vector<double> a, b, c, d;
+    std::vector<double> a, b, c, d, rate;
   };
   void coefficients(const double* q, const double* dq, const double* ddq, Coefficients& out);
-  // Torque of the limited entries for velocity v and acceleration a of the columns.
-  void torque(const double* q, const double* v, const double* a, double* tau);
+  // Torque of the limited entries but for dry friction, and their rates, for velocity v and acceleration a of the columns.
+  void smooth_torque(const double* q, const double* v, const double* a, double* tau, double* rate);
+
+  // Dry friction of a limited entry whose rate is between these two: the most that it adds to tau, and to -tau. At rest, or next to
+  // it, it counts against both.
+  struct Friction {
+    double up = 0, down = 0;
+  };
+  Friction friction(int i, double least_rate, double greatest_rate) const;
 
  private:
   void set(const double* q, const double* v, const double* a);
@@ -39,7 +46,7 @@ class PathTorque {
   Data<double> data_;
   std::vector<int> columns_, limited_, dof_of_;  // dof_of_: of each entry of q, -1 where it has none of its own
   std::vector<const Joint*> planar_joints_;
-  std::vector<double> effort_, q_, v_, a_, tau_, still_, moving_, passive_, zero_;
+  std::vector<double> effort_, q_, v_, a_, tau_, still_, moving_, zero_;
 };
 
 // The torque at local time t of a piece of a motion.
@@ -48,8 +55,8 @@ struct TorqueExcess {
   double t = 0, ratio = 0;   // |tau| / limit
 };
 
-// For every piece and limited entry whose peak ratio exceeds `threshold`, that peak: samples, close where a torque comes near its
-// limit, and a parabola through the highest three.
+// For every piece and limited entry whose peak ratio exceeds `threshold`, that peak. A torque is smooth within a piece: samples tell
+// its size and how much it bends; where that may exceed, the top of a parabola through three samples is taken, closing in.
 std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorque& torque, double threshold);
 
 }  // namespace robosim
