@@ -19,8 +19,9 @@ def furnished() -> Scene:
     scene.add_compound("mug", [(Shape.cylinder(0.1, 0.2), None), (Shape.box((0.02, 0.06, 0.06)), pose((0, 0.05, 0)))],
                        pose((0.5, 0.2, 0.2)))  # fmt: skip
     scene.add_sphere("ball", 0.08, pose((0.3, -0.4, 0.4)))
-    scene.add_cylinder("tool", 0.01, 0.2)
-    scene.attach("tool", "tool0", pose=pose((0, 0, 0.1)), touch_links=["wrist_3_link"])
+    # On a link whose frame is not that of its body, and through the flange into the second wrist.
+    scene.add_cylinder("tool", 0.01, 0.3)
+    scene.attach("tool", "flange", pose=pose((0.06, 0, 0), rpy=(0, np.pi / 2, 0)), touch_links=["wrist_2_link"])
     scene.add_box("tag", (0.04, 0.04, 0.04))
     scene.attach("tag", "forearm_link", pose=pose((-0.2, 0, 0.09)))
     return scene
