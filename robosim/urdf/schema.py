@@ -210,16 +210,6 @@ def check_structure(root: Any, rules: dict[str, Rule], *, file: str, error: type
 def _check_attributes(
     element: Any, rule: Rule, file: str, error: type[RobosimError], ignored: Ignored
 ) -> None:
-    for name in rule.required:
-        if name not in element.attrib:
-            raise error(
-                f"{label(element)}: <{element.tag}> lacks attribute {name!r}",
-                file=file,
-                line=element.sourceline,
-            )
-        if not element.get(name).strip():
-            message = f"{label(element)}: attribute {name!r} of <{element.tag}> is empty"
-            raise error(message, file=file, line=element.sourceline)
     for name, value in element.attrib.items():
         if name in rule.required or name in rule.optional:
             continue
@@ -231,6 +221,16 @@ def _check_attributes(
             raise error(message, file=file, line=element.sourceline)
         elif any(c not in "0.-+ \t\n" for c in value):
             message = f"{label(element)}: attribute {name!r} of <{element.tag}> is {value!r}; only zeros are possible"
+            raise error(message, file=file, line=element.sourceline)
+    for name in rule.required:
+        if name not in element.attrib:
+            raise error(
+                f"{label(element)}: <{element.tag}> lacks attribute {name!r}",
+                file=file,
+                line=element.sourceline,
+            )
+        if not element.get(name).strip():
+            message = f"{label(element)}: attribute {name!r} of <{element.tag}> is empty"
             raise error(message, file=file, line=element.sourceline)
 
 

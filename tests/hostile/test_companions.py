@@ -25,7 +25,7 @@ SRDF = {
     "entity": ("(!)<!DOCTYPE robot [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>\n<robot name='&x;'/>", "DOCTYPE"),
     "deep": ("(!)" + "<robot>" * 300 + "</robot>" * 300, "nested|depth|Excessive"),
     "misspelt": (srdf("(!)<disable_colisions link1='a' link2='b'/>"), "did you mean 'disable_collisions'"),
-    "misspelt attribute": (srdf("(!)<disable_collisions link1='a' link_2='b'/>"), "lacks attribute 'link2'"),
+    "misspelt attribute": (srdf("(!)<disable_collisions link1='a' link_2='b'/>"), "unknown attribute 'link_2' of <disable_collisions>; did you mean 'link2'"),
     "unnamed group": (srdf("(!)<group><joint name='j'/></group>"), "lacks attribute 'name'"),
     "unknown joint": (srdf("<group name='g'>", "(!)<joint name='nope'/>", "</group>"), "group 'g'|joint 'nope'"),
     "unknown link": (srdf("<group name='g'>", "(!)<link name='nope'/>", "</group>"), "no link 'nope'"),

@@ -12,6 +12,7 @@ import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from robosim.errors import RobosimError
@@ -22,20 +23,32 @@ from robosim.urdf import load_robot
 PLACE = re.compile(r"\S.*?:\d+: ")
 
 
-def sweep_one(path: Path, *, package_dirs: list[Path], parsed: set[Path] | None = None) -> tuple[str, str]:
-    """("loaded" | "refused" | "defect", message) of one file."""
+def outcome(call: Callable[[], object]) -> tuple[str, str]:
+    """("loaded" | "refused" | "defect", message) of a call that loads a robot."""
     try:
-        model = load_robot(path, package_dirs=package_dirs, filter_self_collisions=False)
-        for visuals in model.visuals.values() if parsed is not None else ():
-            for visual in visuals:
-                if visual.mesh is not None and visual.mesh not in parsed:
-                    load_mesh(visual.mesh)
-                    parsed.add(visual.mesh)
+        return "loaded", repr(call())
     except RobosimError as e:
         return ("refused" if PLACE.match(str(e)) else "defect"), str(e)
     except Exception as e:
         return "defect", f"{type(e).__name__}: {e}"
-    return "loaded", f"{model!r}, {len(model.warnings)} warnings"
+
+
+def sweep_one(path: Path, *, package_dirs: list[Path], parsed: set[Path] | None = None) -> tuple[str, str]:
+    """The outcome of one file; with `parsed`, visual meshes are read too, each once."""
+
+    def load() -> object:
+        model = load_robot(path, package_dirs=package_dirs, filter_self_collisions=False)
+        for visuals in model.visuals.values() if parsed is not None else ():
+            for visual in visuals:
+                if visual.mesh is not None and visual.mesh not in parsed:
+                    try:
+                        load_mesh(visual.mesh)
+                    except RobosimError as e:
+                        raise RobosimError(f"visual mesh {e}", file=path, line=1) from None
+                    parsed.add(visual.mesh)
+        return model
+
+    return outcome(load)
 
 
 def main() -> int:
@@ -50,19 +63,15 @@ def main() -> int:
     begin = time.perf_counter()
     for folder in arguments.folders:
         for path in sorted(folder.rglob("*.urdf")):
-            outcome, message = sweep_one(path, package_dirs=[], parsed=parsed)
-            counts[outcome] += 1
-            if outcome != "loaded" or arguments.list:
+            kind, message = sweep_one(path, package_dirs=[], parsed=parsed)
+            counts[kind] += 1
+            if kind != "loaded" or arguments.list:
                 print(
-                    f"{outcome:8} {path.relative_to(folder)}\n         {message.replace(str(folder), '...')[:600]}"
+                    f"{kind:8} {path.relative_to(folder)}\n         {message.replace(str(folder), '...')[:600]}"
                 )
     total = sum(counts.values())
     seconds = time.perf_counter() - begin
-    print(
-        f"{total} URDFs: "
-        + ", ".join(f"{n} {outcome}" for outcome, n in counts.items())
-        + f"; {seconds:.1f} s"
-    )
+    print(f"{total} URDFs: " + ", ".join(f"{n} {kind}" for kind, n in counts.items()) + f"; {seconds:.1f} s")
     return 1 if counts["defect"] else 0
 
 

@@ -1,0 +1,89 @@
+"""Robots of others: each of example-robot-data loads with its meshes, or is refused with file, line and reason."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robosim.urdf import load_robot
+
+_spec = importlib.util.spec_from_file_location("sweep", Path(__file__).with_name("sweep.py"))
+sweep = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(sweep)
+
+# Every fourth by name, and with them arms, hands, humanoids and quadrupeds; `sweep.py` takes all.
+STRIDE = 4
+
+
+def test_example_robots(example_robots):
+    paths = sorted(example_robots.rglob("*.urdf"))
+    assert len(paths) >= 60
+    outcomes = Counter()
+    for path in paths[::STRIDE]:
+        outcome, message = sweep.sweep_one(path, package_dirs=[])
+        assert outcome != "defect", f"{path}: {message}"
+        if outcome == "refused":
+            assert str(example_robots) in message
+        outcomes[outcome] += 1
+    assert outcomes["loaded"] >= outcomes["refused"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ur_description/urdf/ur5_robot.urdf",
+        "panda_description/urdf/panda.urdf",
+        "so_arm_description/urdf/so101.urdf",
+        "double_pendulum_description/urdf/double_pendulum.urdf",
+    ],
+)
+def test_against_yourdfpy(example_robots, name):
+    """Another reader of the same files: names, types, limits, and all link poses at random configurations."""
+    yourdfpy = pytest.importorskip("yourdfpy", reason="yourdfpy is not installed")
+    path = example_robots / name
+    theirs = yourdfpy.URDF.load(str(path), load_meshes=False, build_scene_graph=True)
+    ours = load_robot(path, filter_self_collisions=False)
+    assert set(ours.joint_names) == set(theirs.actuated_joint_names) - {
+        j.name for j in theirs.robot.joints if j.mimic is not None
+    }
+    assert {k.name for k in theirs.robot.links} == set(ours.link_names)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        q = ours.random_configuration(rng)
+        values = dict(zip(ours.joint_names, q, strict=True))
+        theirs.update_cfg({n: values[n] for n in theirs.actuated_joint_names if n in values})
+        poses = ours.link_poses(q)
+        for link in ours.link_names:
+            # yourdfpy computes in float64 from the same text.
+            np.testing.assert_allclose(poses[link], theirs.get_transform(link), atol=1e-12)
+
+
+def test_yourdfpy_objects_load(example_robots):
+    yourdfpy = pytest.importorskip("yourdfpy", reason="yourdfpy is not installed")
+    path = example_robots / "ur_description/urdf/ur5_robot.urdf"
+    read = yourdfpy.URDF.load(str(path), load_meshes=False, build_scene_graph=False)
+    from_object = load_robot(read, package_dirs=[example_robots.parent], filter_self_collisions=False)
+    from_file = load_robot(path, filter_self_collisions=False)
+    assert from_object.link_names == from_file.link_names
+    q = from_file.random_configuration(np.random.default_rng(1))
+    np.testing.assert_allclose(from_object.mass_matrix(q), from_file.mass_matrix(q), rtol=1e-12)
+
+
+@pytest.mark.parametrize("robot", ["panda", "ur5", "solo", "kinova"])
+def test_srdf_of_others(example_robots, robot):
+    """Groups, states and disabled pairs of published SRDFs, or a refusal with file and line."""
+    folder = example_robots / f"{robot if robot != 'ur5' else 'ur'}_description"
+    urdf = {
+        "panda": "urdf/panda.urdf",
+        "ur5": "urdf/ur5_robot.urdf",
+        "solo": "robots/solo12.urdf",
+        "kinova": "robots/kinova.urdf",
+    }[robot]
+    outcome = sweep.outcome(
+        lambda: load_robot(folder / urdf, srdf=folder / f"srdf/{robot}.srdf", filter_self_collisions=False)
+    )
+    assert outcome[0] != "defect", outcome[1]
