@@ -10,6 +10,7 @@ A planner is a module and a decorator: see `robosim.planners.registry`.
 """
 
 from robosim.planners.cartesian import CartesianResult, plan_cartesian
+from robosim.planners.checking import check
 from robosim.planners.inverse import IkResult, inverse_kinematics
 from robosim.planners.planning import plan
 from robosim.planners.prepare import Prepared, prepare
@@ -26,7 +27,7 @@ from robosim.planners.registry import (
 from robosim.planners.result import NoPlan, PlanResult, Status
 from robosim.planners.stages import search, simplify
 from robosim.planners.targets import Targets, goal_configurations
-from robosim.planners.timing import MotionLimits, check, motion_limits, time_parametrise
+from robosim.planners.timing import MotionLimits, motion_limits, time_parametrise
 
 __all__ = [
     "CartesianResult",

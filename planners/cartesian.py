@@ -23,12 +23,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robosim.errors import PlanningError
+from robosim.planners.checking import CHECK_RESOLUTION, check
 from robosim.planners.positions import limit_violations
 from robosim.planners.prepare import Prepared, prepare
 from robosim.planners.problem import PoseGoal, Problem
 from robosim.planners.result import NoPlan, PlanResult, Status
 from robosim.planners.stages import RESOLUTION, path_length
-from robosim.planners.timing import CHECK_RESOLUTION, STOP, check, motion_limits, time_parametrise
+from robosim.planners.timing import STOP, motion_limits, time_parametrise
 from robosim.trajectory import Trajectory
 
 __all__ = ["CartesianResult", "plan_cartesian"]

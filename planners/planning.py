@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim import _engine
 from robosim.errors import PlanningError
-from robosim.planners.passing import pass_through
-from robosim.planners.positions import limit_violations
+from robosim.planners.braking import FRACTIONS, brake, check_start_velocity
+from robosim.planners.motion import checked, motion_along
 from robosim.planners.prepare import Prepared, prepare
 from robosim.planners.problem import Goal, Problem
 from robosim.planners.registry import SearchStatus, get_planner
 from robosim.planners.result import NoPlan, PlanResult, Status
+from robosim.planners.run import Progress, Run
 from robosim.planners.stages import (
     MAX_ITERATIONS,
     RESOLUTION,
@@ -29,52 +26,12 @@ from robosim.planners.stages import (
     simplify,
 )
 from robosim.planners.targets import Targets, goal_configurations
-from robosim.planners.timing import (
-    CHECK_RESOLUTION,
-    STOP,
-    MotionLimits,
-    as_trajectory,
-    check,
-    motion_limits,
-    time_parametrise,
-)
+from robosim.planners.timing import MotionLimits, as_trajectory, motion_limits
 from robosim.trajectory import Trajectory
 
 __all__ = ["plan"]
 
 FloatArray = NDArray[np.float64]
-Progress = Callable[[str], None]
-
-
-@dataclass
-class _Run:
-    """One call of `plan`: its options, its clock, and what it counted."""
-
-    planner: str
-    seed: int
-    max_iterations: int
-    shortcut_iterations: int
-    resolution: float
-    end: float
-    progress: Progress | None
-    timings: dict[str, float] = field(default_factory=dict)
-    iterations: int = 0
-    checks: int = 0
-    cut_short: bool = False
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Add the time spent inside to `timings[name]`."""
-        if self.progress is not None:
-            self.progress(name)
-        begin = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - begin
-
-    def left(self) -> float:
-        return max(self.end - time.perf_counter(), 0.0)
 
 
 def plan(
@@ -127,7 +84,7 @@ def plan(
     """
     _validate(planner, seed, budget_s, max_iterations, shortcut_iterations, resolution)
     begin = time.perf_counter()
-    run = _Run(planner, seed, max_iterations, shortcut_iterations, resolution, begin + budget_s, progress)
+    run = Run(planner, seed, max_iterations, shortcut_iterations, resolution, begin + budget_s, progress)
     model = problem.model
     prepared: Prepared | None = None
     status, reason = Status.SOLVED, ""
@@ -194,35 +151,32 @@ def _validate(
         raise PlanningError(f"resolution is {resolution}; it must be finite")
 
 
-def _solve(prepared: Prepared, limits: MotionLimits, run: _Run) -> tuple[FloatArray, int, Trajectory]:
+def _solve(prepared: Prepared, limits: MotionLimits, run: Run) -> tuple[FloatArray, int, Trajectory]:
     """The path (p, n_q), the goal's index, and the motion.
 
     From a moving start, the shortest braking distance that works is the first edge of the path.
     """
+    goals = [*prepared.via, prepared.goals]
     if not prepared.start_velocity.any():
-        legs, goal_index = _legs(prepared, prepared.start, [*prepared.via, prepared.goals], run)
+        legs, goal_index = _legs(prepared, prepared.start, goals, run)
         path, waypoints = _joined(legs)
-        return path, goal_index, _motion(prepared, path, waypoints, limits, run)
-    _check_start_velocity(prepared, limits)
+        return path, goal_index, motion_along(prepared, path, waypoints, limits, run)
+    check_start_velocity(prepared, limits)
     failure: NoPlan | None = None
-    for fraction in (
-        0.95,
-        0.6,
-        0.35,
-        0.2,
-    ):  # of the acceleration limits; torque limits may leave less than all
-        breaks, coefficients = _brake(prepared, limits, fraction)
-        stopped = prepared.start.copy()
-        stopped[list(prepared.columns.q)] = _end_position(breaks, coefficients)
-        _check_brake(prepared, breaks, coefficients, stopped, run.resolution)
-        legs, goal_index = _legs(prepared, stopped, [*prepared.via, prepared.goals], run)
+    for fraction in FRACTIONS:
+        breaks, coefficients, stopped = brake(prepared, limits, fraction, run.resolution)
+        legs, goal_index = _legs(prepared, stopped, goals, run)
         path, waypoints = _joined([np.array([prepared.start, stopped]), *legs])
+        waypoints = waypoints[1:]  # the end of the brake need not be passed exactly
         try:
             if limits.jerk is None:
-                return path, goal_index, _moving_start(prepared, path, waypoints[1:], limits, run)
-            rest = _motion(prepared, path[1:], [i - 1 for i in waypoints[1:]], limits, run)
-            first = as_trajectory(prepared, breaks, coefficients, limits, run.seed, rest.metadata)
-            return path, goal_index, _checked(prepared, first.concatenate(rest), run)
+                velocity = prepared.start_velocity
+                motion = motion_along(prepared, path, waypoints, limits, run, start_velocity=velocity)
+            else:  # the brake as it is, and on from rest
+                first = as_trajectory(prepared, breaks, coefficients, limits, run.seed, run.metadata())
+                rest = motion_along(prepared, path[1:], [i - 1 for i in waypoints], limits, run)
+                motion = checked(prepared, first.concatenate(rest), run)
+            return path, goal_index, motion
         except NoPlan as refused:
             failure = refused
     assert failure is not None
@@ -233,7 +187,7 @@ def _solve(prepared: Prepared, limits: MotionLimits, run: _Run) -> tuple[FloatAr
 
 
 def _legs(
-    prepared: Prepared, start: FloatArray, goals: Sequence[tuple[Goal, ...]], run: _Run
+    prepared: Prepared, start: FloatArray, goals: Sequence[tuple[Goal, ...]], run: Run
 ) -> tuple[list[FloatArray], int]:
     """Simplified free paths from goal to goal, and which of the last goal's alternatives was reached.
 
@@ -252,7 +206,7 @@ def _legs(
 
 
 def _leg(
-    prepared: Prepared, start: FloatArray, targets: Targets, what: str, run: _Run
+    prepared: Prepared, start: FloatArray, targets: Targets, what: str, run: Run
 ) -> tuple[FloatArray, int]:
     """One simplified free path to any of the targets, and which goal that is."""
     with run.stage("search"):
@@ -297,128 +251,3 @@ def _joined(legs: Sequence[FloatArray]) -> tuple[FloatArray, list[int]]:
             meets.append(sum(map(len, path)) - 1)
         path.append(leg[1:] if len(leg) > 1 and (leg[0] != leg[1]).any() else leg[2:])
     return np.concatenate(path), meets
-
-
-# Motion
-
-
-def _metadata(run: _Run) -> dict[str, Any]:
-    return {"planner": run.planner, "resolution_m": run.resolution}
-
-
-def _motion(
-    prepared: Prepared, path: FloatArray, waypoints: Sequence[int], limits: MotionLimits, run: _Run
-) -> Trajectory:
-    """A checked motion along the path, from rest: with corners as round as they can be, else rounder than not at all.
-
-    A jerk limit lets the motion leave the path a little. Where that collides, blends are made smaller and
-    accelerations lower,
-    which brings it back: the deviation falls with the third power of the acceleration.
-    """
-    failure: NoPlan | None = None
-    with run.stage("timing"):
-        smooth, stops = pass_through(prepared, path, waypoints, run.resolution) if waypoints else (path, [])
-    slower = limits
-    for blend in (math.inf, 0.2, 0.05, STOP):
-        try:
-            with run.stage("timing"):
-                trajectory = time_parametrise(
-                    prepared,
-                    smooth,
-                    slower,
-                    stops=stops,
-                    largest_blend=blend,
-                    resolution=run.resolution,
-                    seed=run.seed,
-                    metadata=_metadata(run),
-                )
-            return _checked(prepared, trajectory, run)
-        except NoPlan as refused:
-            failure = refused
-        if limits.jerk is not None:
-            slower = MotionLimits(slower.velocity, slower.acceleration / 2, slower.jerk, slower.effort)
-    assert failure is not None
-    raise failure
-
-
-def _checked(prepared: Prepared, trajectory: Trajectory, run: _Run) -> Trajectory:
-    with run.stage("check"):
-        wrong = check(prepared, trajectory, resolution=min(run.resolution, CHECK_RESOLUTION))
-    if wrong:
-        raise NoPlan(Status.NO_TIMING, "; ".join(wrong))
-    return trajectory
-
-
-# A start that moves
-
-
-def _check_start_velocity(prepared: Prepared, limits: MotionLimits) -> None:
-    for name, v, limit in zip(prepared.columns.names, prepared.start_velocity, limits.velocity, strict=True):
-        if abs(v) > limit * (1 + 1e-9):
-            raise NoPlan(
-                Status.START_VELOCITY, f"start velocity of {name!r} is {v:.6g}, beyond its limit {limit:.6g}"
-            )
-
-
-def _brake(prepared: Prepared, limits: MotionLimits, fraction: float) -> tuple[FloatArray, FloatArray]:
-    columns = list(prepared.columns.q)
-    breaks, coefficients = _engine.brake(
-        prepared.start[columns], prepared.start_velocity, limits.acceleration, limits.jerk, fraction
-    )
-    return breaks, coefficients
-
-
-def _end_position(breaks: FloatArray, coefficients: FloatArray) -> FloatArray:
-    h = breaks[-1] - breaks[-2]
-    powers: FloatArray = h ** np.arange(coefficients.shape[1])
-    end: FloatArray = powers @ coefficients[-1]
-    return end
-
-
-def _check_brake(
-    prepared: Prepared, breaks: FloatArray, coefficients: FloatArray, stopped: FloatArray, resolution: float
-) -> None:
-    """The straight stop must stay within limits and free."""
-    violations = limit_violations(prepared.model, stopped)
-    if violations:
-        raise NoPlan(
-            Status.START_VELOCITY,
-            "the robot cannot stop in time from its start velocity: " + "; ".join(violations),
-        )
-    free = prepared.scene.trajectory_free(
-        breaks, coefficients, list(prepared.columns.q), prepared.start, resolution
-    )
-    if not free.free:
-        a, b = free.pair
-        reason = f"the robot cannot stop from its start velocity before {a!r} meets {b!r} at {free.t:.4f} s"
-        raise NoPlan(Status.START_VELOCITY, reason)
-
-
-def _moving_start(
-    prepared: Prepared, path: FloatArray, waypoints: Sequence[int], limits: MotionLimits, run: _Run
-) -> Trajectory:
-    """A checked motion whose first edge is the braking distance: rounds its end if the speed allows, else stops
-    there.
-    """
-    failure: NoPlan | None = None
-    with run.stage("timing"):
-        smooth, stops = pass_through(prepared, path, waypoints, run.resolution) if waypoints else (path, [])
-    for blend, first in ((math.inf, []), (0.2, []), (math.inf, [1]), (STOP, [1])):
-        try:
-            with run.stage("timing"):
-                trajectory = time_parametrise(
-                    prepared,
-                    smooth,
-                    limits,
-                    start_velocity=prepared.start_velocity,
-                    stops=[*first, *stops] if len(smooth) - 1 > 1 else stops,
-                    largest_blend=blend,
-                    resolution=run.resolution,
-                    seed=run.seed,
-                    metadata=_metadata(run),
-                )
-            return _checked(prepared, trajectory, run)
-        except NoPlan as refused:
-            failure = refused
-    assert failure is not None
-    raise failure

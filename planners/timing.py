@@ -27,10 +27,9 @@ from robosim.trajectory import Trajectory, TrajectoryLimits
 if TYPE_CHECKING:
     from robosim.model import Model
 
-__all__ = ["MotionLimits", "check", "motion_limits", "time_parametrise"]
+__all__ = ["MotionLimits", "motion_limits", "time_parametrise"]
 
 FloatArray = NDArray[np.float64]
-CHECK_RESOLUTION = 1e-4  # [m] of the last check: finer, since it confirms what the stages before have found
 STOP = 1e-9  # largest blend [metric of q] that makes a motion stop at its corners
 
 
@@ -244,63 +243,3 @@ class ColumnTorque:
             dq[[x, y]] = linear
         v[self._v], a[self._v] = dq, ddq
         return np.asarray(self._model.inverse_dynamics(full, v, a))[self._v]
-
-
-def check(prepared: Prepared, trajectory: Trajectory, *, resolution: float = CHECK_RESOLUTION) -> list[str]:
-    """What is wrong with a motion of the problem's columns, in words; empty when it is free and within its limits.
-
-    Collisions are excluded at every time, not at samples; limits of position, velocity, acceleration and jerk at the
-    exact extrema of the polynomials. Torques are kept by the time parametrisation, and `trajectory.validate()` looks
-    at them.
-
-    Args:
-        prepared: the problem.
-        trajectory: of its columns.
-        resolution: [m] a motion that passes nearer than half of it may be refused.
-    """
-    wrong = []
-    free = prepared.scene.trajectory_free(
-        trajectory.breaks, trajectory.coefficients, list(prepared.columns.q), prepared.start, resolution
-    )
-    if not free.free:
-        a, b = free.pair
-        wrong.append(f"{a!r} and {b!r} come within {1e3 * resolution / 2:.3g} mm at {free.t:.4f} s")
-    if not any(_surely_within_limits(trajectory, parts) for parts in (1, 8, 64)):
-        wrong += [str(violation) for violation in trajectory.replace(inverse_dynamics=None).validate()]
-    return wrong
-
-
-def _surely_within_limits(trajectory: Trajectory, parts: int) -> bool:
-    """A quick sufficient test: the Bernstein coefficients of a part of a piece bound it there (Farouki, CAGD 2012,
-    section 3).
-
-    b_i = sum_j C(i, j) / C(d, j) c_j h^j for p(t) = sum_j c_j t^j of degree d on [0, h].
-    """
-    limits = trajectory.limits
-    if limits is None:
-        return True
-    h = np.diff(trajectory.breaks) / parts
-    c = trajectory.coefficients
-    d = c.shape[1] - 1
-    # Powers of (t - t0) at the start t0 = i h of every part: c'_j = sum_k C(k, j) t0^(k - j) c_k.
-    start = np.arange(parts) * h[:, None]
-    shift = np.zeros((*start.shape, d + 1, d + 1))
-    for j in range(d + 1):
-        for k in range(j, d + 1):
-            shift[:, :, j, k] = math.comb(k, j) * start ** (k - j)
-    c = shift @ c[:, None]
-    h = h[:, None, None, None]
-    bounds = [(limits.lower, limits.upper)]
-    bounds += [(None if x is None else -x, x) for x in (limits.velocity, limits.acceleration, limits.jerk)]
-    for lower, upper in bounds:
-        d = c.shape[2] - 1
-        bernstein = np.array(
-            [[math.comb(i, j) / math.comb(d, j) for j in range(d + 1)] for i in range(d + 1)]
-        )
-        b = bernstein @ (c * h ** np.arange(d + 1)[:, None])
-        if upper is not None and (b > upper + 1e-6 * np.abs(upper)).any():
-            return False
-        if lower is not None and (b < lower - 1e-6 * np.abs(lower)).any():
-            return False
-        c = c[:, :, 1:] * np.arange(1, d + 1)[:, None]
-    return True

@@ -1,0 +1,64 @@
+"""A start that moves: whether it may, and the straight stop that is always possible when planning begins there.
+
+From velocity v0 all joints brake together, so the robot goes straight along v0 in q (engine/planning/timing.h).
+Where it would stop is where the search begins; the straight part before it is the first edge of the path.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robosim import _engine
+from robosim.planners.positions import limit_violations
+from robosim.planners.prepare import Prepared
+from robosim.planners.result import NoPlan, Status
+from robosim.planners.timing import MotionLimits
+
+__all__ = ["FRACTIONS", "brake", "check_start_velocity"]
+
+FloatArray = NDArray[np.float64]
+FRACTIONS = (
+    0.95,
+    0.6,
+    0.35,
+    0.2,
+)  # of the acceleration limits, tried in turn: torque limits may leave less than all
+
+
+def check_start_velocity(prepared: Prepared, limits: MotionLimits) -> None:
+    """Raises NoPlan where the start is faster than a velocity limit."""
+    for name, v, limit in zip(prepared.columns.names, prepared.start_velocity, limits.velocity, strict=True):
+        if abs(v) > limit * (1 + 1e-9):
+            reason = f"start velocity of {name!r} is {v:.6g}, beyond its limit {limit:.6g}"
+            raise NoPlan(Status.START_VELOCITY, reason)
+
+
+def brake(
+    prepared: Prepared, limits: MotionLimits, fraction: float, resolution: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The straight stop at this fraction of the acceleration limits.
+
+    Returns:
+        breaks (k + 1,) and coefficients (k, 6, c) of the columns' motion, and where it ends, (n_q,).
+
+    Raises:
+        NoPlan: it leaves the position limits, or collides.
+    """
+    columns = list(prepared.columns.q)
+    breaks, coefficients = _engine.brake(
+        prepared.start[columns], prepared.start_velocity, limits.acceleration, limits.jerk, fraction
+    )
+    h = breaks[-1] - breaks[-2]
+    stopped: FloatArray = prepared.start.copy()
+    stopped[columns] = h ** np.arange(coefficients.shape[1]) @ coefficients[-1]
+    violations = limit_violations(prepared.model, stopped)
+    if violations:
+        reason = "the robot cannot stop in time from its start velocity: " + "; ".join(violations)
+        raise NoPlan(Status.START_VELOCITY, reason)
+    free = prepared.scene.trajectory_free(breaks, coefficients, columns, prepared.start, resolution)
+    if not free.free:
+        a, b = free.pair
+        reason = f"the robot cannot stop from its start velocity before {a!r} meets {b!r} at {free.t:.4f} s"
+        raise NoPlan(Status.START_VELOCITY, reason)
+    return breaks, coefficients, stopped
