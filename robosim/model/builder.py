@@ -14,6 +14,7 @@ from robosim.model.checks import checked_name, limit, number, real_array, sugges
 from robosim.model.model import Description, Model
 from robosim.model.parts import (
     EndEffector,
+    FloatArray,
     Group,
     Joint,
     JointKind,
@@ -168,10 +169,11 @@ class ModelBuilder:
             child,
             joint.X_PJ,
             joint.axis,
-            *(
-                [] if bound is None else bound.tolist()
-                for bound in (joint.lower, joint.upper, joint.velocity, joint.acceleration, joint.effort)
-            ),
+            _listed(joint.lower),
+            _listed(joint.upper),
+            _listed(joint.velocity),
+            _listed(joint.acceleration),
+            _listed(joint.effort),
             joint.damping,
             joint.friction,
             joint.armature,
@@ -343,6 +345,11 @@ class ModelBuilder:
     def _known_group(self, name: str, asker: str) -> None:
         if name not in self._groups:
             raise ModelError(f"{asker}: there is no group {name!r}{suggestion(name, self._groups)}")
+
+
+def _listed(bound: FloatArray | None) -> list[float]:
+    """A limit as the engine takes it: empty for none."""
+    return [] if bound is None else [float(value) for value in bound]
 
 
 def _narrowed(joint: Joint) -> Joint:

@@ -46,7 +46,7 @@ def configuration_by_names(model: Model, values: Mapping[str, float], rest: Floa
     Raises:
         ModelError: an unknown name, something that is not a finite number, or a position that cannot be.
     """
-    q = rest.copy()
+    q: FloatArray = np.array(rest)
     mimics = {joint.name: joint.mimic for joint in model.joints if joint.mimic is not None}
     fixed = {joint.name for joint in model.joints if joint.kind == "fixed"}
     followers: list[tuple[str, float]] = []

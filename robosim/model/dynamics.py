@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from robosim import _engine
 from robosim.errors import ModelError
+from robosim.model.checks import real_array
 from robosim.model.kinematics import Kinematics
 from robosim.model.parts import FloatArray
 
@@ -79,7 +80,7 @@ class Dynamics(Kinematics):
             names = ", ".join(self._engine.joints[i].name for i in self._engine.massless)
             raise ModelError(f"forward dynamics is undefined: nothing with mass moves along with {names}")
         if joint_friction:
-            tau = self.passive_forces(v) + tau
+            tau = self.passive_forces(v) + real_array(tau, (self.n_v,), "tau")
         return _engine.forward_dynamics(self._engine, self._data, q, v, tau, self._wrenches(external), out)
 
     def mass_matrix(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,10 @@ from robosim import _engine
 from robosim.errors import ModelError
 from robosim.model.checks import suggestion
 from robosim.model.parts import FloatArray
+
+if TYPE_CHECKING:
+    from robosim._engine import Data as EngineData
+    from robosim._engine import Model as EngineModel
 
 Axes = Literal["world", "local"]
 
@@ -24,8 +28,8 @@ class Kinematics:
     C-contiguous float64 of the result's shape. Calls hold the interpreter lock and share one workspace.
     """
 
-    _engine: _engine.Model
-    _data: _engine.Data
+    _engine: EngineModel
+    _data: EngineData
     _frames: Mapping[str, int]
     n_q: int
 

@@ -178,8 +178,14 @@ class Model(Dynamics):
     def limits(self) -> Limits:
         """Limits of all coordinates. A mimic joint's bind its source."""
         engine = self._engine
-        arrays = (engine.lower, engine.upper, engine.velocity, engine.acceleration, engine.effort)
-        return Limits(*map(_frozen, arrays), self._description.acceleration_source)
+        return Limits(
+            _frozen(engine.lower),
+            _frozen(engine.upper),
+            _frozen(engine.velocity),
+            _frozen(engine.acceleration),
+            _frozen(engine.effort),
+            self._description.acceleration_source,
+        )
 
     # Self-collision
 
@@ -201,10 +207,15 @@ class Model(Dynamics):
         """The same model whose self-collision checks exactly these pairs, (m, 2) indices into `colliders`.
 
         Raises:
-            ModelError: a pair does not name two colliders.
+            ModelError: not of this shape, or a pair does not name two colliders.
         """
-        array = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
-        return Model(self._engine.with_collision_pairs(array.tolist()), self._description)
+        array = np.asarray(pairs)
+        if array.size and (array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != 2):
+            raise ModelError(
+                f"collision pairs have shape {array.shape} and dtype {array.dtype}; (m, 2) integers are needed"
+            )
+        indices = [(int(a), int(b)) for a, b in array] if array.size else []
+        return Model(self._engine.with_collision_pairs(indices), self._description)
 
     def with_disabled_collisions(self, disabled: Iterable[DisabledCollision]) -> Model:
         """The same model without the pairs of these links, which join `disabled_collisions` with their reasons.

@@ -187,8 +187,13 @@ def test_self_collision_pairs():
     assert len(builder.build(filter_adjacent=False).collision_pairs) == 7
     assert model.with_collision_pairs([(4, 0)]).collision_pairs.tolist() == [[0, 4]]
     assert model.with_collision_pairs([]).collision_pairs.shape == (0, 2)
-    with pytest.raises(ModelError, match=r"\(0, 5\).*5 colliders"):
-        model.with_collision_pairs([(0, 5)])
+    for pairs, message in (
+        ([(0, 5)], r"\(0, 5\).*5 colliders"),
+        ([(1, 1)], "5 colliders"),
+        ([(0.0, 1.0)], "integers"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            model.with_collision_pairs(pairs)
 
 
 def test_collider_poses_survive_merging():
