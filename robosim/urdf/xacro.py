@@ -36,7 +36,7 @@ def expand_xacro(
 
     Args:
         path: the file.
-        arguments: values of its `<xacro:arg>`s.
+        arguments: values of its `<xacro:arg>` tags.
         package_dirs: see `robosim.urdf.packages`.
 
     Raises:
