@@ -9,8 +9,6 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from robosim.model import Model
     from robosim.scene import Scene
     from robosim.trajectory import Trajectory
@@ -149,19 +147,13 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def resting_configuration(
-    model: Model, scene: Scene | None, metadata: Mapping[str, Any] | None = None
-) -> Any:
-    """q (n_q,) of what a trajectory does not move: as its file says, else at the scene's start, else
-    neutral.
+def resting_configuration(model: Model, scene: Scene | None) -> Any:
+    """q (n_q,) where no trajectory says otherwise: the scene's start, as far as this robot has its joints,
+    else neutral.
     """
     q = model.neutral()
     index = {name: k for k, name in enumerate(model.position_names)}
-    known: dict[str, float] = {}
-    if scene is not None and "start" in scene.starts:
-        known.update(scene.starts["start"])
-    known.update((metadata or {}).get("rest", {}))
-    for name, value in known.items():
+    for name, value in ({} if scene is None else scene.starts.get("start", {})).items():
         if name in index:
             q[index[name]] = value
     return q

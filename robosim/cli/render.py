@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     model = load_model(args)
     scene = find_scene(args.scene, model)
     trajectory = load_trajectory(args.trajectory, model)
-    q = resting_configuration(model, scene, trajectory.metadata if trajectory else None)
+    q = resting_configuration(model, scene)
     with busy(f"rendering {args.output}"):
         files.render(
             args.output,

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     model = load_model(args)
     scene = find_scene(args.scene, model)
     trajectory = load_trajectory(args.trajectory, model)
-    q = resting_configuration(model, scene, trajectory.metadata if trajectory else None)
+    q = resting_configuration(model, scene)
     serve(model, scene, trajectory, q=q, host=args.host, port=args.port, open_browser=not args.no_open)
     return 0
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from robosim.trajectory import Trajectory
     from robosim.viewer.content import Part
 
-_TRACE = (0.93, 0.42, 0.10)
+_TRACE = (1.0, 0.48, 0.12)
 _START = (0.16, 0.44, 0.78)
 _GLOSS = 0.6
 

@@ -31,7 +31,8 @@ class Stage:
         model: the robot.
         scene: what stands around it and what it holds.
         trajectory: its motion; must name positions of the robot.
-        q: configuration when there is no trajectory (n_q,); by default the robot's neutral one.
+        q: configuration (n_q,) of what neither the trajectory moves nor its metadata know; by default the
+            neutral one.
 
     Attributes:
         robot, colliders, world: the parts of each kind. Objects that the robot holds belong to `robot`; level
@@ -50,7 +51,7 @@ class Stage:
     ) -> None:
         self.model = model
         self.trajectory = trajectory
-        self.q_rest = np.asarray(model.neutral() if q is None else q, dtype=np.float64)
+        self.q_rest = np.array(model.neutral() if q is None else q, dtype=np.float64)
         self.robot = robot_parts(model)
         self.colliders = collider_parts(model)
         things = [] if scene is None else scene_parts(scene)
@@ -61,6 +62,9 @@ class Stage:
         self.tips = tip_links(model)
         if trajectory is not None:
             self._columns = position_columns(model, trajectory)
+            for name, value in _positions_at_rest(trajectory).items():
+                if name in model.position_names:
+                    self.q_rest[model.position_names.index(name)] = value
 
     def configuration(self, t: float) -> NDArray[np.float64]:
         """q (n_q,) at time t of the motion, or the resting one."""
@@ -116,6 +120,16 @@ def position_columns(model: Model, trajectory: Trajectory) -> list[int]:
                 f"the trajectory moves {name!r}, which {model.name} does not have; it has {', '.join(known)}"
             )
     return [known[name] for name in trajectory.position_names]
+
+
+def _positions_at_rest(trajectory: Trajectory) -> dict[str, float]:
+    """Positions of the joints that the trajectory does not move, as `planners.plan` notes them; a file may
+    say anything.
+    """
+    noted = trajectory.metadata.get("positions_at_rest")
+    if not isinstance(noted, dict):
+        return {}
+    return {k: float(v) for k, v in noted.items() if isinstance(v, int | float) and np.isfinite(v)}
 
 
 def tip_links(model: Model) -> list[str]:

@@ -22,6 +22,21 @@ def test_what_the_motion_leaves_alone_stays_at_rest(arm, swing):
     assert np.allclose(Stage(arm, None, one, q=[0.3, -0.2]).configuration(1.0), [0.3, 1.0])
 
 
+def test_what_a_plan_notes_of_the_other_joints(arm):
+    from robosim.trajectory import Trajectory
+
+    def rest_of(noted):
+        motion = Trajectory.from_waypoints(
+            [0, 1], [[0.0], [1.0]], position_names=["joint1"], metadata={"positions_at_rest": noted}
+        )
+        return Stage(arm, None, motion, q=[0.3, 0.0]).configuration(0.0)[0]
+
+    assert rest_of({"joint0": -0.7}) == -0.7
+    # A file may hold anything there.
+    for noted in (None, [1], {"joint0": "x"}, {"knee": 1.0}, {"joint0": [1.0]}):
+        assert rest_of(noted) == 0.3
+
+
 def test_tip_path(arm, swing):
     stage = Stage(arm, None, swing)
     assert stage.tips == ["tip"]
