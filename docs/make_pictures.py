@@ -6,8 +6,13 @@ Chromium is installed, a screenshot of the viewer. Needs the extra `view` for th
 
 from __future__ import annotations
 
+import http.server
 import shutil
 import subprocess
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import robosim
@@ -35,19 +40,7 @@ def main() -> None:
             result.trajectory.plot().savefig(IMAGES / "trajectory.png", dpi=80)
             screenshot(IMAGES / "viewer.png", ur5, scene, result.trajectory)
     for path in sorted(IMAGES.glob("*.png")):
-        shrink(path)
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
-
-
-def shrink(path: Path) -> None:
-    """Store a PNG with a palette of 256 colours, which halves its size and can hardly be seen."""
-    from PIL import Image
-
-    with Image.open(path) as image:
-        small = image.convert("RGB").quantize(
-            256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.FLOYDSTEINBERG
-        )
-    small.save(path, optimize=True)
 
 
 def screenshot(path: Path, *shown) -> None:
@@ -58,9 +51,36 @@ def screenshot(path: Path, *shown) -> None:
         return
     running = viewer.show(*shown, port=0, block=False)
     options = ["--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-    options += ["--hide-scrollbars", "--window-size=1000,750", "--virtual-time-budget=12000"]
-    subprocess.run([browser, *options, f"--screenshot={path}", running.url], check=True, capture_output=True)
+    options += ["--hide-scrollbars", "--window-size=1000,700", "--virtual-time-budget=5000"]
+    with urllib.request.urlopen(running.url) as answer:
+        # The viewer's page without its warning that this browser renders in software.
+        page = answer.read().replace(
+            b"</head>", b"<style>.mantine-Notifications-root{display:none}</style></head>", 1
+        )
+    with serving(page) as address:
+        address += f"?websocket={running.url.replace('http', 'ws', 1)}"
+        subprocess.run([browser, *options, f"--screenshot={path}", address], check=True, capture_output=True)
     running.stop()
+
+
+@contextmanager
+def serving(page: bytes) -> Iterator[str]:
+    """Serve one page on this machine while the body runs, and say where."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(page)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
 
 
 if __name__ == "__main__":

@@ -127,9 +127,8 @@ class Viewer:
     def _add_clock(self) -> None:
         gui, stage = self.server.gui, self.stage
         with gui.add_folder("Motion"):
-            self._time = gui.add_slider(
-                "time [s]", 0.0, stage.duration, max(stage.duration / 1000, 1e-6), 0.0
-            )
+            self._end = float(np.ceil(1e3 * stage.duration) / 1e3)  # on the slider's grid of milliseconds
+            self._time = gui.add_slider("time [s]", 0.0, self._end, 0.001, 0.0)
             self._play = gui.add_checkbox("play", True)
             self._speed = gui.add_slider("speed", 0.1, 2.0, 0.1, 1.0)
 
@@ -138,18 +137,19 @@ class Viewer:
 
     def _run_clock(self) -> None:
         """While playing, advance the time slider by real time, and start again a moment after the end."""
-        last = time.perf_counter()
+        now, last = 0.0, time.perf_counter()
         while not self._stopped.wait(_FRAME):
-            now = time.perf_counter()
-            step, last = (now - last) * self._speed.value, now
+            step, last = (time.perf_counter() - last) * self._speed.value, time.perf_counter()
             if not self._play.value or not self.server.get_clients():
                 continue
-            if self._time.value >= self.stage.duration:
+            if abs(now - self._time.value) > 0.001:  # somebody has moved the slider
+                now = self._time.value
+            if now >= self._end:
                 self._stopped.wait(_PAUSE)
-                last = time.perf_counter()
-                self._time.value = 0.0
+                now, last = 0.0, time.perf_counter()
             else:
-                self._time.value = min(self._time.value + step, self.stage.duration)
+                now = min(now + step, self._end)
+            self._time.value = round(now, 3)
 
     def _add_joint_sliders(self) -> None:
         model, gui = self.stage.model, self.server.gui

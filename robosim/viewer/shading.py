@@ -2,8 +2,8 @@
 
 Diffuse light at a point with normal n and albedo a, both kinds of light with shadows:
 
-    a * ( sun * mean_i V_i max(n . s_i, 0)  +  (2 / N) sum_j V_j sky(l_j) max(n . l_j, 0)  +  bounce * (1 -
-    n_z) / 2 )
+    a * ( sun * mean_i V_i max(n . s_i, 0)  +  (2 / N) sum_j V_j sky(l_j) max(n . l_j, 0)
+          +  bounce * (0.65 - 0.35 n_z) )
 
 The sun is a disc of directions s_i and the sky a hemisphere of directions l_j; V is 1 where the light is seen
 and comes from one parallel depth buffer per direction (shadow mapping). The sky's share with its shadows is
@@ -267,7 +267,7 @@ def _light(s: _Samples, surface: Surface, lights: Lights, camera: Camera, w: int
             received[2] * (8 / n_sky),
         )
         glint[mine] = received[3] * (4 / n_sun)
-    bounce = (0.5 - 0.5 * s.normal[:, 2:]) * _BOUNCE
+    bounce = (0.65 - 0.35 * s.normal[:, 2:]) * _BOUNCE  # comes from everywhere, most of it from below
     light = (
         bounce
         + sun[:, None] * _SUN_COLOUR
