@@ -6,7 +6,7 @@ counter-clockwise seen from outside. Round shapes are inscribed: every vertex li
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,29 +15,14 @@ from robosim.errors import RobosimError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from robosim.geometry import Shape
+
     Mesh = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 HALF_SPACE_EDGE = 4.0  # edge of the square that stands for a half-space's boundary [m]
 
 
-class ShapeLike(Protocol):
-    """What `robosim.geometry.Shape` offers to whoever draws it."""
-
-    @property
-    def type(self) -> str: ...  # noqa: D102
-    @property
-    def radius(self) -> float: ...  # noqa: D102
-    @property
-    def length(self) -> float: ...  # noqa: D102
-    @property
-    def size(self) -> NDArray[np.float64]: ...  # noqa: D102
-    @property
-    def vertices(self) -> NDArray[np.float64]: ...  # noqa: D102
-    @property
-    def faces(self) -> NDArray[np.int64]: ...  # noqa: D102
-
-
-def shape_mesh(shape: ShapeLike, *, segments: int = 48) -> Mesh:
+def shape_mesh(shape: Shape, *, segments: int = 48) -> Mesh:
     """Triangles of a collision shape.
 
     Args:
