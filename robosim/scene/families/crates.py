@@ -15,10 +15,10 @@ _WALL = 0.03  # [m] thickness of every wall
 def box(rng: Generator) -> Layout:
     """A deep box under a lid held above it: the arm reaches over the front wall and down to a can on the bottom."""
     layout = Layout.begin("box", rng, distance=(0.28, 0.36), yaw=0.35)
-    size, height, slot = rng.uniform(0.52, 0.60), rng.uniform(0.36, 0.44), rng.uniform(0.20, 0.28)
+    size, height, slot = rng.uniform(0.52, 0.60), rng.uniform(0.34, 0.42), rng.uniform(0.27, 0.34)
     floor = rng.uniform(-0.30, -0.10)
-    _walls(layout, size, floor, height, front=height - 0.12)
-    layout.box("lid", (size, size, _WALL), (size / 2 + 0.05, 0, floor + height + slot), WALL)
+    _walls(layout, size, floor, height, front=height - 0.14)
+    layout.box("lid", (size, size, _WALL), (size / 2 + 0.10, 0, floor + height + slot), WALL)
     x, y = rng.uniform(0.22, 0.36), rng.uniform(-0.10, 0.10)
     X_WC = layout.can("target", (x, y), floor, target=True)
     layout.goals = grasps_from_above(X_WC, rng, count=4, lift=0.03)
@@ -33,8 +33,8 @@ def cage(rng: Generator) -> Layout:
     floor = rng.uniform(-0.22, -0.05)
     _walls(layout, size, floor, height, front=0.0)
     layout.box("roof", (size, size, _WALL), (size / 2, 0, floor + height + _WALL / 2), WALL)
-    first = rng.uniform(0.10, 0.14)
-    for i, above in enumerate((first, first + rng.uniform(0.24, 0.28))):
+    first = rng.uniform(0.08, 0.11)
+    for i, above in enumerate((first, first + rng.uniform(0.29, 0.33))):
         layout.box(f"bar_{i + 1}", (0.03, size, 0.03), (0.015, 0, floor + above), WALL)
     edge = 0.06
     x, y = rng.uniform(0.16, 0.28), rng.uniform(-0.12, 0.12)
