@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness.report import Report, Row, arguments, require_peers
 
-OMPL_BUDGET = 5.0  # [s] per problem
+OMPL_BUDGET = 1.0  # [s] per problem, as much as ours
 
 
 @dataclass

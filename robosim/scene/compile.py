@@ -30,8 +30,10 @@ Pairs = NDArray[np.int64]
 def compile_scene(scene: Scene, model: Model) -> _engine.CollisionScene:
     """See `Scene.compile`."""
     robot = model._engine
-    frames = {frame.name: frame for frame in robot.frames}
-    collider_link = [robot.frames[collider.frame].name for collider in robot.colliders]
+    listed, colliders = robot.frames, robot.colliders  # lists made anew at each access
+    frames = {frame.name: frame for frame in listed}
+    collider_link = [listed[collider.frame].name for collider in colliders]
+    collider_body = [collider.body for collider in colliders]
     _check_names(scene, model.name, frames)
     allowed = _Allowed(scene)
 
@@ -61,12 +63,12 @@ def compile_scene(scene: Scene, model: Model) -> _engine.CollisionScene:
         attachment = scene.attachments.get(thing.name)
         spared = set() if attachment is None else set(attachment.touch_links)
         body = 0 if attachment is None else frames[attachment.link].body
-        colliders = [
+        against = [
             i
             for i, link in enumerate(collider_link)
-            if robot.colliders[i].body != body and link not in spared and not allowed(thing.name, link)
+            if collider_body[i] != body and link not in spared and not allowed(thing.name, link)
         ]
-        pairs.append(_product(np.array(colliders, dtype=np.int64), rows[thing.name]))
+        pairs.append(_product(np.array(against, dtype=np.int64), rows[thing.name]))
     for a, b in combinations(scene, 2):
         held = [scene.attachments[thing.name].link for thing in (a, b) if thing.name in scene.attachments]
         together = len(held) == 2 and frames[held[0]].body == frames[held[1]].body

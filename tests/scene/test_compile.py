@@ -21,7 +21,9 @@ def furnished() -> Scene:
     scene.add_sphere("ball", 0.08, pose((0.3, -0.4, 0.4)))
     # On a link whose frame is not that of its body, and through the flange into the second wrist.
     scene.add_cylinder("tool", 0.01, 0.3)
-    scene.attach("tool", "flange", pose=pose((0.06, 0, 0), rpy=(0, np.pi / 2, 0)), touch_links=["wrist_2_link"])
+    scene.attach(
+        "tool", "flange", pose=pose((0.06, 0, 0), rpy=(0, np.pi / 2, 0)), touch_links=["wrist_2_link"]
+    )
     scene.add_box("tag", (0.04, 0.04, 0.04))
     scene.attach("tag", "forearm_link", pose=pose((-0.2, 0, 0.09)))
     return scene
