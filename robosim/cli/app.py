@@ -18,6 +18,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from robosim.cli import check, inspect, listing, plan, render, view
+from robosim.cli.output import forgiving_streams, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
+    forgiving_streams()
     try:
         try:
             return _run([a for a in arguments if a != "--debug"])
@@ -80,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             raise
         if isinstance(error, RobosimError | OSError):
-            print(f"robosim: error: {error}", file=sys.stderr)
+            print(f"robosim: error: {printable(' '.join(str(error).splitlines()))}", file=sys.stderr)
             return EXIT_BAD_INPUT
         raise
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ def add_parsers(commands: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Load, measure, print."""
     from robosim.cli.options import reading_options
-    from robosim.cli.output import busy, print_json
+    from robosim.cli.output import busy, print_json, printable
     from robosim.urdf import inspect_robot
 
     with busy(f"inspecting {args.robot}"):
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(facts)
     else:
-        print_facts(facts)
+        print_facts(printable(facts))
     return 0
 
 
@@ -89,6 +90,8 @@ def _tree(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     for joint in facts["joints"]:
         children.setdefault(joint["parent"], []).append(joint)
     mass = {link["name"]: link["mass"] for link in facts["links"]}
+    utf = "utf" in (sys.stdout.encoding or "").lower()
+    corner, tee, bar = ("└─ ", "├─ ", "│  ") if utf else ("`- ", "|- ", "|  ")
     stack: list[tuple[str, str, str, str]] = [(facts["root"], "", "", "")]
     while stack:
         link, branch, trunk, above = stack.pop()
@@ -101,8 +104,8 @@ def _tree(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             stack.append(
                 (
                     joint["child"],
-                    trunk + ("└─ " if last else "├─ "),
-                    trunk + ("   " if last else "│  "),
+                    trunk + (corner if last else tee),
+                    trunk + ("   " if last else bar),
                     f"{joint['name']} ({joint['kind']}{follows})",
                 )
             )

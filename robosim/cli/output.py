@@ -7,6 +7,7 @@ spinner is written to stderr, only if that is a terminal, and only after a secon
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -34,6 +35,26 @@ def paint(text: str, *styles: str, stream: TextIO | None = None) -> str:
     if not text or not coloured(stream or sys.stdout):
         return text
     return f"\x1b[{';'.join(_CODES[s] for s in styles)}m{text}\x1b[0m"
+
+
+def forgiving_streams() -> None:
+    """Have stdout and stderr escape what their encoding lacks, rather than fail on it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def printable(data: Any) -> Any:
+    """The same data with control characters in its strings escaped: a name in a file must not steer the
+    terminal.
+    """
+    if isinstance(data, str):
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in data)
+    if isinstance(data, dict):
+        return {printable(k): printable(v) for k, v in data.items()}
+    if isinstance(data, list | tuple):
+        return [printable(v) for v in data]
+    return data
 
 
 def print_heading(text: str) -> None:
@@ -76,7 +97,7 @@ def print_json(data: Any) -> None:
     """The data as JSON on stdout. Arrays become lists; infinite and undefined numbers, which JSON lacks,
     become null.
     """
-    print(json.dumps(to_json(data), indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(to_json(data), indent=2, allow_nan=False))
 
 
 def to_json(data: Any) -> Any:

@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     from robosim import planners
     from robosim.cli import files, report
     from robosim.cli.options import find_scene, load_model
-    from robosim.cli.output import busy, print_json
+    from robosim.cli.output import busy, print_json, printable
 
     files.check_outputs(
         {
@@ -128,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({**summary, "written": written})
     else:
-        report.print_summary(summary, written)
+        report.print_summary(printable(summary), written)
     if result.trajectory is None:
         return NO_PLAN
     if args.view:

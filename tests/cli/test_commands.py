@@ -245,6 +245,27 @@ def test_inspect_says_what_was_ignored(tmp_path, capsys):
     assert "gazebo" in text
 
 
+HOSTILE = "<robot name='r'>\n<link name='a'/>\n<link name='\u00e9 &#x9;b'/>\n{}</robot>\n"
+WELD = "<joint name='j' type='fixed'><parent link='a'/><child link='\u00e9 &#x9;b'/></joint>\n"
+
+
+def test_names_cannot_steer_the_terminal_nor_break_an_old_one(tmp_path):
+    path = tmp_path / "r.urdf"
+    path.write_text(HOSTILE.format(WELD), encoding="utf-8")
+    for encoding in ("utf-8", "ascii", "latin-1"):
+        done = robosim(
+            "inspect", str(path), env={**os.environ, "PYTHONIOENCODING": encoding}, encoding=encoding
+        )
+        if done.returncode == 2:  # the reader may refuse such a name, but must say so
+            assert "robosim: error: " in done.stderr
+            continue
+        assert done.returncode == 0
+        assert done.stderr == ""
+        assert "\t" not in done.stdout
+        assert "\\t" in done.stdout
+        assert ("\u2514" in done.stdout) == (encoding == "utf-8")
+
+
 def test_lists(capsys):
     for what, expected in (("robots", "ur5"), ("scenes", "bookshelf_small"), ("planners", "rrt_connect")):
         assert main([what]) == 0

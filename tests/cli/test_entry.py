@@ -159,6 +159,17 @@ def test_colours_only_on_a_terminal(monkeypatch):
     assert output.paint("x", "bold") == "x"  # pytest's stdout is no terminal
 
 
+def test_control_characters_are_escaped(monkeypatch, capsys):
+    assert output.printable({"a\x1b[2J": ["\r", 1, "\u00e9"]}) == {"a\\x1b[2J": ["\\r", 1, "\u00e9"]}
+
+    def broken(_args):
+        raise PlanningError("joint '\x1b[31m' is\nodd")
+
+    monkeypatch.setattr("robosim.cli.check.run", broken)
+    assert app.main(["check"]) == 2
+    assert capsys.readouterr().err == "robosim: error: joint '\\x1b[31m' is odd\n"
+
+
 def test_json_has_no_infinities():
     import numpy as np
 
