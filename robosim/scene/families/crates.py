@@ -19,6 +19,13 @@ def box(rng: Generator) -> Layout:
     floor = rng.uniform(-0.30, -0.10)
     _walls(layout, size, floor, height, front=height - 0.14)
     layout.box("lid", (size, size, _WALL), (size / 2 + 0.10, 0, floor + height + slot), WALL)
+    for i, y in enumerate((-size / 2, size / 2)):
+        layout.box(
+            f"lid_post_{i + 1}",
+            (_WALL, _WALL, slot),
+            (size + _WALL / 2, y, floor + height + slot / 2 - _WALL / 2),
+            WALL,
+        )
     x, y = rng.uniform(0.22, 0.36), rng.uniform(-0.10, 0.10)
     X_WC = layout.can("target", (x, y), floor, target=True)
     layout.goals = grasps_from_above(X_WC, rng, count=4, lift=0.03)
@@ -50,6 +57,7 @@ def cage(rng: Generator) -> Layout:
 def _walls(layout: Layout, size: float, floor: float, height: float, front: float) -> None:
     """A square bottom whose upper face is at `floor`, three walls, and a front wall if it has a height."""
     layout.box("bottom", (size, size, _WALL), (size / 2, 0, floor - _WALL / 2), WALL)
+    layout.stand((0.5 * size, 0.5 * size), (0.6 * size, 0), floor - _WALL - 0.001)
     middle = floor + height / 2
     for name, y in (("side_right", -1), ("side_left", 1)):
         layout.box(name, (size, _WALL, height), (size / 2, y * (size + _WALL) / 2, middle), WALL)

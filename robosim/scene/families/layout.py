@@ -82,6 +82,11 @@ class Layout:
         """An upright cylinder centred at xyz in F."""
         self.scene.add_cylinder(name, radius, length, self.X_WF @ pose(xyz), color)
 
+    def stand(self, size: Sequence[float], xy: Sequence[float], top: float, color: Color = STONE) -> None:
+        """A block from the floor up to `top` under furniture that would hang in the air, centred at xy in F."""
+        height = top - FLOOR
+        self.box("stand", (*size, height), (*xy, FLOOR + height / 2), color)
+
     def can(self, name: str, xy: Sequence[float], z: float, *, target: bool = False) -> Pose:
         """A can of 66 mm diameter standing at height z in F; returns X_WC of its centre."""
         length = 0.12

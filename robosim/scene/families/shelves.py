@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.random import Generator
 
-from robosim.scene.families.layout import WOOD, Layout, grasps_from_side
+from robosim.scene.families.layout import FLOOR, WOOD, Layout, grasps_from_side
 
 __all__ = ["bookshelf_small", "bookshelf_tall", "bookshelf_thin"]
 
@@ -18,6 +18,7 @@ def bookshelf_small(rng: Generator) -> Layout:
     bottom = rng.uniform(0.0, 0.45)
     _boards(layout, width, depth, [bottom, bottom + height])
     _sides(layout, width, depth, bottom - _BOARD, bottom + height)
+    layout.stand((0.6 * depth, 0.5 * width), (0.6 * depth, 0), bottom - _BOARD - 0.001)
     _cans(layout, [(bottom, -width / 2, width / 2)], depth, count=3)
     return layout
 
@@ -29,7 +30,7 @@ def bookshelf_tall(rng: Generator) -> Layout:
     first = rng.uniform(-0.35, -0.1)
     levels = [first + i * (height + _BOARD) for i in range(4)]
     _boards(layout, width, depth, levels)
-    _sides(layout, width, depth + rng.uniform(0.0, 0.08), levels[0] - _BOARD, levels[-1])
+    _sides(layout, width, depth + rng.uniform(0.0, 0.08), FLOOR, levels[-1])
     _cans(layout, [(level, -width / 2, width / 2) for level in levels[:3]], depth, count=3)
     return layout
 
@@ -41,7 +42,7 @@ def bookshelf_thin(rng: Generator) -> Layout:
     first = rng.uniform(-0.45, -0.25)
     levels = [first + i * (height + _BOARD) for i in range(6)]
     _boards(layout, width, depth, levels)
-    low, high = levels[0] - 0.1, levels[-1]
+    low, high = FLOOR, levels[-1]
     for i, (x, y) in enumerate([(0, -1), (0, 1), (depth, -1), (depth, 1)]):
         layout.box(f"post_{i + 1}", (0.03, 0.03, high - low), (x, y * width / 2, (low + high) / 2), WOOD)
     layout.box("divider", (depth, 0.02, high - levels[0]), (depth / 2, 0, (high + levels[0]) / 2), WOOD)
