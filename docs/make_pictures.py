@@ -33,9 +33,8 @@ def main() -> None:
         result = planners.plan(planners.Problem(ur5, scene))
         assert result.trajectory is not None, result.reason
         first = name == SCENES[0]
-        viewer.render_png(
-            IMAGES / f"{name}.png", ur5, scene, result.trajectory, size=(1200, 900) if first else (800, 600)
-        )
+        picture, size = ("plan.png", (1200, 900)) if first else (f"{name}.png", (800, 600))
+        viewer.render_png(IMAGES / picture, ur5, scene, result.trajectory, size=size)
         if first:
             result.trajectory.plot().savefig(IMAGES / "trajectory.png", dpi=80)
             screenshot(IMAGES / "viewer.png", ur5, scene, result.trajectory)
