@@ -198,7 +198,7 @@ def _compose(events: Iterator[Any], file: str) -> Node:
         if isinstance(event, yaml.DocumentStartEvent) and root is not None:
             raise SceneError("more than one YAML document in the file", file=file, line=line)
         if isinstance(event, yaml.AliasEvent):
-            target = anchors.get(event.anchor)
+            target = anchors.get(event.anchor or "")
             if target is None:
                 raise SceneError(f"the alias *{event.anchor} is unknown or recursive", file=file, line=line)
             add(target)
