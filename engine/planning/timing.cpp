@@ -136,7 +136,7 @@ class Timing {
         break;
     }
     const double s = path_s(static_cast<std::size_t>(solver_.where()), false);
-    text << "the torque limits leave no way to move on at s = " << s;
+    text << "the " << (torque_ != nullptr ? "torque " : "") << "limits leave no way to move on at s = " << s;
     return fail(TimingStatus::torque_limit, -1, s, text.str());
   }
 

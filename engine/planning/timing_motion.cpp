@@ -2,8 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace robosim {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
 
 PolynomialMotion to_motion(const QuadraticPath& path, const std::vector<PathInterval>& intervals,
                            const std::vector<ProfileSegment>& segments) {
@@ -31,7 +38,8 @@ PolynomialMotion to_motion(const QuadraticPath& path, const std::vector<PathInte
       out[3 * n + j] = 2 * c2 * v * half_u;
       out[4 * n + j] = c2 * half_u * half_u;
     }
-    motion.breaks.push_back(motion.breaks.back() + duration);
+    // Breaks increase, even where a piece is shorter than the resolution of time.
+    motion.breaks.push_back(std::max(motion.breaks.back() + duration, std::nextafter(motion.breaks.back(), infinity)));
   }
   return motion;
 }

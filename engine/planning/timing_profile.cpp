@@ -10,8 +10,9 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 // Rounding allowed where lines should meet, relative.
 constexpr double slack = 1e-9;
-// Crossings closer than this fraction of an interval to its end are not worth a split.
-constexpr double least_split = 1e-6;
+// A stretch shorter than this fraction of its interval, over which x changes by no more than this fraction, is not worth a split; one
+// that rounding would lose is none.
+constexpr double least_split = 1e-6, least_length = 1e-14;
 
 }  // namespace
 
@@ -145,7 +146,10 @@ bool ProfileSolver::forward(const ProfileProblem& p) {
       };
       double sigma = 0, sigma_x = x;
       const auto go_to = [&](double to, double x_to) {
-        if (to - sigma < least_split * delta || delta - to < least_split * delta) return;
+        const auto negligible = [&](double length, double change) {
+          return length <= least_length * delta || (length < least_split * delta && std::abs(change) <= least_split * x_to);
+        };
+        if (negligible(to - sigma, x_to - sigma_x) || negligible(delta - to, next - x_to)) return;
         emit(index, sigma, sigma_x, to, x_to);
         sigma = to;
         sigma_x = x_to;
