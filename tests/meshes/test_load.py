@@ -98,7 +98,7 @@ DAE = """<?xml version="1.0"?>
 <source id="n"><float_array id="na" count="3">0 0 1</float_array><technique_common>
 <accessor source="#na" count="1" stride="3"><param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
 <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
-<{primitive} count="1" material="unbound"><input semantic="VERTEX" source="#v" offset="0"/><input semantic="NORMAL" source="#n" offset="1"/>{vcount}<p>0 0 1 0 2 0</p></{primitive}>
+<{primitive} count="1" material="unbound"><input semantic="VERTEX" source="#v" offset="{at}"/><input semantic="NORMAL" source="#n" offset="{other}"/>{vcount}<p>{p}</p></{primitive}>
 </mesh></geometry></library_geometries>
 <library_nodes><node id="shared"><translate>0 0 5</translate><instance_geometry url="#g"/></node></library_nodes>
 <library_visual_scenes><visual_scene id="s">
@@ -111,10 +111,13 @@ DAE = """<?xml version="1.0"?>
 
 @pytest.mark.parametrize("unit", [1.0, 0.0254, 0.01])
 @pytest.mark.parametrize("up", ["X_UP", "Y_UP", "Z_UP"])
+@pytest.mark.parametrize(
+    "layout", [{"at": 0, "other": 1, "p": "0 0 1 0 2 0"}, {"at": 1, "other": 0, "p": "0 0 0 1 0 2"}]
+)
 @pytest.mark.parametrize(("primitive", "vcount"), [("triangles", ""), ("polylist", "<vcount>3</vcount>")])
-def test_dae_unit_counts_and_up_axis_does_not(unit, up, primitive, vcount, tmp_path):
+def test_dae_unit_counts_and_up_axis_does_not(unit, up, primitive, vcount, layout, tmp_path):
     path = tmp_path / "m.dae"
-    path.write_text(DAE.format(unit=unit, up=up, primitive=primitive, vcount=vcount))
+    path.write_text(DAE.format(unit=unit, up=up, primitive=primitive, vcount=vcount, **layout))
     # Node b turns by 90 degrees about z, then a shifts by 10 in x; the shared node shifts by 5 in z.
     first = [[10, 0, 0], [10, 1, 0], [8, 0, 0]]
     second = [[0, 0, 5], [1, 0, 5], [0, 2, 5]]

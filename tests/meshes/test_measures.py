@@ -34,6 +34,29 @@ def test_channel_is_sound():
     assert properties.volume == pytest.approx((3 * 2 - 1 * 1.5) * 4, rel=1e-12)
 
 
+def test_mass_properties_without_symmetry():
+    """A tetrahedron: volume by the triple product, centre at the mean of its corners, second moment V/20 (sum x x^T + 4^2 c c^T)
+    about the origin. The channel: three boxes."""
+    corners = np.random.default_rng(3).normal(size=(4, 3)) + 2
+    got, _ = mesh_mass_properties(convex_hull(corners))
+    volume = abs(np.linalg.det(corners[1:] - corners[0])) / 6
+    centre = corners.mean(axis=0)
+    assert got.volume == pytest.approx(volume, rel=1e-12)
+    np.testing.assert_allclose(got.com, centre, rtol=1e-12)
+    about_origin = volume / 20 * (corners.T @ corners + 16 * np.outer(centre, centre))
+    np.testing.assert_allclose(
+        got.second_moment, about_origin - volume * np.outer(centre, centre), atol=1e-12
+    )
+    channel, _ = mesh_mass_properties(CHANNEL)
+    np.testing.assert_allclose(channel.com, [1.5, (1.5 * 0.25 + 3 * 1.25) / 4.5, 2], rtol=1e-12)
+
+
+def test_standoff_of_overlapping_pieces():
+    """A second copy of a piece, whose surface lies in the first one's, changes nothing."""
+    hull = convex_hull(CHANNEL.vertices)
+    assert hull_standoff([hull, hull], CHANNEL) == hull_standoff([hull], CHANNEL)
+
+
 def test_standoff_of_a_channel():
     """The hull bridges the slot; the point of the bridge farthest from the mesh is in the middle, half a slot from each side."""
     standoff = hull_standoff([convex_hull(CHANNEL.vertices)], CHANNEL)

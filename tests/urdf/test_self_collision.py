@@ -89,6 +89,22 @@ def test_rare_collisions_are_found():
     assert disabled(model) == {}
 
 
+def test_the_descent_finds_what_few_samples_miss():
+    """Two arms of 10 m whose tips overlap only within 2 degrees of pointing at each other: 20 samples see nothing of it."""
+    arm = "0.02 0.02 10"
+    text = (
+        '<robot name="r"><link name="base"/>'
+        + link("x", arm, "0 0 5")
+        + link("y", arm, "0 0 5")
+        + hinge("bx", "base", "x", "-9.995 0 0")
+        + hinge("by", "base", "y", "9.995 0 0")
+        + "</robot>"
+    )
+    model = load_robot(text, filter_self_collisions=False)
+    for seed in range(5):
+        assert disabled(filter_self_collision(model, n_samples=20, seed=seed)[0]) == {}
+
+
 def test_same_seed_same_answer_and_report(monkeypatch, tmp_path):
     model = load_robot(FOLDING, filter_self_collisions=False)
     answers = []
