@@ -20,7 +20,7 @@ import importlib.metadata
 import importlib.util
 import pkgutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING
@@ -115,13 +115,15 @@ class Planner:
         name: what users call it.
         search: the function.
         deterministic: whether the same query gives the same path.
+        complete: whether it finds a path wherever there is one, given enough iterations.
         requires: packages that must be importable.
     """
 
     name: str
     search: Search
     deterministic: bool = True
-    requires: tuple[str, ...] = field(default=())
+    complete: bool = False
+    requires: tuple[str, ...] = ()
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -133,13 +135,15 @@ _planners: dict[str, Planner] = {}
 
 
 def planner(
-    name: str, *, deterministic: bool = True, requires: Sequence[str] = ()
+    name: str, *, deterministic: bool = True, complete: bool = False, requires: Sequence[str] = ()
 ) -> Callable[[Search], Search]:
     """Register the decorated function as a planner.
 
     Args:
         name: unique; registering another function under it is an error.
         deterministic: whether the same query always gives the same path.
+        complete: whether it finds a path wherever there is one, given enough iterations; the conformance tests then
+            expect it to solve their problems, which otherwise it may give up.
         requires: packages it imports when called; without them it is listed as not available.
 
     Raises:
@@ -150,7 +154,7 @@ def planner(
         known = _planners.get(name)
         if known is not None and known.search.__module__ != search.__module__:
             raise PlanningError(f"planner {name!r} is already registered by {known.search.__module__}")
-        _planners[name] = Planner(name, search, deterministic, tuple(requires))
+        _planners[name] = Planner(name, search, deterministic, complete, tuple(requires))
         return search
 
     return register

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from robosim.planners.registry import SearchOutcome, SearchQuery, SearchStatus, planner
 
 
-@planner("ompl", requires=["ompl"])
+@planner("ompl", complete=True, requires=["ompl"])
 def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
     """`ompl.geometric.RRTConnect`; each motion is proven free by `edge_free`, none by samples."""
     from ompl import base, geometric, util

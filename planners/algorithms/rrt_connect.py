@@ -14,7 +14,7 @@ _STATUS = {
 }
 
 
-@planner("rrt_connect")
+@planner("rrt_connect", complete=True)
 def rrt_connect(query: SearchQuery) -> SearchOutcome:
     """Two trees, from the start and from all goals, grow towards one another (Kuffner, LaValle, ICRA 2000)."""
     result = _engine.rrt_connect(
