@@ -11,6 +11,7 @@ from pathlib import Path
 
 # A test may skip only for an absent optional tool, data folder or peer.
 ALLOWED = [
+    r"no Chromium is installed",
     r"\.\./shared/data.* (is|are) absent",
 ]
 
