@@ -191,6 +191,16 @@ def test_plot_and_render(tmp_path, capsys):
     assert capsys.readouterr().out.count("wrote ") == 2
 
 
+def test_plan_and_view(monkeypatch, capsys):
+    shown = []
+    monkeypatch.setattr("robosim.viewer.show", lambda *what, **options: shown.append((what, options)))
+    assert main([*SHELF, "--view", "--json"]) == 0
+    json.loads(capsys.readouterr().out)
+    ((model, scene, trajectory), options) = shown[0]
+    assert (model.name, scene.name) == ("ur5", "bookshelf_small")
+    assert np.allclose(options["q"][: trajectory.n], trajectory.position(0.0))
+
+
 def test_render_png(plan_file, tmp_path, capsys):
     from PIL import Image
 
