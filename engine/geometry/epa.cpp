@@ -199,8 +199,8 @@ bool Polytope::expand(int f, const SupportPoint& p) {
   return true;
 }
 
-// The boundary point nearest to the origin and the point of A that belongs to it. Several facets may lie in the nearest plane: the one
-// that the origin projects into has it.
+// The boundary point nearest to the origin and the point of A that belongs to it. Several facets may lie in the nearest plane:
+// the one that the origin projects into has it.
 void Polytope::set_nearest_point(Penetration& p, double depth) const {
   Simplex best;
   double nearest = INFINITY;

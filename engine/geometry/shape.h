@@ -7,8 +7,15 @@
 //   half_space  z <= 0, unbounded below; its outward normal is the frame's z axis
 //   convex      convex hull of `mesh->vertices`
 //
-// A new shape costs three files: shapes/x.h (its core: support function and bounding volumes), its name, constructor and row
-// here, its constructor in bindings/geometry.cpp. GJK and EPA then answer it against every other shape, the half-space too.
+// A new shape costs three files: shapes/x.h (its core), its name, constructor and row here, its constructor in
+// bindings/geometry.cpp. GJK and EPA then answer it against every other shape, the half-space too. A core is a struct with
+//
+//   static constexpr bool curved      whether its surface is curved after `rounding` is taken off (asks for the polish)
+//   double rounding() const           the shape is all points within this distance of the core
+//   Vec3d centre() const              any point inside
+//   Vec3d support(Vec3d d) const      a point of the core farthest in direction d, of any length; finite for a zero d
+//   Ball bounding_ball() const        of the shape, in its frame
+//   double farthest_from(Vec3d p) const
 #pragma once
 
 #include <cstdint>

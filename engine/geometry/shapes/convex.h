@@ -38,8 +38,10 @@ struct ConvexCore {
       climbing = false;
       for (int k = begin[best], end = begin[best + 1]; k < end; ++k) {
         const double r = dot(vertices[neighbours[k]], d);
-        if (r > reach) reach = r, best = neighbours[k], climbing = true;
-        if (climbing) break;
+        if (r > reach) {  // the first better neighbour will do
+          reach = r, best = neighbours[k], climbing = true;
+          break;
+        }
       }
     }
     hint = best;
