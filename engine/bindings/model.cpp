@@ -128,7 +128,7 @@ void bind_builder(py::module_& m) {
              const std::string& child, const py::object& X_PJ, const py::object& axis, const Numbers& lower, const Numbers& upper,
              const Numbers& velocity, const Numbers& acceleration, const Numbers& effort, double damping, double friction,
              double armature, const std::optional<std::tuple<std::string, double, double>>& mimic) {
-            JointSpec spec{name,     joint_kind(kind), parent,       child,  read_pose(X_PJ, "X_PJ"), read_vec3(axis, "axis"),
+            JointSpec spec{name,     kind, parent,       child,  read_pose(X_PJ, "X_PJ"), read_vec3(axis, "axis"),
                            lower,    upper,            velocity,     acceleration, effort,
                            damping,  friction,         armature,     {}};
             if (mimic) spec.mimic = MimicSpec{std::get<0>(*mimic), std::get<1>(*mimic), std::get<2>(*mimic)};

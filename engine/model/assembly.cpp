@@ -25,10 +25,10 @@ std::string listed(const std::vector<std::string>& names) {
 // The joint of a free-flying base: unlimited, with the default accelerations.
 JointSpec free_flying_base() {
   constexpr double none = std::numeric_limits<double>::infinity();
-  const JointLayout layout = joint_layout(JointKind::floating);
+  const JointLayout layout = joint_layout(JointType::floating);
   JointSpec base;
   base.name = floating_base_name;
-  base.kind = JointKind::floating;
+  base.kind = layout.name;
   base.lower.assign(layout.n_q, -none);
   base.upper.assign(layout.n_q, none);
   base.velocity.assign(layout.n_v, none);
@@ -117,7 +117,7 @@ void ModelAssembly::walk_tree() {
     for (auto j = children_[at.link].rbegin(); j != children_[at.link].rend(); ++j) {
       const JointSpec& joint = in_.joints_[*j];
       const int child = in_.link_index(joint.child, "");
-      if (joint.kind == JointKind::fixed)
+      if (joint.kind == "fixed")
         stack.push_back({child, at.body, at.X_BL * joint.X_PJ});
       else
         stack.push_back({child, -1, SE3d()});
@@ -143,11 +143,11 @@ void ModelAssembly::place_link(int link, int body, const SE3d& X_BL) {
 int ModelAssembly::open_body(const JointSpec& spec, int parent_body, const SE3d& X_BP) {
   Joint joint;
   joint.name = spec.name;
-  joint.type = joint_type(spec.kind);
+  joint.type = *moving_type(spec.kind);
   joint.parent = parent_body;
   joint.X_PJ = X_BP * spec.X_PJ;
   joint.axis = spec.axis;
-  joint.continuous = spec.kind == JointKind::continuous;
+  joint.continuous = spec.kind == "continuous";
   model_.joints.push_back(joint);
   model_.inertias.emplace_back();
   spec_of_.push_back(&spec);
@@ -200,7 +200,8 @@ void ModelAssembly::resolve_mimic(int i) {
     if (++steps > in_.joints_.size()) throw InputError(what + " mimics, through other joints, itself");
     spec = &in_.joints_[found->second];
   }
-  if (spec->kind != JointKind::revolute && spec->kind != JointKind::continuous && spec->kind != JointKind::prismatic)
+  const std::optional<JointType> type = moving_type(spec->kind);
+  if (!type || joint_layout(*type).n_q != 1)
     throw InputError(what + " mimics " + quoted(spec->name) +
                      ", which is neither revolute, continuous nor prismatic and so has no position to copy");
   const auto source = std::find(spec_of_.begin(), spec_of_.end(), spec) - spec_of_.begin();

@@ -2,7 +2,6 @@
 #include "model/builder.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/error.h"
@@ -12,8 +11,6 @@
 namespace robosim {
 
 namespace {
-
-constexpr std::array<const char*, 6> kind_names{"revolute", "continuous", "prismatic", "fixed", "floating", "planar"};
 
 void require(bool ok, const std::string& text) {
   if (!ok) throw InputError(text);
@@ -40,11 +37,10 @@ void check_magnitudes(const std::vector<double>& values, const std::string& what
   for (double value : values) require(value >= 0, message(what, " is ", value, "; it must not be negative"));
 }
 
-void check_limits(JointSpec& joint, const std::string& what) {
+void check_limits(JointSpec& joint, const JointLayout& layout, const std::string& what) {
   constexpr double none = std::numeric_limits<double>::infinity();
-  if (joint.kind == JointKind::continuous && !(joint.lower.empty() && joint.upper.empty()))
+  if (joint.kind == "continuous" && !(joint.lower.empty() && joint.upper.empty()))
     throw InputError(what + ": a continuous joint has no position limits; make it revolute");
-  const JointLayout layout = joint_layout(joint.kind);
   expand(joint.lower, layout.n_q, -none, what + ": lower limit");
   expand(joint.upper, layout.n_q, none, what + ": upper limit");
   for (std::size_t i = 0; i < joint.lower.size(); ++i)
@@ -63,12 +59,16 @@ void check_limits(JointSpec& joint, const std::string& what) {
 
 }  // namespace
 
-JointKind joint_kind(std::string_view name) {
-  for (std::size_t i = 0; i < kind_names.size(); ++i)
-    if (name == kind_names[i]) return static_cast<JointKind>(i);
-  std::string valid;
-  for (const char* kind : kind_names) valid += std::string(valid.empty() ? "" : ", ") + kind;
-  throw InputError(message("unknown joint kind '", name, "'; valid are ", valid));
+std::optional<JointType> moving_type(const std::string& kind) {
+  if (kind == "fixed") return {};
+  if (kind == "continuous") return JointType::revolute;
+  std::string valid = "fixed, continuous";
+  for (const JointType type : joint_types) {
+    const std::string name = joint_layout(type).name;
+    if (kind == name) return type;
+    valid += ", " + name;
+  }
+  throw InputError("unknown joint kind '" + kind + "'; valid are " + valid);
 }
 
 ModelBuilder::ModelBuilder(std::string name, bool floating_base) : name_(std::move(name)), floating_base_(floating_base) {
@@ -96,20 +96,20 @@ void ModelBuilder::add_joint(JointSpec spec) {
   require(!joint_of_.contains(spec.name), what + " exists already");
   require(spec.parent != spec.child, what + ": parent and child are both link '" + spec.parent + "'");
   check_pose(spec.X_PJ, what + ": origin");
-  if (spec.kind != JointKind::fixed && spec.kind != JointKind::floating) {
+  const std::optional<JointType> type = moving_type(spec.kind);
+  if (type && type != JointType::floating) {
     const double length = norm(spec.axis);
     require(std::isfinite(length) && length > 1e-6,
             message(what, ": axis (", spec.axis.x, ", ", spec.axis.y, ", ", spec.axis.z, ") has no direction"));
     spec.axis *= 1 / length;
   }
-  if (spec.kind != JointKind::fixed) check_limits(spec, what);
+  if (type) check_limits(spec, joint_layout(*type), what);
   const std::pair<double, const char*> passive[] = {
       {spec.damping, "damping"}, {spec.friction, "friction"}, {spec.armature, "armature"}};
   for (const auto& [value, label] : passive)
     require(value >= 0 && std::isfinite(value), message(what, ": ", label, " is ", value, "; it must be a number >= 0"));
   if (spec.mimic) {
-    require(spec.kind == JointKind::revolute || spec.kind == JointKind::continuous || spec.kind == JointKind::prismatic,
-            what + ": only a revolute, continuous or prismatic joint can mimic another");
+    require(type && joint_layout(*type).n_q == 1, what + ": only a revolute, continuous or prismatic joint can mimic another");
     require(std::isfinite(spec.mimic->ratio) && std::isfinite(spec.mimic->offset),
             what + ": mimic multiplier and offset must be finite");
   }

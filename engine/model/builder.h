@@ -10,7 +10,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -19,10 +18,9 @@
 
 namespace robosim {
 
-enum class JointKind : std::uint8_t { revolute, continuous, prismatic, fixed, floating, planar };
-
-// Of the name that URDF uses; throws for any other.
-JointKind joint_kind(std::string_view name);
+// What a kind of joint is called: the name of its type, "fixed", or "continuous" for a revolute joint without limits.
+// Gives the type that moves the joint, none for a fixed one; throws for any other name.
+std::optional<JointType> moving_type(const std::string& kind);
 
 // Taken where no acceleration limit is given: robot descriptions have no place for one. The angular value is the one of
 // MoveIt's configuration for the UR arms.
@@ -42,7 +40,7 @@ struct MimicSpec {
 // Limits: empty for none (accelerations: the default), else one number per q (positions) or per v, or a single number for all.
 struct JointSpec {
   std::string name;
-  JointKind kind = JointKind::fixed;
+  std::string kind = "fixed";
   std::string parent, child;  // link names
   SE3d X_PJ;                  // joint frame in the parent link; the child link's frame is the joint frame at q = 0
   Vec3d axis{0, 0, 1};        // in the joint frame; scaled to unit length

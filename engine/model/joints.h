@@ -1,15 +1,15 @@
 // The one place that switches on the joint type.
 //
 // To add a joint type: write joints/x.h with a struct that offers what RevoluteJoint does, and add its name to JointType
-// (model.h) and its case here. In detail, for the joint's own q and v:
+// (model.h), to joint_types and to visit_joint here. In detail, for the joint's own q and v:
+//   name                                  as descriptions and ModelBuilder call it
 //   n_q, n_v, q_names, v_names, angular   how many numbers, their names, which v are angular (bit k)
 //   placement(axis, q)                    X_JC, child frame in joint frame
 //   column(axis, k)                       k-th column of the motion subspace: the velocity of the child at v[k] = 1, in the
 //                                         child frame, where it must be constant
 //   integrate, difference                 along a body-side velocity over unit time, and back
 //   sample(u, lower, upper, q)            a random q from n_q numbers uniform in [0, 1)
-// All of kinematics, dynamics and their tests are written once over visit_joint. A kind that users can name also needs its
-// row in joint_layout.h.
+// All of the builder, kinematics, dynamics and their test battery are written once over these two lists.
 #pragma once
 
 #include "model/joints/floating.h"
@@ -19,6 +19,8 @@
 #include "model/model.h"
 
 namespace robosim {
+
+inline constexpr JointType joint_types[] = {JointType::revolute, JointType::prismatic, JointType::planar, JointType::floating};
 
 // Calls f with the joint's type object (RevoluteJoint{} and so on).
 template <class F>

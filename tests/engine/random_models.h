@@ -1,5 +1,5 @@
-// Seeded random mechanisms: the battery that every kernel is tested on. It runs over all joint kinds, so that a new one is
-// covered by joining joint_kinds.
+// Seeded random mechanisms: the battery that every kernel is tested on. It runs over joint_types, so that a new type is
+// covered by being in that list.
 #pragma once
 
 #include <random>
@@ -9,15 +9,19 @@
 #include "base/error.h"
 #include "dynamics/configuration.h"
 #include "model/builder.h"
+#include "model/joint_layout.h"
 #include "spatial/lie.h"
 
 namespace robosim::testing {
 
 using Numbers = std::vector<double>;
 
-inline constexpr JointKind joint_kinds[] = {JointKind::revolute, JointKind::continuous, JointKind::prismatic, JointKind::planar,
-                                            JointKind::floating};
-inline constexpr const char* kind_labels[] = {"revolute", "continuous", "prismatic", "planar", "floating"};
+// Every kind of moving joint.
+inline std::vector<std::string> joint_kinds() {
+  std::vector<std::string> kinds{"continuous"};
+  for (const JointType type : joint_types) kinds.push_back(joint_layout(type).name);
+  return kinds;
+}
 
 class Random {
  public:
@@ -64,7 +68,7 @@ struct Case {
 };
 
 // A tree of `n` links whose joints take the given kinds in turn; every third link also carries a welded one.
-inline ModelBuilder random_tree(const std::string& name, Random& random, const std::vector<JointKind>& kinds, int n, bool chain,
+inline ModelBuilder random_tree(const std::string& name, Random& random, const std::vector<std::string>& kinds, int n, bool chain,
                                 bool floating_base) {
   ModelBuilder builder(name, floating_base);
   builder.add_link("l0", random.inertia());
@@ -102,14 +106,14 @@ inline Model mimic_tree(bool free) {
   link(0);
   struct Row {
     int parent;
-    JointKind kind;
+    const char* kind;
     const char* source;
     double ratio, offset;
   };
-  const Row rows[] = {{0, JointKind::revolute, "", 0, 0},     {1, JointKind::revolute, "j1", -0.7, 0.2},
-                      {2, JointKind::prismatic, "j1", 0.3, 0}, {0, JointKind::revolute, "j6", 1.5, -0.1},
-                      {4, JointKind::planar, "", 0, 0},        {5, JointKind::prismatic, "", 0, 0},
-                      {6, JointKind::revolute, "j2", 2, 0.5},  {7, JointKind::continuous, "", 0, 0}};
+  const Row rows[] = {{0, "revolute", "", 0, 0},     {1, "revolute", "j1", -0.7, 0.2},
+                      {2, "prismatic", "j1", 0.3, 0}, {0, "revolute", "j6", 1.5, -0.1},
+                      {4, "planar", "", 0, 0},        {5, "prismatic", "", 0, 0},
+                      {6, "revolute", "j2", 2, 0.5},  {7, "continuous", "", 0, 0}};
   int i = 0;
   for (const Row& row : rows) {
     link(++i);
@@ -128,10 +132,9 @@ inline Model mimic_tree(bool free) {
 inline std::vector<Case> battery() {
   std::vector<Case> cases;
   Random random(7);
-  const std::vector<JointKind> all(std::begin(joint_kinds), std::end(joint_kinds));
-  for (std::size_t k = 0; k < all.size(); ++k)
-    cases.push_back({kind_labels[k], random_tree(kind_labels[k], random, {all[k]}, 3, true, false).build({})});
-  cases.push_back({"chain", random_tree("chain", random, {JointKind::revolute}, 7, true, false).build({})});
+  const std::vector<std::string> all = joint_kinds();
+  for (const std::string& kind : all) cases.push_back({kind, random_tree(kind, random, {kind}, 3, true, false).build({})});
+  cases.push_back({"chain", random_tree("chain", random, {"revolute"}, 7, true, false).build({})});
   cases.push_back({"tree", random_tree("tree", random, all, 13, false, false).build({})});
   cases.push_back({"free-flying tree", random_tree("flying", random, all, 12, false, true).build({})});
   cases.push_back({"mimic", mimic_tree(false)});

@@ -10,6 +10,7 @@
 namespace robosim {
 
 struct FloatingJoint {
+  static constexpr const char* name = "floating";
   static constexpr int n_q = 7, n_v = 6;
   static constexpr const char* q_names[] = {"x", "y", "z", "qx", "qy", "qz", "qw"};
   static constexpr const char* v_names[] = {"vx", "vy", "vz", "wx", "wy", "wz"};

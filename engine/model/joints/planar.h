@@ -10,6 +10,7 @@
 namespace robosim {
 
 struct PlanarJoint {
+  static constexpr const char* name = "planar";
   static constexpr int n_q = 3, n_v = 3;
   static constexpr const char *q_names[] = {"x", "y", "theta"}, *v_names[] = {"vx", "vy", "omega"};
   static constexpr unsigned angular = 0b100;

@@ -7,6 +7,7 @@
 namespace robosim {
 
 struct PrismaticJoint {
+  static constexpr const char* name = "prismatic";
   static constexpr int n_q = 1, n_v = 1;
   static constexpr const char *q_names[] = {""}, *v_names[] = {""};
   static constexpr unsigned angular = 0b0;

@@ -8,6 +8,7 @@
 namespace robosim {
 
 struct RevoluteJoint {
+  static constexpr const char* name = "revolute";
   static constexpr int n_q = 1, n_v = 1;
   static constexpr const char *q_names[] = {""}, *v_names[] = {""};
   static constexpr unsigned angular = 0b1;
