@@ -71,7 +71,7 @@ class SearchQuery:
     lower: FloatArray
     upper: FloatArray
     seed: int = 0
-    max_iterations: int = 100_000
+    max_iterations: int = 1_000_000
     deadline_s: float = float("inf")
     resolution: float = 0.005
 

@@ -16,7 +16,7 @@ __all__ = ["MAX_ITERATIONS", "RESOLUTION", "SHORTCUT_ITERATIONS", "path_length",
 
 FloatArray = NDArray[np.float64]
 RESOLUTION = 0.005  # [m] of collider motion, see _engine.CollisionScene.edge_free
-MAX_ITERATIONS = 100_000
+MAX_ITERATIONS = 1_000_000  # most only draw a sample; a search without a way out takes seconds to do them all
 SHORTCUT_ITERATIONS = 40  # more shorten a path by a few per cent, at a millisecond per 40
 
 
