@@ -17,7 +17,7 @@
 // accelerations are averages of ones within their limits, and d3q(t) = (ddq(t) - ddq(t - T)) / T is at most the jerk limit.
 // It is exactly piecewise quintic with continuous acceleration, T longer, and leaves the path by at most max|ddq| T^2 / 24.
 //
-// Cost: 0.05 to 0.3 ms for a 6-DoF path of ten corners; with active torque limits about 1 ms.
+// Cost for a 6-DoF path of ten corners and 40 rad: 0.1 ms; 0.4 ms more to see that no torque exceeds; 6 ms where torques bind.
 #pragma once
 
 #include <string>
@@ -34,7 +34,7 @@ enum class TimingStatus : unsigned char {
   start_velocity,     // not along the path, or too fast to follow it
   end_velocity,       // not along the path, or too fast
   torque_limit,       // torque limits cannot be kept, not even slowly
-  jerk_start_velocity // a jerk limit needs a start and an end at rest: put a brake() before
+  jerk_start_velocity  // a jerk limit needs a start and an end at rest: put a brake() before
 };
 
 const char* to_string(TimingStatus status);
