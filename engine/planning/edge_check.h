@@ -46,34 +46,40 @@ class EdgeChecker {
   std::int64_t samples() const { return samples_; }  // configurations looked at so far
 
  private:
-  // A pair that an interval has to prove free, except for what its ends already cover: lengths of t from the left and right end.
-  // item >= 0: single_pairs()[item]; otherwise a node of the tree of groups()[group].
+  // What an interval has to prove free, except for what its ends already cover: lengths of t from the left and right end.
+  // kind >= 0: groups()[kind] with the node `item` of its tree; otherwise single_pairs()[item] or clusters()[item].
+  static constexpr int single = -1, cluster = -2;
   struct Entry {
-    int item = 0, group = 0;
+    int item = 0, kind = single;
     double left = 0, right = 0;
   };
   struct Interval {
     double t0 = 0, t1 = 0;
     std::size_t first = 0, count = 0;  // entries
   };
-  enum class Outcome : std::uint8_t { cleared, open, split, touching };
-
-  // What the placed configuration proves for one entry of an interval of half-width `half`.
-  struct Proof {
-    Outcome outcome = Outcome::cleared;
-    double cover = 0;    // open: nothing happens within this length of t on each side
-    int a = -1, b = -1;  // touching: the objects
+  // A pair of objects that the cheap bounds have not cleared.
+  struct Candidate {
+    Entry entry;
+    int a = 0, b = 0;
+    double motion = 0, enough = 0, bound = 0;  // `bound` on the distance has to exceed `enough` to clear it
   };
-  Proof examine(const Entry& entry, double half, double floor_factor, double resolution);
+
+  void sift(const Entry& entry);
+  void split(const Entry& entry);
+  void keep_open(const Entry& entry, double bound, double motion);
+  bool touches(const Candidate& candidate);
 
   const CollisionScene* scene_;
   SceneQuery query_;
   MotionBound motion_;
   Line line_;
-  std::vector<Entry> root_;  // every pair that can move
+  std::vector<Entry> root_;  // everything that can move
   std::vector<Entry> entries_, right_, pending_;
+  std::vector<Candidate> suspects_, others_;  // cheap bounds not positive, positive
   std::vector<Interval> queue_;
   std::vector<double> q_, rate_;
+  double half_ = 0, floor_factor_ = 0, resolution_ = 0;  // of the interval at hand
+  bool is_last_ = false;
   std::int64_t samples_ = 0;
 };
 

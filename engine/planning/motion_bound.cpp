@@ -8,57 +8,68 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// A segment and a radius that contain the cover: along its longest side, with the diagonal of the other two as the radius.
-void enclose(const Cover& cover, Vec3d ends[2], double& radius) {
-  const Vec3d& e = cover.half_extents;
-  const int axis = e.x >= e.y && e.x >= e.z ? 0 : (e.y >= e.z ? 1 : 2);
-  Vec3d along;
-  along[axis] = e[axis];
-  ends[0] = cover.centre - along;
-  ends[1] = cover.centre + along;
-  radius = norm(e - along) + cover.radius;
-}
-
 }  // namespace
 
 MotionBound::MotionBound(const CollisionScene& scene)
-    : scene_(&scene),
-      last_(scene.objects().size(), 0),
-      first_(scene.objects().size(), 0),
-      joint_of_slot_(1, 0),
-      joints_(scene.model().joints.size()),
-      axis_(scene.model().joints.size()) {
+    : scene_(&scene), joint_of_slot_(1, 0), joints_(scene.model().joints.size()), axis_(scene.model().joints.size()) {
   const Model& model = scene.model();
-  for (std::size_t i = 0; i < scene.objects().size(); ++i) {
-    const SceneObject& object = scene.objects()[i];
-    if (object.body == 0) continue;
-    Reach reach;
-    Vec3d ends[2];
-    enclose(object.cover, ends, reach.radius);
-    for (int k = 0; k < 2; ++k) reach.p_B[k] = object.X_BO * ends[k];
-    reach.body = object.body;
-    reach.first = static_cast<int>(joint_of_slot_.size());
-    for (int body = object.body; body != 0; body = model.joints[at(body)].parent) joint_of_slot_.push_back(body);
-    reach.count = static_cast<int>(joint_of_slot_.size()) - reach.first;
-    first_[i] = reach.first;
-    last_[i] = reach.first + reach.count - 1;
-    reaches_.push_back(reach);
+  std::vector<int> item_of_body(at(model.n_bodies()), -1);
+  for (int body = 1; body < model.n_bodies(); ++body) {
+    if (scene.body_ball(body).radius < 0) continue;
+    const Aabb& box = scene.body_box(body);
+    item_of_body[at(body)] = add_item(body, 0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower), 0, SE3d());
+  }
+  for (const SceneObject& object : scene.objects()) {
+    const Cover& cover = object.cover;
+    const int item =
+        object.body == 0 ? -1 : add_item(object.body, cover.centre, cover.half_extents, cover.radius, object.X_BO);
+    item_of_object_.push_back(item);
+    last_.push_back(item < 0 ? 0 : items_[at(item)].first + items_[at(item)].count - 1);
   }
   bound_.assign(joint_of_slot_.size(), 0);
 
-  // The slot of the last joint above `object` that is below the body `top`.
-  const auto slot_below = [&](int object, int top) {
-    if (scene.object(object).body == top) return 0;
-    int slot = first_[at(object)];
-    while (model.joints[at(joint_of_slot_[at(slot)])].parent != top) ++slot;
-    return slot;
-  };
-  for (const CollisionScene::Pair& pair : scene.single_pairs()) {
-    // Parents have smaller numbers, so the later body of the two climbs until they meet.
-    int a = scene.object(pair.a).body, b = scene.object(pair.b).body;
+  // Parents have smaller numbers, so the later body of the two climbs until they meet.
+  const auto meeting = [&](int a, int b) {
     while (a != b) (a > b ? a : b) = model.joints[at(a > b ? a : b)].parent;
-    slots_.push_back({slot_below(pair.a, a), slot_below(pair.b, a)});
-  }
+    return a;
+  };
+  const auto slots = [&](int item_a, int item_b) {
+    const int top = meeting(item_a < 0 ? 0 : items_[at(item_a)].body, item_b < 0 ? 0 : items_[at(item_b)].body);
+    Slots s{item_a, slot_below(item_a, top), item_b, slot_below(item_b, top)};
+    if (s.a == 0) s.item_a = -1;
+    if (s.b == 0) s.item_b = -1;
+    return s;
+  };
+  for (const auto& pair : scene.single_pairs())
+    pairs_.push_back(slots(item_of_object_[at(pair.a)], item_of_object_[at(pair.b)]));
+  for (const auto& cluster : scene.clusters())
+    clusters_.push_back(slots(item_of_body[at(cluster.body_a)], item_of_body[at(cluster.body_b)]));
+}
+
+// The box is contained in a segment along its longest side and a radius: half the diagonal of the other two sides.
+int MotionBound::add_item(int body, const Vec3d& centre, const Vec3d& half_extents, double radius, const SE3d& X) {
+  const Vec3d& e = half_extents;
+  const int axis = e.x >= e.y && e.x >= e.z ? 0 : (e.y >= e.z ? 1 : 2);
+  Vec3d along;
+  along[axis] = e[axis];
+  Item item;
+  item.p_B[0] = X * (centre - along);
+  item.p_B[1] = X * (centre + along);
+  item.radius = norm(e - along) + radius;
+  item.body = body;
+  item.first = static_cast<int>(joint_of_slot_.size());
+  for (int b = body; b != 0; b = scene_->model().joints[at(b)].parent) joint_of_slot_.push_back(b);
+  item.count = static_cast<int>(joint_of_slot_.size()) - item.first;
+  items_.push_back(item);
+  return static_cast<int>(items_.size()) - 1;
+}
+
+// The slot of the last joint above an item that is below the body `top`; 0 when there is none.
+int MotionBound::slot_below(int item, int top) const {
+  if (item < 0 || items_[at(item)].body == top) return 0;
+  int slot = items_[at(item)].first;
+  while (scene_->model().joints[at(joint_of_slot_[at(slot)])].parent != top) ++slot;
+  return slot;
 }
 
 void MotionBound::set_joint_motion(const double* delta_q) {
@@ -88,27 +99,35 @@ void MotionBound::set_joint_motion(const double* delta_q) {
 
 void MotionBound::update(const SceneQuery& query) {
   const Model& model = scene_->model();
-  const auto& X_WB = query.data().X_WB;
+  X_WB_ = &query.data().X_WB;
   for (int j = 1; j < model.n_bodies(); ++j)
-    if (joints_[at(j)].turn > 0) axis_[at(j)] = X_WB[at(j)].R * model.joints[at(j)].axis;
-  for (const Reach& reach : reaches_) {
-    const SE3d& X = X_WB[at(reach.body)];
-    const Vec3d p0 = X * reach.p_B[0], p1 = X * reach.p_B[1];
-    double sum = 0;
-    for (int slot = reach.first; slot < reach.first + reach.count; ++slot) {
-      const int j = joint_of_slot_[at(slot)];
-      const JointMotion& motion = joints_[at(j)];
-      if (motion.turn > 0) {
-        const Vec3d r0 = p0 - X_WB[at(j)].p, r1 = p1 - X_WB[at(j)].p;
-        const bool any_axis = model.joints[at(j)].type == JointType::floating;
-        const double s0 = squared_norm(any_axis ? r0 : cross(axis_[at(j)], r0));
-        const double s1 = squared_norm(any_axis ? r1 : cross(axis_[at(j)], r1));
-        sum += motion.turn * (std::sqrt(std::max(s0, s1)) + reach.radius);
-      }
-      sum += motion.slide;
-      bound_[at(slot)] = sum;
-    }
+    if (joints_[at(j)].turn > 0) axis_[at(j)] = (*X_WB_)[at(j)].R * model.joints[at(j)].axis;
+  // After 2^32 - 1 updates the counter starts again, and no old stamp may look new.
+  if (++now_ == 0) {
+    for (Item& item : items_) item.stamp = 0;
+    now_ = 1;
   }
+}
+
+void MotionBound::work_out(Item& item) {
+  const std::vector<SE3d>& X_WB = *X_WB_;
+  const SE3d& X = X_WB[at(item.body)];
+  const Vec3d p0 = X * item.p_B[0], p1 = X * item.p_B[1];
+  double sum = 0;
+  for (int slot = item.first; slot < item.first + item.count; ++slot) {
+    const int j = joint_of_slot_[at(slot)];
+    const JointMotion& motion = joints_[at(j)];
+    if (motion.turn > 0) {
+      const Vec3d r0 = p0 - X_WB[at(j)].p, r1 = p1 - X_WB[at(j)].p;
+      const bool any_axis = scene_->model().joints[at(j)].type == JointType::floating;
+      const double s0 = squared_norm(any_axis ? r0 : cross(axis_[at(j)], r0));
+      const double s1 = squared_norm(any_axis ? r1 : cross(axis_[at(j)], r1));
+      sum += motion.turn * (std::sqrt(std::max(s0, s1)) + item.radius);
+    }
+    sum += motion.slide;
+    bound_[at(slot)] = sum;
+  }
+  item.stamp = now_;
 }
 
 bool MotionBound::driven(int first, int last, const std::vector<char>& driven_q) const {
@@ -122,13 +141,14 @@ bool MotionBound::driven(int first, int last, const std::vector<char>& driven_q)
 }
 
 bool MotionBound::moves(int object, const std::vector<char>& driven_q) const {
-  return last_[at(object)] > 0 && driven(first_[at(object)], last_[at(object)], driven_q);
+  const int item = item_of_object_[at(object)];
+  return item >= 0 && driven(items_[at(item)].first, last_[at(object)], driven_q);
 }
 
-bool MotionBound::moves_pair(int i, const std::vector<char>& driven_q) const {
-  const CollisionScene::Pair& pair = scene_->single_pairs()[at(i)];
-  const Slots& s = slots_[at(i)];
-  return (s.a > 0 && driven(first_[at(pair.a)], s.a, driven_q)) || (s.b > 0 && driven(first_[at(pair.b)], s.b, driven_q));
+bool MotionBound::moves_cluster(int i, const std::vector<char>& driven_q) const {
+  const Slots& s = clusters_[at(i)];
+  return (s.item_a >= 0 && driven(items_[at(s.item_a)].first, s.a, driven_q)) ||
+         (s.item_b >= 0 && driven(items_[at(s.item_b)].first, s.b, driven_q));
 }
 
 }  // namespace robosim

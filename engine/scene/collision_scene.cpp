@@ -1,16 +1,18 @@
 #include "scene/collision_scene.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <stdexcept>
-#include <unordered_map>
 
 namespace robosim {
 namespace {
 
 // A half-space is covered by a box as deep as anything stands.
 constexpr double half_space_depth = 1e6;
+constexpr int max_balls = 8;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Tight where rounding makes it so; any other shape by its box.
@@ -20,6 +22,22 @@ Cover cover_of(const Shape& shape) {
   if (shape.type == ShapeType::half_space) return {{0, 0, -half_space_depth}, {infinity, infinity, half_space_depth}, 0};
   const Aabb box = bounding_box(shape, SE3d());
   return {0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower), 0};
+}
+
+// Equal balls in a row along the cover's longest side, about as many as it is longer than wide.
+void fill_balls(const Cover& cover, SceneObject& object) {
+  const Vec3d& e = cover.half_extents;
+  const int axis = e.x >= e.y && e.x >= e.z ? 0 : (e.y >= e.z ? 1 : 2);
+  Vec3d along;
+  along[axis] = e[axis];
+  const double length = e[axis], width = norm(e - along);
+  if (!std::isfinite(length)) return;
+  const int n = std::clamp(width > 0 ? static_cast<int>(std::ceil(1.5 * length / width)) : max_balls, 1, max_balls);
+  const double radius = std::hypot(width, length / n) + cover.radius;
+  object.slack = 0.5 * (std::min(radius, object.ball_radius) - std::min({e.x, e.y, e.z}) - cover.radius);
+  if (n == 1 || radius >= object.ball_radius) return;  // no better than the one ball
+  for (int i = 0; i < n; ++i)
+    object.balls.push_back({object.X_BO * (cover.centre + ((2 * i + 1.0) / n - 1) * along), radius});
 }
 
 }  // namespace
@@ -39,14 +57,52 @@ CollisionScene::CollisionScene(const Model& model, std::vector<ExtraObject> extr
     if (a < 0 || b < 0 || a >= n || b >= n || a == b)
       throw std::invalid_argument("pair (" + std::to_string(a) + ", " + std::to_string(b) +
                                   ") does not name two different objects; there are " + std::to_string(n));
+  bound_bodies();
   sort_pairs();
+  make_clusters();
 }
 
 void CollisionScene::add_object(const std::string& name, const Shape& shape, int body, const SE3d& X_BO) {
   if (shape.type == ShapeType::half_space && body != 0)
     throw std::invalid_argument("half-space '" + name + "' is attached to a moving body; only obstacles may be unbounded");
   const Ball ball = bounding_ball(shape);
-  objects_.push_back({name, shape, body, X_BO, X_BO * ball.centre, ball.radius, cover_of(shape)});
+  objects_.push_back({name, shape, body, X_BO, X_BO * ball.centre, ball.radius, {}, 0, cover_of(shape)});
+  fill_balls(objects_.back().cover, objects_.back());
+}
+
+void CollisionScene::bound_bodies() {
+  const Aabb nothing{{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}};
+  body_boxes_.assign(static_cast<std::size_t>(model_->n_bodies()), nothing);
+  body_balls_.assign(body_boxes_.size(), {{}, -1});
+  for (const SceneObject& object : objects_) {
+    Aabb& box = body_boxes_[static_cast<std::size_t>(object.body)];
+    if (object.body != 0) box = hull(box, bounding_box(object.shape, object.X_BO));
+  }
+  for (const SceneObject& object : objects_) {
+    if (object.body == 0) continue;
+    const Aabb& box = body_boxes_[static_cast<std::size_t>(object.body)];
+    Ball& ball = body_balls_[static_cast<std::size_t>(object.body)];
+    ball.centre = 0.5 * (box.lower + box.upper);
+    ball.radius = std::max(ball.radius, norm(object.p_BC - ball.centre) + object.ball_radius);
+  }
+}
+
+// Sorts the single pairs by their bodies and marks the runs.
+void CollisionScene::make_clusters() {
+  for (Pair& pair : single_)
+    if (object(pair.a).body < object(pair.b).body) std::swap(pair.a, pair.b);
+  const auto key = [&](const Pair& p) {
+    const int body_b = object(p.b).body;
+    return std::array<int, 3>{object(p.a).body, body_b, body_b == 0 ? p.b : -1};
+  };
+  std::stable_sort(single_.begin(), single_.end(), [&](const Pair& p, const Pair& q) { return key(p) < key(q); });
+  for (std::size_t i = 0; i < single_.size(); ++i) {
+    if (i == 0 || key(single_[i]) != key(single_[i - 1])) {
+      const auto [body_a, body_b, b] = key(single_[i]);
+      clusters_.push_back({body_a, body_b, b, static_cast<int>(i), 0});
+    }
+    ++clusters_.back().count;
+  }
 }
 
 void CollisionScene::sort_pairs() {

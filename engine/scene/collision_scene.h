@@ -3,11 +3,11 @@
 // Immutable once built, so threads share it; what a query changes lives in a SceneQuery. Objects 0 .. n_colliders - 1 are
 // the model's colliders, then come the extras: obstacles fixed to the world (body 0) and objects attached to a moving body.
 //
-// Each object carries two simple sets that contain it, from which every query takes cheap lower bounds before it asks for
-// exact shapes:
-//   ball   a point and a radius
+// Queries take cheap lower bounds from simple sets that contain an object before they ask for exact shapes:
+//   ball   a point and a radius; also one about all objects of a body together
+//   balls  a row of smaller balls along the object's longest side
 //   cover  all points within `radius` of a box: exact for sphere, box and capsule
-// A distance between a ball's centre and a cover costs about 5 ns, an exact distance 100 ns and more.
+// A distance between a ball's centre and a cover costs about 5 ns, an exact distance 100 ns to 1 us.
 #pragma once
 
 #include <string>
@@ -33,6 +33,8 @@ struct SceneObject {
   SE3d X_BO;
   Vec3d p_BC;              // centre of the ball, in the body frame
   double ball_radius = 0;  // [m]; infinite for a half-space
+  std::vector<Ball> balls; // in the body frame
+  double slack = 0;        // how far the balls stand off the cover at most, about [m]
   Cover cover;
 };
 
@@ -50,6 +52,10 @@ class CollisionScene {
   struct Pair {
     int a = 0, b = 0, index = 0;
   };
+  // All single pairs [first, first + count) between two bodies, or between a body and one obstacle `b` (body_b = 0).
+  struct Cluster {
+    int body_a = 0, body_b = 0, b = -1, first = 0, count = 0;
+  };
   // One moving object against all obstacles of a tree.
   struct Group {
     int object = 0, bvh = 0;
@@ -64,11 +70,16 @@ class CollisionScene {
   const std::vector<std::pair<int, int>>& pairs() const { return pairs_; }
 
   // The same pairs, sorted by how queries treat them.
-  // single: moving pairs tested one by one. grouped: a moving object with more obstacles than `group_threshold`, through a tree.
+  // single: moving pairs tested one by one, in clusters. groups: a moving object with more obstacles than `group_threshold`, through a tree.
   // fixed: pairs that never move against each other (both on one body).
   const std::vector<Pair>& single_pairs() const { return single_; }
+  const std::vector<Cluster>& clusters() const { return clusters_; }
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<Pair>& fixed_pairs() const { return fixed_; }
+  // About all objects of a body, in its frame; radius negative when it has none.
+  const Ball& body_ball(int body) const { return body_balls_[static_cast<std::size_t>(body)]; }
+  // The box of all objects of a body, in its frame.
+  const Aabb& body_box(int body) const { return body_boxes_[static_cast<std::size_t>(body)]; }
   const StaticBvh& bvh(int i) const { return trees_[static_cast<std::size_t>(i)]; }
   // The first fixed pair that overlaps, or -1: then every configuration collides. An index into pairs().
   int overlapping_fixed_pair() const { return overlapping_fixed_pair_; }
@@ -77,13 +88,18 @@ class CollisionScene {
 
  private:
   void add_object(const std::string& name, const Shape& shape, int body, const SE3d& X_BO);
+  void bound_bodies();
   void sort_pairs();
+  void make_clusters();
 
   const Model* model_;
   std::vector<SceneObject> objects_;
   std::vector<std::pair<int, int>> pairs_;
   std::vector<Pair> single_, fixed_;
+  std::vector<Cluster> clusters_;
   std::vector<Group> groups_;
+  std::vector<Ball> body_balls_;
+  std::vector<Aabb> body_boxes_;
   std::vector<StaticBvh> trees_;
   int overlapping_fixed_pair_ = -1;
 };

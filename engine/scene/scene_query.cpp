@@ -13,6 +13,7 @@ SceneQuery::SceneQuery(const CollisionScene& scene)
     : scene_(&scene),
       data_(scene.model()),
       centres_(scene.objects().size()),
+      body_centres_(static_cast<std::size_t>(scene.model().n_bodies())),
       X_WO_(scene.objects().size()),
       stamp_(scene.objects().size(), 0),
       caches_(scene.single_pairs().size()) {
@@ -30,6 +31,7 @@ void SceneQuery::place(const double* q) {
     const SceneObject& object = scene_->objects()[i];
     if (object.body != 0) centres_[i] = data_.X_WB[static_cast<std::size_t>(object.body)] * object.p_BC;
   }
+  for (std::size_t i = 1; i < body_centres_.size(); ++i) body_centres_[i] = data_.X_WB[i] * scene_->body_ball(static_cast<int>(i)).centre;
   // After 2^32 - 1 calls the counter starts again, and no old stamp may look new.
   if (++now_ == 0) {
     std::fill(stamp_.begin(), stamp_.end(), 0);
@@ -40,9 +42,12 @@ void SceneQuery::place(const double* q) {
 template <class Margin, class Visit>
 bool SceneQuery::visit_near(Margin&& margin, Visit&& visit) {
   const auto& single = scene_->single_pairs();
-  for (std::size_t k = 0; k < single.size(); ++k) {
-    const int a = single[k].a, b = single[k].b;
-    if (coarse_distance(a, b) <= margin() && visit(a, b, static_cast<int>(k))) return true;
+  for (const CollisionScene::Cluster& cluster : scene_->clusters()) {
+    if (cluster_distance(cluster) > margin()) continue;
+    for (int k = cluster.first; k < cluster.first + cluster.count; ++k) {
+      const auto [a, b, index] = single[static_cast<std::size_t>(k)];
+      if (coarse_distance(a, b) <= margin() && finer_distance(a, b) <= margin() && visit(a, b, k)) return true;
+    }
   }
   for (const CollisionScene::Group& group : scene_->groups()) {
     const Aabb box = bounding_box(scene_->object(group.object).shape, X_WO(group.object));

@@ -4,6 +4,7 @@
 // use. Every question first takes lower bounds from balls and covers, then asks for exact shapes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -43,13 +44,17 @@ class SceneQuery {
   // Centre of an object's ball, in W.
   const Vec3d& centre(int object) const { return centres_[static_cast<std::size_t>(object)]; }
   const SE3d& X_WO(int object);
-  // Lower bound on the distance between two objects from their balls and covers; negative or zero says nothing.
+  // Lower bounds on distances; negative or zero says nothing. Of all pairs of a cluster, from the balls about whole bodies;
+  // of two objects, from their balls and covers, and closer from the rows of balls.
+  double cluster_distance(const CollisionScene::Cluster& cluster);
   double coarse_distance(int a, int b);
+  double finer_distance(int a, int b);
   // Lower bound up to `enough` on the distance of two objects, 0 when they overlap (see geometry/query.h). `single`: place in
   // scene().single_pairs(), whose cache it uses, or -1.
   double distance_bound(double enough, int a, int b, int single);
 
  private:
+  double row_distance(int a, int b);
   // Calls visit(a, b, single) for every pair that may be closer than margin(); stops when it returns true, and says so.
   template <class Margin, class Visit>
   bool visit_near(Margin&& margin, Visit&& visit);
@@ -57,6 +62,7 @@ class SceneQuery {
   const CollisionScene* scene_;
   Data<double> data_;
   std::vector<Vec3d> centres_;        // of the balls, in W, per object
+  std::vector<Vec3d> body_centres_;   // of the balls about bodies, in W
   std::vector<SE3d> X_WO_;            // per object
   std::vector<std::uint32_t> stamp_;  // the place() call in which X_WO was worked out, per object
   std::vector<PairCache> caches_;     // per single pair
@@ -90,6 +96,30 @@ inline double SceneQuery::coarse_distance(int a, int b) {
   const double from_b = distance(B.cover, X_WO(b).inverse_times(centre(a))) - A.ball_radius;
   const double from_a = distance(A.cover, X_WO(a).inverse_times(centre(b))) - B.ball_radius;
   return (from_a > from_b ? from_a : from_b) - rounding_slack;
+}
+
+inline double SceneQuery::cluster_distance(const CollisionScene::Cluster& cluster) {
+  const Vec3d& p_a = body_centres_[static_cast<std::size_t>(cluster.body_a)];
+  const double r_a = scene_->body_ball(cluster.body_a).radius;
+  if (cluster.b >= 0) return distance(scene_->object(cluster.b).cover, X_WO(cluster.b).inverse_times(p_a)) - r_a - rounding_slack;
+  const Vec3d& p_b = body_centres_[static_cast<std::size_t>(cluster.body_b)];
+  return norm(p_b - p_a) - r_a - scene_->body_ball(cluster.body_b).radius - rounding_slack;
+}
+
+// From the row of balls of a to the cover of b.
+inline double SceneQuery::row_distance(int a, int b) {
+  const SceneObject &A = scene_->object(a), &B = scene_->object(b);
+  const SE3d &X_WA = data_.X_WB[static_cast<std::size_t>(A.body)], &X_WB = X_WO(b);
+  double least = std::numeric_limits<double>::infinity();
+  for (const Ball& ball : A.balls) least = std::min(least, distance(B.cover, X_WB.inverse_times(X_WA * ball.centre)) - ball.radius);
+  return least - rounding_slack;
+}
+
+inline double SceneQuery::finer_distance(int a, int b) {
+  double bound = -std::numeric_limits<double>::infinity();
+  if (!scene_->object(a).balls.empty()) bound = row_distance(a, b);
+  if (!scene_->object(b).balls.empty() && scene_->object(b).body != 0) bound = std::max(bound, row_distance(b, a));
+  return bound;
 }
 
 inline double SceneQuery::distance_bound(double enough, int a, int b, int single) {
