@@ -14,7 +14,7 @@ void Line::set(const double* q0, const double* q1) {
   for (std::size_t k = 0; k < size(); ++k) {
     q0_[k] = q0[k];
     q1_[k] = q1[k];
-    rate_[k] = std::abs(q1[k] - q0[k]);
+    speed_[k] = std::abs(q1[k] - q0[k]);
   }
   for (const Joint& joint : model_->joints) {
     if (joint.type != JointType::floating || joint.n_q < 7) continue;
@@ -27,7 +27,7 @@ void Line::set(const double* q0, const double* q1) {
     if (dot < 0)
       for (int k = 0; k < 4; ++k) b[k] = -b[k];
     const double middle = std::sqrt(0.5 * (1 + std::abs(dot)));
-    for (int k = 0; k < 4; ++k) rate_[at(joint.q_index + 3 + k)] = std::abs(b[k] - a[k]) / middle;
+    for (int k = 0; k < 4; ++k) speed_[at(joint.q_index + 3 + k)] = std::abs(b[k] - a[k]) / middle;
   }
 }
 
@@ -35,7 +35,14 @@ void Line::position(double t, double* q) const {
   for (std::size_t k = 0; k < size(); ++k) q[k] = q0_[k] + t * (q1_[k] - q0_[k]);
 }
 
-void Line::speed(double, double, double* rate) const { std::copy(rate_.begin(), rate_.end(), rate); }
+void Line::spread(double t0, double t1, Spread& out) const {
+  const double half = 0.5 * (t1 - t0);
+  for (std::size_t k = 0; k < size(); ++k) {
+    out.span[k] = half * speed_[k];
+    out.step[k] = half * (q1_[k] - q0_[k]);
+    out.bend[k] = 0;
+  }
+}
 
 PiecewisePolynomial::PiecewisePolynomial(const double* breaks, int pieces, const double* coefficients, int order,
                                          const int* columns, int n_columns, const double* q_rest, int n_q)
@@ -50,7 +57,7 @@ PiecewisePolynomial::PiecewisePolynomial(const double* breaks, int pieces, const
       whole_(at(pieces * n_columns)) {
   for (int i = 0; i < pieces; ++i)
     for (int c = 0; c < n_columns; ++c)
-      whole_[at(i * n_columns + c)] = speed_of_piece(i, c, 0, breaks[i + 1] - breaks[i]);
+      whole_[at(i * n_columns + c)] = derivative_bound(1, i, c, 0, breaks[i + 1] - breaks[i]);
 }
 
 int PiecewisePolynomial::piece_at(double t) const {
@@ -70,41 +77,56 @@ void PiecewisePolynomial::position(double t, double* q) const {
   }
 }
 
-double PiecewisePolynomial::speed_of_piece(int i, int column, double u0, double u1) const {
+double PiecewisePolynomial::derivative_bound(int m, int i, int column, double u0, double u1) const {
   // The derivative's coefficients about u0, in units of the interval's length: p(u0 + s L) = sum_j a_j s^j.
   const double* c = coefficients_ + at(i) * at(order_) * at(n_columns_) + column;
-  const int degree = order_ - 2;
+  const int degree = order_ - 1 - m;
   if (degree < 0) return 0;
   double a[max_order];
-  for (int j = 0; j <= degree; ++j) a[j] = (j + 1) * c[(j + 1) * n_columns_];
+  for (int j = 0; j <= degree; ++j) a[j] = (m == 1 ? j + 1 : (j + 1) * (j + 2)) * c[(j + m) * n_columns_];
   for (int k = 0; k < degree; ++k)  // Taylor shift by repeated synthetic division
     for (int j = degree - 1; j >= k; --j) a[j] += u0 * a[j + 1];
   double scale = 1;
   for (int j = 1; j <= degree; ++j) a[j] *= (scale *= u1 - u0);
-  // Bernstein coefficient b_m = sum_{j <= m} binomial(m, j) / binomial(degree, j) a_j.
+  // Bernstein coefficient b_l = sum_{j <= l} binomial(l, j) / binomial(degree, j) a_j.
   double largest = 0;
-  for (int m = 0; m <= degree; ++m) {
+  for (int l = 0; l <= degree; ++l) {
     double b = 0, ratio = 1;
-    for (int j = 0; j <= m; ++j) {
+    for (int j = 0; j <= l; ++j) {
       b += ratio * a[j];
-      ratio *= static_cast<double>(m - j) / static_cast<double>(std::max(degree - j, 1));
+      ratio *= static_cast<double>(l - j) / static_cast<double>(std::max(degree - j, 1));
     }
     largest = std::max(largest, std::abs(b));
   }
   return largest;
 }
 
-void PiecewisePolynomial::speed(double t0, double t1, double* rate) const {
-  std::fill(rate, rate + n_q_, 0.0);
-  const int first = piece_at(t0), last = piece_at(t1);
+void PiecewisePolynomial::spread(double t0, double t1, Spread& out) const {
+  std::fill(out.span.begin(), out.span.end(), 0.0);
+  std::fill(out.step.begin(), out.step.end(), 0.0);
+  std::fill(out.bend.begin(), out.bend.end(), 0.0);
+  const double half = 0.5 * (t1 - t0), middle = t0 + half;
+  const int first = piece_at(t0), last = t1 <= breaks_[first + 1] ? first : piece_at(t1), centre = piece_at(middle);
   for (int i = first; i <= last; ++i) {
-    const double u0 = std::max(t0 - breaks_[i], 0.0), u1 = std::min(t1, breaks_[i + 1]) - breaks_[i];
+    const double u0 = std::max(t0 - breaks_[i], 0.0), u1 = std::max(std::min(t1, breaks_[i + 1]) - breaks_[i], u0);
     const bool is_whole = u0 == 0 && u1 == breaks_[i + 1] - breaks_[i];
     for (int c = 0; c < n_columns_; ++c) {
-      double& largest = rate[columns_[c]];
-      if (whole_[at(i * n_columns_ + c)] <= largest) continue;
-      largest = std::max(largest, is_whole ? whole_[at(i * n_columns_ + c)] : speed_of_piece(i, c, u0, std::max(u1, u0)));
+      double& span = out.span[at(columns_[c])];
+      const double whole = half * whole_[at(i * n_columns_ + c)];
+      if (whole > span) span = std::max(span, is_whole ? whole : half * derivative_bound(1, i, c, u0, u1));
     }
+  }
+  // Taylor's remainder within one piece; over several, where the derivative may jump, what the span allows.
+  const double u = middle - breaks_[centre];
+  const double* coefficients = coefficients_ + at(centre) * at(order_) * at(n_columns_);
+  for (int c = 0; c < n_columns_; ++c) {
+    double slope = 0;
+    for (int j = order_ - 1; j >= 1; --j) slope = slope * u + j * coefficients[j * n_columns_ + c];
+    const std::size_t k = at(columns_[c]);
+    out.step[k] = half * slope;
+    out.bend[k] = out.span[k] + std::abs(out.step[k]);
+    if (first == last)
+      out.bend[k] = std::min(out.bend[k], 0.5 * half * half * derivative_bound(2, first, c, t0 - breaks_[first], t1 - breaks_[first]));
   }
 }
 

@@ -7,32 +7,40 @@
 
 namespace robosim {
 
+// How far q(t) strays from its value at the middle t_m of an interval of half-width h, per entry of q, for |t - t_m| <= h:
+//   |q_k(t) - q_k(t_m)| <= span_k |t - t_m| / h
+//   q_k(t) - q_k(t_m) = step_k (t - t_m) / h + e,  |e| <= bend_k |t - t_m| / h
+// Quaternion entries: span of the quaternion scaled to unit length; their step and bend are not used.
+struct Spread {
+  std::vector<double> span, step, bend;
+};
+
 class Curve {
  public:
   virtual ~Curve() = default;
   // q(t); writes n_q entries.
   virtual void position(double t, double* q) const = 0;
-  // Upper bounds of |dq_k/dt| over [t0, t1] per entry of q; quaternion entries: of the quaternion scaled to unit length.
-  virtual void speed(double t0, double t1, double* rate) const = 0;
+  // The spread over [t0, t1].
+  virtual void spread(double t0, double t1, Spread& out) const = 0;
 };
 
 // q(t) = q0 + t (q1 - q0), t in [0, 1]. The quaternion of a floating joint takes the shorter way round, and kinematics scale it
 // to unit length: the great arc from one to the other.
 class Line final : public Curve {
  public:
-  explicit Line(const Model& model) : model_(&model), q0_(size()), q1_(size()), rate_(size()) {}
+  explicit Line(const Model& model) : model_(&model), q0_(size()), q1_(size()), speed_(size()) {}
   void set(const double* q0, const double* q1);
   void position(double t, double* q) const override;
-  void speed(double t0, double t1, double* rate) const override;
+  void spread(double t0, double t1, Spread& out) const override;
 
  private:
   std::size_t size() const { return static_cast<std::size_t>(model_->n_q); }
   const Model* model_;
-  std::vector<double> q0_, q1_, rate_;
+  std::vector<double> q0_, q1_, speed_;
 };
 
 // A polynomial in powers of (t - breaks[i]) on each piece: q_k(t) = sum_j c[i][j][k'] (t - breaks[i])^j for the entries of q in
-// `columns`, the rest stay at q_rest. Speeds are bounded by the Bernstein coefficients of the derivative on the asked interval:
+// `columns`, the rest stay at q_rest. Derivatives are bounded by their Bernstein coefficients on the asked interval:
 // a polynomial stays within the range of its Bernstein coefficients, exactly so in the limit of short intervals.
 class PiecewisePolynomial final : public Curve {
  public:
@@ -42,19 +50,19 @@ class PiecewisePolynomial final : public Curve {
   PiecewisePolynomial(const double* breaks, int pieces, const double* coefficients, int order, const int* columns,
                       int n_columns, const double* q_rest, int n_q);
   void position(double t, double* q) const override;
-  void speed(double t0, double t1, double* rate) const override;
+  void spread(double t0, double t1, Spread& out) const override;
   double start() const { return breaks_[0]; }
   double end() const { return breaks_[pieces_]; }
 
  private:
   int piece_at(double t) const;
-  // Largest |derivative| of column c of piece i over local times [u0, u1].
-  double speed_of_piece(int i, int c, double u0, double u1) const;
+  // Bound of |d^m q / dt^m|, m = 1 or 2, in column c of piece i over local times [u0, u1].
+  double derivative_bound(int m, int i, int c, double u0, double u1) const;
 
   const double *breaks_, *coefficients_, *q_rest_;
   const int* columns_;
   int pieces_, order_, n_columns_, n_q_;
-  std::vector<double> whole_;  // speed_of_piece over whole pieces, (k, n_columns)
+  std::vector<double> whole_;  // bounds of |dq/dt| over whole pieces, (k, n_columns)
 };
 
 }  // namespace robosim

@@ -1,9 +1,9 @@
 // Is a whole curve q(t) free of collisions? An answer that misses nothing between samples.
 //
 // Adaptive bisection (Schwarzer, Saha, Latombe, IEEE T-RO 2005). At the middle t_m of an interval of half-width h, for each
-// pair with a lower bound d on its distance and an upper bound m on its relative motion over the interval (motion_bound.h):
-// nothing happens to the pair while |t - t_m| < h d / m, since the motion is linear in h. What neither this nor the
-// neighbouring samples cover is left to the two halves. Intervals are visited breadth first, coarse to fine over the whole curve, so that a
+// pair with a lower bound d on its distance and an upper bound m on its relative motion over the interval (motion_bound.h; for
+// balls against a face, only towards the face): nothing happens to the pair while |t - t_m| < h d / m. What neither this nor
+// the neighbouring samples cover is left to the two halves. Intervals are visited breadth first, coarse to fine over the whole curve, so that a
 // curve in collision is mostly found out within a few samples; pairs that are far apart leave at the top.
 //
 // It ends for a pair whose motion from the middle of the interval is at most the *floor*, by taking the pair for touching
@@ -18,6 +18,7 @@
 // once the buffers have grown.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -57,17 +58,25 @@ class EdgeChecker {
     double t0 = 0, t1 = 0;
     std::size_t first = 0, count = 0;  // entries
   };
-  // A pair of objects that the cheap bounds have not cleared.
+  // A pair of objects that the cheap bounds have not cleared: they prove `part` of the half-width.
   struct Candidate {
     Entry entry;
     int a = 0, b = 0;
-    double motion = 0, enough = 0, bound = 0;  // `bound` on the distance has to exceed `enough` to clear it
+    double part = 0, depth = 0;  // depth: how far their balls overlap
+    double motion = 0;
   };
 
+  // Places everything at the middle of [t0, t1]; its motion bounds.
+  void place(const Curve& curve, double t0, double t1);
   void sift(const Entry& entry);
   void split(const Entry& entry);
-  void keep_open(const Entry& entry, double bound, double motion);
+  void keep_open(const Entry& entry, double part);
   bool touches(const Candidate& candidate);
+  // How far an entry's proof has to reach, as a part of the half-width, so that nothing of the interval stays open.
+  double enough(const Entry& entry) const { return (half_ - std::min(entry.left, entry.right)) / half_; }
+  // The part of the half-width in which a ball keeps off a cover posed at X_WO; its gap when placed.
+  double part_of_ball(const Vec3d& p_W, double radius, const Cover& cover, const SE3d& X_WO, const MotionBound::Relative& motion,
+                      double& gap) const;
 
   const CollisionScene* scene_;
   SceneQuery query_;
@@ -75,10 +84,11 @@ class EdgeChecker {
   Line line_;
   std::vector<Entry> root_;  // everything that can move
   std::vector<Entry> entries_, right_, pending_;
-  std::vector<Candidate> suspects_, others_;  // cheap bounds not positive, positive
+  std::vector<Candidate> suspects_, others_;  // balls overlap, do not
   std::vector<Interval> queue_;
-  std::vector<double> q_, rate_;
-  double half_ = 0, floor_factor_ = 0, resolution_ = 0;  // of the interval at hand
+  std::vector<double> q_;
+  Spread spread_;
+  double half_ = 1, floor_factor_ = 0, resolution_ = 0;  // of the interval at hand
   bool is_last_ = false;
   std::int64_t samples_ = 0;
 };

@@ -11,7 +11,11 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 MotionBound::MotionBound(const CollisionScene& scene)
-    : scene_(&scene), joint_of_slot_(1, 0), joints_(scene.model().joints.size()), axis_(scene.model().joints.size()) {
+    : scene_(&scene),
+      joint_of_slot_(1, 0),
+      joints_(scene.model().joints.size()),
+      axis_(scene.model().joints.size()),
+      twists_(scene.model().joints.size()) {
   const Model& model = scene.model();
   std::vector<int> item_of_body(at(model.n_bodies()), -1);
   for (int body = 1; body < model.n_bodies(); ++body) {
@@ -19,14 +23,14 @@ MotionBound::MotionBound(const CollisionScene& scene)
     const Aabb& box = scene.body_box(body);
     item_of_body[at(body)] = add_item(body, 0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower), 0, SE3d());
   }
+  n_body_items_ = static_cast<int>(items_.size());
+  std::vector<int> item_of_object;
   for (const SceneObject& object : scene.objects()) {
     const Cover& cover = object.cover;
-    const int item =
-        object.body == 0 ? -1 : add_item(object.body, cover.centre, cover.half_extents, cover.radius, object.X_BO);
-    item_of_object_.push_back(item);
-    last_.push_back(item < 0 ? 0 : items_[at(item)].first + items_[at(item)].count - 1);
+    item_of_object.push_back(
+        object.body == 0 ? -1 : add_item(object.body, cover.centre, cover.half_extents, cover.radius, object.X_BO));
   }
-  bound_.assign(joint_of_slot_.size(), 0);
+  bounds_.resize(joint_of_slot_.size());
 
   // Parents have smaller numbers, so the later body of the two climbs until they meet.
   const auto meeting = [&](int a, int b) {
@@ -35,13 +39,13 @@ MotionBound::MotionBound(const CollisionScene& scene)
   };
   const auto slots = [&](int item_a, int item_b) {
     const int top = meeting(item_a < 0 ? 0 : items_[at(item_a)].body, item_b < 0 ? 0 : items_[at(item_b)].body);
-    Slots s{item_a, slot_below(item_a, top), item_b, slot_below(item_b, top)};
+    Slots s{item_a, slot_below(item_a, top), item_b, slot_below(item_b, top), top};
     if (s.a == 0) s.item_a = -1;
     if (s.b == 0) s.item_b = -1;
     return s;
   };
-  for (const auto& pair : scene.single_pairs())
-    pairs_.push_back(slots(item_of_object_[at(pair.a)], item_of_object_[at(pair.b)]));
+  for (const int item : item_of_object) objects_.push_back(slots(item, -1));
+  for (const auto& pair : scene.single_pairs()) pairs_.push_back(slots(item_of_object[at(pair.a)], item_of_object[at(pair.b)]));
   for (const auto& cluster : scene.clusters())
     clusters_.push_back(slots(item_of_body[at(cluster.body_a)], item_of_body[at(cluster.body_b)]));
 }
@@ -72,36 +76,56 @@ int MotionBound::slot_below(int item, int top) const {
   return slot;
 }
 
-void MotionBound::set_joint_motion(const double* delta_q) {
+// D, L and the bends of every joint, and the twists of the bodies.
+void MotionBound::set_joints(const Spread& spread) {
   const Model& model = scene_->model();
+  const std::vector<SE3d>& X_WB = *X_WB_;
+  has_twists_ = true;
   for (int j = 1; j < model.n_bodies(); ++j) {
     const Joint& joint = model.joints[at(j)];
-    const double* d = delta_q + joint.q_index;
+    const std::size_t k = at(joint.q_index);
+    const double *span = &spread.span[k], *step = &spread.step[k], *bend = &spread.bend[k];
     JointMotion& motion = joints_[at(j)];
-    const double scale = joint.mimic ? std::abs(joint.ratio) : 1.0;
+    Twist& twist = twists_[at(j)];
+    twist = twists_[at(joint.parent)];
+    const double ratio = joint.mimic ? joint.ratio : 1.0, scale = std::abs(ratio);
+    const auto turn = [&](double rate) {
+      axis_[at(j)] = X_WB[at(j)].R * joint.axis;
+      const Vec3d omega = rate * axis_[at(j)];
+      twist.omega += omega;
+      twist.v0 += cross(X_WB[at(j)].p, omega);
+    };
     switch (joint.type) {
       case JointType::revolute:
-        motion = {scale * d[0], 0};
+        motion = {scale * span[0], 0, scale * bend[0], 0};
+        if (motion.turn > 0) turn(ratio * step[0]);
         break;
       case JointType::prismatic:
-        motion = {0, scale * d[0]};
+        motion = {0, scale * span[0], 0, scale * bend[0]};
+        if (motion.slide > 0) twist.v0 += X_WB[at(j)].R * (ratio * step[0] * joint.axis);
         break;
       case JointType::planar:
-        motion = {d[2], std::hypot(d[0], d[1])};
+        motion = {span[2], std::hypot(span[0], span[1]), bend[2], std::hypot(bend[0], bend[1])};
+        if (motion.slide > 0) {
+          const Mat3d e = PlanarJoint::plane_axes(joint.axis);
+          twist.v0 += X_WB[at(joint.parent)].R * (joint.X_PJ.R * (step[0] * e.row[0] + step[1] * e.row[1]));
+        }
+        if (motion.turn > 0) turn(step[2]);
         break;
       case JointType::floating:
         // A unit quaternion that moves by s turns the body by 2 s.
-        motion = {2 * std::sqrt(d[3] * d[3] + d[4] * d[4] + d[5] * d[5] + d[6] * d[6]), norm(Vec3d{d[0], d[1], d[2]})};
+        motion = {2 * std::sqrt(span[3] * span[3] + span[4] * span[4] + span[5] * span[5] + span[6] * span[6]),
+                  norm(Vec3d{span[0], span[1], span[2]}), 0, norm(Vec3d{bend[0], bend[1], bend[2]})};
+        if (motion.turn > 0) has_twists_ = false;
+        twist.v0 += X_WB[at(joint.parent)].R * (joint.X_PJ.R * Vec3d{step[0], step[1], step[2]});
         break;
     }
   }
 }
 
-void MotionBound::update(const SceneQuery& query) {
-  const Model& model = scene_->model();
+void MotionBound::update(const SceneQuery& query, const Spread& spread) {
   X_WB_ = &query.data().X_WB;
-  for (int j = 1; j < model.n_bodies(); ++j)
-    if (joints_[at(j)].turn > 0) axis_[at(j)] = (*X_WB_)[at(j)].R * model.joints[at(j)].axis;
+  set_joints(spread);
   // After 2^32 - 1 updates the counter starts again, and no old stamp may look new.
   if (++now_ == 0) {
     for (Item& item : items_) item.stamp = 0;
@@ -111,23 +135,59 @@ void MotionBound::update(const SceneQuery& query) {
 
 void MotionBound::work_out(Item& item) {
   const std::vector<SE3d>& X_WB = *X_WB_;
-  const SE3d& X = X_WB[at(item.body)];
-  const Vec3d p0 = X * item.p_B[0], p1 = X * item.p_B[1];
-  double sum = 0;
+  for (int k = 0; k < 2; ++k) item.p_W[k] = X_WB[at(item.body)] * item.p_B[k];
+  // From the collider's own joint up. swept: sum of D_j rho*_j + L_j over the joints so far, which a turn above bends once more.
+  Bounds sum;
+  double swept = 0;
   for (int slot = item.first; slot < item.first + item.count; ++slot) {
     const int j = joint_of_slot_[at(slot)];
     const JointMotion& motion = joints_[at(j)];
     if (motion.turn > 0) {
-      const Vec3d r0 = p0 - X_WB[at(j)].p, r1 = p1 - X_WB[at(j)].p;
+      const Vec3d r0 = item.p_W[0] - X_WB[at(j)].p, r1 = item.p_W[1] - X_WB[at(j)].p;
       const bool any_axis = scene_->model().joints[at(j)].type == JointType::floating;
       const double s0 = squared_norm(any_axis ? r0 : cross(axis_[at(j)], r0));
       const double s1 = squared_norm(any_axis ? r1 : cross(axis_[at(j)], r1));
-      sum += motion.turn * (std::sqrt(std::max(s0, s1)) + item.radius);
+      const double rho = std::sqrt(std::max(s0, s1)) + item.radius, rho_anywhere = rho + sum.total;
+      sum.rest += rho_anywhere * (motion.bend_turn + 0.5 * motion.turn * motion.turn) + motion.turn * swept;
+      swept += motion.turn * rho_anywhere;
+      sum.total += motion.turn * rho;
     }
-    sum += motion.slide;
-    bound_[at(slot)] = sum;
+    sum.rest += motion.bend_slide;
+    swept += motion.slide;
+    sum.total += motion.slide;
+    bounds_[at(slot)] = sum;
   }
   item.stamp = now_;
+}
+
+MotionBound::Relative MotionBound::relative(const Slots& s) {
+  Relative r;
+  if (s.item_a >= 0) {
+    const Item& item = up_to_date(s.item_a);
+    const Twist &twist = twists_[at(item.body)], &top = twists_[at(s.top)];
+    r.total = bounds_[at(s.a)].total;
+    r.rest = has_twists_ ? bounds_[at(s.a)].rest : r.total;
+    r.radius = item.radius;
+    r.omega = twist.omega - top.omega;
+    r.v0 = twist.v0 - top.v0;
+    r.p_W[0] = item.p_W[0];
+    r.p_W[1] = item.p_W[1];
+  }
+  if (s.item_b >= 0) {
+    up_to_date(s.item_b);
+    r.total += bounds_[at(s.b)].total;
+    r.rest += bounds_[at(s.b)].total;
+  }
+  return r;
+}
+
+double MotionBound::largest() {
+  double most = 0;
+  for (int i = 0; i < n_body_items_; ++i) {
+    const Item& item = up_to_date(i);
+    most = std::max(most, bounds_[at(item.first + item.count - 1)].total);
+  }
+  return most;
 }
 
 bool MotionBound::driven(int first, int last, const std::vector<char>& driven_q) const {
@@ -141,8 +201,8 @@ bool MotionBound::driven(int first, int last, const std::vector<char>& driven_q)
 }
 
 bool MotionBound::moves(int object, const std::vector<char>& driven_q) const {
-  const int item = item_of_object_[at(object)];
-  return item >= 0 && driven(items_[at(item)].first, last_[at(object)], driven_q);
+  const Slots& s = objects_[at(object)];
+  return s.item_a >= 0 && driven(items_[at(s.item_a)].first, s.a, driven_q);
 }
 
 bool MotionBound::moves_cluster(int i, const std::vector<char>& driven_q) const {

@@ -40,6 +40,18 @@ void SceneQuery::place(const double* q) {
 }
 
 template <class Margin, class Visit>
+bool SceneQuery::visit_groups(Margin&& margin, Visit&& visit) {
+  for (const CollisionScene::Group& group : scene_->groups()) {
+    const Aabb box = bounding_box(scene_->object(group.object).shape, X_WO(group.object));
+    if (scene_->bvh(group.bvh).visit_near(box, margin(), [&](int b) {
+          return coarse_distance(group.object, b) <= margin() && visit(group.object, b);
+        }))
+      return true;
+  }
+  return false;
+}
+
+template <class Margin, class Visit>
 bool SceneQuery::visit_near(Margin&& margin, Visit&& visit) {
   const auto& single = scene_->single_pairs();
   for (const CollisionScene::Cluster& cluster : scene_->clusters()) {
@@ -49,33 +61,57 @@ bool SceneQuery::visit_near(Margin&& margin, Visit&& visit) {
       if (coarse_distance(a, b) <= margin() && finer_distance(a, b) <= margin() && visit(a, b, k)) return true;
     }
   }
-  for (const CollisionScene::Group& group : scene_->groups()) {
-    const Aabb box = bounding_box(scene_->object(group.object).shape, X_WO(group.object));
-    if (scene_->bvh(group.bvh).visit_near(box, margin(), [&](int b) {
-          return coarse_distance(group.object, b) <= margin() && visit(group.object, b, -1);
-        }))
-      return true;
-  }
-  return false;
+  return visit_groups(margin, [&](int a, int b) { return visit(a, b, -1); });
 }
 
 bool SceneQuery::collides(int* a, int* b) {
-  int found_a = -1, found_b = -1;
+  if (a) *a = -1;
+  if (b) *b = -1;
+  const auto found = [&](int i, int j) {
+    if (a) *a = i;
+    if (b) *b = j;
+    return true;
+  };
   if (scene_->overlapping_fixed_pair() >= 0) {
     const auto& pair = scene_->pairs()[static_cast<std::size_t>(scene_->overlapping_fixed_pair())];
-    found_a = pair.first, found_b = pair.second;
-  } else {
-    visit_near([] { return 0.0; },
-               [&](int i, int j, int single) {
-                 PairCache* cache = single < 0 ? nullptr : &caches_[static_cast<std::size_t>(single)];
-                 if (!closer_than(0, scene_->object(i).shape, X_WO(i), scene_->object(j).shape, X_WO(j), cache)) return false;
-                 found_a = i, found_b = j;
-                 return true;
-               });
+    return found(pair.first, pair.second);
   }
-  if (a) *a = found_a;
-  if (b) *b = found_b;
-  return found_a >= 0;
+  // In squares, without a root: what may overlap by the balls about bodies, then by those about objects.
+  suspects_.clear();
+  for (const CollisionScene::Cluster& cluster : scene_->clusters()) {
+    const Vec3d& p_a = body_centre(cluster.body_a);
+    double reach = scene_->body_ball(cluster.body_a).radius + rounding_slack, squared;
+    if (cluster.b >= 0) {
+      const Cover& cover = scene_->object(cluster.b).cover;
+      reach += cover.radius;
+      squared = squared_distance(cover, X_WO(cluster.b).inverse_times(p_a));
+    } else {
+      reach += scene_->body_ball(cluster.body_b).radius;
+      squared = squared_norm(body_centre(cluster.body_b) - p_a);
+    }
+    if (squared > reach * reach) continue;
+    for (int k = cluster.first; k < cluster.first + cluster.count; ++k) {
+      const CollisionScene::Pair& pair = scene_->single_pairs()[static_cast<std::size_t>(k)];
+      const SceneObject& B = scene_->object(pair.b);
+      const double r = scene_->object(pair.a).ball_radius + B.cover.radius + rounding_slack;
+      const double d = squared_distance(B.cover, X_WO(pair.b).inverse_times(centre(pair.a)));
+      if (d <= r * r) suspects_.push_back({d / (r * r), k});
+    }
+  }
+  std::sort(suspects_.begin(), suspects_.end(), [](const Suspect& x, const Suspect& y) {
+    return x.depth != y.depth ? x.depth < y.depth : x.single < y.single;
+  });
+  for (const Suspect& suspect : suspects_) {
+    const CollisionScene::Pair& pair = scene_->single_pairs()[static_cast<std::size_t>(suspect.single)];
+    if (finer_distance(pair.a, pair.b) > 0) continue;
+    const SceneObject &A = scene_->object(pair.a), &B = scene_->object(pair.b);
+    if (closer_than(0, A.shape, X_WO(pair.a), B.shape, X_WO(pair.b), &caches_[static_cast<std::size_t>(suspect.single)]))
+      return found(pair.a, pair.b);
+  }
+  return visit_groups([] { return 0.0; },
+                      [&](int i, int j) {
+                        return closer_than(0, scene_->object(i).shape, X_WO(i), scene_->object(j).shape, X_WO(j)) && found(i, j);
+                      });
 }
 
 void SceneQuery::contacts(double margin, std::vector<Contact>& out) {

@@ -30,7 +30,7 @@ class SceneQuery {
   void place(const double* q);
 
   // What follows is at the configuration placed last.
-  // Whether any pair overlaps; the first one found goes to a and b.
+  // Whether any pair overlaps; one that does goes to a and b. Pairs whose balls overlap most are asked first.
   bool collides(int* a = nullptr, int* b = nullptr);
   // All pairs closer than `margin` (0: overlapping), in the order of the scene's pair list except for grouped ones.
   void contacts(double margin, std::vector<Contact>& out);
@@ -41,6 +41,8 @@ class SceneQuery {
 
   // Building blocks of the edge check.
   const Data<double>& data() const { return data_; }
+  // Centre of the ball about a body's objects, in W.
+  const Vec3d& body_centre(int body) const { return body_centres_[static_cast<std::size_t>(body)]; }
   // Centre of an object's ball, in W.
   const Vec3d& centre(int object) const { return centres_[static_cast<std::size_t>(object)]; }
   const SE3d& X_WO(int object);
@@ -58,6 +60,9 @@ class SceneQuery {
   // Calls visit(a, b, single) for every pair that may be closer than margin(); stops when it returns true, and says so.
   template <class Margin, class Visit>
   bool visit_near(Margin&& margin, Visit&& visit);
+  // Of these, the pairs that go through trees: visit(a, b).
+  template <class Margin, class Visit>
+  bool visit_groups(Margin&& margin, Visit&& visit);
 
   const CollisionScene* scene_;
   Data<double> data_;
@@ -66,6 +71,11 @@ class SceneQuery {
   std::vector<SE3d> X_WO_;            // per object
   std::vector<std::uint32_t> stamp_;  // the place() call in which X_WO was worked out, per object
   std::vector<PairCache> caches_;     // per single pair
+  struct Suspect {
+    double depth = 0;  // squared distance of a ball's centre from a cover, in squared radii: at most 1
+    int single = 0;
+  };
+  std::vector<Suspect> suspects_;
   std::uint32_t now_ = 0;
 };
 
@@ -79,14 +89,16 @@ inline const SE3d& SceneQuery::X_WO(int i) {
   return X_WO_[k];
 }
 
-// Distance between a point given in O and a cover.
-inline double distance(const Cover& cover, const Vec3d& p_O) {
+// Squared distance between a point given in O and the box of a cover.
+inline double squared_distance(const Cover& cover, const Vec3d& p_O) {
   const double x = std::abs(p_O.x - cover.centre.x) - cover.half_extents.x;
   const double y = std::abs(p_O.y - cover.centre.y) - cover.half_extents.y;
   const double z = std::abs(p_O.z - cover.centre.z) - cover.half_extents.z;
-  const Vec3d outside{x > 0 ? x : 0, y > 0 ? y : 0, z > 0 ? z : 0};
-  return norm(outside) - cover.radius;
+  return squared_norm(Vec3d{x > 0 ? x : 0, y > 0 ? y : 0, z > 0 ? z : 0});
 }
+
+// Distance between a point given in O and a cover.
+inline double distance(const Cover& cover, const Vec3d& p_O) { return std::sqrt(squared_distance(cover, p_O)) - cover.radius; }
 
 // The bounds are computed in floating point; what is taken off them covers the rounding at any sensible scale.
 inline constexpr double rounding_slack = 1e-9;  // [m]
