@@ -230,6 +230,7 @@ void bind_scene(py::module_& m) {
           },
           py::arg("times"), py::arg("coefficients"), py::arg("columns"), py::arg("q_rest"), py::arg("resolution") = 0.005,
           "Whether a piecewise polynomial motion is free of collisions, all of it.\n\n"
+          "Refused only if it comes within resolution / 1000 [m] of a collision, so that a path of free edges stays free.\n"
           "times (k + 1,), coefficients (k, order, n): q[columns] = sum_j coefficients[i, j] (t - times[i])**j on piece i, the\n"
           "other entries stay at q_rest (n_q,).");
 

@@ -36,7 +36,7 @@ EdgeChecker::EdgeChecker(const CollisionScene& scene, const std::vector<int>& co
 
 EdgeResult EdgeChecker::line(const double* q0, const double* q1, double resolution) {
   line_.set(q0, q1);
-  return curve(line_, 0, 1, resolution);
+  return curve(line_, 0, 1, resolution, Rigour::planning);
 }
 
 // To both halves, unless the ends and the placed configuration cover them.
@@ -142,7 +142,9 @@ void EdgeChecker::sift(const Entry& entry) {
 
 // Asks for exact shapes; false: cleared or kept open.
 bool EdgeChecker::touches(const Candidate& c) {
-  const double floor = std::max(std::min(resolution_ / 2, floor_factor_ * c.motion), resolution_ / 100);
+  const double floor = rigour_ == Rigour::proof
+                           ? resolution_ / 1000
+                           : std::max(std::min(resolution_ / 2, floor_factor_ * c.motion), resolution_ / 100);
   const bool at_floor = c.motion <= floor || is_last_;
   // Exact distances are worth their time only where they can cover a good part of the interval; otherwise it is enough to know
   // that the shapes do not overlap.
@@ -169,12 +171,13 @@ void EdgeChecker::place(const Curve& curve, double t0, double t1) {
   ++samples_;
 }
 
-EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double resolution) {
+EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double resolution, Rigour rigour) {
   if (scene_->overlapping_fixed_pair() >= 0) {
     const auto& pair = scene_->pairs()[at(scene_->overlapping_fixed_pair())];
     return {false, t0, pair.first, pair.second};
   }
   resolution_ = resolution;
+  rigour_ = rigour;
   place(curve, t0, t1);
   curve.spread(t0, t1, spread_);
   motion_.update(query_, spread_);

@@ -13,7 +13,9 @@
 //   floor = resolution / 2, but near an end of the curve a quarter of the pair's motion since that end, not below
 //   resolution / 100
 //
-// so that a motion may leave or reach a state which is free but all but touches. One sample costs a forward kinematics,
+// so that a motion may leave or reach a state which is free but all but touches. That floor is for planning, where room is
+// cheap and time is not. A motion that is put together from such edges has their ends in its middle, and other samples: it is
+// checked as a proof, with a floor of resolution / 1000 throughout, and not refused for want of room. One sample costs a forward kinematics,
 // the motion bounds, about 10 ns per pair that is far off, and an exact distance per pair that is near. No allocation
 // once the buffers have grown.
 #pragma once
@@ -33,6 +35,8 @@ struct EdgeResult {
   int a = -1, b = -1;  // the objects that touch
 };
 
+enum class Rigour : std::uint8_t { planning, proof };
+
 class EdgeChecker {
  public:
   // Looks only at pairs that the entries `columns` of q can move (all entries when empty): the caller has found the others free.
@@ -41,7 +45,7 @@ class EdgeChecker {
   // The straight line from q0 to q1, t in [0, 1].
   EdgeResult line(const double* q0, const double* q1, double resolution);
   // Any curve over [t0, t1].
-  EdgeResult curve(const Curve& curve, double t0, double t1, double resolution);
+  EdgeResult curve(const Curve& curve, double t0, double t1, double resolution, Rigour rigour = Rigour::proof);
 
   SceneQuery& query() { return query_; }
   std::int64_t samples() const { return samples_; }  // configurations looked at so far
@@ -89,6 +93,7 @@ class EdgeChecker {
   std::vector<double> q_;
   Spread spread_;
   double half_ = 1, floor_factor_ = 0, resolution_ = 0;  // of the interval at hand
+  Rigour rigour_ = Rigour::planning;
   bool is_last_ = false;
   std::int64_t samples_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/rng.h"
+#include "planning/metric.h"
 #include "planning/nearest.h"
 
 namespace robosim {
@@ -43,7 +44,7 @@ class Search {
         checker_(scene, options.columns),
         rng_(options.seed),
         trees_{Tree(n_), Tree(n_)},
-        weights_(options.weights.empty() ? std::vector<double>(at(n_), 1.0) : options.weights),
+        weights_(options.weights.empty() ? reach_weights(scene, options.columns) : options.weights),
         from_(start, start + n_q_),
         to_(start, start + n_q_),
         sample_(at(n_)),

@@ -6,7 +6,7 @@
 // nearest first. Sampling near obstacles is held back by a ball about each vertex whose extension failed
 // (dynamic domain: Yershova, Jaillet, Simeon, LaValle, ICRA 2005).
 //
-// The metric is Euclidean in q, each entry weighted. Every edge is proven free as a whole (edge_check.h). The result
+// The metric is Euclidean in q, each entry weighted by its reach (metric.h). Every edge is proven free as a whole (edge_check.h). The result
 // depends on the seed and the number of iterations only; the deadline just cuts.
 #pragma once
 
@@ -33,14 +33,14 @@ const char* name_of(SearchStatus status);
 struct SearchOptions {
   std::vector<int> columns;           // the entries of q that move
   std::vector<double> lower, upper;   // limits per column; infinite: sampled within pi of the start and goals
-  std::vector<double> weights;        // of the metric, per column; empty: all 1
+  std::vector<double> weights;        // of the metric, per column; empty: by reach, see metric.h
   std::uint64_t seed = 0;
   std::int64_t max_iterations = 100000;
   double deadline = 1e300;            // seconds from the call
   double resolution = 0.005;          // see edge_check.h [m]
-  double range = 1.0;                 // longest edge, in the metric
+  double range = 0.5;                 // longest edge, in the metric
   // Dynamic domain: the ball after the first failure, its change by failure and success, and its least radius, in the metric.
-  double domain_radius = 4, domain_change = 1e-4, domain_least = 1;
+  double domain_radius = 2, domain_change = 1e-4, domain_least = 0.7;
   std::function<bool()> poll;         // called every 50 ms or so; false: stop
 };
 

@@ -1,0 +1,68 @@
+// An edge check takes no memory once its buffers have grown. Counted by replacing the global operator new.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "planning/edge_check.h"
+#include "random_models.h"
+
+namespace {
+long allocations = 0;
+}
+
+// Never inlined: a compiler that sees malloc behind new warns of the mismatch with delete.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* p = std::malloc(size ? size : 1)) return p;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void* operator new[](std::size_t size) { return operator new(size); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+
+using namespace robosim;
+using namespace robosim::testing;
+
+TEST_CASE("state queries and edge checks allocate nothing after the first round") {
+  Random random(5);
+  ModelBuilder builder = random_tree("arm", random, {JointKind::revolute}, 6, true, false);
+  for (int i = 1; i <= 6; ++i) builder.add_collider(message("l", i), Shape::capsule(0.05, 0.2), random.pose(), "c");
+  const Model model = builder.build({});
+  std::vector<ExtraObject> extras;
+  std::vector<std::pair<int, int>> pairs;
+  for (int i = 0; i < 100; ++i) {
+    const Vec3d p = random.vec3(0.7);
+    extras.push_back({message("o", i), i % 2 ? Shape::box({0.05, 0.1, 0.05}) : Shape::sphere(0.05), 0, SE3d(random.pose().R, p)});
+    for (int a = 0; a < 6; ++a)
+      if (i < 20 || a > 3) pairs.emplace_back(a, 6 + i);  // some colliders through a tree, some pair by pair
+  }
+  const CollisionScene scene(model, extras, pairs);
+  REQUIRE(!scene.groups().empty());
+  REQUIRE(!scene.single_pairs().empty());
+  EdgeChecker checker(scene);
+  std::vector<Numbers> q;
+  for (int i = 0; i < 40; ++i) q.push_back(random.configuration(model));
+  int free = 0, touching = 0;
+  long taken = 0;
+  const auto round = [&] {
+    Numbers to;
+    to.reserve(16);
+    for (const Numbers& from : q) {
+      to = from;
+      for (std::size_t k = 0; k < to.size(); ++k) to[k] += 0.1 * std::sin(3.0 * static_cast<double>(k));
+      const long before = allocations;
+      (checker.line(from.data(), to.data(), 0.005).free ? free : touching)++;
+      taken += allocations - before;
+    }
+  };
+  round();
+  taken = 0;
+  round();
+  CHECK(taken == 0);
+  CHECK(free > 0);
+  CHECK(touching > 0);
+}
