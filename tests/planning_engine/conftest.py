@@ -22,6 +22,10 @@ UR5 = (  # name, parent's offset xyz and rpy, axis, collider length along z: a U
 )
 
 
+TURN = {"lower": -np.pi, "upper": np.pi, "velocity": 3, "effort": 100}
+SLIDE = {"lower": 0, "velocity": 1, "effort": 9}
+
+
 def arm() -> Model:
     """Six revolute joints like a UR5's; capsules, cylinders, boxes and a convex hand."""
     rng = np.random.default_rng(1)

@@ -82,7 +82,8 @@ def test_a_fixed_pair_that_overlaps_collides_everywhere(problems):
     assert scene.collides(np.zeros(2))
     assert scene.first_collision(np.zeros(2)) == ("a", "b")
     result = scene.edge_free(np.zeros(2), np.ones(2))
-    assert not result.free and result.pair == ("a", "b")
+    assert not result.free
+    assert result.pair == ("a", "b")
 
 
 def test_no_pairs_no_collisions(problems):

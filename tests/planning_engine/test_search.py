@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -29,9 +30,7 @@ def search(scene, model, start, goals, **options):
 
 
 def dense(path, n=150):
-    return np.concatenate(
-        [a + np.linspace(0, 1, n)[:, None] * (b - a) for a, b in zip(path[:-1], path[1:], strict=True)]
-    )
+    return np.concatenate([a + np.linspace(0, 1, n)[:, None] * (b - a) for a, b in itertools.pairwise(path)])
 
 
 def length(path):
@@ -74,7 +73,7 @@ def check_solved(result, scene, start, goals):
     path = result.path
     assert np.array_equal(path[0], start)
     assert np.array_equal(path[-1], np.atleast_2d(goals)[result.goal_index])
-    assert all(scene.edge_free(a, b, PROOF) for a, b in zip(path[:-1], path[1:], strict=True))
+    assert all(scene.edge_free(a, b, PROOF) for a, b in itertools.pairwise(path))
     assert not any(scene.collides(q) for q in dense(path))
 
 
@@ -85,7 +84,10 @@ def test_solutions_are_free_and_repeat(which, request):
     for seed in range(4):
         result = search(scene, model, start, goal, seed=seed)
         check_solved(result, scene, start, goal)
-        assert result.iterations > 0 and result.n_edges > 1 and result.n_checks > 0 and result.n_vertices > 2
+        assert result.iterations > 0
+        assert result.n_edges > 1
+        assert result.n_checks > 0
+        assert result.n_vertices > 2
         paths[seed] = result.path
     # The same seed again: in other threads at once, and after other searches.
     with ThreadPoolExecutor(4) as pool:
@@ -97,9 +99,11 @@ def test_solutions_are_free_and_repeat(which, request):
 
 def test_free_straight_lines_are_taken_to_the_nearest_goal_first(passage):
     model, scene, start, _ = passage
-    goals = np.array([start + [-1.0, 0.0], start + [0.05, 0.0], start + [-0.5, 0]])
+    goals = start + np.array([[-1.0, 0.0], [0.05, 0.0], [-0.5, 0.0]])
     result = search(scene, model, start, goals)
-    assert result.goal_index == 1 and result.iterations == 0 and len(result.path) == 2
+    assert result.goal_index == 1
+    assert result.iterations == 0
+    assert len(result.path) == 2
 
 
 def test_of_many_goals_those_in_collision_are_left_out(passage):
@@ -127,13 +131,17 @@ def test_statuses(passage):
     blocked, outside = np.array([0.0, 0.0]), np.array([3.5, 0.0])
     wide = {"lower": [-3, -3], "upper": [3, 3]}
     result = search(scene, model, blocked, goal, **wide)
-    assert result.status == "start_in_collision" and "object0" in result.pair
+    assert result.status == "start_in_collision"
+    assert "object0" in result.pair
     result = search(scene, model, start, blocked, **wide)
-    assert result.status == "goal_in_collision" and "object0" in result.pair
+    assert result.status == "goal_in_collision"
+    assert "object0" in result.pair
     assert search(scene, model, outside, goal, **wide).status == "start_out_of_limits"
     assert search(scene, model, start, outside, **wide).status == "goal_out_of_limits"
     result = search(scene, model, start, goal, max_iterations=3)
-    assert result.status == "budget_exhausted" and result.iterations == 3 and result.path.shape == (0, 2)
+    assert result.status == "budget_exhausted"
+    assert result.iterations == 3
+    assert result.path.shape == (0, 2)
     assert result.goal_index == -1
     assert search(scene, model, start, goal, deadline_s=0).status == "time_out"
 
@@ -151,13 +159,15 @@ def test_deadline_and_progress_stop_a_hopeless_search(hopeless):
     model, scene, start, goal = hopeless
     before = time.perf_counter()
     result = search(scene, model, start, goal, deadline_s=0.1, max_iterations=10**9)
-    assert result.status == "time_out" and result.iterations > 0
+    assert result.status == "time_out"
+    assert result.iterations > 0
     assert time.perf_counter() - before < 5
     calls = []
     result = search(
         scene, model, start, goal, max_iterations=10**9, progress=lambda: calls.append(1) or len(calls) < 2
     )
-    assert result.status == "cancelled" and len(calls) == 2
+    assert result.status == "cancelled"
+    assert len(calls) == 2
 
     def fail():
         raise RuntimeError("no more")
@@ -217,7 +227,7 @@ def test_shortcuts_are_shorter_free_and_repeat(which, request):
         shorter = _engine.shortcut(scene, path, columns, seed=seed)
         assert np.array_equal(shorter[[0, -1]], path[[0, -1]])
         assert length(shorter) <= length(path) * (1 + 1e-12)
-        assert all(scene.edge_free(a, b, PROOF) for a, b in zip(shorter[:-1], shorter[1:], strict=True))
+        assert all(scene.edge_free(a, b, PROOF) for a, b in itertools.pairwise(shorter))
         assert not any(scene.collides(q) for q in dense(shorter))
         assert np.array_equal(_engine.shortcut(scene, path, columns, seed=seed), shorter)
         gains.append(length(shorter) / length(path))
@@ -251,7 +261,8 @@ def test_blends_are_smooth_free_and_close(which, request):
         path = _engine.shortcut(scene, search(scene, model, start, goal, seed=seed).path, columns, seed=seed)
         blend = _engine.blend_corners(scene, path, columns)
         assert len(blend.stops) == 0
-        assert np.allclose(evaluate(blend, 0), start) and np.allclose(evaluate(blend, blend.breaks[-1]), goal)
+        assert np.allclose(evaluate(blend, 0), start)
+        assert np.allclose(evaluate(blend, blend.breaks[-1]), goal)
         for s in blend.breaks[1:-1]:
             # C1: value and slope from both sides, to rounding of the coefficients.
             i = np.searchsorted(blend.breaks, s) - 1
@@ -275,10 +286,12 @@ def test_degenerate_paths_are_blended(problems):
     scene = problems.scene_of(model, [], [])
     a, b = np.array([0.0, 0.0]), np.array([0.5, 0.2])
     single = _engine.blend_corners(scene, a[None], [0, 1])
-    assert single.breaks.tolist() == [0] and single.coefficients.shape[0] == 0
+    assert single.breaks.tolist() == [0]
+    assert single.coefficients.shape[0] == 0
     assert _engine.blend_corners(scene, np.array([a, a, a]), [0, 1]).breaks.tolist() == [0]
     line = _engine.blend_corners(scene, np.array([a, a, b, b]), [0, 1])
-    assert len(line.breaks) == 2 and line.breaks[-1] == pytest.approx(np.linalg.norm(b))
+    assert len(line.breaks) == 2
+    assert line.breaks[-1] == pytest.approx(np.linalg.norm(b))
     # There and back: slows down and turns, short of the corner.
     back = _engine.blend_corners(scene, np.array([a, b, a]), [0, 1])
     assert np.allclose(evaluate(back, back.breaks[-1]), a)
@@ -299,7 +312,7 @@ def test_a_corner_at_a_wall_gets_a_small_blend(problems):
     path = np.array([[-0.4, 0.0], [-0.1, 1.6], [0.9, 0.0]])
     sizes = []
     for where in (scene, problems.scene_of(model, [], [])):
-        assert all(where.edge_free(a, b) for a, b in zip(path[:-1], path[1:], strict=True))
+        assert all(where.edge_free(a, b) for a, b in itertools.pairwise(path))
         blend = _engine.blend_corners(where, path, [0, 1])
         sizes.append(blend.breaks[-2] - blend.breaks[1] if len(blend.breaks) > 3 else blend.breaks[-1])
         assert not any(where.collides(evaluate(blend, s)) for s in np.linspace(0, blend.breaks[-1], 1000))
