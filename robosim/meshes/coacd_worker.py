@@ -27,6 +27,7 @@ def main() -> None:
     buffer = io.BytesIO()
     np.savez(
         buffer,
+        allow_pickle=False,
         **{
             f"{name}{i}": np.asarray(a)
             for i, part in enumerate(parts)
