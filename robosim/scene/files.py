@@ -20,14 +20,15 @@
     starts: {start: {shoulder_pan_joint: 0.5}}
     goals: {goal: {joints: {shoulder_pan_joint: 1}}, other: {link: tool0, pose: {xyz: [0.5, 0, 0.4]}}}
 
-Shapes: sphere {radius}, box {size}, cylinder {radius, length}, capsule {radius, length}, half_space {},
-convex {vertices}, mesh {file, scale, decompose} or {vertices, faces, decompose}, points {radius, xyz} or
-{radius, file} (.npy or text, three columns). Files are found relative to the scene's. Lengths in m, angles in
-rad. Unknown keys, formats and versions are refused by name.
+Shapes: sphere {radius}, box {size}, cylinder {radius, length}, capsule {radius, length}, half_space {}, convex
+{vertices}, mesh {file, scale, decompose} or {vertices, faces, decompose}, points {radius, xyz} or {radius, file}
+(.npy, or text in three columns) or {radius, base64} (rows of little-endian doubles). Files are found relative to
+the scene's. Lengths in m, angles in rad. Unknown keys, formats and versions are refused by name.
 """
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import math
@@ -49,12 +50,13 @@ from robosim.scene.mesh_objects import mesh_object
 from robosim.scene.objects import MeshSource, PointCloud, Pose, SceneObject
 from robosim.scene.scene import Scene
 from robosim.scene.targets import Configuration, LinkPose
-from robosim.scene.yaml_nodes import Node, read_yaml
+from robosim.scene.yaml_nodes import MAX_BYTES, MAX_NODES, Node, read_yaml
 
 __all__ = ["read_scene", "save_scene"]
 
 FORMAT, VERSION = "robosim-scene", 1
 _NOT_BARE = ("true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf")
+_MAX_WRITTEN_POINTS = 1000  # larger clouds are written as base64
 _MAX_POINT_BYTES = 64 * 2**20
 _SHAPES = ("sphere", "box", "cylinder", "capsule", "half_space", "convex")
 _SIZES = {"sphere": ("radius",), "box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"),
@@ -218,14 +220,25 @@ def _read_points(
     name: str, node: Node, pose: Pose | None, color: list[float] | None, folder: Path
 ) -> SceneObject:
     what = f"object {name!r}, points"
-    entry = node.mapping(what, keys=("radius", "xyz", "file"), required=("radius",))
-    if ("xyz" in entry) == ("file" in entry):
-        raise node.error(f"{what}: give xyz or a file, one of the two")
+    entry = node.mapping(what, keys=("radius", "xyz", "base64", "file"), required=("radius",))
+    if len(entry) != 2:
+        raise node.error(f"{what}: give xyz, base64 or a file, one of them")
     if "xyz" in entry:
         points = entry["xyz"].table(f"{what}, xyz", 3)
+    elif "base64" in entry:
+        points = _decode_points(entry["base64"], what)
     else:
         points = _load_points(folder / entry["file"].text(f"{what}, file"), node)
     return make.points_object(name, points, entry["radius"].number(f"{what}, radius"), pose, color)
+
+
+def _decode_points(node: Node, what: str) -> NDArray[np.float64]:
+    """Rows of three little-endian doubles in base64: how `save` writes clouds of more than a thousand points."""
+    try:
+        data = base64.b64decode(node.text(f"{what}, base64"), validate=True)
+        return np.frombuffer(data, dtype="<f8").reshape(-1, 3)
+    except ValueError as error:
+        raise node.error(f"{what}, base64: not rows of three doubles: {error}") from error
 
 
 def _load_points(path: Path, node: Node) -> NDArray[np.float64]:
@@ -281,7 +294,13 @@ def save_scene(scene: Scene, path: str | PathLike[str]) -> None:
             else {"joints": goal}
         )
         lines.append(f"  {_text(name)}: {_flow(content)}")
-    write_file(path, ("\n".join(lines) + "\n").encode())
+    data = ("\n".join(lines) + "\n").encode()
+    # Every row of three numbers is four values and three commas.
+    if len(data) > MAX_BYTES or data.count(b",") * 4 > MAX_NODES * 3:
+        raise SceneError(
+            f"scene {scene.name!r} is too large to be read again; give its large meshes as files"
+        )
+    write_file(path, data)
 
 
 def _object_lines(thing: SceneObject, folder: Path) -> list[str]:
@@ -292,8 +311,7 @@ def _object_lines(thing: SceneObject, folder: Path) -> list[str]:
     if isinstance(thing.source, MeshSource):
         lines.append(f"    mesh: {_flow(_mesh_entry(thing.source, folder))}")
     elif isinstance(thing.source, PointCloud):
-        entry = {"radius": thing.source.radius, "xyz": thing.source.points.tolist()}
-        lines.append(f"    points: {_flow(entry)}")
+        lines.append(f"    points: {_flow(_points_entry(thing.source))}")
     elif len(thing.shapes) == 1 and np.array_equal(thing.shape_poses[0], np.eye(4)):
         shape = thing.shapes[0]
         lines.append(f"    {shape.type}: {_flow(_sizes_entry(shape))}")
@@ -306,6 +324,13 @@ def _object_lines(thing: SceneObject, folder: Path) -> list[str]:
 
 def _sizes_entry(shape: Shape) -> dict[str, Any]:
     return {key: np.asarray(getattr(shape, key)).tolist() for key in _SIZES[shape.type]}
+
+
+def _points_entry(cloud: PointCloud) -> dict[str, Any]:
+    if len(cloud.points) <= _MAX_WRITTEN_POINTS:
+        return {"radius": cloud.radius, "xyz": cloud.points.tolist()}
+    data = np.ascontiguousarray(cloud.points, dtype="<f8").tobytes()
+    return {"radius": cloud.radius, "base64": base64.b64encode(data).decode()}
 
 
 def _mesh_entry(source: MeshSource, folder: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,7 @@ from robosim.scene.moveit_values import (
 from robosim.scene.objects import Pose, SceneObject, checked_pose
 from robosim.scene.scene import Scene
 from robosim.scene.targets import Configuration
-from robosim.scene.yaml_nodes import MAX_BYTES, Node, read_yaml
+from robosim.scene.yaml_nodes import MAX_BYTES, Node, parse_yaml, read_yaml
 
 if TYPE_CHECKING:
     from robosim.model import Model
@@ -97,12 +97,12 @@ def read_moveit_scene(
         SceneError: it is malformed, names an unknown frame, or asks for what would not be honoured (padding,
             octomaps, removals); with file:line.
     """
-    head = read_file(path, max_bytes=MAX_BYTES)
-    if Path(path).suffix.lower() == ".scene" or _is_scene_text(head):
+    content = read_file(path, max_bytes=MAX_BYTES)
+    if Path(path).suffix.lower() == ".scene" or _is_scene_text(content):
         from robosim.scene.moveit_text import parse_scene_text
 
-        return parse_scene_text(head, path, decompose=decompose)
-    return _SceneReader(path, model, frames or {}, decompose).read(read_yaml(path))
+        return parse_scene_text(content, path, decompose=decompose)
+    return _SceneReader(path, model, frames or {}, decompose).read(parse_yaml(content, fspath(path)))
 
 
 def read_moveit_request(path: str | PathLike[str]) -> MotionRequest:
@@ -131,9 +131,9 @@ def read_moveit_request(path: str | PathLike[str]) -> MotionRequest:
     return MotionRequest(group, _read_joint_state(top["start_state"]), goal)
 
 
-def _is_scene_text(head: bytes) -> bool:
+def _is_scene_text(content: bytes) -> bool:
     """Whether it looks like a `.scene` text: a line with a name, then one with "* id" or the closing dot."""
-    lines = head[:4096].split(b"\n", 2)
+    lines = content[:4096].split(b"\n", 2)
     second = lines[1].strip() if len(lines) > 1 else b""
     return second == b"." or (second.startswith(b"* ") and b":" not in lines[0])
 
@@ -285,12 +285,9 @@ class _SceneReader:
         package, _, inside = text[10:].partition("/")
         here = self.path.resolve().parent
         for folder in (here, *here.parents):
-            for candidate in (
-                folder / package / inside,
-                folder / inside if folder.name == package else folder,
-            ):
-                if candidate.is_file():
-                    return candidate
+            for root in [folder / package, *([folder] if folder.name == package else [])]:
+                if (root / inside).is_file():
+                    return root / inside
         raise node.error(f"{what}: no file for {text!r} beside the scene or in a folder above it")
 
     def _attach(self, scene: Scene, node: Node) -> None:

@@ -346,7 +346,12 @@ class Scene:
         return compile_scene(self, model)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the scene as YAML, whole or not at all. Raises FileError."""
+        """Write the scene as YAML, whole or not at all.
+
+        Raises:
+            FileError: it cannot be written.
+            SceneError: it would take more than the 32 MiB that `load` reads.
+        """
         from robosim.scene.files import save_scene
 
         save_scene(self, path)

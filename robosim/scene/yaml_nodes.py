@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from robosim.errors import SceneError
 from robosim.files import read_file
 
-MAX_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 32 * 2**20
 MAX_DEPTH = 32
-MAX_NODES = 4_000_000
+MAX_NODES = 300_000  # read in less than a second
 
 _STANDARD_TAGS = {
     f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "seq", "map")
@@ -136,8 +136,8 @@ def read_yaml(path: str | PathLike[str]) -> Node:
     """Read the single document of a YAML file.
 
     Raises:
-        FileError: it cannot be read or is larger than 64 MiB.
-        SceneError: it is not YAML in UTF-8, is cut off, nests deeper than 32, holds more than four million
+        FileError: it cannot be read or is larger than 32 MiB.
+        SceneError: it is not YAML in UTF-8, is cut off, nests deeper than 32, holds more than 300,000
             values, repeats a key, or uses a tag; with file:line.
     """
     return parse_yaml(read_file(path, max_bytes=MAX_BYTES), fspath(path))
@@ -181,7 +181,10 @@ def _compose(events: Iterator[Any], file: str) -> Node:
         container, _, pending = stack[-1]
         container.size += node.size
         if container.size > MAX_NODES:
-            raise node.error(f"more than {MAX_NODES} values, aliases counted with what they stand for")
+            raise node.error(
+                f"more than {MAX_NODES} values, aliases counted with what they stand for; "
+                "give large clouds of points as a file"
+            )
         if isinstance(container.value, list):
             container.value.append(node)
         elif not pending:

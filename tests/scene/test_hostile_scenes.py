@@ -89,6 +89,17 @@ OWN = {
         5,
         "p.npy",
     ),
+    "points in bad base64": (
+        HEAD + "objects:\n  - name: a\n    points: {radius: 1, base64: '%%%'}\n",
+        5,
+        "base64",
+    ),
+    "points in half a row": (
+        HEAD + "objects:\n  - name: a\n    points: {radius: 1, base64: AAAA}\n",
+        5,
+        "base64",
+    ),
+    "a million values": (HEAD + "objects: [" + "1," * 1_000_000 + "]", 3, "more than 300000 values"),
     "attached and not there": (HEAD + "attached: [{object: a, link: b}]\n", 3, "no object 'a'"),
     "attached half-space": (
         HEAD + "objects: [{name: a, half_space: {}}]\nattached: [{object: a, link: b}]\n",
@@ -199,10 +210,10 @@ CASES = [
 def test_hostile_scene_is_refused_by_name(tmp_path: Path, suffix, read, content, line, part):
     path = tmp_path / f"hostile{suffix}"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    begin = time.monotonic()
+    begin = time.process_time()  # of this process: other work on the machine does not count
     with pytest.raises(SceneError) as caught:
         read(path)
-    assert time.monotonic() - begin < 2.0
+    assert time.process_time() - begin < 2.0
     message = str(caught.value)
     assert message.startswith(str(path)), message
     assert part in message
@@ -304,11 +315,11 @@ def test_fuzzed_scenes_load_or_are_refused(tmp_path: Path):
                 text = text[:i] + text[i : i + 30] + text[i:]
             text = text or " "
         path.write_text(text)
-        begin = time.monotonic()
+        begin = time.process_time()
         try:
             Scene.load(path)
         except RobosimError as error:
             messages.append(str(error))
-        assert time.monotonic() - begin < 2.0
+        assert time.process_time() - begin < 2.0
     assert len(messages) > 200
     assert all(message.startswith(str(path)) for message in messages)

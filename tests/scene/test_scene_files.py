@@ -10,7 +10,8 @@ import yaml
 
 from robosim.errors import FileError, SceneError
 from robosim.geometry import Shape, pose
-from robosim.scene import LinkPose, PointCloud, Scene, bundled_scenes, load_scene
+from robosim.meshes import TriangleMesh
+from robosim.scene import LinkPose, MeshSource, PointCloud, Scene, SceneObject, bundled_scenes, load_scene
 
 
 def rich_scene(folder: Path) -> Scene:
@@ -33,6 +34,7 @@ def rich_scene(folder: Path) -> Scene:
     scene.add_convex("hull", rng.random((9, 3)))
     scene.add_compound("hämmer", [(Shape.box((1, 2, 3)), X), (Shape.sphere(1), None)], X)
     scene.add_points("cloud", rng.normal(size=(40, 3)), 0.01, X)
+    scene.add_points("large cloud", rng.normal(size=(1001, 3)), 0.01)
     scene.add_mesh("wedge", folder / "parts" / "wedge.stl", X, scale=(1, -2, 0.5))
     scene.add_mesh(
         "inline", (scene.objects["wedge"].source.mesh.vertices, scene.objects["wedge"].source.mesh.faces)
@@ -160,3 +162,32 @@ def test_load_scene_finds_bundled_ones_and_files(tmp_path: Path, ur5):
     assert load_scene(tmp_path / "mine.yaml").name == "box"
     with pytest.raises(FileError, match=r"no bundled scene 'shelf'.*bookshelf_small"):
         load_scene("shelf")
+
+
+def test_what_could_not_be_read_again_is_not_written(tmp_path: Path):
+    n = 60_000
+    angles = np.linspace(0, 2 * np.pi, n, endpoint=False)
+    vertices = np.vstack(
+        [np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1), [[0, 0, 1], [0, 0, -1]]]
+    )
+    ring = np.arange(n)
+    faces = np.vstack(
+        [np.c_[ring, np.roll(ring, -1), 0 * ring + n], np.c_[np.roll(ring, -1), ring, 0 * ring + n + 1]]
+    )
+    scene = Scene()
+    scene.add(
+        SceneObject(
+            "disc",
+            (Shape.sphere(1),),
+            np.eye(4)[None],
+            np.eye(4),
+            source=MeshSource(TriangleMesh(vertices, faces)),
+        )
+    )
+    with pytest.raises(SceneError, match="too large"):
+        scene.save(tmp_path / "scene.yaml")
+    assert not list(tmp_path.iterdir())
+    cloud = Scene()
+    cloud.add_points("cloud", np.random.default_rng(0).random((100_000, 3)), 0.01)
+    cloud.save(tmp_path / "cloud.yaml")
+    assert len(Scene.load(tmp_path / "cloud.yaml").objects["cloud"].shapes) == 100_000
