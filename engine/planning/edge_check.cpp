@@ -197,9 +197,11 @@ EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double r
     queue_.push_back({t0 + i * (t1 - t0) / parts, i + 1 == parts ? t1 : t0 + (i + 1) * (t1 - t0) / parts, 0, root_.size()});
   for (std::size_t head = 0; head < queue_.size(); ++head) {
     const Interval interval = queue_[head];
-    place(curve, interval.t0, interval.t1);
-    curve.spread(interval.t0, interval.t1, spread_);
-    motion_.update(query_, spread_);
+    if (parts > 1 || head > 0) {  // otherwise it is placed already
+      place(curve, interval.t0, interval.t1);
+      curve.spread(interval.t0, interval.t1, spread_);
+      motion_.update(query_, spread_);
+    }
     const double middle = interval.t0 + half_;
     // A quarter of the motion since the nearer end, in units of the motion over half of this interval.
     floor_factor_ = 0.25 * std::min(middle - t0, t1 - middle) / half_;

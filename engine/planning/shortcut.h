@@ -20,7 +20,7 @@ struct ShortcutOptions {
   std::vector<int> columns;     // the entries of q that move
   std::vector<double> weights;  // of the metric, per column; empty: all 1
   std::uint64_t seed = 0;
-  int iterations = 100, patience = 30;
+  int iterations = 100, patience = 15;
   double deadline = 1e300;     // seconds from the call
   double resolution = 0.005;   // see edge_check.h [m]
 };
