@@ -65,7 +65,7 @@ class Shape:
     A convex collision shape in its own frame, immutable. Sizes are full sizes in metres.
     """
     @staticmethod
-    def box(size: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> Shape:
+    def box(size: typing.Any) -> Shape:
         """
         A box about the origin, its full size along x, y and z [m].
         """
@@ -78,9 +78,7 @@ class Shape:
         A ball of this radius [m] swept along z; length [m] of the straight part, without the caps.
         """
     @staticmethod
-    def convex(
-        vertices: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], faces: typing.Any = None
-    ) -> Shape:
+    def convex(vertices: typing.Any, faces: typing.Any = None) -> Shape:
         """
         The convex hull of vertices (n, 3) [m]. With faces (m, 3), refuses those that are not the closed outward surface
         of the hull. Flat point sets are refused too (thinner than 1e-9 of their extent).
@@ -394,6 +392,7 @@ class CollisionScene:
         """
         Whether a piecewise polynomial motion is free of collisions, all of it.
 
+        Refused only if it comes within resolution / 1000 [m] of a collision, so that a path of free edges stays free.
         times (k + 1,), coefficients (k, order, n): q[columns] = sum_j coefficients[i, j] (t - times[i])**j on piece i, the
         other entries stay at q_rest (n_q,).
         """
@@ -596,7 +595,7 @@ def bounding_ball(shape: Shape) -> tuple[numpy.typing.NDArray[numpy.float64], fl
     """
 
 def bounding_box(
-    shape: Shape, X_WS: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]
+    shape: Shape, X_WS: typing.Any
 ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
     """
     (lower (3,), upper (3,)) [m]: the axis-aligned box in W of the posed shape.
@@ -621,9 +620,9 @@ def build_info() -> dict:
 def closer_than(
     margin: typing.SupportsFloat | typing.SupportsIndex,
     A: Shape,
-    X_WA: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    X_WA: typing.Any,
     B: Shape,
-    X_WB: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    X_WB: typing.Any,
 ) -> bool:
     """
     Whether the signed distance is less than margin [m], by the first proof either way.
@@ -636,15 +635,15 @@ def difference(
 def distance_lower_bound(
     enough: typing.SupportsFloat | typing.SupportsIndex,
     A: Shape,
-    X_WA: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    X_WA: typing.Any,
     B: Shape,
-    X_WB: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    X_WB: typing.Any,
 ) -> float:
     """
     A certified lower bound on the distance [m], 0 for an overlap; computed only as far as `enough`.
     """
 
-def farthest_from(shape: Shape, p_S: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> float:
+def farthest_from(shape: Shape, p_S: typing.Any) -> float:
     """
     Farthest distance [m] of a point of the shape from p_S (3,) of its frame.
     """
@@ -752,7 +751,7 @@ def rrt_connect(
     max_iterations: typing.SupportsInt | typing.SupportsIndex = 100000,
     deadline_s: typing.SupportsFloat | typing.SupportsIndex = ...,
     resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005,
-    range: typing.SupportsFloat | typing.SupportsIndex = 1.0,
+    range: typing.SupportsFloat | typing.SupportsIndex = 0.5,
     weights: typing.Any = None,
     progress: typing.Any = None,
 ) -> SearchResult:
@@ -786,7 +785,7 @@ def shortcut(
     deadline_s: typing.SupportsFloat | typing.SupportsIndex = ...,
     resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005,
     weights: typing.Any = None,
-    patience: typing.SupportsInt | typing.SupportsIndex = 30,
+    patience: typing.SupportsInt | typing.SupportsIndex = 15,
 ) -> numpy.typing.NDArray[numpy.float64]:
     """
     A shorter free polyline between the ends of the free polyline path (p, n_q): seeded shortcuts in all columns or in one.
@@ -795,10 +794,7 @@ def shortcut(
     """
 
 def signed_distance(
-    A: Shape,
-    X_WA: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    B: Shape,
-    X_WB: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    A: Shape, X_WA: typing.Any, B: Shape, X_WB: typing.Any
 ) -> tuple[
     float,
     numpy.typing.NDArray[numpy.float64],
