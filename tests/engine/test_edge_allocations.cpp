@@ -29,7 +29,7 @@ using namespace robosim::testing;
 
 TEST_CASE("state queries and edge checks allocate nothing after the first round") {
   Random random(5);
-  ModelBuilder builder = random_tree("arm", random, {JointKind::revolute}, 6, true, false);
+  ModelBuilder builder = random_tree("arm", random, {"revolute"}, 6, true, false);
   for (int i = 1; i <= 6; ++i) builder.add_collider(message("l", i), Shape::capsule(0.05, 0.2), random.pose(), "c");
   const Model model = builder.build({});
   std::vector<ExtraObject> extras;
