@@ -26,6 +26,16 @@ from harness.report import Report, Row, arguments, require_peers
 OMPL_BUDGET = 1.0  # [s] per problem, as much as ours
 
 
+@dataclass(frozen=True)
+class Settings:
+    """What holds for the whole run: our planner, the cost of OMPL's calls into Python [s], and how much is looked at."""
+
+    planner: str
+    overhead: float
+    torque_rate: float  # [Hz]
+    plain_pairs: bool  # whether OMPL also runs over coal's pairs without boxes
+
+
 @dataclass
 class Outcome:
     """One problem: seconds of both sides, and what the re-check said."""
@@ -39,6 +49,7 @@ class Outcome:
     ompl: float
     ompl_solved: bool
     ompl_checks: int
+    ompl_plain: float = float("nan")
     overlaps: int = 0
     deepest: float = 0.0
     excess: float = -1.0
@@ -87,7 +98,7 @@ def callback_cost() -> float:
     return max(float(np.median(costs)), 0.0)
 
 
-def measure(case, planner: str, overhead: float, *, torque_rate: float, report: Report) -> Outcome:
+def measure(case, settings: Settings, report: Report) -> Outcome:
     """Both sides on one problem, one after the other."""
     from harness.ompl_peer import rrt_connect
     from harness.recheck import recheck
@@ -100,12 +111,12 @@ def measure(case, planner: str, overhead: float, *, torque_rate: float, report: 
     columns = list(prepared.columns.q)
     targets = goal_configurations(prepared, prepared.goals, prepared.start)
     begin = time.thread_time()
-    found = search(prepared, targets.q, planner=planner, deadline_s=1.0)
+    found = search(prepared, targets.q, planner=settings.planner, deadline_s=1.0)
     searched = time.thread_time()
     if found.status is SearchStatus.FOUND:
         simplify(prepared, found.path)
     simplified = time.thread_time()
-    result = plan(case.problem, planner=planner, budget_s=1.0)
+    result = plan(case.problem, planner=settings.planner, budget_s=1.0)
     checker = checker_of(case, prepared)
     goal = targets.q[max(found.goal_index, 0)]
     # Joints that turn more than once are searched over one turn, by both sides.
@@ -124,12 +135,18 @@ def measure(case, planner: str, overhead: float, *, torque_rate: float, report: 
         searched - begin,
         simplified - searched,
         result.timings["total"],
-        max(peer.seconds - overhead * peer.checks, 0.0),
+        max(peer.seconds - settings.overhead * peer.checks, 0.0),
         peer.solved,
         peer.checks,
     )
+    if settings.plain_pairs:
+        checker.use_boxes(False)
+        ends = prepared.start[columns], goal[columns]
+        plain = rrt_connect(checker.is_free, *bounds, *ends, budget_s=OMPL_BUDGET)
+        outcome.ompl_plain = max(plain.seconds - settings.overhead * plain.checks, 0.0)
+        checker.use_boxes(True)
     if result.ok:
-        verdict = recheck(checker, result, torque_rate=torque_rate)
+        verdict = recheck(checker, result, torque_rate=settings.torque_rate)
         outcome.overlaps, outcome.deepest = verdict.overlaps, verdict.deepest
         outcome.excess, outcome.worst = verdict.excess, verdict.worst
         if verdict.overlaps:
@@ -177,25 +194,21 @@ def rows_of(label: str, outcomes: list[Outcome], report: Report, *, judged: bool
         report.add(
             Row(f"{label}: worst excess of a limit at 10 kHz", max(o.excess for o in solved), "", bar=1e-6)
         )
-        checks = sum(o.ompl_checks for o in outcomes)
-        spent = sum(o.ompl for o in outcomes)
-        report.add(
-            Row(
-                f"{label}: OMPL, per state check",
-                1e6 * spent / checks,
-                "us",
-                note=f"{checks / len(outcomes):.0f} checks a problem",
-            )
-        )
+        checks, spent = sum(o.ompl_checks for o in outcomes), sum(o.ompl for o in outcomes)
+        note = f"{checks / len(outcomes):.0f} checks a problem"
+        report.add(Row(f"{label}: OMPL, per state check", 1e6 * spent / checks, "us", note=note))
+        plain = np.array([o.ompl_plain for o in outcomes]) * 1e3
+        if np.isfinite(plain).all():
+            note = "its peer: coal over all pairs, as Pinocchio's computeCollisions goes"
+            ours, theirs = float(np.median(search)), float(np.median(plain))
+            report.add(Row(f"{label}: search, median", ours, "ms", theirs, note=note))
 
 
-def run_set(
-    label: str, cases: Iterable, planner: str, overhead: float, report: Report, torque_rate: float
-) -> list[Outcome]:
+def run_set(label: str, cases: Iterable, settings: Settings, report: Report) -> list[Outcome]:
     """Measure all cases of a set and add its rows, family by family and then together."""
     outcomes: list[Outcome] = []
     for case in cases:
-        outcomes.append(measure(case, planner, overhead, torque_rate=torque_rate, report=report))
+        outcomes.append(measure(case, settings, report))
         if sys.stderr.isatty():
             print(f"\r{label}: {len(outcomes)} {case.name:<40}", end="", file=sys.stderr)
     if sys.stderr.isatty():
@@ -224,20 +237,11 @@ def main() -> int:
     report.remark(
         f"OMPL's call into Python costs {1e6 * overhead:.2f} us per state check, taken off its times"
     )
-    torque_rate = 1000.0 if options.quick else 10_000.0
+    settings = Settings(options.planner, overhead, 1000.0 if options.quick else 10_000.0, not options.quick)
     n_bundled, n_mbm = (3, 2) if options.quick else (100, 10)
-    ours = run_set(
-        "bundled", bundled(options.per_family or n_bundled), options.planner, overhead, report, torque_rate
-    )
+    ours = run_set("bundled", bundled(options.per_family or n_bundled), settings, report)
     if DATA.is_dir():
-        real = run_set(
-            "ur5_mbm",
-            motion_bench_maker(options.per_family or n_mbm),
-            options.planner,
-            overhead,
-            report,
-            torque_rate,
-        )
+        real = run_set("ur5_mbm", motion_bench_maker(options.per_family or n_mbm), settings, report)
         medians = [float(np.median([o.ompl for o in outcomes])) * 1e3 for outcomes in (ours, real)]
         report.add(Row("OMPL's median, bundled against ur5_mbm", medians[0], "ms", medians[1],
                        bar=2.0, on_ratio=True, note="the bundled families must not be easier than that"))  # fmt: skip

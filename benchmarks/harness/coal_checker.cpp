@@ -2,7 +2,7 @@
 //
 // Forward kinematics of a fixed-base tree of one-degree-of-freedom joints (X_WC = X_WP X_PJ exp(axis q)), then for every
 // pair of objects the boxes that hold them (coal's local boxes, turned), and GJK by coal for the pairs whose boxes
-// overlap. Shapes, placements and pairs come from outside, so that both sides of a comparison see the same geometry.
+// overlap (or, without boxes, for every pair, as Pinocchio's computeCollisions does). Shapes, placements and pairs come from outside, so that both sides of a comparison see the same geometry.
 // A plain C interface, compiled when a benchmark first needs it (see coal_checker.py).
 #include <cmath>
 #include <limits>
@@ -64,6 +64,7 @@ struct Checker {
   std::vector<Pair> pairs;
   std::vector<Pose> X_WJ;
   coal::CollisionResult result;
+  bool boxes = true;  // whether pairs whose boxes are apart are passed over
 
   void place_object(Object& object) {
     const Pose X = object.joint < 0 ? object.X_JO : X_WJ[object.joint] * object.X_JO;
@@ -109,7 +110,7 @@ struct Checker {
   int first_overlap(const double* q) {
     place(q);
     for (std::size_t i = 0; i < pairs.size(); ++i)
-      if (boxes_overlap(pairs[i]) && overlap(pairs[i])) return static_cast<int>(i);
+      if ((!boxes || boxes_overlap(pairs[i])) && overlap(pairs[i])) return static_cast<int>(i);
     return -1;
   }
 };
@@ -156,6 +157,8 @@ void checker_pair(Checker* checker, int a, int b) {
   pair.request.gjk_initial_guess = coal::GJKInitialGuess::CachedGuess;
   checker->pairs.push_back(std::move(pair));
 }
+
+void checker_use_boxes(Checker* checker, int boxes) { checker->boxes = boxes != 0; }
 
 int checker_first_overlap(Checker* checker, const double* q) { return checker->first_overlap(q); }
 
