@@ -76,7 +76,7 @@ def _load() -> ctypes.PyDLL:
         ("delete", None, [pointer]),
         ("add", number, [pointer, number, pointer, number, pointer, number, pointer, number, pointer]),
         ("pair", None, [pointer, number, number]),
-        ("use_boxes", None, [pointer, number]),
+        ("way", None, [pointer, number]),
         ("first_overlap", number, [pointer, pointer]),
         ("count_free", number, [pointer, number, pointer]),
         ("motion", None, [pointer, number, pointer, pointer]),
@@ -176,9 +176,9 @@ class CoalChecker:
         if getattr(self, "_checker", None):
             self._library.checker_delete(self._checker)
 
-    def use_boxes(self, boxes: bool) -> None:
-        """Whether pairs whose boxes are apart are passed over, which is the default and the faster way."""
-        self._library.checker_use_boxes(self._checker, int(boxes))
+    def use(self, way: str) -> None:
+        """How pairs come to coal's narrow phase: "trees" (coal's own broadphase, the default) or "boxes"."""
+        self._library.checker_way(self._checker, ["trees", "boxes"].index(way))
 
     def _rows(self, q: np.ndarray) -> np.ndarray:
         return _array(np.atleast_2d(q)[:, self._to_pin], float)
