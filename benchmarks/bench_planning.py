@@ -2,8 +2,8 @@
 
 Both sides see the same shapes, pairs, limits, starts and goals. Ours proves every edge free between samples at 5 mm;
 OMPL samples edges at its default 1 % of the space's extent, and asks coal behind coal's own broadphase. OMPL's time is
-that of `solve` alone, less what its calls into Python cost (measured, and shown). Times are the thread's processor time,
-so that a busy machine does not count; both sides run in one thread. Whole plans are by the clock on the wall. Every
+that of `solve` alone, less what its calls into Python cost (measured, and shown). Times are the processor time of the
+one thread that either side uses, so that a busy machine does not count. Whole plans are by the clock on the wall. Every
 trajectory of ours is then checked again by coal.
 
     python benchmarks/bench_planning.py [--quick] [--json FILE] [--planner NAME]
