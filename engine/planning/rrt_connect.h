@@ -38,7 +38,7 @@ struct SearchOptions {
   std::int64_t max_iterations = 100000;
   double deadline = 1e300;            // seconds from the call
   double resolution = 0.005;          // see edge_check.h [m]
-  double range = 0.5;                 // longest edge, in the metric
+  double range = 0.6;                 // longest edge, in the metric
   // Dynamic domain: the ball after the first failure, its change by failure and success, and its least radius, in the metric.
   double domain_radius = 2, domain_change = 1e-4, domain_least = 0.7;
   std::function<bool()> poll;         // called every 50 ms or so; false: stop
