@@ -22,7 +22,7 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -132,6 +132,7 @@ class Planner:
 
 
 _planners: dict[str, Planner] = {}
+_broken: dict[str, str] = {}  # modules that could not be imported, and why
 
 
 def planner(
@@ -162,13 +163,20 @@ def planner(
 
 @cache
 def _discover() -> None:
-    """Import every module that may register planners."""
+    """Import every module that may register planners. One that cannot be imported must not take the others down."""
     from robosim.planners import algorithms
 
-    for module in pkgutil.iter_modules(algorithms.__path__):
-        importlib.import_module(f"{algorithms.__name__}.{module.name}")
+    names = [f"{algorithms.__name__}.{module.name}" for module in pkgutil.iter_modules(algorithms.__path__)]
+    loaders: dict[str, Callable[[], object]] = {
+        name: partial(importlib.import_module, name) for name in names
+    }
     for entry in importlib.metadata.entry_points(group="robosim.planners"):
-        entry.load()
+        loaders[entry.value] = entry.load
+    for module_name, load in loaders.items():
+        try:
+            load()
+        except Exception as error:
+            _broken[module_name] = f"{type(error).__name__}: {error}"
 
 
 def available_planners() -> dict[str, Planner]:
@@ -188,9 +196,10 @@ def get_planner(name: str) -> Planner:
     found = _planners.get(name)
     if found is None:
         close = difflib.get_close_matches(str(name), _planners, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = f"; did you mean {close[0]!r}?" if close else "."
+        broken = "".join(f". {module} could not be loaded: {why}" for module, why in _broken.items())
         raise PlanningError(
-            f"there is no planner {name!r}{hint} There are: {', '.join(sorted(available_planners()))}"
+            f"there is no planner {name!r}{hint} There are: {', '.join(sorted(available_planners()))}{broken}"
         )
     if found.missing:
         raise MissingDependencyError(

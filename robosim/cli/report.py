@@ -73,6 +73,8 @@ def clearance(result: PlanResult, model: Model, scene: Scene | None) -> dict[str
     assert result.trajectory is not None
     compiled = (EmptyScene("empty") if scene is None else scene).compile(model)
     best: dict[str, Any] | None = None
+    if not len(compiled.pairs):
+        return best
     for t in np.linspace(0, result.trajectory.duration, 200):
         distance, a, b, *_ = compiled.min_distance(result.configuration(t))
         if np.isfinite(distance) and (best is None or distance < best["distance"]):

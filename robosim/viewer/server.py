@@ -64,16 +64,19 @@ def show(
         TrajectoryError: the trajectory names positions that the robot lacks.
     """
     viewer = Viewer(Stage(model, scene, trajectory, q=q), host, port)
-    if on_ready is not None:
-        on_ready(viewer)
-    if block:
-        try:
-            while True:
-                time.sleep(3600)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            viewer.stop()
+    if not block:
+        if on_ready is not None:
+            on_ready(viewer)
+        return viewer
+    try:  # Ctrl-C may come as soon as on_ready has said where to look
+        if on_ready is not None:
+            on_ready(viewer)
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        viewer.stop()
     return viewer
 
 

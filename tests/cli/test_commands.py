@@ -14,13 +14,16 @@ from robosim import load_robot
 from robosim.cli import main
 from robosim.trajectory import Trajectory
 
+# The installed package, not the source folder that pytest runs in.
+ISOLATED = "-P" if sys.version_info >= (3, 11) else "-I"
+
 SHELF = ["plan", "ur5", "--scene", "bookshelf_small"]
 HOME = "0,-1.57,0,-1.57,0,0"
 
 
 def robosim(*arguments, **options):
     options = {"capture_output": True, "text": True, "timeout": 120, **options}
-    return subprocess.run([sys.executable, "-P", "-m", "robosim.cli", *arguments], check=False, **options)
+    return subprocess.run([sys.executable, ISOLATED, "-m", "robosim.cli", *arguments], check=False, **options)
 
 
 @pytest.fixture(scope="module")
@@ -290,7 +293,7 @@ def test_view_says_where_it_is_and_ends_on_ctrl_c(plan_file):
         busy.bind(("127.0.0.1", 0))
         busy.listen()
         port = busy.getsockname()[1]
-        command = [sys.executable, "-P", "-m", "robosim.cli", "view", "ur5", "--scene", "bookshelf_small"]
+        command = [sys.executable, ISOLATED, "-m", "robosim.cli", "view", "ur5", "--scene", "bookshelf_small"]
         process = subprocess.Popen(
             [*command, "--trajectory", str(plan_file), "--port", str(port), "--no-open"],
             stdout=subprocess.PIPE,

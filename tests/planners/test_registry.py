@@ -34,12 +34,12 @@ def straight(query):
 
 
 def test_new_planner(clean, arm, robots):
-    planner("straight")(straight)
-    assert "straight" in available_planners()
-    result = plan(Problem(arm, None, [0, 0, 0], [1, 0, 0]), planner="straight")
+    planner("straight_only")(straight)
+    assert "straight_only" in available_planners()
+    result = plan(Problem(arm, None, [0, 0, 0], [1, 0, 0]), planner="straight_only")
     assert result.ok
-    assert result.planner == "straight"
-    assert not plan(Problem(arm, robots.pillar_scene(), [1, 0, 0], [-1, 0, 0]), planner="straight")
+    assert result.planner == "straight_only"
+    assert not plan(Problem(arm, robots.pillar_scene(), [1, 0, 0], [-1, 0, 0]), planner="straight_only")
 
 
 def test_name_is_taken(clean):
@@ -51,6 +51,8 @@ def test_installed_packages_are_found(monkeypatch, clean):
     """An entry point of the group robosim.planners is loaded when planners are first looked up."""
 
     class Entry:
+        value = "elsewhere.planners"
+
         @staticmethod
         def load():
             planner("from_elsewhere")(straight)
@@ -61,6 +63,27 @@ def test_installed_packages_are_found(monkeypatch, clean):
     registry._discover.cache_clear()
     try:
         assert get_planner("from_elsewhere").search is straight
+    finally:
+        registry._discover.cache_clear()
+
+
+def test_a_broken_package_takes_no_other_planner_down(monkeypatch, clean):
+    class Entry:
+        value = "broken.planners"
+
+        @staticmethod
+        def load():
+            raise NameError("name 'np' is not defined")
+
+    monkeypatch.setattr(registry, "_broken", {})
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Entry])
+    registry._discover.cache_clear()
+    try:
+        assert "rrt_connect" in available_planners()
+        with pytest.raises(
+            PlanningError, match=r"broken\.planners could not be loaded: NameError: name 'np'"
+        ):
+            get_planner("from_elsewhere")
     finally:
         registry._discover.cache_clear()
 

@@ -9,6 +9,9 @@ import sys
 import numpy as np
 import pytest
 
+# The installed package, not the source folder that pytest runs in.
+ISOLATED = "-P" if sys.version_info >= (3, 11) else "-I"
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WIDTH, HEIGHT = 1100, 500
 
@@ -56,7 +59,7 @@ def plan_file(tmp_path_factory):
 
 
 def test_live_viewer(plan_file, tmp_path):
-    command = [sys.executable, "-P", "-m", "robosim.cli", "view", "ur5", "--scene", "bookshelf_small"]
+    command = [sys.executable, ISOLATED, "-m", "robosim.cli", "view", "ur5", "--scene", "bookshelf_small"]
     process = subprocess.Popen(
         [*command, "--trajectory", str(plan_file), "--port", "0", "--no-open"],
         stdout=subprocess.PIPE,
