@@ -57,14 +57,21 @@ void EdgeChecker::split(const Entry& entry) {
   }
 }
 
-double EdgeChecker::part_of_ball(const Vec3d& p_W, double radius, const Cover& cover, const SE3d& X_WO,
-                                 const MotionBound::Relative& motion, double& gap) const {
+inline double EdgeChecker::part_of_ball(const Vec3d& p_W, double radius, const Cover& cover, const SE3d& X_WO,
+                                        const MotionBound::Relative& motion, double needed, double& gap) {
   // `out`: from the cover's box to the centre, so its direction is the normal of a face that keeps them apart.
   const Vec3d p = X_WO.inverse_times(p_W) - cover.centre;
-  const auto beyond = [](double x, double e) { return x > e ? x - e : (x < -e ? x + e : 0.0); };
+  const auto beyond = [](double x, double e) { return std::copysign(std::max(std::abs(x) - e, 0.0), x); };
   const Vec3d out{beyond(p.x, cover.half_extents.x), beyond(p.y, cover.half_extents.y), beyond(p.z, cover.half_extents.z)};
-  const double length = norm(out);
-  gap = length - cover.radius - radius - rounding_slack;
+  const double squared = squared_norm(out), touch = cover.radius + radius + rounding_slack;
+  // Most are far off, and known to be without a root or a division.
+  const double far = needed * motion.total + touch;
+  if (squared > far * far) {
+    gap = std::numeric_limits<double>::infinity();
+    return gap;
+  }
+  const double length = std::sqrt(squared);
+  gap = length - touch;
   if (gap <= 0) return 0;
   if (gap > motion.total) return gap / motion.total;
   const double towards = std::abs(dot(out, transpose_times(X_WO.R, motion.velocity(p_W)))) / length + motion.rest;
@@ -82,10 +89,10 @@ void EdgeChecker::sift(const Entry& entry) {
     const double radius = scene_->body_ball(c.body_a).radius;
     double part;
     if (c.b >= 0) {
-      part = part_of_ball(p, radius, scene_->object(c.b).cover, query_.X_WO(c.b), motion, gap);
+      part = part_of_ball(p, radius, scene_->object(c.b).cover, query_.X_WO(c.b), motion, needed, gap);
     } else {
       const Cover ball{scene_->body_ball(c.body_b).centre, {}, scene_->body_ball(c.body_b).radius};
-      part = part_of_ball(p, radius, ball, query_.data().X_WB[at(c.body_b)], motion, gap);
+      part = part_of_ball(p, radius, ball, query_.data().X_WB[at(c.body_b)], motion, needed, gap);
     }
     if (part > needed) return;
     // Opened where it may overlap, or once it is larger than the motion: before that its parts could not leave either.
@@ -100,7 +107,7 @@ void EdgeChecker::sift(const Entry& entry) {
     motion = motion_.of(group.object);
     if (node.left >= 0) {
       const Cover box{0.5 * (node.box.lower + node.box.upper), 0.5 * (node.box.upper - node.box.lower), 0};
-      const double part = part_of_ball(query_.centre(group.object), scene_->object(group.object).ball_radius, box, SE3d(), motion, gap);
+      const double part = part_of_ball(query_.centre(group.object), scene_->object(group.object).ball_radius, box, SE3d(), motion, needed, gap);
       if (part > needed) return;
       if (gap <= 0 || motion.total < node.radius || is_last_) return split(entry);
       return keep_open(entry, part);
@@ -115,14 +122,14 @@ void EdgeChecker::sift(const Entry& entry) {
 
   const SceneObject &A = scene_->object(c.a), &B = scene_->object(c.b);
   const SE3d& X_WB = query_.X_WO(c.b);
-  c.part = part_of_ball(query_.centre(c.a), A.ball_radius, B.cover, X_WB, motion, gap);
+  c.part = part_of_ball(query_.centre(c.a), A.ball_radius, B.cover, X_WB, motion, needed, gap);
   if (c.part > needed) return;
   c.depth = -gap;
   if (!A.balls.empty()) {
     double row = std::numeric_limits<double>::infinity(), least = row;
     const SE3d& X_WA = query_.data().X_WB[at(A.body)];
     for (const Ball& ball : A.balls) {
-      row = std::min(row, part_of_ball(X_WA * ball.centre, ball.radius, B.cover, X_WB, motion, gap));
+      row = std::min(row, part_of_ball(X_WA * ball.centre, ball.radius, B.cover, X_WB, motion, needed, gap));
       least = std::min(least, gap);
     }
     c.part = std::max(c.part, row);

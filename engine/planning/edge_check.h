@@ -78,9 +78,10 @@ class EdgeChecker {
   bool touches(const Candidate& candidate);
   // How far an entry's proof has to reach, as a part of the half-width, so that nothing of the interval stays open.
   double enough(const Entry& entry) const { return (half_ - std::min(entry.left, entry.right)) / half_; }
-  // The part of the half-width in which a ball keeps off a cover posed at X_WO; its gap when placed.
-  double part_of_ball(const Vec3d& p_W, double radius, const Cover& cover, const SE3d& X_WO, const MotionBound::Relative& motion,
-                      double& gap) const;
+  // The part of the half-width in which a ball keeps off a cover posed at X_WO, and its gap when placed; both infinite where
+  // the part is clearly more than needed.
+  static double part_of_ball(const Vec3d& p_W, double radius, const Cover& cover, const SE3d& X_WO,
+                             const MotionBound::Relative& motion, double needed, double& gap);
 
   const CollisionScene* scene_;
   SceneQuery query_;

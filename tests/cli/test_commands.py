@@ -311,3 +311,18 @@ def test_view_says_where_it_is_and_ends_on_ctrl_c(plan_file):
         _, errors = process.communicate(timeout=15)
     assert process.returncode == 0
     assert errors == ""
+
+
+def test_a_robot_with_nothing_to_collide_with_is_planned_and_written(tmp_path):
+    urdf = tmp_path / "slider.urdf"
+    urdf.write_text(
+        '<robot name="slider"><link name="base"/><link name="cart"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="slide" type="prismatic"><parent link="base"/><child link="cart"/>'
+        '<limit lower="0" upper="1" velocity="1" effort="10"/></joint></robot>'
+    )
+    out = tmp_path / "plan.json"
+    done = robosim("plan", urdf, "--goal", "0.5", "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert "nothing to collide with" in done.stdout
+    assert Trajectory.load(out).position(10.0)[0] == pytest.approx(0.5)
