@@ -54,6 +54,7 @@ __all__: list[str] = [
     "rrt_connect",
     "sample_configuration",
     "sample_self_collisions",
+    "shape_sizes",
     "shortcut",
     "signed_distance",
     "time_path",
@@ -102,6 +103,11 @@ class Shape:
         A ball of this radius [m] about the origin.
         """
     def __repr__(self) -> str: ...
+    def support(self, directions: typing.Any) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        The points (n, 3) [m] of the shape that lie farthest in directions (n, 3) of any length. GeometryError for a
+        half-space, which is unbounded.
+        """
     @property
     def faces(self) -> numpy.typing.NDArray[numpy.int32]:
         """
@@ -110,27 +116,27 @@ class Shape:
     @property
     def length(self) -> float:
         """
-        Of a capsule (straight part) or cylinder [m].
+        Of capsule, cylinder [m].
         """
     @property
     def radius(self) -> float:
         """
-        Of a sphere, capsule or cylinder [m].
+        Of sphere, capsule, cylinder [m].
         """
     @property
     def size(self) -> numpy.typing.NDArray[numpy.float64]:
         """
-        Full size of a box along x, y, z [m], shape (3,).
+        Of box: along x, y, z [m], shape (3,).
         """
     @property
     def type(self) -> str:
         """
-        sphere, box, capsule, cylinder, half_space or convex.
+        The name of its constructor.
         """
     @property
     def vertices(self) -> numpy.typing.NDArray[numpy.float64]:
         """
-        Corners of a convex shape [m], shape (n, 3).
+        Of convex [m], shape (n, 3).
         """
 
 class Joint:
@@ -751,7 +757,7 @@ def rrt_connect(
     max_iterations: typing.SupportsInt | typing.SupportsIndex = 100000,
     deadline_s: typing.SupportsFloat | typing.SupportsIndex = ...,
     resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005,
-    range: typing.SupportsFloat | typing.SupportsIndex = 0.5,
+    range: typing.SupportsFloat | typing.SupportsIndex = 0.6,
     weights: typing.Any = None,
     progress: typing.Any = None,
 ) -> SearchResult:
@@ -774,6 +780,11 @@ def sample_self_collisions(
     How often pairs of colliders touch at `samples` random configurations within the limits.
 
     pairs (m, 2) of collider indices; by default all pairs on different bodies. Returns (pairs (m, 2), counts (m,)).
+    """
+
+def shape_sizes() -> dict[str, dict[str, str]]:
+    """
+    The sizes of every type of shape; see robosim.geometry.shape_sizes.
     """
 
 def shortcut(

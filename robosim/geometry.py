@@ -1,9 +1,7 @@
 """Collision shapes, poses, and how two posed shapes lie to each other.
 
 A pose `X_WB` is a (4, 4) homogeneous matrix that maps coordinates in frame B to W. `Shape` describes a convex
-body in its own frame by full sizes in metres: `Shape.sphere(radius)`, `Shape.box(size)`,
-`Shape.capsule(radius, length)`, `Shape.cylinder(radius, length)`, `Shape.half_space()` (z <= 0) and
-`Shape.convex(vertices)`.
+body in its own frame by full sizes in metres, `Shape.box(size)` for example; `shape_sizes` lists the types of shapes.
 """
 
 from __future__ import annotations
@@ -26,6 +24,7 @@ __all__ = [
     "collide",
     "pose",
     "pose_to_xyz_quaternion",
+    "shape_sizes",
     "signed_distance",
 ]
 
@@ -47,6 +46,19 @@ class Witness(NamedTuple):
     """The same of B, (3,) [m]."""
     normal: Array
     """Unit vector from A to B, (3,)."""
+
+
+def shape_sizes() -> dict[str, dict[str, str]]:
+    """The types of shapes, each with its sizes: name and kind, in the order of the constructor's arguments.
+
+    `Shape.<type>(...)` takes them, a shape has them as attributes, scene files as keys. Kinds: "number" (float),
+    "vector" ((3,)) and "points" ((n, 3)), all in metres.
+
+    Example:
+        >>> shape_sizes()["capsule"]
+        {'radius': 'number', 'length': 'number'}
+    """
+    return _engine.shape_sizes()
 
 
 def signed_distance(A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike) -> Witness:

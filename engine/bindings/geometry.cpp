@@ -1,10 +1,19 @@
 // Shapes and queries between them. Errors of input are robosim.errors.GeometryError.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
+#include <variant>
+#include <vector>
+
+#include <pybind11/typing.h>
 
 #include "bindings/arrays.h"
 #include "bindings/module.h"
@@ -38,20 +47,49 @@ SE3d rigid(const py::object& value, const char* name) {
   return X;
 }
 
+// A size of a shape: what its constructor in Python takes, the attribute that gives it back, the key in scene files. In full
+// sizes, also where the engine keeps half of it.
+struct Size {
+  using Points = const std::vector<Vec3d>& (*)(const Shape&);
+  const char* name;
+  std::variant<double (*)(const Shape&), Vec3d (*)(const Shape&), Points> of;
+
+  const char* kind() const { return std::array{"number", "vector", "points"}[of.index()]; }
+};
+
+// The sizes of each type of shape, in the order of its constructor's arguments; filled in by bind_shape.
+using Sizes = std::vector<Size>;
+std::array<Sizes, n_shape_types> sizes;
+const Sizes& sizes_of(ShapeType type) { return sizes[static_cast<std::size_t>(type)]; }
+
 [[noreturn]] void no_attribute(const Shape& s, const char* what) {
-  throw py::attribute_error(std::string("a ") + shape_type_names[static_cast<int>(s.type)] + " has no " + what);
+  const std::string name = name_of(s.type);
+  const bool vowel = std::string("aeiou").find(name[0]) != std::string::npos;
+  throw py::attribute_error((vowel ? "an " : "a ") + name + " has no " + what);
 }
 
-Shape convex(const py::object& vertices, const py::object& faces) {
-  const py::array any = py::array::ensure(vertices);
+py::array_t<double> points_array(const std::vector<Vec3d>& points) {
+  py::array_t<double> out({static_cast<py::ssize_t>(points.size()), py::ssize_t{3}});
+  for (std::size_t i = 0; i < points.size(); ++i)
+    for (int k = 0; k < 3; ++k) out.mutable_at(i, k) = points[i][k];
+  return out;
+}
+
+std::vector<Vec3d> read_points(const py::object& value, const char* name) {
+  const py::array any = py::array::ensure(value);
   if (!any || any.ndim() != 2) {
     PyErr_Clear();
-    throw InputError("convex: vertices must be numbers of shape (n, 3)");
+    throw InputError(message(name, " must be numbers of shape (n, 3)"));
   }
-  const Array array = real_array(any, {any.shape(0), 3}, "convex: vertices");
+  const Array array = real_array(any, {any.shape(0), 3}, name);
   std::vector<Vec3d> points(static_cast<std::size_t>(array.shape(0)));
   for (std::size_t i = 0; i < points.size(); ++i)
     for (int k = 0; k < 3; ++k) points[i][k] = array.at(i, k);
+  return points;
+}
+
+Shape convex(const py::object& vertices, const py::object& faces) {
+  const std::vector<Vec3d> points = read_points(vertices, "convex: vertices");
   if (faces.is_none()) return Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)));
   const py::array indices = py::array::ensure(faces);
   const char kind = indices ? indices.dtype().kind() : ' ';
@@ -68,92 +106,135 @@ Shape convex(const py::object& vertices, const py::object& faces) {
 }
 
 std::string describe(const Shape& s) {
-  const std::string name = std::string("Shape.") + shape_type_names[static_cast<int>(s.type)];
-  switch (s.type) {
-    case ShapeType::sphere: return message(name, "(radius=", s.radius, ")");
-    case ShapeType::box: {
-      const Vec3d size = 2.0 * s.half_extents;
-      return message(name, "(size=(", size.x, ", ", size.y, ", ", size.z, "))");
+  std::string text = message("Shape.", name_of(s.type), "(");
+  const char* separator = "";
+  for (const Size& size : sizes_of(s.type)) {
+    text += separator;
+    separator = ", ";
+    if (const auto* number = std::get_if<0>(&size.of)) {
+      text += message(size.name, "=", (*number)(s));
+    } else if (const auto* vector = std::get_if<1>(&size.of)) {
+      const Vec3d v = (*vector)(s);
+      text += message(size.name, "=(", v.x, ", ", v.y, ", ", v.z, ")");
+    } else {
+      text += message(std::get<2>(size.of)(s).size(), " ", size.name);
     }
-    case ShapeType::convex: return message(name, "(", s.mesh->vertices.size(), " vertices)");
-    case ShapeType::half_space: return name + "()";
-    default: return message(name, "(radius=", s.radius, ", length=", 2 * s.half_length, ")");
   }
+  return text + ")";
+}
+
+// One constructor and its sizes, in the order of its arguments.
+template <class... Arguments, class... Names>
+void def_shape(py::class_<Shape>& c, ShapeType type, Shape (*make)(Arguments...), const char* doc, const Names&... size) {
+  static_assert(sizeof...(Arguments) == sizeof...(Names), "every argument is a size");
+  sizes[static_cast<std::size_t>(type)] = Sizes{size...};
+  c.def_static(
+      name_of(type), [make](Arguments... arguments) { return checked([&] { return make(arguments...); }); },
+      py::arg(size.name)..., doc);
+}
+
+// The attribute `size.name` of all types of shapes that have it, refused to others.
+void def_attribute(py::class_<Shape>& c, const Size& size) {
+  std::string whose = "Of";
+  for (int t = 0; t < n_shape_types; ++t)
+    for (const Size& other : sizes[static_cast<std::size_t>(t)])
+      if (std::string_view(other.name) == size.name) {
+        if (other.of.index() != size.of.index()) throw std::logic_error(message(size.name, " means two kinds of sizes"));
+        whose += message(whose.size() > 2 ? ", " : " ", shape_type_names[t]);
+      }
+  std::visit(
+      [&](auto getter) {
+        using Value = decltype(getter(std::declval<const Shape&>()));
+        const auto value = [name = size.name](const Shape& s) -> Value {
+          for (const Size& own : sizes_of(s.type))
+            if (std::string_view(own.name) == name) return std::get<decltype(getter)>(own.of)(s);
+          no_attribute(s, name);
+        };
+        if constexpr (std::is_same_v<Value, double>) {
+          c.def_property_readonly(size.name, value, (whose + " [m].").c_str());
+        } else if constexpr (std::is_same_v<Value, Vec3d>) {
+          c.def_property_readonly(
+              size.name, [value](const Shape& s) { return vec3_array(value(s)); },
+              (whose + ": along x, y, z [m], shape (3,).").c_str());
+        } else {
+          c.def_property_readonly(
+              size.name, [value](const Shape& s) { return points_array(value(s)); },
+              (whose + " [m], shape (n, 3).").c_str());
+        }
+      },
+      size.of);
 }
 
 void bind_shape(py::module_& m) {
-  py::class_<Shape>(m, "Shape", "A convex collision shape in its own frame, immutable. Sizes are full sizes in metres.")
-      .def_static(
-          "sphere", [](double radius) { return checked([&] { return Shape::sphere(radius); }); }, py::arg("radius"),
-          "A ball of this radius [m] about the origin.")
-      .def_static(
-          "box", [](const py::object& size) { return checked([&] { return Shape::box(0.5 * read_vec3(size, "box: size")); }); },
-          py::arg("size"), "A box about the origin, its full size along x, y and z [m].")
-      .def_static(
-          "capsule",
-          [](double radius, double length) { return checked([&] { return Shape::capsule(radius, length / 2); }); },
-          py::arg("radius"), py::arg("length"),
-          "A ball of this radius [m] swept along z; length [m] of the straight part, without the caps.")
-      .def_static(
-          "cylinder",
-          [](double radius, double length) { return checked([&] { return Shape::cylinder(radius, length / 2); }); },
-          py::arg("radius"), py::arg("length"), "A cylinder about z with flat ends: radius and full length [m].")
-      .def_static("half_space", &Shape::half_space, "All points with z <= 0, without end.")
-      .def_static(
-          "convex",
-          [](const py::object& vertices, const py::object& faces) {
-            return checked([&] { return convex(vertices, faces); });
-          },
-          py::arg("vertices"), py::arg("faces") = py::none(),
-          "The convex hull of vertices (n, 3) [m]. With faces (m, 3), refuses those that are not the closed outward surface\n"
-          "of the hull. Flat point sets are refused too (thinner than 1e-9 of their extent).")
-      .def_property_readonly(
-          "type", [](const Shape& s) { return shape_type_names[static_cast<int>(s.type)]; },
-          "sphere, box, capsule, cylinder, half_space or convex.")
-      .def_property_readonly(
-          "radius",
-          [](const Shape& s) {
-            if (s.radius == 0) no_attribute(s, "radius");
-            return s.radius;
-          },
-          "Of a sphere, capsule or cylinder [m].")
-      .def_property_readonly(
-          "length",
-          [](const Shape& s) {
-            if (s.half_length == 0) no_attribute(s, "length");
-            return 2 * s.half_length;
-          },
-          "Of a capsule (straight part) or cylinder [m].")
-      .def_property_readonly(
-          "size",
-          [](const Shape& s) {
-            if (s.type != ShapeType::box) no_attribute(s, "size");
-            return vec3_array(2.0 * s.half_extents);
-          },
-          "Full size of a box along x, y, z [m], shape (3,).")
-      .def_property_readonly(
-          "vertices",
-          [](const Shape& s) {
-            if (!s.mesh) no_attribute(s, "vertices");
-            const auto& v = s.mesh->vertices;
-            py::array_t<double> out({static_cast<py::ssize_t>(v.size()), py::ssize_t{3}});
-            for (std::size_t i = 0; i < v.size(); ++i)
-              for (int k = 0; k < 3; ++k) out.mutable_at(i, k) = v[i][k];
-            return out;
-          },
-          "Corners of a convex shape [m], shape (n, 3).")
-      .def_property_readonly(
-          "faces",
-          [](const Shape& s) {
-            if (!s.mesh) no_attribute(s, "faces");
-            const auto& f = s.mesh->faces;
-            py::array_t<int> out({static_cast<py::ssize_t>(f.size()), py::ssize_t{3}});
-            for (std::size_t i = 0; i < f.size(); ++i)
-              for (int k = 0; k < 3; ++k) out.mutable_at(i, k) = f[i][k];
-            return out;
-          },
-          "Triangles of a convex shape, counter-clockwise from outside: indices into vertices, shape (m, 3).")
-      .def("__repr__", &describe);
+  py::class_<Shape> c(m, "Shape", "A convex collision shape in its own frame, immutable. Sizes are full sizes in metres.");
+  const Size radius{"radius", [](const Shape& s) { return s.radius; }};
+  const Size length{"length", [](const Shape& s) { return 2 * s.half_length; }};
+  const Size size{"size", [](const Shape& s) { return 2.0 * s.half_extents; }};
+  const Size vertices{"vertices", [](const Shape& s) -> const std::vector<Vec3d>& { return s.mesh->vertices; }};
+
+  def_shape(c, ShapeType::sphere, &Shape::sphere, "A ball of this radius [m] about the origin.", radius);
+  def_shape(
+      c, ShapeType::box, +[](const py::object& full) { return Shape::box(0.5 * read_vec3(full, "box: size")); },
+      "A box about the origin, its full size along x, y and z [m].", size);
+  def_shape(
+      c, ShapeType::capsule, +[](double r, double full) { return Shape::capsule(r, full / 2); },
+      "A ball of this radius [m] swept along z; length [m] of the straight part, without the caps.", radius, length);
+  def_shape(
+      c, ShapeType::cylinder, +[](double r, double full) { return Shape::cylinder(r, full / 2); },
+      "A cylinder about z with flat ends: radius and full length [m].", radius, length);
+  def_shape(c, ShapeType::half_space, &Shape::half_space, "All points with z <= 0, without end.");
+  // By hand: faces are no size of it, the vertices alone determine it.
+  sizes[static_cast<std::size_t>(ShapeType::convex)] = {vertices};
+  c.def_static(
+      "convex",
+      [](const py::object& points, const py::object& faces) { return checked([&] { return convex(points, faces); }); },
+      py::arg("vertices"), py::arg("faces") = py::none(),
+      "The convex hull of vertices (n, 3) [m]. With faces (m, 3), refuses those that are not the closed outward surface\n"
+      "of the hull. Flat point sets are refused too (thinner than 1e-9 of their extent).");
+
+  std::set<std::string_view> defined;
+  for (const Sizes& row : sizes)
+    for (const Size& s : row)
+      if (defined.insert(s.name).second) def_attribute(c, s);
+  c.def_property_readonly(
+      "faces",
+      [](const Shape& s) {
+        if (!s.mesh) no_attribute(s, "faces");
+        const auto& f = s.mesh->faces;
+        py::array_t<int> out({static_cast<py::ssize_t>(f.size()), py::ssize_t{3}});
+        for (std::size_t i = 0; i < f.size(); ++i)
+          for (int k = 0; k < 3; ++k) out.mutable_at(i, k) = f[i][k];
+        return out;
+      },
+      "Triangles of a convex shape, counter-clockwise from outside: indices into vertices, shape (m, 3).");
+  c.def_property_readonly(
+      "type", [](const Shape& s) { return name_of(s.type); }, "The name of its constructor.");
+  c.def(
+      "support",
+      [](const Shape& s, const py::object& directions) {
+        return checked([&] {
+          std::vector<Vec3d> points = read_points(directions, "support: directions");
+          for (Vec3d& d : points) d = support(s, d);
+          return points_array(points);
+        });
+      },
+      py::arg("directions"),
+      "The points (n, 3) [m] of the shape that lie farthest in directions (n, 3) of any length. GeometryError for a\n"
+      "half-space, which is unbounded.");
+  c.def("__repr__", &describe);
+
+  m.def(
+      "shape_sizes",
+      [] {
+        py::typing::Dict<py::str, py::typing::Dict<py::str, py::str>> table;
+        for (int t = 0; t < n_shape_types; ++t) {
+          py::dict row;
+          for (const Size& s : sizes[static_cast<std::size_t>(t)]) row[s.name] = s.kind();
+          table[shape_type_names[t]] = row;
+        }
+        return table;
+      },
+      "The sizes of every type of shape; see robosim.geometry.shape_sizes.");
 }
 
 }  // namespace

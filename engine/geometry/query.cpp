@@ -1,5 +1,6 @@
 #include "geometry/query.h"
 
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -73,6 +74,19 @@ Ball bounding_ball(const Shape& shape) {
 
 double farthest_from(const Shape& shape, const Vec3d& p_S) {
   return visit(shape, [&](const auto& core) { return core.farthest_from(p_S); });
+}
+
+Vec3d support(const Shape& shape, const Vec3d& d) {
+  return visit(shape, [&](const auto& core) -> Vec3d {
+    if constexpr (requires { core.support(d); }) {
+      const double largest = std::fmax(std::fabs(d.x), std::fmax(std::fabs(d.y), std::fabs(d.z)));
+      if (!(largest > 0)) return core.support(d);
+      const Vec3d e(d.x / largest, d.y / largest, d.z / largest);  // neither overflows nor underflows when squared
+      return core.support(e) + (core.rounding() / norm(e)) * e;
+    } else {
+      throw InputError(message(name_of(shape.type), ": it is unbounded and has no farthest point"));
+    }
+  });
 }
 
 Aabb bounding_box(const Shape& shape, const SE3d& X_WS) {

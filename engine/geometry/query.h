@@ -39,7 +39,11 @@ Ball bounding_ball(const Shape& shape);
 // whose normal is a world axis.
 Aabb bounding_box(const Shape& shape, const SE3d& X_WS);
 
-// Farthest distance of any point of the shape from the point p_S of its own frame (infinite for a half-space).
+// The point of the shape farthest in direction d of its own frame, of any length (for a zero d, some point of it). InputError for
+// a half-space, which has none.
+Vec3d support(const Shape& shape, const Vec3d& d);
+
+// Farthest distance, or an upper bound on it, of any point of the shape from the point p_S of its own frame (infinite for a half-space).
 double farthest_from(const Shape& shape, const Vec3d& p_S);
 
 }  // namespace robosim

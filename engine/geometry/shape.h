@@ -7,20 +7,28 @@
 //   half_space  z <= 0, unbounded below; its outward normal is the frame's z axis
 //   convex      convex hull of `mesh->vertices`
 //
-// A new shape costs three files: shapes/x.h (its core), its name, constructor and row here, its constructor in
-// bindings/geometry.cpp. GJK and EPA then answer it against every other shape, the half-space too. A core is a struct with
+// A new shape costs three files: shapes/x.h (its core), its rows here (ShapeType, shape_type_names, a constructor in Shape, core),
+// its constructor and sizes in bindings/geometry.cpp. GJK and EPA then answer it against every other shape, the half-space too.
+// A core is a struct with
 //
-//   static constexpr bool curved      whether its surface is curved after `rounding` is taken off (asks for the polish)
+//   static constexpr bool curved      whether its surface is curved after `rounding` is taken off (asks for the polish):
+//                                     false for a polytope or a capsule's segment, true for a cylinder
 //   double rounding() const           the shape is all points within this distance of the core
 //   Vec3d centre() const              any point inside
 //   Vec3d support(Vec3d d) const      a point of the core farthest in direction d, of any length; finite for a zero d
 //   Ball bounding_ball() const        of the shape, in its frame
-//   double farthest_from(Vec3d p) const
+//   double farthest_from(Vec3d p) const   of any point of the shape from p; may be an upper bound: edge checks then take
+//                                         shorter steps and miss nothing
+//
+// shapes/capsule.h is a short example, shapes/cylinder.h one that is curved. Only the half-space has no support: it is unbounded.
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <memory>
+#include <utility>
 
+#include "base/error.h"
 #include "geometry/convex_mesh.h"
 #include "geometry/shapes/box.h"
 #include "geometry/shapes/capsule.h"
@@ -32,27 +40,58 @@
 
 namespace robosim {
 
-enum class ShapeType : std::uint8_t { sphere, box, capsule, cylinder, half_space, convex };
-inline constexpr int n_shape_types = 6;
-inline constexpr const char* shape_type_names[n_shape_types] = {"sphere",   "box",        "capsule",
-                                                                "cylinder", "half_space", "convex"};
+enum class ShapeType : std::uint8_t { sphere, box, capsule, cylinder, half_space, convex, count };
+inline constexpr const char* shape_type_names[] = {"sphere", "box", "capsule", "cylinder", "half_space", "convex"};
 
+inline constexpr int n_shape_types = static_cast<int>(ShapeType::count);
+static_assert(std::size(shape_type_names) == n_shape_types, "every ShapeType has one name");
+constexpr const char* name_of(ShapeType type) { return shape_type_names[static_cast<int>(type)]; }
+
+// A type and the sizes that it uses; which those are, the constructors say.
 struct Shape {
   ShapeType type = ShapeType::sphere;
-  double radius = 0;                       // sphere, capsule, cylinder [m]
-  double half_length = 0;                  // capsule, cylinder [m]
-  Vec3d half_extents;                      // box [m]
-  std::shared_ptr<const ConvexMesh> mesh;  // convex
+  double radius = 0;       // [m]
+  double half_length = 0;  // along z [m]
+  Vec3d half_extents{};    // [m]
+  std::shared_ptr<const ConvexMesh> mesh{};
 
   // Each throws InputError for a size outside [min_size, max_size].
-  static Shape sphere(double radius);
-  static Shape box(const Vec3d& half_extents);
-  static Shape capsule(double radius, double half_length);
-  static Shape cylinder(double radius, double half_length);
-  static Shape half_space();
-  static Shape convex(std::shared_ptr<const ConvexMesh> mesh);
+  static Shape sphere(double radius) {
+    Shape s{ShapeType::sphere};
+    s.radius = checked(s, "radius", radius);
+    return s;
+  }
+  static Shape box(const Vec3d& half_extents) {
+    Shape s{ShapeType::box};
+    s.half_extents = checked_halves(s, "size", half_extents);
+    return s;
+  }
+  static Shape capsule(double radius, double half_length) {
+    Shape s{ShapeType::capsule};
+    s.radius = checked(s, "radius", radius);
+    s.half_length = checked_half(s, "length", half_length);
+    return s;
+  }
+  static Shape cylinder(double radius, double half_length) {
+    Shape s{ShapeType::cylinder};
+    s.radius = checked(s, "radius", radius);
+    s.half_length = checked_half(s, "length", half_length);
+    return s;
+  }
+  static Shape half_space() { return {ShapeType::half_space}; }
+  static Shape convex(std::shared_ptr<const ConvexMesh> mesh) {
+    if (!mesh || mesh->vertices.size() < 4) throw InputError("convex: the mesh has fewer than four vertices");
+    Shape s{ShapeType::convex};
+    s.mesh = std::move(mesh);
+    return s;
+  }
 
   static constexpr double min_size = 1e-9, max_size = 1e6;  // [m]
+
+  // The value given back, or InputError naming the shape, the size and, of half a size, its full value.
+  static double checked(const Shape& s, const char* size, double value);
+  static double checked_half(const Shape& s, const char* size, double half);
+  static Vec3d checked_halves(const Shape& s, const char* size, const Vec3d& halves);  // along x, y and z
 };
 
 // The core of a shape of type T: the set whose points within `rounding()` of it are the shape, so that a sphere is a point, a
@@ -64,7 +103,10 @@ auto core(const Shape& s) {
   else if constexpr (T == ShapeType::capsule) return CapsuleCore{s.radius, s.half_length};
   else if constexpr (T == ShapeType::cylinder) return CylinderCore{s.radius, s.half_length};
   else if constexpr (T == ShapeType::half_space) return HalfSpaceCore{};
-  else return ConvexCore{s.mesh.get()};
+  else {
+    static_assert(T == ShapeType::convex, "this ShapeType has no row in core");
+    return ConvexCore{s.mesh.get()};
+  }
 }
 
 // visit(shape, f): f(core of the shape), by one switch on its type.

@@ -1,4 +1,4 @@
-"""Closed triangle meshes inscribed in the primitive shapes: for exact overlap tests between meshes and primitives.
+"""Closed triangle meshes inscribed in the bounded shapes: for exact overlap tests between meshes and primitives.
 
 Round surfaces are inscribed polyhedra of 32 segments: they lie inside the shape, off by at most r (1 - cos(pi /
     32)) = 0.005 r.
@@ -12,19 +12,21 @@ from robosim.geometry import Shape
 from robosim.meshes.hull import convex_hull
 from robosim.meshes.mesh import TriangleMesh
 
-__all__ = ["tessellated"]
+__all__ = ["support_hull", "tessellated"]
 
 _SEGMENTS = 32
 
 
 def tessellated(shape: Shape) -> TriangleMesh:
-    """A mesh of a sphere, box, cylinder, capsule or convex shape, in the shape's frame."""
+    """A mesh of a bounded shape, in the shape's frame; GeometryError for a half-space."""
     kind = str(shape.type)
     if kind == "convex":
         return TriangleMesh(np.asarray(shape.vertices), np.asarray(shape.faces, dtype=np.int64))
     if kind == "box":
         signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, 8).T
         return convex_hull(signs * np.asarray(shape.size) / 2)
+    if kind not in ("sphere", "cylinder", "capsule"):
+        return support_hull(shape, _SEGMENTS)
     turn = 2 * np.pi * np.arange(_SEGMENTS) / _SEGMENTS
     circle = np.column_stack([np.cos(turn), np.sin(turn), np.zeros(_SEGMENTS)]) * shape.radius
     if kind == "cylinder":
@@ -37,3 +39,18 @@ def tessellated(shape: Shape) -> TriangleMesh:
         return convex_hull(ball)
     shift = np.array([0, 0, shape.length / 2])
     return convex_hull(np.vstack([ball - shift, ball + shift]))
+
+
+def support_hull(shape: Shape, segments: int) -> TriangleMesh:
+    """The hull of a bounded shape's farthest points in the directions of a globe: meridians 2 pi / `segments` apart.
+
+    It lies inside the shape and serves any type of shape; those whose form is known are meshed better without it.
+
+    Raises:
+        GeometryError: the shape is unbounded.
+    """
+    longitude = 2 * np.pi * np.arange(segments) / segments
+    latitude = np.pi * (np.arange(1, max(segments // 2, 2)) / max(segments // 2, 2) - 0.5)
+    lon, lat = (grid.ravel() for grid in np.meshgrid(longitude, latitude))
+    globe = np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
+    return convex_hull(shape.support(np.vstack([globe, [[0, 0, -1], [0, 0, 1]]])))

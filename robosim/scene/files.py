@@ -20,8 +20,9 @@
     starts: {start: {shoulder_pan_joint: 0.5}}
     goals: {goal: {joints: {shoulder_pan_joint: 1}}, other: {link: tool0, pose: {xyz: [0.5, 0, 0.4]}}}
 
-Shapes: sphere {radius}, box {size}, cylinder {radius, length}, capsule {radius, length}, half_space {}, convex
-{vertices}, mesh {file, scale, decompose} or {vertices, faces, decompose}, points {radius, xyz} or {radius, file}
+Shapes: those of robosim.geometry.Shape, by name and sizes (`robosim.geometry.shape_sizes`): sphere {radius}, box
+{size}, cylinder {radius, length}, capsule {radius, length}, half_space {}, convex {vertices}; further, mesh
+{file, scale, decompose} or {vertices, faces, decompose}, points {radius, xyz} or {radius, file}
 (.npy, or text in three columns) or {radius, base64} (rows of little-endian doubles). Files are found relative to
 the scene's. Lengths in m, angles in rad. Unknown keys, formats and versions are refused by name.
 """
@@ -33,7 +34,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ from numpy.typing import NDArray
 
 from robosim.errors import FileError, RobosimError, SceneError
 from robosim.files import read_file, write_file
-from robosim.geometry import Shape, pose_to_xyz_quaternion
+from robosim.geometry import Shape, pose_to_xyz_quaternion, shape_sizes
 from robosim.geometry import pose as make_pose
 from robosim.scene import objects as make
 from robosim.scene.mesh_objects import mesh_object
@@ -58,9 +59,12 @@ FORMAT, VERSION = "robosim-scene", 1
 _NOT_BARE = ("true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf")
 _MAX_WRITTEN_POINTS = 1000  # larger clouds are written as base64
 _MAX_POINT_BYTES = 64 * 2**20
-_SHAPES = ("sphere", "box", "cylinder", "capsule", "half_space", "convex")
-_SIZES = {"sphere": ("radius",), "box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"),
-          "half_space": (), "convex": ("vertices",)}  # fmt: skip
+_SIZES = shape_sizes()
+_READ_SIZE: dict[str, Callable[[Node, str], Any]] = {
+    "number": Node.number,
+    "vector": lambda node, what: node.numbers(what, 3),
+    "points": lambda node, what: node.table(what, 3),
+}
 
 
 def read_scene(path: str | PathLike[str]) -> Scene:
@@ -143,7 +147,7 @@ def _read_object(node: Node, folder: Path) -> SceneObject:
     entry = node.mapping("object", required=("name",))
     name = entry["name"].text("object's name")
     what = f"object {name!r}"
-    kinds = (*_SHAPES, "mesh", "points", "parts")
+    kinds = (*_SIZES, "mesh", "points", "parts")
     node.mapping(what, keys=("name", "pose", "color", *kinds))
     given = [kind for kind in kinds if kind in entry]
     if len(given) != 1:
@@ -166,11 +170,11 @@ def _read_object(node: Node, folder: Path) -> SceneObject:
 
 
 def _read_part(node: Node, what: str) -> tuple[Shape, Pose | None]:
-    entry = node.mapping(what, keys=("pose", *_SHAPES))
-    given = [kind for kind in _SHAPES if kind in entry]
+    entry = node.mapping(what, keys=("pose", *_SIZES))
+    given = [kind for kind in _SIZES if kind in entry]
     if len(given) != 1:
         raise node.error(
-            f"{what}: expected exactly one of {', '.join(_SHAPES)}; found {', '.join(given) or 'none'}"
+            f"{what}: expected exactly one of {', '.join(_SIZES)}; found {', '.join(given) or 'none'}"
         )
     with located(node):
         shape = make.make_shape(what, given[0], *_read_sizes(given[0], entry[given[0]], what))
@@ -179,11 +183,11 @@ def _read_part(node: Node, what: str) -> tuple[Shape, Pose | None]:
 
 def _read_sizes(kind: str, node: Node, what: str) -> list[Any]:
     """The arguments of a shape's constructor."""
-    if kind == "half_space" and node.is_null():
+    sizes = _SIZES[kind]
+    if not sizes and node.is_null():
         return []
-    entry = node.mapping(f"{what}, {kind}", keys=_SIZES[kind], required=_SIZES[kind])
-    readers = {"size": lambda n, w: n.numbers(w, 3), "vertices": lambda n, w: n.table(w, 3)}
-    return [readers.get(key, Node.number)(entry[key], f"{what}, {key}") for key in _SIZES[kind]]
+    entry = node.mapping(f"{what}, {kind}", keys=sizes, required=sizes)
+    return [_READ_SIZE[sizes[name]](entry[name], f"{what}, {name}") for name in sizes]
 
 
 def _read_mesh(

@@ -149,6 +149,16 @@ class Scene:
         """Add the convex hull of points (n, 3) [m]."""
         self.add(make.simple_object(name, "convex", (vertices,), pose, color))
 
+    def add_shape(
+        self,
+        name: str,
+        shape: Shape,
+        pose: ArrayLike | None = None,
+        color: Sequence[float] | None = None,
+    ) -> None:
+        """Add one shape of any type, in the object's frame."""
+        self.add(make.compound_object(name, [(shape, None)], pose, color))
+
     def add_compound(
         self,
         name: str,

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robosim.errors import RobosimError
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -26,15 +24,11 @@ def shape_mesh(shape: Shape, *, segments: int = 48) -> Mesh:
     """Triangles of a collision shape.
 
     Args:
-        shape: sphere, box, capsule, cylinder, half_space (drawn as a square of its boundary plane,
-            HALF_SPACE_EDGE wide) or convex.
+        shape: of any type; a half-space is drawn as a square of its boundary plane, HALF_SPACE_EDGE wide.
         segments: number of sides of a round cross-section, at least 3.
 
     Returns:
         vertices (n, 3) [m] and faces (m, 3), in the shape's frame.
-
-    Raises:
-        RobosimError: a shape type that cannot be drawn.
     """
     kind = str(shape.type)
     if kind == "sphere":
@@ -52,7 +46,10 @@ def shape_mesh(shape: Shape, *, segments: int = 48) -> Mesh:
         return square, np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int64)
     if kind == "convex":
         return np.array(shape.vertices, dtype=np.float64), np.array(shape.faces, dtype=np.int64)
-    raise RobosimError(f"cannot draw a shape of type {kind!r}")
+    from robosim.meshes.tessellate import support_hull  # Qhull is slow to load, and seldom needed here
+
+    hull = support_hull(shape, segments)
+    return hull.vertices, hull.faces
 
 
 def box_mesh(size: NDArray[np.float64]) -> Mesh:

@@ -38,18 +38,15 @@ struct Random {
     b *= 1 / norm(b);
     return {{a, b, cross(a, b)}, {uniform(-reach, reach), uniform(-reach, reach), uniform(-reach, reach)}};
   }
+  // Fills every size, so that it makes any type of shape.
   Shape shape(ShapeType type) {
-    switch (type) {
-      case ShapeType::sphere: return Shape::sphere(uniform(0.05, 0.4));
-      case ShapeType::box: return Shape::box({uniform(0.05, 0.5), uniform(0.05, 0.5), uniform(0.05, 0.5)});
-      case ShapeType::capsule: return Shape::capsule(uniform(0.05, 0.2), uniform(0.05, 0.5));
-      case ShapeType::cylinder: return Shape::cylinder(uniform(0.05, 0.4), uniform(0.05, 0.5));
-      case ShapeType::half_space: return Shape::half_space();
-      case ShapeType::convex: break;
-    }
+    Shape s{type};
+    s.radius = uniform(0.05, 0.4), s.half_length = uniform(0.05, 0.5);
+    s.half_extents = {uniform(0.05, 0.5), uniform(0.05, 0.5), uniform(0.05, 0.5)};
     std::vector<Vec3d> points(static_cast<std::size_t>(uniform(8, 120)));
     for (Vec3d& p : points) p = Vec3d(0.4 * sign_free(), 0.3 * sign_free(), 0.2 * sign_free());
-    return Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)));
+    if (type == ShapeType::convex) s.mesh = std::make_shared<ConvexMesh>(convex_hull_mesh(points));
+    return s;
   }
 };
 

@@ -1,37 +1,26 @@
-"""Oracles in plain NumPy: support function and membership of every shape. A new shape is one row in each
-table.
-"""
+"""Oracles in plain NumPy: support function and membership of every type of shape, one row each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from robosim.geometry import Shape, pose
 
-SHAPES: dict[str, Callable[[np.random.Generator, float], Shape]] = {
-    "sphere": lambda rng, s: Shape.sphere(s * rng.uniform(0.1, 0.5)),
-    "box": lambda rng, s: Shape.box(s * rng.uniform(0.1, 1, 3)),
-    "capsule": lambda rng, s: Shape.capsule(s * rng.uniform(0.05, 0.3), s * rng.uniform(0.1, 1)),
-    "cylinder": lambda rng, s: Shape.cylinder(s * rng.uniform(0.1, 0.5), s * rng.uniform(0.1, 1)),
-    "half_space": lambda rng, s: Shape.half_space(),
-    "convex": lambda rng, s: Shape.convex(
-        s * 0.5 * unit(rng.normal(size=(rng.integers(5, 80), 3))) * (1, 0.7, 0.4)
-    ),
-}
 
-# h(d) = max of d.x over the shape, for directions (k, 3) in its own frame.
-SUPPORT: dict[str, Callable[[Shape, np.ndarray], np.ndarray]] = {
-    "sphere": lambda s, d: s.radius * np.linalg.norm(d, axis=1),
-    "box": lambda s, d: np.abs(d) @ s.size / 2,
-    "capsule": lambda s, d: s.length / 2 * np.abs(d[:, 2]) + s.radius * np.linalg.norm(d, axis=1),
-    "cylinder": lambda s, d: s.length / 2 * np.abs(d[:, 2]) + s.radius * np.hypot(d[:, 0], d[:, 1]),
-    "half_space": lambda s, d: np.where((np.hypot(d[:, 0], d[:, 1]) < 1e-12) & (d[:, 2] > 0), 0.0, np.inf),
-    "convex": lambda s, d: (d @ s.vertices.T).max(axis=1),
-}
+class Row(NamedTuple):
+    """What a type of shape is, in NumPy; points and directions in the shape's own frame."""
+
+    make: Callable[[np.random.Generator, float], Shape]
+    """A random one, of about this size [m]."""
+    support: Callable[[Shape, np.ndarray], np.ndarray]
+    """h(d) = max of d.x over the shape, for directions (k, 3)."""
+    outside: Callable[[Shape, np.ndarray], float]
+    """Positive outside the shape, zero on its surface, negative inside."""
 
 
 def _outside_hull(s: Shape, p: np.ndarray) -> float:
@@ -40,14 +29,40 @@ def _outside_hull(s: Shape, p: np.ndarray) -> float:
     return float((np.einsum("ij,ij->i", n, p - a) / np.linalg.norm(n, axis=1)).max())
 
 
-# Positive outside the shape, zero on its surface, negative inside; p in its own frame.
-OUTSIDE: dict[str, Callable[[Shape, np.ndarray], float]] = {
-    "sphere": lambda s, p: np.linalg.norm(p) - s.radius,
-    "box": lambda s, p: (np.abs(p) - s.size / 2).max(),
-    "capsule": lambda s, p: np.linalg.norm(p - (0, 0, np.clip(p[2], -s.length / 2, s.length / 2))) - s.radius,
-    "cylinder": lambda s, p: max(np.hypot(p[0], p[1]) - s.radius, abs(p[2]) - s.length / 2),
-    "half_space": lambda s, p: p[2],
-    "convex": _outside_hull,
+# A new shape is one row.
+SHAPES = {
+    "sphere": Row(
+        lambda rng, s: Shape.sphere(s * rng.uniform(0.1, 0.5)),
+        lambda s, d: s.radius * np.linalg.norm(d, axis=1),
+        lambda s, p: np.linalg.norm(p) - s.radius,
+    ),
+    "box": Row(
+        lambda rng, s: Shape.box(s * rng.uniform(0.1, 1, 3)),
+        lambda s, d: np.abs(d) @ s.size / 2,
+        lambda s, p: (np.abs(p) - s.size / 2).max(),
+    ),
+    "capsule": Row(
+        lambda rng, s: Shape.capsule(s * rng.uniform(0.05, 0.3), s * rng.uniform(0.1, 1)),
+        lambda s, d: s.length / 2 * np.abs(d[:, 2]) + s.radius * np.linalg.norm(d, axis=1),
+        lambda s, p: np.linalg.norm(p - (0, 0, np.clip(p[2], -s.length / 2, s.length / 2))) - s.radius,
+    ),
+    "cylinder": Row(
+        lambda rng, s: Shape.cylinder(s * rng.uniform(0.1, 0.5), s * rng.uniform(0.1, 1)),
+        lambda s, d: s.length / 2 * np.abs(d[:, 2]) + s.radius * np.hypot(d[:, 0], d[:, 1]),
+        lambda s, p: max(np.hypot(p[0], p[1]) - s.radius, abs(p[2]) - s.length / 2),
+    ),
+    "half_space": Row(
+        lambda rng, s: Shape.half_space(),
+        lambda s, d: np.where((np.hypot(d[:, 0], d[:, 1]) < 1e-12) & (d[:, 2] > 0), 0.0, np.inf),
+        lambda s, p: p[2],
+    ),
+    "convex": Row(
+        lambda rng, s: Shape.convex(
+            s * 0.5 * unit(rng.normal(size=(rng.integers(5, 80), 3))) * (1, 0.7, 0.4)
+        ),
+        lambda s, d: (d @ s.vertices.T).max(axis=1),
+        _outside_hull,
+    ),
 }
 
 
@@ -57,11 +72,11 @@ def unit(v: np.ndarray) -> np.ndarray:
 
 def support(shape: Shape, X: np.ndarray, d: np.ndarray) -> np.ndarray:
     """h(d) in W of a shape at pose X, for directions d (k, 3)."""
-    return SUPPORT[shape.type](shape, d @ X[:3, :3]) + d @ X[:3, 3]
+    return SHAPES[shape.type].support(shape, d @ X[:3, :3]) + d @ X[:3, 3]
 
 
 def outside(shape: Shape, X: np.ndarray, p: np.ndarray) -> float:
-    return float(OUTSIDE[shape.type](shape, X[:3, :3].T @ (p - X[:3, 3])))
+    return float(SHAPES[shape.type].outside(shape, X[:3, :3].T @ (p - X[:3, 3])))
 
 
 def random_pose(rng: np.random.Generator, reach: float) -> np.ndarray:
@@ -75,7 +90,8 @@ def oracle() -> SimpleNamespace:
         outside=outside,
         random_pose=random_pose,
         unit=unit,
-        make=lambda kind, rng, s=1.0: SHAPES[kind](rng, s),
+        kinds=tuple(SHAPES),
+        make=lambda kind, rng, s=1.0: SHAPES[kind].make(rng, s),
     )
 
 

@@ -11,18 +11,8 @@ from robosim.geometry import Shape, collide, signed_distance
 
 coal = pytest.importorskip("coal", reason="needs coal from the bench extra")
 
-TO_COAL = {
-    "sphere": lambda s: coal.Sphere(s.radius),
-    "box": lambda s: coal.Box(*s.size),
-    "capsule": lambda s: coal.Capsule(s.radius, s.length),
-    "cylinder": lambda s: coal.Cylinder(s.radius, s.length),
-    "half_space": lambda s: coal.Halfspace(np.array((0.0, 0.0, 1.0)), 0.0),
-}
 
-
-def to_coal(shape: Shape):
-    if shape.type != "convex":
-        return TO_COAL[shape.type](shape)
+def hull_to_coal(shape: Shape):
     points, faces = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
     for p in shape.vertices:
         points.append(p)
@@ -31,7 +21,25 @@ def to_coal(shape: Shape):
     return coal.Convex(points, faces)
 
 
+# Shapes without a row are left out of the comparison.
+TO_COAL = {
+    "sphere": lambda s: coal.Sphere(s.radius),
+    "box": lambda s: coal.Box(*s.size),
+    "capsule": lambda s: coal.Capsule(s.radius, s.length),
+    "cylinder": lambda s: coal.Cylinder(s.radius, s.length),
+    "half_space": lambda s: coal.Halfspace(np.array((0.0, 0.0, 1.0)), 0.0),
+    "convex": hull_to_coal,
+}
+
+
+def to_coal(shape: Shape):
+    return TO_COAL[shape.type](shape)
+
+
 def test_distances_agree(oracle, kind_A, kind_B):
+    for kind in (kind_A, kind_B):
+        if kind not in TO_COAL:
+            pytest.skip(f"TO_COAL has no row for a {kind}")
     if kind_A == kind_B == "half_space":
         return  # coal reports the largest double, robosim minus infinity
     rng = np.random.default_rng(zlib.crc32(f"coal {kind_A} {kind_B}".encode()))

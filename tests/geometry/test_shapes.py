@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robosim.errors import GeometryError
-from robosim.geometry import Shape, bounding_ball, bounding_box, collide, pose, signed_distance
+from robosim.geometry import Shape, bounding_ball, bounding_box, collide, pose, shape_sizes, signed_distance
 
 BAD_SIZES = [0.0, -1.0, np.nan, np.inf, -np.inf, 1e-12, 1e300]
 
@@ -24,22 +24,59 @@ def test_type_and_repr_name_the_shape(oracle, kind):
     assert repr(shape).startswith(f"Shape.{kind}(")
 
 
-@pytest.mark.parametrize("attribute", ["radius", "length", "size", "vertices", "faces"])
-def test_a_size_that_a_shape_does_not_have_is_named(oracle, kind, attribute):
-    has = {
-        "sphere": {"radius"},
-        "box": {"size"},
-        "capsule": {"radius", "length"},
-        "cylinder": {"radius", "length"},
-        "half_space": set(),
-        "convex": {"vertices", "faces"},
-    }[kind]
+def test_every_type_is_in_the_battery(oracle):
+    assert set(oracle.kinds) == set(shape_sizes())
+
+
+def test_sizes_make_the_same_shape_again(oracle, kind):
     shape = oracle.make(kind, np.random.default_rng(0))
-    if attribute in has:
+    sizes = {name: getattr(shape, name) for name in shape_sizes()[kind]}
+    for again in (getattr(Shape, kind)(**sizes), getattr(Shape, kind)(*sizes.values())):
+        assert again.type == kind
+        for name, value in sizes.items():
+            # Halved and doubled: exactly the same.
+            np.testing.assert_array_equal(getattr(again, name), value)
+    ranks = {"number": (), "vector": (3,), "points": (len(getattr(shape, "vertices", ())), 3)}
+    for name, of_kind in shape_sizes()[kind].items():
+        assert np.shape(sizes[name]) == ranks[of_kind]
+        assert name in repr(shape)
+
+
+@pytest.mark.parametrize(
+    "attribute", sorted({name for row in shape_sizes().values() for name in row} | {"faces"})
+)
+def test_a_size_that_a_shape_does_not_have_is_named(oracle, kind, attribute):
+    shape = oracle.make(kind, np.random.default_rng(0))
+    if attribute in shape_sizes()[kind] or (kind, attribute) == ("convex", "faces"):
         getattr(shape, attribute)
     else:
-        with pytest.raises(AttributeError, match=f"{kind} has no {attribute}"):
+        article = "an" if kind[0] in "aeiou" else "a"
+        with pytest.raises(AttributeError, match=f"^{article} {kind} has no {attribute}$"):
             getattr(shape, attribute)
+
+
+def test_farthest_points_attain_the_support_function(oracle, kind):
+    rng = np.random.default_rng(4)
+    shape = oracle.make(kind, rng)
+    directions = np.vstack([rng.normal(size=(50, 3)), np.eye(3), -np.eye(3)])
+    if kind == "half_space":
+        with pytest.raises(GeometryError, match="half_space: it is unbounded"):
+            shape.support(directions)
+        return
+    points = shape.support(directions)
+    # Sizes are about 1 m: rounding of a few sums.
+    expected = oracle.support(shape, np.eye(4), directions)
+    np.testing.assert_allclose(np.einsum("ij,ij->i", directions, points), expected, atol=1e-13)
+    assert max(oracle.outside(shape, np.eye(4), p) for p in points) < 1e-13
+    for scale in (1e-300, 1e300):  # the length of a direction means nothing
+        np.testing.assert_allclose(shape.support(scale * directions), points, atol=1e-13)
+    assert oracle.outside(shape, np.eye(4), shape.support(np.zeros((1, 3)))[0]) < 1e-13
+
+
+@pytest.mark.parametrize("directions", [(0, 0, 1), [[0, 1]], "up", [[0, 0, np.nan]]])
+def test_directions_of_the_wrong_form_are_refused(directions):
+    with pytest.raises(GeometryError, match="support: directions"):
+        Shape.sphere(1).support(directions)
 
 
 @pytest.mark.parametrize("bad", BAD_SIZES)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from robosim.errors import RobosimError
+from robosim.geometry import Shape, shape_sizes
 from robosim.viewer.meshing import corner_normals, is_solid, shape_mesh, split_creases, tube_mesh
 
 SHAPES = {
@@ -110,6 +110,11 @@ def test_tube_keeps_its_radius_around_bends_and_repeated_points():
     assert len(tube_mesh(np.zeros((5, 3)), 0.01)[0]) == 0
 
 
-def test_unknown_shape_is_named():
-    with pytest.raises(RobosimError, match="'torus'"):
-        shape_mesh(SimpleNamespace(type="torus"))
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_shape_of_a_new_type_is_drawn_by_its_farthest_points(name):
+    known, exact = SHAPES[name]
+    sizes = [getattr(known, size) for size in shape_sizes()[name]]
+    unknown = SimpleNamespace(type="new", support=getattr(Shape, name)(*sizes).support)
+    vertices, faces = shape_mesh(unknown, segments=96)
+    assert is_solid(vertices, faces)
+    assert 0.99 * exact <= volume(vertices, faces) <= exact * (1 + 1e-12)
