@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from robosim.errors import FileError, SceneError
-from robosim.geometry import Shape, pose
+from robosim.geometry import Shape, pose, shape_sizes
 from robosim.meshes import TriangleMesh
 from robosim.scene import LinkPose, MeshSource, PointCloud, Scene, SceneObject, bundled_scenes, load_scene
 
@@ -191,3 +191,28 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path: Path):
     cloud.add_points("cloud", np.random.default_rng(0).random((100_000, 3)), 0.01)
     cloud.save(tmp_path / "cloud.yaml")
     assert len(Scene.load(tmp_path / "cloud.yaml").objects["cloud"].shapes) == 100_000
+
+
+@pytest.mark.parametrize("kind", shape_sizes())
+def test_every_type_of_shape_comes_back_alone_and_in_parts(tmp_path, kind):
+    """Whatever types the engine has: their sizes say how files hold them."""
+    values = {
+        "number": 0.3,
+        "vector": (0.1, 0.2, 0.7),
+        "points": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    }
+    sizes = shape_sizes()[kind]
+    shape = getattr(Shape, kind)(*(values[of_kind] for of_kind in sizes.values()))
+    scene = Scene("any")
+    scene.add_shape("alone", shape, pose((1, 2, 3)), (1, 0, 0))
+    scene.add_compound("parts", [(shape, pose((0, 0, 1))), (shape, None)])
+    scene.save(tmp_path / "any.yaml")
+    again = Scene.load(tmp_path / "any.yaml")
+    assert again.objects["alone"].color == (1, 0, 0, 1)
+    for name in ("alone", "parts"):
+        np.testing.assert_array_equal(again.objects[name].pose, scene.objects[name].pose)
+        np.testing.assert_array_equal(again.objects[name].shape_poses, scene.objects[name].shape_poses)
+        for loaded in again.objects[name].shapes:
+            assert loaded.type == kind
+            for size in sizes:
+                np.testing.assert_array_equal(getattr(loaded, size), getattr(shape, size))
