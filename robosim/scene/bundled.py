@@ -28,7 +28,7 @@ def load_scene(source: str | PathLike[str], *, model: Model | None = None) -> Sc
     """Load a bundled scene by name, or a scene file.
 
     A bundled scene is instance 0 of its family, with a start "start" and a goal "goal" for the robot: kept as a file
-    for the UR5, with and without gripper, and generated (in a second or so) for other arms.
+    for the bundled arms, and generated (in a second or so) for others.
 
     Args:
         source: one of `bundled_scenes()`, or the path of a YAML scene file.

@@ -10,10 +10,10 @@ from robosim.errors import SceneError
 from robosim.model import ModelBuilder
 from robosim.scene import families, generate, load_scene
 
-ROBOTS = ("ur5", "ur5_gripper")
+ROBOTS = ("ur5", "ur5_gripper", "ur5e", "panda")
 
 
-@pytest.fixture(scope="module", params=[*ROBOTS, "ur5e", "panda"])
+@pytest.fixture(scope="module", params=ROBOTS)
 def arm(request):
     return load_robot(request.param)
 

@@ -1,6 +1,6 @@
-"""Write robosim/scene/instances: instance 0 of every scene family, for the UR5 with and without gripper.
+"""Write robosim/scene/instances: instance 0 of every scene family, for the bundled arms.
 
-Run it after a change to a family or to one of the two robots; test_families checks what it wrote.
+Run it after a change to a family or to one of the robots; test_families checks what it wrote.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from robosim import load_robot
 from robosim.scene import families, generate
 
 ROOT = Path(__file__).parents[2] / "robosim" / "scene" / "instances"
-ROBOTS = ("ur5", "ur5_gripper")
+ROBOTS = ("ur5", "ur5_gripper", "ur5e", "panda")
 
 if __name__ == "__main__":
     for robot in ROBOTS:

@@ -2,54 +2,129 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from robosim.scene.families.layout import (
     CLUTTER,
     FLOOR,
     WOOD,
     Layout,
-    grasps_from_above,
     grasps_from_side,
+    rotation_z,
 )
+from robosim.scene.objects import Pose
 
 __all__ = ["table_pick", "table_under_pick"]
 
 _TOP = 0.04  # [m] thickness of the table top
+_GAP = (0.10, 0.13)  # [m] from the axis of a can to the boxes beside it
+
+_Spots = NDArray[np.float64]  # (n, 2) points of F
 
 
 def table_pick(rng: Generator) -> Layout:
-    """A table full of upright things; a can among them is grasped from the side."""
-    layout = Layout.begin("table_pick", rng, distance=(0.22, 0.30))
-    depth, width, height = rng.uniform(0.75, 0.9), rng.uniform(1.3, 1.6), rng.uniform(-0.12, 0.12)
+    """A desk with an over-shelf: from a can in a nook of upright boxes the arm is to reach one in another nook."""
+    layout = Layout.begin("table_pick", rng, distance=(0.24, 0.32))
+    depth, width, height = rng.uniform(0.75, 0.9), rng.uniform(1.4, 1.6), rng.uniform(-0.12, 0.12)
     _table(layout, depth, width, height)
-    spots = layout.spots(12, (0.12, 0.62), (-0.5, 0.5), gap=0.17)
-    nearest = np.argsort(np.linalg.norm(spots - (0.40, 0.0), axis=1))
-    target = int(nearest[int(rng.integers(min(3, len(nearest))))])
-    X_WC = layout.can("target", spots[target], height, target=True)
-    _clutter(layout, np.delete(spots, target, axis=0), height)
-    layout.goals = grasps_from_side(X_WC, rng, spread=0.7, count=8, pitch=0.3)
+    side = rng.choice((-1.0, 1.0))
+    here = (rng.uniform(0.36, 0.46), -side * rng.uniform(0.28, 0.36))
+    there = (rng.uniform(0.36, 0.46), side * rng.uniform(0.28, 0.36))
+    layout.starts = grasps_from_side(
+        _nook(layout, "start", here, height, deep=0.31), rng, spread=0.25, pitch=0.4
+    )
+    layout.goals = grasps_from_side(
+        _nook(layout, "target", there, height, deep=0.31), rng, spread=0.25, pitch=0.4
+    )
+    # An over-shelf on two panels, as on a desk: the cans are reached under it, and the arm passes below or before it.
+    shelf, span = height + rng.uniform(0.42, 0.46), width - 0.1
+    layout.box("over_shelf", (0.34, span, 0.03), (0.43, 0, shelf), WOOD)
+    for i, y in enumerate((-1, 1)):
+        tall = shelf - 0.015 - height
+        layout.box(
+            f"panel_{i + 1}", (0.34, 0.02, tall), (0.43, y * (span / 2 - 0.01), height + tall / 2), WOOD
+        )
+    _clutter(layout, _apart(layout.spots(16, (0.12, 0.66), (-0.48, 0.48), gap=0.2), (here, there)), height)
     return layout
 
 
 def table_under_pick(rng: Generator) -> Layout:
-    """A high table with a board below: the arm starts at a thing on the top and is to grasp a can on the board."""
+    """A high table with a board below: from a can in a nook on the top the arm is to reach one in a nook on the board.
+
+    A rail under the front edge lowers the way in.
+    """
     layout = Layout.begin("table_under_pick", rng, distance=(0.33, 0.42))
     depth, width, height = rng.uniform(0.7, 0.85), rng.uniform(1.1, 1.4), rng.uniform(0.30, 0.40)
     _table(layout, depth, width, height)
-    low = height - _TOP - rng.uniform(0.42, 0.50)
+    rail = rng.uniform(0.05, 0.08)
+    layout.box("rail", (0.02, width - 0.11, rail), (0.03, 0, height - _TOP - rail / 2))
+    low = height - _TOP - rng.uniform(0.44, 0.50)
     layout.box("low_board", (depth - 0.05, width - 0.05, 0.03), (depth / 2, 0, low - 0.015))
-    on_top = layout.spots(5, (0.10, 0.42), (-0.4, 0.4), gap=0.2)
-    X_WS = layout.can("start_can", on_top[0], height)
-    _clutter(layout, on_top[1:], height)
-    below = layout.spots(3, (0.10, 0.32), (-0.35, 0.35), gap=0.2)
-    X_WC = layout.can("target", below[0], low, target=True)
-    for i, spot in enumerate(below[1:]):
+    here = (rng.uniform(0.20, 0.36), rng.uniform(-0.30, 0.30))
+    there = (rng.uniform(0.24, 0.36), rng.uniform(-0.28, 0.28))
+    layout.starts = grasps_from_side(_nook(layout, "start", here, height), rng, spread=0.25, pitch=0.4)
+    layout.goals = grasps_from_side(
+        _nook(layout, "target", there, low, tall=0.24), rng, spread=0.25, pitch=0.3
+    )
+    _clutter(layout, _apart(layout.spots(8, (0.10, 0.55), (-0.5, 0.5), gap=0.2), (here,)), height)
+    below = _apart(layout.spots(6, (0.12, 0.55), (-0.45, 0.45), gap=0.2), (there,))
+    for i, spot in enumerate(below):
         layout.can(f"can_{i + 1}", spot, low)
-    layout.starts = grasps_from_above(X_WS, rng) + grasps_from_side(X_WS, rng, spread=0.6, pitch=0.4)
-    layout.goals = grasps_from_side(X_WC, rng, spread=0.6, count=8, pitch=0.3)
     return layout
+
+
+def _nook(
+    layout: Layout,
+    which: str,
+    spot: tuple[float, float],
+    height: float,
+    tall: float = 0.38,
+    deep: float = 0.18,
+) -> Pose:
+    """A can between two upright boxes and before a third, open to the robot; returns the pose of the can, turned so.
+
+    Args:
+        layout: where they are put.
+        which: "target", or "start" for the can that the arm comes from.
+        spot: where in F the can stands.
+        height: of what it stands on.
+        tall: how tall the boxes are at most; they are at least two thirds of that.
+        deep: how deep the nook is, from the can's back to the front, within 3 cm.
+    """
+    rng = layout.rng
+    layout.can("target" if which == "target" else "start_can", spot, height, target=which == "target")
+    # Seen from the robot, so that the arm can reach in.
+    turn = rng.uniform(-0.2, 0.2)
+    along, across = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
+    for name, direction, gap, wide in (
+        ("right", -across, rng.uniform(*_GAP), 0.0),
+        ("left", across, rng.uniform(*_GAP), 0.0),
+        ("back", along, rng.uniform(0.06, 0.08), np.pi / 2),
+    ):
+        size = (
+            (0.13 if wide else deep) + rng.uniform(-0.03, 0.03),
+            rng.uniform(0.03, 0.05),
+            rng.uniform(2 / 3, 1.0) * tall,
+        )
+        x, y = (
+            np.asarray(spot) + (gap + size[1] / 2) * direction - (0.0 if wide else deep / 2 - 0.065) * along
+        )
+        color = CLUTTER[int(rng.integers(len(CLUTTER)))]
+        layout.box(
+            f"clutter_{which}_{name}", size, (x, y, height + 0.001 + size[2] / 2), color, yaw=turn + wide
+        )
+    X_WC: Pose = layout.scene.objects["target" if which == "target" else "start_can"].pose
+    return X_WC @ rotation_z(turn)
+
+
+def _apart(spots: _Spots, nooks: Sequence[tuple[float, float]]) -> _Spots:
+    """The spots that are clear of the nooks and of the way into them."""
+    keep = [all(abs(y - v) > 0.36 or x - u > 0.29 for u, v in nooks) for x, y in spots]
+    return spots[keep]
 
 
 def _table(layout: Layout, depth: float, width: float, height: float) -> None:
@@ -61,7 +136,7 @@ def _table(layout: Layout, depth: float, width: float, height: float) -> None:
         layout.box(f"table_leg_{i + 1}", (0.05, 0.05, length), (x, y * (width / 2 - 0.03), middle), WOOD)
 
 
-def _clutter(layout: Layout, spots: np.ndarray[tuple[int, int], np.dtype[np.float64]], height: float) -> None:
+def _clutter(layout: Layout, spots: _Spots, height: float) -> None:
     """Boxes and cylinders of several sizes standing at the spots."""
     rng = layout.rng
     for i, (x, y) in enumerate(spots):
