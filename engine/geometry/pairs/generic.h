@@ -32,6 +32,8 @@ struct GenericPair {
     }
     if constexpr (curved) {
       c = polished(SupportFunction::of(D), c, D.size());
+      // A polished value is a support plane's, so never above the distance; GJK bounds it on both sides.
+      if (!r.overlap) c.distance = std::clamp(c.distance, r.lower, std::max(r.lower, r.upper));
     }
     cache.axis = c.distance > 0 ? c.normal : Vec3d();
     remember(D, cache);
