@@ -233,16 +233,16 @@ def _lines(prepared: Prepared) -> tuple[str, list[_Line]]:
         raise PlanningError("a Cartesian move starts at rest; leave out start_velocity")
     if len(prepared.goals) != 1 or any(len(alternatives) != 1 for alternatives in prepared.via):
         raise PlanningError("a Cartesian move has one goal")
-    poses = []
+    poses, link = [], ""
     for goal in goals:
-        if not isinstance(goal, PoseGoal) or goal.link != goals[-1].link:  # type: ignore[union-attr]
+        if not isinstance(goal, PoseGoal) or goal.link != (link or goal.link):
             raise PlanningError("a Cartesian move needs a PoseGoal, and all its poses of the same link")
         if np.any(goal.position_tolerance) or np.any(goal.rotation_tolerance):
             raise PlanningError(
                 "a Cartesian move goes to exact poses; its bounds are options of plan_cartesian"
             )
         poses.append(np.asarray(goal.pose))
-    link = goals[-1].link  # type: ignore[union-attr]
+        link = goal.link
     poses.insert(0, prepared.model.frame_pose(prepared.start, link))
     return link, [_Line(a, b) for a, b in itertools.pairwise(poses)]
 

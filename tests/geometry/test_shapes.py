@@ -142,7 +142,8 @@ def test_faces_are_checked():
 
 
 def test_hull_agrees_with_qhull():
-    ConvexHull = pytest.importorskip("scipy.spatial").ConvexHull
+    from scipy.spatial import ConvexHull
+
     rng = np.random.default_rng(2)
     for n in (5, 50, 2000):
         points = rng.normal(size=(n, 3)) * (1, 0.1, 3)

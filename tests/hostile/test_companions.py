@@ -152,7 +152,6 @@ XACRO = {
 
 @pytest.mark.parametrize("name", XACRO)
 def test_xacro(name, tmp_path, refuses):
-    pytest.importorskip("xacro")
     marked, pattern = XACRO[name]
     path = tmp_path / "bad.urdf.xacro"
     path.write_text(marked.replace("(!)", ""))

@@ -107,7 +107,8 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
 
 
 def cube(suffix: str) -> bytes:
-    trimesh = pytest.importorskip("trimesh")
+    import trimesh
+
     exported = trimesh.creation.box().export(file_type=suffix)
     return exported if isinstance(exported, bytes) else exported.encode()
 

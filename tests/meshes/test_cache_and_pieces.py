@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import trimesh
 
 from robosim.errors import MeshError
 from robosim.meshes import (
@@ -17,8 +18,6 @@ from robosim.meshes import (
     load_mesh,
 )
 from robosim.meshes.cache import cache_key, load_arrays, store_arrays
-
-trimesh = pytest.importorskip("trimesh")
 
 
 @pytest.fixture

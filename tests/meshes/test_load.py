@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import trimesh
 
 from robosim.meshes import load_mesh, mesh_mass_properties
-
-trimesh = pytest.importorskip("trimesh")
 
 # Off-centre, without any symmetry, so that a swapped axis or a mirrored mesh shows.
 VERTICES = np.array([[0.1, 0.2, 0.3], [1.1, 0.2, 0.3], [0.1, 1.7, 0.3], [0.1, 0.2, 2.8]])

@@ -140,6 +140,7 @@ def test_badly_posed(ur5):
     X = ur5.frame_pose(HOME, "tool0")
     for problem, words in [
         (Problem(ur5, None, HOME, HOME), "needs a PoseGoal"),
+        (Problem(ur5, None, HOME, HOME, via=[PoseGoal("tool0", X)]), "needs a PoseGoal"),
         (Problem(ur5, None, HOME, PoseGoal("tool0", X, 0.1)), "exact poses"),
         (Problem(ur5, None, HOME, [PoseGoal("tool0", X)] * 2), "one goal"),
         (Problem(ur5, None, HOME, PoseGoal("tool0", X), via=[PoseGoal("forearm_link", X)]), "same link"),

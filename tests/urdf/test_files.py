@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import trimesh
 
 from robosim.errors import UrdfError
 from robosim.urdf import expand_xacro, load_robot
 from robosim.urdf.packages import find_package, resolve
-
-trimesh = pytest.importorskip("trimesh")
 
 
 def with_mesh(uri: str, scale: str = "1 1 1") -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import trimesh
 
 from robosim.errors import UrdfError
 from robosim.geometry import pose
 from robosim.urdf import load_robot
-
-trimesh = pytest.importorskip("trimesh")
 
 
 def robot(inertial: str, *geometries: str, tag: str = "collision", tail: str = "") -> str:

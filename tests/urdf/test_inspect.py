@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 
 from robosim.urdf import inspect_robot
 
-trimesh = pytest.importorskip("trimesh")
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
 
 

@@ -1,7 +1,6 @@
 """From models and mesh files to coloured parts."""
 
 import numpy as np
-import pytest
 
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder, Visual
@@ -93,7 +92,8 @@ def test_mesh_files_are_scaled_and_stay_right_side_out(tmp_path):
 
 
 def test_colours_of_a_mesh_file(tmp_path):
-    trimesh = pytest.importorskip("trimesh")
+    import trimesh
+
     scene = trimesh.Scene()
     for k, colour in enumerate([(255, 0, 0, 255), (0, 0, 255, 255)]):
         thing = trimesh.creation.box(extents=(1, 1, 1 + k))
