@@ -11,6 +11,7 @@ from __future__ import annotations
 from os import PathLike, fspath
 
 __all__ = [
+    "ExecutionError",
     "FileError",
     "GeometryError",
     "JointLimitsError",
@@ -82,6 +83,10 @@ class TrajectoryError(RobosimError, ValueError):
 
 class PlanningError(RobosimError, ValueError):
     """A planning problem is not well posed. One that merely has no solution gives a status, not an error."""
+
+
+class ExecutionError(RobosimError, ValueError):
+    """An arm, or what is asked of one, is not valid. A goal that an arm refuses gives a Rejection, not an error."""
 
 
 class MissingDependencyError(RobosimError, ImportError):

@@ -1,0 +1,164 @@
+"""What travels between a commander and an arm: the content of ROS's messages, without ROS.
+
+Field names are those of trajectory_msgs, sensor_msgs and control_msgs. A JointTrajectory may say nonsense (wrong
+sizes, NaN, unknown joints): it is what someone sent, and the executor judges it. Arrays are float64; an empty array
+is a field that was not filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "ArmState",
+    "ArmStatus",
+    "Goal",
+    "JointTolerance",
+    "JointTrajectory",
+    "JointTrajectoryPoint",
+    "SafetyMode",
+    "Setpoint",
+]
+
+Array = NDArray[np.float64]
+
+
+def _array(values: ArrayLike) -> Array:
+    array = np.array(values, dtype=float).reshape(-1)
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class JointTrajectoryPoint:
+    """One knot, `time_from_start` [s] after the trajectory's start.
+
+    Attributes:
+        positions, velocities, accelerations, effort: one entry per joint of the trajectory, or empty.
+    """
+
+    time_from_start: float
+    positions: Array = field(default_factory=lambda: _array(()))
+    velocities: Array = field(default_factory=lambda: _array(()))
+    accelerations: Array = field(default_factory=lambda: _array(()))
+    effort: Array = field(default_factory=lambda: _array(()))
+
+    def __post_init__(self) -> None:
+        for name in ("positions", "velocities", "accelerations", "effort"):
+            object.__setattr__(self, name, _array(getattr(self, name)))
+
+
+@dataclass(frozen=True, eq=False)
+class JointTrajectory:
+    """Named joints and knots, as in trajectory_msgs/JointTrajectory.
+
+    Attributes:
+        joint_names: what the entries of the points are about, in their order.
+        points: by increasing time.
+        stamp: when the trajectory starts, on the arm's clock [s]; 0 means on arrival.
+    """
+
+    joint_names: tuple[str, ...]
+    points: tuple[JointTrajectoryPoint, ...]
+    stamp: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joint_names", tuple(self.joint_names))
+        object.__setattr__(self, "points", tuple(self.points))
+
+
+@dataclass(frozen=True)
+class JointTolerance:
+    """How far a joint may be off [rad or m, and per s, per s^2]; 0: the controller's own value, -1: no limit."""
+
+    name: str
+    position: float = 0.0
+    velocity: float = 0.0
+    acceleration: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """The goal of control_msgs/FollowJointTrajectory.
+
+    Attributes:
+        trajectory: to follow.
+        path_tolerance: allowed errors on the way; joints not named keep the controller's.
+        goal_tolerance: allowed errors at the end.
+        goal_time_tolerance: [s] allowed after the last point's time; 0: the controller's own value, -1: no limit.
+    """
+
+    trajectory: JointTrajectory
+    path_tolerance: tuple[JointTolerance, ...] = ()
+    goal_tolerance: tuple[JointTolerance, ...] = ()
+    goal_time_tolerance: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class ArmState:
+    """Where the joints are.
+
+    Attributes:
+        joint_names: (n) in the arm's own order.
+        position, velocity: (n,) [rad or m, per s].
+        stamp: when it was measured, on the arm's clock [s].
+        effort: (n,) [N m or N], or None where the arm does not measure it.
+    """
+
+    joint_names: tuple[str, ...]
+    position: Array
+    velocity: Array
+    stamp: float
+    effort: Array | None = None
+
+
+class SafetyMode(IntEnum):
+    """Safety mode of a UR controller, numbered as its driver and its RTDE interface do."""
+
+    NORMAL = 1
+    REDUCED = 2
+    PROTECTIVE_STOP = 3
+    RECOVERY = 4
+    SAFEGUARD_STOP = 5
+    SYSTEM_EMERGENCY_STOP = 6
+    ROBOT_EMERGENCY_STOP = 7
+    VIOLATION = 8
+    FAULT = 9
+
+
+@dataclass(frozen=True)
+class ArmStatus:
+    """Whether the arm would follow; None where the arm does not say.
+
+    Attributes:
+        connected: states arrive.
+        controller_active: the controller that we talk to is active.
+        program_running: the robot's program that listens to us runs (External Control on a UR).
+        safety_mode: of the robot.
+        speed_scaling: 0 (paused) to 1 (full speed), as the robot reports it.
+    """
+
+    connected: bool = True
+    controller_active: bool | None = None
+    program_running: bool | None = None
+    safety_mode: SafetyMode | None = None
+    speed_scaling: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Setpoint:
+    """Where the joints shall be now, in the arm's joint order: position (n,), and velocity (n,) where it helps."""
+
+    position: Array
+    velocity: Array | None = None
+
+
+def names_in_order(wanted: Sequence[str], given: Sequence[str]) -> list[int]:
+    """For each wanted name its index in `given`. Raises KeyError naming the first that is not there."""
+    index = {name: i for i, name in enumerate(given)}
+    return [index[name] for name in wanted]
