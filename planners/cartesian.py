@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,6 +121,7 @@ def plan_cartesian(
     jerk: float | ArrayLike | Mapping[str, float] | None = None,
     torque_limits: bool = True,
     resolution: float = RESOLUTION,
+    stop: Callable[[], bool] | None = None,
 ) -> CartesianResult:
     """Move a link in straight lines from where it is through the poses `problem.via` to the pose `problem.goal`.
 
@@ -136,6 +137,8 @@ def plan_cartesian(
             joints do not jump.
         seed: noted in the result; nothing here is random.
         velocity_scaling, acceleration_scaling, jerk, torque_limits, resolution: as of `plan`.
+        stop: asked at each step along the line and before each timing; when it says True, planning ends with the
+            status CANCELLED.
 
     Returns:
         A CartesianResult. Where only part of the way is possible, its status is NO_PATH, `fraction` and `reason` say
@@ -168,7 +171,9 @@ def plan_cartesian(
             torque_limits=torque_limits,
         )
         link, lines = _lines(prepared)
-        follower = _Follower(prepared, link, position_bound / 2, rotation_bound / 2, largest_step, resolution)
+        follower = _Follower(
+            prepared, link, position_bound / 2, rotation_bound / 2, largest_step, resolution, stop
+        )
         path, corners, fraction, reason = follower.follow(lines)
         timings["search"] = time.perf_counter() - begin
         if reason:
@@ -176,6 +181,7 @@ def plan_cartesian(
         if len(path) > 1 or not reason:
             largest = math.inf
             while trajectory is None:
+                _go_on(stop)
                 trajectory = time_parametrise(
                     prepared,
                     path,
@@ -224,6 +230,12 @@ def plan_cartesian(
         position_deviation=deviation[0],
         rotation_deviation=deviation[1],
     )
+
+
+def _go_on(stop: Callable[[], bool] | None) -> None:
+    """Raise NoPlan if the caller wishes no more."""
+    if stop is not None and stop():
+        raise NoPlan(Status.CANCELLED, "cancelled")
 
 
 def _lines(prepared: Prepared) -> tuple[str, list[_Line]]:
@@ -275,10 +287,11 @@ class _Follower:
         rotation: float,
         largest_step: float,
         resolution: float,
+        stop: Callable[[], bool] | None,
     ) -> None:
         self._prepared, self._link = prepared, link
         self._position, self._rotation = position, rotation
-        self._largest_step, self._resolution = largest_step, resolution
+        self._largest_step, self._resolution, self._stop = largest_step, resolution, stop
         self._columns, self._v = list(prepared.columns.q), list(prepared.columns.v)
 
     def follow(self, lines: Sequence[_Line]) -> tuple[FloatArray, list[int], float, str]:
@@ -311,6 +324,7 @@ class _Follower:
         largest = min(0.125, 0.05 / self._size(line))
         u, step = 0.0, largest
         while u < 1:
+            _go_on(self._stop)
             target = min(u + step, 1.0)
             q_next, reason = self._step(line, q, target)
             if q_next is None:

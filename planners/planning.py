@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,6 +48,7 @@ def plan(
     torque_limits: bool = True,
     resolution: float = RESOLUTION,
     progress: Progress | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> PlanResult:
     """Plan a motion: collision-free at every time, within all limits, at rest at its end.
 
@@ -73,6 +74,8 @@ def plan(
         resolution: [m] of collider motion, of the collision checks: a motion that passes nearer than half of it may
             be refused.
         progress: called with the name of each stage as it begins.
+        stop: asked before each stage, and every 50 ms or so while searching; when it says True, planning ends with
+            the status CANCELLED.
 
     Returns:
         A PlanResult, true when there is a trajectory. That no motion was found is not an exception.
@@ -84,7 +87,9 @@ def plan(
     """
     _validate(planner, seed, budget_s, max_iterations, shortcut_iterations, resolution)
     begin = time.perf_counter()
-    run = Run(planner, seed, max_iterations, shortcut_iterations, resolution, begin + budget_s, progress)
+    run = Run(
+        planner, seed, max_iterations, shortcut_iterations, resolution, begin + budget_s, progress, stop
+    )
     model = problem.model
     prepared: Prepared | None = None
     status, reason = Status.SOLVED, ""
@@ -219,6 +224,7 @@ def _leg(
             max_iterations=run.max_iterations,
             deadline_s=run.left(),
             resolution=run.resolution,
+            stop=run.stop,
         )
     run.iterations += found.iterations
     run.checks += found.checks
@@ -227,6 +233,8 @@ def _leg(
             f"no path to the {what} before the wall-clock budget ended, after {found.iterations} iterations"
         )
         raise NoPlan(Status.BUDGET, reason)
+    if found.status is SearchStatus.CANCELLED:
+        raise NoPlan(Status.CANCELLED, f"cancelled after {found.iterations} iterations of the search")
     if found.status is SearchStatus.EXHAUSTED:
         reason = f"no path to the {what} within {found.iterations} iterations of {run.planner!r}"
         raise NoPlan(Status.NO_PATH, reason)

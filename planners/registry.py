@@ -62,6 +62,7 @@ class SearchQuery:
         max_iterations: the search gives up after so many.
         deadline_s: seconds from the call after which it gives up too.
         resolution: [m] accuracy of edge checks, see `_engine.CollisionScene.edge_free`.
+        stop: asked every 50 ms or so; the search gives up when it says True. None never does.
     """
 
     scene: _engine.CollisionScene
@@ -74,6 +75,7 @@ class SearchQuery:
     max_iterations: int = 1_000_000
     deadline_s: float = float("inf")
     resolution: float = 0.005
+    stop: Callable[[], bool] | None = None
 
 
 class SearchStatus(Enum):
@@ -82,6 +84,7 @@ class SearchStatus(Enum):
     FOUND = "found"
     EXHAUSTED = "exhausted"  # all iterations done
     TIMEOUT = "timeout"  # the deadline came first
+    CANCELLED = "cancelled"  # `stop` said so
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,6 +36,7 @@ class Status(str, Enum):
     GOAL_UNREACHABLE = "goal unreachable"  # no configuration has the pose
     NO_PATH = "no path found"  # all iterations done
     BUDGET = "budget exhausted"  # the wall-clock budget ended before a path was found
+    CANCELLED = "cancelled"  # the caller wished so
     NO_TIMING = "no timing"  # the path cannot be followed within the limits, not even slowly
 
     @property

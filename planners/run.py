@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from robosim.planners.result import NoPlan, Status
+
 __all__ = ["Progress", "Run"]
 
 Progress = Callable[[str], None]
@@ -24,6 +26,7 @@ class Run:
     resolution: float
     end: float
     progress: Progress | None
+    stop: Callable[[], bool] | None = None
     timings: dict[str, float] = field(default_factory=dict)
     iterations: int = 0
     checks: int = 0
@@ -31,7 +34,9 @@ class Run:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Add the time spent inside to `timings[name]`."""
+        """Add the time spent inside to `timings[name]`. Raises NoPlan, instead of beginning, when `stop` says so."""
+        if self.stop is not None and self.stop():
+            raise NoPlan(Status.CANCELLED, f"cancelled before the stage {name!r}")
         if self.progress is not None:
             self.progress(name)
         begin = time.perf_counter()

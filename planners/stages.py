@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ def search(
     max_iterations: int = MAX_ITERATIONS,
     deadline_s: float = math.inf,
     resolution: float = RESOLUTION,
+    stop: Callable[[], bool] | None = None,
 ) -> SearchOutcome:
     """A free path from the start to any of the goals.
 
@@ -42,6 +44,7 @@ def search(
         max_iterations: of the planner.
         deadline_s: [s] from now.
         resolution: [m] of the edge checks.
+        stop: asked every 50 ms or so; the search ends when it says True.
 
     Raises:
         PlanningError: there is no such planner.
@@ -60,6 +63,7 @@ def search(
         max_iterations=max_iterations,
         deadline_s=deadline_s,
         resolution=resolution,
+        stop=stop,
     )
     return get_planner(planner).search(query)
 

@@ -67,17 +67,20 @@ def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
     search.setProblemDefinition(problem)
     search.setup()
     end = time.perf_counter() + query.deadline_s
-    iterations, late = 0, False
+    iterations, late, cancelled = 0, False, False
 
     def stop() -> bool:  # asked once per iteration
-        nonlocal iterations, late
+        nonlocal iterations, late, cancelled
         iterations += 1
         late = time.perf_counter() > end
-        return late or iterations > query.max_iterations
+        cancelled = query.stop is not None and query.stop()
+        return late or cancelled or iterations > query.max_iterations
 
     search.solve(base.PlannerTerminationCondition(stop))
     if not problem.hasExactSolution():
-        status = SearchStatus.TIMEOUT if late else SearchStatus.EXHAUSTED
+        status = SearchStatus.EXHAUSTED
+        if cancelled or late:
+            status = SearchStatus.CANCELLED if cancelled else SearchStatus.TIMEOUT
         return SearchOutcome(status, np.empty((0, len(query.start))), -1, iterations, checks)
     path = np.array([configuration(state) for state in problem.getSolutionPath().getStates()])
     path[0] = query.start

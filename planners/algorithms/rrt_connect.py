@@ -11,12 +11,14 @@ _STATUS = {
     "solved": SearchStatus.FOUND,
     "budget_exhausted": SearchStatus.EXHAUSTED,
     "time_out": SearchStatus.TIMEOUT,
+    "cancelled": SearchStatus.CANCELLED,
 }
 
 
 @planner("rrt_connect", complete=True)
 def rrt_connect(query: SearchQuery) -> SearchOutcome:
     """Two trees, from the start and from all goals, grow towards one another (Kuffner, LaValle, ICRA 2000)."""
+    stop = query.stop
     result = _engine.rrt_connect(
         query.scene,
         query.start,
@@ -28,6 +30,7 @@ def rrt_connect(query: SearchQuery) -> SearchOutcome:
         max_iterations=query.max_iterations,
         deadline_s=query.deadline_s,
         resolution=query.resolution,
+        progress=None if stop is None else lambda: not stop(),
     )
     status = _STATUS[result.status]
     path = np.asarray(result.path) if status is SearchStatus.FOUND else np.empty((0, len(query.start)))

@@ -98,6 +98,16 @@ def test_ends_at_an_obstacle(ur5):
     np.testing.assert_allclose(reached, X0[:3, 3] - [0, 0, 0.4 * result.fraction], atol=1e-6)
 
 
+def test_cancelled(ur5):
+    X0 = ur5.frame_pose(HOME, "tool0")
+    asked = []
+    problem = Problem(ur5, None, HOME, PoseGoal("tool0", moved(X0, (0, 0, -0.2))))
+    result = plan_cartesian(problem, stop=lambda: asked.append(1) or len(asked) >= 3)
+    assert result.status is Status.CANCELLED
+    assert result.trajectory is None
+    assert len(asked) == 3
+
+
 def test_ends_at_the_reach(ur5):
     X0 = ur5.frame_pose(HOME, "tool0")
     result = plan_cartesian(Problem(ur5, None, HOME, PoseGoal("tool0", moved(X0, (0.0, -1.5, 0)))))

@@ -132,3 +132,6 @@ def test_gives_up(planner, robots):
     found = planner.search(closed_query(robots, max_iterations=10**9, deadline_s=0.05))
     assert found.status is (SearchStatus.TIMEOUT if planner.complete else found.status)
     assert found.status is not SearchStatus.FOUND
+    found = planner.search(closed_query(robots, max_iterations=10**9, deadline_s=60.0, stop=lambda: True))
+    assert found.status is (SearchStatus.CANCELLED if planner.complete else found.status)
+    assert found.status is not SearchStatus.FOUND

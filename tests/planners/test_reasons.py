@@ -101,6 +101,22 @@ def test_no_path_and_budget(robots):
     refused(closed(robots), Status.BUDGET, "wall-clock budget", budget_s=0.1, max_iterations=10**9)
 
 
+def test_cancelled(robots):
+    """The caller ends a search that would go on for ever, and is asked before every stage."""
+    asked = []
+
+    def fifth_time():
+        asked.append(1)
+        return len(asked) >= 5
+
+    refused(closed(robots), Status.CANCELLED, "of the search", stop=fifth_time, max_iterations=10**9)
+    assert len(asked) == 5
+    stages: list[str] = []
+    refused(closed(robots), Status.CANCELLED, "before the stage 'search'",
+            stop=lambda: "inverse kinematics" in stages, progress=stages.append)  # fmt: skip
+    assert stages == ["setup", "inverse kinematics"]
+
+
 def test_torque_limit(robots):
     """An arm that turns in a vertical plane and cannot hold itself up: the reason names the joint."""
     arm = robots.planar_arm().with_gravity((0, -9.81, 0)).with_limits(effort={"joint1": 3.0})
