@@ -1,19 +1,25 @@
-"""Reading and writing files safely: bounded, regular files only; XML without entities or network; atomic writes."""
+"""Reading and writing files safely: bounded, regular files only; atomic writes; XML without entities or network;
+archives of arrays without pickle."""
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import secrets
 import stat
+import zipfile
+from collections.abc import Collection
 from os import PathLike
 from pathlib import Path
+from typing import Any, cast
 
+import numpy as np
 from lxml import etree
 
 from robosim.errors import FileError, RobosimError
 
-__all__ = ["parse_xml", "read_file", "write_file"]
+__all__ = ["parse_xml", "read_arrays", "read_file", "write_file"]
 
 _MAX_XML_DEPTH = 100
 _DECLARATION = re.compile(r"<\?xml\s[^>]*\?>")
@@ -61,6 +67,56 @@ def write_file(path: str | PathLike[str], data: bytes) -> None:
         raise FileError(f"cannot be written: {getattr(e, 'strerror', None) or e}", file=path) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def read_arrays(
+    data: bytes, names: Collection[str], *, max_bytes: int, error: type[RobosimError]
+) -> dict[str, np.ndarray[Any, Any]]:
+    """The arrays of an NPZ archive, by name; nothing in it is unpickled or allocated on its own word.
+
+    Args:
+        data: the archive.
+        names: what it must hold, no more and no less.
+        max_bytes: size beyond which it is not unpacked.
+        error: class of the error raised for an archive that is damaged or holds something else.
+    """
+    expected = {f"{name}.npy" for name in names}
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            if len(members) != len(expected) or {m.filename for m in members} != expected:
+                raise error(f"must hold exactly {', '.join(sorted(expected))}")
+            if sum(m.file_size for m in members) > max_bytes:
+                raise error(f"larger than {max_bytes} bytes when unpacked")
+            return {m.filename[:-4]: _read_npy(archive.read(m), m.filename, error) for m in members}
+    except (RobosimError, MemoryError, RecursionError):
+        raise
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as e:
+        raise error(f"not a readable NPZ file ({e})") from None
+    except Exception as e:
+        # zlib.error and struct.error out of damaged archives share no base class of their own.
+        raise error(f"not a readable NPZ file ({type(e).__name__}: {e})") from None
+
+
+def _read_npy(data: bytes, name: str, error: type[RobosimError]) -> np.ndarray[Any, Any]:
+    """np.load, after checking that the announced size is what is there (it would be allocated first)."""
+    stream = io.BytesIO(data)
+    version = np.lib.format.read_magic(stream)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(
+        version
+    )
+    if read is None:
+        raise error(f"{name}: version {version} of the npy format is not one that robosim writes")
+    shape, _, dtype = read(stream)
+    if dtype.hasobject:
+        raise error(f"{name}: holds Python objects, which are never loaded")
+    count = 1
+    for size in shape:
+        count *= size
+    if count * dtype.itemsize != len(data) - stream.tell():
+        raise error(f"{name}: announces {count} numbers but has {len(data) - stream.tell()} bytes")
+    stream.seek(0)
+    return cast("np.ndarray[Any, Any]", np.load(stream, allow_pickle=False))
 
 
 def parse_xml(

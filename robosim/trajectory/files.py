@@ -13,16 +13,15 @@ import csv
 import io
 import json
 import os
-import zipfile
 from collections.abc import Callable, Sequence
 from math import factorial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robosim.errors import TrajectoryError
-from robosim.files import read_file, write_file
+from robosim.files import read_arrays, read_file, write_file
 from robosim.trajectory import polynomial
 from robosim.trajectory.limits import TrajectoryLimits
 
@@ -275,22 +274,8 @@ def _write_npz(trajectory: Trajectory) -> bytes:
 def _read_npz(data: bytes) -> Trajectory:
     from robosim.trajectory.trajectory import Trajectory
 
-    expected = {"header.npy", "breaks.npy", "coefficients.npy"}
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = archive.infolist()
-            if len(members) != 3 or {m.filename for m in members} != expected:
-                raise TrajectoryError(f"must hold exactly {', '.join(sorted(expected))}")
-            if sum(m.file_size for m in members) > MAX_BYTES:
-                raise TrajectoryError(f"larger than {MAX_BYTES} bytes when unpacked")
-            arrays = {m.filename[:-4]: _read_npy(archive.read(m), m.filename) for m in members}
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as error:
-        raise TrajectoryError(f"not a readable NPZ file ({error})") from None
-    except Exception as error:
-        # zlib.error and struct.error out of damaged archives share no base class of their own.
-        if isinstance(error, (TrajectoryError, MemoryError, RecursionError)):
-            raise
-        raise TrajectoryError(f"not a readable NPZ file ({type(error).__name__}: {error})") from None
+    names = ("header", "breaks", "coefficients")
+    arrays = read_arrays(data, names, max_bytes=MAX_BYTES, error=TrajectoryError)
     text = arrays["header"]
     if text.ndim != 0 or text.dtype.kind != "U":
         raise TrajectoryError("header: must be one string")
@@ -299,27 +284,6 @@ def _read_npz(data: bytes) -> Trajectory:
         if arrays[name].dtype.kind != "f":
             raise TrajectoryError(f"{name}: must be floating point, is {arrays[name].dtype}")
     return Trajectory(arrays["breaks"], arrays["coefficients"], **_fields(header))
-
-
-def _read_npy(data: bytes, name: str) -> np.ndarray[Any, Any]:
-    """np.load, after checking that the announced size is what is there (it would be allocated first)."""
-    stream = io.BytesIO(data)
-    version = np.lib.format.read_magic(stream)
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(
-        version
-    )
-    if read is None:
-        raise TrajectoryError(f"{name}: version {version} of the npy format is not one that robosim writes")
-    shape, _, dtype = read(stream)
-    if dtype.hasobject:
-        raise TrajectoryError(f"{name}: holds Python objects, which are never loaded")
-    count = 1
-    for size in shape:
-        count *= size
-    if count * dtype.itemsize != len(data) - stream.tell():
-        raise TrajectoryError(f"{name}: announces {count} numbers but has {len(data) - stream.tell()} bytes")
-    stream.seek(0)
-    return cast("np.ndarray[Any, Any]", np.load(stream, allow_pickle=False))
 
 
 _WRITERS: dict[str, Callable[[Trajectory], bytes]] = {
