@@ -328,7 +328,9 @@ def _write_npz(tracking: Tracking) -> bytes:
 
 
 def _read_npz(data: bytes) -> Tracking:
-    arrays = read_arrays(data, ("header", "time", *CURVES), max_bytes=MAX_BYTES, error=ExecutionError)
+    arrays: dict[str, Any] = dict(
+        read_arrays(data, ("header", "time", *CURVES), max_bytes=MAX_BYTES, error=ExecutionError)
+    )
     header = arrays.pop("header")
     if header.ndim != 0 or header.dtype.kind != "U":
         raise ExecutionError("header: must be one string")
