@@ -189,7 +189,7 @@ def _end_effector(model: Model) -> str:
         PlanningError: the robot has several, or none that is known.
     """
     from robosim.errors import PlanningError
-    from robosim.viewer.stage import tip_links
+    from robosim.model.tips import tip_links
 
     tips = tip_links(model)
     if len(tips) == 1:

@@ -51,9 +51,9 @@ from robosim.scene.mesh_objects import mesh_object
 from robosim.scene.objects import MeshSource, PointCloud, Pose, SceneObject
 from robosim.scene.scene import Scene
 from robosim.scene.targets import Configuration, LinkPose
-from robosim.scene.yaml_nodes import MAX_BYTES, MAX_NODES, Node, read_yaml
+from robosim.scene.yaml_nodes import MAX_BYTES, MAX_NODES, Node, parse_yaml, read_yaml
 
-__all__ = ["read_scene", "save_scene"]
+__all__ = ["read_scene", "read_scene_text", "save_scene"]
 
 FORMAT, VERSION = "robosim-scene", 1
 _NOT_BARE = ("true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf")
@@ -69,7 +69,17 @@ _READ_SIZE: dict[str, Callable[[Node, str], Any]] = {
 
 def read_scene(path: str | PathLike[str]) -> Scene:
     """See `Scene.load`."""
-    root = read_yaml(path)
+    return _read_scene(read_yaml(path), Path(path).stem, Path(path).parent)
+
+
+def read_scene_text(text: str, *, called: str = "<scene text>") -> Scene:
+    """See `Scene.from_text`."""
+    if len(text) > MAX_BYTES:
+        raise SceneError(f"has {len(text)} characters; at most {MAX_BYTES} are read", file=called)
+    return _read_scene(parse_yaml(text, called), "scene", None)
+
+
+def _read_scene(root: Node, default_name: str, folder: Path | None) -> Scene:
     keys = ("format", "version", "name", "robot", "objects", "allowed", "attached", "starts", "goals")
     top = root.mapping("scene", required=("format", "version"))
     if top["format"].value != FORMAT:
@@ -80,9 +90,8 @@ def read_scene(path: str | PathLike[str]) -> Scene:
         )
     root.mapping("scene", keys=keys)
 
-    name = top["name"].text("name") if "name" in top else Path(path).stem
+    name = top["name"].text("name") if "name" in top else default_name
     scene = Scene(name, robot=top["robot"].text("robot") if "robot" in top else None)
-    folder = Path(path).parent
     for node in top["objects"].sequence("objects") if "objects" in top else ():
         with located(node):
             scene.add(_read_object(node, folder))
@@ -143,7 +152,17 @@ def read_quaternion(node: Node, what: str) -> NDArray[np.float64]:
     return unit
 
 
-def _read_object(node: Node, folder: Path) -> SceneObject:
+def _file(node: Node, what: str, folder: Path | None) -> Path:
+    """The file that is named, relative to the scene's folder; a scene that is no file has none."""
+    path = Path(node.text(what))
+    if folder is None and not path.is_absolute():
+        raise node.error(
+            f"{what}: {str(path)!r} is relative, but the scene is no file; give an absolute path"
+        )
+    return path if folder is None else folder / path
+
+
+def _read_object(node: Node, folder: Path | None) -> SceneObject:
     entry = node.mapping("object", required=("name",))
     name = entry["name"].text("object's name")
     what = f"object {name!r}"
@@ -191,7 +210,7 @@ def _read_sizes(kind: str, node: Node, what: str) -> list[Any]:
 
 
 def _read_mesh(
-    name: str, node: Node, pose: Pose | None, color: list[float] | None, folder: Path
+    name: str, node: Node, pose: Pose | None, color: list[float] | None, folder: Path | None
 ) -> SceneObject:
     what = f"object {name!r}, mesh"
     entry = node.mapping(what, keys=("file", "scale", "decompose", "vertices", "faces"))
@@ -206,7 +225,7 @@ def _read_mesh(
         )
     mesh: Any
     if "file" in entry and not {"vertices", "faces"} & entry.keys():
-        mesh = folder / entry["file"].text(f"{what}, file")
+        mesh = _file(entry["file"], f"{what}, file", folder)
     elif {"vertices", "faces"} <= entry.keys() and "file" not in entry:
         faces = entry["faces"].table(f"{what}, faces", 3)
         mesh = (entry["vertices"].table(f"{what}, vertices", 3), faces)
@@ -221,7 +240,7 @@ def _read_mesh(
 
 
 def _read_points(
-    name: str, node: Node, pose: Pose | None, color: list[float] | None, folder: Path
+    name: str, node: Node, pose: Pose | None, color: list[float] | None, folder: Path | None
 ) -> SceneObject:
     what = f"object {name!r}, points"
     entry = node.mapping(what, keys=("radius", "xyz", "base64", "file"), required=("radius",))
@@ -232,7 +251,7 @@ def _read_points(
     elif "base64" in entry:
         points = _decode_points(entry["base64"], what)
     else:
-        points = _load_points(folder / entry["file"].text(f"{what}, file"), node)
+        points = _load_points(_file(entry["file"], f"{what}, file", folder), node)
     return make.points_object(name, points, entry["radius"].number(f"{what}, radius"), pose, color)
 
 

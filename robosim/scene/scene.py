@@ -378,6 +378,17 @@ class Scene:
 
         return read_scene(path)
 
+    @classmethod
+    def from_text(cls, text: str) -> Scene:
+        """Read a scene from the content of a scene file. Files that it names must have absolute paths.
+
+        Raises:
+            SceneError: it is not a valid scene; with its line.
+        """
+        from robosim.scene.files import read_scene_text
+
+        return read_scene_text(text)
+
     def _known(self, name: str) -> str:
         if name not in self._objects:
             raise SceneError(f"scene {self.name!r} has no object {name!r}; it has: {_listed(self._objects)}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robosim.model.tips import tip_links
 from robosim.viewer.content import collider_parts, robot_parts, scene_parts
 
 if TYPE_CHECKING:
@@ -130,18 +131,6 @@ def _positions_at_rest(trajectory: Trajectory) -> dict[str, float]:
     if not isinstance(noted, dict):
         return {}
     return {k: float(v) for k, v in noted.items() if isinstance(v, int | float) and np.isfinite(v)}
-
-
-def tip_links(model: Model) -> list[str]:
-    """The links whose paths show the motion: the tips of the groups that are not a tool's own, else the links
-    that carry tools, else the last link.
-    """
-    tools = model.end_effectors.values()
-    own = (
-        {tool.group for tool in tools if tool.link != model.groups[tool.group].tip} if model.groups else set()
-    )
-    tips = [group.tip for group in model.groups.values() if group.tip and group.name not in own]
-    return list(dict.fromkeys(tips or [tool.link for tool in tools] or [model.link_names[-1]]))
 
 
 def _is_floor(part: Part) -> bool:

@@ -222,6 +222,18 @@ def test_hostile_scene_is_refused_by_name(tmp_path: Path, suffix, read, content,
         assert caught.value.line == line, message
 
 
+@pytest.mark.parametrize("name", [name for name, case in OWN.items() if isinstance(case[0], str)])
+def test_hostile_text_is_refused_as_a_file_is(name):
+    content, line, part = OWN[name]
+    with pytest.raises(SceneError) as caught:
+        Scene.from_text(content)
+    assert str(caught.value).startswith("<scene text>")
+    if "cannot be read" not in part:  # of files beside the scene, which a text does not have
+        assert part in str(caught.value)
+    if line is not None:
+        assert caught.value.line == line
+
+
 @pytest.mark.parametrize("read", [Scene.load, read_moveit_scene, read_moveit_request])
 def test_missing_files_and_folders_are_os_errors(tmp_path: Path, read):
     for path in (tmp_path / "none.yaml", tmp_path):

@@ -91,6 +91,20 @@ def test_saved_scenes_come_back_whole(tmp_path: Path):
     assert again.objects["wedge"].source.file == str(moved / "parts" / "wedge.stl")
 
 
+def test_the_text_of_a_file_is_the_same_scene(tmp_path: Path):
+    scene = rich_scene(tmp_path)
+    scene.save(tmp_path / "scene.yaml")
+    text = (tmp_path / "scene.yaml").read_text()
+    # A text lies in no folder.
+    with pytest.raises(
+        SceneError, match=r"scene text>:\d+: object 'wedge', mesh, file: 'parts/wedge.stl' is relative"
+    ):
+        Scene.from_text(text)
+    whole = text.replace("parts/wedge.stl", str(tmp_path / "parts" / "wedge.stl"))
+    assert_same(scene, Scene.from_text(whole))
+    assert Scene.from_text("{format: robosim-scene, version: 1}").name == "scene"
+
+
 def test_files_are_yaml_for_everybody(tmp_path: Path):
     """Another reader, with YAML 1.1's rules for plain text, sees the same names and numbers."""
     scene = rich_scene(tmp_path)

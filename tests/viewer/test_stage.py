@@ -4,8 +4,9 @@ import numpy as np
 
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder, Visual
+from robosim.model.tips import tip_links
 from robosim.viewer.content import robot_parts
-from robosim.viewer.stage import Stage, tip_links
+from robosim.viewer.stage import Stage
 
 
 def test_configurations_follow_names_not_positions(arm, swing):
