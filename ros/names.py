@@ -1,0 +1,96 @@
+"""Names and figures that a Universal Robots arm has in ROS 2: joints, controllers, topics, series.
+
+Source: the public interface of ur_robot_driver and ur_description.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = [
+    "DASHBOARD",
+    "FORWARD_COMMANDS",
+    "FORWARD_POSITION_CONTROLLER",
+    "JOINT_STATES",
+    "JOINT_STATE_BROADCASTER",
+    "JOINT_TRAJECTORY_CONTROLLER",
+    "LIST_CONTROLLERS",
+    "PASSTHROUGH_CONTROLLER",
+    "PROGRAM_RUNNING",
+    "RESEND_PROGRAM",
+    "ROBOT_DESCRIPTION",
+    "ROBOT_DESCRIPTION_SEMANTIC",
+    "ROBOT_MODE",
+    "SAFETY_MODE",
+    "SCALED_CONTROLLER",
+    "SPEED_SCALING",
+    "UR_JOINTS",
+    "UR_SERIES",
+    "Series",
+    "prefixed",
+    "series_of",
+]
+
+UR_JOINTS = (
+    "shoulder_pan_joint",
+    "shoulder_lift_joint",
+    "elbow_joint",
+    "wrist_1_joint",
+    "wrist_2_joint",
+    "wrist_3_joint",
+)
+
+# Controllers. The scaled one is the driver's default up to Kilted; later the plain one scales.
+SCALED_CONTROLLER = "scaled_joint_trajectory_controller"
+JOINT_TRAJECTORY_CONTROLLER = "joint_trajectory_controller"
+PASSTHROUGH_CONTROLLER = "passthrough_trajectory_controller"
+FORWARD_POSITION_CONTROLLER = "forward_position_controller"
+JOINT_STATE_BROADCASTER = "joint_state_broadcaster"
+
+# Topics and services, relative, so that a node's namespace moves them all.
+JOINT_STATES = "joint_states"
+ROBOT_DESCRIPTION = "robot_description"
+ROBOT_DESCRIPTION_SEMANTIC = "robot_description_semantic"
+FORWARD_COMMANDS = f"{FORWARD_POSITION_CONTROLLER}/commands"
+SPEED_SCALING = "speed_scaling_state_broadcaster/speed_scaling"
+ROBOT_MODE = "io_and_status_controller/robot_mode"
+SAFETY_MODE = "io_and_status_controller/safety_mode"
+PROGRAM_RUNNING = "io_and_status_controller/robot_program_running"
+RESEND_PROGRAM = "io_and_status_controller/resend_robot_program"
+DASHBOARD = "dashboard_client"
+LIST_CONTROLLERS = "controller_manager/list_controllers"
+
+
+@dataclass(frozen=True)
+class Series:
+    """A generation of controllers.
+
+    Attributes:
+        name: as Universal Robots calls it.
+        rate: of its control loop and joint states [Hz].
+        robots: the arms' names in ur_description.
+    """
+
+    name: str
+    rate: float
+    robots: tuple[str, ...]
+
+
+UR_SERIES = {
+    "cb3": Series("CB3", 125.0, ("ur3", "ur5", "ur10")),
+    "e-series": Series(
+        "e-Series", 500.0, ("ur3e", "ur5e", "ur7e", "ur10e", "ur12e", "ur16e", "ur15", "ur20", "ur30")
+    ),
+}
+
+
+def series_of(robot: str) -> Series | None:
+    """The series of an arm by its name ("ur5e", also "ur5e_gripper"), or None when it is no UR arm."""
+    arm = robot.split("_")[0].lower()
+    return next((series for series in UR_SERIES.values() if arm in series.robots), None)
+
+
+def prefixed(names: Iterable[str], tf_prefix: str) -> tuple[str, ...]:
+    """The names as a robot has them whose description was made with `tf_prefix` ("left_" gives "left_elbow_joint")."""
+    return tuple(f"{tf_prefix}{name}" for name in names)

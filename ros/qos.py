@@ -1,0 +1,36 @@
+"""Qualities of service, in one place; needs rclpy.
+
+What must reach a late joiner is latched (reliable, transient local, depth 1; the subscriber has to ask for it too).
+States and logs are reliable and queue at least a second of samples, so that a stall loses none. Set points are
+worth nothing when late: depth 1.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+__all__ = ["COMMANDS", "EVENTS", "LATCHED", "SETPOINTS", "samples"]
+
+
+def _reliable(depth: int, *, latched: bool = False) -> QoSProfile:
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=depth,
+        reliability=ReliabilityPolicy.RELIABLE,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
+    )
+
+
+# robot_description, tf_static, and states that change seldom: robot_program_running, safety_mode, robot_mode.
+LATCHED = _reliable(1, latched=True)
+# Whole trajectories, and the few messages that are rare and must arrive.
+COMMANDS = EVENTS = _reliable(10)
+# Set points of a stream.
+SETPOINTS = _reliable(1)
+
+
+def samples(rate: float, seconds: float = 2.0) -> QoSProfile:
+    """For a stream at `rate` [Hz] of which nothing may be lost: reliable, volatile, queueing `seconds` of it."""
+    return _reliable(max(10, math.ceil(rate * seconds)))

@@ -1,0 +1,177 @@
+"""A node's process: ROS starts, the node lives, a signal ends it cleanly.
+
+Threads: rclpy's executor has one of its own; the main thread waits for a signal (SIGINT, SIGTERM) or for the node to
+ask for the end. Then the node's `close()` is called first, so that what it moves holds before anything is torn down. A
+second signal ends the process at once.
+
+Exit codes: 0 ended as asked; 1 a callback failed, or what the node says; 2 bad parameters or arguments, or a ROS
+package is missing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from robosim.errors import MissingDependencyError, RobosimError
+from robosim.ros.parameters import Parameter
+
+__all__ = ["main", "require"]
+
+EXIT_DONE, EXIT_FAILED, EXIT_BAD_INPUT = 0, 1, 2
+
+# Message packages are Debian packages named after them; rclpy and these come with every installation of ROS 2.
+_BASE = (
+    "rclpy",
+    "std_msgs",
+    "sensor_msgs",
+    "geometry_msgs",
+    "trajectory_msgs",
+    "diagnostic_msgs",
+    "std_srvs",
+)
+
+
+def require(*packages: str) -> None:
+    """Check that ROS packages can be imported.
+
+    Raises:
+        MissingDependencyError: one is not there; says how to get it.
+    """
+    for package in packages:
+        try:
+            importlib.import_module(package)
+        except ImportError as error:
+            raise MissingDependencyError(_advice(package, error)) from error
+
+
+def _advice(package: str, error: ImportError) -> str:
+    what = f"the ROS 2 package {package!r} cannot be imported ({' '.join(str(error).split())}). "
+    if package == "robosim_msgs":
+        return f"{what}Build it from robosim's sources with colcon, and source the workspace's setup.bash"
+    if package in _BASE:
+        return (
+            f"{what}Install ROS 2 (Humble or newer), source its setup.bash, and use a Python environment that sees "
+            "it: `python3 -m venv --system-site-packages` with ROS's Python version"
+        )
+    name = package.replace("_", "-")
+    return f"{what}With ROS 2 sourced: sudo apt install ros-$ROS_DISTRO-{name}"
+
+
+def main(
+    make_node: Callable[..., Any],
+    *,
+    parameters: Sequence[Parameter] = (),
+    summary: str = "",
+    requires: Sequence[str] = (),
+    arguments: Sequence[str] | None = None,
+) -> int:
+    """Run a node until it is told to end.
+
+    Args:
+        make_node: imports what it needs and gives the rclpy node. If it takes an argument, it gets `stop`, a function
+            of an exit code that may be called from any thread to end the process. The node may have `close()`.
+        parameters: the node's, for --help.
+        summary: what it does, for --help.
+        requires: ROS packages beside rclpy that it cannot do without.
+        arguments: of the command line; those of the process when None.
+
+    Returns:
+        The exit code, see above.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if any(a in ("-h", "--help") for a in given):
+        print(_help(summary, parameters))
+        return EXIT_DONE
+    try:
+        require("rclpy", *requires)
+        return _run(make_node, given)
+    except RobosimError as error:
+        print(f"robosim: error: {' '.join(str(error).splitlines())}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+
+
+def _help(summary: str, parameters: Sequence[Parameter]) -> str:
+    lines = [summary, "", "Parameters, given as --ros-args -p NAME:=VALUE or --params-file FILE:"]
+    for p in parameters:
+        default = " ".join(map(str, p.default)) if isinstance(p.default, tuple) else str(p.default)
+        lines.append(f"  {p.name} ({p.valid}; default {default or 'empty'})\n      {p.description}")
+    return "\n".join(lines).strip()
+
+
+class _Process:
+    """What the threads share: whether to end, and with which code."""
+
+    def __init__(self) -> None:
+        self.ended = threading.Event()
+        self.code = EXIT_DONE
+
+    def stop(self, code: int = EXIT_DONE) -> None:
+        """End the process with this exit code; the first call counts."""
+        if not self.ended.is_set():
+            self.code = code
+            self.ended.set()
+
+    def on_signal(self, number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        self.stop()
+
+    def spin(self, executor: Any) -> None:
+        """The executor's thread."""
+        from rclpy.executors import ExternalShutdownException
+
+        try:
+            executor.spin()
+        except ExternalShutdownException:
+            self.stop()
+        except Exception:
+            traceback.print_exc()
+            self.stop(EXIT_FAILED)
+
+
+def _run(make_node: Callable[..., Any], arguments: Sequence[str]) -> int:
+    import rclpy
+    from rclpy.executors import SingleThreadedExecutor
+    from rclpy.signals import SignalHandlerOptions
+    from rclpy.utilities import remove_ros_args
+
+    argv = [sys.argv[0], *arguments]
+    try:
+        rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+    except Exception as error:  # rclpy's own kinds, for arguments that it cannot parse
+        print(f"robosim: error: {' '.join(str(error).splitlines())}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    process = _Process()
+    node: Any = None
+    executor, thread = None, None
+    try:
+        if unknown := remove_ros_args(argv)[1:]:
+            raise RobosimError(
+                f"argument {unknown[0]!r} is not known; parameters follow --ros-args, see --help"
+            )
+        signal.signal(signal.SIGINT, process.on_signal)
+        signal.signal(signal.SIGTERM, process.on_signal)
+        node = make_node(process.stop) if inspect.signature(make_node).parameters else make_node()
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        thread = threading.Thread(target=process.spin, args=(executor,), name="executor")
+        thread.start()
+        process.ended.wait()
+    finally:
+        if hasattr(node, "close"):
+            node.close()
+        if executor is not None:
+            executor.shutdown()
+        if thread is not None:
+            thread.join()
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()
+    return process.code
