@@ -34,6 +34,14 @@ def _array(values: ArrayLike) -> Array:
     return array
 
 
+def _to_arrays(message: object, fields: Sequence[str]) -> None:
+    """Make arrays of float64 of what is something else; states come at the control rate, most are right already."""
+    for name in fields:
+        value = getattr(message, name)
+        if value is not None and not (isinstance(value, np.ndarray) and value.dtype == np.float64):
+            object.__setattr__(message, name, np.array(value, dtype=float))
+
+
 @dataclass(frozen=True, eq=False)
 class JointTrajectoryPoint:
     """One knot, `time_from_start` [s] after the trajectory's start.
@@ -116,6 +124,9 @@ class ArmState:
     stamp: float
     effort: Array | None = None
 
+    def __post_init__(self) -> None:
+        _to_arrays(self, ("position", "velocity", "effort"))
+
 
 class SafetyMode(IntEnum):
     """Safety mode of a UR controller, numbered as its driver and its RTDE interface do."""
@@ -156,6 +167,9 @@ class Setpoint:
 
     position: Array
     velocity: Array | None = None
+
+    def __post_init__(self) -> None:
+        _to_arrays(self, ("position", "velocity"))
 
 
 def names_in_order(wanted: Sequence[str], given: Sequence[str]) -> list[int]:

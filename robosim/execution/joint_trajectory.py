@@ -1,0 +1,211 @@
+"""Between a plan, a Trajectory of polynomials, and a JointTrajectory, the points that a controller interpolates.
+
+A quintic is given by position, velocity and acceleration at its two ends, so points at a plan's breaks reproduce it.
+Where the acceleration jumps from a to b, one point cannot have both: two points e before and after the jump let it
+run linearly from a to b. Their positions are off by (b - a) e^2 / 12, which makes the ramp exactly linear (points on
+the plan would make the acceleration between them overshoot by 8 % of the jump); the pieces around absorb it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robosim.errors import TrajectoryError
+from robosim.execution.interpolation import Knot, knot, segment_coefficients
+from robosim.execution.messages import ArmState, JointTrajectory, JointTrajectoryPoint
+from robosim.trajectory import Trajectory, TrajectoryLimits, polynomial
+
+__all__ = ["Deviation", "deviation", "from_trajectory", "to_trajectory"]
+
+Array = NDArray[np.float64]
+
+# Half the width of a ramp between two accelerations [s], at most, and as a part of the shorter piece beside it.
+RAMP = 1e-3
+RAMP_PART = 0.05
+# A jump is ramped when it is more than this [per s^2] and more than this part of the joint's largest acceleration.
+# A smaller one moves the interpolated motion by less than 0.01 x jump x max_interval^2.
+JUMP = 1e-6
+JUMP_PART = 1e-3
+# The largest offset of a knot from the plan that a ramp may need [rad or m].
+OFFSET = 4e-6
+# The last piece before the fade is sqrt(END_LENGTH / braking) long [s], and the fade this part of it.
+END_LENGTH = 4e-3
+END_PART = 0.015
+# An end velocity below this [per s] is rounding, and zero.
+AT_REST = 1e-6
+
+
+def from_trajectory(
+    trajectory: Trajectory,
+    *,
+    joint_names: Sequence[str] | None = None,
+    max_interval: float = 0.1,
+    stamp: float = 0.0,
+) -> JointTrajectory:
+    """The points that make a controller follow a plan: positions, velocities and accelerations in each.
+
+    The quintic through them stays within 1e-5 rad (or m) of the plan, and its accelerations within a few per cent
+    of the plan's; `deviation` measures it. A plan that ends at rest ends with zero velocity and acceleration exactly.
+
+    Args:
+        trajectory: the plan.
+        joint_names: the order of the joints; the plan's own by default.
+        max_interval: points are at most this far apart [s].
+        stamp: when to start, on the arm's clock [s]; 0: on arrival.
+
+    Raises TrajectoryError for names that are missing or extra, or a max_interval that is not positive.
+    """
+    if not max_interval > 0:
+        raise TrajectoryError(f"max_interval: must be positive, not {max_interval!r}")
+    plan = trajectory if joint_names is None else trajectory.reorder(joint_names)
+    times, q, v, a = _knots(plan, max_interval)
+    points = tuple(JointTrajectoryPoint(float(t), q[i], v[i], a[i]) for i, t in enumerate(times))
+    return JointTrajectory(plan.position_names, points, stamp)
+
+
+def _knots(plan: Trajectory, max_interval: float) -> tuple[Array, Array, Array, Array]:
+    breaks, c = plan.breaks, plan.coefficients
+    lengths = np.diff(breaks)
+    after = 2 * c[:, 2]  # (k, n): acceleration where each piece starts, and below where it ends
+    before = polynomial.horner(polynomial.differentiate(c, 2), lengths[:, None])
+    largest = np.maximum(np.abs(after), np.abs(before)).max(axis=0)
+    jump = np.abs(after[1:] - before[:-1])
+    ramped = ((jump > JUMP) & (jump > JUMP_PART * largest)).any(axis=1)
+    half = np.minimum(RAMP, RAMP_PART * np.minimum(lengths[:-1], lengths[1:]))
+    half = np.where(ramped, np.minimum(half, np.sqrt(12 * OFFSET / np.maximum(jump.max(axis=1), 1e-12))), 0.0)
+
+    rows: list[tuple[float, Array, Array, Array]] = [(0.0, c[0, 0], c[0, 1], after[0])]
+    for i, h in enumerate(lengths):
+        start = half[i - 1] if i > 0 else 0.0
+        end = h - (half[i] if i < len(half) else 0.0)
+        count = max(1, int(np.ceil((end - start) / max_interval - 1e-9)))
+        for s in np.linspace(start, end, count + 1)[1:-1]:
+            rows.append((breaks[i] + s, *_state(c[i], s)))
+        if i < len(half):
+            rows += _seam(breaks[i + 1], c[i], c[i + 1], h, half[i], before[i], after[i + 1])
+    rows += _end(float(breaks[-1]), c[-1], lengths[-1], before[-1], largest, breaks[-1] - rows[-1][0])
+    times, q, v, a = zip(*rows, strict=True)
+    return np.array(times), np.array(q), np.array(v), np.array(a)
+
+
+def _state(c: Array, s: float) -> tuple[Array, Array, Array]:
+    q, v, a = (polynomial.horner(polynomial.differentiate(c, order), np.float64(s)) for order in range(3))
+    return q, v, a
+
+
+def _seam(
+    time: float, left: Array, right: Array, h: float, e: float, a_left: Array, a_right: Array
+) -> list[tuple[float, Array, Array, Array]]:
+    """The knot at a break, or the two around a jump of the acceleration."""
+    if e == 0.0:
+        return [(time, right[0], right[1], 0.5 * (a_left + a_right))]
+    (q0, v0, a0), (q1, v1, a1) = _state(left, h - e), _state(right, e)
+    # With velocities from the plan the ramp must cover 2 e v0 + (2 e)^2 (2 a0 + a1) / 6 to be linear.
+    excess = q1 - q0 - (2 * e * v0 + (2 * e) ** 2 * (2 * a0 + a1) / 6)
+    return [(time - e, q0 + 0.5 * excess, v0, a0), (time + e, q1 - 0.5 * excess, v1, a1)]
+
+
+def _end(
+    time: float, c: Array, h: float, a: Array, largest: Array, room: float
+) -> list[tuple[float, Array, Array, Array]]:
+    """The last knot. Before it, where the plan brakes until it stands, one from which the braking fades out, and one
+    where the plan is left for that."""
+    q, v, _ = _state(c, h)
+    if (np.abs(v) > AT_REST).any():
+        return [(time, q, v, a)]
+    rest = np.zeros_like(q)
+    if not ((np.abs(a) > JUMP) & (np.abs(a) > JUMP_PART * largest)).any():
+        return [(time, q, rest, rest)]
+    # The fade lasts w and is slower than the plan by a w / 2: over a length x before it that moves the arm by up to
+    # 0.08 a w x and adds up to about 2 a w / x to the acceleration, so both w and x are short.
+    x = min(room, float(np.sqrt(END_LENGTH / np.abs(a).max())))
+    w = END_PART * x
+    rows = [] if x > 0.7 * room else [(time - x, *_state(c, h - x))]
+    rows += [(time - w, q + a * w * w / 6, -0.5 * a * w, a), (time, q, rest, rest)]
+    return rows
+
+
+class Deviation(NamedTuple):
+    """The largest differences between points as a controller interpolates them and their plan.
+
+    Attributes:
+        position, velocity: in size [rad or m, per s].
+        acceleration: by which the plan's own largest acceleration is exceeded, joint by joint [per s^2].
+    """
+
+    position: float
+    velocity: float
+    acceleration: float
+
+
+def deviation(
+    joint_trajectory: JointTrajectory, trajectory: Trajectory, *, rate: float = 4000.0
+) -> Deviation:
+    """How far a controller's interpolation of the points leads from the plan, at `rate` samples per second [Hz] and
+    at both ends of every piece and its middle."""
+    follow = to_trajectory(joint_trajectory)
+    plan = trajectory.reorder(joint_trajectory.joint_names)
+    knots = np.union1d(follow.breaks, plan.breaks)
+    t = np.union1d(np.union1d(knots, 0.5 * (knots[1:] + knots[:-1])), plan.sample(rate).time)
+    t = t[t <= min(follow.duration, plan.duration)]
+    excess = np.abs(follow.acceleration(t)).max(axis=0) - _largest_acceleration(plan)
+    return Deviation(
+        float(np.abs(follow.position(t) - plan.position(t)).max()),
+        float(np.abs(follow.velocity(t) - plan.velocity(t)).max()),
+        max(0.0, float(excess.max())),
+    )
+
+
+def _largest_acceleration(plan: Trajectory) -> Array:
+    c = polynomial.differentiate(plan.coefficients, 2)
+    s = polynomial.extreme_times(c, np.diff(plan.breaks))
+    value = np.abs(polynomial.horner(c[:, :, None, :], s)) if c.shape[1] > 1 else np.abs(c)
+    largest: Array = value.max(axis=(0, 1))
+    return largest
+
+
+def to_trajectory(
+    joint_trajectory: JointTrajectory,
+    *,
+    from_state: ArmState | None = None,
+    limits: TrajectoryLimits | None = None,
+) -> Trajectory:
+    """What a controller would execute: linear, cubic or quintic pieces, as the filled fields ask.
+
+    Time 0 is the first point's time or, with from_state, the controller's start: it comes from there to a first point
+    that is later. Outside the points a Trajectory is at rest.
+
+    Args:
+        joint_trajectory: the points.
+        from_state: where the arm is when the controller starts.
+        limits: kept in the result, of the joints in the points' order.
+
+    Raises TrajectoryError when the points do not make a motion: fewer than two, sizes that differ, times that do not
+    increase, or a velocity that jumps, as it does between positions only.
+    """
+    names, points = joint_trajectory.joint_names, joint_trajectory.points
+    for i, point in enumerate(points):
+        for field in ("positions", "velocities", "accelerations"):
+            size = len(getattr(point, field))
+            if size != len(names) and not (size == 0 and field != "positions"):
+                raise TrajectoryError(f"points[{i}].{field}: has {size} values for {len(names)} joints")
+    knots = [knot(point) for point in points]
+    times = [float(point.time_from_start) for point in points]
+    if from_state is not None and points and times[0] > 0:
+        missing = [name for name in names if name not in from_state.joint_names]
+        if missing:
+            raise TrajectoryError(f"from_state: lacks {missing[0]!r}")
+        index = [from_state.joint_names.index(name) for name in names]
+        knots.insert(0, Knot(from_state.position[index], from_state.velocity[index]))
+        times.insert(0, 0.0)
+    if len(knots) < 2:
+        raise TrajectoryError(f"points: a motion needs two or more, there are {len(knots)}; give from_state")
+    lengths = np.diff(times)
+    if not (np.isfinite(times).all() and (lengths > 0).all()):
+        raise TrajectoryError(f"points: times must be finite and strictly increasing, they are {times}")
+    coefficients = segment_coefficients(lengths, knots[:-1], knots[1:])
+    return Trajectory(np.array(times) - times[0], coefficients, names, limits=limits)

@@ -1,0 +1,127 @@
+"""Tolerances of a joint trajectory controller: its own, merged with a goal's, and errors checked against them.
+
+Here 0 means that nothing is checked. In a goal 0 asks for the controller's own value and -1 for no check; after any
+other negative value, or a joint that the controller does not have, a goal's tolerances are ignored altogether.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robosim.errors import ExecutionError
+from robosim.execution.messages import Goal, JointTolerance
+
+__all__ = ["ControllerTolerances", "StateTolerance", "Tolerances"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class StateTolerance:
+    """Largest errors of position and velocity, (n,) each; 0: not checked."""
+
+    position: Array
+    velocity: Array
+
+    def violation(
+        self, position_error: Array, velocity_error: Array | None
+    ) -> tuple[int, str, float, float] | None:
+        """The first joint outside: its index, "position" or "velocity", the error and the tolerance; else None."""
+        found = (
+            _violation("position", position_error, self.position),
+            None if velocity_error is None else _violation("velocity", velocity_error, self.velocity),
+        )
+        return min((v for v in found if v is not None), default=None)
+
+
+def _violation(what: str, error: Array, tolerance: Array) -> tuple[int, str, float, float] | None:
+    outside = (np.abs(error) > tolerance) & (tolerance > 0)
+    if not outside.any():
+        return None
+    i = int(outside.argmax())
+    return i, what, float(error[i]), float(tolerance[i])
+
+
+@dataclass(frozen=True, eq=False)
+class Tolerances:
+    """What is in force while a trajectory runs: path on the way, goal after its last point, goal_time [s] to get
+    inside it then (0: as long as it takes)."""
+
+    path: StateTolerance
+    goal: StateTolerance
+    goal_time: float
+
+
+@dataclass(frozen=True)
+class ControllerTolerances:
+    """A controller's own tolerances, its parameters `constraints.*`; 0: not checked.
+
+    Attributes:
+        path: `<joint>.trajectory`, allowed position error on the way, of all joints or one per joint [rad or m].
+        goal: `<joint>.goal`, allowed position error at the end.
+        stopped_velocity: `stopped_velocity_tolerance`, allowed velocity error at the end [per s].
+        goal_time: [s] to get inside the goal tolerance after the last point's time; 0: as long as it takes.
+    """
+
+    path: float | Sequence[float] = 0.0
+    goal: float | Sequence[float] = 0.0
+    stopped_velocity: float = 0.01
+    goal_time: float = 0.0
+
+    def resolve(self, n: int) -> Tolerances:
+        """For n joints. Raises ExecutionError for a wrong number of values, or one that is negative or not finite."""
+        path, goal = _per_joint("path", self.path, n), _per_joint("goal", self.goal, n)
+        velocity = _per_joint("stopped_velocity", self.stopped_velocity, n)
+        goal_time = float(_per_joint("goal_time", self.goal_time, 1)[0])
+        return Tolerances(StateTolerance(path, np.zeros(n)), StateTolerance(goal, velocity), goal_time)
+
+
+def _per_joint(field: str, value: ArrayLike, n: int) -> Array:
+    array = np.array(value, dtype=float)
+    if array.ndim > 1 or (array.ndim == 1 and len(array) != n):
+        raise ExecutionError(f"tolerances.{field}: must be one number or {n}, has shape {array.shape}")
+    if not (np.isfinite(array).all() and (array >= 0).all()):
+        raise ExecutionError(f"tolerances.{field}: must be finite and not negative, not {value!r}")
+    values: Array = np.broadcast_to(array, (n,)).copy()
+    return values
+
+
+def merge(own: Tolerances, goal: Goal, joint_names: Sequence[str]) -> tuple[Tolerances, str]:
+    """The tolerances for a goal, and "" or why the goal's tolerances are ignored."""
+    try:
+        goal_time = _resolve("goal_time_tolerance", own.goal_time, goal.goal_time_tolerance)
+        path = _overridden("path_tolerance", own.path, goal.path_tolerance, joint_names)
+        end = _overridden("goal_tolerance", own.goal, goal.goal_tolerance, joint_names)
+    except ValueError as error:
+        return own, f"{error}; the goal's tolerances are ignored, the controller's own are used"
+    return Tolerances(path, end, goal_time), ""
+
+
+def _overridden(
+    field: str, own: StateTolerance, given: Iterable[JointTolerance], joint_names: Sequence[str]
+) -> StateTolerance:
+    position, velocity = own.position.copy(), own.velocity.copy()
+    for tolerance in given:
+        if tolerance.name not in joint_names:
+            raise ValueError(
+                f"{field}: there is no joint {tolerance.name!r}, known: {', '.join(joint_names)}"
+            )
+        i, name = joint_names.index(tolerance.name), f"{field} of {tolerance.name}"
+        position[i] = _resolve(f"{name}, position", float(own.position[i]), tolerance.position)
+        velocity[i] = _resolve(f"{name}, velocity", float(own.velocity[i]), tolerance.velocity)
+        _resolve(f"{name}, acceleration", 0.0, tolerance.acceleration)  # no arm here measures accelerations
+    return StateTolerance(position, velocity)
+
+
+def _resolve(field: str, own: float, given: float) -> float:
+    if given > 0:
+        return float(given)
+    if abs(given + 1.0) < np.finfo(float).eps:
+        return 0.0
+    if given < 0:
+        raise ValueError(f"{field}: {given} is not valid, only numbers >= 0 and -1 (no limit) are")
+    return own  # 0, and NaN
