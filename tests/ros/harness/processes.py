@@ -1,0 +1,128 @@
+"""Real processes for tests: started in a group of their own, their output kept, killed at the end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from .waiting import wait_for
+
+
+class Process:
+    """A running program. Its output (stdout and stderr, interleaved) goes to a file that `output()` reads."""
+
+    def __init__(
+        self, name: str, command: Sequence[str], log: Path, folder: Path, env: Mapping[str, str]
+    ) -> None:
+        self.name = name
+        self.command = list(command)
+        self.log = log
+        with log.open("wb") as out:
+            self.popen = subprocess.Popen(
+                self.command,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                cwd=folder,
+                env=dict(env),
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        return self.popen.pid
+
+    @property
+    def alive(self) -> bool:
+        return self.popen.poll() is None
+
+    def output(self) -> str:
+        """All that it has printed so far."""
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+    def wait_output(self, text: str, timeout: float = 20.0) -> str:
+        """Its output as soon as `text` is in it; fails when the process ends without having said so."""
+
+        def said() -> str | None:
+            ended = not self.alive  # first, so that the output is complete if it has
+            output = self.output()
+            if text in output:
+                return output
+            assert not ended, f"{self.name} ended with {self.popen.returncode} without {text!r}:\n{output}"
+            return None
+
+        found = wait_for(said, f"{self.name} to print {text!r}", timeout)
+        assert found is not None
+        return found
+
+    def send(self, number: int) -> None:
+        """A signal to the process, not to its children."""
+        self.popen.send_signal(number)
+
+    def freeze(self) -> None:
+        """Stop it from running, as a machine does that hangs; `resume` lets it go on."""
+        self.send(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self.send(signal.SIGCONT)
+
+    def wait(self, timeout: float = 20.0) -> int:
+        """Its exit status, once it has ended by itself."""
+        wait_for(lambda: not self.alive, f"{self.name} to end", timeout)
+        return int(self.popen.returncode)
+
+    def stop(self, number: int = signal.SIGINT, timeout: float = 20.0) -> int:
+        """Ask it to end, as Ctrl-C does; its exit status."""
+        if self.alive:
+            self.send(number)
+        return self.wait(timeout)
+
+    def kill(self) -> None:
+        """End it and its children at once."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.popen.pid, signal.SIGKILL)
+        self.popen.wait()
+
+
+def node_command(
+    node: str,
+    arguments: Sequence[str] = (),
+    *,
+    params: Mapping[str, Any] | None = None,
+    remap: Mapping[str, str] | None = None,
+    name: str | None = None,
+    namespace: str | None = None,
+    folder: Path,
+) -> list[str]:
+    """The command that runs robosim.ros.<node> with these parameters (written to a file in `folder`) and names."""
+    remap = (
+        dict(remap or {}) | ({"__node": name} if name else {}) | ({"__ns": namespace} if namespace else {})
+    )
+    ros = [word for old, new in remap.items() for word in ("-r", f"{old}:={new}")]
+    if params:
+        number = len(list(folder.glob("*.params.yaml")))
+        file = folder / f"{node}-{number}.params.yaml"
+        file.write_text(yaml.safe_dump({"/**": {"ros__parameters": dict(params)}}), encoding="utf-8")
+        ros += ["--params-file", str(file)]
+    return [sys.executable, "-m", f"robosim.ros.{node}", *arguments, *(["--ros-args", *ros] if ros else [])]
+
+
+def environment(domain: int, folder: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """For a process in this domain: this one's, with logs unbuffered, without colours, and kept in `folder`."""
+    return os.environ | {
+        "ROS_DOMAIN_ID": str(domain),
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        "ROS_LOG_DIR": str(folder / "ros-log"),
+        "RCUTILS_COLORIZED_OUTPUT": "0",
+        "RCUTILS_LOGGING_BUFFERED_STREAM": "0",
+        "PYTHONUNBUFFERED": "1",
+        **(extra or {}),
+    }

@@ -1,0 +1,23 @@
+"""Waiting for a condition, never for a fixed time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def wait_for(condition: Callable[[], T], what: str, timeout: float = 20.0) -> T:
+    """What `condition` gives as soon as it is true; AssertionError naming `what` if not within `timeout` seconds."""
+    end = time.monotonic() + timeout
+    while True:
+        late = (
+            time.monotonic() > end
+        )  # looked at before the condition, so that a stall cannot cost the last try
+        value = condition()
+        if value:
+            return value
+        assert not late, f"waited {timeout:g} s for {what}"
+        time.sleep(0.01)
