@@ -28,3 +28,8 @@ class ManualClock:
             raise ValueError(f"a clock cannot move by {seconds} s")
         self._now += seconds
         return self._now
+
+    def advance_to(self, time: float) -> float:
+        """Move on to `time` exactly, or stay where it is when that is past, and return the new time."""
+        self._now = max(self._now, float(time))
+        return self._now
