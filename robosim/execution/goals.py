@@ -66,11 +66,12 @@ class Rejection:
 
 @dataclass(frozen=True)
 class GoalResult:
-    """How an accepted goal ended."""
+    """How a goal ended. `rejected`: it was refused after all, by a transport that answers late; it never began."""
 
     status: GoalStatus
     error_code: ErrorCode = ErrorCode.SUCCESSFUL
     error_string: str = ""
+    rejected: bool = False
 
     @property
     def ok(self) -> bool:

@@ -119,19 +119,20 @@ class DeadlineLoop:
 
     def wait(self) -> Tick:
         """Wait for the next deadline. The first call starts the grid and returns at once."""
-        self._index += 1
+        # An exception out of the sleep (Ctrl-C) leaves the loop as it was: the next call waits for the same deadline.
+        index = self._index + 1
         if self._ticks == 0:
-            return self._start_grid(self._clock())
-        deadline = self._anchor + (self._index - self._base) * self.period
+            return self._start_grid(index, self._clock())
+        deadline = self._anchor + (index - self._base) * self.period
         self._sleep_until(deadline)
         now = self._clock()
         if now < self._last:
             self._jumps += 1
-            return self._start_grid(now)
+            return self._start_grid(index, now)
         late = max(now - deadline, 0.0)
         # The wake-up belongs to the last deadline that has passed; those before it are lost for good.
         missed = int(late * self.rate)
-        self._index += missed
+        self._index = index + missed
         self._missed += missed
         self._stalls += missed > 0
         jitter = abs(now - self._last - self.period)
@@ -143,8 +144,8 @@ class DeadlineLoop:
         self._ticks += 1
         return Tick(self._index, now, missed)
 
-    def _start_grid(self, now: float) -> Tick:
-        self._anchor, self._base, self._last = now, self._index, now
+    def _start_grid(self, index: int, now: float) -> Tick:
+        self._anchor, self._base, self._last, self._index = now, index, now, index
         slot = self._ticks % HISTORY
         self._lateness[slot] = self._jitter[slot] = 0.0
         self._ticks += 1

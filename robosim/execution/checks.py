@@ -1,0 +1,302 @@
+"""What must hold before an arm makes its first motion, and what must go on holding while it moves.
+
+Every refusal is a text that names the thing, its value, and what would be valid. What is judged between the samples
+is what a controller will interpolate, not what the planner meant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robosim.errors import TrajectoryError
+from robosim.execution import acceptance
+from robosim.execution.acceptance import AcceptanceRules
+from robosim.execution.goals import Rejection, RejectReason
+from robosim.execution.joint_trajectory import from_trajectory, to_trajectory
+from robosim.execution.messages import ArmState, ArmStatus, JointTrajectory, SafetyMode
+from robosim.trajectory import Trajectory, TrajectoryLimits
+
+__all__ = [
+    "Requirements",
+    "check_before_motion",
+    "check_state",
+    "check_status",
+    "continuous_joints",
+    "to_present_turn",
+]
+
+Array = NDArray[np.float64]
+START_TOLERANCE = 0.01  # [rad or m]
+START_VELOCITY_TOLERANCE = 0.1  # [rad/s or m/s]: a measured velocity is noisy
+AT_REST = 1e-6  # [rad/s or m/s]
+# What the interpolation of a message may add to a plan that lies on its limits: see from_trajectory.
+POSITION_ALLOWANCE = 2e-5  # [rad or m]
+VELOCITY_ALLOWANCE, ACCELERATION_ALLOWANCE = 1.01, 1.05
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What has to be known to be good. What is known to be bad is refused in any case.
+
+    Attributes:
+        limits: limits are known, of the plan or of the robot.
+        controller_active: the arm says that the controller is active.
+        program_running: the arm says that the robot's program runs.
+        safety_mode: the arm says its safety mode.
+        safety_modes: the modes in which to move.
+        state_age: greatest age of a state [s].
+    """
+
+    limits: bool = True
+    controller_active: bool = False
+    program_running: bool = False
+    safety_mode: bool = False
+    safety_modes: frozenset[SafetyMode] = frozenset({SafetyMode.NORMAL})
+    state_age: float = 0.2
+
+
+def check_before_motion(
+    trajectory: Trajectory | JointTrajectory,
+    state: ArmState | None,
+    status: ArmStatus,
+    limits: TrajectoryLimits | None = None,
+    *,
+    now: float,
+    joint_names: Sequence[str] | None = None,
+    continuous: Collection[str] = (),
+    start_tolerance: float = START_TOLERANCE,
+    requirements: Requirements | None = None,
+) -> list[Rejection]:
+    """Everything that speaks against sending this trajectory; empty when nothing does.
+
+    Args:
+        trajectory: a plan, or a message as it would be sent.
+        state: the last state, or None when none was heard.
+        status: of the arm.
+        limits: in the order of the trajectory's joints; a plan's own by default.
+        now: on the clock of the state's stamp [s].
+        joint_names: what the controller moves, all of which the trajectory has to; the trajectory's by default.
+        continuous: joints for which a full turn makes no difference at the start.
+        start_tolerance: how far the first position may be from the present one, for each joint [rad or m].
+        requirements: what has to be known; by default that of a simulated arm.
+    """
+    needed = Requirements() if requirements is None else requirements
+    names = trajectory.position_names if isinstance(trajectory, Trajectory) else trajectory.joint_names
+    found = check_status(status, needed) + check_state(state, now, needed.state_age, names)
+    wrong = _check_joints(names, names if joint_names is None else tuple(joint_names))
+    if isinstance(trajectory, Trajectory):
+        limits = trajectory.limits if limits is None else limits
+        if wrong is None:
+            wrong = _check_end(trajectory)
+    elif wrong is None:
+        # Names in any order: what they are was checked above.
+        wrong = acceptance.check(trajectory, now, AcceptanceRules(names)) or _check_finite(trajectory)
+    if wrong is not None:
+        return [*found, wrong]
+    if limits is None and needed.limits:
+        text = "no limits are known for this trajectory; give the robot's, or a plan that has its own"
+        found.append(Rejection(RejectReason.CHECK, text))
+    state = None if state is None or any(name not in state.joint_names for name in names) else state
+    try:
+        found += _check_motion(trajectory, state, limits)
+    except TrajectoryError as error:
+        text = f"the motion that a controller would make of it is not valid: {error}"
+        return [*found, Rejection(RejectReason.CHECK, text)]
+    if state is not None:
+        found += _check_start(trajectory, state, continuous, start_tolerance)
+    return found
+
+
+def check_status(status: ArmStatus, requirements: Requirements) -> list[Rejection]:
+    """What the arm's status says against moving: not connected, not active, no program, a safety stop."""
+    found = []
+    if not status.connected:
+        found.append("the arm is not connected; it has to publish its states")
+    for what, value, needed in (
+        ("the controller", status.controller_active, requirements.controller_active),
+        ("the robot's program", status.program_running, requirements.program_running),
+    ):
+        verb = "is active" if what == "the controller" else "runs"
+        if value is None and needed:
+            found.append(f"the arm does not say whether {what} {verb}, and that is required")
+        elif value is False:
+            found.append(f"{what} is not {'active' if verb == 'is active' else 'running'}; it has to be")
+    valid = " or ".join(mode.name for mode in sorted(requirements.safety_modes))
+    if status.safety_mode is None and requirements.safety_mode:
+        found.append(f"the arm does not say its safety mode, and {valid} is required")
+    elif status.safety_mode is not None and status.safety_mode not in requirements.safety_modes:
+        found.append(f"the safety mode is {status.safety_mode.name}; it has to be {valid}")
+    return [Rejection(RejectReason.CHECK, text) for text in found]
+
+
+def check_state(
+    state: ArmState | None, now: float, max_age: float, joint_names: Sequence[str]
+) -> list[Rejection]:
+    """Whether the state is there, fresh, finite, and about these joints."""
+    if state is None:
+        return [Rejection(RejectReason.CHECK, "no joint state has arrived yet; the arm has to publish them")]
+    missing = [name for name in joint_names if name not in state.joint_names]
+    if missing:
+        text = f"the joint state lacks {', '.join(map(repr, missing))}; it has {', '.join(state.joint_names)}"
+        return [Rejection(RejectReason.UNKNOWN_JOINT, text)]
+    age = now - state.stamp
+    if not age <= max_age:
+        text = f"the last joint state is {age:.3f} s old; it may be {max_age:g} s old at most"
+        return [Rejection(RejectReason.CHECK, text)]
+    for what, values in (("position", state.position), ("velocity", state.velocity)):
+        for name, value in zip(state.joint_names, values, strict=True):
+            if name in joint_names and not math.isfinite(value):
+                text = f"the measured {what} of {name} is {value}; it has to be finite"
+                return [Rejection(RejectReason.NOT_FINITE, text)]
+    return []
+
+
+def continuous_joints(names: Sequence[str], units: Sequence[str], limits: TrajectoryLimits | None) -> set[str]:
+    """The joints that turn without end: measured in radians, and known to have no position limit."""
+    if limits is None or limits.lower is None or limits.upper is None:
+        return set()
+    rows = zip(names, units, limits.lower, limits.upper, strict=True)
+    return {name for name, unit, lower, upper in rows if unit == "rad" and lower == -np.inf and upper == np.inf}
+
+
+def to_present_turn(
+    trajectory: Trajectory | JointTrajectory, state: ArmState, continuous: Collection[str]
+) -> Trajectory | JointTrajectory:
+    """The same motion, its continuous joints moved by whole turns to begin where they are now.
+
+    A controller that is sent a joint from 3.1 to -3.1 rad turns it all the way round: it holds angles, not
+    directions.
+    """
+    names = trajectory.position_names if isinstance(trajectory, Trajectory) else trajectory.joint_names
+    turns = np.zeros(len(names))
+    first = _first_positions(trajectory)
+    for i, name in enumerate(names):
+        if name in continuous and name in state.joint_names:
+            turns[i] = 2 * np.pi * np.round((_present(state, name) - first[i]) / (2 * np.pi))
+    if not turns.any():
+        return trajectory
+    if isinstance(trajectory, Trajectory):
+        coefficients = trajectory.coefficients.copy()
+        coefficients[:, 0] += turns
+        return trajectory.replace(coefficients=coefficients)
+    points = tuple(
+        type(point)(
+            point.time_from_start, point.positions + turns, point.velocities, point.accelerations, point.effort
+        )
+        for point in trajectory.points
+    )
+    return JointTrajectory(trajectory.joint_names, points, trajectory.stamp)
+
+
+def _first_positions(trajectory: Trajectory | JointTrajectory) -> Array:
+    if isinstance(trajectory, Trajectory):
+        return trajectory.coefficients[0, 0]
+    return trajectory.points[0].positions
+
+
+def _present(state: ArmState, name: str) -> float:
+    return float(state.position[state.joint_names.index(name)])
+
+
+def _check_joints(names: Sequence[str], known: Sequence[str]) -> Rejection | None:
+    extra = [name for name in names if name not in known]
+    missing = [name for name in known if name not in names]
+    if not extra and not missing:
+        return None
+    parts = []
+    if extra:
+        parts.append(f"moves {', '.join(map(repr, extra))}, which the arm has not")
+    if missing:
+        parts.append(f"lacks {', '.join(map(repr, missing))}")
+    reason = RejectReason.UNKNOWN_JOINT if extra else RejectReason.JOINT_COUNT
+    return Rejection(reason, f"the trajectory {' and '.join(parts)}; the arm's joints: {', '.join(known)}")
+
+
+def _check_end(trajectory: Trajectory) -> Rejection | None:
+    velocity = trajectory.velocity(trajectory.duration)
+    worst = int(np.abs(velocity).argmax())
+    if abs(velocity[worst]) <= AT_REST:
+        return None
+    text = f"the plan ends with {trajectory.position_names[worst]} at {velocity[worst]:.6g} per s; it has to end at rest"
+    return Rejection(RejectReason.END_VELOCITY, text)
+
+
+def _check_finite(message: JointTrajectory) -> Rejection | None:
+    for i, point in enumerate(message.points):
+        for field in ("positions", "velocities", "accelerations"):
+            for name, value in zip(message.joint_names, getattr(point, field), strict=False):
+                if not math.isfinite(value):
+                    text = f"{field} of {name} at point {i} are {value}; they have to be finite"
+                    return Rejection(RejectReason.NOT_FINITE, text)
+    return None
+
+
+def _check_motion(
+    trajectory: Trajectory | JointTrajectory, state: ArmState | None, limits: TrajectoryLimits | None
+) -> list[Rejection]:
+    """Limits at every time, of the plan itself and of what a controller makes of its message."""
+    violations = []
+    if isinstance(trajectory, Trajectory):
+        violations = trajectory.validate(limits)
+        message = from_trajectory(trajectory)
+    else:
+        message = trajectory
+    if not violations:
+        executed = to_trajectory(message, from_state=state, limits=limits)
+        if limits is not None:
+            violations = executed.validate(_widened(limits))
+    return [Rejection(RejectReason.OUT_OF_LIMITS, f"{violation}") for violation in violations]
+
+
+def _widened(limits: TrajectoryLimits) -> TrajectoryLimits:
+    """The limits with room for what interpolation adds; torques were judged on the plan."""
+
+    def times(bound: Array | None, factor: float) -> Array | None:
+        return None if bound is None else bound * factor
+
+    return TrajectoryLimits(
+        lower=None if limits.lower is None else limits.lower - POSITION_ALLOWANCE,
+        upper=None if limits.upper is None else limits.upper + POSITION_ALLOWANCE,
+        velocity=times(limits.velocity, VELOCITY_ALLOWANCE),
+        acceleration=times(limits.acceleration, ACCELERATION_ALLOWANCE),
+        jerk=times(limits.jerk, ACCELERATION_ALLOWANCE),
+    )
+
+
+def _check_start(
+    trajectory: Trajectory | JointTrajectory, state: ArmState, continuous: Collection[str], tolerance: float
+) -> list[Rejection]:
+    """Where the motion starts against where the arm is. A message whose first point comes later starts there anyway."""
+    if isinstance(trajectory, JointTrajectory):
+        point = trajectory.points[0]
+        if point.time_from_start > 0:
+            return []
+        names, position, velocity = trajectory.joint_names, point.positions, point.velocities
+    else:
+        names, position, velocity = trajectory.position_names, trajectory.position(0.0), trajectory.velocity(0.0)
+    found = []
+    for i, name in enumerate(names):
+        present = _present(state, name)
+        off = position[i] - present
+        if name in continuous:
+            off = math.remainder(off, 2 * math.pi)
+        if not abs(off) <= tolerance:
+            text = (
+                f"{name} is at {present:.6g} and the trajectory starts at {position[i]:.6g}, {abs(off):.6g} away; "
+                f"it has to start within {tolerance:g}: plan again from the present state"
+            )
+            found.append(Rejection(RejectReason.CHECK, text))
+        moving = float(state.velocity[state.joint_names.index(name)])
+        wanted = float(velocity[i]) if len(velocity) else 0.0
+        if not abs(moving - wanted) <= START_VELOCITY_TOLERANCE:
+            text = (
+                f"{name} moves at {moving:.6g} per s and the trajectory starts at {wanted:.6g}; "
+                f"they have to agree within {START_VELOCITY_TOLERANCE:g}"
+            )
+            found.append(Rejection(RejectReason.CHECK, text))
+    return found

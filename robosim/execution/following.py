@@ -1,0 +1,137 @@
+"""A goal that was accepted, followed to its end: progress, tracking, and the reasons to give it up from here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robosim.execution.arm import Arm
+from robosim.execution.goals import GoalHandle, GoalResult, GoalStatus
+from robosim.execution.loop import DeadlineLoop
+from robosim.execution.messages import names_in_order
+from robosim.execution.tracking import TrackingRecorder
+from robosim.execution.watch import Watch
+from robosim.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from robosim.execution.executor import Feedback
+
+__all__ = ["follow_goal"]
+
+CANCEL_TIME = 2.0  # [s] that an arm has to answer a cancel, before it is told to stop
+
+
+def follow_goal(
+    arm: Arm,
+    handle: GoalHandle,
+    plan: Trajectory,
+    loop: DeadlineLoop,
+    watch: Watch,
+    recorder: TrackingRecorder,
+    report: Callable[[float, float, float, float], None],
+    *,
+    tracking_error: float,
+    goal_time: float,
+) -> tuple[str, str, float]:
+    """Wait for the goal's result, looking at the arm once per turn of the loop.
+
+    Where the handle has feedback, the error is the controller's own; elsewhere the plan's time is estimated from the
+    speed scaling, and the error is against the plan at that time.
+
+    Returns:
+        The value of an Outcome, the reason, and how much of the plan was done [s], as far as it is known.
+    """
+    follower = _Follower(plan, watch, recorder)
+    waited, cancelled, last = 0.0, None, arm.clock()
+    while True:
+        try:
+            tick = loop.wait()
+            elapsed, last = tick.time - last, tick.time
+            result = handle.result
+            if result is not None:
+                follower.note(tick.time, handle)
+                return *_ended(result, watch.stop_reason), follower.time_at_end(result)
+            fault = watch.look(tick.time)
+            if fault:
+                arm.stop()
+                return "held", fault, follower.time
+            past = follower.advance(elapsed)
+            error = follower.note(tick.time, handle)
+            worst = int(np.argmax(error))
+            if not error[worst] <= tracking_error:
+                arm.stop()
+                reason = (
+                    f"{plan.position_names[worst]} is {error[worst]:.6g} from where it is meant to be; "
+                    f"it may be {tracking_error:g} at most"
+                )
+                return "held", reason, follower.time
+            if watch.stop_reason and cancelled is None:
+                cancelled = tick.time
+                handle.cancel()
+            if cancelled is not None and tick.time - cancelled > CANCEL_TIME:
+                arm.stop()
+                return "stopped", f"{watch.stop_reason}; the cancel was not answered", follower.time
+            waited += past
+            if waited > goal_time:
+                arm.stop()
+                return "held", f"the arm gave no result {goal_time:g} s after the plan's end", follower.time
+            report(tick.time, follower.time, watch.status.speed_scaling, float(error[worst]))
+        except KeyboardInterrupt:
+            if watch.stop_reason:
+                arm.stop()
+                return "stopped", "interrupted twice", follower.time
+            watch.request_stop("interrupted")
+
+
+class _Follower:
+    """Where the arm is meant to be: as its feedback says, or as the plan does at a time kept here."""
+
+    def __init__(self, plan: Trajectory, watch: Watch, recorder: TrackingRecorder) -> None:
+        self._plan, self._watch, self._recorder = plan, watch, recorder
+        self._stamp = -np.inf
+        self._error: NDArray[np.float64] = np.zeros(plan.n)
+        self.time = 0.0
+
+    def advance(self, elapsed: float) -> float:
+        """Let the plan's time go on. Returns how much of it lies beyond the plan's end [s]."""
+        step = elapsed * min(max(self._watch.status.speed_scaling, 0.0), 1.0)
+        time = self.time + step
+        self.time = min(time, self._plan.duration)
+        return time - self.time
+
+    def note(self, now: float, handle: GoalHandle) -> NDArray[np.float64]:
+        """(n,) how far each joint is from where it is meant to be; recorded when it is news."""
+        feedback: Feedback | None = getattr(handle, "feedback", None)
+        if feedback is not None:
+            if feedback.stamp > self._stamp:
+                self._stamp = feedback.stamp
+                order = names_in_order(self._plan.position_names, feedback.joint_names)
+                desired, actual = feedback.desired.position[order], feedback.actual.position[order]
+                self._error = np.abs(feedback.error.position[order])
+                self._recorder.add(feedback.stamp, desired, None, actual)
+            return self._error
+        if not hasattr(handle, "feedback"):
+            desired = self._plan.position(self.time)
+            if np.isfinite(self._watch.position).all():
+                self._error = np.abs(self._watch.off(desired))
+                self._recorder.add(now, desired, None, self._watch.position)
+        return self._error
+
+    def time_at_end(self, result: GoalResult) -> float:
+        """The plan's time when it ended: all of it, when the arm says so."""
+        return self._plan.duration if result.ok else self.time
+
+
+def _ended(result: GoalResult, stop_reason: str) -> tuple[str, str]:
+    if result.ok:
+        return "finished", result.error_string or "the arm says that it is at the goal"
+    if result.rejected:
+        return "refused", result.error_string or "the arm refused the goal"
+    if stop_reason:
+        return "stopped", stop_reason
+    if result.status is GoalStatus.CANCELED:
+        return "aborted", result.error_string or "someone else cancelled the goal"
+    return "aborted", f"{result.error_code.name}: {result.error_string}".rstrip(": ")

@@ -1,0 +1,91 @@
+"""A plan as a stream of set points: one per period, along the plan, at the speed that the arm allows.
+
+Plan time advances by period x scaling per set point that is sent, not per second that passes: after a stall the
+stream goes on where it was, so that two set points are never further apart than one sample's motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robosim.execution.arm import Arm
+from robosim.execution.loop import DeadlineLoop
+from robosim.execution.messages import Setpoint, names_in_order
+from robosim.execution.tracking import TrackingRecorder
+from robosim.execution.watch import Watch
+from robosim.trajectory import Trajectory
+
+__all__ = ["stream_setpoints"]
+
+# An arm that slows down by itself has done so before it says so: follow quickly, or the set points run away from it.
+SLOW_DOWN = 0.1  # [s] from full speed to standing
+RESTART, RESTART_TIME = 5, 0.04  # periods, and [s], without a set point after which the stream starts gently again
+
+
+def stream_setpoints(
+    arm: Arm,
+    plan: Trajectory,
+    loop: DeadlineLoop,
+    watch: Watch,
+    recorder: TrackingRecorder,
+    report: Callable[[float, float, float, float], None],
+    *,
+    ramp: float,
+    tracking_error: float,
+    goal_tolerance: float,
+    goal_time: float,
+) -> tuple[str, str, float]:
+    """Stream to the end or to a reason to hold.
+
+    Returns:
+        The value of an Outcome, the reason, and how much of the plan was done [s].
+    """
+    restart = max(RESTART, RESTART_TIME * loop.rate)
+    order = names_in_order(arm.joint_names, plan.position_names)
+    time, scaling, waited, interrupts = 0.0, min(max(watch.status.speed_scaling, 0.0), 1.0), 0.0, 0
+    wanted = plan.position(0.0)
+    while True:
+        try:
+            tick = loop.wait()
+            fault = watch.look(tick.time)
+            if fault:
+                arm.stop()
+                return "held", fault, time
+            off = np.abs(watch.off(wanted))
+            worst = int(np.argmax(off))
+            where = f"{plan.position_names[worst]} is {off[worst]:.6g} from"
+            if not off[worst] <= tracking_error:
+                arm.stop()
+                return "held", f"{where} where it is meant to be; it may be {tracking_error:g} at most", time
+            if watch.stop_reason and scaling == 0:
+                arm.stop()
+                return "stopped", watch.stop_reason, time
+            if time >= plan.duration and off[worst] <= goal_tolerance:
+                arm.stop()
+                return "finished", f"within {goal_tolerance:g} of the goal", time
+            if waited > goal_time:
+                arm.stop()
+                reason = f"{where} the goal {goal_time:g} s after the plan's end; it may be {goal_tolerance:g} at most"
+                return "aborted", reason, time
+            allowed = 0.0 if watch.stop_reason else min(max(watch.status.speed_scaling, 0.0), 1.0)
+            before = 0.0 if tick.missed >= restart else scaling
+            down = loop.period / (ramp if watch.stop_reason else min(SLOW_DOWN, ramp))
+            scaling = min(max(allowed, before - down), before + loop.period / ramp)
+            step = loop.period * (before + scaling) / 2
+            waited += step if time >= plan.duration else 0.0
+            time = min(time + step, plan.duration)
+            if time >= plan.duration and watch.stop_reason:
+                scaling = 0.0
+            wanted = plan.position(time)
+            velocity = plan.velocity(time) * scaling
+            arm.stream(Setpoint(wanted[order], velocity[order]))
+            recorder.add(tick.time, wanted, wanted, watch.position)
+            report(tick.time, time, scaling, float(off[worst]))
+        except KeyboardInterrupt:
+            interrupts += 1
+            watch.request_stop("interrupted")
+            if interrupts > 1:
+                arm.stop()
+                return "stopped", "interrupted twice", time
