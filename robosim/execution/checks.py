@@ -156,12 +156,16 @@ def check_state(
     return []
 
 
-def continuous_joints(names: Sequence[str], units: Sequence[str], limits: TrajectoryLimits | None) -> set[str]:
+def continuous_joints(
+    names: Sequence[str], units: Sequence[str], limits: TrajectoryLimits | None
+) -> set[str]:
     """The joints that turn without end: measured in radians, and known to have no position limit."""
     if limits is None or limits.lower is None or limits.upper is None:
         return set()
     rows = zip(names, units, limits.lower, limits.upper, strict=True)
-    return {name for name, unit, lower, upper in rows if unit == "rad" and lower == -np.inf and upper == np.inf}
+    return {
+        name for name, unit, lower, upper in rows if unit == "rad" and lower == -np.inf and upper == np.inf
+    }
 
 
 def to_present_turn(
@@ -186,7 +190,11 @@ def to_present_turn(
         return trajectory.replace(coefficients=coefficients)
     points = tuple(
         type(point)(
-            point.time_from_start, point.positions + turns, point.velocities, point.accelerations, point.effort
+            point.time_from_start,
+            point.positions + turns,
+            point.velocities,
+            point.accelerations,
+            point.effort,
         )
         for point in trajectory.points
     )
@@ -194,9 +202,7 @@ def to_present_turn(
 
 
 def _first_positions(trajectory: Trajectory | JointTrajectory) -> Array:
-    if isinstance(trajectory, Trajectory):
-        return trajectory.coefficients[0, 0]
-    return trajectory.points[0].positions
+    return trajectory.position(0.0) if isinstance(trajectory, Trajectory) else trajectory.points[0].positions
 
 
 def _present(state: ArmState, name: str) -> float:
@@ -222,7 +228,8 @@ def _check_end(trajectory: Trajectory) -> Rejection | None:
     worst = int(np.abs(velocity).argmax())
     if abs(velocity[worst]) <= AT_REST:
         return None
-    text = f"the plan ends with {trajectory.position_names[worst]} at {velocity[worst]:.6g} per s; it has to end at rest"
+    name = trajectory.position_names[worst]
+    text = f"the plan ends with {name} at {velocity[worst]:.6g} per s; it has to end at rest"
     return Rejection(RejectReason.END_VELOCITY, text)
 
 
@@ -254,7 +261,9 @@ def _check_motion(
 
 
 def _widened(limits: TrajectoryLimits) -> TrajectoryLimits:
-    """The limits with room for what interpolation adds; torques were judged on the plan."""
+    """The limits with room for what interpolation adds. Jerk and torque are judged on the plan alone: points cannot
+    carry a jump of the acceleration, so that their jerk is high where the plan's is not defined.
+    """
 
     def times(bound: Array | None, factor: float) -> Array | None:
         return None if bound is None else bound * factor
@@ -264,7 +273,6 @@ def _widened(limits: TrajectoryLimits) -> TrajectoryLimits:
         upper=None if limits.upper is None else limits.upper + POSITION_ALLOWANCE,
         velocity=times(limits.velocity, VELOCITY_ALLOWANCE),
         acceleration=times(limits.acceleration, ACCELERATION_ALLOWANCE),
-        jerk=times(limits.jerk, ACCELERATION_ALLOWANCE),
     )
 
 
@@ -278,7 +286,11 @@ def _check_start(
             return []
         names, position, velocity = trajectory.joint_names, point.positions, point.velocities
     else:
-        names, position, velocity = trajectory.position_names, trajectory.position(0.0), trajectory.velocity(0.0)
+        names, position, velocity = (
+            trajectory.position_names,
+            trajectory.position(0.0),
+            trajectory.velocity(0.0),
+        )
     found = []
     for i, name in enumerate(names):
         present = _present(state, name)

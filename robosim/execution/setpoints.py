@@ -21,7 +21,10 @@ __all__ = ["stream_setpoints"]
 
 # An arm that slows down by itself has done so before it says so: follow quickly, or the set points run away from it.
 SLOW_DOWN = 0.1  # [s] from full speed to standing
-RESTART, RESTART_TIME = 5, 0.04  # periods, and [s], without a set point after which the stream starts gently again
+RESTART, RESTART_TIME = (
+    5,
+    0.04,
+)  # periods, and [s], without a set point after which the stream starts gently again
 
 
 def stream_setpoints(

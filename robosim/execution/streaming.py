@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robosim.errors import ExecutionError
 from robosim.execution.arm import Arm
@@ -162,7 +163,8 @@ def stream_trajectory(
     else:
         names, units = trajectory.joint_names, ("rad",) * len(trajectory.joint_names)
     if limits is not None:
-        limits.check_sizes(len(names), len(names))
+        # Efforts belong to torques, which not every trajectory knows: they are checked with it.
+        limits.check_sizes(len(names), 0 if limits.effort is None else len(limits.effort))
     turning = continuous_joints(names, units, limits) if continuous is None else set(continuous)
     try:
         _await_state(arm, connect_timeout)
@@ -184,7 +186,10 @@ def stream_trajectory(
         arm, names, _speed(plan, limits), continuous=turning, requirements=needed, stop_event=stop_event
     )
     recorder = TrackingRecorder(
-        names, units=tuple("m" if unit == "m" else "rad" for unit in units), robot=plan.robot, start=arm.clock()
+        names,
+        units=tuple("m" if unit == "m" else "rad" for unit in units),
+        robot=plan.robot,
+        start=arm.clock(),
     )
     report = _reporter(on_progress, arm.clock(), plan.duration)
     if mode == "trajectory":
@@ -192,7 +197,15 @@ def stream_trajectory(
         if isinstance(answer, Rejection):
             return _refused([answer], loop)
         outcome, reason, done = follow_goal(
-            arm, answer, plan, loop, watch, recorder, report, tracking_error=tracking_error, goal_time=goal_time
+            arm,
+            answer,
+            plan,
+            loop,
+            watch,
+            recorder,
+            report,
+            tracking_error=tracking_error,
+            goal_time=goal_time,
         )
     else:
         ramp = _ramp(plan, limits) if scaling_ramp is None else scaling_ramp
@@ -201,7 +214,13 @@ def stream_trajectory(
             ramp=ramp, tracking_error=tracking_error, goal_tolerance=goal_tolerance, goal_time=goal_time,
         )  # fmt: skip
     return StreamReport(
-        Outcome(outcome), reason, recorder.tracking(), loop.statistics(), done, watch.states, watch.longest_gap
+        Outcome(outcome),
+        reason,
+        recorder.tracking(),
+        loop.statistics(),
+        done,
+        watch.states,
+        watch.longest_gap,
     )
 
 
@@ -232,11 +251,12 @@ def _await_state(arm: Arm, timeout: float) -> None:
         arm.sleep_until(arm.clock() + 0.01)
 
 
-def _speed(plan: Trajectory, limits: TrajectoryLimits | None) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _speed(plan: Trajectory, limits: TrajectoryLimits | None) -> NDArray[np.float64]:
     """(n,) what a joint can do at most: its limit, or twice what the plan asks where none is known."""
     peak = np.abs(extremes(plan, 1)[1]).max(axis=0)
     known = np.full(plan.n, np.inf) if limits is None or limits.velocity is None else limits.velocity
-    return np.where(np.isfinite(known), np.maximum(known, peak), 2 * peak)
+    speed: NDArray[np.float64] = np.where(np.isfinite(known), np.maximum(known, peak), 2 * peak)
+    return speed
 
 
 def _ramp(plan: Trajectory, limits: TrajectoryLimits | None) -> float:

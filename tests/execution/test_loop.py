@@ -101,7 +101,9 @@ def test_statistics_are_of_the_ticks_that_ran():
         statistics.jitter_p50, statistics.jitter_p99, statistics.jitter_max,
     )  # fmt: skip
     assert np.allclose(found, expected, rtol=0, atol=1e-9)
-    assert str(statistics).startswith("102 samples at 1000 Hz, 0 deadlines missed; lateness p50 0.450, p99 0.891,")
+    assert str(statistics).startswith(
+        "102 samples at 1000 Hz, 0 deadlines missed; lateness p50 0.450, p99 0.891,"
+    )
 
 
 def test_statistics_of_nothing_and_of_more_than_the_memory():
