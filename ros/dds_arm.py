@@ -1,0 +1,361 @@
+"""An arm reached over DDS without ROS 2: trajectories and set points out, joint states in, on ROS 2's topics.
+
+Topics only. No service and no action can be had this way, so nothing acknowledges a trajectory: whether an arm
+follows is judged from its joint states, and a refusal is noticed only by the arm standing still.
+
+One thread receives; the caller's thread publishes. Joints are matched by name in whatever order they come.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robosim.errors import ExecutionError
+from robosim.execution.clock import monotonic
+from robosim.execution.goals import GoalStatus, Rejection, RejectReason
+from robosim.execution.messages import (
+    ArmState,
+    ArmStatus,
+    Goal,
+    JointTrajectory,
+    JointTrajectoryPoint,
+    SafetyMode,
+    Setpoint,
+    names_in_order,
+)
+from robosim.ros import names
+from robosim.ros.dds_domain import DEPTH, Participant
+from robosim.ros.published_goal import Judgement, PublishedGoal
+
+__all__ = ["DdsArm", "DdsNames"]
+
+Array = NDArray[np.float64]
+
+# A state older than this is not one of a connected arm [s].
+_STALE = 0.5
+# How fast a motion is braked when it is given up, in seconds per (rad/s or m/s); and at the least [s].
+_BRAKING = 0.5
+_SHORTEST_BRAKING = 0.1
+# What hostile messages may make us remember.
+_MOST_ORDERS = 100
+_MOST_REASONS = 20
+_SAFETY_MODES = frozenset(SafetyMode)
+
+
+@dataclass(frozen=True)
+class DdsNames:
+    """Where the arm listens and speaks. Relative names are below the namespace.
+
+    Attributes:
+        namespace: of all relative names.
+        controller: that takes joint trajectories, on <controller>/joint_trajectory.
+        forward_controller: that takes set points, on <forward_controller>/commands.
+        joint_states, speed_scaling: topics of the arm.
+        tf_prefix: what the arm's joint names begin with and the plan's do not.
+    """
+
+    namespace: str = ""
+    controller: str = names.SCALED_CONTROLLER
+    forward_controller: str = names.FORWARD_POSITION_CONTROLLER
+    joint_states: str = names.JOINT_STATES
+    speed_scaling: str = names.SPEED_SCALING
+    tf_prefix: str = ""
+
+    @property
+    def trajectory_topic(self) -> str:
+        """The topic of whole trajectories."""
+        return f"{self.controller}/joint_trajectory"
+
+    @property
+    def commands_topic(self) -> str:
+        """The topic of set points."""
+        return f"{self.forward_controller}/commands"
+
+
+class DdsArm:
+    """The Arm port over DDS topics.
+
+    Args:
+        joint_names: the joints that the plan moves, as the plan names them. Set points are sent in this order, which
+            must be that of the forward controller's parameter `joints`: its message carries no names.
+        dds_names: where the arm listens and speaks.
+        judgement: what counts as done.
+
+    Raises:
+        MissingDependencyError: cyclonedds is not installed.
+        ExecutionError: an environment variable of ROS 2, a name, or the configuration of Cyclone DDS is not valid.
+    """
+
+    def __init__(
+        self,
+        joint_names: Sequence[str],
+        dds_names: DdsNames | None = None,
+        judgement: Judgement | None = None,
+    ) -> None:
+        self._joint_names = tuple(joint_names)
+        self.names = DdsNames() if dds_names is None else dds_names
+        self._judgement = Judgement() if judgement is None else judgement
+        self._wire_names = names.prefixed(self._joint_names, self.names.tf_prefix)
+        self._lock = threading.Lock()
+        self._goal: PublishedGoal | None = None
+        self._setpoint: Setpoint | None = None
+        self._state: ArmState | None = None
+        self._speed_scaling = 1.0
+        self._program_running: bool | None = None
+        self._safety_mode: SafetyMode | None = None
+        self._index: dict[tuple[str, ...], list[int] | str] = {}
+        self.received = 0  # joint states taken
+        self.refused: dict[str, int] = {}  # why joint states were not taken, and how often
+        self._closed = False
+        self._participant = Participant(self.names.namespace)
+        try:
+            self._open()
+        except BaseException:
+            self._participant.close()
+            raise
+
+    # -- The Arm port ----------------------------------------------------------------------------------------
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints, as the plan names them."""
+        return self._joint_names
+
+    def clock(self) -> float:
+        """Now [s], on this machine's monotonic clock."""
+        return monotonic()
+
+    def sleep_until(self, time_: float) -> None:
+        """Wait until the clock shows `time_`."""
+        while (left := time_ - monotonic()) > 0:
+            time.sleep(left)
+
+    def state(self) -> ArmState | None:
+        """The last joint state; its stamp is when it arrived here."""
+        with self._lock:
+            return self._state
+
+    def status(self) -> ArmStatus:
+        """What the arm's topics say; the controller does not say on a topic whether it is active."""
+        with self._lock:
+            heard = self._state is not None and monotonic() - self._state.stamp <= _STALE
+            return ArmStatus(
+                connected=heard and (self.listens(False) or self.listens(True)),
+                program_running=self._program_running,
+                safety_mode=self._safety_mode,
+                speed_scaling=self._speed_scaling,
+            )
+
+    def send(self, goal: Goal) -> PublishedGoal | Rejection:
+        """Publish a trajectory. Refused here only when nobody would get it, or nobody could judge it."""
+        trajectory = goal.trajectory
+        unknown = [name for name in trajectory.joint_names if name not in self._joint_names]
+        if unknown:
+            text = f"joint {unknown[0]!r} is not one of {', '.join(self._joint_names)}"
+            return Rejection(RejectReason.UNKNOWN_JOINT, text)
+        if not trajectory.points:
+            return Rejection(RejectReason.NO_POINTS, "the trajectory has no points; it needs one at least")
+        for i, point in enumerate(trajectory.points):
+            if len(point.positions) != len(trajectory.joint_names):
+                text = f"point {i} has {len(point.positions)} positions for {len(trajectory.joint_names)} joints"
+                return Rejection(RejectReason.SIZE, text)
+        if not self.listens(False):
+            return Rejection(RejectReason.CHECK, f"nobody listens on {self._trajectory_writer.topic.name}")
+        state = self.state()
+        if state is None or monotonic() - state.stamp > _STALE:
+            return Rejection(RejectReason.CHECK, "no joint states arrive: where the arm is, is not known")
+        handle = PublishedGoal(goal, state, monotonic(), self._judgement, self.stop)
+        with self._lock:
+            previous, self._goal = self._goal, handle
+        if previous is not None:
+            previous.replaced()
+        self._publish(trajectory)
+        return handle
+
+    def stream(self, setpoint: Setpoint) -> None:
+        """Publish one set point."""
+        from robosim.ros.dds_types import Float64MultiArray
+
+        self._setpoint = setpoint
+        self._commands_writer.write(Float64MultiArray(data=np.asarray(setpoint.position, dtype=float).tolist()))
+
+    def stop(self) -> None:
+        """Brake along the way and hold. In a stream of set points: hold the last one, which is a sample away."""
+        if self._setpoint is not None:
+            self.stream(self._setpoint)
+        state = self.state()
+        with self._lock:
+            goal = self._goal
+        if goal is None or goal.status.done or state is None:
+            return
+        # From velocity v, v T / 2 further at rest after T: the cubic through that brakes evenly.
+        time_ = max(_SHORTEST_BRAKING, _BRAKING * float(np.abs(state.velocity).max()))
+        end = JointTrajectoryPoint(
+            time_, state.position + state.velocity * time_ / 2, np.zeros(len(self._joint_names))
+        )
+        self._publish(JointTrajectory(self._joint_names, (end,)))
+
+    def close(self) -> None:
+        """Stop, and leave the domain."""
+        if self._closed:
+            return
+        with self._lock:
+            goal = self._goal
+        if goal is not None and goal.status is GoalStatus.EXECUTING:
+            goal.cancel()
+        self._closed = True
+        self._guard.set(True)
+        self._receiver.join()
+        del self._trajectory_writer, self._commands_writer, self._guard
+        self._participant.close()
+
+    def __enter__(self) -> DdsArm:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- Finding each other ----------------------------------------------------------------------------------
+
+    def wait_until_ready(self, timeout: float) -> None:
+        """Wait for joint states and for a listener. Raises ExecutionError, saying what is missing, after `timeout`."""
+        end = monotonic() + timeout
+        while (missing := self._missing()) and monotonic() < end:
+            time.sleep(0.02)
+        if missing:
+            raise ExecutionError(f"after {timeout:g} s in ROS_DOMAIN_ID {self._participant.domain_id}: {missing}")
+
+    def listens(self, setpoints: bool) -> bool:
+        """Whether somebody listens for set points, or else for whole trajectories."""
+        writer = self._commands_writer if setpoints else self._trajectory_writer
+        return bool(writer.get_matched_subscriptions())
+
+    def _missing(self) -> str:
+        """What a motion still lacks, in words; empty when nothing."""
+        if self.state() is None:
+            topic = self._readers[0][0].topic.name
+            if not self._readers[0][0].get_matched_publications():
+                return f"nobody publishes joint states on {topic}"
+            with self._lock:
+                refused = "; ".join(f"{why} ({count} times)" for why, count in self.refused.items())
+            return f"no usable joint state came on {topic}: {refused or 'its publisher is silent'}"
+        if not self.listens(False) and not self.listens(True):
+            return (
+                f"nobody listens on {self._trajectory_writer.topic.name} or {self._commands_writer.topic.name}: is the "
+                "controller loaded, and of this name?"
+            )
+        return ""
+
+    # -- Receiving -------------------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        from robosim.ros import dds_types
+
+        names_, part = self.names, self._participant
+        self._trajectory_writer = part.writer(names_.trajectory_topic, dds_types.JointTrajectory)
+        self._commands_writer = part.writer(names_.commands_topic, dds_types.Float64MultiArray)
+        self._readers: list[tuple[Any, Callable[[Any, float], None]]] = [
+            (part.reader(names_.joint_states, dds_types.JointState), self._take_joint_state),
+            (part.reader(names_.speed_scaling, dds_types.Float64), self._take_speed_scaling),
+            (part.reader(names.PROGRAM_RUNNING, dds_types.Bool, latched=True), self._take_program_running),
+            (part.reader(names.SAFETY_MODE, dds_types.SafetyMode, latched=True), self._take_safety_mode),
+        ]
+        self._waitset, self._guard = part.waitset([reader for reader, _ in self._readers])
+        self._receiver = threading.Thread(target=self._receive, name="robosim-dds", daemon=True)
+        self._receiver.start()
+
+    def _receive(self) -> None:
+        """Take what comes until closed; without anything for a while, say so to the goal."""
+        while not self._closed:
+            self._waitset.wait(100_000_000)
+            now = monotonic()
+            fresh = self.received
+            for reader, take in self._readers:
+                try:
+                    samples = reader.take(DEPTH)
+                except Exception as error:  # a message that is not what its type's name says
+                    self._refuse(f"a message on {reader.topic.name} cannot be decoded: {error}")
+                    continue
+                for sample in samples:
+                    take(sample, now)
+            with self._lock:
+                if self._goal is not None:
+                    state = self._state if self.received != fresh else None
+                    self._goal.update(now, state, self._speed_scaling)
+
+    def _take_joint_state(self, message: Any, now: float) -> None:
+        key = tuple(message.name)
+        if key not in self._index:
+            if len(self._index) >= _MOST_ORDERS:
+                self._index.clear()
+            self._index[key] = self._find(key)
+        index = self._index[key]
+        if isinstance(index, str):
+            self._refuse(index)
+            return
+        n = len(key)
+        if len(message.position) != n or len(message.velocity) not in (0, n) or len(message.effort) not in (0, n):
+            sizes = f"{len(message.position)}, {len(message.velocity)} and {len(message.effort)}"
+            self._refuse(f"positions, velocities and efforts are {sizes} for {n} names")
+            return
+        position = np.array(message.position)[index]
+        if not np.isfinite(position).all():
+            worst = int(np.argmax(~np.isfinite(position)))
+            self._refuse(f"joint {self._wire_names[worst]!r} is at {position[worst]}")
+            return
+        velocity = np.array(message.velocity)[index] if message.velocity else self._differences(position, now)
+        effort = np.array(message.effort)[index] if message.effort else None
+        state = ArmState(self._joint_names, position, np.nan_to_num(velocity), now, effort)
+        with self._lock:
+            self._state = state
+            self.received += 1
+
+    def _find(self, given: tuple[str, ...]) -> list[int] | str:
+        """Where our joints are among the given ones, or why they are not."""
+        if len(set(given)) < len(given):
+            return f"joint {next(name for name in given if given.count(name) > 1)!r} is named twice"
+        try:
+            return names_in_order(self._wire_names, given)
+        except KeyError as error:
+            return f"joint {error.args[0]!r} is not among {', '.join(given) or 'no names at all'}"
+
+    def _differences(self, position: Array, now: float) -> Array:
+        """Velocities of an arm that does not tell them."""
+        last = self._state
+        if last is None or now <= last.stamp:
+            return np.zeros(len(position))
+        return (position - last.position) / (now - last.stamp)
+
+    def _refuse(self, why: str) -> None:
+        with self._lock:
+            if why in self.refused or len(self.refused) < _MOST_REASONS:
+                self.refused[why] = self.refused.get(why, 0) + 1
+
+    def _take_speed_scaling(self, message: Any, now: float) -> None:
+        if np.isfinite(message.data):
+            with self._lock:
+                self._speed_scaling = min(max(message.data / 100, 0.0), 1.0)
+
+    def _take_program_running(self, message: Any, now: float) -> None:
+        with self._lock:
+            self._program_running = bool(message.data)
+
+    def _take_safety_mode(self, message: Any, now: float) -> None:
+        with self._lock:
+            self._safety_mode = SafetyMode(message.mode) if message.mode in _SAFETY_MODES else None
+
+    # -- Sending ---------------------------------------------------------------------------------------------
+
+    def _publish(self, trajectory: JointTrajectory) -> None:
+        """Write a trajectory under the arm's own joint names."""
+        self._trajectory_writer.write(to_wire(trajectory, self.names.tf_prefix))

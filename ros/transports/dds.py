@@ -1,0 +1,72 @@
+"""The transport dds of `robosim stream`: an arm on ROS 2's topics, from a machine without ROS."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from robosim.errors import ExecutionError
+
+if TYPE_CHECKING:
+    from robosim.model import Model
+    from robosim.ros.dds_arm import DdsArm
+
+__all__ = ["TRANSPORT", "DdsTransport"]
+
+
+class DdsTransport:
+    """Publishes to ROS 2's topics through cyclonedds, and listens to joint states."""
+
+    summary = (
+        "ROS 2's topics without ROS, through cyclonedds; topics only: nothing acknowledges a trajectory, success is "
+        "judged from joint states"
+    )
+
+    def add_arguments(self, parser: argparse._ActionsContainer) -> None:
+        """Add --dds-..."""
+        from robosim.ros import names
+
+        def add(option: str, default: str, text: str) -> None:
+            parser.add_argument(option, metavar="NAME", default=default, help=f"{text} (default: %(default)s)")
+
+        add("--dds-controller", names.SCALED_CONTROLLER, "publish trajectories on NAME/joint_trajectory")
+        add("--dds-forward-controller", names.FORWARD_POSITION_CONTROLLER, "publish set points on NAME/commands")
+        add("--dds-joint-states", names.JOINT_STATES, "listen to joint states on this topic")
+        add("--dds-speed-scaling", names.SPEED_SCALING, "listen to the speed scaling on this topic")
+        add("--dds-namespace", "", "namespace of the names that do not begin with /")
+        add("--dds-tf-prefix", "", "what the arm's joint names begin with and the plan's do not")
+        parser.add_argument(
+            "--dds-timeout", metavar="SECONDS", type=float, default=20.0,
+            help="how long to wait for joint states and a listener before the first motion (default: %(default)g)",
+        )  # fmt: skip
+
+    def connect(self, model: Model, joint_names: tuple[str, ...], options: argparse.Namespace) -> DdsArm:
+        """Take part in the domain that ROS_DOMAIN_ID names and wait for joint states and a listener.
+
+        Raises MissingDependencyError without cyclonedds; ExecutionError when a name or a variable of the environment
+        is not valid, or when after --dds-timeout nobody was found, saying who is missing.
+        """
+        from robosim.ros.dds_arm import DdsArm, DdsNames
+
+        if not 0 < options.dds_timeout < float("inf"):
+            raise ExecutionError(f"--dds-timeout is {options.dds_timeout}; it must be a positive number of seconds")
+        arm = DdsArm(
+            joint_names,
+            DdsNames(
+                namespace=options.dds_namespace,
+                controller=options.dds_controller,
+                forward_controller=options.dds_forward_controller,
+                joint_states=options.dds_joint_states,
+                speed_scaling=options.dds_speed_scaling,
+                tf_prefix=options.dds_tf_prefix,
+            ),
+        )
+        try:
+            arm.wait_until_ready(options.dds_timeout)
+        except BaseException:
+            arm.close()
+            raise
+        return arm
+
+
+TRANSPORT = DdsTransport()

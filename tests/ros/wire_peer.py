@@ -1,0 +1,212 @@
+"""The other side of the wire: a talker, a listener and a little arm that share no code with robosim.
+
+Written from the interfaces that ROS 2 publishes and from DDS alone; imports cyclonedds, NumPy and the standard
+library. Runs as a process of its own: `python wire_peer.py talk|listen|arm OPTIONS`; tells the test how it goes on
+by lines of JSON on its standard output, floats as hexadecimal so that no bit is lost, and ends by itself.
+
+Message number k of a talker is a function of k alone: `numbers(k, n)`.
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import sys
+import time
+
+import numpy as np
+from cyclonedds.core import Policy, Qos
+from cyclonedds.domain import DomainParticipant
+from cyclonedds.idl import make_idl_struct
+from cyclonedds.idl.annotations import final
+from cyclonedds.idl.types import float64, int32, sequence, uint32
+from cyclonedds.pub import DataWriter
+from cyclonedds.sub import DataReader
+from cyclonedds.topic import Topic
+
+
+def struct(package, type_name, /, **fields):
+    return final(make_idl_struct(type_name, f"{package}::msg::dds_::{type_name}_", fields))
+
+
+Stamp = struct("builtin_interfaces", "Time", sec=int32, nanosec=uint32)
+Span = struct("builtin_interfaces", "Duration", sec=int32, nanosec=uint32)
+Head = struct("std_msgs", "Header", stamp=Stamp, frame_id=str)
+Numbers = sequence[float64]
+State = struct(
+    "sensor_msgs", "JointState",
+    header=Head, name=sequence[str], position=Numbers, velocity=Numbers, effort=Numbers,
+)  # fmt: skip
+Knot = struct(
+    "trajectory_msgs", "JointTrajectoryPoint",
+    positions=Numbers, velocities=Numbers, accelerations=Numbers, effort=Numbers, time_from_start=Span,
+)  # fmt: skip
+Way = struct(
+    "trajectory_msgs", "JointTrajectory", header=Head, joint_names=sequence[str], points=sequence[Knot]
+)
+Dimension = struct("std_msgs", "MultiArrayDimension", label=str, size=uint32, stride=uint32)
+Layout = struct("std_msgs", "MultiArrayLayout", dim=sequence[Dimension], data_offset=uint32)
+Commands = struct("std_msgs", "Float64MultiArray", layout=Layout, data=Numbers)
+Number = struct("std_msgs", "Float64", data=float64)
+TYPES = {"state": State, "trajectory": Way, "commands": Commands, "number": Number}
+
+RELIABLE = Qos(Policy.Reliability.Reliable(10**9), Policy.History.KeepLast(5000))
+
+
+def numbers(k, n, channel=0):
+    """n doubles of message k: every bit of the significand in use, many magnitudes, both signs."""
+    random = np.random.default_rng([k, n, channel])
+    return (random.standard_normal(n) * 10.0 ** random.integers(-12, 12, n)).tolist()
+
+
+def state(k, joints):
+    n = len(joints)
+    return State(Head(Stamp(k, 7), "base"), joints, numbers(k, n), numbers(k, n, 1), numbers(k, n, 2))
+
+
+def trajectory(k, joints, knots):
+    n = len(joints)
+    points = [
+        Knot(*(numbers(1000 * k + i, n, c) for c in range(4)), Span(i, 3 * i + 1)) for i in range(knots)
+    ]
+    return Way(Head(Stamp(k, 7), "base"), joints, points)
+
+
+def as_json(value):
+    """A message as JSON, floats in hexadecimal."""
+    if dataclasses.is_dataclass(value):
+        return {field.name: as_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, float):
+        return value.hex()
+    return [as_json(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+
+
+def say(**what):
+    print(json.dumps(what), flush=True)
+
+
+def wait_for(condition, what, timeout=30.0):
+    end = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > end:
+            sys.exit(f"waited {timeout} s for {what}")
+        time.sleep(0.005)
+
+
+def talk(part, options):
+    """Publish messages at a rate once somebody listens; deadlines are absolute, so that a stall is caught up."""
+    type_ = TYPES[options.type]
+    writer = DataWriter(part, Topic(part, options.topic, type_), qos=RELIABLE)
+    wait_for(writer.get_matched_subscriptions, f"a listener on {options.topic}")
+    time.sleep(0.2)  # the match of the other side: a volatile writer keeps nothing for one that matches later
+    begin = time.monotonic()
+    for k in range(options.count):
+        time.sleep(max(0.0, begin + k / options.rate - time.monotonic()))
+        if type_ is State:
+            writer.write(state(k, options.joints))
+        elif type_ is Way:
+            writer.write(trajectory(k, options.joints, options.knots))
+        elif type_ is Commands:
+            writer.write(Commands(Layout([], 0), numbers(k, len(options.joints))))
+        else:
+            writer.write(Number(float(k)))
+    say(talked=options.count)
+    sys.stdin.read()  # until the test has heard everything
+
+
+def listen(part, options):
+    """Print every message until there were as many as wanted."""
+    reader = DataReader(part, Topic(part, options.topic, TYPES[options.type]), qos=RELIABLE)
+    wait_for(reader.get_matched_publications, f"a talker on {options.topic}")
+    say(matched=options.topic)
+    heard = 0
+    end = time.monotonic() + options.timeout
+    while heard < options.count and time.monotonic() < end:
+        samples = reader.take(1000)
+        for sample in samples:
+            say(heard=as_json(sample))
+        heard += len(samples)
+        time.sleep(0.0 if samples else 0.002)
+    say(done=heard)
+
+
+def arm(part, options):
+    """An arm that follows trajectories (cubic between the knots) and set points exactly, and publishes its states.
+
+    Joints are published backwards, with one more that nobody asked for. Speed scaling is in per cent.
+    """
+    joints = options.joints
+    states = DataWriter(part, Topic(part, "rt/joint_states", State), qos=RELIABLE)
+    scaling = DataWriter(
+        part, Topic(part, "rt/speed_scaling_state_broadcaster/speed_scaling", Number), qos=RELIABLE
+    )
+    ways = DataReader(part, Topic(part, f"rt/{options.controller}/joint_trajectory", Way), qos=RELIABLE)
+    commands = DataReader(part, Topic(part, "rt/forward_position_controller/commands", Commands), qos=RELIABLE)
+    position = np.array(options.start)
+    velocity = np.zeros(len(joints))
+    way, clock, taken = None, 0.0, 0
+    say(ready=True)
+    period = 1 / options.rate
+    begin = time.monotonic()
+    for k in range(int(options.timeout * options.rate)):
+        time.sleep(max(0.0, begin + k * period - time.monotonic()))
+        for message in [] if options.deaf else ways.take(10):
+            way, clock, order = message, 0.0, [message.joint_names.index(name) for name in joints]
+            span = [knot.time_from_start.sec + 1e-9 * knot.time_from_start.nanosec for knot in message.points]
+            times = np.array([0.0, *span])
+            q = np.array([position, *(np.array(knot.positions)[order] for knot in message.points)])
+            v = np.array([velocity, *(np.array(knot.velocities)[order] for knot in message.points)])
+            say(trajectory=len(message.points))
+        for message in commands.take(1000):
+            velocity, position = (np.array(message.data) - position) / period, np.array(message.data)
+            taken += 1
+        if way is not None:
+            clock += period * options.scaling
+            i = int(np.searchsorted(times, clock, side="right")) - 1
+            if i >= len(times) - 1:
+                position, velocity, way = q[-1], np.zeros(len(joints)), None
+            else:
+                h = times[i + 1] - times[i]
+                s = (clock - times[i]) / h
+                d0, d1, dq = h * v[i], h * v[i + 1], q[i + 1] - q[i]
+                position = q[i] + s * (d0 + s * (3 * dq - 2 * d0 - d1 + s * (d0 + d1 - 2 * dq)))
+                velocity = (d0 + s * (2 * (3 * dq - 2 * d0 - d1) + 3 * s * (d0 + d1 - 2 * dq))) / h
+        elif not taken:
+            velocity = np.zeros(len(joints))
+        if options.silent_after is not None and k * period > options.silent_after:
+            continue
+        stamp = Stamp(*divmod(time.time_ns(), 10**9))
+        message = State(
+            Head(stamp, ""),
+            ["gripper", *reversed(joints)],
+            [0.5, *position[::-1].tolist()],
+            [0.0, *velocity[::-1].tolist()] if options.velocities else [],
+            [],
+        )
+        states.write(message)
+        scaling.write(Number(100.0 * options.scaling))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("task", choices=["talk", "listen", "arm"])
+    parser.add_argument("--topic")
+    parser.add_argument("--type", choices=TYPES)
+    parser.add_argument("--joints", nargs="+", default=[])
+    parser.add_argument("--knots", type=int, default=1)
+    parser.add_argument("--rate", type=float, default=500.0)
+    parser.add_argument("--count", type=int, default=1)
+    parser.add_argument("--timeout", type=float, default=30.0)
+    parser.add_argument("--start", nargs="+", type=float)
+    parser.add_argument("--controller", default="scaled_joint_trajectory_controller")
+    parser.add_argument("--scaling", type=float, default=1.0)
+    parser.add_argument("--deaf", action="store_true")
+    parser.add_argument("--no-velocities", dest="velocities", action="store_false")
+    parser.add_argument("--silent-after", type=float)
+    options = parser.parse_args()
+    part = DomainParticipant(int(os.environ["ROS_DOMAIN_ID"]))
+    {"talk": talk, "listen": listen, "arm": arm}[options.task](part, options)
+
+
+if __name__ == "__main__":
+    main()
