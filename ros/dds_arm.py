@@ -29,10 +29,10 @@ from robosim.execution.messages import (
     JointTrajectoryPoint,
     SafetyMode,
     Setpoint,
-    names_in_order,
 )
 from robosim.ros import names
 from robosim.ros.dds_domain import DEPTH, Participant
+from robosim.ros.messages import arm_state
 from robosim.ros.published_goal import Judgement, PublishedGoal
 
 __all__ = ["DdsArm", "DdsNames"]
@@ -41,11 +41,10 @@ Array = NDArray[np.float64]
 
 # A state older than this is not one of a connected arm [s].
 _STALE = 0.5
-# How fast a motion is braked when it is given up, in seconds per (rad/s or m/s); and at the least [s].
+# How long it takes to brake a motion that is given up, in seconds per (rad/s or m/s); at the least and most [s].
 _BRAKING = 0.5
-_SHORTEST_BRAKING = 0.1
-# What hostile messages may make us remember.
-_MOST_ORDERS = 100
+_BRAKING_TIMES = (0.1, 2.0)
+# So many reasons are remembered why joint states were not taken.
 _MOST_REASONS = 20
 _SAFETY_MODES = frozenset(SafetyMode)
 
@@ -111,7 +110,6 @@ class DdsArm:
         self._speed_scaling = 1.0
         self._program_running: bool | None = None
         self._safety_mode: SafetyMode | None = None
-        self._index: dict[tuple[str, ...], list[int] | str] = {}
         self.received = 0  # joint states taken
         self.refused: dict[str, int] = {}  # why joint states were not taken, and how often
         self._closed = False
@@ -165,7 +163,9 @@ class DdsArm:
             return Rejection(RejectReason.NO_POINTS, "the trajectory has no points; it needs one at least")
         for i, point in enumerate(trajectory.points):
             if len(point.positions) != len(trajectory.joint_names):
-                text = f"point {i} has {len(point.positions)} positions for {len(trajectory.joint_names)} joints"
+                text = (
+                    f"point {i} has {len(point.positions)} positions for {len(trajectory.joint_names)} joints"
+                )
                 return Rejection(RejectReason.SIZE, text)
         if not self.listens(False):
             return Rejection(RejectReason.CHECK, f"nobody listens on {self._trajectory_writer.topic.name}")
@@ -185,7 +185,9 @@ class DdsArm:
         from robosim.ros.dds_types import Float64MultiArray
 
         self._setpoint = setpoint
-        self._commands_writer.write(Float64MultiArray(data=np.asarray(setpoint.position, dtype=float).tolist()))
+        self._commands_writer.write(
+            Float64MultiArray(data=np.asarray(setpoint.position, dtype=float).tolist())
+        )
 
     def stop(self) -> None:
         """Brake along the way and hold. In a stream of set points: hold the last one, which is a sample away."""
@@ -197,7 +199,7 @@ class DdsArm:
         if goal is None or goal.status.done or state is None:
             return
         # From velocity v, v T / 2 further at rest after T: the cubic through that brakes evenly.
-        time_ = max(_SHORTEST_BRAKING, _BRAKING * float(np.abs(state.velocity).max()))
+        time_ = float(np.clip(_BRAKING * np.abs(state.velocity).max(), *_BRAKING_TIMES))
         end = JointTrajectoryPoint(
             time_, state.position + state.velocity * time_ / 2, np.zeros(len(self._joint_names))
         )
@@ -233,7 +235,9 @@ class DdsArm:
         while (missing := self._missing()) and monotonic() < end:
             time.sleep(0.02)
         if missing:
-            raise ExecutionError(f"after {timeout:g} s in ROS_DOMAIN_ID {self._participant.domain_id}: {missing}")
+            raise ExecutionError(
+                f"after {timeout:g} s in ROS_DOMAIN_ID {self._participant.domain_id}: {missing}"
+            )
 
     def listens(self, setpoints: bool) -> bool:
         """Whether somebody listens for set points, or else for whole trajectories."""
@@ -276,6 +280,8 @@ class DdsArm:
 
     def _receive(self) -> None:
         """Take what comes until closed; without anything for a while, say so to the goal."""
+        from cyclonedds.internal import InvalidSample
+
         while not self._closed:
             self._waitset.wait(100_000_000)
             now = monotonic()
@@ -287,47 +293,30 @@ class DdsArm:
                     self._refuse(f"a message on {reader.topic.name} cannot be decoded: {error}")
                     continue
                 for sample in samples:
-                    take(sample, now)
+                    # One without content tells that a writer has left.
+                    if not isinstance(sample, InvalidSample):
+                        take(sample, now)
             with self._lock:
                 if self._goal is not None:
                     state = self._state if self.received != fresh else None
                     self._goal.update(now, state, self._speed_scaling)
 
     def _take_joint_state(self, message: Any, now: float) -> None:
-        key = tuple(message.name)
-        if key not in self._index:
-            if len(self._index) >= _MOST_ORDERS:
-                self._index.clear()
-            self._index[key] = self._find(key)
-        index = self._index[key]
-        if isinstance(index, str):
-            self._refuse(index)
-            return
-        n = len(key)
-        if len(message.position) != n or len(message.velocity) not in (0, n) or len(message.effort) not in (0, n):
-            sizes = f"{len(message.position)}, {len(message.velocity)} and {len(message.effort)}"
-            self._refuse(f"positions, velocities and efforts are {sizes} for {n} names")
-            return
-        position = np.array(message.position)[index]
-        if not np.isfinite(position).all():
-            worst = int(np.argmax(~np.isfinite(position)))
-            self._refuse(f"joint {self._wire_names[worst]!r} is at {position[worst]}")
-            return
-        velocity = np.array(message.velocity)[index] if message.velocity else self._differences(position, now)
-        effort = np.array(message.effort)[index] if message.effort else None
-        state = ArmState(self._joint_names, position, np.nan_to_num(velocity), now, effort)
-        with self._lock:
-            self._state = state
-            self.received += 1
-
-    def _find(self, given: tuple[str, ...]) -> list[int] | str:
-        """Where our joints are among the given ones, or why they are not."""
-        if len(set(given)) < len(given):
-            return f"joint {next(name for name in given if given.count(name) > 1)!r} is named twice"
         try:
-            return names_in_order(self._wire_names, given)
-        except KeyError as error:
-            return f"joint {error.args[0]!r} is not among {', '.join(given) or 'no names at all'}"
+            told = arm_state(message, joint_names=self._wire_names)
+        except ExecutionError as error:
+            self._refuse(str(error))
+            return
+        if not np.isfinite(told.position).all():
+            worst = int(np.argmax(~np.isfinite(told.position)))
+            self._refuse(f"joint {self._wire_names[worst]!r} is at {told.position[worst]}")
+            return
+        velocity = told.velocity
+        if not np.isfinite(velocity).all():
+            velocity = np.where(np.isfinite(velocity), velocity, self._differences(told.position, now))
+        with self._lock:
+            self._state = ArmState(self._joint_names, told.position, velocity, now, told.effort)
+            self.received += 1
 
     def _differences(self, position: Array, now: float) -> Array:
         """Velocities of an arm that does not tell them."""
@@ -358,4 +347,6 @@ class DdsArm:
 
     def _publish(self, trajectory: JointTrajectory) -> None:
         """Write a trajectory under the arm's own joint names."""
+        from robosim.ros.dds_types import to_wire
+
         self._trajectory_writer.write(to_wire(trajectory, self.names.tf_prefix))

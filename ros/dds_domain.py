@@ -71,9 +71,7 @@ def configuration(environment: Mapping[str, str] = os.environ) -> str:
     """
     reach = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "").strip().upper() or "SUBNET"
     if reach not in _RANGES:
-        raise ExecutionError(
-            f"ROS_AUTOMATIC_DISCOVERY_RANGE is {reach!r}; valid are {', '.join(_RANGES)}"
-        )
+        raise ExecutionError(f"ROS_AUTOMATIC_DISCOVERY_RANGE is {reach!r}; valid are {', '.join(_RANGES)}")
     local_only = environment.get("ROS_LOCALHOST_ONLY", "").strip() or "0"
     if local_only not in ("0", "1"):
         raise ExecutionError(f"ROS_LOCALHOST_ONLY is {local_only!r}; valid are 0 and 1")
@@ -137,7 +135,9 @@ class Participant:
         try:
             self._participant = DomainParticipant(self.domain_id)
         except DDSException as error:
-            raise ExecutionError(f"Cyclone DDS cannot take part in domain {self.domain_id}: {error}") from None
+            raise ExecutionError(
+                f"Cyclone DDS cannot take part in domain {self.domain_id}: {error}"
+            ) from None
         self._entities.append(self._participant)
 
     def writer(self, topic: str, type_: type[Any], *, latched: bool = False) -> Any:
@@ -162,7 +162,14 @@ class Participant:
 
     def waitset(self, readers: Sequence[Any]) -> tuple[Any, Any]:
         """A cyclonedds WaitSet that wakes when a reader has samples, and the GuardCondition that wakes it at will."""
-        from cyclonedds.core import GuardCondition, InstanceState, ReadCondition, SampleState, ViewState, WaitSet
+        from cyclonedds.core import (
+            GuardCondition,
+            InstanceState,
+            ReadCondition,
+            SampleState,
+            ViewState,
+            WaitSet,
+        )
 
         guard = self._keep(GuardCondition(self._participant))
         waitset = self._keep(WaitSet(self._participant))

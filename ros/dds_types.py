@@ -11,8 +11,8 @@ from cyclonedds.idl import IdlStruct
 from cyclonedds.idl.annotations import final
 from cyclonedds.idl.types import float64, int32, sequence, uint8, uint32
 
-from robosim.errors import ExecutionError
 from robosim.execution import messages
+from robosim.ros.messages import nanoseconds, set_time
 
 __all__ = [
     "Bool",
@@ -154,26 +154,19 @@ class SafetyMode(IdlStruct, typename="ur_dashboard_msgs::msg::dds_::SafetyMode_"
 
 
 def to_wire(trajectory: messages.JointTrajectory, tf_prefix: str = "") -> JointTrajectory:
-    """The message of a trajectory, its joints' names behind `tf_prefix`. Raises ExecutionError for an impossible time."""
-    sec, nanosec = _time("stamp", trajectory.stamp)
-    points = []
-    for i, point in enumerate(trajectory.points):
-        whole, rest = _time(f"points[{i}].time_from_start", point.time_from_start)
-        points.append(
-            JointTrajectoryPoint(
-                positions=point.positions.tolist(),
-                velocities=point.velocities.tolist(),
-                accelerations=point.accelerations.tolist(),
-                effort=point.effort.tolist(),
-                time_from_start=Duration(whole, rest),
-            )
+    """The message of a trajectory, its joints' names behind `tf_prefix`.
+
+    Raises ExecutionError for a time that does not fit.
+    """
+    message = JointTrajectory(joint_names=[f"{tf_prefix}{name}" for name in trajectory.joint_names])
+    set_time(message.header.stamp, nanoseconds(trajectory.stamp))
+    for point in trajectory.points:
+        made = JointTrajectoryPoint(
+            positions=point.positions.tolist(),
+            velocities=point.velocities.tolist(),
+            accelerations=point.accelerations.tolist(),
+            effort=point.effort.tolist(),
         )
-    joint_names = [f"{tf_prefix}{name}" for name in trajectory.joint_names]
-    return JointTrajectory(Header(Time(sec, nanosec)), joint_names, points)
-
-
-def _time(what: str, seconds: float) -> tuple[int, int]:
-    """Whole seconds and nanoseconds."""
-    if not -(2**31) <= seconds < 2**31:
-        raise ExecutionError(f"{what} is {seconds} s; a message holds whole seconds of 32 bits")
-    return divmod(round(seconds * 1e9), 1_000_000_000)
+        set_time(made.time_from_start, nanoseconds(point.time_from_start))
+        message.points.append(made)
+    return message

@@ -99,7 +99,9 @@ class PublishedGoal:
     def replaced(self) -> None:
         """Another trajectory was published: the arm goes on with that one."""
         with self._lock:
-            self._end(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, "replaced by a trajectory that was sent after it")
+            self._end(
+                GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, "replaced by a trajectory that was sent after it"
+            )
 
     def update(self, now: float, state: ArmState | None, speed_scaling: float) -> None:
         """Judge anew. `state`: one that came after the last call, or None when none came."""

@@ -27,10 +27,16 @@ class DdsTransport:
         from robosim.ros import names
 
         def add(option: str, default: str, text: str) -> None:
-            parser.add_argument(option, metavar="NAME", default=default, help=f"{text} (default: %(default)s)")
+            parser.add_argument(
+                option, metavar="NAME", default=default, help=f"{text} (default: %(default)s)"
+            )
 
         add("--dds-controller", names.SCALED_CONTROLLER, "publish trajectories on NAME/joint_trajectory")
-        add("--dds-forward-controller", names.FORWARD_POSITION_CONTROLLER, "publish set points on NAME/commands")
+        add(
+            "--dds-forward-controller",
+            names.FORWARD_POSITION_CONTROLLER,
+            "publish set points on NAME/commands",
+        )
         add("--dds-joint-states", names.JOINT_STATES, "listen to joint states on this topic")
         add("--dds-speed-scaling", names.SPEED_SCALING, "listen to the speed scaling on this topic")
         add("--dds-namespace", "", "namespace of the names that do not begin with /")
@@ -49,7 +55,9 @@ class DdsTransport:
         from robosim.ros.dds_arm import DdsArm, DdsNames
 
         if not 0 < options.dds_timeout < float("inf"):
-            raise ExecutionError(f"--dds-timeout is {options.dds_timeout}; it must be a positive number of seconds")
+            raise ExecutionError(
+                f"--dds-timeout is {options.dds_timeout}; it must be a positive number of seconds"
+            )
         arm = DdsArm(
             joint_names,
             DdsNames(

@@ -141,7 +141,9 @@ def arm(part, options):
         part, Topic(part, "rt/speed_scaling_state_broadcaster/speed_scaling", Number), qos=RELIABLE
     )
     ways = DataReader(part, Topic(part, f"rt/{options.controller}/joint_trajectory", Way), qos=RELIABLE)
-    commands = DataReader(part, Topic(part, "rt/forward_position_controller/commands", Commands), qos=RELIABLE)
+    commands = DataReader(
+        part, Topic(part, "rt/forward_position_controller/commands", Commands), qos=RELIABLE
+    )
     position = np.array(options.start)
     velocity = np.zeros(len(joints))
     way, clock, taken = None, 0.0, 0

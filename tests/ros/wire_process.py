@@ -74,12 +74,3 @@ class Peer:
             thread.join()
         self.process.stdout.close()
         self.process.stderr.close()
-
-
-def wait_for(condition, what: str, timeout: float = 20.0):
-    """Wait until `condition()` is true and return it."""
-    end = time.monotonic() + timeout
-    while not (value := condition()):
-        assert time.monotonic() < end, f"waited {timeout} s for {what}"
-        time.sleep(0.005)
-    return value
