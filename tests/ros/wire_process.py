@@ -13,6 +13,14 @@ from pathlib import Path
 
 SCRIPT = Path(__file__).with_name("wire_peer.py")
 
+# The tests stay on this machine (ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST): by unicast, as Fast DDS does it.
+LOCAL = (
+    "<CycloneDDS><Domain><General><Interfaces><NetworkInterface name='lo' multicast='false'/></Interfaces>"
+    "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
+    "<MaxAutoParticipantIndex>40</MaxAutoParticipantIndex><Peers><Peer Address='127.0.0.1'/></Peers></Discovery>"
+    "</Domain></CycloneDDS>"
+)
+
 
 class Peer:
     """A talker, listener or arm that shares nothing with robosim; killed at the end of the block."""
@@ -27,7 +35,7 @@ class Peer:
                 arguments += [option, *map(str, value)]
             else:
                 arguments += [f"{option}={value}"]
-        environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
+        environment = {**os.environ, "ROS_DOMAIN_ID": str(domain), "CYCLONEDDS_URI": LOCAL}
         self.process = subprocess.Popen(
             [sys.executable, str(SCRIPT), *arguments],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
