@@ -1,10 +1,16 @@
-"""robosim_ros for colcon: executables, launch files and parameters. The code is robosim.ros, from the installed robosim."""
+"""robosim_ros for colcon: executables, launch files, parameters. The code is robosim.ros of the installed robosim."""
 
-from glob import glob
+from pathlib import Path
 
 from setuptools import setup
 
 NAME = "robosim_ros"
+
+
+def files(folder: str, pattern: str) -> list[str]:
+    """Those of a folder of this package."""
+    return sorted(str(path) for path in Path(folder).glob(pattern))
+
 
 setup(
     name=NAME,
@@ -17,8 +23,8 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
-        (f"share/{NAME}/launch", sorted(glob("launch/*.launch.py"))),
-        (f"share/{NAME}/config", sorted(glob("config/*"))),
+        (f"share/{NAME}/launch", files("launch", "*.launch.py")),
+        (f"share/{NAME}/config", files("config", "*")),
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
