@@ -95,7 +95,9 @@ def end_velocity(M: Array, momentum: Array, drives: Drives, dt: float) -> Array:
         slack = _SLACK * (1.0 + np.abs(needed))
         down = fixed & (needed > most + slack)
         up = fixed & (needed < least - slack)
+        # A drive goes from one limit to the other only by way of its linear piece.
         now_saturated = _saturation(v, drives)
+        now_saturated = np.where((now_saturated == saturated) | within, now_saturated, 0.0)
         wrong = beyond | down | up | (~fixed & ~beyond & (now_saturated != saturated))
         if not wrong.any():
             break

@@ -11,7 +11,8 @@ __all__ = ["Guard"]
 
 Array = NDArray[np.float64]
 
-_TELL = 1e-6  # [rad or m] clipped by less is rounding and not worth a word
+# What interpolation and rounding add to a motion that lies on its limits is clipped without a word.
+_TELL, _TELL_SHARE = 2e-5, 0.02  # [rad or m], of a sample's motion
 
 
 class Guard:
@@ -50,7 +51,9 @@ class Guard:
         # What a step is off by rounding at the limit counts as within it.
         within = np.minimum(np.maximum(wanted, self._lower), self._upper)
         self.position = np.minimum(np.maximum(within, last - reach), last + reach)
-        if (np.abs(self.position - wanted) <= _TELL).all():
+        if (np.abs(wanted - within) <= _TELL).all() and (
+            np.abs(within - self.position) <= _TELL + _TELL_SHARE * reach
+        ).all():
             return self.position, ""
         return self.position, self._complaint(wanted, within, last, period, scaling)
 

@@ -316,7 +316,9 @@ def _read_csv(data: bytes) -> Tracking:
     except csv.Error as error:
         raise ExecutionError(str(error), line=reader.line_num + 2) from None
     table = np.array(rows).reshape(len(rows), len(columns))
-    desired, commanded, actual = np.moveaxis(table[:, 1:].reshape(len(rows), -1, len(CURVES)), 2, 0)
+    desired, commanded, actual = np.moveaxis(
+        table[:, 1:].reshape(len(rows), len(fields["joint_names"]), len(CURVES)), 2, 0
+    )
     return Tracking(time=table[:, 0], desired=desired, commanded=commanded, actual=actual, **fields)
 
 
