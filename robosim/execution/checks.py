@@ -137,7 +137,7 @@ def check_status(status: ArmStatus, requirements: Requirements) -> list[Rejectio
 def check_state(
     state: ArmState | None, now: float, max_age: float, joint_names: Sequence[str]
 ) -> list[Rejection]:
-    """Whether the state is there, fresh, finite, and about these joints."""
+    """Whether the state is there, fresh, finite, and about these joints. A velocity may be NaN: not measured."""
     if state is None:
         return [Rejection(RejectReason.CHECK, "no joint state has arrived yet; the arm has to publish them")]
     missing = [name for name in joint_names if name not in state.joint_names]
@@ -148,9 +148,12 @@ def check_state(
     if not age <= max_age:
         text = f"the last joint state is {age:.3f} s old; it may be {max_age:g} s old at most"
         return [Rejection(RejectReason.CHECK, text)]
-    for what, values in (("position", state.position), ("velocity", state.velocity)):
+    for what, values, wrong in (
+        ("position", state.position, lambda value: not math.isfinite(value)),
+        ("velocity", state.velocity, math.isinf),
+    ):
         for name, value in zip(state.joint_names, values, strict=True):
-            if name in joint_names and not math.isfinite(value):
+            if name in joint_names and wrong(value):
                 text = f"the measured {what} of {name} is {value}; it has to be finite"
                 return [Rejection(RejectReason.NOT_FINITE, text)]
     return []
@@ -305,7 +308,7 @@ def _check_start(
             found.append(Rejection(RejectReason.CHECK, text))
         moving = float(state.velocity[state.joint_names.index(name)])
         wanted = float(velocity[i]) if len(velocity) else 0.0
-        if not abs(moving - wanted) <= START_VELOCITY_TOLERANCE:
+        if abs(moving - wanted) > START_VELOCITY_TOLERANCE:  # which NaN is not
             text = (
                 f"{name} moves at {moving:.6g} per s and the trajectory starts at {wanted:.6g}; "
                 f"they have to agree within {START_VELOCITY_TOLERANCE:g}"

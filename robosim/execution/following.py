@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["follow_goal"]
 
+PIECES = 500  # that a plan is cut into to find the nearest position
 CANCEL_TIME = 2.0  # [s] that an arm has to answer a cancel, before it is told to stop
 
 
@@ -38,8 +39,9 @@ def follow_goal(
 ) -> tuple[str, str, float]:
     """Wait for the goal's result, looking at the arm once per turn of the loop.
 
-    Where the handle has feedback, the error is the controller's own; elsewhere the plan's time is estimated from the
-    speed scaling, and the error is against the plan at that time.
+    Where the handle has feedback, the error is the controller's own. Elsewhere the plan's time is estimated from the
+    speed scaling; how late the arm started is not known, so that the error that counts is the distance from the part
+    of the plan up to that time.
 
     Returns:
         The value of an Outcome, the reason, and how much of the plan was done [s], as far as it is known.
@@ -91,7 +93,8 @@ class _Follower:
 
     def __init__(self, plan: Trajectory, watch: Watch, recorder: TrackingRecorder) -> None:
         self._plan, self._watch, self._recorder = plan, watch, recorder
-        self._stamp = -np.inf
+        self._way = plan.sample(PIECES / plan.duration)
+        self._stamp = self._recorded = -np.inf
         self._error: NDArray[np.float64] = np.zeros(plan.n)
         self.time = 0.0
 
@@ -105,20 +108,28 @@ class _Follower:
     def note(self, now: float, handle: GoalHandle) -> NDArray[np.float64]:
         """(n,) how far each joint is from where it is meant to be; recorded when it is news."""
         feedback: Feedback | None = getattr(handle, "feedback", None)
-        if feedback is not None:
-            if feedback.stamp > self._stamp:
-                self._stamp = feedback.stamp
-                order = names_in_order(self._plan.position_names, feedback.joint_names)
-                desired, actual = feedback.desired.position[order], feedback.actual.position[order]
-                self._error = np.abs(feedback.error.position[order])
-                self._recorder.add(feedback.stamp, desired, None, actual)
-            return self._error
-        if not hasattr(handle, "feedback"):
-            desired = self._plan.position(self.time)
-            if np.isfinite(self._watch.position).all():
-                self._error = np.abs(self._watch.off(desired))
-                self._recorder.add(now, desired, None, self._watch.position)
+        if feedback is None:
+            return self._estimate(now)
+        if feedback.stamp > self._stamp:
+            self._stamp = feedback.stamp
+            order = names_in_order(self._plan.position_names, feedback.joint_names)
+            desired, actual = feedback.desired.position[order], feedback.actual.position[order]
+            self._error = np.abs(feedback.error.position[order])
+            # Estimates before the first feedback may be younger than it.
+            self._recorded = max(self._recorded, feedback.stamp)
+            self._recorder.add(self._recorded, desired, None, actual)
         return self._error
+
+    def _estimate(self, now: float) -> NDArray[np.float64]:
+        """(n,) the distance from the nearest of the positions that the plan has had so far."""
+        if not self._watch.states:
+            return self._error
+        self._recorded = now
+        self._recorder.add(now, self._plan.position(self.time), None, self._watch.position)
+        past = self._way.position[: 2 + int(np.searchsorted(self._way.time, self.time))]
+        off = np.abs(self._watch.off(past))
+        nearest: NDArray[np.float64] = off[off.max(axis=1).argmin()]
+        return nearest
 
     def time_at_end(self, result: GoalResult) -> float:
         """The plan's time when it ended: all of it, when the arm says so."""

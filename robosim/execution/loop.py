@@ -36,11 +36,13 @@ class Tick:
         index: of the deadline that it is for, counted from 0; strictly increasing.
         time: when the loop woke up [s].
         missed: how many deadlines were skipped since the tick before.
+        deadline: that it is for [s].
     """
 
     index: int
     time: float
     missed: int
+    deadline: float
 
 
 @dataclass(frozen=True)
@@ -142,14 +144,14 @@ class DeadlineLoop:
         self._jitter_max = max(self._jitter_max, jitter)
         self._last = now
         self._ticks += 1
-        return Tick(self._index, now, missed)
+        return Tick(self._index, now, missed, deadline + missed * self.period)
 
     def _start_grid(self, index: int, now: float) -> Tick:
         self._anchor, self._base, self._last, self._index = now, index, now, index
         slot = self._ticks % HISTORY
         self._lateness[slot] = self._jitter[slot] = 0.0
         self._ticks += 1
-        return Tick(self._index, now, 0)
+        return Tick(self._index, now, 0, now)
 
     def statistics(self) -> LoopStatistics:
         """How well the deadlines were kept so far."""

@@ -113,7 +113,7 @@ class ArmState:
 
     Attributes:
         joint_names: (n) in the arm's own order.
-        position, velocity: (n,) [rad or m, per s].
+        position, velocity: (n,) [rad or m, per s]; a velocity that is not measured is NaN.
         stamp: when it was measured, on the arm's clock [s].
         effort: (n,) [N m or N], or None where the arm does not measure it.
     """

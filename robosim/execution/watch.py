@@ -91,7 +91,7 @@ class Watch:
         return self._take(state)
 
     def off(self, wanted: Array) -> Array:
-        """(n,) measured minus wanted position, by the nearest turn for continuous joints."""
+        """(..., n) measured minus wanted position, by the nearest turn for continuous joints."""
         return self._nearest(self.position - wanted)
 
     def _nearest(self, difference: Array) -> Array:

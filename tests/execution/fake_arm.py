@@ -39,7 +39,8 @@ class FakeArm:
     Attributes:
         script: time -> callable(arm), each called once when the time is reached.
         delays: how much longer each sleep takes than it was asked to [s].
-        frozen: states are not renewed; missing: there are none; stuck: nothing moves; ceiling: nothing gets above it.
+        frozen: states are not renewed; missing: there are none; stuck: nothing moves; ceiling: nothing gets above it;
+            drift: added to the position once more every period.
         setpoints: (time, position) of every set point.
         path: (time, position) of every period of the arm.
     """
@@ -58,7 +59,7 @@ class FakeArm:
         self.script = dict(script or {})
         self.delays = list(delays)
         self.frozen = self.missing = self.stuck = False
-        self.ceiling = np.inf
+        self.ceiling, self.drift, self.drifted = np.inf, 0.0, 0.0
         self.setpoints, self.path = [], []
         self.stops = 0
         self._wanted = None
@@ -115,7 +116,8 @@ class FakeArm:
         if not self.stuck:
             self.velocity = (wanted - self.position) / self.period
             self.position = np.array(wanted, dtype=float)
-        self.position = np.minimum(self.position, self.ceiling)
+            self.drifted = self.drifted + self.drift
+            self.position = np.minimum(self.position + self.drifted, self.ceiling)
         self.path.append((self._clock(), self.position.copy()))
         if not self.frozen:
             self._measure()

@@ -165,6 +165,10 @@ def test_no_state_at_all():
     assert [r.text for r in found] == ["no joint state has arrived yet; the arm has to publish them"]
 
 
+def test_a_velocity_that_is_not_measured_is_nan():
+    assert texts(at=state(velocity=(math.nan, math.nan))) == []
+
+
 def test_what_nobody_asks_about_may_be_nan():
     assert check_state(state((math.nan, 0.0)), 10.0, 0.2, ("b",)) == []
 

@@ -40,6 +40,7 @@ def test_deadlines_are_absolute():
     # 1e-9 s: rounding of the times near 1000 s is 1e-13.
     wanted = 1000 + np.array([0, 0.002, 0.0045, 0.006, 0.0099, 0.010])
     assert np.allclose([tick.time for tick in ticks], wanted, rtol=0, atol=1e-9)
+    assert np.allclose([tick.deadline for tick in ticks], 1000 + 0.002 * np.arange(6), rtol=0, atol=1e-9)
 
 
 def test_a_stall_is_skipped_and_counted():

@@ -142,6 +142,10 @@ def _jump(arm):
     arm.stuck = True
 
 
+def _stray(arm):
+    arm.drift = np.array([0.0, 0.002])  # 1 rad/s
+
+
 FAULTS = {
     "stale": (_freeze, "s old; it may be 0.2 s old at most"),
     "no state": (_vanish, "no joint state has arrived"),
@@ -249,6 +253,24 @@ def answering(time, result, **options):
 
     arm.send = send
     return arm
+
+
+@pytest.mark.parametrize("delay", [0.002, 1.0])
+def test_without_feedback_a_late_start_is_no_error_but_leaving_the_way_is(delay):
+    arm = FakeArm()
+    handle = Answering(arm, 4.0, GoalResult(GoalStatus.SUCCEEDED))
+
+    def send(goal):
+        arm.script[delay] = lambda arm: arm.executor.submit(goal)
+        return handle
+
+    arm.send = send
+    assert stream_trajectory(arm, plan(), goal_time=3.0).ok
+    for action, text in ((_jump, "jumped from"), (_stray, "b is 0.2")):
+        arm = answering(99.0, None, script={0.9: action})
+        report = stream_trajectory(arm, plan())
+        assert report.outcome is Outcome.HELD
+        assert text in report.reason
 
 
 def test_late_answers():
