@@ -183,7 +183,6 @@ class TrajectoryExecutor:
         self._spline: JointSpline | None = None
         self._time, self._sampled, self._holding = 0.0, False, True
         self._pending: JointTrajectory | JointSpline | None = None
-        self._overridden = False
         self._stamp = 0.0
         self._names_seen: tuple[str, ...] | None = None
         self._index: Array | None = None
@@ -249,7 +248,7 @@ class TrajectoryExecutor:
         self._desired = np.stack([self._position, self._zeros, self._zeros])
         self._error = self._velocity_error = self._zeros
         self._stamp = self._clock()
-        self._spline, self._overridden = None, False
+        self._spline = None
         self._hold()
 
     def deactivate(self) -> None:
@@ -259,13 +258,14 @@ class TrajectoryExecutor:
             self._finish(GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, text))
         self._active = False
         self._spline = self._pending = None
-        self._holding, self._overridden = True, False
+        self._holding = True
         self._command = Command(self._command.position, self._zeros, self._zeros)
 
     def submit(self, goal: Goal) -> ExecutorGoal | Rejection:
         """Judge a goal and, when it is good, follow it from the next cycle on. Gives up the one that goes on."""
         rejection = self._judge(goal.trajectory)
         if rejection is not None:
+            self._log("error", f"goal rejected, {rejection.reason.value}: {rejection.text}")
             return rejection
         if self._goal is not None:
             code, text = ErrorCode.INVALID_GOAL, self.profile.preempted_text
@@ -282,12 +282,14 @@ class TrajectoryExecutor:
         judged by the new trajectory from now on. A trajectory without points takes the motion from the goal: the
         last command is held until something else comes."""
         if self._active and not trajectory.points and set(trajectory.joint_names) <= set(self.joint_names):
-            self._pending, self._overridden = None, True
-            self._spline, self._holding = None, True
+            self._spline = self._pending = None
+            self._holding = True
             return None
         rejection = self._judge(trajectory)
         if rejection is None:
             self._take(trajectory)
+        else:
+            self._log("error", f"trajectory ignored, {rejection.reason.value}: {rejection.text}")
         return rejection
 
     def cancel(self, goal: ExecutorGoal) -> None:
@@ -324,7 +326,7 @@ class TrajectoryExecutor:
         if not self._active:
             return self._command
         if self._pending is not None:
-            self._begin(self._pending, now)
+            self._begin(self._pending, now, self._time + period * speed_scaling)
         spline = self._spline
         if spline is None:
             self._command = Command(self._command.position, self._zeros, self._zeros)
@@ -340,14 +342,13 @@ class TrajectoryExecutor:
         if self.profile.command_lookahead:
             command, past = spline.sample(self._time + period)
         self._measure_errors()
-        self._judge_progress(command, first, past, self._time - spline.end)
+        self._judge_progress(spline, command, first, past)
         return self._command
 
-    def _judge_progress(self, command: Array, first: bool, past: bool, overdue: float) -> None:
-        tolerances, velocity_error = (
-            self._tolerances,
-            self._velocity_error if self._velocity_command else None,
-        )
+    def _judge_progress(self, spline: JointSpline, command: Array, first: bool, past: bool) -> None:
+        """Check tolerances, pass the command on when they are kept, and end the goal when it is reached or lost."""
+        tolerances, overdue = self._tolerances, self._time - spline.end
+        velocity_error = self._velocity_error if self._velocity_command else None
         path = goal = None
         late = timed_out = False
         if not self._holding:
@@ -367,7 +368,7 @@ class TrajectoryExecutor:
         elif past and goal is None and self._goal is not None:
             code, text = ErrorCode.SUCCESSFUL, "Goal successfully reached!"
             self._finish(GoalResult(GoalStatus.SUCCEEDED, code, text))
-            self._holding = True
+            self._pending, self._holding = JointSpline([0.0], [Knot(*spline.last)]), True
         elif timed_out:
             self._abort(ErrorCode.GOAL_TOLERANCE_VIOLATED, "Aborted due to command timeout", goal)
 
@@ -390,11 +391,11 @@ class TrajectoryExecutor:
         return acceptance.check(trajectory, self._clock(), self._rules)
 
     def _take(self, trajectory: JointTrajectory) -> None:
-        self._pending, self._holding, self._overridden = trajectory, False, False
+        self._pending, self._holding = trajectory, False
 
-    def _begin(self, pending: JointTrajectory | JointSpline, now: float) -> None:
-        """Make what waits the trajectory that goes on, and set the time on it."""
-        old, cursor = self._spline, self._time
+    def _begin(self, pending: JointTrajectory | JointSpline, now: float, cursor: float) -> None:
+        """Make what waits the trajectory that goes on, and set the time on it; `cursor` is the time on the old one."""
+        old = self._spline
         self._pending, self._sampled = None, False
         if isinstance(pending, JointSpline):
             self._spline, self._time = pending, 0.0
@@ -402,7 +403,7 @@ class TrajectoryExecutor:
         times, knots, named = taken_over(pending, self.joint_names, self._command.position)
         elapsed = now - pending.stamp if pending.stamp != 0 else 0.0
         joined = None
-        if self.profile.replacement_splice and old is not None:
+        if self.profile.replacement_splice and old is not None and len(old.times) > 1:
             joined = splice(old, cursor, times, knots, named, -elapsed, self._interpolation)
         if joined is not None:
             self._spline, self._time = joined, 0.0
