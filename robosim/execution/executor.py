@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from robosim.errors import ExecutionError
 from robosim.execution import acceptance, tolerances
 from robosim.execution.clock import Clock
+from robosim.execution.cycle import Command, Event, Feedback
 from robosim.execution.goals import ErrorCode, GoalResult, GoalStatus, Rejection, RejectReason
 from robosim.execution.interpolation import Interpolation, JointSpline, Knot, PointState
 from robosim.execution.messages import ArmState, Goal, JointTrajectory
@@ -29,41 +28,6 @@ from robosim.trajectory import TrajectoryLimits
 __all__ = ["Command", "Event", "ExecutorGoal", "Feedback", "TrajectoryExecutor"]
 
 Array = NDArray[np.float64]
-
-
-class Command(NamedTuple):
-    """What the joints shall do, in the executor's joint order: position, velocity, acceleration, (n,) each."""
-
-    position: Array
-    velocity: Array
-    acceleration: Array
-
-
-class Event(NamedTuple):
-    """Something for the log: when [s] on the executor's clock, "info", "warning" or "error", and the text."""
-
-    time: float
-    level: str
-    text: str
-
-
-@dataclass(frozen=True, eq=False)
-class Feedback:
-    """How a trajectory is followed, as in control_msgs/FollowJointTrajectory.
-
-    Attributes:
-        stamp: of the cycle, on the executor's clock [s].
-        time: on the trajectory's time, which speed scaling slows down [s].
-        joint_names: (n).
-        desired, actual, error: desired minus actual; the arm's acceleration is not measured: zero in actual and error.
-    """
-
-    stamp: float
-    time: float
-    joint_names: tuple[str, ...]
-    desired: PointState
-    actual: PointState
-    error: PointState
 
 
 class ExecutorGoal:
@@ -449,6 +413,9 @@ class TrajectoryExecutor:
                 None if same else np.array([state.joint_names.index(name) for name in self.joint_names])
             )
         position, velocity = state.position, state.velocity
+        if not len(position) == len(velocity) == len(state.joint_names):
+            sizes = f"{len(state.position)} positions and {len(state.velocity)} velocities"
+            raise ExecutionError(f"the state has {sizes} for {len(state.joint_names)} joints")
         if self._index is not None:
             position, velocity = position[self._index], velocity[self._index]
         if not (np.isfinite(position).all() and np.isfinite(velocity).all()):

@@ -3,7 +3,8 @@
 A quintic is given by position, velocity and acceleration at its two ends, so points at a plan's breaks reproduce it.
 Where the acceleration jumps from a to b, one point cannot have both: two points e before and after the jump let it
 run linearly from a to b. Their positions are off by (b - a) e^2 / 12, which makes the ramp exactly linear (points on
-the plan would make the acceleration between them overshoot by 8 % of the jump); the pieces around absorb it.
+the plan would make the acceleration between them overshoot by 8 % of the jump); the pieces around absorb it. Times are
+whole nanoseconds, as in messages: to round the times of given points would change what short quintics do.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ Array = NDArray[np.float64]
 # Half the width of a ramp between two accelerations [s], at most, and as a part of the shorter piece beside it.
 RAMP = 1e-3
 RAMP_PART = 0.05
+# Breaks that are closer together than this [s] are treated as one.
+CLOSE = 2e-4
 # A jump is ramped when it is more than this [per s^2] and more than this part of the joint's largest acceleration.
 # A smaller one moves the interpolated motion by less than 0.01 x jump x max_interval^2.
 JUMP = 1e-6
@@ -34,7 +37,7 @@ JUMP_PART = 1e-3
 OFFSET = 4e-6
 # The last piece before the fade is sqrt(END_LENGTH / braking) long [s], and the fade this part of it.
 END_LENGTH = 4e-3
-END_PART = 0.015
+END_PART = 0.01
 # An end velocity below this [per s] is rounding, and zero.
 AT_REST = 1e-6
 
@@ -62,71 +65,92 @@ def from_trajectory(
     if not max_interval > 0:
         raise TrajectoryError(f"max_interval: must be positive, not {max_interval!r}")
     plan = trajectory if joint_names is None else trajectory.reorder(joint_names)
-    times, q, v, a = _knots(plan, max_interval)
-    points = tuple(JointTrajectoryPoint(float(t), q[i], v[i], a[i]) for i, t in enumerate(times))
+    points = tuple(JointTrajectoryPoint(float(t), q, v, a) for t, q, v, a in _knots(plan, max_interval))
     return JointTrajectory(plan.position_names, points, stamp)
 
 
-def _knots(plan: Trajectory, max_interval: float) -> tuple[Array, Array, Array, Array]:
-    breaks, c = plan.breaks, plan.coefficients
-    lengths = np.diff(breaks)
+def _knots(plan: Trajectory, max_interval: float) -> list[tuple[float, Array, Array, Array]]:
+    """Rows of time, position, velocity and acceleration."""
+    c, lengths = plan.coefficients, np.diff(plan.breaks)
     after = 2 * c[:, 2]  # (k, n): acceleration where each piece starts, and below where it ends
     before = polynomial.horner(polynomial.differentiate(c, 2), lengths[:, None])
-    largest = np.maximum(np.abs(after), np.abs(before)).max(axis=0)
-    jump = np.abs(after[1:] - before[:-1])
-    ramped = ((jump > JUMP) & (jump > JUMP_PART * largest)).any(axis=1)
-    half = np.minimum(RAMP, RAMP_PART * np.minimum(lengths[:-1], lengths[1:]))
-    half = np.where(ramped, np.minimum(half, np.sqrt(12 * OFFSET / np.maximum(jump.max(axis=1), 1e-12))), 0.0)
+    noticeable = np.maximum(JUMP, JUMP_PART * np.maximum(np.abs(after), np.abs(before)).max(axis=0))
 
-    rows: list[tuple[float, Array, Array, Array]] = [(0.0, c[0, 0], c[0, 1], after[0])]
-    for i, h in enumerate(lengths):
-        start = half[i - 1] if i > 0 else 0.0
-        end = h - (half[i] if i < len(half) else 0.0)
-        count = max(1, int(np.ceil((end - start) / max_interval - 1e-9)))
-        for s in np.linspace(start, end, count + 1)[1:-1]:
-            rows.append((breaks[i] + s, *_state(c[i], s)))
-        if i < len(half):
-            rows += _seam(breaks[i + 1], c[i], c[i + 1], h, half[i], before[i], after[i + 1])
-    rows += _end(float(breaks[-1]), c[-1], lengths[-1], before[-1], largest, breaks[-1] - rows[-1][0])
-    times, q, v, a = zip(*rows, strict=True)
-    return np.array(times), np.array(q), np.array(v), np.array(a)
-
-
-def _state(c: Array, s: float) -> tuple[Array, Array, Array]:
-    q, v, a = (polynomial.horner(polynomial.differentiate(c, order), np.float64(s)) for order in range(3))
-    return q, v, a
+    seams = _seams(plan.breaks)
+    first, last = seams[0], seams[-1]
+    rows = [(0.0, c[0, 0], c[0, 1], after[first.stop - 1])]
+    for left, seam, right in zip(seams, seams[1:], seams[2:], strict=False):
+        start, end = plan.breaks[seam.start], plan.breaks[seam.stop - 1]
+        sides = start - plan.breaks[left.stop - 1], plan.breaks[right.start] - end
+        a0, a1 = before[seam.start - 1], after[seam.stop - 1]
+        if (np.abs(a1 - a0) > noticeable).any():
+            e = min(RAMP, RAMP_PART * min(sides), float(np.sqrt(12 * OFFSET / np.abs(a1 - a0).max())))
+            _fill(rows, plan, start - e, max_interval)
+            rows += _ramp(plan, start - e, end + e)
+        else:
+            _fill(rows, plan, 0.5 * (start + end), max_interval)
+            rows.append(_knot_at(plan, 0.5 * (start + end), 0.5 * (a0 + a1)))
+    end_rows = _end(plan, before[last.start - 1], noticeable, plan.breaks[last.start] - rows[-1][0])
+    _fill(rows, plan, end_rows[0][0], max_interval)
+    return rows + end_rows
 
 
-def _seam(
-    time: float, left: Array, right: Array, h: float, e: float, a_left: Array, a_right: Array
-) -> list[tuple[float, Array, Array, Array]]:
-    """The knot at a break, or the two around a jump of the acceleration."""
-    if e == 0.0:
-        return [(time, right[0], right[1], 0.5 * (a_left + a_right))]
-    (q0, v0, a0), (q1, v1, a1) = _state(left, h - e), _state(right, e)
-    # With velocities from the plan the ramp must cover 2 e v0 + (2 e)^2 (2 a0 + a1) / 6 to be linear.
-    excess = q1 - q0 - (2 * e * v0 + (2 * e) ** 2 * (2 * a0 + a1) / 6)
-    return [(time - e, q0 + 0.5 * excess, v0, a0), (time + e, q1 - 0.5 * excess, v1, a1)]
+def _seams(breaks: Array) -> list[range]:
+    """Breaks in groups of those that are close together, as ranges of indices; both ends are in one."""
+    seams, start = [], 0
+    for i in range(1, len(breaks)):
+        if breaks[i] - breaks[start] > CLOSE:
+            seams.append(range(start, i))
+            start = i
+    if start == 0:  # the whole plan is shorter than that
+        return [range(0, 1), range(len(breaks) - 1, len(breaks))]
+    # The last group begins at its first break, but nothing is closer to the end than what belongs to it.
+    while len(seams) > 1 and breaks[-1] - breaks[seams[-1].stop - 1] < CLOSE:
+        start = seams.pop().start
+    return [*seams, range(start, len(breaks))]
+
+
+def _knot_at(plan: Trajectory, time: float, a: Array | None = None) -> tuple[float, Array, Array, Array]:
+    """The plan's knot at a time that is a whole number of nanoseconds, as messages have it."""
+    time = round(time, 9)
+    return time, plan.position(time), plan.velocity(time), plan.acceleration(time) if a is None else a
+
+
+def _fill(
+    rows: list[tuple[float, Array, Array, Array]], plan: Trajectory, end: float, max_interval: float
+) -> None:
+    """Knots between the last row and `end`, where that is far away."""
+    start = rows[-1][0]
+    count = max(1, int(np.ceil((end - start) / max_interval - 1e-9)))
+    rows += [_knot_at(plan, t) for t in np.linspace(start, end, count + 1)[1:-1]]
+
+
+def _ramp(plan: Trajectory, start: float, end: float) -> list[tuple[float, Array, Array, Array]]:
+    """Two knots between which the acceleration runs linearly."""
+    (t0, q0, v0, a0), (t1, q1, v1, a1) = _knot_at(plan, start), _knot_at(plan, end)
+    # A linear ramp from q0, v0 ends here; both positions give way by half of what is missing.
+    missing = q1 - (q0 + (t1 - t0) * v0 + (t1 - t0) ** 2 * (2 * a0 + a1) / 6)
+    return [(t0, q0 + 0.5 * missing, v0, a0), (t1, q1 - 0.5 * missing, v1, a1)]
 
 
 def _end(
-    time: float, c: Array, h: float, a: Array, largest: Array, room: float
+    plan: Trajectory, a: Array, noticeable: Array, room: float
 ) -> list[tuple[float, Array, Array, Array]]:
-    """The last knot. Before it, where the plan brakes until it stands, one from which the braking fades out, and one
-    where the plan is left for that."""
-    q, v, _ = _state(c, h)
+    """The last knot. Before it, where the plan brakes with acceleration a until it stands, one from which the braking
+    fades out, and one where the plan is left for that."""
+    end = plan.duration
+    q, v = plan.position(end), plan.velocity(end)
     if (np.abs(v) > AT_REST).any():
-        return [(time, q, v, a)]
+        return [(end, q, v, a)]
     rest = np.zeros_like(q)
-    if not ((np.abs(a) > JUMP) & (np.abs(a) > JUMP_PART * largest)).any():
-        return [(time, q, rest, rest)]
+    if not (np.abs(a) > noticeable).any():
+        return [(end, q, rest, rest)]
     # The fade lasts w and is slower than the plan by a w / 2: over a length x before it that moves the arm by up to
     # 0.08 a w x and adds up to about 2 a w / x to the acceleration, so both w and x are short.
     x = min(room, float(np.sqrt(END_LENGTH / np.abs(a).max())))
-    w = END_PART * x
-    rows = [] if x > 0.7 * room else [(time - x, *_state(c, h - x))]
-    rows += [(time - w, q + a * w * w / 6, -0.5 * a * w, a), (time, q, rest, rest)]
-    return rows
+    w = end - round(end - END_PART * x, 9)
+    rows = [] if x > 0.7 * room else [_knot_at(plan, end - x)]
+    return [*rows, (end - w, q + a * w * w / 6, -0.5 * a * w, a), (end, q, rest, rest)]
 
 
 class Deviation(NamedTuple):

@@ -1,7 +1,7 @@
 """Random lives of an executor against the written semantics: statuses, codes, texts, commands and holds must agree.
 
-Each profile lives through ROBOSIM_EXECUTOR_EVENTS (100,000 by default) events in stretches of 400. An event is four bytes, so
-that hypothesis draws a stretch at once and can shrink it.
+Each profile lives through ROBOSIM_EXECUTOR_EVENTS (100,000 by default) events, in stretches of 400. An event is four
+bytes, so that hypothesis draws a stretch at once and can shrink it.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from __future__ import annotations
 import math
 import os
 import random
-import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +18,7 @@ from hypothesis import strategies as st
 
 from robosim.execution.clock import ManualClock
 from robosim.execution.executor import ExecutorGoal, TrajectoryExecutor
-from robosim.execution.goals import ErrorCode, GoalStatus, RejectReason, Rejection
+from robosim.execution.goals import ErrorCode, GoalStatus, Rejection, RejectReason
 from robosim.execution.messages import (
     ArmState,
     Goal,
@@ -32,8 +30,7 @@ from robosim.execution.profiles import PROFILES
 from robosim.execution.tolerances import ControllerTolerances
 from robosim.trajectory import TrajectoryLimits
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reference"))
-from joint_trajectory_controller import ReferenceController  # noqa: E402
+from ..reference.joint_trajectory_controller import ReferenceController  # noqa: TID252
 
 EVENTS = int(os.environ.get("ROBOSIM_EXECUTOR_EVENTS", "100000"))
 STRETCH = 400  # events between two new beginnings
@@ -112,7 +109,7 @@ class Life:
         want = self.reference.update(q, v, self.clock(), period, self.scaling)
         for a, b, size in zip(got, want, (1.0, 10.0, 1000.0), strict=True):
             # The reference inverts the conditions of a quintic on segments down to milliseconds.
-            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6 * size)
+            assert (abs(a - b) <= 1e-6 * size + 1e-5 * abs(b)).all(), (got, want)
         self.q, self.v = np.clip(got.position, -50, 50), np.clip(got.velocity, -50, 50)
 
     def submit(self, goal: Goal, seen: Counter):
@@ -191,7 +188,9 @@ def make_trajectory(seed: int, now: float, may_be_nan: bool) -> JointTrajectory:
             points[0][1] = []
         elif flaw == 10:
             count = 0
-    made = [JointTrajectoryPoint(p[0], *p[1:], **({"effort": effort} if effort else {})) for p in points[:count]]
+    made = [
+        JointTrajectoryPoint(p[0], *p[1:], **({"effort": effort} if effort else {})) for p in points[:count]
+    ]
     return JointTrajectory(tuple(names), tuple(made), 0.0 if stamp is None else now + stamp)
 
 

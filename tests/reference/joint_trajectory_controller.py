@@ -112,7 +112,9 @@ class ReferenceController:
                 return RejectReason.EFFORT
         if self.o["limits"] is not None:
             for p in points:
-                for field, bound in zip(("positions", "velocities", "accelerations"), self.o["limits"]):
+                for field, bound in zip(
+                    ("positions", "velocities", "accelerations"), self.o["limits"], strict=True
+                ):
                     for value in getattr(p, field):
                         if not math.isfinite(value):
                             return RejectReason.NOT_FINITE
@@ -198,7 +200,7 @@ class ReferenceController:
         rows = []
         for t in sorted({0.0, *(np.abs(self.v) / a)}):
             q, v = [], []
-            for q0, v0, a0 in zip(self.q, self.v, a):
+            for q0, v0, a0 in zip(self.q, self.v, a, strict=True):
                 s = min(t, abs(v0) / a0)
                 q.append(q0 + v0 * s - math.copysign(a0, v0) * s * s / 2)
                 v.append(0.0 if t >= abs(v0) / a0 else v0 - math.copysign(a0, v0) * s)
@@ -243,21 +245,20 @@ class ReferenceController:
                 if not len(values) or (len(fields) == 2 and fields[1] is None):
                     fields.append(None)
                     continue
-                given = dict(zip(what.joint_names, values))
+                given = dict(zip(what.joint_names, values, strict=True))
                 rest = rest if len(fields) == 0 else [0.0] * len(self.names)
                 fields.append(np.array([given.get(name, rest[i]) for i, name in enumerate(self.names)]))
             rows.append((p.time_from_start, *fields))
         start = what.stamp if what.stamp != 0 else now  # when the message's time is 0
         if self.o["profile"] == "rolling" and old is not None and len(old[0]) > 1:
-            spliced = self.spliced(old, cursor, rows, start - now, [n in what.joint_names for n in self.names])
+            spliced = self.spliced(
+                old, cursor, rows, start - now, [n in what.joint_names for n in self.names]
+            )
             if spliced:
                 self.motion, self.time = (spliced, None), 0.0
                 return
         self.time = now - start
-        if self.o["from_desired"]:
-            before = (self.time, *self.command)
-        else:
-            before = (self.time, self.q, self.v, None)
+        before = (self.time, *self.command) if self.o["from_desired"] else (self.time, self.q, self.v, None)
         self.motion = (rows, before)
 
     def spliced(self, old, cursor, rows, delay, named):
@@ -272,9 +273,11 @@ class ReferenceController:
 
         def mix(t, new, other):
             fields = []
-            for a, b in zip(new[1:], other[1:]):
+            for a, b in zip(new[1:], other[1:], strict=True):
                 both = a is not None and b is not None
-                fields.append(np.array([x if k else y for k, x, y in zip(named, a, b)]) if both else None)
+                fields.append(
+                    np.array([x if k else y for k, x, y in zip(named, a, b, strict=True)]) if both else None
+                )
             return (t, *fields)
 
         out = [at(0.0)]
