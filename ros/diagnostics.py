@@ -47,7 +47,12 @@ class Diagnostics:
         self._checks: dict[str, Callable[[], Report]] = {}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", EVENTS)
         # A simulated clock that stands still must not silence us.
-        node.create_timer(period, self.publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = node.create_timer(period, self.publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def destroy(self) -> None:
+        """Say no more."""
+        self._node.destroy_timer(self._timer)
+        self._node.destroy_publisher(self._publisher)
 
     def add(self, name: str, check: Callable[[], Report]) -> None:
         """Have `check` asked for each message; it runs in the executor's thread."""

@@ -11,7 +11,7 @@ import math
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-__all__ = ["COMMANDS", "EVENTS", "LATCHED", "SETPOINTS", "samples"]
+__all__ = ["COMMANDS", "EVENTS", "LATCHED", "NEWEST", "SETPOINTS", "samples"]
 
 
 def _reliable(depth: int, *, latched: bool = False) -> QoSProfile:
@@ -27,8 +27,14 @@ def _reliable(depth: int, *, latched: bool = False) -> QoSProfile:
 LATCHED = _reliable(1, latched=True)
 # Whole trajectories, and the few messages that are rare and must arrive.
 COMMANDS = EVENTS = _reliable(10)
-# Set points of a stream.
+# Set points of a stream: their writer is reliable, their reader takes any writer, as ros2_control's controllers do.
 SETPOINTS = _reliable(1)
+NEWEST = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=1,
+    reliability=ReliabilityPolicy.BEST_EFFORT,
+    durability=DurabilityPolicy.VOLATILE,
+)
 
 
 def samples(rate: float, seconds: float = 2.0) -> QoSProfile:

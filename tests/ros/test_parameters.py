@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import pytest
 
@@ -144,3 +146,19 @@ def test_changes_at_run_time_are_checked_and_reach_the_values(make_node):
     assert change("rate", 13.0).reason == "not thirteen"
     assert values.rate == 50.0
     assert seen == [("rate", 50.0), ("names", ("a", "b"))]
+
+
+def test_the_package_and_the_nodes_tables_need_no_ros(tmp_path):
+    code = (
+        "import sys; sys.modules['rclpy'] = None; import robosim.ros, robosim.ros.messages, robosim.ros.names; "
+        "from robosim.ros import sim_arm; from robosim.ros.parameters import markdown; "
+        "print(markdown(sim_arm.PARAMETERS)); sys.exit(sim_arm.main([]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path
+    )
+    assert done.returncode == 2, done.stderr
+    assert "| `robot` |" in done.stdout
+    assert "'rclpy' cannot be imported" in done.stderr
+    assert "setup.bash" in done.stderr
+    assert "Traceback" not in done.stderr

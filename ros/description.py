@@ -1,0 +1,147 @@
+"""A robot's description as other nodes need it: one text, valid anywhere on this machine, names with their prefix.
+
+What robot_description carries is read by processes that know neither our folders nor a bundled robot's name. So
+relative mesh paths become file:// URIs, xacro is expanded, and `tf_prefix` is put before the names of links and
+joints, in the URDF, in the SRDF and in joint_limits.yaml alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from robosim.errors import SrdfError, UrdfError
+from robosim.files import parse_xml, read_file
+from robosim.model import Model
+from robosim.urdf import load_robot
+from robosim.urdf.joint_limits import read_joint_limits
+from robosim.urdf.packages import resolve
+from robosim.urdf.source import open_source
+
+__all__ = ["Description", "describe"]
+
+_MAX_SRDF_BYTES = 16 * 2**20
+
+# Where URDF and SRDF name links and joints: element, below which parent (None: any), attributes.
+_NAMES: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
+    ("link", "robot", ("name",)),
+    ("joint", "robot", ("name",)),
+    ("parent", "joint", ("link",)),
+    ("child", "joint", ("link",)),
+    ("mimic", None, ("joint",)),
+    ("gazebo", None, ("reference",)),
+    ("joint", "transmission", ("name",)),
+    ("joint", "ros2_control", ("name",)),
+    ("link", "group", ("name",)),
+    ("joint", "group", ("name",)),
+    ("passive_joint", None, ("name",)),
+    ("chain", None, ("base_link", "tip_link")),
+    ("joint", "group_state", ("name",)),
+    ("end_effector", None, ("parent_link",)),
+    ("virtual_joint", None, ("name", "child_link")),
+    ("disable_collisions", None, ("link1", "link2")),
+    ("enable_collisions", None, ("link1", "link2")),
+    ("disable_default_collisions", None, ("link",)),
+    ("link_sphere_approximation", None, ("link",)),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """A robot and its texts.
+
+    Attributes:
+        model: the robot.
+        urdf: for robot_description.
+        srdf: for robot_description_semantic; "" without one.
+    """
+
+    model: Model
+    urdf: str
+    srdf: str
+
+
+def describe(
+    robot: str,
+    *,
+    tf_prefix: str = "",
+    package_dirs: Sequence[str] = (),
+    xacro_args: Mapping[str, str] | None = None,
+) -> Description:
+    """Read a robot.
+
+    Args:
+        robot: a bundled robot, or path of a URDF or xacro file.
+        tf_prefix: put before the names of all links and joints.
+        package_dirs: where package:// is looked for first.
+        xacro_args: values of a xacro file's arguments.
+
+    Raises:
+        RobosimError: as `robosim.load_robot`.
+    """
+    source = open_source(robot, package_dirs=package_dirs, xacro_args=xacro_args)
+    root = parse_xml(source.data, file=source.file, error=UrdfError)
+    _absolute_meshes(root, source.folder)
+    _prefix(root, tf_prefix)
+    urdf = _text(root)
+    srdf = ""
+    if source.srdf is not None:
+        data = read_file(source.srdf, max_bytes=_MAX_SRDF_BYTES)
+        semantics = parse_xml(data, file=str(source.srdf), error=SrdfError)
+        _prefix(semantics, tf_prefix)
+        srdf = _text(semantics)
+    limits: Path | dict[str, Any] | None = source.joint_limits
+    if source.joint_limits is not None and tf_prefix:
+        limits = _prefixed_limits(source.joint_limits, tf_prefix)
+    model = load_robot(
+        urdf,
+        srdf=srdf or False,
+        joint_limits=limits if limits is not None else False,
+        package_dirs=package_dirs,
+        visuals=False,
+    )
+    return Description(model, urdf, srdf)
+
+
+def _text(root: Any) -> str:
+    from lxml import etree
+
+    return str(etree.tostring(root, encoding="unicode"))
+
+
+def _absolute_meshes(root: Any, folder: Path | None) -> None:
+    """Paths beside the file become file:// URIs; package:// stays, every ROS process knows where that is."""
+    for mesh in root.iter("mesh", "texture"):
+        uri = mesh.get("filename")
+        if uri and "://" not in uri:
+            path, _ = resolve(uri, folder)
+            if path is not None:
+                mesh.set("filename", path.absolute().as_uri())
+
+
+def _prefix(root: Any, tf_prefix: str) -> None:
+    if not tf_prefix:
+        return
+    for tag, parent, attributes in _NAMES:
+        for element in root.iter(tag):
+            above = element.getparent()
+            if parent is not None and (above is None or above.tag != parent):
+                continue
+            for attribute in attributes:
+                if element.get(attribute):
+                    element.set(attribute, tf_prefix + element.get(attribute))
+
+
+def _prefixed_limits(file: Path, tf_prefix: str) -> dict[str, Any]:
+    """The content of a joint_limits.yaml, for joints with the prefix."""
+    content: dict[str, Any] = {}
+    for joint, limits in read_joint_limits(file).by_joint.items():
+        entry: dict[str, Any] = {}
+        for quantity, values in limits.items():
+            entry[f"has_{quantity}_limits"] = values is not None
+            keys = ("min_position", "max_position") if quantity == "position" else (f"max_{quantity}",)
+            entry.update(zip(keys, values or (), strict=False))
+        content[tf_prefix + joint] = entry
+    return {"joint_limits": content}

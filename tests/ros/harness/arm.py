@@ -1,0 +1,172 @@
+"""A client of an arm: its action, topics and services, as a test wants to use them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robosim.execution.messages import Goal, JointTrajectory, JointTrajectoryPoint
+from robosim.ros import messages
+from robosim.ros.names import UR_JOINTS
+
+from .waiting import wait_for
+
+SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
+CONFIGURE, CLEANUP, ACTIVATE, DEACTIVATE = 1, 2, 3, 4  # of lifecycle_msgs/Transition
+
+
+class Sample(NamedTuple):
+    """One joint state: stamp [ns], joint names, positions and velocities as they came."""
+
+    stamp: int
+    names: tuple[str, ...]
+    position: np.ndarray
+    velocity: np.ndarray
+
+
+class Outcome(NamedTuple):
+    """How a goal ended: the action's status, and the result's code and text."""
+
+    status: int
+    code: int
+    text: str
+
+
+def point_to_point(
+    target: Sequence[float], duration: float, joints: Sequence[str] = UR_JOINTS, **changes: Any
+) -> Goal:
+    """A goal to go to `target` (in the order of `joints`) and stop there, from wherever the arm is."""
+    zeros = [0.0] * len(target)
+    point = JointTrajectoryPoint(duration, positions=target, velocities=zeros, accelerations=zeros)
+    return Goal(JointTrajectory(tuple(joints), (point,)), **changes)
+
+
+class ArmClient:
+    """Commands an arm and notes its joint states.
+
+    Args:
+        node: a spinning rclpy node.
+        controller: name of the arm's node, with its namespace.
+        joint_states: the topic.
+    """
+
+    def __init__(self, node: Any, controller: str, joint_states: str = "/joint_states") -> None:
+        from control_msgs.action import FollowJointTrajectory
+        from rclpy.action import ActionClient
+        from rclpy.qos import QoSProfile
+        from sensor_msgs.msg import JointState
+
+        self.node, self.controller = node, controller
+        self.namespace = controller.rsplit("/", 1)[0]
+        self.samples: list[Sample] = []
+        self.feedback: list[Any] = []
+        node.create_subscription(JointState, joint_states, self._on_state, QoSProfile(depth=5000))
+        self.action = ActionClient(node, FollowJointTrajectory, f"{controller}/follow_joint_trajectory")
+        wait_for(self.action.server_is_ready, f"the action of {controller}")
+        wait_for(lambda: self.samples, f"states on {joint_states}")
+
+    def _on_state(self, message: Any) -> None:
+        stamp = messages.nanoseconds_of(message.header.stamp)
+        position, velocity = np.array(message.position), np.array(message.velocity)
+        self.samples.append(Sample(stamp, tuple(message.name), position, velocity))
+
+    # -- States ----------------------------------------------------------------------------------------------
+
+    @property
+    def position(self) -> dict[str, float]:
+        """The last positions, by joint."""
+        last = self.samples[-1]
+        return dict(zip(last.names, last.position.tolist(), strict=True))
+
+    def at(self, joints: Sequence[str] = UR_JOINTS) -> np.ndarray:
+        """The last positions of these joints."""
+        position = self.position
+        return np.array([position[name] for name in joints])
+
+    def fresh(self, count: int = 2) -> Sample:
+        """The last state, after `count` more have come."""
+        seen = len(self.samples)
+        wait_for(lambda: len(self.samples) >= seen + count, "new joint states")
+        return self.samples[-1]
+
+    def wait_still(self) -> np.ndarray:
+        """Positions, once twenty states in a row are the same."""
+
+        def still() -> bool:
+            last = self.samples[-20:]
+            return len(last) == 20 and all((s.position == last[0].position).all() for s in last)
+
+        self.fresh(20)
+        wait_for(still, "the arm to stand still")
+        return self.at()
+
+    # -- Commands --------------------------------------------------------------------------------------------
+
+    def offer(self, goal: Goal | Any) -> Any:
+        """The client's goal handle, accepted or not, of a Goal or a FollowJointTrajectory.Goal."""
+        message = messages.goal_message(goal) if isinstance(goal, Goal) else goal
+        future = self.action.send_goal_async(message, feedback_callback=self._on_feedback)
+        wait_for(future.done, "an answer to the goal")
+        return future.result()
+
+    def send(self, goal: Goal | Any) -> Any:
+        """The client's goal handle of a goal that is accepted."""
+        handle = self.offer(goal)
+        assert handle.accepted, "the goal was rejected"
+        return handle
+
+    def _on_feedback(self, message: Any) -> None:
+        self.feedback.append(message.feedback)
+
+    def outcome(self, handle: Any, timeout: float = 20.0) -> Outcome:
+        """How the goal ended."""
+        future = handle.get_result_async()
+        wait_for(future.done, "the result of the goal", timeout)
+        answer = future.result()
+        return Outcome(answer.status, answer.result.error_code, answer.result.error_string)
+
+    def cancel(self, handle: Any) -> bool:
+        """Whether the server takes the cancellation."""
+        future = handle.cancel_goal_async()
+        wait_for(future.done, "an answer to the cancellation")
+        return bool(future.result().goals_canceling)
+
+    def call(self, kind: Any, name: str, request: Any = None) -> Any:
+        """The answer of a service; a relative name is in the arm's namespace."""
+        client = self.node.create_client(kind, name if name.startswith("/") else f"{self.namespace}/{name}")
+        wait_for(client.service_is_ready, f"the service {name}")
+        future = client.call_async(kind.Request() if request is None else request)
+        wait_for(future.done, f"an answer of {name}")
+        self.node.destroy_client(client)
+        return future.result()
+
+    def trigger(self, name: str) -> Any:
+        """The answer of a std_srvs/Trigger."""
+        from std_srvs.srv import Trigger
+
+        return self.call(Trigger, name)
+
+    def change_state(self, transition: int) -> bool:
+        """Whether a lifecycle transition succeeded."""
+        from lifecycle_msgs.srv import ChangeState
+
+        request = ChangeState.Request()
+        request.transition.id = transition
+        return bool(self.call(ChangeState, f"{self.controller}/change_state", request).success)
+
+    def set_parameters(self, values: Mapping[str, Any]) -> list[Any]:
+        """The results of setting parameters while the node runs."""
+        from rcl_interfaces.srv import SetParameters
+        from rclpy.parameter import Parameter
+
+        request = SetParameters.Request()
+        request.parameters = [Parameter(name, value=v).to_parameter_msg() for name, v in values.items()]
+        return list(self.call(SetParameters, f"{self.controller}/set_parameters", request).results)
+
+
+def largest_step(samples: Sequence[Sample]) -> float:
+    """The largest motion of any joint from one sample to the next."""
+    positions = np.array([s.position for s in samples])
+    return float(np.abs(np.diff(positions, axis=0)).max())
