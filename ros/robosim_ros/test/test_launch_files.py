@@ -1,0 +1,103 @@
+"""Launch files and parameter files: every executable, parameter, file and argument that they name exists and is valid."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from pathlib import Path
+
+import pytest
+import yaml
+
+PACKAGE = Path(__file__).resolve().parent.parent
+LAUNCH_FILES = sorted(path.name for path in (PACKAGE / "launch").iterdir())
+
+
+def combinations(launch_file):
+    """All values of the arguments that have choices, in all combinations; the others keep their defaults."""
+    choices = {name: o["choices"] for name, o in launch_file.arguments.items() if "choices" in o}
+    for values in itertools.product(*choices.values()):
+        yield dict(zip(choices, values, strict=True))
+
+
+@pytest.fixture(params=LAUNCH_FILES)
+def launch_file(request, launch_files):
+    return launch_files[request.param]
+
+
+def test_both_are_there():
+    assert LAUNCH_FILES == ["ur_real.launch.py", "ur_simulated.launch.py"]
+
+
+def test_arguments_are_declared_used_and_described(launch_file):
+    used = {call.args[0] for call in launch_file.calls("LaunchConfiguration")}
+    assert used == set(launch_file.arguments)
+    for name, options in launch_file.arguments.items():
+        assert len(options["description"]) > 10, name
+        assert isinstance(options["default_value"], str) or options["default_value"].kind, name
+        if "choices" in options:
+            assert options["default_value"] in options["choices"], name
+
+
+def test_nodes_of_this_package_exist_and_take_the_parameters(launch_file):
+    count = 0
+    for arguments in combinations(launch_file):
+        for node in launch_file.starts(**arguments):
+            if node.package != PACKAGE.name:
+                continue
+            known = {p.name: p for p in importlib.import_module(f"robosim.ros.{node.executable}").PARAMETERS}
+            for name, value in node.parameters.items():
+                if name == "use_sim_time":
+                    assert isinstance(value, bool)
+                    continue
+                assert name in known, (
+                    f"{launch_file.path.name} {arguments}: {node.executable} has no {name!r}"
+                )
+                known[name].check(value)
+            count += 1
+    assert count
+
+
+def test_files_exist(launch_file):
+    for arguments in combinations(launch_file):
+        for node in launch_file.starts(**arguments):
+            assert all(file.is_file() for file in node.files), node.files
+            for argument in node.arguments:
+                assert not argument.startswith(str(PACKAGE)) or Path(argument).is_file(), argument
+
+
+def test_every_section_of_every_parameter_file_belongs_to_a_node(launch_files):
+    used: dict[Path, set[str]] = {}
+    for launch_file in launch_files.values():
+        for arguments in combinations(launch_file):
+            for node in launch_file.starts(**arguments):
+                for file in node.files:
+                    used.setdefault(file, set()).add(node.name or node.executable)
+    for file in (PACKAGE / "config").glob("*.yaml"):
+        assert file in used, f"{file.name} is used by no launch file"
+        for section in yaml.safe_load(file.read_text(encoding="utf-8")):
+            assert section == "/**" or section.removeprefix("/**/") in used[file], (
+                f"{file.name}: no node has {section!r}"
+            )
+
+
+def test_packages_that_are_named_are_dependencies(launch_files):
+    manifest = (PACKAGE / "package.xml").read_text(encoding="utf-8")
+    for launch_file in launch_files.values():
+        named = {call.options["package"] for call in launch_file.calls("Node")}
+        named |= {call.args[0] for call in launch_file.calls("FindPackageShare")}
+        for package in named - {PACKAGE.name}:
+            assert f">{package}</exec_depend>" in manifest, f"package.xml lacks {package}"
+
+
+def test_launch_takes_them():
+    """ROS's own launch, which no wheel has: this runs where ROS 2 is installed."""
+    launch = pytest.importorskip(
+        "launch", reason="launch is not installed: stand-ins of it have read the files"
+    )
+    sources = importlib.import_module("launch.launch_description_sources")
+    for name in LAUNCH_FILES:
+        path = str(PACKAGE / "launch" / name)
+        assert isinstance(
+            sources.get_launch_description_from_python_launch_file(path), launch.LaunchDescription
+        )
