@@ -1,7 +1,7 @@
 """Reads launch files without ROS's launch: stand-ins of the API that these files use record what is asked for.
 
-What this can tell: every name in a launch file (executables, parameters, files, arguments) and every value. What it cannot: that
-launch itself takes the files. Where launch is installed, test_launch_files.py loads them with it, too.
+What this can tell: every name in a launch file (executables, parameters, files, arguments) and every value. What it
+cannot: that launch itself takes the files. Where launch is installed, test_launch_files.py loads them with it, too.
 """
 
 from __future__ import annotations
@@ -46,17 +46,20 @@ class Call:
     options: dict[str, Any]
 
     def walk(self) -> Iterator[Call]:
-        """This one and all within."""
+        """This one and all within, in the order of the text."""
         yield self
-        pending: list[Any] = [self.args, self.options]
-        while pending:
-            thing = pending.pop()
-            if isinstance(thing, Call):
-                yield from thing.walk()
-            elif isinstance(thing, dict):
-                pending += [*thing.keys(), *thing.values()]
-            elif isinstance(thing, (list, tuple)):
-                pending += thing
+        for thing in (*self.args, *self.options.values()):
+            yield from _calls_in(thing)
+
+
+def _calls_in(thing: Any) -> Iterator[Call]:
+    if isinstance(thing, Call):
+        yield from thing.walk()
+    elif isinstance(thing, dict):
+        yield from _calls_in([*thing.keys(), *thing.values()])
+    elif isinstance(thing, (list, tuple)):
+        for part in thing:
+            yield from _calls_in(part)
 
 
 @dataclass

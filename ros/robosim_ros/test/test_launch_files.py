@@ -1,4 +1,4 @@
-"""Launch files and parameter files: every executable, parameter, file and argument that they name exists and is valid."""
+"""Launch files and parameter files: each executable, parameter, file and argument in them exists and is valid."""
 
 from __future__ import annotations
 
