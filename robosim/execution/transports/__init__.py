@@ -33,7 +33,8 @@ class Transport(Protocol):
         Args:
             model: the robot that is to move.
             joint_names: the joints that the plan moves.
-            options: what `add_arguments` declared.
+            options: what `add_arguments` declared; where the caller has a plan, its first positions also, by joint
+                name, as `plan_start`.
 
         Raises:
             MissingDependencyError: a package is not installed; the message says how to get it.
