@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from robosim.cli.options import Subparsers
     from robosim.execution.streaming import Progress, StreamReport
-    from robosim.execution.transports import Transport
     from robosim.model import Model
     from robosim.trajectory import Trajectory, TrajectoryLimits
 
@@ -26,7 +25,7 @@ limit, and ends at rest; controller, program and safety mode are in order as far
 
 examples:
   robosim stream plan.json --plot tracking.png
-  robosim stream plan.json --tracking dynamics --mode setpoints --rate 500 --record tracking.csv
+  robosim stream plan.json --mode setpoints --rate 500 --real-time --record tracking.csv
   robosim stream plan.json --to ros2
 """
 

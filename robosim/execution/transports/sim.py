@@ -24,12 +24,12 @@ class SimTransport:
     def add_arguments(self, parser: argparse._ActionsContainer) -> None:
         """Add the simulated arm's options."""
         parser.add_argument(
-            "--tracking", choices=("ideal", "dynamics"), default="ideal",
-            help="it is where it is commanded, or has the engine's dynamics under PD control (default: %(default)s)",
+            "--tracking", choices=("ideal", "dynamics"), default="dynamics",
+            help="it is exactly where it is commanded, or has the engine's dynamics under PD control (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--feedforward", choices=("none", "gravity", "inverse_dynamics"), default="gravity",
-            help="what its drives know beforehand, with --tracking dynamics (default: %(default)s)",
+            help="what its drives know beforehand, unless ideal (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--sim-rate", metavar="HZ", type=float, default=500.0,
@@ -63,7 +63,7 @@ class SimTransport:
 
         if not 0 < options.speed_scaling <= 1:
             raise ExecutionError(
-                f"--speed-scaling is {options.speed_scaling:g}; it must be above 0, at which nothing moves, and at most 1"
+                f"--speed-scaling is {options.speed_scaling:g}; it must be above 0, where nothing moves, to 1"
             )
         arm = SimulatedArm(
             model,
