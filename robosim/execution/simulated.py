@@ -219,10 +219,9 @@ class SimulatedArm:
         if why:
             return
         self._spread = 1 if self._setpoint is None else max(1, self._age)
-        # Copies: a caller may use its message again.
-        position, velocity = np.array(setpoint.position, dtype=float), setpoint.velocity
-        self._setpoint = Setpoint(position, None if velocity is None else np.array(velocity, dtype=float))
-        self._age = 0
+        # Copies: a caller may use its arrays again.
+        velocity = None if setpoint.velocity is None else setpoint.velocity.copy()
+        self._setpoint, self._age = Setpoint(setpoint.position.copy(), velocity), 0
 
     def stop(self) -> None:
         """Give up goal or stream and hold."""
@@ -409,19 +408,14 @@ class SimulatedArm:
             return hindrance
         if self.executor.goal is not None:
             return "a trajectory is being followed; stop it first"
-        for name in ("position", "velocity"):
-            values = getattr(setpoint, name)
-            if values is None and name == "velocity":
+        for name, values in (("position", setpoint.position), ("velocity", setpoint.velocity)):
+            if values is None:
                 continue
-            try:
-                array = np.asarray(values, dtype=float)
-            except (TypeError, ValueError):
-                return f"{name} {values!r:.80} is not an array of numbers"
-            if array.shape != self._zeros.shape:
-                return f"{name} has shape {array.shape}; expected {self._zeros.shape}"
-            if not np.isfinite(array).all():
-                i = int(np.argmin(np.isfinite(array)))
-                return f"{name} of {self.joint_names[i]} is {array[i]}"
+            if values.shape != self._zeros.shape:
+                return f"{name} has shape {values.shape}; expected {self._zeros.shape}"
+            if not np.isfinite(values).all():
+                i = int(np.argmin(np.isfinite(values)))
+                return f"{name} of {self.joint_names[i]} is {values[i]}"
         return ""
 
     def _tell_once(self, what: str, text: str) -> None:

@@ -25,7 +25,7 @@ class SimTransport:
         """Add the simulated arm's options."""
         parser.add_argument(
             "--tracking", choices=("ideal", "dynamics"), default="dynamics",
-            help="it is exactly where it is commanded, or has the engine's dynamics under PD control (default: %(default)s)",
+            help="it is where it is commanded, or has the engine's dynamics under PD control (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--feedforward", choices=("none", "gravity", "inverse_dynamics"), default="gravity",
