@@ -52,7 +52,11 @@ def arms(tmp_path_factory):
             "namespace": "/left",
             "remap": {"joint_states": "states"},
         },
-        "gripper": {"params": {"robot": "ur5_gripper", "rate": 100.0}, "namespace": "/gripper"},
+        # Its links have the same names as those of the first: /tf, which has no namespace, is for one of them.
+        "gripper": {
+            "params": {"robot": "ur5_gripper", "rate": 100.0, "publish_tf": False},
+            "namespace": "/gripper",
+        },
     }
     with running_arms(tmp_path_factory.mktemp("arms"), kinds) as running:
         yield running
