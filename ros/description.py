@@ -18,9 +18,9 @@ from robosim.model import Model
 from robosim.urdf import load_robot
 from robosim.urdf.joint_limits import read_joint_limits
 from robosim.urdf.packages import resolve
-from robosim.urdf.source import open_source
+from robosim.urdf.source import Source, open_source
 
-__all__ = ["Description", "describe"]
+__all__ = ["Description", "describe", "joint_limits", "srdf_text", "urdf_text"]
 
 _MAX_SRDF_BYTES = 16 * 2**20
 
@@ -82,27 +82,36 @@ def describe(
         RobosimError: as `robosim.load_robot`.
     """
     source = open_source(robot, package_dirs=package_dirs, xacro_args=xacro_args)
-    root = parse_xml(source.data, file=source.file, error=UrdfError)
-    _absolute_meshes(root, source.folder)
-    _prefix(root, tf_prefix)
-    urdf = _text(root)
-    srdf = ""
-    if source.srdf is not None:
-        data = read_file(source.srdf, max_bytes=_MAX_SRDF_BYTES)
-        semantics = parse_xml(data, file=str(source.srdf), error=SrdfError)
-        _prefix(semantics, tf_prefix)
-        srdf = _text(semantics)
-    limits: Path | dict[str, Any] | None = source.joint_limits
-    if source.joint_limits is not None and tf_prefix:
-        limits = _prefixed_limits(source.joint_limits, tf_prefix)
+    urdf = urdf_text(source, tf_prefix)
+    srdf = "" if source.srdf is None else srdf_text(source.srdf, tf_prefix)
     model = load_robot(
         urdf,
         srdf=srdf or False,
-        joint_limits=limits if limits is not None else False,
+        joint_limits=False if source.joint_limits is None else joint_limits(source.joint_limits, tf_prefix),
         package_dirs=package_dirs,
         visuals=False,
     )
     return Description(model, urdf, srdf)
+
+
+def urdf_text(source: Source, tf_prefix: str = "") -> str:
+    """The URDF of an opened robot, its mesh paths absolute, its names with their prefix; UrdfError if it is none."""
+    root = parse_xml(source.data, file=source.file, error=UrdfError)
+    _absolute_meshes(root, source.folder)
+    _prefix(root, tf_prefix)
+    return _text(root)
+
+
+def srdf_text(file: Path, tf_prefix: str = "") -> str:
+    """The SRDF of a file, its names with their prefix. Raises FileError or SrdfError."""
+    root = parse_xml(read_file(file, max_bytes=_MAX_SRDF_BYTES), file=str(file), error=SrdfError)
+    _prefix(root, tf_prefix)
+    return _text(root)
+
+
+def joint_limits(file: Path, tf_prefix: str = "") -> Path | dict[str, Any]:
+    """A joint_limits.yaml for joints with the prefix: the file itself where there is none."""
+    return _prefixed_limits(file, tf_prefix) if tf_prefix else file
 
 
 def _text(root: Any) -> str:

@@ -1,0 +1,7 @@
+"""`python -m robosim.ros.planner`."""
+
+import sys
+
+from robosim.ros.planner import main
+
+sys.exit(main())

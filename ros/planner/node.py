@@ -1,0 +1,319 @@
+"""The ROS node of the planner; `robosim.ros.planner` describes it. Needs rclpy."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import traceback
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.node import Node
+from rclpy.task import Future
+from robosim_msgs.action import PlanMotion as PlanMotionAction
+from robosim_msgs.srv import PlanMotion as PlanMotionService
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory
+from visualization_msgs.msg import MarkerArray
+
+from robosim.errors import RobosimError
+from robosim.ros.diagnostics import Diagnostics, Level, Report
+from robosim.ros.messages import joint_trajectory_message, seconds_of
+from robosim.ros.names import JOINT_STATES, ROBOT_DESCRIPTION, ROBOT_DESCRIPTION_SEMANTIC
+from robosim.ros.parameters import declare
+from robosim.ros.planner import messages
+from robosim.ros.planner.codes import ErrorCode
+from robosim.ros.planner.display import Mark, plan_marks, scene_marks
+from robosim.ros.planner.jobs import Job, Worker
+from robosim.ros.planner.joint_states import JointStates
+from robosim.ros.planner.parameters import PARAMETERS
+from robosim.ros.planner.planning import Answer, plan_motion
+from robosim.ros.planner.request import MotionRequest, Settings
+from robosim.ros.planner.robot import RobotOptions, load
+from robosim.ros.planner.surroundings import Surroundings
+from robosim.ros.qos import EVENTS, LATCHED
+
+if TYPE_CHECKING:
+    from robosim.model import Model
+    from robosim.scene import Scene
+
+__all__ = ["PlannerNode"]
+
+Feedback = Callable[[str, float], None]
+
+
+class PlannerNode(Node):
+    """See `robosim.ros.planner`.
+
+    Threads: rclpy's takes in states, scenes and requests, and never waits for a plan; the worker's loads robots,
+    plans, and executes, one after the other.
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__("planner", **arguments)
+        self._values = declare(self, PARAMETERS)
+        self._robot_options = RobotOptions(
+            **{f.name: getattr(self._values, f.name) for f in dataclasses.fields(RobotOptions)}
+        )
+        self._states = JointStates()
+        self._surroundings = Surroundings(self._values.scene, self._values.tf_prefix)
+        self._description, self._semantic = "", ""
+        self._model: Model | None = None
+        self._no_model = "no robot description has arrived on robot_description, and 'robot' names none"
+        self._plan_marks: list[Mark] = []
+        self._counts = {"plans": 0, "failures": 0}
+        self._last = ""
+        self._worker = Worker("planning")
+        self._undelivered = 0
+        self._closing = False
+
+        self._trajectory = self.create_publisher(JointTrajectory, "~/trajectory", LATCHED)
+        self._markers = self.create_publisher(MarkerArray, "~/markers", LATCHED)
+        self._display = self._display_publisher()
+
+        self.create_subscription(JointState, JOINT_STATES, self._on_joint_states, EVENTS)
+        self.create_subscription(String, "~/scene", self._on_scene, LATCHED)
+        if self._robot_options.robot:
+            self._reload()
+        else:
+            self.create_subscription(String, ROBOT_DESCRIPTION, self._on_description, LATCHED)
+            self.create_subscription(String, ROBOT_DESCRIPTION_SEMANTIC, self._on_semantic, LATCHED)
+
+        # A request that is being worked on must not keep others, and everything else, from being served.
+        waits = ReentrantCallbackGroup()
+        self.create_service(PlanMotionService, "~/plan", self._on_service, callback_group=waits)
+        self._jobs: dict[bytes, Job[Answer]] = {}
+        self._action = ActionServer(
+            self,
+            PlanMotionAction,
+            "~/plan_motion",
+            self._on_goal,
+            goal_callback=lambda request: GoalResponse.ACCEPT,
+            cancel_callback=self._on_cancel,
+            callback_group=waits,
+        )
+        self._diagnostics = Diagnostics(self, "robosim")
+        self._diagnostics.add("planning", self._report)
+
+    def _display_publisher(self) -> Any:
+        """Of moveit_msgs/DisplayTrajectory, or None where MoveIt's messages are not installed."""
+        try:
+            from moveit_msgs.msg import DisplayTrajectory
+        except ImportError:
+            return None
+        return self.create_publisher(DisplayTrajectory, "display_planned_path", LATCHED)
+
+    def close(self) -> None:
+        """Stop what goes on, and answer everybody who waits."""
+        self._closing = True
+        self._worker.close()
+        deadline = time.monotonic() + 1.0
+        while self._undelivered and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def destroy_node(self) -> None:
+        """Let go of the action server first, which rclpy does not."""
+        self._action.destroy()
+        super().destroy_node()
+
+    # What arrives
+
+    def _seconds(self) -> float:
+        return float(self.get_clock().now().nanoseconds) * 1e-9
+
+    def _on_joint_states(self, message: Any) -> None:
+        wrong = self._states.update(
+            message.name,
+            message.position,
+            message.velocity,
+            received=self._seconds(),
+            stamp=seconds_of(message.header.stamp),
+        )
+        if wrong:
+            self.get_logger().warning(wrong, throttle_duration_sec=5.0)
+
+    def _on_scene(self, message: Any) -> None:
+        try:
+            scene = self._surroundings.update(message.data)
+        except RobosimError as error:
+            self.get_logger().error(f"~/scene: {error}")
+            return
+        self.get_logger().info("~/scene: " + ("none any more" if scene is None else f"{scene!r}"))
+        self._worker.submit(Job(lambda job: self._show(), lambda: None))
+
+    def _on_description(self, message: Any) -> None:
+        if message.data != self._description:
+            self._description = message.data
+            self._reload()
+
+    def _on_semantic(self, message: Any) -> None:
+        if message.data != self._semantic:
+            self._semantic = message.data
+            if self._description:
+                self._reload()
+
+    def _reload(self) -> None:
+        description, semantic = self._description, self._semantic
+
+        def do(job: Job[None]) -> None:
+            self._model = None
+            try:
+                self._model = load(self._robot_options, description, semantic)
+            except RobosimError as error:
+                self._no_model = f"the robot description cannot be used: {error}"
+                self.get_logger().error(self._no_model)
+                return
+            self.get_logger().info(f"robot: {self._model!r}")
+            for warning in self._model.warnings:
+                self.get_logger().warning(warning)
+            self._show()
+
+        self._worker.submit(Job(do, lambda: None))
+
+    # What is asked for
+
+    async def _on_service(self, request: Any, response: Any) -> Any:
+        response.response = await self._answer(self._doing(request.request))
+        return response
+
+    async def _on_goal(self, goal: Any) -> Any:
+        def feedback(stage: str, fraction: float) -> None:
+            goal.publish_feedback(PlanMotionAction.Feedback(stage=stage, fraction=fraction))
+
+        response = await self._answer(self._doing(goal.request.request, feedback), goal, feedback)
+        if response.error_code == ErrorCode.SUCCESS:
+            goal.succeed()
+        elif response.error_code == ErrorCode.PREEMPTED and goal.is_cancel_requested:
+            goal.canceled()
+        else:
+            goal.abort()
+        return PlanMotionAction.Result(response=response)
+
+    def _on_cancel(self, goal: Any) -> Any:
+        if job := self._jobs.get(bytes(goal.goal_id.uuid)):
+            job.cancel()
+        return CancelResponse.ACCEPT
+
+    async def _answer(
+        self, do: Callable[[Job[Answer]], Answer], goal: Any = None, feedback: Feedback | None = None
+    ) -> Any:
+        """The response, when the worker has done it. Meanwhile the node's thread serves others."""
+        done = Future()
+
+        def wake() -> None:
+            done.set_result(None)
+            if self.executor is not None:  # up to Jazzy, a future does not wake it for who awaits
+                self.executor.wake()
+
+        job = Job(do, self._refused, wake)
+        key = None if goal is None else bytes(goal.goal_id.uuid)
+        if key is not None:
+            self._jobs[key] = job
+        if goal is not None and goal.is_cancel_requested:  # since it was accepted
+            job.cancel()
+        self._undelivered += 1
+        try:
+            if self._worker.busy and feedback is not None:
+                feedback("waiting", 0.0)
+            self._worker.submit(job)
+            await done
+            return messages.response(job.result())
+        finally:
+            self._undelivered -= 1
+            if key is not None:
+                del self._jobs[key]
+
+    def _doing(self, request: Any, feedback: Feedback | None = None) -> Callable[[Job[Answer]], Answer]:
+        """What the worker does for a request."""
+
+        def do(job: Job[Answer]) -> Answer:
+            try:
+                answer = self._plan(messages.motion_request(request), job, feedback)
+            except Exception as error:
+                self.get_logger().error(traceback.format_exc())
+                answer = Answer(
+                    ErrorCode.FAILURE, f"a defect in robosim: {type(error).__name__}: {error}; see the log"
+                )
+            self._note(answer)
+            return answer
+
+        return do
+
+    def _refused(self) -> Answer:
+        """To a request that was never begun with."""
+        if self._closing:
+            return Answer(ErrorCode.ABORT, "the planner is shutting down")
+        return Answer(ErrorCode.PREEMPTED, "cancelled while waiting for an earlier request")
+
+    # What the worker does
+
+    def _plan(self, request: MotionRequest, job: Job[Answer], feedback: Feedback | None) -> Answer:
+        model = self._model
+        if model is None:
+            return Answer(ErrorCode.INVALID_ROBOT_STATE, self._no_model)
+        settings = Settings(**{f.name: getattr(self._values, f.name) for f in dataclasses.fields(Settings)})
+        allowed = request.allowed_planning_time or settings.allowed_planning_time
+        begin = time.perf_counter()
+
+        def progress(stage: str) -> None:
+            if feedback is not None:
+                feedback(stage, min((time.perf_counter() - begin) / allowed, 1.0))
+
+        own: list[Scene | None] = []
+
+        def scene_now() -> Scene | None:
+            if not own:
+                own.append(self._surroundings.of_request(request, model))
+            return self._surroundings.now(model) if own[0] is None else own[0]
+
+        answer = plan_motion(
+            request, model, scene_now, self._states, settings,
+            clock=self._seconds, progress=progress, stop=job.cancelled,
+        )  # fmt: skip
+        if answer.trajectory is not None:  # whoever asked has the answer first
+            self._worker.submit(Job(lambda job: self._show_plan(answer, model), lambda: None))
+        return answer
+
+    def _note(self, answer: Answer) -> None:
+        self._counts["plans" if answer.ok else "failures"] += 1
+        self._last = f"{answer.code.name} {answer.message}".strip()
+        if answer.ok and answer.result is not None:
+            self.get_logger().info(f"{answer.result!r}")
+        else:
+            self.get_logger().warning(self._last)
+
+    def _show_plan(self, answer: Answer, model: Model) -> None:
+        assert answer.result is not None
+        assert answer.trajectory is not None
+        self._trajectory.publish(joint_trajectory_message(answer.trajectory))
+        if self._display is not None:
+            self._display.publish(messages.display_trajectory(answer, model))
+        self._plan_marks = plan_marks(model, answer.result, answer.scene)
+        self._publish_marks(model, answer.scene)
+
+    def _show(self) -> None:
+        """Show the node's scene anew; the last plan stays."""
+        model = self._model
+        if model is not None:
+            try:
+                self._publish_marks(model, self._surroundings.now(model))
+            except RobosimError as error:
+                self.get_logger().error(f"scene: {error}")
+
+    def _publish_marks(self, model: Model, scene: Scene | None) -> None:
+        marks = [*scene_marks(scene), *self._plan_marks]
+        self._markers.publish(messages.marker_array(marks, model.root_link))
+
+    def _report(self) -> Report:
+        values: dict[str, object] = {**self._counts, "waiting": self._worker.waiting, "last": self._last}
+        model = self._model
+        if model is None:
+            return Report(Level.WARN, self._no_model, values)
+        age = self._states.age(model.position_names, self._seconds())
+        values |= {"robot": model.name, "oldest joint state [s]": f"{age:.3f}"}
+        if age > self._values.state_timeout:
+            return Report(Level.WARN, "the present state is not known", values)
+        return Report(Level.OK, "ready", values)

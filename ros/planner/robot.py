@@ -1,0 +1,80 @@
+"""The robot that is planned for: from a description that arrives, or from a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from robosim.errors import FileError
+from robosim.ros.description import joint_limits, srdf_text, urdf_text
+from robosim.urdf import bundled_robots, load_robot
+from robosim.urdf.source import open_source
+
+if TYPE_CHECKING:
+    from robosim.model import Model
+
+__all__ = ["RobotOptions", "load"]
+
+
+@dataclass(frozen=True)
+class RobotOptions:
+    """How a description is read; what the node's parameters of these names say.
+
+    Attributes:
+        robot: a bundled robot or a file, taken instead of what arrives; empty for what arrives.
+        srdf: a bundled robot, whose SRDF it is, or a file; empty for what arrives or lies beside the robot's file.
+        joint_limits: likewise of the limits of acceleration, which a URDF does not have.
+        tf_prefix: put before the names in these three.
+        package_dirs: where package:// looks first.
+    """
+
+    robot: str = ""
+    srdf: str = ""
+    joint_limits: str = ""
+    tf_prefix: str = ""
+    package_dirs: tuple[str, ...] = ()
+
+
+def load(options: RobotOptions, description: str = "", semantic: str = "") -> Model:
+    """The robot.
+
+    Args:
+        options: how.
+        description: URDF text, used unless the options name a robot.
+        semantic: SRDF text, used unless the options name one.
+
+    Raises:
+        RobosimError: something cannot be read; says what, with file and line.
+    """
+    srdf_file = _beside(options.srdf, ".srdf")
+    limits_file = _beside(options.joint_limits, "joint_limits.yaml")
+    if options.robot:
+        source = open_source(options.robot, package_dirs=options.package_dirs)
+        description = urdf_text(source, options.tf_prefix)
+        srdf_file, limits_file = srdf_file or source.srdf, limits_file or source.joint_limits
+    if srdf_file is not None:
+        semantic = srdf_text(srdf_file, options.tf_prefix)
+    return load_robot(
+        description,
+        package_dirs=options.package_dirs,
+        srdf=semantic or False,
+        joint_limits=False if limits_file is None else joint_limits(limits_file, options.tf_prefix),
+        visuals=False,
+    )
+
+
+def _beside(name: str, ending: str) -> Path | None:
+    """The file of a bundled robot that ends so, or the file of this name; None for an empty name."""
+    if not name:
+        return None
+    if name not in bundled_robots():
+        if not Path(name).suffix:
+            raise FileError(
+                f"there is no bundled robot {name!r}; there are {', '.join(bundled_robots())}. "
+                "A file needs its suffix"
+            )
+        return Path(name)
+    folder = Path(str(resources.files("robosim.robots") / name))
+    return folder / (f"{name}{ending}" if ending.startswith(".") else ending)
