@@ -11,6 +11,7 @@ from __future__ import annotations
 from os import PathLike, fspath
 
 __all__ = [
+    "BagError",
     "ExecutionError",
     "FileError",
     "GeometryError",
@@ -87,6 +88,10 @@ class PlanningError(RobosimError, ValueError):
 
 class ExecutionError(RobosimError, ValueError):
     """An arm, or what is asked of one, is not valid. A goal that an arm refuses gives a Rejection, not an error."""
+
+
+class BagError(RobosimError, ValueError):
+    """A recording (rosbag2) is malformed, or does not hold what is asked of it."""
 
 
 class MissingDependencyError(RobosimError, ImportError):

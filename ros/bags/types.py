@@ -1,0 +1,47 @@
+"""The message types that recordings hold, from rosbags: their definitions, and their messages to bytes and back."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from robosim.errors import MissingDependencyError
+
+__all__ = [
+    "FLOAT64",
+    "FLOAT64_MULTI_ARRAY",
+    "JOINT_STATE",
+    "JOINT_TRAJECTORY",
+    "STRING",
+    "types",
+]
+
+JOINT_STATE = "sensor_msgs/msg/JointState"
+JOINT_TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
+FLOAT64 = "std_msgs/msg/Float64"
+FLOAT64_MULTI_ARRAY = "std_msgs/msg/Float64MultiArray"
+STRING = "std_msgs/msg/String"
+
+# Types outside ROS 2's common interfaces; constants take no part in what is sent or in the type's hash.
+_EXTRA = {
+    "ur_dashboard_msgs/msg/SafetyMode": "uint8 mode",
+    "ur_dashboard_msgs/msg/RobotMode": "int8 mode",
+}
+
+
+@cache
+def types() -> Any:
+    """rosbags' store of ROS 2's common interfaces, the same in Humble and Jazzy as far as they are used here.
+
+    Raises MissingDependencyError without rosbags.
+    """
+    try:
+        from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"recordings need rosbags ({error}): pip install 'robosim[bag]'"
+        ) from None
+    store = get_typestore(Stores.ROS2_JAZZY)
+    for name, text in _EXTRA.items():
+        store.register(get_types_from_msg(text, name))
+    return store
