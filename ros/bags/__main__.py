@@ -21,9 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--plan", metavar="FILE", help="the plan that was followed; prints each joint's error"
     )
-    parser.add_argument(
-        "--start", type=float, metavar="SECONDS", help="when it began (default: found in the recording)"
-    )
+    parser.add_argument("--start", type=float, metavar="SECONDS", help="when it began (default: as found)")
     parser.add_argument(
         "--tf-prefix", default="", metavar="TEXT", help="what the recorded joints' names begin with"
     )

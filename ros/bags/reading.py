@@ -30,7 +30,8 @@ Array = NDArray[np.float64]
 _SAME_CLOCK = 10**9
 
 
-class Topic(NamedTuple):
+@dataclass(frozen=True)
+class Topic:
     """What was recorded of a topic: its type, how many messages, the first and the last [ns]."""
 
     type: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,7 @@ from robosim.ros.messages import nanoseconds, set_time
 __all__ = ["BagWriter"]
 
 # rosbag2's metadata in the form that Humble reads, and all later ones too.
-_VERSION = 8
+_VERSION: Final = 8
 
 
 class BagWriter:
@@ -87,7 +87,7 @@ class BagWriter:
         if not 0 <= time_ns < 2**63:
             raise BagError(f"a time of {time_ns} ns cannot be recorded", file=self.path)
         try:
-            self._writer.write(self._connections[topic, type_], time_ns, data)
+            self._writer.write(self._connections[topic, type_], int(time_ns), data)
         except OSError as error:
             raise FileError(f"cannot be written: {error.strerror or error}", file=self.partial) from None
         self.counts[topic] += 1
