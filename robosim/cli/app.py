@@ -2,7 +2,7 @@
 
     0    done
     2    bad input: one line `robosim: error: ...` on stderr, no traceback unless --debug
-    3    no plan
+    3    no plan; the arm refused or did not arrive
     130  interrupted (Ctrl-C)
     141  the reader of our output closed the pipe
 
@@ -17,7 +17,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from robosim.cli import check, inspect, listing, plan, render, view
+from robosim.cli import check, inspect, listing, plan, render, stream, view
 from robosim.cli.output import forgiving_streams, printable
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 EXIT_DONE, EXIT_BAD_INPUT, EXIT_NO_PLAN, EXIT_INTERRUPTED, EXIT_PIPE = 0, 2, 3, 130, 141
 
-_COMMANDS = (plan, inspect, view, render, check, listing)
+_COMMANDS = (plan, stream, inspect, view, render, check, listing)
 # A list of numbers that begins with a minus sign, which argparse would take for an option.
 _NUMBERS = re.compile(r"-[0-9.][-+0-9.eE]*(,[-+0-9.eE]+)*,?")
 
@@ -37,11 +37,13 @@ class _Parser(argparse.ArgumentParser):
         self.exit(EXIT_BAD_INPUT, f"robosim: error: {message}; see `{self.prog} --help`\n")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command, with one subparser for each subcommand."""
+def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The parser of the whole command, with one subparser for each subcommand. `arguments` are those to come: only
+    where they name `stream` are the transports asked for their options, which takes time.
+    """
     parser = _Parser(
         prog="robosim",
-        description="Plan robot motions, look at them, and look into robot descriptions.",
+        description="Plan robot motions, have arms follow them, look at them, and look into robot descriptions.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
@@ -49,6 +51,8 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
     for command in _COMMANDS:
         command.add_parsers(commands)
+    if "stream" in arguments:
+        stream.add_transports(commands.choices["stream"])
     return parser
 
 
@@ -88,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    parser = build_parser()
+    parser = build_parser(arguments)
     try:
         # A leading space tells argparse that this is a value; number parsers ignore it.
         args = parser.parse_args([f" {a}" if _NUMBERS.fullmatch(a) else a for a in arguments])

@@ -21,6 +21,11 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "robot", metavar="ROBOT", help="a bundled robot (see `robosim robots`), or a URDF or xacro file"
     )
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """How to read a robot."""
     group = parser.add_argument_group("reading the robot")
     group.add_argument("--srdf", metavar="FILE", help="groups, named states and disabled collision pairs")
     group.add_argument("--joint-limits", metavar="FILE", help="MoveIt's joint_limits.yaml")

@@ -26,6 +26,7 @@ class Guard:
 
     Attributes:
         position: (n,) what was let through last.
+        behind: for how many periods on end it has not let through all the way that was wanted.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class Guard:
         self._names = tuple(joint_names)
         self._lower, self._upper, self._speed = lower, upper, speed
         self.position: Array = position.copy()
+        self.behind = 0
 
     def pass_on(self, wanted: Array, period: float, scaling: float = 1.0) -> tuple[Array, str]:
         """(n,) the position that the arm is given for `wanted`, and what was changed and why ("" if nothing).
@@ -44,16 +46,16 @@ class Guard:
             scaling: of the greatest speed, 0 to 1.
         """
         if not np.isfinite(wanted).all():
-            i = int(np.argmin(np.isfinite(wanted)))
+            i, self.behind = int(np.argmin(np.isfinite(wanted))), 0
             return self.position, f"position {wanted[i]} of {self._names[i]} is refused; holding"
         last = self.position
         reach = self._speed * (period * scaling) if scaling > 0 else np.zeros_like(last)
         # What a step is off by rounding at the limit counts as within it.
         within = np.minimum(np.maximum(wanted, self._lower), self._upper)
         self.position = np.minimum(np.maximum(within, last - reach), last + reach)
-        if (np.abs(wanted - within) <= _TELL).all() and (
-            np.abs(within - self.position) <= _TELL + _TELL_SHARE * reach
-        ).all():
+        short = bool((np.abs(within - self.position) > _TELL + _TELL_SHARE * reach).any())
+        self.behind = self.behind + 1 if short else 0
+        if not short and (np.abs(wanted - within) <= _TELL).all():
             return self.position, ""
         return self.position, self._complaint(wanted, within, last, period, scaling)
 

@@ -57,6 +57,7 @@ def stream_setpoints(
                 arm.stop()
                 return "held", fault, time
             off = np.abs(watch.off(wanted))
+            recorder.add(tick.time, wanted, wanted, watch.position)
             worst = int(np.argmax(off))
             where = f"{plan.position_names[worst]} is {off[worst]:.6g} from"
             if not off[worst] <= tracking_error:
@@ -84,7 +85,6 @@ def stream_setpoints(
             wanted = plan.position(time)
             velocity = plan.velocity(time) * scaling
             arm.stream(Setpoint(wanted[order], velocity[order]))
-            recorder.add(tick.time, wanted, wanted, watch.position)
             report(tick.time, time, scaling, float(off[worst]))
         except KeyboardInterrupt:
             interrupts += 1

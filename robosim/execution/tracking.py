@@ -280,7 +280,8 @@ def _write_csv(tracking: Tracking) -> bytes:
     csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(_columns(tracking.joint_names))
     writer = csv.writer(out, lineterminator="\n")
     curves = np.stack([tracking.desired, tracking.commanded, tracking.actual], axis=2)
-    for t, row in zip(tracking.time.tolist(), curves.reshape(len(tracking), -1).tolist(), strict=True):
+    rows = curves.reshape(len(tracking), len(CURVES) * len(tracking.joint_names))
+    for t, row in zip(tracking.time.tolist(), rows.tolist(), strict=True):
         writer.writerow([repr(t), *("" if x != x else repr(x) for x in row)])
     return out.getvalue().encode()
 

@@ -63,7 +63,7 @@ class Stage:
         self.tips = tip_links(model)
         if trajectory is not None:
             self._columns = position_columns(model, trajectory)
-            for name, value in _positions_at_rest(trajectory).items():
+            for name, value in positions_at_rest(trajectory).items():
                 if name in model.position_names:
                     self.q_rest[model.position_names.index(name)] = value
 
@@ -123,7 +123,7 @@ def position_columns(model: Model, trajectory: Trajectory) -> list[int]:
     return [known[name] for name in trajectory.position_names]
 
 
-def _positions_at_rest(trajectory: Trajectory) -> dict[str, float]:
+def positions_at_rest(trajectory: Trajectory) -> dict[str, float]:
     """Positions of the joints that the trajectory does not move, as `planners.plan` notes them; a file may
     say anything.
     """

@@ -202,9 +202,7 @@ class _Running:
 
     def stop(self) -> None:
         """Hold for good; called from another thread than the executor's, which sends the last results."""
-        with self._lock:
-            self._arm.close()
-            self._server.notice()
+        self.switch(False)
         end = time.monotonic() + _PARTING
         while self._server.busy and time.monotonic() < end:
             time.sleep(0.005)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -21,13 +20,11 @@ from .harness.arm import (
     CANCELED,
     DEACTIVATE,
     SUCCEEDED,
-    ArmClient,
     largest_step,
+    log_since_now,
     point_to_point,
+    running_arms,
 )
-from .harness.client import spinning_node
-from .harness.domains import own_domain
-from .harness.processes import Process, environment, node_command
 from .harness.waiting import wait_for
 
 CONTROLLER = "/scaled_joint_trajectory_controller"
@@ -37,45 +34,26 @@ NS = 10**9
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory) -> Iterator[tuple[dict[str, Process], dict[str, ArmClient]]]:
-    """Three arms in one domain: a UR5e at 500 Hz as its driver names it, one as Humble has it, and a heavy one."""
-    folder = tmp_path_factory.mktemp("sim_arm")
+def arms(tmp_path_factory):
+    """A UR5e at 500 Hz as its driver names it, a UR5 at 125 Hz as Humble has it, and one with masses."""
     kinds = {
-        "jazzy": {"params": {"robot": "ur5e"}, "name": "scaled_joint_trajectory_controller"},
+        "jazzy": {"params": {"robot": "ur5e"}, "name": CONTROLLER[1:]},
         "humble": {"params": {"distribution": "humble"}, "namespace": "/humble"},
-        "heavy": {"params": {"tracking": "dynamics", "robot": "ur5"}, "namespace": "/heavy"},
+        "heavy": {"params": {"tracking": "dynamics"}, "namespace": "/heavy"},
     }
-    with own_domain() as domain:
-        variables = environment(domain, folder)
-        processes = {}
-        for kind, given in kinds.items():
-            command = node_command("sim_arm", folder=folder, **given)
-            processes[kind] = Process(kind, command, folder / f"{kind}.log", folder, variables)
-        try:
-            with pytest.MonkeyPatch.context() as patch:
-                for name, value in variables.items():
-                    patch.setenv(name, value)
-                with spinning_node("client", domain) as node:
-                    clients = {
-                        "jazzy": ArmClient(node, CONTROLLER),
-                        "humble": ArmClient(node, "/humble/sim_arm", "/humble/joint_states"),
-                        "heavy": ArmClient(node, "/heavy/sim_arm", "/heavy/joint_states"),
-                    }
-                    yield processes, clients
-        finally:
-            for process in processes.values():
-                process.kill()
-    for kind, process in processes.items():
-        assert "Traceback" not in process.output(), f"{kind}: {process.output()}"
+    with running_arms(tmp_path_factory.mktemp("arms"), kinds) as running:
+        yield running
 
 
 @pytest.fixture
-def arm(world, request) -> ArmClient:
-    """The UR5e; what its process said is shown when the test fails."""
-    client = world[1]["jazzy"]
-    before = len(world[0]["jazzy"].output())
-    client.said = lambda: world[0]["jazzy"].output()[before:]
-    return client
+def arm(arms):
+    return arms["jazzy"].client
+
+
+@pytest.fixture
+def said(arms):
+    """What the UR5e's process prints during the test."""
+    return log_since_now(arms["jazzy"].process)
 
 
 def trajectory(*points: JointTrajectoryPoint, joints=UR_JOINTS, stamp=0.0) -> JointTrajectory:
@@ -150,24 +128,22 @@ REJECTED = {
 
 
 @pytest.mark.parametrize("case", REJECTED)
-def test_an_invalid_goal_is_rejected_the_log_says_why_and_the_arm_stays(arm, case):
+def test_an_invalid_goal_is_rejected_the_log_says_why_and_the_arm_stays(arm, said, case):
     goal, word = REJECTED[case]
     before = arm.wait_still()
     assert not arm.offer(Goal(goal)).accepted
-    said = wait_for(
-        lambda: [line for line in arm.said().splitlines() if "goal rejected:" in line], "the reason"
-    )
+    said = wait_for(lambda: [line for line in said().splitlines() if "goal rejected:" in line], "the reason")
     assert word in said[0].split("goal rejected:")[1]
     arm.fresh(5)
     np.testing.assert_array_equal(arm.at(), before)
 
 
-def test_a_goal_in_the_past_is_rejected_and_one_in_the_future_arrives_in_time(arm):
+def test_a_goal_in_the_past_is_rejected_and_one_in_the_future_arrives_in_time(arm, said):
     now = arm.fresh().stamp
     goal = messages.goal_message(point_to_point(HOME, 0.5))
     messages.set_time(goal.trajectory.header.stamp, now - 10 * NS)
     assert not arm.offer(goal).accepted
-    wait_for(lambda: "before now" in arm.said(), "the reason")
+    wait_for(lambda: "before now" in said(), "the reason")
 
     # As in ros2_control the way to the first point begins at once, and takes until that point's time.
     target = arm.wait_still() + 0.1
@@ -195,8 +171,8 @@ def test_a_new_goal_takes_over_and_the_old_one_is_aborted(arm):
     assert largest_step(arm.samples[begin:]) <= SPEED * 0.002 * (1 + 1e-9)
 
 
-def test_humble_cancels_the_old_goal(world):
-    arm = world[1]["humble"]
+def test_humble_cancels_the_old_goal(arms):
+    arm = arms["humble"].client
     old = arm.send(point_to_point(HOME + 0.5, 2.0))
     arm.fresh(10)
     new = arm.send(point_to_point(HOME + 0.1, 0.3))
@@ -216,8 +192,8 @@ def test_a_cancelled_goal_has_an_empty_result_and_the_arm_holds(arm):
     assert arm.outcome(arm.send(point_to_point(HOME, 0.5))).status == SUCCEEDED
 
 
-def test_a_path_tolerance_that_is_violated_aborts_and_holds(world):
-    arm = world[1]["heavy"]
+def test_a_path_tolerance_that_is_violated_aborts_and_holds(arms):
+    arm = arms["heavy"].client
     goal = point_to_point(np.add(arm.at(), [0.5, 0.1, 0.2, 0, 0, 0]), 0.6)
     strict = replace(goal, path_tolerance=(JointTolerance("shoulder_pan_joint", 1e-6),))
     outcome = arm.outcome(arm.send(strict))
@@ -228,8 +204,8 @@ def test_a_path_tolerance_that_is_violated_aborts_and_holds(world):
     assert arm.outcome(arm.send(free)).status == SUCCEEDED
 
 
-def test_a_goal_tolerance_that_is_not_met_in_time_aborts(world):
-    arm = world[1]["heavy"]
+def test_a_goal_tolerance_that_is_not_met_in_time_aborts(arms):
+    arm = arms["heavy"].client
     goal = point_to_point(np.subtract(arm.at(), [0.3, 0, 0, 0, 0, 0]), 0.3)
     strict = replace(
         goal,
@@ -243,7 +219,7 @@ def test_a_goal_tolerance_that_is_not_met_in_time_aborts(world):
 # -- Lifecycle -----------------------------------------------------------------------------------------------
 
 
-def test_deactivation_aborts_refuses_and_keeps_telling_the_state(arm):
+def test_deactivation_aborts_refuses_and_keeps_telling_the_state(arm, said):
     handle = arm.send(point_to_point(np.add(arm.at(), [0.5, 0, 0, 0, 0, 0]), 2.0))
     start = arm.at()
     wait_for(lambda: abs(arm.at() - start)[0] > 0.01, "the arm to move")
@@ -253,7 +229,7 @@ def test_deactivation_aborts_refuses_and_keeps_telling_the_state(arm):
     held = arm.wait_still()
 
     assert not arm.offer(point_to_point(HOME, 0.5)).accepted
-    wait_for(lambda: "goal rejected: the controller is not active" in arm.said(), "the reason")
+    wait_for(lambda: "goal rejected: the controller is not active" in said(), "the reason")
     arm.fresh(10)
     np.testing.assert_array_equal(arm.at(), held)
 
@@ -282,10 +258,10 @@ def test_a_trajectory_by_topic_is_followed(arm, publish):
     wait_for(lambda: np.abs(arm.at() - target).max() < 1e-9, "the arm to get there")
 
 
-def test_a_wrong_trajectory_by_topic_is_refused(arm, publish):
+def test_a_wrong_trajectory_by_topic_is_refused(arm, said, publish):
     before = arm.wait_still()
     publish(trajectory(rest(0.3, HOME), joints=(*UR_JOINTS[:5], "tail_joint")))
-    wait_for(lambda: "trajectory rejected" in arm.said() and "tail_joint" in arm.said(), "the reason")
+    wait_for(lambda: "trajectory rejected" in said() and "tail_joint" in said(), "the reason")
     arm.fresh(5)
     np.testing.assert_array_equal(arm.at(), before)
 

@@ -6,7 +6,7 @@ import argparse
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol
 
-from robosim.errors import ExecutionError
+from robosim.errors import ExecutionError, MissingDependencyError
 
 if TYPE_CHECKING:
     from robosim.execution.arm import Arm
@@ -33,7 +33,8 @@ class Transport(Protocol):
         Args:
             model: the robot that is to move.
             joint_names: the joints that the plan moves.
-            options: what `add_arguments` declared.
+            options: what `add_arguments` declared; where the caller has a plan, its first positions also, by joint
+                name, as `plan_start`.
 
         Raises:
             MissingDependencyError: a package is not installed; the message says how to get it.
@@ -47,9 +48,16 @@ def transport_names() -> list[str]:
 
 
 def find_transport(name: str) -> Transport:
-    """The transport of that name. Raises ExecutionError naming the known ones."""
+    """The transport of that name. Raises ExecutionError naming the known ones, and MissingDependencyError when its
+    module needs what is not installed."""
     for point in entry_points(group=GROUP):
         if point.name == name:
-            transport: Transport = point.load()
+            try:
+                transport: Transport = point.load()
+            except ImportError as error:
+                raise MissingDependencyError(f"the transport {name!r} cannot be loaded: {error}") from error
             return transport
-    raise ExecutionError(f"there is no transport {name!r}; known: {', '.join(transport_names())}")
+    raise ExecutionError(
+        f"there is no transport {name!r}; installed are {', '.join(transport_names())}; others come with packages "
+        f"that register one as an entry point of the group {GROUP!r}"
+    )

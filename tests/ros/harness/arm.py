@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 from robosim.execution.messages import Goal, JointTrajectory, JointTrajectoryPoint
 from robosim.ros import messages
 from robosim.ros.names import UR_JOINTS
 
+from .client import spinning_node
+from .domains import own_domain
+from .processes import Process, environment, node_command
 from .waiting import wait_for
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
@@ -50,9 +57,16 @@ class ArmClient:
         node: a spinning rclpy node.
         controller: name of the arm's node, with its namespace.
         joint_states: the topic.
+        while_waiting: called again and again until states arrive: for time that does not pass by itself.
     """
 
-    def __init__(self, node: Any, controller: str, joint_states: str = "/joint_states") -> None:
+    def __init__(
+        self,
+        node: Any,
+        controller: str,
+        joint_states: str = "/joint_states",
+        while_waiting: Callable[[], Any] = lambda: None,
+    ) -> None:
         from control_msgs.action import FollowJointTrajectory
         from rclpy.action import ActionClient
         from rclpy.qos import QoSProfile
@@ -65,7 +79,7 @@ class ArmClient:
         node.create_subscription(JointState, joint_states, self._on_state, QoSProfile(depth=5000))
         self.action = ActionClient(node, FollowJointTrajectory, f"{controller}/follow_joint_trajectory")
         wait_for(self.action.server_is_ready, f"the action of {controller}")
-        wait_for(lambda: self.samples, f"states on {joint_states}")
+        wait_for(lambda: while_waiting() or self.samples, f"states on {joint_states}")
 
     def _on_state(self, message: Any) -> None:
         stamp = messages.nanoseconds_of(message.header.stamp)
@@ -170,3 +184,54 @@ def largest_step(samples: Sequence[Sample]) -> float:
     """The largest motion of any joint from one sample to the next."""
     positions = np.array([s.position for s in samples])
     return float(np.abs(np.diff(positions, axis=0)).max())
+
+
+@dataclass
+class RunningArm:
+    """A sim_arm in a process of its own, and a client of it."""
+
+    process: Process
+    client: ArmClient
+
+
+@contextmanager
+def running_arms(folder: Path, kinds: Mapping[str, Mapping[str, Any]]) -> Iterator[Mapping[str, RunningArm]]:
+    """Several sim_arm nodes in one domain that is their own, for the tests of a module to share.
+
+    Args:
+        folder: for logs and parameters.
+        kinds: by a name of one's own the options of `node_command`.
+    """
+    with ExitStack() as stack:
+        domain = stack.enter_context(own_domain())
+        variables = environment(domain, folder)
+        processes = {}
+        for kind, given in kinds.items():
+            command = node_command("sim_arm", folder=folder, **given)
+            processes[kind] = Process(kind, command, folder / f"{kind}.log", folder, variables)
+            stack.callback(processes[kind].kill)
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        node = stack.enter_context(spinning_node("client", domain))
+        arms = {}
+        for kind, given in kinds.items():
+            namespace = given.get("namespace", "")
+            states = (given.get("remap") or {}).get("joint_states", "joint_states")
+            try:
+                client = ArmClient(
+                    node, f"{namespace}/{given.get('name', 'sim_arm')}", f"{namespace}/{states}"
+                )
+            except AssertionError as error:
+                raise AssertionError(f"{error}\n{processes[kind].output()}") from None
+            arms[kind] = RunningArm(processes[kind], client)
+        yield arms
+        for kind, arm in arms.items():
+            assert arm.process.alive, f"{kind} has ended: {arm.process.output()}"
+            assert "Traceback" not in arm.process.output(), f"{kind}: {arm.process.output()}"
+
+
+def log_since_now(process: Process) -> Callable[[], str]:
+    """A function that gives what the process prints from now on."""
+    before = len(process.output())
+    return lambda: process.output()[before:]
