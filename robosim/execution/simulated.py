@@ -138,7 +138,7 @@ class SimulatedArm:
 
         # The stream: its last set point, periods since then, and over how many it is to be reached.
         self._setpoint: Setpoint | None = None
-        self._age, self._spread = 0, 1
+        self._age, self._interval, self._spread = 0, 0, 1
         seconds = _positive("watchdog", WATCHDOG if watchdog is None else watchdog, "s", infinite=True)
         self._watchdog, self._patience = seconds, max(1.0, seconds * self.rate - 1e-9)
 
@@ -218,7 +218,9 @@ class SimulatedArm:
         self._tell_once("refused", f"set point refused: {why}" if why else "")
         if why:
             return
-        self._spread = 1 if self._setpoint is None else max(1, self._age)
+        # The last two intervals tell when the next one is due, also where the periods do not match.
+        interval = 0 if self._setpoint is None else self._age
+        self._spread, self._interval = max(1, interval, self._interval), interval
         # Copies: a caller may use its arrays again.
         velocity = None if setpoint.velocity is None else setpoint.velocity.copy()
         self._setpoint, self._age = Setpoint(setpoint.position.copy(), velocity), 0
