@@ -29,10 +29,11 @@ RAMP = 1e-3
 RAMP_PART = 0.05
 # Breaks that are closer together than this [s] are treated as one.
 CLOSE = 2e-4
-# A jump is ramped when it is more than this [per s^2] and more than this part of the joint's largest acceleration.
-# A smaller one moves the interpolated motion by less than 0.01 x jump x max_interval^2.
+# A jump is ramped when it is more than this [per s^2] and either more than this part of the joint's largest
+# acceleration or so large that to let it pass (0.01 x jump x the square of the points' distance) would show.
 JUMP = 1e-6
 JUMP_PART = 1e-3
+JUMP_SHOWS = 1e-4
 # The largest offset of a knot from the plan that a ramp may need [rad or m].
 OFFSET = 4e-6
 # The last piece before the fade is sqrt(END_LENGTH / braking) long [s], and the fade this part of it.
@@ -74,7 +75,7 @@ def _knots(plan: Trajectory, max_interval: float) -> list[tuple[float, Array, Ar
     c, lengths = plan.coefficients, np.diff(plan.breaks)
     after = 2 * c[:, 2]  # (k, n): acceleration where each piece starts, and below where it ends
     before = polynomial.horner(polynomial.differentiate(c, 2), lengths[:, None])
-    noticeable = np.maximum(JUMP, JUMP_PART * np.maximum(np.abs(after), np.abs(before)).max(axis=0))
+    largest = np.maximum(np.abs(after), np.abs(before)).max(axis=0)
 
     seams = _seams(plan.breaks)
     first, last = seams[0], seams[-1]
@@ -83,16 +84,21 @@ def _knots(plan: Trajectory, max_interval: float) -> list[tuple[float, Array, Ar
         start, end = plan.breaks[seam.start], plan.breaks[seam.stop - 1]
         sides = start - plan.breaks[left.stop - 1], plan.breaks[right.start] - end
         a0, a1 = before[seam.start - 1], after[seam.stop - 1]
-        if (np.abs(a1 - a0) > noticeable).any():
+        if _shows(a1 - a0, largest, min(max_interval, max(sides))):
             e = min(RAMP, RAMP_PART * min(sides), float(np.sqrt(12 * OFFSET / np.abs(a1 - a0).max())))
             _fill(rows, plan, start - e, max_interval)
             rows += _ramp(plan, start - e, end + e)
         else:
             _fill(rows, plan, 0.5 * (start + end), max_interval)
             rows.append(_knot_at(plan, 0.5 * (start + end), 0.5 * (a0 + a1)))
-    end_rows = _end(plan, before[last.start - 1], noticeable, plan.breaks[last.start] - rows[-1][0])
+    end_rows = _end(plan, before[last.start - 1], largest, plan.breaks[last.start] - rows[-1][0])
     _fill(rows, plan, end_rows[0][0], max_interval)
     return rows + end_rows
+
+
+def _shows(jump: Array, largest: Array, distance: float) -> bool:
+    shows = np.maximum(JUMP, np.minimum(JUMP_PART * largest, JUMP_SHOWS / distance**2))
+    return bool((np.abs(jump) > shows).any())
 
 
 def _seams(breaks: Array) -> list[range]:
@@ -133,9 +139,7 @@ def _ramp(plan: Trajectory, start: float, end: float) -> list[tuple[float, Array
     return [(t0, q0 + 0.5 * missing, v0, a0), (t1, q1 - 0.5 * missing, v1, a1)]
 
 
-def _end(
-    plan: Trajectory, a: Array, noticeable: Array, room: float
-) -> list[tuple[float, Array, Array, Array]]:
+def _end(plan: Trajectory, a: Array, largest: Array, room: float) -> list[tuple[float, Array, Array, Array]]:
     """The last knot. Before it, where the plan brakes with acceleration a until it stands, one from which the braking
     fades out, and one where the plan is left for that."""
     end = plan.duration
@@ -143,14 +147,19 @@ def _end(
     if (np.abs(v) > AT_REST).any():
         return [(end, q, v, a)]
     rest = np.zeros_like(q)
-    if not (np.abs(a) > noticeable).any():
-        return [(end, q, rest, rest)]
+    last = [(end, q, rest, rest)]
+    if not _shows(a, largest, room):
+        return last
     # The fade lasts w and is slower than the plan by a w / 2: over a length x before it that moves the arm by up to
     # 0.08 a w x and adds up to about 2 a w / x to the acceleration, so both w and x are short.
     x = min(room, float(np.sqrt(END_LENGTH / np.abs(a).max())))
     w = end - round(end - END_PART * x, 9)
-    rows = [] if x > 0.7 * room else [_knot_at(plan, end - x)]
-    return [*rows, (end - w, q + a * w * w / 6, -0.5 * a * w, a), (end, q, rest, rest)]
+    fade = (end - w, q + a * w * w / 6, -0.5 * a * w, a)
+    if (np.abs(plan.acceleration(end - w) - a) < JUMP_SHOWS / x**2).all():
+        last.insert(0, fade)
+    else:  # it does not brake steadily: to end with no acceleration moves the arm by up to 0.02 a x^2
+        x = min(room, float(np.sqrt(0.05 * END_LENGTH / np.abs(a).max())))
+    return last if x > 0.7 * room else [_knot_at(plan, end - x), *last]
 
 
 class Deviation(NamedTuple):
