@@ -22,6 +22,7 @@ from robosim.execution.messages import ArmState, ArmStatus, JointTrajectory, Saf
 from robosim.trajectory import Trajectory, TrajectoryLimits
 
 __all__ = [
+    "REAL_ARM",
     "Requirements",
     "check_before_motion",
     "check_state",
@@ -58,6 +59,9 @@ class Requirements:
     safety_mode: bool = False
     safety_modes: frozenset[SafetyMode] = frozenset({SafetyMode.NORMAL})
     state_age: float = 0.2
+
+
+REAL_ARM = Requirements(controller_active=True, program_running=True, safety_mode=True)
 
 
 def check_before_motion(

@@ -140,7 +140,8 @@ def stream_trajectory(
         rate: of the set points [Hz], 125 by default; of looking at the arm when it has the whole trajectory, 50.
         limits: in the order of the trajectory's joints; a plan's own by default.
         start_tolerance: how far the start may be from the present position, for each joint [rad or m].
-        requirements: what has to be known to be good before and during the motion.
+        requirements: what has to be known to be good before and during the motion; by default the arm's own attribute
+            `requirements`, if it has one, else what a simulated arm needs.
         continuous: joints without end, whose start may be off by whole turns; by default those without limits.
         tracking_error: how far a joint may be from where it is meant to be [rad or m]; inf: any.
         goal_tolerance: how near a joint has to come to the end of a stream of set points [rad or m].
@@ -155,7 +156,7 @@ def stream_trajectory(
     Raises ExecutionError for an argument that is not valid. Whatever the arm or a check has to say is in the report.
     """
     _check_arguments(mode, tracking_error, goal_tolerance, goal_time, scaling_ramp)
-    needed = Requirements() if requirements is None else requirements
+    needed = getattr(arm, "requirements", Requirements()) if requirements is None else requirements
     loop = DeadlineLoop(DEFAULT_RATE[mode] if rate is None else rate, arm.clock, arm.sleep_until)
     if isinstance(trajectory, Trajectory):
         limits = trajectory.limits if limits is None else limits

@@ -1,0 +1,128 @@
+"""A goal of FollowJointTrajectory as its sender sees it: accepted or refused late, followed, cancelled, ended.
+
+Everything that touches rclpy's action client runs in the executor's thread: rclpy notes a request only after it was
+sent, and an answer that another thread takes in between is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from robosim.execution.executor import Feedback
+from robosim.execution.goals import ErrorCode, GoalResult, GoalStatus
+from robosim.execution.interpolation import PointState
+from robosim.ros.messages import goal_error, seconds_of
+
+__all__ = ["ActionGoal"]
+
+
+class ActionGoal:
+    """Sends a goal; meets GoalHandle.
+
+    Args:
+        node: rclpy node whose executor is single-threaded and spins.
+        client: rclpy ActionClient.
+        message: the goal.
+        controller: its name, for texts.
+        clock: tells the time of feedback [s].
+        rename: gives the plan's name of a joint.
+    """
+
+    def __init__(
+        self,
+        node: Any,
+        client: Any,
+        message: Any,
+        controller: str,
+        clock: Callable[[], float],
+        rename: Callable[[str], str],
+    ) -> None:
+        self._node, self._client, self._message = node, client, message
+        self._controller, self._clock, self._rename = controller, clock, rename
+        self._status = GoalStatus.ACCEPTED
+        self._result: GoalResult | None = None
+        self._feedback: Feedback | None = None
+        self._handle: Any = None
+        self._cancelled = False
+        self._run(self._send)
+
+    @property
+    def status(self) -> GoalStatus:
+        """Where it stands."""
+        return self._status
+
+    @property
+    def result(self) -> GoalResult | None:
+        """How it ended, or None while it goes on."""
+        return self._result
+
+    @property
+    def feedback(self) -> Feedback | None:
+        """The last that was heard; None before the first, and from controllers that give none."""
+        return self._feedback
+
+    def cancel(self) -> None:
+        """Ask for it to be given up; as soon as it is accepted, if it is not yet."""
+        self._run(self._cancel)
+
+    # -- In the executor's thread ----------------------------------------------------------------------------
+
+    def _run(self, action: Callable[[], None]) -> None:
+        self._node.executor.create_task(action)
+
+    def _send(self) -> None:
+        future = self._client.send_goal_async(self._message, feedback_callback=self._on_feedback)
+        future.add_done_callback(self._on_answer)
+
+    def _on_answer(self, future: Any) -> None:
+        handle = future.result()
+        if self._result is not None:
+            return
+        if not handle.accepted:
+            text = f"{self._controller} rejected the goal; ROS 2 carries no reason, its log has it"
+            self._end(GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, text, rejected=True))
+            return
+        self._handle, self._status = handle, GoalStatus.EXECUTING
+        handle.get_result_async().add_done_callback(self._on_result)
+        if self._cancelled:
+            self._cancel()
+
+    def _cancel(self) -> None:
+        self._cancelled = True
+        if self._handle is not None and self._result is None:
+            self._status = GoalStatus.CANCELING
+            self._handle.cancel_goal_async()
+
+    def _on_feedback(self, message: Any) -> None:
+        feedback = message.feedback
+        names = tuple(self._rename(name) for name in feedback.joint_names)
+        points = [_point_state(point, len(names)) for point in (feedback.desired, feedback.actual, feedback.error)]
+        if all(len(point.position) == len(names) for point in points):
+            time = seconds_of(feedback.desired.time_from_start)
+            self._feedback = Feedback(self._clock(), time, names, *points)
+
+    def _on_result(self, future: Any) -> None:
+        answer = future.result()
+        code, text = goal_error(answer.result)
+        if answer.status == GoalStatus.SUCCEEDED and code is ErrorCode.SUCCESSFUL:
+            self._end(GoalResult(GoalStatus.SUCCEEDED, code, text))
+        elif answer.status == GoalStatus.CANCELED:
+            self._end(GoalResult(GoalStatus.CANCELED, code, text))
+        else:
+            # Also status 0, unknown: a server that was restarted does not know the goal.
+            unknown = f"{self._controller} does not know the goal any more" if answer.status == 0 else ""
+            self._end(GoalResult(GoalStatus.ABORTED, code, text or unknown))
+
+    def _end(self, result: GoalResult) -> None:
+        if self._result is None:
+            self._status, self._result = result.status, result
+
+
+def _point_state(point: Any, n: int) -> PointState:
+    import numpy as np
+
+    def field(values: Any) -> Any:
+        return np.array(values) if len(values) else np.zeros(n)
+
+    return PointState(np.array(point.positions), field(point.velocities), field(point.accelerations))

@@ -1,0 +1,156 @@
+"""The transport ros2 of `robosim stream`: an arm behind ROS 2 controllers, through rclpy."""
+
+from __future__ import annotations
+
+import argparse
+import threading
+from typing import TYPE_CHECKING, Any
+
+from robosim.errors import ExecutionError
+
+if TYPE_CHECKING:
+    from robosim.model import Model
+    from robosim.ros.arm import RosArm
+
+__all__ = ["TRANSPORT", "Ros2Transport"]
+
+REQUIREMENTS = ("controller_active", "program_running", "safety_mode")
+
+
+class Ros2Transport:
+    """Reaches an arm's controllers through a node of its own."""
+
+    summary = "an arm behind ROS 2 controllers; needs rclpy"
+
+    def add_arguments(self, parser: argparse._ActionsContainer) -> None:
+        """Add --ros2-..."""
+        from robosim.ros import names
+
+        parser.add_argument(
+            "--ros2-interface", choices=("auto", "action", "passthrough", "forward_position"), default="auto",
+            help="the kind of controller; auto: action for a whole trajectory, forward_position for set points",
+        )  # fmt: skip
+        parser.add_argument(
+            "--ros2-controller", metavar="NAME", default="",
+            help="the controller's name; by default the one of the Universal Robots driver that is there",
+        )  # fmt: skip
+        parser.add_argument(
+            "--ros2-joint-states", metavar="NAME", default=names.JOINT_STATES,
+            help="listen to joint states on this topic (default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--ros2-namespace", metavar="NAME", default="",
+            help="namespace of all names that do not begin with /",
+        )  # fmt: skip
+        parser.add_argument(
+            "--ros2-tf-prefix", metavar="PREFIX", default="",
+            help="what the arm's joint names begin with and the plan's do not",
+        )  # fmt: skip
+        parser.add_argument(
+            "--ros2-require", metavar="LIST", default=",".join(REQUIREMENTS),
+            help="what the arm has to say before it moves, separated by commas; leave out what your robot has not "
+            "(default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--ros2-timeout", metavar="SECONDS", type=float, default=20.0,
+            help="how long to look for joint states and a controller (default: %(default)g)",
+        )  # fmt: skip
+
+    def connect(self, model: Model, joint_names: tuple[str, ...], options: argparse.Namespace) -> RosArm:
+        """Make a node, find the arm.
+
+        Raises MissingDependencyError without rclpy or a message package; ExecutionError when an option is not valid, or
+        when after --ros2-timeout nobody was found, saying who is missing.
+        """
+        from robosim.ros.run import require
+
+        if not 0 < options.ros2_timeout < float("inf"):
+            raise ExecutionError(f"--ros2-timeout is {options.ros2_timeout}; it must be a positive number of seconds")
+        setpoints = getattr(options, "mode", "trajectory") == "setpoints"
+        interface = options.ros2_interface
+        if interface == "auto":
+            interface = "forward_position" if setpoints else "action"
+        if setpoints != (interface == "forward_position"):
+            takes = "set points" if interface == "forward_position" else "whole trajectories"
+            raise ExecutionError(f"--ros2-interface {interface} takes {takes}; it does not go with --mode {options.mode}")
+        required = requirements_of(options.ros2_require.split(","), "--ros2-require")
+        require("rclpy", "sensor_msgs", "std_msgs", "control_msgs")
+        from robosim.ros.arm import RosArmOptions
+
+        return _connect(
+            options.ros2_namespace,
+            joint_names,
+            RosArmOptions(
+                interface=interface,
+                controller=options.ros2_controller,
+                joint_states=options.ros2_joint_states,
+                tf_prefix=options.ros2_tf_prefix,
+                requirements=required,
+            ),
+            options.ros2_timeout,
+        )
+
+
+def requirements_of(given: Any, option: str, **others: Any) -> Any:
+    """Requirements with those named in `given`.
+
+    Raises:
+        ExecutionError: one is not known; names `option`.
+    """
+    from robosim.execution.checks import Requirements
+
+    names = [name.strip() for name in given if name.strip()]
+    if unknown := [name for name in names if name not in REQUIREMENTS]:
+        raise ExecutionError(f"{option} has {unknown[0]!r}; known: {', '.join(REQUIREMENTS)}")
+    return Requirements(**dict.fromkeys(names, True), **others)
+
+
+def _connect(namespace: str, joint_names: tuple[str, ...], options: Any, timeout: float) -> RosArm:
+    """A RosArm that brings its own context, node and executor, and takes them along when it is closed."""
+    import rclpy
+    from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+    from rclpy.signals import SignalHandlerOptions
+
+    from robosim.ros.arm import RosArm
+
+    context = rclpy.Context()
+    # Ctrl-C belongs to whoever streams: the arm has to be told to hold while ROS still runs.
+    rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
+    node = rclpy.create_node("robosim_stream", namespace=namespace or None, context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+
+    def spin() -> None:
+        try:
+            executor.spin()
+        except ExternalShutdownException:
+            pass
+
+    thread = threading.Thread(target=spin, name="executor", daemon=True)
+
+    class OwnNodeArm(RosArm):
+        def close(self) -> None:
+            super().close()
+            end()
+
+    def end() -> None:
+        executor.shutdown()
+        thread.join()
+        node.destroy_node()
+        rclpy.try_shutdown(context=context)
+
+    try:
+        arm = OwnNodeArm(node, joint_names, options)
+        thread.start()
+        arm.wait_until_ready(timeout)
+    except BaseException:
+        if thread.is_alive():
+            arm.close()
+        else:
+            node.destroy_node()
+            rclpy.try_shutdown(context=context)
+        raise
+    return arm
+
+
+TRANSPORT = Ros2Transport()
