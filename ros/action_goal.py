@@ -97,7 +97,9 @@ class ActionGoal:
     def _on_feedback(self, message: Any) -> None:
         feedback = message.feedback
         names = tuple(self._rename(name) for name in feedback.joint_names)
-        points = [_point_state(point, len(names)) for point in (feedback.desired, feedback.actual, feedback.error)]
+        points = [
+            _point_state(point, len(names)) for point in (feedback.desired, feedback.actual, feedback.error)
+        ]
         if all(len(point.position) == len(names) for point in points):
             time = seconds_of(feedback.desired.time_from_start)
             self._feedback = Feedback(self._clock(), time, names, *points)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Literal
 
@@ -75,12 +75,23 @@ class RosArm:
         joint_names: that the plan moves, without prefix. A forward controller gets its set points in the order of its
             own parameter `joints`; where it does not tell, in that of the driver for a UR arm, else in this one.
         options: how it is reached.
+        on_close: called when it has been closed.
 
     Raises:
         ExecutionError: an option is not valid.
+
+    Attributes:
+        controller: that is commanded; once ready, the one that was found.
+        states, repeated, malformed: how many joint states were taken, had an old stamp, or did not fit together.
     """
 
-    def __init__(self, node: Any, joint_names: Sequence[str], options: RosArmOptions | None = None) -> None:
+    def __init__(
+        self,
+        node: Any,
+        joint_names: Sequence[str],
+        options: RosArmOptions | None = None,
+        on_close: Callable[[], None] | None = None,
+    ) -> None:
         from sensor_msgs.msg import JointState
 
         from robosim.ros.qos import samples
@@ -95,7 +106,7 @@ class RosArm:
         self._stamp = 0  # of the last message [ns]
         self.states = self.repeated = self.malformed = 0
         self._goal: ActionGoal | None = None
-        self._closed = False
+        self._on_close, self._closed = on_close, False
         given = self.options.controller
         self._candidates = (given,) if given else INTERFACES[self.options.interface]
         self.controller = self._candidates[0]
@@ -114,7 +125,9 @@ class RosArm:
 
             from robosim.ros.qos import SETPOINTS
 
-            self._publisher = self._node.create_publisher(Float64MultiArray, f"{self.controller}/commands", SETPOINTS)
+            self._publisher = self._node.create_publisher(
+                Float64MultiArray, f"{self.controller}/commands", SETPOINTS
+            )
             self._setpoint_sent = False
             self._allocate()
             return
@@ -210,7 +223,7 @@ class RosArm:
             self._goal.cancel()
 
     def interrupt(self) -> None:
-        """Wake the thread that sleeps on simulated time which stands still."""
+        """Have another thread give up waiting for the arm, or for simulated time that stands still."""
         self._clock.interrupt()
 
     def close(self) -> None:
@@ -228,6 +241,8 @@ class RosArm:
             self._node.destroy_publisher(self._publisher)
         for client in self._clients.values():
             client.destroy()
+        if self._on_close is not None:
+            self._on_close()
 
     def __enter__(self) -> RosArm:
         return self
@@ -236,6 +251,10 @@ class RosArm:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def from_ros(self, nanoseconds: int) -> float:
+        """A stamp on ROS's clock [ns] on the arm's [s]."""
+        return self._clock.from_ros(nanoseconds)
 
     # -- Finding the arm -------------------------------------------------------------------------------------
 
@@ -249,6 +268,8 @@ class RosArm:
         while missing := self._missing():
             if monotonic() > end:
                 raise ExecutionError(f"after {timeout:g} s: {missing}")
+            if self._clock.interrupted.is_set():
+                raise ExecutionError("interrupted")
             time.sleep(0.02)
         settled = monotonic() + _SETTLE
         while monotonic() < settled and (
@@ -269,9 +290,12 @@ class RosArm:
             return f"there is no action {actions} (namespace {self._node.get_namespace()})"
         if self._state is None:
             return f"no joint states on {topic}"
-        lacking = [name for name in self._joint_names if name not in self._state.joint_names]
+        has = self._state.joint_names
+        lacking = [name for name in self._joint_names if name not in has]
         if lacking:
-            return f"the joint states on {topic} lack {', '.join(lacking)}; they have {', '.join(self._state.joint_names)}"
+            return (
+                f"the joint states on {topic} lack {', '.join(lacking)}; of ours they have {', '.join(has)}"
+            )
         return ""
 
     def _is_there(self, controller: str) -> bool:
@@ -336,7 +360,9 @@ class RosArm:
             self.malformed += 1
             return
         complete = len(found) == len(self._joint_names)
-        if not found or (not complete and self._state is not None and len(self._state.joint_names) > len(found)):
+        if not found or (
+            not complete and self._state is not None and len(self._state.joint_names) > len(found)
+        ):
             return
         stamp = nanoseconds_of(message.header.stamp)
         if stamp and stamp == self._stamp:

@@ -27,7 +27,7 @@ class ArmClock:
         self._lock = threading.Lock()
         self._shown = 0  # what simulated time was last [ns]; 0 before its first message
         self._elapsed = 0  # how far it has moved forward in all [ns]
-        self._interrupted = threading.Event()
+        self.interrupted = threading.Event()
 
     def __call__(self) -> float:
         """Now [s]."""
@@ -42,7 +42,7 @@ class ArmClock:
 
     def interrupt(self) -> None:
         """Wake whoever sleeps while simulated time stands still."""
-        self._interrupted.set()
+        self.interrupted.set()
 
     def sleep_until(self, deadline: float) -> None:
         """Wait until it is `deadline` [s] or later.
@@ -57,7 +57,7 @@ class ArmClock:
                 continue
             if now > last:
                 last, since = now, monotonic()
-            elif self._interrupted.is_set() and monotonic() - since > _STANDSTILL:
+            elif self.interrupted.is_set() and monotonic() - since > _STANDSTILL:
                 raise KeyboardInterrupt
             time.sleep(_LOOK)
 
@@ -65,3 +65,7 @@ class ArmClock:
         """The time on the node's ROS clock [ns] when this one shows `stamp` [s]."""
         now, ros = self(), int(self._clock.now().nanoseconds)
         return ros + round((stamp - now) * 1e9)
+
+    def from_ros(self, nanoseconds: int) -> float:
+        """What this clock shows [s] when the node's ROS clock shows `nanoseconds`."""
+        return self() + (nanoseconds - int(self._clock.now().nanoseconds)) / 1e9

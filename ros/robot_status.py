@@ -61,7 +61,9 @@ class RobotStatus:
         try:
             from controller_manager_msgs.srv import ListControllers
         except ImportError:
-            node.get_logger().info("controller_manager_msgs is not installed: active controllers stay unknown")
+            node.get_logger().info(
+                "controller_manager_msgs is not installed: active controllers stay unknown"
+            )
         else:
             self._client = node.create_client(ListControllers, names.LIST_CONTROLLERS)
             self._timer = node.create_timer(_ASK, self._ask, clock=Clock(clock_type=ClockType.STEADY_TIME))

@@ -25,7 +25,7 @@ from robosim.execution.checks import (
     to_present_turn,
 )
 from robosim.execution.following import follow_goal
-from robosim.execution.goals import Rejection
+from robosim.execution.goals import Rejection, RejectReason
 from robosim.execution.joint_trajectory import from_trajectory, to_trajectory
 from robosim.execution.loop import DeadlineLoop, LoopStatistics
 from robosim.execution.messages import Goal, JointTolerance, JointTrajectory
@@ -176,6 +176,9 @@ def stream_trajectory(
         )  # fmt: skip
     except KeyboardInterrupt:
         return StreamReport(Outcome.STOPPED, "interrupted before the motion", None, loop.statistics())
+    if isinstance(trajectory, JointTrajectory) and trajectory.stamp != 0 and mode == "setpoints":
+        text = f"the trajectory starts at {trajectory.stamp:.3f} s; set points start at once, its stamp has to be 0"
+        refused.append(Rejection(RejectReason.CHECK, text))
     if refused:
         return _refused(refused, loop)
     state = arm.state()

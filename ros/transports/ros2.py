@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from robosim.errors import ExecutionError
@@ -65,14 +66,18 @@ class Ros2Transport:
         from robosim.ros.run import require
 
         if not 0 < options.ros2_timeout < float("inf"):
-            raise ExecutionError(f"--ros2-timeout is {options.ros2_timeout}; it must be a positive number of seconds")
+            raise ExecutionError(
+                f"--ros2-timeout is {options.ros2_timeout}; it must be a positive number of seconds"
+            )
         setpoints = getattr(options, "mode", "trajectory") == "setpoints"
         interface = options.ros2_interface
         if interface == "auto":
             interface = "forward_position" if setpoints else "action"
         if setpoints != (interface == "forward_position"):
             takes = "set points" if interface == "forward_position" else "whole trajectories"
-            raise ExecutionError(f"--ros2-interface {interface} takes {takes}; it does not go with --mode {options.mode}")
+            raise ExecutionError(
+                f"--ros2-interface {interface} takes {takes}; it does not go with --mode {options.mode}"
+            )
         required = requirements_of(options.ros2_require.split(","), "--ros2-require")
         require("rclpy", "sensor_msgs", "std_msgs", "control_msgs")
         from robosim.ros.arm import RosArmOptions
@@ -102,7 +107,8 @@ def requirements_of(given: Any, option: str, **others: Any) -> Any:
     names = [name.strip() for name in given if name.strip()]
     if unknown := [name for name in names if name not in REQUIREMENTS]:
         raise ExecutionError(f"{option} has {unknown[0]!r}; known: {', '.join(REQUIREMENTS)}")
-    return Requirements(**dict.fromkeys(names, True), **others)
+    fields: dict[str, Any] = dict.fromkeys(names, True)
+    return Requirements(**fields, **others)
 
 
 def _connect(namespace: str, joint_names: tuple[str, ...], options: Any, timeout: float) -> RosArm:
@@ -121,17 +127,11 @@ def _connect(namespace: str, joint_names: tuple[str, ...], options: Any, timeout
     executor.add_node(node)
 
     def spin() -> None:
-        try:
+        with suppress(ExternalShutdownException):
             executor.spin()
-        except ExternalShutdownException:
-            pass
 
     thread = threading.Thread(target=spin, name="executor", daemon=True)
-
-    class OwnNodeArm(RosArm):
-        def close(self) -> None:
-            super().close()
-            end()
+    thread.start()
 
     def end() -> None:
         executor.shutdown()
@@ -140,15 +140,14 @@ def _connect(namespace: str, joint_names: tuple[str, ...], options: Any, timeout
         rclpy.try_shutdown(context=context)
 
     try:
-        arm = OwnNodeArm(node, joint_names, options)
-        thread.start()
+        arm = RosArm(node, joint_names, options, end)
+    except BaseException:
+        end()
+        raise
+    try:
         arm.wait_until_ready(timeout)
     except BaseException:
-        if thread.is_alive():
-            arm.close()
-        else:
-            node.destroy_node()
-            rclpy.try_shutdown(context=context)
+        arm.close()
         raise
     return arm
 

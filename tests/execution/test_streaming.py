@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robosim.errors import ExecutionError
+from robosim.execution.checks import REAL_ARM, Requirements
 from robosim.execution.goals import ErrorCode, GoalResult, GoalStatus
 from robosim.execution.joint_trajectory import from_trajectory
 from robosim.execution.messages import SafetyMode
@@ -104,6 +106,26 @@ def test_refused_before_the_motion(mode):
     assert arm.executor.goal is None
     assert not arm.setpoints
     assert str(report) == f"refused: {report.reason}"
+
+
+def test_set_points_do_not_wait_for_a_stamp():
+    message = dataclasses.replace(from_trajectory(plan()), stamp=51.0)
+    report = stream_trajectory(FakeArm(), message, mode="setpoints", limits=LIMITS)
+    assert report.outcome is Outcome.REFUSED
+    assert (
+        report.reason == "the trajectory starts at 51.000 s; set points start at once, its stamp has to be 0"
+    )
+    arm = FakeArm()
+    assert stream_trajectory(arm, message, limits=LIMITS).ok
+    assert arm.clock() >= 51.0 + 2.0
+
+
+def test_what_an_arm_requires_by_itself():
+    arm = FakeArm()
+    arm.requirements = REAL_ARM
+    arm.set_status(safety_mode=None, controller_active=None)
+    assert stream_trajectory(arm, plan()).outcome is Outcome.REFUSED
+    assert stream_trajectory(arm, plan(), requirements=Requirements()).ok
 
 
 def test_refused_by_the_arm():

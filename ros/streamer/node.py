@@ -1,0 +1,291 @@
+"""The node: what it has to send comes from a file or a topic; one thread connects, checks and keeps the deadlines, the
+executor's thread does everything else.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from rclpy.node import Node
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
+
+from robosim.errors import ExecutionError, RobosimError
+from robosim.execution.checks import Requirements
+from robosim.execution.limits import model_limits, strictest
+from robosim.execution.messages import JointTolerance, JointTrajectory, SafetyMode
+from robosim.execution.streaming import Outcome, Progress, StreamReport, stream_trajectory
+from robosim.model import Model
+from robosim.ros import names
+from robosim.ros.arm import RosArm, RosArmOptions
+from robosim.ros.diagnostics import Diagnostics, Level, Report
+from robosim.ros.messages import joint_trajectory, nanoseconds_of
+from robosim.ros.parameters import Value, declare
+from robosim.ros.qos import COMMANDS, LATCHED
+from robosim.ros.streamer import PARAMETERS
+from robosim.ros.transports.ros2 import requirements_of
+from robosim.trajectory import Trajectory, TrajectoryLimits
+
+__all__ = ["Streamer"]
+
+EXIT_DONE, EXIT_NOT_THERE = 0, 3
+_PARTING = 15.0  # [s] for a motion to be stopped when the node ends
+
+
+class Streamer(Node):
+    """Sends trajectories to an arm.
+
+    Args:
+        stop: ends the process with an exit code.
+
+    Raises:
+        RobosimError: a parameter is not valid, or the plan or the robot cannot be read.
+    """
+
+    def __init__(self, stop: Callable[[int], None]) -> None:
+        super().__init__("streamer")
+        self._stop = stop
+        self.values = declare(self, PARAMETERS, self._on_parameter)
+        self._on_parameter("require", self.values.require)
+        self._plan = Trajectory.load(self.values.plan_file) if self.values.plan_file else None
+        self._model = self._read_robot()
+        self._description = ""
+        self._ending, self._stop_event = threading.Event(), threading.Event()
+        self._moving = False
+        self._progress: Progress | None = None
+        self._report: StreamReport | None = None
+        self._trajectories: queue.Queue[JointTrajectory] = queue.Queue(maxsize=1)
+        self._status = self.create_publisher(String, "~/status", LATCHED)
+        self.create_service(Trigger, "~/stop", self._on_stop)
+        if self._plan is None:
+            self.create_subscription(
+                JointTrajectoryMessage, "~/joint_trajectory", self._on_trajectory, COMMANDS
+            )
+        if self._model is None:
+            self.create_subscription(String, names.ROBOT_DESCRIPTION, self._on_description, LATCHED)
+        self._arm = RosArm(self, self._joint_names(), self._options())
+        diagnostics = Diagnostics(self, self.values.robot or self._arm.controller)
+        diagnostics.add("arm", self._report_arm)
+        diagnostics.add("stream", self._report_stream)
+        self._worker = threading.Thread(target=self._work, name="deadlines")
+        self._worker.start()
+
+    def close(self) -> int:
+        """Have the arm hold, and end. Returns the exit code: 3 when that left a plan undone."""
+        undone = self._plan is not None and (self._report is None or not self._report.ok)
+        self._ending.set()
+        self._stop_event.set()
+        self._arm.interrupt()
+        self._worker.join(_PARTING)
+        self._arm.close()
+        return EXIT_NOT_THERE if undone else EXIT_DONE
+
+    # -- What the parameters say -----------------------------------------------------------------------------
+
+    def _on_parameter(self, name: str, value: Value) -> None:
+        if name == "require":
+            requirements_of(value, "parameter 'require'")
+
+    def _joint_names(self) -> tuple[str, ...]:
+        if self._plan is not None:
+            return self._plan.position_names
+        return tuple(self.values.joints) or names.UR_JOINTS
+
+    def _options(self) -> RosArmOptions:
+        values = self.values
+        return RosArmOptions(values.interface, values.controller, tf_prefix=values.tf_prefix)
+
+    def _requirements(self) -> Requirements:
+        modes = {SafetyMode.NORMAL} | ({SafetyMode.REDUCED} if self.values.allow_reduced_mode else set())
+        given: Requirements = requirements_of(
+            self.values.require,
+            "parameter 'require'",
+            safety_modes=frozenset(modes),
+            state_age=self.values.watchdog,
+        )
+        return given
+
+    def _rate(self) -> float | None:
+        values = self.values
+        if values.rate:
+            return float(values.rate)
+        if values.interface != "forward_position":
+            return None
+        if values.series != "auto":
+            return names.UR_SERIES[values.series].rate
+        robot = self._plan.robot if self._plan is not None and self._plan.robot else values.robot
+        return (names.series_of(robot) or names.UR_SERIES["cb3"]).rate
+
+    def _read_robot(self) -> Model | None:
+        if not self.values.robot:
+            return None
+        from robosim.urdf import load_robot
+
+        return load_robot(self.values.robot, visuals=False)
+
+    def _limits(self, trajectory: Trajectory | JointTrajectory) -> TrajectoryLimits | None:
+        """The plan's and the robot's, in the trajectory's order; None where neither is known."""
+        own: TrajectoryLimits | None = None
+        if isinstance(trajectory, Trajectory):
+            own, joints = trajectory.limits, trajectory.position_names
+        else:
+            joints = trajectory.joint_names
+        if self._model is None and self._description:
+            from robosim.urdf import load_robot
+
+            self._model = load_robot(self._description, visuals=False)
+        if self._model is None:
+            return own
+        # A description made with the prefix has it in its names.
+        known = self._model.velocity_names
+        wire = names.prefixed(joints, self.values.tf_prefix)
+        ours = wire if any(name in known for name in wire) else joints
+        return strictest(own, model_limits(self._model, ours))
+
+    # -- In the executor's thread ----------------------------------------------------------------------------
+
+    def _on_description(self, message: Any) -> None:
+        self._description = message.data
+
+    def _on_stop(self, _: Any, response: Any) -> Any:
+        response.success = self._moving
+        response.message = "stopping" if self._moving else "nothing is moving"
+        if self._moving:
+            self._stop_event.set()
+        return response
+
+    def _on_trajectory(self, message: Any) -> None:
+        trajectory = joint_trajectory(message)
+        stamp = nanoseconds_of(message.header.stamp)
+        if stamp:
+            trajectory = replace(trajectory, stamp=self._arm.from_ros(stamp))
+        try:
+            self._trajectories.put_nowait(trajectory)
+        except queue.Full:
+            self.get_logger().warning("a trajectory is refused: another one waits already")
+
+    def _report_arm(self) -> Report:
+        arm, status = self._arm, self._arm.status()
+        values = {
+            "controller": arm.controller,
+            "controller active": status.controller_active,
+            "program running": status.program_running,
+            "safety mode": None if status.safety_mode is None else status.safety_mode.name,
+            "speed scaling": f"{status.speed_scaling:g}",
+            "joint states": arm.states,
+            "joint states with an old stamp": arm.repeated,
+            "joint states malformed": arm.malformed,
+        }
+        if not status.connected:
+            return Report(Level.ERROR, "not connected", values)
+        return Report(Level.OK, "connected", values)
+
+    def _report_stream(self) -> Report:
+        progress, report = self._progress, self._report
+        values: dict[str, object] = {}
+        if self._moving:
+            if progress is not None:
+                values = {
+                    "plan time": f"{progress.plan_time:.3f}",
+                    "duration": f"{progress.duration:.3f}",
+                    "tracking error": f"{progress.error:.6g}",
+                }
+            return Report(Level.OK, "moving", values)
+        if report is None:
+            return Report(Level.OK, "nothing was sent yet")
+        statistics = report.statistics
+        values = {
+            "reason": report.reason,
+            "samples": statistics.ticks,
+            "deadlines missed": statistics.missed,
+            "lateness p99 [ms]": f"{1e3 * statistics.lateness_p99:.3f}",
+            "jitter p99 [ms]": f"{1e3 * statistics.jitter_p99:.3f}",
+            "longest gap of states [ms]": f"{1e3 * report.longest_gap:.1f}",
+        }
+        return Report(Level.OK if report.ok else Level.WARN, report.outcome.value, values)
+
+    # -- In the deadlines' thread ----------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        try:
+            while not self._connect():
+                if self._plan is not None or self._ending.is_set():
+                    self._stop(EXIT_NOT_THERE)
+                    return
+            if self._plan is not None:
+                self._send(self._plan)
+                self._stop(EXIT_DONE if self._report is not None and self._report.ok else EXIT_NOT_THERE)
+                return
+            self._tell("ready")
+            while not self._ending.is_set():
+                try:
+                    trajectory = self._trajectories.get(timeout=0.05)
+                except queue.Empty:
+                    continue
+                self._send(trajectory)
+        except Exception:
+            self.get_logger().error(traceback.format_exc())
+            self._stop(1)
+
+    def _connect(self) -> bool:
+        try:
+            self._arm.wait_until_ready(self.values.connect_timeout)
+        except ExecutionError as error:
+            if not self._ending.is_set():
+                self.get_logger().error(f"not connected {error}")
+                self._tell(f"not connected: {error}")
+            return False
+        self.get_logger().info(
+            f"connected to {self._arm.controller}, which moves {', '.join(self._arm.joint_names)}"
+        )
+        return True
+
+    def _send(self, trajectory: Trajectory | JointTrajectory) -> None:
+        """Stream it; what comes of it is told, never raised."""
+        values = self.values
+        self._stop_event.clear()
+        if self._ending.is_set():
+            return
+        self._report = self._progress = None
+        self._moving = True
+        self._tell("moving")
+        joints = self._arm.joint_names
+        tolerance = tuple(JointTolerance(name, values.path_tolerance) for name in joints)
+        try:
+            self._report = report = stream_trajectory(
+                self._arm,
+                trajectory,
+                mode="setpoints" if values.interface == "forward_position" else "trajectory",
+                rate=self._rate(),
+                limits=self._limits(trajectory),
+                start_tolerance=values.start_tolerance,
+                requirements=self._requirements(),
+                tracking_error=values.tracking_error or float("inf"),
+                goal_tolerance=values.goal_tolerance,
+                goal_time=values.goal_time,
+                path_tolerance=tolerance if values.path_tolerance else (),
+                scaling_ramp=values.scaling_ramp or None,
+                on_progress=self._on_progress,
+                stop_event=self._stop_event,
+            )
+        except RobosimError as error:
+            self.get_logger().error(f"refused: {error}")
+            self._tell(f"refused: {error}")
+            return
+        finally:
+            self._moving = False
+        level = self.get_logger().info if report.outcome is Outcome.FINISHED else self.get_logger().error
+        level(str(report))
+        self._tell(f"{report.outcome.value}: {report.reason}")
+
+    def _on_progress(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def _tell(self, text: str) -> None:
+        self._status.publish(String(data=text))
