@@ -1,0 +1,174 @@
+"""A small arm as a process, for faults that ours does not have: it does what a topic tells it to do wrong.
+
+Shares no code with robosim. It publishes joint_states at 125 Hz and what a Universal Robots driver tells, follows
+FollowJointTrajectory goals along straight lines, and takes `forward_position_controller/commands`. `/fault` takes:
+  stop            publish no more joint states
+  go              publish them again
+  jump RADIANS    joint 0 is suddenly elsewhere
+  freeze          joint states repeat the last stamp and positions
+  nan             joint 0 is not a number
+  drop NAME       leave a joint out
+  program off     the robot's program is not running
+  scaling PERCENT its own speed scaling
+It prints "goal", "cancelled", "command N" and every fault that it begins.
+
+Usage: python fake_arm.py [JOINT ...]      the joints, in the order in which it publishes them
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+import time
+
+import rclpy
+from control_msgs.action import FollowJointTrajectory
+from controller_manager_msgs.msg import ControllerState
+from controller_manager_msgs.srv import ListControllers
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, Float64, Float64MultiArray, String
+from ur_dashboard_msgs.msg import SafetyMode
+
+RATE = 125.0
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+JOINTS = ["shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3"]
+
+
+class FakeArm(Node):
+    """See above."""
+
+    def __init__(self, joints: list[str]) -> None:
+        super().__init__("fake_arm")
+        self.joints = joints
+        self.position = dict.fromkeys(joints, 0.0)
+        for name, value in (("shoulder_lift_joint", -math.pi / 2), ("wrist_1_joint", -math.pi / 2)):
+            if name in self.position:
+                self.position[name] = value
+        self.lock = threading.Lock()
+        self.silent = self.frozen = self.broken = False
+        self.dropped = ""
+        self.commands = 0
+        self.scaling = 100.0
+        group = ReentrantCallbackGroup()
+        self.states = self.create_publisher(JointState, "/joint_states", 1000)
+        self.scaled = self.create_publisher(Float64, "/speed_scaling_state_broadcaster/speed_scaling", 10)
+        self.program = self.create_publisher(Bool, "/io_and_status_controller/robot_program_running", LATCHED)
+        self.safety = self.create_publisher(SafetyMode, "/io_and_status_controller/safety_mode", LATCHED)
+        self.program.publish(Bool(data=True))
+        self.safety.publish(SafetyMode(mode=SafetyMode.NORMAL))
+        self.create_subscription(String, "/fault", self.on_fault, 10, callback_group=group)
+        self.create_subscription(
+            Float64MultiArray,
+            "/forward_position_controller/commands",
+            self.on_command,
+            10,
+            callback_group=group,
+        )
+        self.create_service(ListControllers, "/controller_manager/list_controllers", self.on_list)
+        self.server = ActionServer(
+            self,
+            FollowJointTrajectory,
+            "/scaled_joint_trajectory_controller/follow_joint_trajectory",
+            self.execute,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+            callback_group=group,
+        )
+        self.message = JointState()
+        self.create_timer(1 / RATE, self.publish, callback_group=group)
+
+    def publish(self) -> None:
+        """One joint state."""
+        self.scaled.publish(Float64(data=self.scaling))
+        if self.silent:
+            return
+        if not self.frozen:
+            with self.lock:
+                names = [name for name in self.joints if name != self.dropped]
+                position = [self.position[name] for name in names]
+            if self.broken:
+                position[0] = math.nan
+            self.message = JointState(name=names, position=position, velocity=[0.0] * len(names))
+            self.message.header.stamp = self.get_clock().now().to_msg()
+        self.states.publish(self.message)
+
+    def on_fault(self, message: String) -> None:
+        """Begin, or end, a fault."""
+        what, _, value = message.data.partition(" ")
+        if what in ("stop", "go"):
+            self.silent = what == "stop"
+        elif what == "jump":
+            with self.lock:
+                self.position[self.joints[0]] += float(value)
+        elif what == "freeze":
+            self.frozen = True
+        elif what == "nan":
+            self.broken = True
+        elif what == "drop":
+            self.dropped = value
+        elif what == "program":
+            self.program.publish(Bool(data=value == "on"))
+        elif what == "scaling":
+            self.scaling = float(value)
+        else:
+            raise ValueError(message.data)
+        print(f"fault {message.data}", flush=True)
+
+    def on_command(self, message: Float64MultiArray) -> None:
+        """A set point, in the order of the driver's joints."""
+        self.commands += 1
+        with self.lock:
+            for joint, value in zip(JOINTS, message.data, strict=True):
+                self.position[f"{joint}_joint"] = value
+        if self.commands % 25 == 1:
+            print(f"command {self.commands}", flush=True)
+
+    def on_list(
+        self, _: ListControllers.Request, response: ListControllers.Response
+    ) -> ListControllers.Response:
+        """Both controllers are said to be active."""
+        response.controller = [
+            ControllerState(name=name, state="active")
+            for name in ("scaled_joint_trajectory_controller", "forward_position_controller")
+        ]
+        return response
+
+    def execute(self, handle) -> FollowJointTrajectory.Result:  # type: ignore[no-untyped-def]
+        """Follow a goal along straight lines between its points."""
+        print("goal", flush=True)
+        trajectory = handle.request.trajectory
+        times = [p.time_from_start.sec + p.time_from_start.nanosec * 1e-9 for p in trajectory.points]
+        begin = time.monotonic()
+        while (now := time.monotonic() - begin) < times[-1]:
+            if handle.is_cancel_requested:
+                print("cancelled", flush=True)
+                handle.canceled()
+                return FollowJointTrajectory.Result()
+            i = next(i for i, t in enumerate(times) if t > now)
+            if i > 0:
+                share = (now - times[i - 1]) / (times[i] - times[i - 1])
+                before, after = trajectory.points[i - 1].positions, trajectory.points[i].positions
+                with self.lock:
+                    for name, a, b in zip(trajectory.joint_names, before, after, strict=True):
+                        self.position[name] = a + share * (b - a)
+            time.sleep(0.004)
+        handle.succeed()
+        return FollowJointTrajectory.Result()
+
+
+def main() -> None:
+    """Run until killed."""
+    rclpy.init()
+    node = FakeArm(sys.argv[1:] or [f"{joint}_joint" for joint in JOINTS])
+    executor = MultiThreadedExecutor(num_threads=3)
+    executor.add_node(node)
+    executor.spin()
+
+
+if __name__ == "__main__":
+    main()

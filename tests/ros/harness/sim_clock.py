@@ -1,0 +1,51 @@
+"""Publishes /clock, and lets it run, stand still or jump."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from robosim.ros.messages import set_time
+
+
+class SimClock:
+    """Simulated time for all nodes with `use_sim_time`: 5 ms of it every 5 ms, unless told otherwise."""
+
+    STEP = 5_000_000  # [ns]
+
+    def __init__(self, node: Any, begin: float = 1000.0) -> None:
+        from rclpy.qos import QoSProfile
+        from rosgraph_msgs.msg import Clock
+
+        self._kind = Clock
+        self._publisher = node.create_publisher(Clock, "/clock", QoSProfile(depth=10))
+        self._now = round(begin * 1e9)
+        self._lock = threading.Lock()
+        self._paused = threading.Event()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._ended.wait(self.STEP / 1e9):
+            if not self._paused.is_set():
+                self.jump(self.STEP / 1e9)
+
+    def jump(self, seconds: float) -> None:
+        """Set the time on, or back."""
+        with self._lock:
+            self._now += round(seconds * 1e9)
+            message = self._kind()
+            set_time(message.clock, self._now)
+            self._publisher.publish(message)
+
+    def pause(self) -> None:
+        """Let it stand still."""
+        self._paused.set()
+
+    def resume(self) -> None:
+        self._paused.clear()
+
+    def close(self) -> None:
+        self._ended.set()
+        self._thread.join()
