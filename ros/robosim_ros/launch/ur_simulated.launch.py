@@ -1,4 +1,4 @@
-"""A simulated UR arm, under the names of the UR driver, and the planner.
+"""A simulated UR arm, under the names of the UR driver; planner; streamer for trajectories from elsewhere.
 
 ros2 launch robosim_ros ur_simulated.launch.py robot:=ur5 scene:=bookshelf_small rviz:=true
 """
@@ -98,6 +98,21 @@ def generate_launch_description() -> LaunchDescription:
             },
         ],
     )
+    streamer = Node(
+        package="robosim_ros",
+        executable="streamer",
+        name="streamer",
+        output="screen",
+        parameters=[
+            share("config", "streamer.yaml"),
+            {
+                "robot": text("robot"),
+                "series": text("series"),
+                "tf_prefix": text("tf_prefix"),
+                "controller": text("controller"),
+            },
+        ],
+    )
     rviz = Node(
         package="rviz2",
         executable="rviz2",
@@ -105,4 +120,4 @@ def generate_launch_description() -> LaunchDescription:
         arguments=["-d", share("config", "robosim.rviz")],
         condition=IfCondition(LaunchConfiguration("rviz")),
     )
-    return LaunchDescription([*arguments, arm, planner, rviz])
+    return LaunchDescription([*arguments, arm, planner, streamer, rviz])

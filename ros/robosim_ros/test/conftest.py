@@ -9,7 +9,7 @@ from __future__ import annotations
 import runpy
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import ItemsView, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,7 @@ def _calls_in(thing: Any) -> Iterator[Call]:
         yield from thing.walk()
     elif isinstance(thing, dict):
         yield from _calls_in([*thing.keys(), *thing.values()])
-    elif isinstance(thing, (list, tuple)):
+    elif isinstance(thing, (list, tuple, ItemsView)):
         for part in thing:
             yield from _calls_in(part)
 
