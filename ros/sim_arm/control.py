@@ -17,7 +17,7 @@ from robosim.execution.loop import DeadlineLoop, LoopStatistics
 
 __all__ = ["ControlThread"]
 
-_MOST_BEHIND = 0.25  # [s] that is made up for
+_MOST_BEHIND = 1.0  # [s] that is made up for
 _CLOCK_SET = 50_000_000  # [ns] off by more: the ROS clock was set, not slewed
 _SLEW = 10_000  # [ns] by which stamps may follow a slewed clock per period
 _LOOK = 0.2  # [s] between looks at whether to end, while simulated time stands still

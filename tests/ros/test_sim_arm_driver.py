@@ -409,13 +409,8 @@ def test_the_end_of_the_process_aborts_the_goal_and_is_clean(start, ros_node):
 BAD = {
     "unknown": ({"robt": "ur5"}, "no parameter 'robt'; did you mean 'robot'?"),
     "range": ({"rate": 5000.0}, "'rate' is 5000.0; it must be a double from 0 to 1000"),
-    "choice": ({"tracking": "perfect"}, "must be one of ideal, dynamics"),
-    "type": ({"autostart": "maybe"}, "'autostart' is 'maybe'; it must be a bool"),
     "robot": ({"robot": "ur55"}, "no bundled robot 'ur55'"),
-    "joint": ({"joints": ["elbow"]}, "'elbow' is no joint"),
-    "positions": ({"initial_positions": [0.0, 0.0]}, "'initial_positions' has 2 numbers; there are 6 joints"),
-    "limits": ({"initial_positions": [0.0, 0.0, 4.0, 0.0, 0.0, 0.0]}, "cannot begin with elbow_joint at 4"),
-    "state": ({"initial_state": "nowhere"}, "no state 'nowhere'"),
+    "start": ({"initial_positions": [0.0, 0.0]}, "'initial_positions' has 2 numbers; there are 6 joints"),
 }
 
 
