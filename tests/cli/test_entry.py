@@ -35,7 +35,9 @@ def robosim(*arguments, **options):
     return subprocess.run([sys.executable, ISOLATED, "-m", "robosim.cli", *arguments], check=False, **options)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["plan", "--help"], ["--version"], []])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["plan", "--help"], ["stream", "--help"], ["--version"], []]
+)
 def test_help_imports_nothing_heavy(arguments):
     code = (
         "import sys\nfrom robosim.cli import main\n"
@@ -48,7 +50,7 @@ def test_help_imports_nothing_heavy(arguments):
 
 def test_every_command_is_listed_and_has_help():
     text = robosim("--help").stdout
-    for command in ("plan", "inspect", "view", "render", "check", "robots", "scenes", "planners"):
+    for command in ("plan", "stream", "inspect", "view", "render", "check", "robots", "scenes", "planners"):
         assert f"    {command}" in text
         helped = robosim(command, "--help")
         assert helped.returncode == 0
