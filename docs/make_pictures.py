@@ -1,7 +1,7 @@
 """Make the pictures of the README and the documentation anew: `python docs/make_pictures.py`.
 
-Writes into docs/images: a painted picture of a real plan, its torques beside their limits, and, where a
-Chromium is installed, a screenshot of the viewer. Needs the extra `view` for the last.
+Writes into docs/images: a painted picture of a real plan, its torques beside their limits, how a simulated arm
+followed it, and, where a Chromium is installed, a screenshot of the viewer. Needs the extra `view` for the last.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from pathlib import Path
 
 import robosim
 from robosim import planners, viewer
+from robosim.execution.simulated import SimulatedArm
+from robosim.execution.streaming import stream_trajectory
+from robosim.execution.tracking import Tracking
 from robosim.scene import load_scene
 
 IMAGES = Path(__file__).resolve().parent / "images"
@@ -37,9 +40,17 @@ def main() -> None:
         viewer.render_png(IMAGES / picture, ur5, scene, result.trajectory, size=size)
         if first:
             result.trajectory.plot().savefig(IMAGES / "trajectory.png", dpi=80)
+            followed(ur5, result.trajectory).plot().savefig(IMAGES / "tracking.png", dpi=80)
             screenshot(IMAGES / "viewer.png", ur5, scene, result.trajectory)
     for path in sorted(IMAGES.glob("*.png")):
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
+
+
+def followed(model, trajectory) -> Tracking:
+    """How a simulated arm with dynamics followed it."""
+    start = dict(zip(trajectory.position_names, trajectory.position(0.0), strict=True))
+    arm = SimulatedArm(model, tracking="dynamics", initial=start)
+    return stream_trajectory(arm, trajectory, rate=125.0).tracking
 
 
 def screenshot(path: Path, *shown) -> None:
