@@ -1,0 +1,293 @@
+"""RtdeArm: the Arm at the other end of RTDE, served by a process of its own (`process`)."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import tempfile
+import threading
+from collections.abc import Sequence
+from multiprocessing import Pipe
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robosim.errors import ExecutionError
+from robosim.execution.clock import monotonic
+from robosim.execution.goals import ErrorCode, GoalHandle, GoalResult, GoalStatus, Rejection
+from robosim.execution.loop import sleep_until
+from robosim.execution.messages import ArmState, ArmStatus, Goal, Setpoint
+from robosim.execution.transports.rtde import wire
+from robosim.execution.transports.rtde.joints import UR_JOINTS
+from robosim.processes import start_worker
+
+__all__ = ["RtdeArm", "RtdeGoal"]
+
+MODULE = "robosim.execution.transports.rtde.process"
+SILENT = 0.5  # [s] without a word from the process: the connection counts as lost
+ANSWER = 0.5  # [s] to wait for whether a goal is accepted
+FINISH = 5.0  # [s] for the process to stop the arm and end
+
+
+class RtdeGoal:
+    """A goal that was sent."""
+
+    def __init__(self, arm: RtdeArm, number: int) -> None:
+        self._arm, self._number = arm, number
+        self._answered = threading.Event()
+        self._rejection: Rejection | None = None
+        self._result: GoalResult | None = None
+
+    @property
+    def status(self) -> GoalStatus:
+        """Where it stands."""
+        return GoalStatus.EXECUTING if self._result is None else self._result.status
+
+    @property
+    def result(self) -> GoalResult | None:
+        """How it ended, or None while it goes on. A late refusal is an aborted goal."""
+        return self._result
+
+    def cancel(self) -> None:
+        """Give it up: the arm slows down to rest and holds."""
+        self._arm._tell({"cancel": self._number})
+
+    def _settle(self, outcome: GoalResult | Rejection | None) -> None:
+        if isinstance(outcome, Rejection):
+            self._rejection = outcome
+            outcome = GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, outcome.text)
+        if outcome is not None and self._result is None:
+            self._result = outcome
+        self._answered.set()
+
+
+class RtdeArm:
+    """A UR arm over RTDE: CB3 at 125 Hz, e-Series at 500 Hz.
+
+    The arm follows servoj set points, one per control cycle, that a process of its own makes: of a goal by the
+    trajectory executor, or of a stream, whose rate may be lower. It never lets a joint leave its limits or move
+    further than its speed allows in a cycle, and stops the arm along its direction of motion when set points, states
+    or this process stop, or the robot may not move. A protective stop or a lost connection ends its usefulness:
+    connect again.
+
+    Args:
+        host: name or address of the controller.
+        joint_names: the six joints, in the controller's order.
+        lower, upper: (6,) position limits [rad].
+        speed: (6,) greatest speeds, finite [rad/s].
+        robot: what the robot is called; a UR type in it must be the controller's.
+        gain, lookahead: of servoj: 100 to 2000; 0.03 to 0.2 s. A higher gain and a shorter look-ahead follow closer.
+        deceleration: of a stop, of the fastest joint [rad/s^2].
+        watchdog: the controller stops the arm when set points come more rarely [Hz].
+        timeout: for connecting [s].
+
+    Raises ExecutionError when the arm cannot be reached, is not ready, or is another one; it says what to do.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        joint_names: Sequence[str] = UR_JOINTS,
+        *,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        speed: ArrayLike,
+        robot: str = "",
+        gain: float = 2000.0,
+        lookahead: float = 0.03,
+        deceleration: float = 5.0,
+        watchdog: float = 10.0,
+        timeout: float = 10.0,
+    ) -> None:
+        self._names = tuple(joint_names)
+        bounds = {"lower": lower, "upper": upper, "speed": speed}
+        limits = {name: _six(name, value) for name, value in bounds.items()}
+        if not np.isfinite(limits["speed"]).all():
+            raise ExecutionError(f"speed: every joint needs a finite limit, got {speed!r}")
+        options = {
+            "host": host,
+            "joint_names": self._names,
+            **{name: value.tolist() for name, value in limits.items()},
+            "robot": robot,
+            "gain": gain,
+            "lookahead": lookahead,
+            "deceleration": deceleration,
+            "watchdog": watchdog,
+        }
+        self._lock = threading.Lock()
+        self._goals: dict[int, RtdeGoal] = {}
+        self._number = 0
+        self._state: ArmState | None = None
+        self._status = ArmStatus(connected=False)
+        self._heard = monotonic()
+        self._lost = ""
+        self._closed = False
+        self.notes: list[str] = []
+        self.statistics = ""
+        # What the library prints is of use only when something goes wrong.
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        self._parent, child = Pipe()
+        with child:
+            self._process: subprocess.Popen[bytes] = start_worker(
+                MODULE, [str(child.fileno()), json.dumps(options)], pass_fds=[child.fileno()], output=self._log
+            )
+        try:
+            self.rate = self._connect(host, timeout)
+        except BaseException:
+            self._end(0.0)
+            raise
+        self._listener = threading.Thread(target=self._listen, name="rtde", daemon=True)
+        self._listener.start()
+
+    def _connect(self, host: str, timeout: float) -> float:
+        try:
+            if not self._parent.poll(timeout):
+                raise ExecutionError(f"{host} does not answer within {timeout:g} s")
+            message = wire.decode(self._parent.recv_bytes())
+        except (EOFError, OSError):
+            raise ExecutionError(f"connecting to {host} failed: {self._last_words()}") from None
+        if "error" in message:
+            raise ExecutionError(message["error"])
+        return float(message["ready"]["rate"])
+
+    # -- The port --------------------------------------------------------------------------------------------
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The six joints, in the controller's order."""
+        return self._names
+
+    def clock(self) -> float:
+        """Now [s]: the monotonic clock of this machine."""
+        return monotonic()
+
+    def sleep_until(self, time: float) -> None:
+        """Wait until the clock shows `time` or later."""
+        sleep_until(time)
+
+    def state(self) -> ArmState | None:
+        """The last state. Its stamp is when the controller's own time was last seen to move on."""
+        return self._state
+
+    def status(self) -> ArmStatus:
+        """Whether the arm would follow."""
+        status = self._status
+        if not self._alive:
+            return ArmStatus(False, False, status.program_running, status.safety_mode, status.speed_scaling)
+        return status
+
+    def send(self, goal: Goal) -> GoalHandle | Rejection:
+        """Send a whole trajectory. Waits for the answer, for one control cycle as a rule and 0.5 s at most: after
+        that a refusal comes as the handle's result."""
+        with self._lock:
+            self._number += 1
+            handle = RtdeGoal(self, self._number)
+            self._goals[self._number] = handle
+        self._tell({"goal": wire.goal_fields(goal), "id": handle._number})
+        handle._answered.wait(ANSWER)
+        return handle if handle._rejection is None else handle._rejection
+
+    def stream(self, setpoint: Setpoint) -> None:
+        """Send one set point, at the controller's rate or a lower one that divides it. The arm holds when none comes
+        for 0.1 s, and when one is further away than a joint moves in 0.05 s: then stop sending for that long to begin
+        again. A velocity is not used."""
+        self._tell({"setpoint": np.asarray(setpoint.position, dtype=float).tolist(), "time": monotonic()})
+
+    def stop(self) -> None:
+        """Give up what goes on: slow down to rest and hold."""
+        self._tell({"stop": True})
+
+    def close(self) -> None:
+        """Stop, end the robot's program, and let go of the connection. May be called twice."""
+        if self._closed:
+            return
+        self._tell({"close": True})
+        self._closed = True
+        self._end(FINISH)
+        self._listener.join(FINISH)
+
+    def __enter__(self) -> RtdeArm:
+        """The arm itself; leaving the block closes it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- The process ----------------------------------------------------------------------------------------
+
+    @property
+    def _alive(self) -> bool:
+        return not (self._lost or self._closed) and monotonic() - self._heard < SILENT
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        # A process that does not listen must not make us wait: what cannot be sent is as good as lost.
+        if self._alive or ("close" in message and not self._lost):
+            with contextlib.suppress(OSError), self._lock:
+                self._parent.send_bytes(wire.encode(message))
+        elif "goal" in message:
+            self._goals.pop(message["id"])._settle(
+                GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, self._lost or "the arm is not connected")
+            )
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                self._take(wire.decode(self._parent.recv_bytes()))
+        except (EOFError, OSError):
+            if not self._closed:
+                self._lose(f"the process at the controller has ended: {self._last_words()}")
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "q" in message:
+            self._state = ArmState(self._names, np.array(message["q"]), np.array(message["v"]), message["stamp"])
+            self._status = wire.status(message)
+            self._heard = monotonic()
+        elif "answer" in message:
+            if message["answer"] is not None:
+                self._goals.pop(message["id"])._settle(wire.outcome(message["answer"]))
+            else:
+                self._goals[message["id"]]._settle(None)
+        elif "result" in message:
+            self._goals.pop(message["id"])._settle(wire.outcome(message["result"]))
+        elif "note" in message:
+            self.notes.append(message["note"])
+        elif "lost" in message:
+            self._lose(message["lost"])
+        elif "closed" in message:
+            self.statistics = message["closed"]
+
+    def _lose(self, why: str) -> None:
+        if not self._lost:
+            self._lost = why
+            self.notes.append(why)
+        for number in list(self._goals):
+            result = GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, self._lost)
+            self._goals.pop(number)._settle(result)
+
+    def _end(self, timeout: float) -> None:
+        try:
+            self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._parent.close()
+        self._log.close()
+
+    def _last_words(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(FINISH)
+        self._log.seek(0)
+        lines = self._log.read().decode(errors="replace").strip().splitlines()
+        return "\n".join(lines) if lines else f"its process ended with status {self._process.returncode}"
+
+
+def _six(name: str, value: ArrayLike) -> np.ndarray[Any, np.dtype[np.float64]]:
+    array = np.array(value, dtype=float)
+    if array.shape != (6,) or np.isnan(array).any():
+        raise ExecutionError(f"{name}: must be six numbers, not {value!r}")
+    return array

@@ -1,0 +1,73 @@
+"""Which of a robot's joints are the six of a UR arm, and whether the arm is the one that was planned for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from robosim.errors import ExecutionError
+
+__all__ = ["UR_JOINTS", "check_model", "ur_order"]
+
+# The base comes first: RTDE knows the joints by their order only.
+UR_JOINTS = (
+    "shoulder_pan_joint",
+    "shoulder_lift_joint",
+    "elbow_joint",
+    "wrist_1_joint",
+    "wrist_2_joint",
+    "wrist_3_joint",
+)
+
+
+def ur_order(joint_names: Sequence[str]) -> tuple[str, ...]:
+    """A UR arm's joints in its controller's order, among names that may have a common prefix (`tf_prefix`).
+
+    Raises:
+        ExecutionError: the names are not the six joints of one UR arm; it names what is missing or extra.
+    """
+    pans = [name for name in joint_names if name.endswith(UR_JOINTS[0])]
+    if len(pans) != 1:
+        found = f"{len(pans)} joints named [tf_prefix]{UR_JOINTS[0]}"
+        raise ExecutionError(
+            f"RTDE moves the six joints of one UR arm, [tf_prefix]{', '.join(UR_JOINTS)}; among "
+            f"{', '.join(joint_names)} there are {found}"
+        )
+    prefix = pans[0][: -len(UR_JOINTS[0])]
+    wanted = tuple(prefix + name for name in UR_JOINTS)
+    missing = [name for name in wanted if name not in joint_names]
+    extra = [name for name in joint_names if name not in wanted]
+    if missing or extra:
+        parts = [f"lacks {', '.join(missing)}"] if missing else []
+        parts += [f"moves {', '.join(extra)}, which a UR controller does not have"] if extra else []
+        raise ExecutionError(f"the plan {' and '.join(parts)}; it has to move {', '.join(wanted)}")
+    return wanted
+
+
+def check_model(planned: str, controller: str, e_series: bool) -> None:
+    """Refuse to move another arm than the one that was planned for.
+
+    Args:
+        planned: the robot's name in its description; one that says no UR type ("my_cell") is not judged.
+        controller: what the dashboard calls the arm: "UR5", with or without an "e".
+        e_series: whether the controller is newer than CB3. Arms without an "e" that only exist for it (UR16, UR20,
+            ...) are compared by their number.
+
+    Raises:
+        ExecutionError: they differ.
+    """
+    asked, is_there = _type(planned), _type(controller)
+    if asked is None or is_there is None:
+        return
+    both_exist = asked[0] in {"3", "5", "10"}
+    if asked[0] == is_there[0] and (not both_exist or asked[1] == e_series):
+        return
+    actual = f"UR{is_there[0]}{'e' if e_series and both_exist else ''}"
+    raise ExecutionError(
+        f"the plan is for {planned!r}, a UR{asked[0]}{'e' if asked[1] else ''}; the controller moves a {actual}"
+    )
+
+
+def _type(name: str) -> tuple[str, bool] | None:
+    found = re.search(r"(?<![a-z])ur_?(3|5|7|8|10|12|15|16|18|20|30)(e)?(?![0-9a-z])", name.lower())
+    return None if found is None else (found[1], found[2] is not None)

@@ -1,0 +1,158 @@
+"""The position that the joints are given in each cycle: what is wanted, bounded; or a ramp to rest.
+
+A stop slows all joints down together, each with constant deceleration and in the direction in which it moves: the
+one that needs longest at the full deceleration sets the time T, and q(t) = q0 + v0 (t - t^2 / 2T).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robosim.execution.guard import Guard
+
+__all__ = ["Motion", "Playout"]
+
+Array = NDArray[np.float64]
+
+_JUMP = 0.05  # [s] of the greatest speed: a set point further away is a mistake, not a late one
+
+
+class Motion:
+    """Bounded motion of n joints in steps of one period.
+
+    Args:
+        joint_names: (n).
+        lower, upper: (n,) position limits.
+        speed: (n,) greatest speeds, finite.
+        deceleration: of a stop [rad/s^2].
+        period: [s].
+        position: (n,) where the joints are.
+
+    Attributes:
+        position: (n,) commanded last.
+        velocity: (n,) with which it was reached.
+    """
+
+    def __init__(
+        self,
+        joint_names: Sequence[str],
+        lower: Array,
+        upper: Array,
+        speed: Array,
+        deceleration: float,
+        period: float,
+        position: Array,
+    ) -> None:
+        self._names, self._speed, self._period = tuple(joint_names), speed, period
+        self._lower, self._upper, self._deceleration = lower, upper, deceleration
+        self.restart(position)
+
+    def restart(self, position: Array) -> None:
+        """Be at rest at `position`."""
+        # Where the arm stands a little outside its limits, it may come back.
+        lower, upper = np.minimum(self._lower, position), np.maximum(self._upper, position)
+        self._guard = Guard(self._names, lower, upper, self._speed, position)
+        self.position: Array = position.copy()
+        self.velocity: Array = np.zeros_like(position)
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the last step did not move anything."""
+        return not self.velocity.any()
+
+    def refusal(self, wanted: Array, last: Array | None = None) -> str:
+        """Why `wanted` cannot come next after `last`, by default the present position; or ""."""
+        last = self.position if last is None else last
+        if wanted.shape != self.position.shape:
+            return f"a set point has {len(self.position)} positions, this one {wanted.size}"
+        if not np.isfinite(wanted).all():
+            i = int(np.argmin(np.isfinite(wanted)))
+            return f"position {wanted[i]} of {self._names[i]} is not finite"
+        reach = self._speed * max(_JUMP, 4 * self._period)
+        far = np.abs(wanted - last)
+        if (far > reach).any():
+            i = int(np.argmax(far / reach))
+            return (
+                f"position {wanted[i]:.6g} of {self._names[i]} is {far[i]:.6g} rad away from the last one; "
+                f"{reach[i]:.6g} is the most that counts as a motion and not as a jump"
+            )
+        return ""
+
+    def step_to(self, wanted: Array) -> str:
+        """Go to `wanted`, as far as limits and one period allow. Returns what was changed and why, or ""."""
+        last = self.position
+        self.position, complaint = self._guard.pass_on(wanted, self._period)
+        self.velocity = (self.position - last) / self._period
+        return complaint
+
+    def brake(self) -> None:
+        """One step of slowing down to rest."""
+        time = float(np.max(np.abs(self.velocity))) / self._deceleration
+        if time <= self._period:
+            self.velocity = np.zeros_like(self.velocity)
+            return
+        slower = self.velocity * (1.0 - self._period / time)
+        self.step_to(self.position + slower * self._period)
+
+
+class Playout:
+    """Set points that come at about a rate, handed out evenly: one cycle's share in each cycle.
+
+    A set point is spread over as many cycles as lie between two of them, and waits until the one after it is there:
+    so neither a slower rate nor a late message is felt, at the price of one interval's delay.
+    """
+
+    def __init__(self, period: float) -> None:
+        self._period = period
+        self._waiting: deque[Array] = deque()
+        self._arrivals: deque[float] = deque(maxlen=6)
+        self._target: Array | None = None
+        self._cycles = 0  # until the target
+        self._running = False
+
+    def put(self, wanted: Array, now: float) -> None:
+        """A set point has come."""
+        self._arrivals.append(now)
+        self._waiting.append(wanted)
+        while len(self._waiting) > 3:  # more than that is delay
+            self._waiting.popleft()
+
+    def age(self, now: float) -> float:
+        """How long the last set point is ago [s]; infinite when there was none."""
+        return now - self._arrivals[-1] if self._arrivals else np.inf
+
+    @property
+    def newest(self) -> Array | None:
+        """The set point furthest ahead, or None."""
+        return self._waiting[-1] if self._waiting else self._target
+
+    def next(self, position: Array, *, flush: bool = False) -> Array | None:
+        """Where to be after this cycle, coming from `position`; None when there is nothing to go to.
+
+        Args:
+            position: (n,) now.
+            flush: hand out what waits, even if nothing has come after it.
+        """
+        if self._cycles == 0:
+            if len(self._waiting) >= (1 if self._running or flush else 2):
+                self._target, self._running = self._waiting.popleft(), True
+                self._cycles = self._interval()
+            else:
+                self._running = False
+                return self._target
+        assert self._target is not None
+        wanted = position + (self._target - position) / self._cycles
+        self._cycles -= 1
+        return wanted
+
+    def _interval(self) -> int:
+        """Cycles between two set points."""
+        if len(self._arrivals) < 2:
+            return 1
+        between = sorted(b - a for a, b in pairwise(self._arrivals))[(len(self._arrivals) - 1) // 2]
+        return int(min(max(round(between / self._period), 1), round(0.1 / self._period)))

@@ -1,0 +1,293 @@
+"""The process at the controller: one turn per control cycle, with a deadline loop of its own.
+
+In each turn it reads the controller's state, takes what its parent has sent, computes the next position (a goal's, by
+the trajectory executor; or a stream's; or a ramp to rest; or the same again) and commands it. Being a process, it
+keeps its deadlines whatever its parent computes, and can be ended whatever the library does. It stops the arm when
+the parent is gone, when set points stop coming, when states do, and when the robot may not move.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+import numpy.ma  # noqa: F401 (percentiles import it when first used, and then no file can be opened any more)
+from numpy.typing import NDArray
+
+from robosim.errors import ExecutionError
+from robosim.execution.clock import monotonic
+from robosim.execution.executor import ExecutorGoal, TrajectoryExecutor
+from robosim.execution.goals import ErrorCode, GoalResult, GoalStatus, Rejection, RejectReason
+from robosim.execution.loop import DeadlineLoop
+from robosim.execution.messages import ArmState, ArmStatus
+from robosim.execution.tolerances import ControllerTolerances
+from robosim.execution.transports.rtde import wire
+from robosim.execution.transports.rtde.controller import Controller, Lost, Reading
+from robosim.execution.transports.rtde.joints import check_model
+from robosim.execution.transports.rtde.motion import Motion, Playout
+from robosim.trajectory import TrajectoryLimits
+
+__all__ = ["main"]
+
+Array = NDArray[np.float64]
+
+STALE = 0.1  # [s] without a new state: stop
+GONE = 2.0  # [s] without a new state: the connection is lost
+STREAM_TIMEOUT = 0.1  # [s] without a new set point: stop
+# As in the configuration of UR's ROS driver; goal_time there is 0, which waits for ever.
+TOLERANCES = ControllerTolerances(path=0.2, goal=0.1, stopped_velocity=0.2, goal_time=2.0)
+
+
+class Driver:
+    """Serves one parent and one controller until the parent has enough, or the connection is lost."""
+
+    def __init__(self, parent: Connection, controller: Controller, options: dict[str, Any]) -> None:
+        self._parent, self._controller = parent, controller
+        self._names = tuple(options["joint_names"])
+        lower, upper, speed = (np.array(options[name]) for name in ("lower", "upper", "speed"))
+        self._loop = DeadlineLoop(controller.rate)
+        self._period = 1.0 / controller.rate
+        self._reading = controller.read()
+        self._seen = monotonic()  # when the controller's state was last a new one
+        self._motion = Motion(
+            self._names, lower, upper, speed, options["deceleration"], self._period, self._reading.position
+        )
+        self._playout = Playout(self._period)
+        limits = TrajectoryLimits(lower=lower, upper=upper, velocity=speed)
+        self._executor = TrajectoryExecutor(
+            self._names, clock=monotonic, tolerances=TOLERANCES, velocity_command=False, limits=limits
+        )
+        self._goals: dict[int, ExecutorGoal] = {}
+        self._doing = "idle"  # idle (not servoing yet), hold, goal, stream, brake
+        self._fault = ""
+        self._why = ""  # the stop that goes on
+        self._closing = False
+
+    def run(self) -> None:
+        """Until the end. Raises Lost."""
+        while not (self._closing and (self._motion.at_rest or self._doing == "idle" or self._fault)):
+            tick = self._loop.wait()
+            self._read(tick.time)
+            self._listen()
+            if self._doing != "idle" and not self._fault:
+                self._move(tick.time)
+            self._report_goals()
+            self._send(wire.state_fields(self._state(), self._status()))
+        self._controller.finish()
+        self._send({"closed": str(self._loop.statistics())})
+
+    # -- The controller's side ------------------------------------------------------------------------------
+
+    def _read(self, now: float) -> None:
+        reading = self._controller.read()
+        if reading.timestamp != self._reading.timestamp:
+            self._seen = now
+        self._reading = reading
+        if now - self._seen > GONE:
+            raise Lost(f"the controller has sent no new state for {GONE:g} s")
+        if reading.trouble and not self._fault:
+            self._fail(reading.trouble)
+        elif now - self._seen > STALE and self._doing in ("goal", "stream"):
+            self._stop(f"the controller has sent no new state for {STALE:g} s")
+
+    def _move(self, now: float) -> None:
+        motion = self._motion
+        if self._doing == "goal":
+            self._follow_goal()
+        elif self._doing == "stream":
+            self._follow_stream(now)
+        elif self._doing == "brake":
+            motion.brake()
+            self._doing = "hold" if motion.at_rest else "brake"
+        else:
+            motion.step_to(motion.position)
+        if not self._controller.servo(motion.position):
+            reading = self._controller.read()
+            self._fail(reading.trouble or "the controller does not take set points")
+
+    def _follow_goal(self) -> None:
+        goal = self._executor.goal
+        if goal is None:  # it was cancelled or preempted since
+            self._doing = "brake"
+            self._motion.brake()
+            return
+        wanted = self._executor.update(
+            self._state(), self._period, speed_scaling=self._reading.speed_scaling
+        ).position
+        result = goal.result
+        jump = self._motion.refusal(wanted)
+        if result is None and jump:
+            self._stop(jump)
+        if self._executor.goal is not None or (result is not None and result.ok):
+            self._motion.step_to(wanted)
+            self._doing = "goal" if result is None else "hold"
+        else:  # given up: slow down from where it was commanded to be, not from where it is
+            self._doing = "brake"
+            self._motion.brake()
+
+    def _follow_stream(self, now: float) -> None:
+        silent = self._playout.age(now) > STREAM_TIMEOUT
+        wanted = self._playout.next(self._motion.position, flush=silent)
+        if wanted is not None:
+            complaint = self._motion.step_to(wanted)
+            if complaint:
+                self._note(complaint)
+        if silent and self._motion.at_rest:
+            self._doing = "hold"
+        elif silent:
+            self._note(f"no set point for {STREAM_TIMEOUT:g} s: holding")
+            self._doing = "brake"
+
+    # -- The parent's side ----------------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        try:
+            while self._parent.poll(0):
+                self._take(wire.decode(self._parent.recv_bytes()))
+        except (EOFError, OSError):  # the parent is gone
+            self._stop("the commanding process is gone")
+            self._closing = True
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "goal" in message:
+            number = message["id"]
+            answer = self._submit(wire.goal(message["goal"]))
+            accepted = isinstance(answer, ExecutorGoal)
+            if isinstance(answer, ExecutorGoal):
+                self._goals[number] = answer
+            self._send(
+                {"id": number, "answer": None if accepted else wire.outcome_fields(answer)}  # type: ignore[arg-type]
+            )
+        elif "cancel" in message:
+            goal = self._goals.get(message["cancel"])
+            if goal is not None:
+                goal.cancel()
+        elif "setpoint" in message:
+            self._stream(np.array(message["setpoint"], dtype=float), message["time"])
+        elif "stop" in message:
+            self._stop("")
+        elif "close" in message:
+            self._stop("the connection is being closed")
+            self._closing = True
+
+    def _submit(self, goal: Any) -> ExecutorGoal | Rejection:
+        if self._fault or self._closing:
+            return Rejection(RejectReason.INACTIVE, self._fault or "the connection is being closed")
+        if not self._motion.at_rest and self._doing != "goal":
+            return Rejection(RejectReason.INACTIVE, "the arm still moves; wait until it has stopped")
+        if not self._executor.active:
+            self._executor.activate(self._state())
+        answer = self._executor.submit(goal)
+        if isinstance(answer, ExecutorGoal):
+            self._begin("goal")
+        return answer
+
+    def _stream(self, wanted: Array, sent: float) -> None:
+        if self._fault or self._closing or self._doing == "brake":
+            return
+        if self._doing != "stream":
+            self._playout = Playout(self._period)
+            if self._executor.goal is not None:
+                self._end_goal("set points came while it went on")
+        last = self._reading.position if self._doing == "idle" else self._playout.newest
+        complaint = self._motion.refusal(wanted, last)
+        if complaint:
+            self._stop(complaint)
+            return
+        self._begin("stream")
+        self._playout.put(wanted, sent)
+
+    def _begin(self, what: str) -> None:
+        if self._doing == "idle":  # begin where the arm is, not where it was when we connected
+            self._motion.restart(self._reading.position)
+        self._doing = what
+
+    # -- Stopping, and telling --------------------------------------------------------------------------------
+
+    def _stop(self, why: str) -> None:
+        """Slow down to rest, and say why if it is not what was asked for."""
+        if self._doing in ("goal", "stream"):
+            self._doing = "brake"
+            if why:
+                self._note(why)
+        if self._executor.goal is not None:
+            self._end_goal(why)
+
+    def _end_goal(self, why: str) -> None:
+        goal = self._executor.goal
+        number = next((number for number, g in self._goals.items() if g is goal), None)
+        self._executor.deactivate()
+        if number is not None:
+            del self._goals[number]
+            status = GoalStatus.ABORTED if why else GoalStatus.CANCELED
+            code = ErrorCode.INVALID_GOAL if why else ErrorCode.SUCCESSFUL
+            self._send({"id": number, "result": wire.outcome_fields(GoalResult(status, code, why))})
+
+    def _fail(self, why: str) -> None:
+        """The robot must not be commanded any more: it has stopped by itself, and must not resume by itself."""
+        self._fault = f"{why}; connect again when the arm is ready"
+        self._stop(why)
+        self._note(why)
+        if self._doing != "idle":
+            self._controller.abandon()
+
+    def _report_goals(self) -> None:
+        for number, goal in list(self._goals.items()):
+            if goal.result is not None:
+                del self._goals[number]
+                self._send({"id": number, "result": wire.outcome_fields(goal.result)})
+
+    def _state(self) -> ArmState:
+        return ArmState(self._names, self._reading.position, self._reading.velocity, self._seen)
+
+    def _status(self) -> ArmStatus:
+        reading: Reading = self._reading
+        return ArmStatus(
+            controller_active=not (self._fault or self._closing),
+            program_running=reading.program_running,
+            safety_mode=reading.safety_mode,
+            speed_scaling=reading.speed_scaling,
+        )
+
+    def _note(self, text: str) -> None:
+        if text != self._why:
+            self._why = text
+            self._send({"note": text})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        try:
+            self._parent.send_bytes(wire.encode(message))
+        except OSError:
+            self._closing = True
+
+
+def main() -> None:
+    """Run with a connected socket's number and the options, as JSON, as the last two arguments."""
+    parent = Connection(int(sys.argv[-2]))
+    options = wire.decode(sys.argv[-1].encode())
+    try:
+        controller = Controller(
+            options["host"], gain=options["gain"], lookahead=options["lookahead"], watchdog=options["watchdog"]
+        )
+        check_model(options["robot"], controller.model, controller.e_series)
+        controller.start(options["host"])
+        driver = Driver(parent, controller, options)
+        message: dict[str, Any] = {"ready": {"rate": controller.rate, "model": controller.model}}
+    except (ExecutionError, Lost) as error:
+        message = {"error": str(error)}
+    try:
+        parent.send_bytes(wire.encode(message))
+        if "ready" in message:
+            driver.run()
+    except Exception as error:  # whatever it is, the arm must not be left with our last set point
+        reason = str(error) if isinstance(error, Lost) else "".join(traceback.format_exception_only(error)).strip()
+        with contextlib.suppress(OSError):
+            parent.send_bytes(wire.encode({"lost": reason}))
+        controller.abandon()
+    # Without tidying up: the library's threads may hang.
+    os._exit(0)
