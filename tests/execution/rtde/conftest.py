@@ -26,7 +26,7 @@ PORTS = (30004, 30003, 29999)
 _numbers = itertools.count(os.getpid() * 7)
 
 
-def wait_for(condition: Callable[[], Any], what: str, timeout: float = 20.0) -> Any:
+def _until(condition: Callable[[], Any], what: str, timeout: float = 20.0) -> Any:
     until = time.monotonic() + timeout
     while not (value := condition()):
         assert time.monotonic() < until, f"not within {timeout} s: {what}"
@@ -47,6 +47,8 @@ def free_host() -> str:
 
 class Server:
     """A controller; see server/__main__.py for what it can be asked."""
+
+    home = HOME
 
     def __init__(self, **start: Any) -> None:
         self.host = free_host()
@@ -82,6 +84,7 @@ class Server:
         return np.array(self.ask("logs")["motion"]).reshape(-1, 8)
 
     def end(self) -> None:
+        """Be gone."""
         self.process.kill()
         self.process.communicate()
 
@@ -117,7 +120,19 @@ def connect() -> Iterator[Callable[..., Any]]:
         arm.close()
 
 
-def plan(duration: float = 1.0, reach: float = 0.4, joint_names: tuple[str, ...] | None = None) -> Trajectory:
+@pytest.fixture
+def until() -> Callable[..., Any]:
+    """until(condition, what): wait for something to become true, and return it."""
+    return _until
+
+
+@pytest.fixture
+def make_plan() -> Callable[..., Trajectory]:
+    """make_plan(duration, reach, joint_names)."""
+    return _plan
+
+
+def _plan(duration: float = 1.0, reach: float = 0.4, joint_names: tuple[str, ...] | None = None) -> Trajectory:
     """From HOME to and fro, all joints, each its own way."""
     model = robosim.load_robot("ur5")
     share = np.array([1.0, -0.6, 0.8, -0.4, 0.9, -1.0]) * reach

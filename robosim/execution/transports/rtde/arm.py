@@ -58,7 +58,7 @@ class RtdeGoal:
     def _settle(self, outcome: GoalResult | Rejection | None) -> None:
         if isinstance(outcome, Rejection):
             self._rejection = outcome
-            outcome = GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, outcome.text)
+            outcome = GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, outcome.text, rejected=True)
         if outcome is not None and self._result is None:
             self._result = outcome
         self._answered.set()

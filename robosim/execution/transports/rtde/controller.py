@@ -50,6 +50,7 @@ class Reading(NamedTuple):
         position, velocity: (6,) [rad, rad/s].
         safety_mode: None where the controller reports one that is not known.
         program_running: our program is there; it may be paused.
+        paused: it is there, and does nothing.
         speed_scaling: 0 to 1; 0 while the program is paused.
     """
 
@@ -58,6 +59,7 @@ class Reading(NamedTuple):
     velocity: Array
     safety_mode: SafetyMode | None
     program_running: bool
+    paused: bool
     speed_scaling: float
 
     @property
@@ -124,7 +126,7 @@ class Controller:
         mode = int(self._receive.getRobotMode())
         if mode != _RUNNING:
             raise ExecutionError(
-                f"the robot mode of {host} is {mode}; it has to be 7 (RUNNING): switch the arm on and release its brakes"
+                f"the robot mode of {host} is {mode}; it has to be 7 (RUNNING): switch the arm on, release its brakes"
             )
         try:
             self._control = RTDEControlInterface(host, self.rate)
@@ -149,6 +151,7 @@ class Controller:
             np.array(receive.getActualQd()),
             SafetyMode(safety) if safety in SafetyMode._value2member_map_ else None,
             runtime in _PROGRAM,
+            runtime in _PROGRAM and runtime != _PLAYING,
             min(max(scaling, 0.0), 1.0) if runtime == _PLAYING else 0.0,
         )
 

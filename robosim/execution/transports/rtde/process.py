@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
-import numpy.ma  # noqa: F401 (percentiles import it when first used, and then no file can be opened any more)
+import numpy.ma  # percentiles import it when first used, and then no file can be opened any more
 from numpy.typing import NDArray
 
 from robosim.errors import ExecutionError
@@ -39,8 +39,8 @@ Array = NDArray[np.float64]
 STALE = 0.1  # [s] without a new state: stop
 GONE = 2.0  # [s] without a new state: the connection is lost
 STREAM_TIMEOUT = 0.1  # [s] without a new set point: stop
-# As in the configuration of UR's ROS driver; goal_time there is 0, which waits for ever.
-TOLERANCES = ControllerTolerances(path=0.2, goal=0.1, stopped_velocity=0.2, goal_time=2.0)
+# The path's is that of UR's ROS driver; at the end it is content with 0.1 rad, and waits for ever for it.
+TOLERANCES = ControllerTolerances(path=0.2, goal=0.02, stopped_velocity=0.05, goal_time=2.0)
 
 
 class Driver:
@@ -60,7 +60,7 @@ class Driver:
         self._playout = Playout(self._period)
         limits = TrajectoryLimits(lower=lower, upper=upper, velocity=speed)
         self._executor = TrajectoryExecutor(
-            self._names, clock=monotonic, tolerances=TOLERANCES, velocity_command=False, limits=limits
+            self._names, clock=monotonic, tolerances=TOLERANCES, limits=limits
         )
         self._goals: dict[int, ExecutorGoal] = {}
         self._doing = "idle"  # idle (not servoing yet), hold, goal, stream, brake
@@ -97,6 +97,9 @@ class Driver:
 
     def _move(self, now: float) -> None:
         motion = self._motion
+        if self._reading.paused:  # the library sends nothing then, and the arm stands where it is
+            motion.step_to(motion.position)
+            return
         if self._doing == "goal":
             self._follow_goal()
         elif self._doing == "stream":

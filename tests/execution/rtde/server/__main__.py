@@ -39,10 +39,10 @@ class Session:
 class Controller:
     def __init__(self, host: str, series: str = "e", model: str = "UR5", q: list[float] | None = None,
                  lag: float = 0.0, remote_control: bool = True, program_running: bool = False,
-                 safety_mode: int = NORMAL) -> None:  # fmt: skip
+                 safety_mode: int = NORMAL, robot_mode: int = 7) -> None:  # fmt: skip
         self.host, self.version, self.model = host, VERSIONS[series], model
         self.robot = Robot(500.0 if series == "e" else 125.0, list(q or [0.0, -1.57, 1.57, 0.0, 0.0, 0.0]), lag)
-        self.robot.safety_mode = safety_mode
+        self.robot.safety_mode, self.robot.robot_mode = safety_mode, robot_mode
         self.program = ControlProgram(self.robot)
         if program_running:
             self.robot.runtime_state = PLAYING
@@ -237,7 +237,8 @@ class Controller:
         elif name == "pause":
             robot.runtime_state = PAUSED
         elif name == "resume":
-            robot.runtime_state = PLAYING
+            if robot.runtime_state == PAUSED:
+                robot.runtime_state = PLAYING
         elif name == "stop_program":
             self.program.end("asked for")
         elif name == "freeze":  # packages go on, their content does not change

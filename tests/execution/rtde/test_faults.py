@@ -1,0 +1,363 @@
+"""What goes wrong on the way: the arm stops, does not start again by itself, and nothing here waits for ever."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from robosim.execution.goals import GoalStatus, Rejection
+from robosim.execution.joint_trajectory import from_trajectory
+from robosim.execution.messages import Goal, SafetyMode, Setpoint
+from robosim.execution.streaming import Outcome, stream_trajectory
+
+pytest.importorskip("rtde_control")
+
+STOPPED, PLAYING, PAUSED = 1, 2, 4
+SPEED = np.pi  # [rad/s] of every joint
+
+
+class Stream:
+    """A plan that is being streamed by a thread."""
+
+    def __init__(self, arm, trajectory, **arguments):
+        self.reports = []
+        self.begin = time.monotonic()
+        self.thread = threading.Thread(
+            target=lambda: self.reports.append(stream_trajectory(arm, trajectory, **arguments))
+        )
+        self.thread.start()
+
+    def report(self, within=10.0):
+        self.thread.join(within)
+        assert not self.thread.is_alive(), "the stream hangs"
+        return self.reports[0]
+
+
+@pytest.fixture
+def moving(serve, connect, make_plan, until):
+    def start(series="cb3", mode="trajectory", duration=3.0):
+        server = serve(series=series)
+        arm = connect(server)
+        stream = Stream(arm, make_plan(duration=duration, reach=0.8), mode=mode)
+        until(lambda: server.state["set_points"] > 40, "the arm moves")
+        until(lambda: any(server.state["qd"]), "the arm moves")
+        return server, arm, stream
+
+    return start
+
+
+def at_rest(server):
+    state = server.state
+    return state if not any(state["qd"]) else None
+
+
+def assert_smooth(server):
+    """No joint moved further in a cycle than its speed allows."""
+    motion = server.motion_log()
+    follows = np.isclose(np.diff(motion[:, 0]), 1 / server.rate)
+    steps = np.abs(np.diff(motion[:, 1:7], axis=0))[follows]
+    assert (steps <= SPEED / server.rate * (1 + 1e-6)).all()
+
+
+@pytest.mark.parametrize("mode", ["trajectory", "setpoints"])
+@pytest.mark.parametrize("kind", ["protective_stop", "emergency_stop"])
+def test_a_safety_stop_ends_the_motion_and_the_program(moving, until, mode, kind):
+    server, arm, stream = moving(mode=mode)
+    server.ask(kind)
+    report = stream.report()
+    assert report.outcome in (Outcome.HELD, Outcome.ABORTED), report
+    assert "STOP" in report.reason
+    # The program, which holds our last set point, is ended: unlocking the arm cannot make it move.
+    state = until(lambda: (s := server.state)["runtime_state"] == STOPPED and s, "the program ends")
+    server.ask("unlock")
+    sent = server.state["time"]
+    until(lambda: server.state["time"] > sent + 0.3, "the arm had time to move")
+    assert server.state["q"] == at_rest(server)["q"]
+    assert server.state["set_points"] == state["set_points"]
+    status = arm.status()
+    assert status.controller_active is False
+    answer = arm.send(Goal(from_trajectory(_one_second(server))))
+    assert isinstance(answer, Rejection)
+    assert "connect again" in answer.text
+    assert_smooth(server)
+
+
+def _one_second(server):
+    from robosim.trajectory import Trajectory
+
+    q = np.array(server.state["q"])
+    from robosim.execution.transports.rtde.joints import UR_JOINTS
+
+    return Trajectory.from_waypoints([0.0, 1.0], [q, q + 0.1], position_names=UR_JOINTS)
+
+
+@pytest.mark.parametrize("mode", ["trajectory", "setpoints"])
+@pytest.mark.parametrize("what", ["all", "commands"])
+@pytest.mark.parametrize("refuse", [False, True], ids=["answers", "refuses"])
+def test_a_lost_connection_ends_the_motion_and_is_not_taken_up_again(moving, until, mode, what, refuse):
+    server, arm, stream = moving(series="e", mode=mode)
+    if refuse:
+        server.ask("refuse")
+    server.ask("drop", what)
+    report = stream.report()
+    assert report.outcome in (Outcome.HELD, Outcome.ABORTED), report
+    assert not arm.status().connected
+    # The controller's watchdog, or its dashboard, ends the program: twice the watchdog's half a second is plenty.
+    until(lambda: server.state["runtime_state"] == STOPPED, "the program ends")
+    until(lambda: at_rest(server), "the arm stands")
+    state = server.state
+    # The library would connect anew, upload its program again, and repeat its last command.
+    assert state["events"].count("program uploaded") == 1
+    begin = time.monotonic()
+    arm.close()
+    assert time.monotonic() - begin < 8
+    assert server.state["events"].count("program uploaded") == 1
+    assert_smooth(server)
+
+
+@pytest.mark.parametrize("mode", ["trajectory", "setpoints"])
+@pytest.mark.parametrize("how", ["freeze", "silent"])
+def test_states_that_stop_stop_the_arm(moving, until, mode, how):
+    server, arm, stream = moving(mode=mode)
+    server.ask(how, True)
+    report = stream.report()
+    assert report.outcome in (Outcome.HELD, Outcome.ABORTED), report
+    until(lambda: at_rest(server), "the arm stands")
+    # Two seconds without any state count as a lost connection, which is not taken up again.
+    until(lambda: not arm.status().connected, "the connection is given up")
+    until(lambda: server.state["runtime_state"] == STOPPED, "the program ends")
+    assert server.state["events"].count("program uploaded") == 1
+    assert_smooth(server)
+
+
+def test_states_that_come_again_in_time_are_taken_up(moving, until, make_plan):
+    server, arm, stream = moving()
+    server.ask("freeze", True)
+    assert stream.report().outcome in (Outcome.HELD, Outcome.ABORTED)
+    server.ask("freeze", False)
+    until(lambda: time.monotonic() - arm.state().stamp < 0.05, "states come again")
+    until(lambda: at_rest(server), "the arm stands")
+    assert arm.status().connected
+    q = np.array(server.state["q"])
+    assert stream_trajectory(arm, _one_second(server), requirements=_without_limits()).ok
+    np.testing.assert_allclose(server.state["q"], q + 0.1, atol=1e-3)
+    assert_smooth(server)
+
+
+def _without_limits():
+    from robosim.execution.checks import Requirements
+
+    return Requirements(limits=False)
+
+
+@pytest.mark.parametrize("mode", ["trajectory", "setpoints"])
+def test_a_program_that_ends_ends_the_motion(moving, until, mode):
+    server, arm, stream = moving(mode=mode)
+    server.ask("stop_program")
+    report = stream.report()
+    assert report.outcome in (Outcome.HELD, Outcome.ABORTED), report
+    assert "program" in report.reason
+    assert arm.status().program_running is False
+    until(lambda: at_rest(server), "the arm stands")
+    assert server.state["events"].count("program uploaded") == 1
+
+
+def test_a_stop_slows_down_along_the_motion(moving, until):
+    server, arm, stream = moving(series="e")
+    arm.stop()
+    assert stream.report().outcome is not Outcome.FINISHED
+    until(lambda: at_rest(server), "the arm stands")
+    assert server.state["servoing"]  # it holds, under servo
+    log = server.servo_log()
+    # Where the set points changed: their speed falls, at 5 rad/s^2 for the fastest joint, which the others follow.
+    steps = np.abs(np.diff(log[:, 1:7], axis=0)).max(axis=1) * 500
+    peak = int(np.argmax(steps > 0.99 * steps[np.flatnonzero(steps)[-40:]].max()))
+    assert steps[-1] == 0
+    assert steps.max() <= SPEED
+    # From the last full speed v, v^2 / 2a is left to go.
+    last = np.flatnonzero(steps)[-1]
+    before = steps[max(0, last - 400) : last].max()
+    assert steps[last] < 0.1 * before
+    assert peak >= 0
+    assert_smooth(server)
+
+
+def test_cancelling_a_goal(serve, connect, make_plan, until):
+    server = serve(series="cb3")
+    arm = connect(server)
+    handle = arm.send(Goal(from_trajectory(make_plan(duration=3.0))))
+    until(lambda: server.state["set_points"] > 40, "the arm moves")
+    handle.cancel()
+    result = until(lambda: handle.result, "the goal ends")
+    assert result.status is GoalStatus.CANCELED
+    until(lambda: at_rest(server), "the arm stands")
+    held = server.state["q"]
+    until(lambda: server.state["set_points"] > 400 or at_rest(server), "it holds")
+    assert server.state["q"] == held
+    assert_smooth(server)
+
+
+def test_a_new_goal_takes_over(serve, connect, make_plan, until):
+    server = serve(series="cb3")
+    arm = connect(server)
+    first = arm.send(Goal(from_trajectory(make_plan(duration=3.0, reach=0.1))))
+    until(lambda: server.state["set_points"] > 40, "the arm moves")
+    second = arm.send(Goal(from_trajectory(make_plan(duration=3.0, reach=0.1).slice(0.5, 3.0))))
+    assert until(lambda: first.result, "the first goal ends").status is GoalStatus.ABORTED
+    assert until(lambda: second.result, "the second goal ends").ok
+    assert_smooth(server)
+
+
+def test_a_stream_that_stops_is_held(serve, connect, make_plan, until):
+    server = serve(series="cb3")
+    arm = connect(server)
+    trajectory = make_plan(duration=2.0)
+    until(arm.state, "a state")
+    begin = arm.clock()
+    for k in range(100):  # 0.8 s of two, then nothing: in the middle of the motion
+        arm.sleep_until(begin + k / 125)
+        arm.stream(Setpoint(trajectory.position(k / 125)))
+    until(lambda: any("no set point" in note for note in arm.notes), "it is noticed")
+    until(lambda: at_rest(server), "the arm stands")
+    held = np.array(server.state["q"])
+    ahead = np.abs(held - trajectory.position(99 / 125)).max()
+    speed = np.abs(trajectory.velocity(99 / 125)).max()
+    assert ahead < speed * 0.15 + speed**2 / 10  # the watchdog's time and the ramp, and not to the plan's end
+    assert_smooth(server)
+    # A stream can begin again where the arm is.
+    arm.stream(Setpoint(np.array(held)))
+    arm.stop()
+    assert arm.status().controller_active
+
+
+@pytest.mark.parametrize(
+    ("bad", "text"),
+    [(lambda q: q + [0, 0, 0.4, 0, 0, 0], "elbow_joint"), (lambda q: q * np.nan, "not finite"), (lambda q: q[:5], "6")],
+    ids=["jump", "nan", "size"],
+)
+def test_a_bad_set_point_stops_the_arm(serve, connect, make_plan, until, bad, text):
+    server = serve(series="cb3")
+    arm = connect(server)
+    trajectory = make_plan(duration=2.0)
+    until(arm.state, "a state")
+    begin = arm.clock()
+    for k in range(60):
+        arm.sleep_until(begin + k / 125)
+        arm.stream(Setpoint(trajectory.position(k / 125)))
+    for _ in range(20):  # and more of them, which must not do what one does not
+        arm.stream(Setpoint(bad(trajectory.position(60 / 125))))
+    until(lambda: any(text in note for note in arm.notes), "it is refused")
+    until(lambda: server.state["servoing"] and at_rest(server), "the arm stands")
+    speed = np.abs(trajectory.velocity(60 / 125)).max()
+    far = np.abs(np.array(server.state["q"]) - trajectory.position(60 / 125)).max()
+    assert far < speed * 0.1 + speed**2 / 10
+    assert_smooth(server)
+
+
+def test_set_points_outside_the_limits_are_clipped(serve, connect, until):
+    home = np.array([0.0, -1.57, np.pi - 0.02, 0.0, 0.0, 0.0])  # near the elbow's upper limit
+    server = serve(series="cb3", q=home.tolist())
+    arm = connect(server)
+    until(arm.state, "a state")
+    begin = arm.clock()
+    for k in range(100):
+        arm.sleep_until(begin + k / 125)
+        arm.stream(Setpoint(home + np.array([0, 0, 1e-3 * k, 0, 0, 0])))
+    until(lambda: any("outside its limits" in note for note in arm.notes), "it is told")
+    assert server.motion_log()[:, 3].max() <= np.pi + 1e-12
+    assert server.motion_log()[:, 3].max() > np.pi - 1e-3
+
+
+SCRIPT = """
+import argparse, sys, time, robosim
+from robosim.execution.transports.rtde import TRANSPORT
+from robosim.execution.streaming import stream_trajectory
+from robosim.trajectory import Trajectory
+parser = argparse.ArgumentParser()
+TRANSPORT.add_arguments(parser)
+model = robosim.load_robot("ur5")
+arm = TRANSPORT.connect(model, model.position_names, parser.parse_args(sys.argv[2:]))
+with arm:
+    report = stream_trajectory(arm, Trajectory.load(sys.argv[1]), mode="{mode}")
+print(report.outcome.value, report.reason)
+"""
+
+
+@pytest.fixture
+def streaming_process(serve, make_plan, tmp_path, until):
+    """A process of its own that streams a plan of four seconds, in the middle of it."""
+    processes = []
+
+    def start(mode):
+        server = serve(series="cb3")
+        path = tmp_path / "plan.json"
+        make_plan(duration=4.0).save(path)
+        script = f"import sys; sys.path[:] = {[p for p in sys.path if p]!r}\n" + SCRIPT.replace("{mode}", mode)
+        command = [sys.executable, "-c", script, str(path), "--rtde-host", server.host, "--rtde-watchdog", "2"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        processes.append(process)
+        until(lambda: server.state["set_points"] > 60, "the arm moves")
+        return server, process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("mode", ["trajectory", "setpoints"])
+def test_ctrl_c_stops_the_arm(streaming_process, until, mode):
+    server, process = streaming_process(mode)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=20)
+    assert output.startswith("stopped"), output
+    state = until(lambda: at_rest(server), "the arm stands")
+    assert state["runtime_state"] == STOPPED
+    assert "stop" in state["events"]
+    assert np.abs(server.motion_log()[-1, 1:7] - server.home).max() < 0.35  # not at the plan's farthest point
+    assert_smooth(server)
+
+
+@pytest.mark.parametrize("mode", ["trajectory", "setpoints"])
+def test_a_killed_streamer_does_not_leave_the_arm_moving(streaming_process, until, mode):
+    server, process = streaming_process(mode)
+    os.kill(process.pid, signal.SIGKILL)
+    state = until(lambda: (s := server.state)["runtime_state"] == STOPPED and not any(s["qd"]) and s, "it stops")
+    assert state["events"][-1] == "program ended: stop of the program was asked for"
+    assert_smooth(server)
+
+
+def test_a_killed_process_at_the_controller_does_not_leave_the_arm_moving(moving, until):
+    server, arm, stream = moving()
+    arm._process.kill()
+    report = stream.report()
+    assert report.outcome in (Outcome.HELD, Outcome.ABORTED), report
+    state = until(lambda: (s := server.state)["runtime_state"] == STOPPED and not any(s["qd"]) and s, "it stops")
+    assert state["events"][-1] == "program ended: the RTDE watchdog expired"
+    assert not arm.status().connected
+    assert_smooth(server)
+
+
+def test_closing_in_the_middle_stops_the_arm(serve, connect, make_plan, until):
+    server = serve(series="e")
+    arm = connect(server)
+    handle = arm.send(Goal(from_trajectory(make_plan(duration=3.0))))
+    until(lambda: server.state["set_points"] > 60, "the arm moves")
+    arm.close()
+    arm.close()
+    state = server.state
+    assert state["runtime_state"] == STOPPED
+    assert not any(state["qd"])
+    assert until(lambda: handle.result, "the goal ends").status is GoalStatus.ABORTED
+    assert not arm.status().connected
+    assert_smooth(server)
+    # And the controller is free for the next one.
+    again = connect(server)
+    assert again.status().safety_mode in (None, SafetyMode.NORMAL)
