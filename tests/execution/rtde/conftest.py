@@ -56,7 +56,9 @@ class Server:
         self.robot = "ur5e" if start["series"] == "e" else "ur5"
         self.rate = 500.0 if start["series"] == "e" else 125.0
         command = [sys.executable, str(Path(__file__).with_name("server")), self.host, json.dumps(start)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
         assert json.loads(self._line()) == "ready"
 
     def _line(self) -> str:
@@ -132,7 +134,9 @@ def make_plan() -> Callable[..., Trajectory]:
     return _plan
 
 
-def _plan(duration: float = 1.0, reach: float = 0.4, joint_names: tuple[str, ...] | None = None) -> Trajectory:
+def _plan(
+    duration: float = 1.0, reach: float = 0.4, joint_names: tuple[str, ...] | None = None
+) -> Trajectory:
     """From HOME to and fro, all joints, each its own way."""
     model = robosim.load_robot("ur5")
     share = np.array([1.0, -0.6, 0.8, -0.4, 0.9, -1.0]) * reach
@@ -141,6 +145,9 @@ def _plan(duration: float = 1.0, reach: float = 0.4, joint_names: tuple[str, ...
         lower=model.limits.lower, upper=model.limits.upper, velocity=model.limits.velocity
     )
     trajectory = Trajectory.from_waypoints(
-        [0.0, 0.6 * duration, duration], [HOME, HOME + share, HOME + 0.4 * share], position_names=names, limits=limits
+        [0.0, 0.6 * duration, duration],
+        [HOME, HOME + share, HOME + 0.4 * share],
+        position_names=names,
+        limits=limits,
     )
     return trajectory if joint_names is None else trajectory.reorder(joint_names)

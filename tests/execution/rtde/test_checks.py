@@ -115,11 +115,12 @@ def test_an_address_where_nothing_answers():
 @needs_library
 @pytest.mark.skipif(sys.platform != "linux", reason="uses an address of its own")
 def test_an_address_that_accepts_and_says_nothing():
-    with socket.create_server(("127.71.0.9", 29999)):
-        with pytest.raises(ExecutionError, match=r"127\.71\.0\.9"):
-            TRANSPORT.connect(
-                robosim.load_robot("ur5"), UR_JOINTS, options("--rtde-host", "127.71.0.9", "--rtde-timeout", "3")
-            )
+    with socket.create_server(("127.71.0.9", 29999)), pytest.raises(ExecutionError, match=r"127\.71\.0\.9"):
+        TRANSPORT.connect(
+            robosim.load_robot("ur5"),
+            UR_JOINTS,
+            options("--rtde-host", "127.71.0.9", "--rtde-timeout", "3"),
+        )
 
 
 @needs_library
@@ -189,7 +190,9 @@ def test_a_goal_is_judged_by_the_process_at_the_controller_too(serve, connect, m
 
 
 @needs_library
-@pytest.mark.parametrize(("offset", "text"), [(0.18, "counts as a motion"), (0.5, "path tolerance violation")])
+@pytest.mark.parametrize(
+    ("offset", "text"), [(0.18, "counts as a motion"), (0.5, "path tolerance violation")]
+)
 def test_a_start_elsewhere_that_nobody_checked_moves_nothing(serve, connect, make_plan, until, offset, text):
     server = serve(series="cb3")
     arm = connect(server)

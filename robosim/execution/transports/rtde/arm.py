@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from robosim.errors import ExecutionError
 from robosim.execution.clock import monotonic
+from robosim.execution.executor import Feedback
 from robosim.execution.goals import ErrorCode, GoalHandle, GoalResult, GoalStatus, Rejection
 from robosim.execution.loop import sleep_until
 from robosim.execution.messages import ArmState, ArmStatus, Goal, Setpoint
@@ -40,6 +41,7 @@ class RtdeGoal:
         self._answered = threading.Event()
         self._rejection: Rejection | None = None
         self._result: GoalResult | None = None
+        self.feedback: Feedback | None = None  # of the last control cycle that followed it
 
     @property
     def status(self) -> GoalStatus:
@@ -124,7 +126,8 @@ class RtdeArm:
         self._status = ArmStatus(connected=False)
         self._heard = monotonic()
         self._lost = ""
-        self._closed = False
+        self._closing = False
+        self._listener: threading.Thread | None = None
         self.notes: list[str] = []
         self.statistics = ""
         # What the library prints is of use only when something goes wrong.
@@ -132,7 +135,10 @@ class RtdeArm:
         self._parent, child = Pipe()
         with child:
             self._process: subprocess.Popen[bytes] = start_worker(
-                MODULE, [str(child.fileno()), json.dumps(options)], pass_fds=[child.fileno()], output=self._log
+                MODULE,
+                [str(child.fileno()), json.dumps(options)],
+                pass_fds=[child.fileno()],
+                output=self._log,
             )
         try:
             self.rate = self._connect(host, timeout)
@@ -202,12 +208,11 @@ class RtdeArm:
 
     def close(self) -> None:
         """Stop, end the robot's program, and let go of the connection. May be called twice."""
-        if self._closed:
+        if self._closing:
             return
+        self._closing = True
         self._tell({"close": True})
-        self._closed = True
         self._end(FINISH)
-        self._listener.join(FINISH)
 
     def __enter__(self) -> RtdeArm:
         """The arm itself; leaving the block closes it."""
@@ -222,7 +227,7 @@ class RtdeArm:
 
     @property
     def _alive(self) -> bool:
-        return not (self._lost or self._closed) and monotonic() - self._heard < SILENT
+        return not (self._lost or self._closing) and monotonic() - self._heard < SILENT
 
     def _tell(self, message: dict[str, Any]) -> None:
         # A process that does not listen must not make us wait: what cannot be sent is as good as lost.
@@ -231,7 +236,9 @@ class RtdeArm:
                 self._parent.send_bytes(wire.encode(message))
         elif "goal" in message:
             self._goals.pop(message["id"])._settle(
-                GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, self._lost or "the arm is not connected")
+                GoalResult(
+                    GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, self._lost or "the arm is not connected"
+                )
             )
 
     def _listen(self) -> None:
@@ -239,14 +246,19 @@ class RtdeArm:
             while True:
                 self._take(wire.decode(self._parent.recv_bytes()))
         except (EOFError, OSError):
-            if not self._closed:
+            if not self._closing:
                 self._lose(f"the process at the controller has ended: {self._last_words()}")
 
     def _take(self, message: dict[str, Any]) -> None:
         if "q" in message:
-            self._state = ArmState(self._names, np.array(message["q"]), np.array(message["v"]), message["stamp"])
+            self._state = ArmState(
+                self._names, np.array(message["q"]), np.array(message["v"]), message["stamp"]
+            )
             self._status = wire.status(message)
             self._heard = monotonic()
+            goal = self._goals.get(message.get("id", 0))
+            if goal is not None:
+                goal.feedback = wire.feedback(message["feedback"], self._names)
         elif "answer" in message:
             if message["answer"] is not None:
                 self._goals.pop(message["id"])._settle(wire.outcome(message["answer"]))
@@ -264,7 +276,8 @@ class RtdeArm:
     def _lose(self, why: str) -> None:
         if not self._lost:
             self._lost = why
-            self.notes.append(why)
+            if not self._closing:
+                self.notes.append(why)
         for number in list(self._goals):
             result = GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, self._lost)
             self._goals.pop(number)._settle(result)
@@ -275,6 +288,9 @@ class RtdeArm:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if self._listener is not None:  # it comes to its end with the process
+            self._listener.join()
+        self._lose("the connection is closed")
         self._parent.close()
         self._log.close()
 

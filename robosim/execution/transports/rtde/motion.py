@@ -103,15 +103,19 @@ class Motion:
 class Playout:
     """Set points that come at about a rate, handed out evenly: one cycle's share in each cycle.
 
-    A set point is spread over as many cycles as lie between two of them, and waits until the one after it is there:
-    so neither a slower rate nor a late message is felt, at the price of one interval's delay.
+    A set point is spread over as many cycles as lie between two of them, and the first waits until the one after it
+    is there: so neither a slower rate nor a late message is felt, at the price of one interval's delay.
+
+    Attributes:
+        last: (n,) the newest set point; before the first, where the arm is.
     """
 
-    def __init__(self, period: float) -> None:
+    def __init__(self, period: float, position: Array) -> None:
+        self.last = position
         self._period = period
-        self._waiting: deque[Array] = deque()
+        self._waiting: deque[Array] = deque(maxlen=3)  # more than that would be delay
         self._arrivals: deque[float] = deque(maxlen=6)
-        self._target: Array | None = None
+        self._target = position
         self._cycles = 0  # until the target
         self._running = False
 
@@ -119,33 +123,24 @@ class Playout:
         """A set point has come."""
         self._arrivals.append(now)
         self._waiting.append(wanted)
-        while len(self._waiting) > 3:  # more than that is delay
-            self._waiting.popleft()
+        self.last = wanted
 
     def age(self, now: float) -> float:
         """How long the last set point is ago [s]; infinite when there was none."""
         return now - self._arrivals[-1] if self._arrivals else np.inf
-
-    @property
-    def newest(self) -> Array | None:
-        """The set point furthest ahead, or None."""
-        return self._waiting[-1] if self._waiting else self._target
 
     def next(self, position: Array, *, flush: bool = False) -> Array | None:
         """Where to be after this cycle, coming from `position`; None when there is nothing to go to.
 
         Args:
             position: (n,) now.
-            flush: hand out what waits, even if nothing has come after it.
+            flush: hand out the first, even if nothing has come after it.
         """
         if self._cycles == 0:
-            if len(self._waiting) >= (1 if self._running or flush else 2):
-                self._target, self._running = self._waiting.popleft(), True
-                self._cycles = self._interval()
-            else:
-                self._running = False
-                return self._target
-        assert self._target is not None
+            if len(self._waiting) < (1 if self._running or flush else 2):
+                return None
+            self._target, self._running = self._waiting.popleft(), True
+            self._cycles = self._interval()
         wanted = position + (self._target - position) / self._cycles
         self._cycles -= 1
         return wanted

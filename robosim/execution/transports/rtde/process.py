@@ -38,7 +38,8 @@ Array = NDArray[np.float64]
 
 STALE = 0.1  # [s] without a new state: stop
 GONE = 2.0  # [s] without a new state: the connection is lost
-STREAM_TIMEOUT = 0.1  # [s] without a new set point: stop
+STREAM_TIMEOUT = 0.1  # [s] without a new set point: the stream has ended
+AT_TARGET = 1e-3  # [rad] from its last set point: it ended where it was meant to
 # The path's is that of UR's ROS driver; at the end it is content with 0.1 rad, and waits for ever for it.
 TOLERANCES = ControllerTolerances(path=0.2, goal=0.02, stopped_velocity=0.05, goal_time=2.0)
 
@@ -57,7 +58,7 @@ class Driver:
         self._motion = Motion(
             self._names, lower, upper, speed, options["deceleration"], self._period, self._reading.position
         )
-        self._playout = Playout(self._period)
+        self._playout = Playout(self._period, self._reading.position)
         limits = TrajectoryLimits(lower=lower, upper=upper, velocity=speed)
         self._executor = TrajectoryExecutor(
             self._names, clock=monotonic, tolerances=TOLERANCES, limits=limits
@@ -67,6 +68,10 @@ class Driver:
         self._fault = ""
         self._why = ""  # the stop that goes on
         self._closing = False
+        self._refused: float | None = (
+            None  # when a set point was not taken; the state tells the reason a little later
+        )
+        self._abandoned = False  # we have had the program ended
 
     def run(self) -> None:
         """Until the end. Raises Lost."""
@@ -74,10 +79,13 @@ class Driver:
             tick = self._loop.wait()
             self._read(tick.time)
             self._listen()
-            if self._doing != "idle" and not self._fault:
+            if self._refused is not None and not self._fault:
+                if tick.time - self._refused > STALE:
+                    self._fail("the controller does not take set points")
+            elif self._doing != "idle" and not self._fault:
                 self._move(tick.time)
             self._report_goals()
-            self._send(wire.state_fields(self._state(), self._status()))
+            self._report_state()
         self._controller.finish()
         self._send({"closed": str(self._loop.statistics())})
 
@@ -110,8 +118,7 @@ class Driver:
         else:
             motion.step_to(motion.position)
         if not self._controller.servo(motion.position):
-            reading = self._controller.read()
-            self._fail(reading.trouble or "the controller does not take set points")
+            self._refused = now
 
     def _follow_goal(self) -> None:
         goal = self._executor.goal
@@ -134,17 +141,17 @@ class Driver:
             self._motion.brake()
 
     def _follow_stream(self, now: float) -> None:
-        silent = self._playout.age(now) > STREAM_TIMEOUT
-        wanted = self._playout.next(self._motion.position, flush=silent)
-        if wanted is not None:
-            complaint = self._motion.step_to(wanted)
-            if complaint:
-                self._note(complaint)
-        if silent and self._motion.at_rest:
-            self._doing = "hold"
-        elif silent:
-            self._note(f"no set point for {STREAM_TIMEOUT:g} s: holding")
+        motion, playout = self._motion, self._playout
+        silent = playout.age(now) > STREAM_TIMEOUT
+        wanted = playout.next(motion.position, flush=silent)
+        if wanted is None:  # late, or the last there is: slow down meanwhile
+            motion.brake()
+        elif complaint := motion.step_to(wanted):
+            self._note(complaint)
+        if silent and wanted is None:
             self._doing = "brake"
+            if np.abs(motion.position - playout.last).max() > AT_TARGET:
+                self._note(f"no set point for {STREAM_TIMEOUT:g} s: holding")
 
     # -- The parent's side ----------------------------------------------------------------------------------
 
@@ -194,11 +201,11 @@ class Driver:
         if self._fault or self._closing or self._doing == "brake":
             return
         if self._doing != "stream":
-            self._playout = Playout(self._period)
             if self._executor.goal is not None:
                 self._end_goal("set points came while it went on")
-        last = self._reading.position if self._doing == "idle" else self._playout.newest
-        complaint = self._motion.refusal(wanted, last)
+            idle = self._doing == "idle"
+            self._playout = Playout(self._period, self._reading.position if idle else self._motion.position)
+        complaint = self._motion.refusal(wanted, self._playout.last)
         if complaint:
             self._stop(complaint)
             return
@@ -236,8 +243,16 @@ class Driver:
         self._fault = f"{why}; connect again when the arm is ready"
         self._stop(why)
         self._note(why)
-        if self._doing != "idle":
+        if self._doing != "idle" and self._reading.program_running:
+            self._abandoned = True
             self._controller.abandon()
+
+    def _report_state(self) -> None:
+        message = wire.state_fields(self._state(), self._status())
+        number = next((number for number, goal in self._goals.items() if goal is self._executor.goal), None)
+        if number is not None and self._doing == "goal":
+            message |= {"id": number, "feedback": wire.feedback_fields(self._executor.feedback)}
+        self._send(message)
 
     def _report_goals(self) -> None:
         for number, goal in list(self._goals.items()):
@@ -250,9 +265,11 @@ class Driver:
 
     def _status(self) -> ArmStatus:
         reading: Reading = self._reading
+        # Where the robot itself says why it does not move, that tells more than what we have done about it.
+        active = None if reading.trouble else not (self._fault or self._closing)
         return ArmStatus(
-            controller_active=not (self._fault or self._closing),
-            program_running=reading.program_running,
+            controller_active=active,
+            program_running=None if self._abandoned else reading.program_running,
             safety_mode=reading.safety_mode,
             speed_scaling=reading.speed_scaling,
         )
@@ -275,7 +292,10 @@ def main() -> None:
     options = wire.decode(sys.argv[-1].encode())
     try:
         controller = Controller(
-            options["host"], gain=options["gain"], lookahead=options["lookahead"], watchdog=options["watchdog"]
+            options["host"],
+            gain=options["gain"],
+            lookahead=options["lookahead"],
+            watchdog=options["watchdog"],
         )
         check_model(options["robot"], controller.model, controller.e_series)
         controller.start(options["host"])
@@ -288,7 +308,9 @@ def main() -> None:
         if "ready" in message:
             driver.run()
     except Exception as error:  # whatever it is, the arm must not be left with our last set point
-        reason = str(error) if isinstance(error, Lost) else "".join(traceback.format_exception_only(error)).strip()
+        reason = (
+            str(error) if isinstance(error, Lost) else "".join(traceback.format_exception_only(error)).strip()
+        )
         with contextlib.suppress(OSError):
             parent.send_bytes(wire.encode({"lost": reason}))
         controller.abandon()

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from robosim.execution.executor import Feedback
 from robosim.execution.goals import ErrorCode, GoalResult, GoalStatus, Rejection, RejectReason
+from robosim.execution.interpolation import PointState
 from robosim.execution.messages import (
     ArmState,
     ArmStatus,
@@ -24,9 +26,13 @@ from robosim.execution.messages import (
     SafetyMode,
 )
 
-__all__ = ["decode", "encode", "goal", "goal_fields", "outcome", "outcome_fields", "state_fields", "status"]
+__all__ = [
+    "decode", "encode", "feedback", "feedback_fields", "goal", "goal_fields", "outcome", "outcome_fields",
+    "state_fields", "status",
+]  # fmt: skip
 
 _FIELDS = ("positions", "velocities", "accelerations", "effort")
+_POINTS = ("desired", "actual", "error")
 
 
 def encode(message: dict[str, Any]) -> bytes:
@@ -95,6 +101,18 @@ def state_fields(state: ArmState, status: ArmStatus) -> dict[str, Any]:
         "safety": None if status.safety_mode is None else int(status.safety_mode),
         "scaling": status.speed_scaling,
     }
+
+
+def feedback_fields(feedback: Feedback) -> dict[str, Any]:
+    """How a goal is followed, as a message."""
+    points = {name: [values.tolist() for values in getattr(feedback, name)] for name in _POINTS}
+    return {"stamp": feedback.stamp, "time": feedback.time, **points}
+
+
+def feedback(fields: dict[str, Any], joint_names: tuple[str, ...]) -> Feedback:
+    """The feedback of a message."""
+    points = (PointState(*map(np.array, fields[name])) for name in _POINTS)
+    return Feedback(fields["stamp"], fields["time"], joint_names, *points)
 
 
 def status(fields: dict[str, Any]) -> ArmStatus:

@@ -20,7 +20,12 @@ from program import ControlProgram
 from robot import EMERGENCY, NORMAL, PAUSED, PLAYING, PROTECTIVE_STOP, Robot
 
 VERSIONS = {"cb3": (3, 15, 8, 106339), "e": (5, 11, 1, 108318)}
-SAFETY_TEXTS = {NORMAL: "NORMAL", 2: "REDUCED", PROTECTIVE_STOP: "PROTECTIVE_STOP", EMERGENCY: "ROBOT_EMERGENCY_STOP"}
+SAFETY_TEXTS = {
+    NORMAL: "NORMAL",
+    2: "REDUCED",
+    PROTECTIVE_STOP: "PROTECTIVE_STOP",
+    EMERGENCY: "ROBOT_EMERGENCY_STOP",
+}
 
 
 class Session:
@@ -41,7 +46,9 @@ class Controller:
                  lag: float = 0.0, remote_control: bool = True, program_running: bool = False,
                  safety_mode: int = NORMAL, robot_mode: int = 7) -> None:  # fmt: skip
         self.host, self.version, self.model = host, VERSIONS[series], model
-        self.robot = Robot(500.0 if series == "e" else 125.0, list(q or [0.0, -1.57, 1.57, 0.0, 0.0, 0.0]), lag)
+        self.robot = Robot(
+            500.0 if series == "e" else 125.0, list(q or [0.0, -1.57, 1.57, 0.0, 0.0, 0.0]), lag
+        )
         self.robot.safety_mode, self.robot.robot_mode = safety_mode, robot_mode
         self.program = ControlProgram(self.robot)
         if program_running:
@@ -110,7 +117,11 @@ class Controller:
     # -- The three ports -------------------------------------------------------------------------------------
 
     async def listen(self) -> None:
-        for port, serve in ((30004, self.serve_rtde), (30003, self.serve_script), (29999, self.serve_dashboard)):
+        for port, serve in (
+            (30004, self.serve_rtde),
+            (30003, self.serve_script),
+            (29999, self.serve_dashboard),
+        ):
             self.servers.append(await asyncio.start_server(self.guarded(serve), self.host, port))
 
     def guarded(self, serve: Any) -> Any:
@@ -164,7 +175,13 @@ class Controller:
 
     def setup_inputs(self, session: Session, payload: bytes) -> None:
         names = packages.names_of(payload)
-        taken = {name for other in self.sessions if other is not session for r in other.inputs.values() for name in r}
+        taken = {
+            name
+            for other in self.sessions
+            if other is not session
+            for r in other.inputs.values()
+            for name in r
+        }
         types = ["IN_USE" if n in taken else packages.INPUT_TYPES.get(n, "NOT_FOUND") for n in names]
         recipe = 0 if {"IN_USE", "NOT_FOUND"} & set(types) else len(session.inputs) + 1
         if recipe:
@@ -246,7 +263,9 @@ class Controller:
         elif name == "silent":  # no packages any more
             self.silent = bool(value)
         elif name == "drop":  # "all": every connection; "commands": those that write registers
-            writers = {s.writer for s in self.sessions if s.inputs} if value == "commands" else set(self.writers)
+            writers = (
+                {s.writer for s in self.sessions if s.inputs} if value == "commands" else set(self.writers)
+            )
             for writer in writers:
                 writer.transport.abort()
         elif name == "refuse":  # no new connections
