@@ -1,0 +1,130 @@
+"""The nodes of a whole system as processes, and what a test asks of them: plan, send, see what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+import robosim
+from robosim.execution.joint_trajectory import to_trajectory
+from robosim.execution.messages import JointTrajectory
+from robosim.ros import messages
+from robosim.ros.names import UR_JOINTS
+
+from .monitor import Monitor
+from .processes import Process
+from .waiting import wait_for
+
+CONTROLLER = "scaled_joint_trajectory_controller"
+
+
+class Topic:
+    """The messages of a topic, noted, with the numbers that its publisher gave them."""
+
+    def __init__(self, node: Any, kind: Any, name: str, qos: Any) -> None:
+        self.messages: list[Any] = []
+        self.numbers: list[int] = []
+        node.create_subscription(kind, name, self._on_message, qos)
+
+    def _on_message(self, message: Any, info: dict[str, Any]) -> None:
+        self.numbers.append(info["publication_sequence_number"])
+        self.messages.append(message)
+
+
+class Planner:
+    """The planner's process, and its service."""
+
+    def __init__(self, start: Callable[..., Process], node: Any, **params: Any) -> None:
+        from robosim_msgs.srv import PlanMotion
+
+        self._kind, self._node = PlanMotion, node
+        self.process = start("planner", params={"srdf": "ur5", "joint_limits": "ur5", **params})
+        self._client = node.create_client(PlanMotion, "/planner/plan")
+        wait_for(self._client.service_is_ready, "the planner's service", 30)
+
+    def plan(
+        self, goal: Sequence[float] | np.ndarray, joints: Sequence[str] = UR_JOINTS, **request: Any
+    ) -> Any:
+        """The answer to a request to go to these positions, whatever it is."""
+        question = self._kind.Request()
+        question.request.goal_joint_names = list(joints)
+        question.request.goal_positions = [float(value) for value in goal]
+        for name, value in request.items():
+            setattr(question.request, name, value)
+        future = self._client.call_async(question)
+        wait_for(future.done, "the planner's answer", 60)
+        return future.result().response
+
+
+class Streamer:
+    """The streamer's process, its topics and its status."""
+
+    def __init__(self, start: Callable[..., Process], node: Any, **params: Any) -> None:
+        from std_msgs.msg import String
+        from trajectory_msgs.msg import JointTrajectory as Message
+
+        from robosim.ros.qos import COMMANDS, LATCHED
+
+        self.process = start("streamer", params={"robot": "ur5", **params})
+        self._publisher = node.create_publisher(Message, "/streamer/joint_trajectory", COMMANDS)
+        self._status = Topic(node, String, "/streamer/status", LATCHED)
+        wait_for(lambda: self._publisher.get_subscription_count() == 1, "the streamer to listen", 30)
+        wait_for(lambda: "ready" in self.status, "the streamer to find the arm", 30)
+
+    @property
+    def status(self) -> list[str]:
+        """All that it has said of itself."""
+        return [message.data for message in self._status.messages]
+
+    def send(self, trajectory: JointTrajectory | Any) -> None:
+        """Give it a trajectory, ours or a message."""
+        if isinstance(trajectory, JointTrajectory):
+            trajectory = messages.joint_trajectory_message(trajectory)
+        self._sent = len(self._status.messages)
+        self._publisher.publish(trajectory)
+
+    def outcome(self, timeout: float = 30.0) -> str:
+        """What became of the last trajectory, in its words: "finished: ...", "refused: ...", "held: ..."."""
+
+        def ended() -> str | None:
+            said = [text for text in self.status[self._sent :] if text not in ("moving", "ready")]
+            return said[0] if said else None
+
+        found = wait_for(ended, "the streamer to tell the outcome", timeout)
+        assert found is not None
+        return found
+
+
+def start_arm(
+    start: Callable[..., Process], node: Any, robot: str = "ur5", rate: float = 125.0, **params: Any
+) -> tuple[Process, Monitor]:
+    """A simulated arm under the names of the UR driver, and a monitor of it that has heard of it."""
+    process = start("sim_arm", params={"robot": robot, "rate": rate, **params}, name=CONTROLLER)
+    monitor = Monitor(node, robosim.load_robot(robot), rate, UR_JOINTS)
+    wait_for(lambda: monitor.count > 1, "joint states", 30)
+    return process, monitor
+
+
+def distance_from_plan(plan: JointTrajectory, monitor: Monitor) -> float:
+    """The greatest distance of a joint from the plan at its time [rad], for the offset in time that makes it least.
+
+    The offset is all that the plan does not say; whoever was early here and late there is off the plan for any.
+    """
+    wanted = to_trajectory(plan)
+    order = [plan.joint_names.index(name) for name in monitor.joints]
+    life = monitor.lives[-1]
+    stamps, positions = np.array(life.stamp) * 1e-9, np.array(life.position)
+    origin = stamps[0]
+
+    def worst(offset: float) -> float:
+        return float(np.abs(wanted.position(stamps - origin - offset)[:, order] - positions).max())
+
+    moving = np.flatnonzero(np.abs(positions - positions[0]).max(axis=1) > 1e-6)
+    begin = float(stamps[moving[0]] - origin)
+    found = minimize_scalar(
+        worst, bounds=(begin - 0.1, begin + 0.1), method="bounded", options={"xatol": 1e-7}
+    )
+    return float(found.fun)
