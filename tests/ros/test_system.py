@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed: the ROS 2 tests run in CI's ros lane")
 
 from robosim.ros import messages
-from robosim.ros.names import FORWARD_COMMANDS, UR_JOINTS
+from robosim.ros.names import FORWARD_COMMANDS
 
 from .harness.system import Planner, Streamer, Topic, distance_from_plan, start_arm
 
