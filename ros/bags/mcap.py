@@ -9,8 +9,10 @@ interrupted, is read as far as it goes.
 from __future__ import annotations
 
 import struct
+import sys
 import zlib
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -175,14 +177,11 @@ def _unpack(packed: bytes, compression: str, length: int) -> bytes:
     if compression == "":
         return packed
     if compression == "lz4":
-        from lz4.frame import LZ4FrameDecompressor
+        from lz4.frame import LZ4FrameDecompressor  # type: ignore[import-untyped,unused-ignore]
 
         return bytes(LZ4FrameDecompressor().decompress(packed, max_length=length + 1))
     if compression == "zstd":
-        try:
-            from compression import zstd  # type: ignore[import-not-found,unused-ignore]
-        except ImportError:
-            from backports import zstd  # type: ignore[import-not-found,no-redef,unused-ignore]
-
+        # rosbags brings the second where Python does not have the first.
+        zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
         return bytes(zstd.ZstdDecompressor().decompress(packed, max_length=length + 1))
     raise ValueError("known are none, lz4 and zstd")

@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 from robosim.errors import BagError, ExecutionError, FileError
 from robosim.execution.messages import JointTrajectory
 from robosim.ros.bags.mcap import McapScan, Message
-from robosim.ros.bags.types import FLOAT64, FLOAT64_MULTI_ARRAY, JOINT_STATE, JOINT_TRAJECTORY, STRING, types
+from robosim.ros.bags.types import (
+    FLOAT64,
+    FLOAT64_MULTI_ARRAY,
+    JOINT_STATE,
+    JOINT_TRAJECTORY,
+    STRING,
+    check_type,
+    types,
+)
 from robosim.ros.messages import arm_state, joint_trajectory, nanoseconds_of
 
 __all__ = ["Bag", "JointStates", "Stamped", "Topic"]
@@ -133,11 +141,8 @@ class Bag:
                 file=self.path,
             )
         type_ = self.topics[topic].type
+        check_type(topic, type_, self.path)
         store = types()
-        if type_ not in store.fielddefs:
-            raise BagError(
-                f"type {type_!r} of topic {topic} is none of ROS 2's common interfaces", file=self.path
-            )
         raw = [message for file in self._files for message in McapScan(file) if message.topic == topic]
         for message in sorted(raw, key=lambda message: message.time_ns):
             yield message.time_ns, self._decode(store, message)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from robosim.errors import MissingDependencyError
+from robosim.errors import BagError, MissingDependencyError
 
 __all__ = [
     "FLOAT64",
@@ -13,6 +14,7 @@ __all__ = [
     "JOINT_STATE",
     "JOINT_TRAJECTORY",
     "STRING",
+    "check_type",
     "types",
 ]
 
@@ -45,3 +47,9 @@ def types() -> Any:
     for name, text in _EXTRA.items():
         store.register(get_types_from_msg(text, name))
     return store
+
+
+def check_type(topic: str, type_: str, path: Path) -> None:
+    """Raise BagError, naming the recording, for a type whose definition is not known."""
+    if type_ not in types().fielddefs:
+        raise BagError(f"type {type_!r} of topic {topic} is none of ROS 2's common interfaces", file=path)

@@ -16,7 +16,15 @@ from numpy.typing import ArrayLike
 
 from robosim.errors import BagError, FileError
 from robosim.execution.messages import ArmState, JointTrajectory
-from robosim.ros.bags.types import FLOAT64, FLOAT64_MULTI_ARRAY, JOINT_STATE, JOINT_TRAJECTORY, STRING, types
+from robosim.ros.bags.types import (
+    FLOAT64,
+    FLOAT64_MULTI_ARRAY,
+    JOINT_STATE,
+    JOINT_TRAJECTORY,
+    STRING,
+    check_type,
+    types,
+)
 from robosim.ros.messages import nanoseconds, set_time
 
 __all__ = ["BagWriter"]
@@ -55,6 +63,7 @@ class BagWriter:
                 self.partial / self.path.name, version=_VERSION, storage_plugin=StoragePlugin.MCAP
             )
             self._writer.open()
+            self._flush_file()
         except FileExistsError:
             raise FileError(
                 "is left over from an interrupted recording; move it away", file=self.partial
@@ -72,10 +81,7 @@ class BagWriter:
         """
         if (topic, type_) in self._connections:
             return
-        if type_ not in self._types.fielddefs:
-            raise BagError(
-                f"type {type_!r} of topic {topic} is none of ROS 2's common interfaces", file=self.path
-            )
+        check_type(topic, type_, self.path)
         self._connections[topic, type_] = self._writer.add_connection(
             topic, type_, typestore=self._types, offered_qos_profiles=[_qos(latched)]
         )
@@ -168,7 +174,7 @@ class BagWriter:
         storage: Any = self._writer.storage
         try:
             storage.close_chunk()
-            storage.bio.flush()
+            self._flush_file()
         except OSError as error:
             raise FileError(f"cannot be written: {error.strerror or error}", file=self.partial) from None
         self._unflushed = 0
@@ -205,6 +211,10 @@ class BagWriter:
             self.close()
         else:
             self.abandon()
+
+    def _flush_file(self) -> None:
+        storage: Any = self._writer.storage
+        storage.bio.flush()
 
     def _write(self, topic: str, type_: str, message: Any, time_ns: int) -> None:
         self.write(topic, type_, self._types.serialize_cdr(message, type_), time_ns)

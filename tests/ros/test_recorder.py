@@ -1,0 +1,174 @@
+"""recorder in a real process: it records what a real arm says and does, without loss, whatever ends it."""
+
+from __future__ import annotations
+
+import signal
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed: the ROS 2 tests run in CI's ros lane")
+pytest.importorskip("rosbags", reason="recordings need the extra `bag`")
+
+from robosim.execution.joint_trajectory import from_trajectory
+from robosim.ros.bags import Bag
+from robosim.ros.bags.motion import track
+from robosim.ros.messages import goal_message, joint_trajectory_message
+from robosim.ros.names import UR_JOINTS
+from robosim.trajectory import Trajectory
+
+from .harness.arm import SUCCEEDED, ArmClient
+from .harness.waiting import wait_for
+
+CONTROLLER = "scaled_joint_trajectory_controller"
+
+
+def swing(at, seconds=1.5):
+    """There and back, at rest at both ends, well inside the limits."""
+    way = np.array([0.0, 0.25, 0.5, 0.25, 0.0])[:, None] * np.array([1, -0.5, 0.8, 0.3, 0.5, -1.0])
+    return Trajectory.from_waypoints(np.linspace(0, seconds, 5), at + way, position_names=UR_JOINTS)
+
+
+@pytest.fixture
+def arm(start, ros_node):
+    start("sim_arm", params={"robot": "ur5e"}, name=CONTROLLER)
+    return ArmClient(ros_node, f"/{CONTROLLER}")
+
+
+def recorder(start, tmp_path, **params):
+    """A recorder that hears the arm."""
+    process = start("recorder", params={"bag": str(tmp_path / "bag"), **params})
+    process.wait_output("hears /joint_states")
+    process.wait_output("hears /robot_description")
+    return process
+
+
+def test_everything_that_the_arm_says_is_recorded(start, ros_node, arm, tmp_path):
+    """At 500 Hz: each state that another subscriber has heard is in the bag, bit for bit, in order."""
+    from std_msgs.msg import Float64MultiArray
+    from trajectory_msgs.msg import JointTrajectory
+
+    sender = ros_node.create_publisher(JointTrajectory, f"/{CONTROLLER}/joint_trajectory", 10)
+    commander = ros_node.create_publisher(Float64MultiArray, "/forward_position_controller/commands", 2000)
+    process = recorder(start, tmp_path)
+    for publisher in (sender, commander):
+        wait_for(lambda p=publisher: p.get_subscription_count() >= 2, "the arm and the recorder")
+    first = arm.fresh()
+    plan = swing(arm.at())
+    sent = from_trajectory(plan)
+    sender.publish(joint_trajectory_message(sent))
+    wait_for(lambda: np.abs(arm.at() - plan.position(0.75)).max() < 0.02, "half of the way")
+    arm.wait_still()
+    commands = [arm.at() + 1e-4 * k for k in range(100)]
+    for values in commands:
+        commander.publish(Float64MultiArray(data=values.tolist()))
+    last = arm.fresh(500)
+    assert process.stop() == 0
+    said = process.output()
+    assert "/joint_states: " in said
+    assert "lost" in said
+    assert " 0 lost" in said
+
+    bag = Bag(tmp_path / "bag")
+    assert not bag.truncated
+    states = bag.joint_states("/joint_states", joint_names=UR_JOINTS)
+    stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for _, m in bag.messages("/joint_states")]
+    assert stamps == sorted(set(stamps))
+    heard = [sample for sample in arm.samples if first.stamp <= sample.stamp <= last.stamp]
+    index = {stamp: k for k, stamp in enumerate(stamps)}
+    for sample in heard:
+        order = [sample.names.index(name) for name in UR_JOINTS]
+        assert np.array_equal(states.position[index[sample.stamp]], sample.position[order])
+        assert np.array_equal(states.velocity[index[sample.stamp]], sample.velocity[order])
+    # No hole: as many in the bag as heard in between, and the arm's own steps of 2 ms.
+    assert index[last.stamp] - index[first.stamp] + 1 == len(heard)
+
+    (recorded,) = bag.joint_trajectories()
+    assert recorded.topic == f"/{CONTROLLER}/joint_trajectory"
+    for got, put in zip(recorded.trajectory.points, sent.points, strict=True):
+        assert got.positions.tolist() == put.positions.tolist()
+    assert np.array_equal(bag.commands()[1], commands)
+    assert "<robot" in bag.robot_description()
+    assert bag.topics["/speed_scaling_state_broadcaster/speed_scaling"].count > 0
+
+    # An ideal arm follows exactly; the trajectory is received up to a period before it begins, and so much later the
+    # plan is done: at most a sample of the fastest motion, and the machine's own delay.
+    tracking = track(bag, plan)
+    fastest = np.abs(plan.velocity(np.linspace(0, 1.5, 500))).max()
+    assert tracking.rms_error.max() < 0.02 * fastest
+
+
+def test_an_action_is_found_in_the_states(start, ros_node, arm, tmp_path):
+    """Goals of an action are on no topic: when the plan began is found from the motion, and it was followed exactly."""
+    process = recorder(start, tmp_path)
+    arm.fresh()
+    plan = swing(arm.at())
+    from robosim.execution.messages import Goal
+
+    assert arm.outcome(arm.send(goal_message(Goal(from_trajectory(plan))))).status == SUCCEEDED
+    arm.fresh(100)
+    assert process.stop(signal.SIGTERM) == 0
+    tracking = track(Bag(tmp_path / "bag"), plan)
+    # Stamps of a simulated arm are those of its control cycle; what is left is how they scatter on this machine.
+    assert tracking.rms_error.max() < 5e-3
+
+
+def test_start_and_stop_by_service(start, ros_node, tmp_path):
+    from std_msgs.msg import String
+    from std_srvs.srv import SetBool
+
+    from robosim.ros.qos import LATCHED
+
+    process = start("recorder", params={"bag": str(tmp_path / "bag"), "start": False})
+    described = ros_node.create_publisher(String, "/robot_description", LATCHED)
+    described.publish(String(data="<robot/>"))
+    client = ros_node.create_client(SetBool, "/recorder/record")
+    wait_for(client.service_is_ready, "the service")
+    wait_for(lambda: described.get_subscription_count() > 0, "the subscription")
+
+    def record(on):
+        future = client.call_async(SetBool.Request(data=on))
+        wait_for(future.done, "an answer")
+        return future.result()
+
+    assert record(False).message == "not recording"
+    assert record(True).success
+    assert record(True).message.endswith("/bag")
+    assert record(False).success
+    assert record(True).message.endswith("/bag_1")
+    (tmp_path / "bag_2").mkdir()
+    assert record(False).success
+    answer = record(True)
+    assert not answer.success
+    assert "bag_2: exists already" in answer.message
+    assert process.stop() == 0
+    # What was latched before is in the second one as well.
+    assert Bag(tmp_path / "bag_1").robot_description() == "<robot/>"
+
+
+def test_a_killed_recorder_leaves_what_it_flushed(start, ros_node, arm, tmp_path):
+    process = recorder(start, tmp_path)
+    arm.fresh(1000)
+    process.send(signal.SIGKILL)
+    process.wait()
+    left = Bag(tmp_path / "bag.partial")
+    assert left.truncated
+    # It is written every half a second, and two were recorded.
+    assert left.joint_states("/joint_states").time[-1] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("params", "text"),
+    [
+        ({"topics": ["/a:std_msgs/String"]}, "must be topic:package/msg/Type"),
+        ({"topics": ["/a:diagnostic_msgs/msg/Nothing"]}, "none of ROS 2's common interfaces"),
+        ({"topics": ["/a:nav_msgs/msg/Odometry"]}, "cannot be had"),
+        ({"depth": 0}, "'depth' is 0"),
+        ({"bag": "/nowhere/at/all"}, "cannot be made"),
+    ],
+)
+def test_what_it_cannot_do_it_says_at_once(start, params, text):
+    process = start("recorder", params=params)
+    assert process.wait() == 2
+    assert text in process.output()
+    assert "Traceback" not in process.output()
