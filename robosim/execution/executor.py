@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,10 +19,10 @@ from robosim.execution import acceptance, tolerances
 from robosim.execution.clock import Clock
 from robosim.execution.cycle import Command, Event, Feedback
 from robosim.execution.goals import ErrorCode, GoalResult, GoalStatus, Rejection, RejectReason
-from robosim.execution.interpolation import Interpolation, JointSpline, Knot, PointState
+from robosim.execution.interpolation import Interpolation, JointSpline, Knots, PointState
 from robosim.execution.messages import ArmState, Goal, JointTrajectory
 from robosim.execution.profiles import JAZZY, Profile
-from robosim.execution.replacement import decelerating, splice, taken_over
+from robosim.execution.replacement import decelerating, splice
 from robosim.execution.tolerances import ControllerTolerances
 from robosim.trajectory import TrajectoryLimits
 
@@ -38,6 +39,7 @@ class ExecutorGoal:
         self._executor = executor
         self._status = GoalStatus.EXECUTING
         self._result: GoalResult | None = None
+        self._followed = False
         self._feedback: Feedback | None = None
 
     @property
@@ -53,15 +55,23 @@ class ExecutorGoal:
     @property
     def feedback(self) -> Feedback | None:
         """Of the last cycle that followed it; None before the first."""
-        return self._executor.feedback if self._executor.goal is self else self._feedback
+        return self._executor.feedback if self._followed and self._result is None else self._feedback
 
     def cancel(self) -> None:
         """Give it up: the arm holds. Nothing happens when it is not the current goal."""
         self._executor.cancel(self)
 
     def _finish(self, result: GoalResult) -> None:
-        self._feedback = self._executor.feedback
+        self._feedback = self.feedback
         self._status, self._result = result.status, result
+
+
+class _Pending(NamedTuple):
+    """A user's trajectory that waits for the next cycle: its spline, the joints (n,) that it names, its stamp [s]."""
+
+    spline: JointSpline
+    named: NDArray[np.bool_]
+    stamp: float
 
 
 class TrajectoryExecutor:
@@ -143,10 +153,10 @@ class TrajectoryExecutor:
 
         self._active = False
         self._goal: ExecutorGoal | None = None
-        # What goes on: a spline and the time on it; what comes next cycle: a message of a user, or a spline of ours.
+        # What goes on: a spline and the time on it; what comes next cycle: a user's trajectory, or a spline of ours.
         self._spline: JointSpline | None = None
         self._time, self._sampled, self._holding = 0.0, False, True
-        self._pending: JointTrajectory | JointSpline | None = None
+        self._pending: _Pending | JointSpline | None = None
         self._stamp = 0.0
         self._names_seen: tuple[str, ...] | None = None
         self._index: Array | None = None
@@ -209,7 +219,7 @@ class TrajectoryExecutor:
         self._active = True
         self._goal, self._tolerances = None, self._own_tolerances
         self._command = Command(self._position, self._zeros, self._zeros)
-        self._desired = np.stack([self._position, self._zeros, self._zeros])
+        self._desired = np.stack(self._command)
         self._error = self._velocity_error = self._zeros
         self._stamp = self._clock()
         self._spline = None
@@ -292,8 +302,10 @@ class TrajectoryExecutor:
         if self._pending is not None:
             self._begin(self._pending, now, self._time + period * speed_scaling)
         spline = self._spline
-        if spline is None:
+        if spline is None:  # an empty trajectory by topic
             self._command = Command(self._command.position, self._zeros, self._zeros)
+            self._desired = np.stack(self._command)
+            self._measure_errors()
             return self._command
 
         first = not self._sampled
@@ -306,6 +318,8 @@ class TrajectoryExecutor:
         if self.profile.command_lookahead:
             command, past = spline.sample(self._time + period)
         self._measure_errors()
+        if self._goal is not None:
+            self._goal._followed = True
         self._judge_progress(spline, command, first, past)
         return self._command
 
@@ -332,7 +346,7 @@ class TrajectoryExecutor:
         elif past and goal is None and self._goal is not None:
             code, text = ErrorCode.SUCCESSFUL, "Goal successfully reached!"
             self._finish(GoalResult(GoalStatus.SUCCEEDED, code, text))
-            self._pending, self._holding = JointSpline([0.0], [Knot(*spline.last)]), True
+            self._pending, self._holding = JointSpline(Knots.one(0.0, *spline.last)), True
         elif timed_out:
             self._abort(ErrorCode.GOAL_TOLERANCE_VIOLATED, "Aborted due to command timeout", goal)
 
@@ -355,34 +369,38 @@ class TrajectoryExecutor:
         return acceptance.check(trajectory, self._clock(), self._rules)
 
     def _take(self, trajectory: JointTrajectory) -> None:
-        self._pending, self._holding = trajectory, False
+        """Make the spline now, outside the cycle; the cycle only adds where it comes from, or joins it to the old."""
+        joints = [self.joint_names.index(name) for name in trajectory.joint_names]
+        knots = Knots.of(trajectory.points, joints, self._command.position)
+        named = np.zeros(len(self.joint_names), dtype=bool)
+        named[joints] = True
+        self._pending = _Pending(JointSpline(knots, self._interpolation), named, trajectory.stamp)
+        self._holding = False
 
-    def _begin(self, pending: JointTrajectory | JointSpline, now: float, cursor: float) -> None:
+    def _begin(self, pending: _Pending | JointSpline, now: float, cursor: float) -> None:
         """Make what waits the trajectory that goes on, and set the time on it; `cursor` is the time on the old one."""
         old = self._spline
         self._pending, self._sampled = None, False
         if isinstance(pending, JointSpline):
             self._spline, self._time = pending, 0.0
             return
-        times, knots, named = taken_over(pending, self.joint_names, self._command.position)
+        spline = pending.spline
         elapsed = now - pending.stamp if pending.stamp != 0 else 0.0
-        joined = None
         if self.profile.replacement_splice and old is not None and len(old.times) > 1:
-            joined = splice(old, cursor, times, knots, named, -elapsed, self._interpolation)
-        if joined is not None:
-            self._spline, self._time = joined, 0.0
-            return
-        spline = JointSpline(times, knots, self._interpolation)
+            joined = splice(old, cursor, spline.knots, pending.named, -elapsed)
+            if joined is not None:
+                self._spline, self._time = joined, 0.0
+                return
         self._spline, self._time = spline, elapsed
         if elapsed < spline.times[0]:
-            spline.come_from(elapsed, self._state_before(spline.knots[0]))
+            spline.come_from(self._state_before(elapsed, spline.knots.values[0, 0]))
 
-    def _state_before(self, first: Knot) -> Knot:
-        start = Knot(*self._command) if self._from_desired else Knot(self._position, self._velocity)
-        if not self._any_wraps:
-            return start
-        turns = np.round((first.position - start.position) / (2 * np.pi)) * (2 * np.pi)
-        return start._replace(position=np.where(self._wraps, start.position + turns, start.position))
+    def _state_before(self, time: float, target: Array) -> Knots:
+        position, *rest = self._command if self._from_desired else (self._position, self._velocity)
+        if self._any_wraps:
+            turns = np.round((target - position) / (2 * np.pi)) * (2 * np.pi)
+            position = np.where(self._wraps, position + turns, position)
+        return Knots.one(time, position, *rest)
 
     def _hold(self, *, decelerate: bool = False) -> None:
         """From the next cycle on stay at the measured position, or slow down from the measured velocity."""
@@ -390,7 +408,7 @@ class TrajectoryExecutor:
         if decelerate and self._deceleration is not None:
             spline = decelerating(self._position, self._velocity, self._deceleration)
         if spline is None:
-            spline = JointSpline([0.0], [Knot(self._position, self._zeros, self._zeros)])
+            spline = JointSpline(Knots.one(0.0, self._position, self._zeros, self._zeros))
         self._pending, self._holding = spline, True
 
     def _finish(self, result: GoalResult) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from robosim.execution.messages import JointTrajectoryPoint
 from robosim.trajectory import polynomial
 
-__all__ = ["Interpolation", "JointSpline", "Knot", "PointState"]
+__all__ = ["Interpolation", "JointSpline", "Knots", "PointState"]
 
 Array = NDArray[np.float64]
 Interpolation = Literal["splines", "none"]
@@ -31,68 +31,87 @@ class PointState(NamedTuple):
     acceleration: Array
 
 
-class Knot(NamedTuple):
-    """A point to interpolate from or to; a field that is None was not given."""
+class Knots(NamedTuple):
+    """What a motion passes through.
 
-    position: Array
-    velocity: Array | None = None
-    acceleration: Array | None = None
+    Attributes:
+        times: (m,) [s].
+        values: (m, 3, n), position, velocity and acceleration; zero where not given.
+        fields: (m,) how many of them are given: 1, 2 or 3.
+    """
+
+    times: Array
+    values: Array
+    fields: NDArray[np.int64]
+
+    @staticmethod
+    def of(points: Sequence[JointTrajectoryPoint], joints: Sequence[int], rest: Array) -> Knots:
+        """Of points, whose entries belong to the given joints; the other joints stay at rest (n,).
+
+        Accelerations count only beside velocities.
+        """
+        fields = np.array([1 if not len(p.velocities) else 3 if len(p.accelerations) else 2 for p in points])
+        values = np.zeros((len(points), 3, len(rest)))
+        values[:, 0] = rest
+        for k, name in enumerate(("positions", "velocities", "accelerations")):
+            rows = np.flatnonzero(fields > k)
+            if len(rows):
+                given = np.array([getattr(points[int(i)], name) for i in rows])
+                values[rows[:, None], k, np.asarray(joints)] = given
+        return Knots(np.array([p.time_from_start for p in points], dtype=float), values, fields)
+
+    @staticmethod
+    def one(time: float, *values: Array) -> Knots:
+        """A single one, with position and, where they are known, velocity and acceleration, (n,) each."""
+        row = np.zeros((1, 3, len(values[0])))
+        row[0, : len(values)] = values
+        return Knots(np.array([time]), row, np.array([len(values)]))
+
+    @staticmethod
+    def joined(*parts: Knots) -> Knots:
+        """One after the other."""
+        times, values, fields = zip(*parts, strict=True)
+        return Knots(np.concatenate(times), np.concatenate(values), np.concatenate(fields))
+
+    def later(self, seconds: float) -> Knots:
+        """The same, so much later."""
+        return self._replace(times=self.times + seconds)
+
+    def where(self, chosen: NDArray[np.bool_]) -> Knots:
+        """Those that are chosen (m,)."""
+        return Knots(self.times[chosen], self.values[chosen], self.fields[chosen])
 
 
-def _field(values: Array) -> Array | None:
-    return values if len(values) else None
-
-
-def knot(point: JointTrajectoryPoint) -> Knot:
-    """The knot that a point asks for; accelerations count only beside velocities."""
-    velocity = _field(point.velocities)
-    return Knot(point.positions, velocity, None if velocity is None else _field(point.accelerations))
-
-
-def segment_coefficients(lengths: Array, starts: Sequence[Knot], ends: Sequence[Knot]) -> Array:
-    """Coefficients (k, 6, n) of the segments of the given lengths (k,) [s] between starts and ends."""
-    q0, q1 = np.array([k.position for k in starts]), np.array([k.position for k in ends])
-    c = np.zeros((len(lengths), polynomial.DEGREE + 1, q0.shape[1]))
+def segment_coefficients(knots: Knots) -> Array:
+    """Coefficients (m - 1, 6, n) of the segments between knots."""
+    lengths, values = np.diff(knots.times), knots.values
+    q0, q1 = values[:-1, 0], values[1:, 0]
+    c = np.zeros((len(lengths), polynomial.DEGREE + 1, values.shape[2]))
     c[:, 0], c[:, 1] = q0, (q1 - q0) / lengths[:, None]
-    cubic = [
-        i
-        for i, (a, b) in enumerate(zip(starts, ends, strict=True))
-        if a.velocity is not None and b.velocity is not None
-    ]
-    quintic = [i for i in cubic if starts[i].acceleration is not None and ends[i].acceleration is not None]
-    for chosen, order in ((cubic, 2), (quintic, 3)):
-        if chosen:
+    common = np.minimum(knots.fields[:-1], knots.fields[1:])
+    for count in (2, 3):
+        i = np.flatnonzero(common == count)
+        if len(i):
             start, end = (
-                [np.array([knots[i][k] for i in chosen]) for k in range(order)] + [None] * (3 - order)
-                for knots in (starts, ends)
+                (values[k, 0], values[k, 1], values[k, 2] if count == 3 else None) for k in (i, i + 1)
             )
-            c[chosen] = polynomial.hermite(lengths[chosen], tuple(start), tuple(end))  # type: ignore[arg-type]
+            c[i] = polynomial.hermite(lengths[i], start, end)
     return c
 
 
 class JointSpline:
-    """The motion that a controller makes of points, over time from the trajectory's start [s].
+    """The motion that a controller makes of knots, over time from the trajectory's start [s].
 
     Args:
-        times: (m,) strictly increasing.
-        knots: m of them, each with n joints.
+        knots: m of n joints, at strictly increasing times.
         method: "splines", or "none" to jump from point to point.
     """
 
-    def __init__(
-        self, times: Sequence[float], knots: Sequence[Knot], method: Interpolation = "splines"
-    ) -> None:
-        self.times = [float(t) for t in times]
-        self.method = method
-        self.knots = list(knots)
-        n = len(self.knots[0].position)
-        self._points = np.array([_filled(k) for k in self.knots])
-        lengths = np.diff(self.times)
-        self._coefficients = (
-            segment_coefficients(lengths, self.knots[:-1], self.knots[1:]) if len(lengths) else None
-        )
+    def __init__(self, knots: Knots, method: Interpolation = "splines") -> None:
+        self.knots, self.method = knots, method
+        self.times: list[float] = knots.times.tolist()
+        self._coefficients = segment_coefficients(knots)
         self._before: tuple[float, Array] | None = None
-        self._still = np.zeros((3, n))
         # Row d holds the d-th derivative of (1, s, ..., s**5): times the coefficients it gives q, v, a.
         self._basis = np.zeros((3, polynomial.DEGREE + 1))
         self._basis[0, 0] = self._basis[1, 1] = 1.0
@@ -106,34 +125,37 @@ class JointSpline:
     @property
     def last(self) -> PointState:
         """The last point; what it does not give is zero."""
-        return PointState(*self._points[-1])
+        return PointState(*self.knots.values[-1])
 
-    def come_from(self, time: float, start: Knot) -> None:
-        """Say where the motion is at `time`; it matters when that is before the first point."""
+    def come_from(self, start: Knots) -> None:
+        """Say where the motion is at the time of `start`, one knot; it matters when that is before the first."""
         self._before = None
-        if time < self.times[0]:
+        if start.times[0] < self.times[0]:
             if self.method == "none":
-                coefficients = np.zeros((polynomial.DEGREE + 1, len(start.position)))
-                coefficients[0] = start.position
+                coefficients = np.zeros_like(
+                    start.values, shape=(polynomial.DEGREE + 1, start.values.shape[2])
+                )
+                coefficients[0] = start.values[0, 0]
             else:
-                length = np.array([self.times[0] - time])
-                coefficients = segment_coefficients(length, [start], [self.knots[0]])[0]
-            self._before = (time, coefficients)
+                first = self.knots.where(np.arange(len(self.times)) == 0)
+                coefficients = segment_coefficients(Knots.joined(start, first))[0]
+            self._before = (float(start.times[0]), coefficients)
 
     def sample(self, time: float) -> tuple[Array, bool]:
         """Position, velocity and acceleration (3, n) at `time`, and whether the last point is passed."""
         times = self.times
         if time >= times[-1]:
-            return self._points[-1].copy(), True
+            return self.knots.values[-1].copy(), True
         if time < times[0]:
             if self._before is None:  # nobody said where from: wait at the first point
-                return np.stack([self._points[0][0], *self._still[1:]]), False
+                still = np.zeros_like(self.knots.values[0])
+                still[0] = self.knots.values[0, 0]
+                return still, False
             origin, coefficients = self._before
             return self._evaluate(coefficients, max(time - origin, 0.0)), False
         i = bisect_right(times, time) - 1
         if self.method == "none":
-            return self._points[i + 1].copy(), False
-        assert self._coefficients is not None  # there are two points or more here
+            return self.knots.values[i + 1].copy(), False
         return self._evaluate(self._coefficients[i], time - times[i]), False
 
     def _evaluate(self, coefficients: Array, s: float) -> Array:
@@ -144,11 +166,3 @@ class JointSpline:
         basis[1, 2:] = (2 * s, 3 * s2, 4 * s3, 5 * s4)
         basis[2, 3:] = (6 * s, 12 * s2, 20 * s3)
         return basis @ coefficients
-
-
-def _filled(knot: Knot) -> Array:
-    zeros = np.zeros(len(knot.position))
-    velocity = zeros if knot.velocity is None else knot.velocity
-    return np.stack(
-        [knot.position, velocity, zeros if knot.acceleration is None else knot.acceleration]
-    ).astype(float)

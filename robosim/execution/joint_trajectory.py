@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robosim.errors import TrajectoryError
-from robosim.execution.interpolation import Knot, knot, segment_coefficients
+from robosim.execution.interpolation import Knots, segment_coefficients
 from robosim.execution.messages import ArmState, JointTrajectory, JointTrajectoryPoint
 from robosim.trajectory import Trajectory, TrajectoryLimits, polynomial
 
@@ -34,8 +34,9 @@ CLOSE = 2e-4
 JUMP = 1e-6
 JUMP_PART = 1e-3
 JUMP_SHOWS = 1e-4
-# The largest offset of a knot from the plan that a ramp may need [rad or m].
+# The largest offset of a knot from the plan that a ramp may need [rad or m]; ramps are not made shorter than this [s].
 OFFSET = 4e-6
+CLOSEST = 2e-6
 # The last piece before the fade is sqrt(END_LENGTH / braking) long [s], and the fade this part of it.
 END_LENGTH = 4e-3
 END_PART = 0.01
@@ -85,9 +86,9 @@ def _knots(plan: Trajectory, max_interval: float) -> list[tuple[float, Array, Ar
         sides = start - plan.breaks[left.stop - 1], plan.breaks[right.start] - end
         a0, a1 = before[seam.start - 1], after[seam.stop - 1]
         if _shows(a1 - a0, largest, min(max_interval, max(sides))):
-            e = min(RAMP, RAMP_PART * min(sides), float(np.sqrt(12 * OFFSET / np.abs(a1 - a0).max())))
-            _fill(rows, plan, start - e, max_interval)
-            rows += _ramp(plan, start - e, end + e)
+            ramp = _ramp(plan, start, end, min(RAMP, RAMP_PART * min(sides)))
+            _fill(rows, plan, ramp[0][0], max_interval)
+            rows += ramp
         else:
             _fill(rows, plan, 0.5 * (start + end), max_interval)
             rows.append(_knot_at(plan, 0.5 * (start + end), 0.5 * (a0 + a1)))
@@ -131,12 +132,15 @@ def _fill(
     rows += [_knot_at(plan, t) for t in np.linspace(start, end, count + 1)[1:-1]]
 
 
-def _ramp(plan: Trajectory, start: float, end: float) -> list[tuple[float, Array, Array, Array]]:
-    """Two knots between which the acceleration runs linearly."""
-    (t0, q0, v0, a0), (t1, q1, v1, a1) = _knot_at(plan, start), _knot_at(plan, end)
-    # A linear ramp from q0, v0 ends here; both positions give way by half of what is missing.
-    missing = q1 - (q0 + (t1 - t0) * v0 + (t1 - t0) ** 2 * (2 * a0 + a1) / 6)
-    return [(t0, q0 + 0.5 * missing, v0, a0), (t1, q1 - 0.5 * missing, v1, a1)]
+def _ramp(plan: Trajectory, start: float, end: float, e: float) -> list[tuple[float, Array, Array, Array]]:
+    """Two knots, e before and after a seam or closer, between which the acceleration runs linearly."""
+    while True:
+        (t0, q0, v0, a0), (t1, q1, v1, a1) = _knot_at(plan, start - e), _knot_at(plan, end + e)
+        # A linear ramp from q0, v0 ends here; both positions give way by half of what is missing.
+        missing = q1 - (q0 + (t1 - t0) * v0 + (t1 - t0) ** 2 * (2 * a0 + a1) / 6)
+        if np.abs(missing).max() <= 2 * OFFSET or e < CLOSEST:
+            return [(t0, q0 + 0.5 * missing, v0, a0), (t1, q1 - 0.5 * missing, v1, a1)]
+        e *= 0.7
 
 
 def _end(plan: Trajectory, a: Array, largest: Array, room: float) -> list[tuple[float, Array, Array, Array]]:
@@ -226,19 +230,17 @@ def to_trajectory(
             size = len(getattr(point, field))
             if size != len(names) and not (size == 0 and field != "positions"):
                 raise TrajectoryError(f"points[{i}].{field}: has {size} values for {len(names)} joints")
-    knots = [knot(point) for point in points]
-    times = [float(point.time_from_start) for point in points]
-    if from_state is not None and points and times[0] > 0:
+    knots = Knots.of(points, range(len(names)), np.zeros(len(names)))
+    if from_state is not None and points and knots.times[0] > 0:
         missing = [name for name in names if name not in from_state.joint_names]
         if missing:
             raise TrajectoryError(f"from_state: lacks {missing[0]!r}")
         index = [from_state.joint_names.index(name) for name in names]
-        knots.insert(0, Knot(from_state.position[index], from_state.velocity[index]))
-        times.insert(0, 0.0)
-    if len(knots) < 2:
-        raise TrajectoryError(f"points: a motion needs two or more, there are {len(knots)}; give from_state")
-    lengths = np.diff(times)
-    if not (np.isfinite(times).all() and (lengths > 0).all()):
+        start = Knots.one(0.0, from_state.position[index], from_state.velocity[index])
+        knots = Knots.joined(start, knots)
+    times = knots.times
+    if len(times) < 2:
+        raise TrajectoryError(f"points: a motion needs two or more, there are {len(times)}; give from_state")
+    if not (np.isfinite(times).all() and (np.diff(times) > 0).all()):
         raise TrajectoryError(f"points: times must be finite and strictly increasing, they are {times}")
-    coefficients = segment_coefficients(lengths, knots[:-1], knots[1:])
-    return Trajectory(np.array(times) - times[0], coefficients, names, limits=limits)
+    return Trajectory(times - times[0], segment_coefficients(knots), names, limits=limits)

@@ -9,7 +9,7 @@ from robosim.errors import ExecutionError
 from robosim.execution.clock import ManualClock
 from robosim.execution.executor import ExecutorGoal, TrajectoryExecutor
 from robosim.execution.goals import ErrorCode, GoalResult, GoalStatus, Rejection, RejectReason
-from robosim.execution.interpolation import JointSpline, knot
+from robosim.execution.interpolation import JointSpline, Knots
 from robosim.execution.messages import ArmState, Goal, JointTolerance, JointTrajectory, JointTrajectoryPoint
 from robosim.execution.profiles import HUMBLE, JAZZY, PROFILES, ROLLING
 from robosim.execution.tolerances import ControllerTolerances
@@ -56,7 +56,7 @@ def point(time, q, v=0.0, a=0.0):
 
 
 def spline(*points):
-    return JointSpline([p.time_from_start for p in points], [knot(p) for p in points])
+    return JointSpline(Knots.of(points, range(2), np.zeros(2)))
 
 
 # -- Following ----------------------------------------------------------------------------------------------
@@ -529,6 +529,7 @@ def test_a_clock_that_jumps_does_not_move_what_goes_on():
 def test_feedback_is_desired_minus_actual():
     rig = Rig(at=(0.0, 0.0))
     goal = rig.send(point(0.0, 0.0), point(1.0, 1.0))
+    assert goal.feedback is None
     rig.step(10)
     rig.offset = np.array([0.1, 0.0])
     rig.step()

@@ -129,7 +129,7 @@ def test_jumps_of_the_acceleration_become_ramps_without_overshoot(max_interval):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, derandomize=True)
 def test_any_continuous_plan_is_reproduced(seed):
     """Through random knots: quintics, whose acceleration jumps at the end only, and cubics."""
     random = np.random.default_rng(seed)
