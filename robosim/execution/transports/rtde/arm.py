@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from robosim.errors import ExecutionError
 from robosim.execution.clock import monotonic
-from robosim.execution.executor import Feedback
+from robosim.execution.executor import Event, Feedback
 from robosim.execution.goals import ErrorCode, GoalHandle, GoalResult, GoalStatus, Rejection
 from robosim.execution.loop import sleep_until
 from robosim.execution.messages import ArmState, ArmStatus, Goal, Setpoint
@@ -86,6 +86,11 @@ class RtdeArm:
         watchdog: the controller stops the arm when set points come more rarely [Hz].
         timeout: for connecting [s].
 
+    Attributes:
+        rate: of the controller [Hz]: 125 or 500.
+        events: what was refused, changed or given up, and why.
+        statistics: how punctual the process at the controller was; after `close`.
+
     Raises ExecutionError when the arm cannot be reached, is not ready, or is another one; it says what to do.
     """
 
@@ -128,7 +133,7 @@ class RtdeArm:
         self._lost = ""
         self._closing = False
         self._listener: threading.Thread | None = None
-        self.notes: list[str] = []
+        self.events: list[Event] = []
         self.statistics = ""
         # What the library prints is of use only when something goes wrong.
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
@@ -267,7 +272,7 @@ class RtdeArm:
         elif "result" in message:
             self._goals.pop(message["id"])._settle(wire.outcome(message["result"]))
         elif "note" in message:
-            self.notes.append(message["note"])
+            self._note(message["note"])
         elif "lost" in message:
             self._lose(message["lost"])
         elif "closed" in message:
@@ -277,10 +282,13 @@ class RtdeArm:
         if not self._lost:
             self._lost = why
             if not self._closing:
-                self.notes.append(why)
+                self._note(why)
         for number in list(self._goals):
             result = GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, self._lost)
             self._goals.pop(number)._settle(result)
+
+    def _note(self, text: str) -> None:
+        self.events.append(Event(monotonic(), "warning", text))
 
     def _end(self, timeout: float) -> None:
         try:
