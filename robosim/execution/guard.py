@@ -48,8 +48,8 @@ class Guard:
         if not np.isfinite(wanted).all():
             i, self.behind = int(np.argmin(np.isfinite(wanted))), 0
             return self.position, f"position {wanted[i]} of {self._names[i]} is refused; holding"
-        last = self.position
-        reach = self._speed * (period * scaling) if scaling > 0 else np.zeros_like(last)
+        last, time = self.position, period * scaling
+        reach = self._speed * time if time > 0 else np.zeros_like(last)
         # What a step is off by rounding at the limit counts as within it.
         within = np.minimum(np.maximum(wanted, self._lower), self._upper)
         self.position = np.minimum(np.maximum(within, last - reach), last + reach)

@@ -180,20 +180,20 @@ def test_dry_friction_holds_up_to_its_force(angle, moves):
     assert plant.velocity[0] == 0.0
 
 
-def test_speed_and_position_limits_are_hard():
+@pytest.mark.parametrize(("begin", "beyond", "stop"), [(-1.0, 3.0, 0.5), (0.5, -3.0, -1.0)])
+def test_speed_and_position_limits_are_hard(begin, beyond, stop):
     """Thrown at its end stop by a reference beyond it, a joint arrives at its greatest speed and stays there."""
     model = pendulum(lower=-1.0, upper=0.5, velocity=2.0, effort=1e4).with_gravity([0, 0, 0])
-    plant = DynamicPlant(
-        model, ["hinge"], [-1.0], feedforward="none", gains=Gains(np.array(1e6), np.array(0.0))
-    )
+    gains = Gains(np.array(1e6), np.array(0.0))
+    plant = DynamicPlant(model, ["hinge"], [begin], feedforward="none", gains=gains)
     before, fastest = plant.position, 0.0
     for _ in range(500):
-        plant.step(np.array([3.0]), np.zeros(1), np.zeros(1), 0.002)
+        plant.step(np.array([beyond]), np.zeros(1), np.zeros(1), 0.002)
         fastest = max(fastest, abs(plant.position[0] - before[0]) / 0.002)
         before = plant.position
         assert -1.0 <= plant.position[0] <= 0.5
     assert fastest == pytest.approx(2.0, rel=1e-9)
-    assert plant.position[0] == 0.5
+    assert plant.position[0] == stop
     assert plant.velocity[0] == 0.0
 
 

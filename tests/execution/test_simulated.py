@@ -115,6 +115,15 @@ def test_speed_scaling_slows_a_trajectory_down_and_pauses_it():
     assert arm.status().speed_scaling == 1.0
 
 
+def test_set_points_do_not_move_an_arm_whose_speed_scaling_is_0():
+    arm = arm_at()
+    arm.speed_scaling = 0.0
+    arm.stream(Setpoint(READY + 0.001))
+    arm.sleep_until(0.05)
+    assert np.array_equal(arm.state().position, READY)
+    assert "is not gone to while the speed scaling is 0" in texts(arm)
+
+
 def test_only_named_joints_move_and_the_rest_stays():
     names = ("wrist_1_joint", "elbow_joint")
     arm = SimulatedArm(UR5, joint_names=names, initial=dict(zip(UR5.joint_names, READY, strict=True)))
