@@ -100,8 +100,8 @@ def _check_points(trajectory: JointTrajectory) -> Rejection | None:
         time = point.time_from_start
         if not np.isfinite(time):
             return Rejection(RejectReason.TIMES, f"the time of point {i} is {time}, it must be finite")
-        if i > 0 and time <= before:
-            text = f"point {i} is at {time:.9g} s, which is not after point {i - 1} at {before:.9g} s"
+        if i > 0 and not time - before > 0.5e-9:  # messages count whole nanoseconds
+            text = f"point {i} is at {time:.9f} s, which is not after point {i - 1} at {before:.9f} s"
             return Rejection(RejectReason.TIMES, text)
         before = time
         wrong = _check_sizes(point, i, n)

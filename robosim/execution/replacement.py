@@ -11,6 +11,9 @@ __all__ = ["decelerating", "splice"]
 
 Array = NDArray[np.float64]
 
+# Knots closer together than this [s] are one; messages count whole nanoseconds.
+CLOSE = 0.5e-9
+
 
 def splice(
     old: JointSpline, cursor: float, new: Knots, named: NDArray[np.bool_], delay: float
@@ -24,20 +27,20 @@ def splice(
     """
     seam = max(delay, 0.0)
     new, going_on = new.later(delay), old.knots.later(-cursor)
-    new = new.where(new.times > seam)
+    new = new.where(new.times > seam + CLOSE)
     if not len(new.times):
         return None
 
     parts = [Knots.one(0.0, *old.sample(cursor)[0])]
-    if seam > 0:
-        parts.append(going_on.where((going_on.times > 0) & (going_on.times < seam)))
+    if seam > CLOSE:
+        parts.append(going_on.where((going_on.times > CLOSE) & (going_on.times < seam - CLOSE)))
         parts.append(Knots.one(seam, *old.sample(cursor + seam)[0]))
     if named.all():
         parts.append(new)
     else:
         sampled = np.array([old.sample(cursor + t)[0] for t in new.times])
         parts.append(_mixed(named, new, new._replace(values=sampled, fields=np.full(len(sampled), 3))))
-        rest = going_on.where(going_on.times > new.times[-1])
+        rest = going_on.where(going_on.times > new.times[-1] + CLOSE)
         still = np.zeros_like(rest.values)
         still[:, 0] = new.values[-1, 0]
         parts.append(_mixed(named, rest._replace(values=still), rest))
