@@ -24,6 +24,7 @@ from robosim.execution.messages import ArmState, ArmStatus, Goal, Setpoint
 from robosim.ros import names
 from robosim.ros.action_goal import ActionGoal
 from robosim.ros.arm_clock import ArmClock
+from robosim.ros.executor_thread import in_executor
 from robosim.ros.messages import goal_message, nanoseconds_of
 from robosim.ros.robot_status import RobotStatus
 
@@ -40,6 +41,7 @@ INTERFACES: dict[str, tuple[str, ...]] = {  # the controllers that are looked fo
 _CONNECTED = 0.5  # [s] without a state after which the connection counts as lost
 _LOOK = 0.05  # [s] between looks at who is there
 _SETTLE = 1.0  # [s] for a better controller, or an optional answer, to be found
+_SPEAK = 2.5  # [s] for the robot to say what has to be known of it
 _PARTING = 2.0  # [s] for a cancelled goal to be answered
 
 
@@ -235,14 +237,17 @@ class RosArm:
         end = monotonic() + _PARTING
         while self._goal is not None and self._goal.result is None and self._there and monotonic() < end:
             time.sleep(0.01)
+        in_executor(self._node, self._destroy)
+        if self._on_close is not None:
+            self._on_close()
+
+    def _destroy(self) -> None:
         self._robot.destroy()
         self._node.destroy_subscription(self._subscription)
         if self._publisher is not None:
             self._node.destroy_publisher(self._publisher)
         for client in self._clients.values():
             client.destroy()
-        if self._on_close is not None:
-            self._on_close()
 
     def __enter__(self) -> RosArm:
         return self
@@ -271,15 +276,28 @@ class RosArm:
             if self._clock.interrupted.is_set():
                 raise ExecutionError("interrupted")
             time.sleep(0.02)
-        settled = monotonic() + _SETTLE
-        while monotonic() < settled and (
-            self._robot.expects_controllers or not self._is_there(self._candidates[0])
+        found = monotonic()
+        while (waited := monotonic() - found) < _SPEAK and (
+            self._silent() or (waited < _SETTLE and self._unsettled())
         ):
             time.sleep(0.02)
         there = [name for name in self._candidates if self._is_there(name)] or [self.controller]
         self.controller = self._robot.pick(there) or there[0]
         self._looked = -np.inf
         self._ask_joints()
+
+    def _unsettled(self) -> bool:
+        """Whether it may be another controller that is to be commanded."""
+        return self._robot.expects_controllers or not self._is_there(self._candidates[0])
+
+    def _silent(self) -> bool:
+        """Whether the robot has not said yet what has to be known of it: topics are found one after the other."""
+        needed, robot = self.options.requirements, self._robot
+        return (
+            (needed.controller_active and robot.controllers is None)
+            or (needed.program_running and robot.program_running is None)
+            or (needed.safety_mode and robot.safety_mode is None)
+        )
 
     def _missing(self) -> str:
         topic = self._subscription.topic_name

@@ -32,13 +32,21 @@ class Job(Generic[T]):
         self._cancelled = threading.Event()
         self._lock = threading.Lock()
         self._begun = False
+        self._on_cancel: Callable[[], None] = lambda: None
         self._result: T | None = None
         self._error: BaseException | None = None
 
     def cancel(self) -> None:
         """Ask it to stop; it may have no use for that. One that has not begun is done at once: refused."""
         self._cancelled.set()
+        self._on_cancel()
         self.run(begin=False)
+
+    def on_cancel(self, call: Callable[[], None]) -> None:
+        """Have this called when it is to stop; at once if it is already."""
+        self._on_cancel = call
+        if self.cancelled():
+            call()
 
     def cancelled(self) -> bool:
         """Whether it is to stop."""

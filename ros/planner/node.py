@@ -16,27 +16,28 @@ from robosim_msgs.action import PlanMotion as PlanMotionAction
 from robosim_msgs.srv import PlanMotion as PlanMotionService
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from trajectory_msgs.msg import JointTrajectory
-from visualization_msgs.msg import MarkerArray
 
 from robosim.errors import RobosimError
+from robosim.ros.arm import RosArm, RosArmOptions
 from robosim.ros.diagnostics import Diagnostics, Level, Report
-from robosim.ros.messages import joint_trajectory_message, seconds_of
+from robosim.ros.messages import seconds_of
 from robosim.ros.names import JOINT_STATES, ROBOT_DESCRIPTION, ROBOT_DESCRIPTION_SEMANTIC
 from robosim.ros.parameters import declare
 from robosim.ros.planner import messages
 from robosim.ros.planner.codes import ErrorCode
-from robosim.ros.planner.display import Mark, plan_marks, scene_marks
+from robosim.ros.planner.execution import execute, stream_options
 from robosim.ros.planner.jobs import Job, Worker
 from robosim.ros.planner.joint_states import JointStates
 from robosim.ros.planner.parameters import PARAMETERS
 from robosim.ros.planner.planning import Answer, plan_motion
 from robosim.ros.planner.request import MotionRequest, Settings
 from robosim.ros.planner.robot import RobotOptions, load
+from robosim.ros.planner.screen import Screen
 from robosim.ros.planner.surroundings import Surroundings
 from robosim.ros.qos import EVENTS, LATCHED
 
 if TYPE_CHECKING:
+    from robosim.execution.checks import Requirements
     from robosim.model import Model
     from robosim.scene import Scene
 
@@ -63,16 +64,13 @@ class PlannerNode(Node):
         self._description, self._semantic = "", ""
         self._model: Model | None = None
         self._no_model = "no robot description has arrived on robot_description, and 'robot' names none"
-        self._plan_marks: list[Mark] = []
         self._counts = {"plans": 0, "failures": 0}
         self._last = ""
         self._worker = Worker("planning")
+        self._screen = Screen(self)
         self._undelivered = 0
         self._closing = False
-
-        self._trajectory = self.create_publisher(JointTrajectory, "~/trajectory", LATCHED)
-        self._markers = self.create_publisher(MarkerArray, "~/markers", LATCHED)
-        self._display = self._display_publisher()
+        self._arm: RosArm | None = None  # once a plan was to be executed
 
         self.create_subscription(JointState, JOINT_STATES, self._on_joint_states, EVENTS)
         self.create_subscription(String, "~/scene", self._on_scene, LATCHED)
@@ -98,21 +96,15 @@ class PlannerNode(Node):
         self._diagnostics = Diagnostics(self, "robosim")
         self._diagnostics.add("planning", self._report)
 
-    def _display_publisher(self) -> Any:
-        """Of moveit_msgs/DisplayTrajectory, or None where MoveIt's messages are not installed."""
-        try:
-            from moveit_msgs.msg import DisplayTrajectory
-        except ImportError:
-            return None
-        return self.create_publisher(DisplayTrajectory, "display_planned_path", LATCHED)
-
     def close(self) -> None:
         """Stop what goes on, and answer everybody who waits."""
         self._closing = True
         self._worker.close()
+        self._screen.close()
         deadline = time.monotonic() + 1.0
         while self._undelivered and time.monotonic() < deadline:
             time.sleep(0.01)
+        self._let_go()
 
     def destroy_node(self) -> None:
         """Let go of the action server first, which rclpy does not."""
@@ -142,7 +134,7 @@ class PlannerNode(Node):
             self.get_logger().error(f"~/scene: {error}")
             return
         self.get_logger().info("~/scene: " + ("none any more" if scene is None else f"{scene!r}"))
-        self._worker.submit(Job(lambda job: self._show(), lambda: None))
+        self._screen.show_scene(lambda: self._model, self._surroundings)
 
     def _on_description(self, message: Any) -> None:
         if message.data != self._description:
@@ -169,7 +161,7 @@ class PlannerNode(Node):
             self.get_logger().info(f"robot: {self._model!r}")
             for warning in self._model.warnings:
                 self.get_logger().warning(warning)
-            self._show()
+            self._screen.show_scene(lambda: self._model, self._surroundings)
 
         self._worker.submit(Job(do, lambda: None))
 
@@ -273,9 +265,57 @@ class PlannerNode(Node):
             request, model, scene_now, self._states, settings,
             clock=self._seconds, progress=progress, stop=job.cancelled,
         )  # fmt: skip
-        if answer.trajectory is not None:  # whoever asked has the answer first
-            self._worker.submit(Job(lambda job: self._show_plan(answer, model), lambda: None))
+        if answer.trajectory is not None:
+            self._screen.show_plan(answer, model)
+        if answer.ok and request.execute:
+            answer = self._execute(answer, model, scene_now, job, feedback)
         return answer
+
+    def _execute(
+        self,
+        answer: Answer,
+        model: Model,
+        scene_now: Callable[[], Scene | None],
+        job: Job[Answer],
+        feedback: Feedback | None,
+    ) -> Answer:
+        assert answer.result is not None
+        assert answer.result.trajectory is not None
+        tell = feedback or (lambda stage, fraction: None)
+        tell("execution", 0.0)
+        try:
+            names = answer.result.trajectory.position_names
+            options = stream_options(self._values, names)
+            arm = self._reach(names, options["requirements"], job)
+            answer = execute(arm, answer, model, scene_now, options, cancelled=job.cancelled, feedback=tell)
+        except RobosimError as error:
+            self._let_go()
+            code = ErrorCode.PREEMPTED if job.cancelled() else ErrorCode.COMMUNICATION_FAILURE
+            answer = dataclasses.replace(answer, code=code, message=f"the arm was not reached: {error}")
+        if job.cancelled():  # an arm that was interrupted stays so
+            self._let_go()
+        if self._closing and not answer.ok:
+            return dataclasses.replace(answer, code=ErrorCode.ABORT)
+        return answer
+
+    def _reach(self, joint_names: tuple[str, ...], requirements: Requirements, job: Job[Answer]) -> RosArm:
+        """The arm with these joints, connected. Raises ExecutionError naming what is missing."""
+        if self._arm is not None and set(self._arm.joint_names) != set(joint_names):
+            self._let_go()
+        if fresh := self._arm is None:
+            interface, controller = self._values.execution_interface, self._values.execution_controller
+            options = RosArmOptions(interface, controller, requirements=requirements)
+            self._arm = RosArm(self, joint_names, options)
+        assert self._arm is not None
+        job.on_cancel(self._arm.interrupt)
+        if fresh or not self._arm.status().connected:
+            self._arm.wait_until_ready(self._values.execution_connect_timeout)
+        return self._arm
+
+    def _let_go(self) -> None:
+        if self._arm is not None:
+            self._arm.close()
+            self._arm = None
 
     def _note(self, answer: Answer) -> None:
         self._counts["plans" if answer.ok else "failures"] += 1
@@ -284,28 +324,6 @@ class PlannerNode(Node):
             self.get_logger().info(f"{answer.result!r}")
         else:
             self.get_logger().warning(self._last)
-
-    def _show_plan(self, answer: Answer, model: Model) -> None:
-        assert answer.result is not None
-        assert answer.trajectory is not None
-        self._trajectory.publish(joint_trajectory_message(answer.trajectory))
-        if self._display is not None:
-            self._display.publish(messages.display_trajectory(answer, model))
-        self._plan_marks = plan_marks(model, answer.result, answer.scene)
-        self._publish_marks(model, answer.scene)
-
-    def _show(self) -> None:
-        """Show the node's scene anew; the last plan stays."""
-        model = self._model
-        if model is not None:
-            try:
-                self._publish_marks(model, self._surroundings.now(model))
-            except RobosimError as error:
-                self.get_logger().error(f"scene: {error}")
-
-    def _publish_marks(self, model: Model, scene: Scene | None) -> None:
-        marks = [*scene_marks(scene), *self._plan_marks]
-        self._markers.publish(messages.marker_array(marks, model.root_link))
 
     def _report(self) -> Report:
         values: dict[str, object] = {**self._counts, "waiting": self._worker.waiting, "last": self._last}

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from robosim.ros.parameters import Parameter
+from dataclasses import replace
 
-__all__ = ["PARAMETERS"]
+from robosim.ros.parameters import Parameter
+from robosim.ros.streamer import PARAMETERS as STREAMER_PARAMETERS
+
+__all__ = ["EXECUTION", "PARAMETERS"]
+
+# How a plan is executed: the streamer's own parameters, in the group `execution`.
+EXECUTION = (
+    "interface",
+    "controller",
+    "connect_timeout",
+    "rate",
+    "scaling_ramp",
+    "start_tolerance",
+    "require",
+    "allow_reduced_mode",
+    "watchdog",
+    "tracking_error",
+    "path_tolerance",
+    "goal_tolerance",
+    "goal_time",
+)
 
 PARAMETERS = (
     Parameter(
@@ -97,4 +117,5 @@ PARAMETERS = (
         minimum=1e-3,
         maximum=10.0,
     ),
+    *(replace(p, name=f"execution.{p.name}") for p in STREAMER_PARAMETERS if p.name in EXECUTION),
 )
