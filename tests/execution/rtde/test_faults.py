@@ -83,7 +83,7 @@ def test_a_safety_stop_ends_the_motion_and_the_program(moving, until, mode, kind
     until(lambda: server.state["time"] > sent + 0.3, "the arm had time to move")
     assert server.state["q"] == at_rest(server)["q"]
     assert server.state["set_points"] == state["set_points"]
-    assert not arm.status().controller_active
+    until(lambda: not arm.status().controller_active, "it is told")
     answer = arm.send(Goal(from_trajectory(_one_second(server))))
     assert isinstance(answer, Rejection)
     assert "connect again" in answer.text
@@ -156,7 +156,7 @@ def test_states_that_come_again_in_time_are_taken_up(moving, until, make_plan):
 def _without_limits():
     from robosim.execution.checks import Requirements
 
-    return Requirements(limits=False)
+    return Requirements(limits=False, program_running=True)
 
 
 @pytest.mark.parametrize("mode", ["trajectory", "setpoints"])

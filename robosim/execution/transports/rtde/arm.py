@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robosim.errors import ExecutionError
+from robosim.execution.checks import REAL_ARM
 from robosim.execution.clock import monotonic
 from robosim.execution.executor import Event, Feedback
 from robosim.execution.goals import ErrorCode, GoalHandle, GoalResult, GoalStatus, Rejection
@@ -88,6 +89,7 @@ class RtdeArm:
 
     Attributes:
         rate: of the controller [Hz]: 125 or 500.
+        requirements: what has to be known to be good before it moves: all that it tells.
         events: what was refused, changed or given up, and why.
         statistics: how punctual the process at the controller was; after `close`.
 
@@ -133,6 +135,7 @@ class RtdeArm:
         self._lost = ""
         self._closing = False
         self._listener: threading.Thread | None = None
+        self.requirements = REAL_ARM
         self.events: list[Event] = []
         self.statistics = ""
         # What the library prints is of use only when something goes wrong.

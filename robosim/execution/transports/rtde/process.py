@@ -38,6 +38,7 @@ Array = NDArray[np.float64]
 
 STALE = 0.1  # [s] without a new state: stop
 GONE = 2.0  # [s] without a new state: the connection is lost
+GRACE = 0.2  # [s] in which the robot itself says why it stopped, before its program is ended
 STREAM_TIMEOUT = 0.1  # [s] without a new set point: the stream has ended
 AT_TARGET = 1e-3  # [rad] from its last set point: it ended where it was meant to
 # The path's is that of UR's ROS driver; at the end it is content with 0.1 rad, and waits for ever for it.
@@ -71,7 +72,7 @@ class Driver:
         self._refused: float | None = (
             None  # when a set point was not taken; the state tells the reason a little later
         )
-        self._abandoned = False  # we have had the program ended
+        self._failed_at, self._given_up = np.inf, False
 
     def run(self) -> None:
         """Until the end. Raises Lost."""
@@ -86,6 +87,10 @@ class Driver:
                 self._move(tick.time)
             self._report_goals()
             self._report_state()
+            if not self._given_up and tick.time - self._failed_at > GRACE:
+                self._give_up()
+        if self._fault:
+            self._give_up()
         self._controller.finish()
         self._send({"closed": str(self._loop.statistics())})
 
@@ -243,8 +248,12 @@ class Driver:
         self._fault = f"{why}; connect again when the arm is ready"
         self._stop(why)
         self._note(why)
+        self._failed_at = monotonic()
+
+    def _give_up(self) -> None:
+        """Have the program ended, which holds our last set point and could be resumed with it."""
+        self._given_up = True
         if self._doing != "idle" and self._reading.program_running:
-            self._abandoned = True
             self._controller.abandon()
 
     def _report_state(self) -> None:
@@ -265,11 +274,9 @@ class Driver:
 
     def _status(self) -> ArmStatus:
         reading: Reading = self._reading
-        # Where the robot itself says why it does not move, that tells more than what we have done about it.
-        active = None if reading.trouble else not (self._fault or self._closing)
         return ArmStatus(
-            controller_active=active,
-            program_running=None if self._abandoned else reading.program_running,
+            controller_active=not (self._given_up or self._closing),
+            program_running=reading.program_running,
             safety_mode=reading.safety_mode,
             speed_scaling=reading.speed_scaling,
         )
