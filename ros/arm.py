@@ -103,7 +103,7 @@ class RosArm:
             raise ExecutionError(f"interface is {self.options.interface!r}; expected {', '.join(INTERFACES)}")
         self._node = node
         self._clock = ArmClock(node)
-        self._joint_names = _in_driver_order(joint_names)
+        self._joint_names = names.driver_order(joint_names)
         self._state: ArmState | None = None
         self._stamp = 0  # of the last message [ns]
         self.states = self.repeated = self.malformed = 0
@@ -392,7 +392,3 @@ class RosArm:
         velocity = np.array(message.velocity)[index] if len(message.velocity) else np.full(len(index), np.nan)
         self._state = ArmState(tuple(found), position, velocity, self.clock())
         self.states += 1
-
-
-def _in_driver_order(joint_names: Sequence[str]) -> tuple[str, ...]:
-    return names.UR_JOINTS if set(joint_names) == set(names.UR_JOINTS) else tuple(joint_names)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -18,15 +19,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robosim.errors import ExecutionError
+from robosim.errors import ExecutionError, TrajectoryError
+from robosim.execution.checks import Requirements, check_status
 from robosim.execution.clock import monotonic
+from robosim.execution.cycle import Event
 from robosim.execution.goals import GoalStatus, Rejection, RejectReason
 from robosim.execution.messages import (
     ArmState,
     ArmStatus,
     Goal,
     JointTrajectory,
-    JointTrajectoryPoint,
     SafetyMode,
     Setpoint,
 )
@@ -41,11 +43,13 @@ Array = NDArray[np.float64]
 
 # A state older than this is not one of a connected arm [s].
 _STALE = 0.5
-# How long it takes to brake a motion that is given up, in seconds per (rad/s or m/s); at the least and most [s].
-_BRAKING = 0.5
-_BRAKING_TIMES = (0.1, 2.0)
+# For latched status topics to arrive, when somebody has to say that all is well [s].
+_SETTLE = 1.0
 # So many reasons are remembered why joint states were not taken.
 _MOST_REASONS = 20
+NO_ANSWER = (
+    "took a trajectory from a topic, which acknowledges nothing; how it ended is judged from joint states"
+)
 _SAFETY_MODES = frozenset(SafetyMode)
 
 
@@ -83,9 +87,12 @@ class DdsArm:
     """The Arm port over DDS topics.
 
     Args:
-        joint_names: the joints that the plan moves, as the plan names them. Set points are sent in this order, which
-            must be that of the forward controller's parameter `joints`: its message carries no names.
+        joint_names: the joints that the plan moves, as the plan names them. Set points are sent in the driver's order
+            for a UR arm, else in this one, which must then be that of the forward controller's parameter `joints`: its
+            message carries no names.
         dds_names: where the arm listens and speaks.
+        setpoints: it is going to be streamed to, so a listener for set points is needed; else one for trajectories.
+        requirements: what the arm has to say before and while it moves; that a controller is active, no topic says.
         judgement: what counts as done.
 
     Raises:
@@ -97,9 +104,15 @@ class DdsArm:
         self,
         joint_names: Sequence[str],
         dds_names: DdsNames | None = None,
+        *,
+        setpoints: bool = False,
+        requirements: Requirements | None = None,
         judgement: Judgement | None = None,
     ) -> None:
-        self._joint_names = tuple(joint_names)
+        self._joint_names = names.driver_order(joint_names)
+        self._setpoints = setpoints
+        self.requirements = Requirements() if requirements is None else requirements
+        self.events: deque[Event] = deque(maxlen=100)
         self.names = DdsNames() if dds_names is None else dds_names
         self._judgement = Judgement() if judgement is None else judgement
         self._wire_names = names.prefixed(self._joint_names, self.names.tf_prefix)
@@ -146,7 +159,7 @@ class DdsArm:
         with self._lock:
             heard = self._state is not None and monotonic() - self._state.stamp <= _STALE
             return ArmStatus(
-                connected=heard and (self.listens(False) or self.listens(True)),
+                connected=heard and self.listens(),
                 program_running=self._program_running,
                 safety_mode=self._safety_mode,
                 speed_scaling=self._speed_scaling,
@@ -161,23 +174,22 @@ class DdsArm:
             return Rejection(RejectReason.UNKNOWN_JOINT, text)
         if not trajectory.points:
             return Rejection(RejectReason.NO_POINTS, "the trajectory has no points; it needs one at least")
-        for i, point in enumerate(trajectory.points):
-            if len(point.positions) != len(trajectory.joint_names):
-                text = (
-                    f"point {i} has {len(point.positions)} positions for {len(trajectory.joint_names)} joints"
-                )
-                return Rejection(RejectReason.SIZE, text)
-        if not self.listens(False):
+        if not self._trajectory_writer.get_matched_subscriptions():
             return Rejection(RejectReason.CHECK, f"nobody listens on {self._trajectory_writer.topic.name}")
         state = self.state()
         if state is None or monotonic() - state.stamp > _STALE:
             return Rejection(RejectReason.CHECK, "no joint states arrive: where the arm is, is not known")
-        handle = PublishedGoal(goal, state, monotonic(), self._judgement, self.stop)
+        try:
+            message = self._message(trajectory)
+            handle = PublishedGoal(goal, state, monotonic(), self._judgement, self.stop)
+        except (ExecutionError, TrajectoryError) as error:
+            return Rejection(RejectReason.SIZE, f"the points do not make a motion: {error}")
         with self._lock:
             previous, self._goal = self._goal, handle
         if previous is not None:
             previous.replaced()
-        self._publish(trajectory)
+        self._trajectory_writer.write(message)
+        self.events.append(Event(monotonic(), "warning", NO_ANSWER))
         return handle
 
     def stream(self, setpoint: Setpoint) -> None:
@@ -190,20 +202,15 @@ class DdsArm:
         )
 
     def stop(self) -> None:
-        """Brake along the way and hold. In a stream of set points: hold the last one, which is a sample away."""
+        """Brake along the way and hold. A stream of set points ends with its last one, which is a sample away."""
         if self._setpoint is not None:
             self.stream(self._setpoint)
-        state = self.state()
         with self._lock:
-            goal = self._goal
-        if goal is None or goal.status.done or state is None:
+            goal, state = self._goal, self._state
+        if goal is None or (goal.result is not None and goal.result.ok):
             return
-        # From velocity v, v T / 2 further at rest after T: the cubic through that brakes evenly.
-        time_ = float(np.clip(_BRAKING * np.abs(state.velocity).max(), *_BRAKING_TIMES))
-        end = JointTrajectoryPoint(
-            time_, state.position + state.velocity * time_ / 2, np.zeros(len(self._joint_names))
-        )
-        self._publish(JointTrajectory(self._joint_names, (end,)))
+        fresh = state is not None and monotonic() - state.stamp <= _STALE
+        self._trajectory_writer.write(self._message(goal.braking(state if fresh else None)))
 
     def close(self) -> None:
         """Stop, and leave the domain."""
@@ -230,7 +237,10 @@ class DdsArm:
     # -- Finding each other ----------------------------------------------------------------------------------
 
     def wait_until_ready(self, timeout: float) -> None:
-        """Wait for joint states and for a listener. Raises ExecutionError, saying what is missing, after `timeout`."""
+        """Wait for joint states, a listener, and what else is required, the last not for long.
+
+        Raises ExecutionError, saying what is missing, after `timeout` [s].
+        """
         end = monotonic() + timeout
         while (missing := self._missing()) and monotonic() < end:
             time.sleep(0.02)
@@ -238,11 +248,16 @@ class DdsArm:
             raise ExecutionError(
                 f"after {timeout:g} s in ROS_DOMAIN_ID {self._participant.domain_id}: {missing}"
             )
+        end = min(end, monotonic() + _SETTLE)
+        while check_status(self.status(), self.requirements) and monotonic() < end:
+            time.sleep(0.02)
 
-    def listens(self, setpoints: bool) -> bool:
-        """Whether somebody listens for set points, or else for whole trajectories."""
-        writer = self._commands_writer if setpoints else self._trajectory_writer
-        return bool(writer.get_matched_subscriptions())
+    def listens(self) -> bool:
+        """Whether somebody listens to what is going to be sent: set points, or whole trajectories."""
+        return bool(self._writer().get_matched_subscriptions())
+
+    def _writer(self) -> Any:
+        return self._commands_writer if self._setpoints else self._trajectory_writer
 
     def _missing(self) -> str:
         """What a motion still lacks, in words; empty when nothing."""
@@ -253,11 +268,9 @@ class DdsArm:
             with self._lock:
                 refused = "; ".join(f"{why} ({count} times)" for why, count in self.refused.items())
             return f"no usable joint state came on {topic}: {refused or 'its publisher is silent'}"
-        if not self.listens(False) and not self.listens(True):
-            return (
-                f"nobody listens on {self._trajectory_writer.topic.name} or {self._commands_writer.topic.name}: is the "
-                "controller loaded, and of this name?"
-            )
+        if not self.listens():
+            topic = self._writer().topic.name
+            return f"nobody listens on {topic}: is the controller loaded, and of this name?"
         return ""
 
     # -- Receiving -------------------------------------------------------------------------------------------
@@ -297,9 +310,12 @@ class DdsArm:
                     if not isinstance(sample, InvalidSample):
                         take(sample, now)
             with self._lock:
-                if self._goal is not None:
-                    state = self._state if self.received != fresh else None
-                    self._goal.update(now, state, self._speed_scaling)
+                goal, state, speed_scaling = self._goal, self._state, self._speed_scaling
+            if goal is not None and goal.result is None:
+                goal.update(now, state if self.received != fresh else None, speed_scaling)
+                # A controller that goes on with what was given up here would move later, when nobody expects it.
+                if goal.result is not None and goal.result.status is GoalStatus.ABORTED:
+                    self.stop()
 
     def _take_joint_state(self, message: Any, now: float) -> None:
         try:
@@ -345,8 +361,8 @@ class DdsArm:
 
     # -- Sending ---------------------------------------------------------------------------------------------
 
-    def _publish(self, trajectory: JointTrajectory) -> None:
-        """Write a trajectory under the arm's own joint names."""
+    def _message(self, trajectory: JointTrajectory) -> Any:
+        """The trajectory under the arm's own joint names. Raises ExecutionError for a time that does not fit."""
         from robosim.ros.dds_types import to_wire
 
-        self._trajectory_writer.write(to_wire(trajectory, self.names.tf_prefix))
+        return to_wire(trajectory, self.names.tf_prefix)

@@ -28,6 +28,7 @@ __all__ = [
     "UR_JOINTS",
     "UR_SERIES",
     "Series",
+    "driver_order",
     "prefixed",
     "series_of",
 ]
@@ -94,3 +95,9 @@ def series_of(robot: str) -> Series | None:
 def prefixed(names: Iterable[str], tf_prefix: str) -> tuple[str, ...]:
     """The names as a robot has them whose description was made with `tf_prefix` ("left_" gives "left_elbow_joint")."""
     return tuple(f"{tf_prefix}{name}" for name in names)
+
+
+def driver_order(joint_names: Iterable[str]) -> tuple[str, ...]:
+    """The order in which a UR driver's controllers have these joints, when they are a UR arm's; else as given."""
+    given = tuple(joint_names)
+    return UR_JOINTS if set(given) == set(UR_JOINTS) else given

@@ -15,10 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robosim.execution.goals import ErrorCode, GoalResult, GoalStatus
-from robosim.execution.messages import ArmState, Goal, names_in_order
+from robosim.execution.joint_trajectory import to_trajectory
+from robosim.execution.messages import (
+    ArmState,
+    Goal,
+    JointTrajectory,
+    JointTrajectoryPoint,
+    names_in_order,
+)
 
 __all__ = ["Judgement", "PublishedGoal"]
 
+# How long it takes to brake a motion that is given up, in seconds per (rad/s or m/s); at the least and most [s].
+BRAKING = 0.5
+BRAKING_TIMES = (0.1, 1.5)
+_BRAKING_POINTS = 10
+# An arm that is further from its way than this is not on it [rad or m]; arms lag by some ten milliseconds.
+_OFF_THE_WAY = 0.2
 # An arm that should have moved by as much as the first, but moved less than the second, does not follow [rad or m].
 _SHOULD_HAVE_MOVED = 0.05
 _MOVED = 0.005
@@ -47,11 +60,13 @@ class PublishedGoal:
     """The handle of a goal without acknowledgement. `update` is called with each state; it keeps no thread.
 
     Args:
-        goal: as it was published; positions at every point.
+        goal: as it was published.
         state: where the arm was then.
         now: when that was [s].
         judgement: what counts as done.
         cancel: stops the arm.
+
+    Raises TrajectoryError when the points do not make a motion.
     """
 
     def __init__(
@@ -60,10 +75,9 @@ class PublishedGoal:
         trajectory = goal.trajectory
         self._names = trajectory.joint_names
         self._index = names_in_order(self._names, state.joint_names)
-        start: NDArray[np.float64] = state.position[self._index]
-        # The way as it was sent, from where the arm was.
-        self._times = np.array([0.0, *(point.time_from_start for point in trajectory.points)])
-        self._positions = np.array([start, *(point.positions for point in trajectory.points)])
+        # What a controller makes of it, from where the arm is; a first point later than 0 is reached from there.
+        self._way = to_trajectory(trajectory, from_state=state)
+        self._start: NDArray[np.float64] = state.position[self._index]
         own = {tolerance.name: tolerance.position for tolerance in goal.goal_tolerance}
         self._tolerance = np.array([_tolerance(own.get(n, 0.0), judgement.position) for n in self._names])
         self._goal_time = _tolerance(goal.goal_time_tolerance, judgement.goal_time)
@@ -108,6 +122,31 @@ class PublishedGoal:
         with self._lock:
             self._judge(now, state, speed_scaling)
 
+    def braking(self, state: ArmState | None) -> JointTrajectory:
+        """Points that end the motion early: along its way with time slowing down to a standstill.
+
+        So the arm stays where the plan is, within limits, though its state may be old or unknown (None). An arm whose
+        state shows it elsewhere, or standing, holds there: it brakes straight on instead.
+        """
+        with self._lock:
+            now = self.trajectory_time
+        if state is not None:
+            position, velocity = state.position[self._index], state.velocity[self._index]
+            off = np.abs(position - self._way.position(now)).max()
+            if off > _OFF_THE_WAY or np.abs(velocity).max() <= self._judgement.velocity:
+                # From velocity v, v T / 2 further at rest after T: the cubic through that brakes evenly.
+                time = _braking_time(velocity)
+                end = JointTrajectoryPoint(time, position + velocity * time / 2, np.zeros(len(position)))
+                return JointTrajectory(self._names, (end,))
+        time = _braking_time(self._way.velocity(now))
+        points = []
+        for t in np.linspace(0.0, time, _BRAKING_POINTS + 1)[1:]:
+            at, rate = now + t - t**2 / (2 * time), 1 - t / time
+            points.append(
+                JointTrajectoryPoint(float(t), self._way.position(at), self._way.velocity(at) * rate)
+            )
+        return JointTrajectory(self._names, tuple(points))
+
     def _judge(self, now: float, state: ArmState | None, speed_scaling: float) -> None:
         if self._status.done:
             return
@@ -129,9 +168,9 @@ class PublishedGoal:
             return
 
         position = state.position[self._index]
-        self._furthest = max(self._furthest, float(np.abs(position - self._positions[0]).max()))
-        error = np.abs(position - self._positions[-1])
-        late = self.trajectory_time - self._times[-1]
+        self._furthest = max(self._furthest, float(np.abs(position - self._start).max()))
+        error = np.abs(position - self._way.position(self._way.duration))
+        late = self.trajectory_time - self._way.duration
         if late >= 0 and at_rest and bool(np.all(error <= self._tolerance)):
             self._end(GoalStatus.SUCCEEDED, ErrorCode.SUCCESSFUL, "in place, as the joint states show")
         elif late > self._goal_time:
@@ -154,8 +193,8 @@ class PublishedGoal:
 
     def _stands_still(self, elapsed: float) -> bool:
         """Whether the arm has not moved at all, though for a while now it should have."""
-        should = [np.interp(self.trajectory_time, self._times, column) for column in self._positions.T]
-        if self._furthest < _MOVED and np.abs(should - self._positions[0]).max() > _SHOULD_HAVE_MOVED:
+        should = self._way.position(self.trajectory_time)
+        if self._furthest < _MOVED and np.abs(should - self._start).max() > _SHOULD_HAVE_MOVED:
             self._standing += elapsed
         return self._standing > self._judgement.start_time
 
@@ -167,3 +206,7 @@ class PublishedGoal:
 def _tolerance(own: float, default: float) -> float:
     """A goal's tolerance: 0 asks for the default, a negative one for none."""
     return default if own == 0 else np.inf if own < 0 else own
+
+
+def _braking_time(velocity: NDArray[np.float64]) -> float:
+    return float(np.clip(BRAKING * np.abs(velocity).max(), *BRAKING_TIMES))

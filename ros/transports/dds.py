@@ -42,6 +42,11 @@ class DdsTransport:
         add("--dds-namespace", "", "namespace of the names that do not begin with /")
         add("--dds-tf-prefix", "", "what the arm's joint names begin with and the plan's do not")
         parser.add_argument(
+            "--dds-require", metavar="LIST", default="program_running,safety_mode",
+            help="what the arm has to say before it moves, separated by commas; leave out what your robot has not "
+            "(default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
             "--dds-timeout", metavar="SECONDS", type=float, default=20.0,
             help="how long to wait for joint states and a listener before the first motion (default: %(default)g)",
         )  # fmt: skip
@@ -53,6 +58,7 @@ class DdsTransport:
         is not valid, or when after --dds-timeout nobody was found, saying who is missing.
         """
         from robosim.ros.dds_arm import DdsArm, DdsNames
+        from robosim.ros.transports.ros2 import requirements_of
 
         if not 0 < options.dds_timeout < float("inf"):
             raise ExecutionError(
@@ -60,7 +66,9 @@ class DdsTransport:
             )
         arm = DdsArm(
             joint_names,
-            DdsNames(
+            setpoints=getattr(options, "mode", "trajectory") == "setpoints",
+            requirements=requirements_of(options.dds_require.split(","), "--dds-require"),
+            dds_names=DdsNames(
                 namespace=options.dds_namespace,
                 controller=options.dds_controller,
                 forward_controller=options.dds_forward_controller,
