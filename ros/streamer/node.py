@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,6 +19,7 @@ from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 
 from robosim.errors import ExecutionError, RobosimError
 from robosim.execution.checks import Requirements
+from robosim.execution.clock import monotonic
 from robosim.execution.limits import model_limits, strictest
 from robosim.execution.messages import JointTolerance, JointTrajectory, SafetyMode
 from robosim.execution.streaming import Outcome, Progress, StreamReport, stream_trajectory
@@ -35,6 +37,7 @@ from robosim.trajectory import Trajectory, TrajectoryLimits
 __all__ = ["Streamer"]
 
 EXIT_DONE, EXIT_NOT_THERE = 0, 3
+_DESCRIPTION = 1.0  # [s] for robot_description to arrive, where limits are needed
 _PARTING = 15.0  # [s] for a motion to be stopped when the node ends
 
 
@@ -57,10 +60,10 @@ class Streamer(Node):
         self._model = self._read_robot()
         self._description = ""
         self._ending, self._stop_event = threading.Event(), threading.Event()
-        self._moving = False
+        self._moving = self._busy = False
         self._progress: Progress | None = None
         self._report: StreamReport | None = None
-        self._trajectories: queue.Queue[JointTrajectory] = queue.Queue(maxsize=1)
+        self._trajectories: queue.Queue[JointTrajectory] = queue.Queue()
         self._status = self.create_publisher(String, "~/status", LATCHED)
         self.create_service(Trigger, "~/stop", self._on_stop)
         if self._plan is None:
@@ -136,17 +139,20 @@ class Streamer(Node):
             own, joints = trajectory.limits, trajectory.position_names
         else:
             joints = trajectory.joint_names
+        end = monotonic() + _DESCRIPTION
+        while self._model is None and not self._description and monotonic() < end:
+            time.sleep(0.01)
         if self._model is None and self._description:
             from robosim.urdf import load_robot
 
             self._model = load_robot(self._description, visuals=False)
         if self._model is None:
             return own
-        # A description made with the prefix has it in its names.
-        known = self._model.velocity_names
-        wire = names.prefixed(joints, self.values.tf_prefix)
-        ours = wire if any(name in known for name in wire) else joints
-        return strictest(own, model_limits(self._model, ours))
+        # A description made with the prefix has it in its names. Joints that are none of the robot's are found later.
+        for ours in (names.prefixed(joints, self.values.tf_prefix), joints):
+            if all(name in self._model.velocity_names for name in ours):
+                return strictest(own, model_limits(self._model, ours))
+        return own
 
     # -- In the executor's thread ----------------------------------------------------------------------------
 
@@ -161,14 +167,15 @@ class Streamer(Node):
         return response
 
     def _on_trajectory(self, message: Any) -> None:
+        if self._busy:
+            self.get_logger().warning(
+                "a trajectory is refused: another one is being followed; ~/stop ends it"
+            )
+            return
+        self._busy = True
         trajectory = joint_trajectory(message)
         stamp = nanoseconds_of(message.header.stamp)
-        if stamp:
-            trajectory = replace(trajectory, stamp=self._arm.from_ros(stamp))
-        try:
-            self._trajectories.put_nowait(trajectory)
-        except queue.Full:
-            self.get_logger().warning("a trajectory is refused: another one waits already")
+        self._trajectories.put(replace(trajectory, stamp=self._arm.from_ros(stamp)) if stamp else trajectory)
 
     def _report_arm(self) -> Report:
         arm, status = self._arm, self._arm.status()
@@ -229,6 +236,7 @@ class Streamer(Node):
                 except queue.Empty:
                     continue
                 self._send(trajectory)
+                self._busy = False
         except Exception:
             self.get_logger().error(traceback.format_exc())
             self._stop(1)
@@ -280,8 +288,11 @@ class Streamer(Node):
             return
         finally:
             self._moving = False
-        level = self.get_logger().info if report.outcome is Outcome.FINISHED else self.get_logger().error
-        level(str(report))
+        # rclpy wants one severity per place in the code.
+        if report.outcome is Outcome.FINISHED:
+            self.get_logger().info(str(report))
+        else:
+            self.get_logger().error(str(report))
         self._tell(f"{report.outcome.value}: {report.reason}")
 
     def _on_progress(self, progress: Progress) -> None:
