@@ -18,7 +18,8 @@ from robosim.ros.qos import LATCHED, samples
 __all__ = ["RobotStatus"]
 
 _ASK = 0.5  # [s] between questions for the controllers
-_PATIENCE = 3.0  # [s] until an answer counts as lost, and until an old one says nothing any more
+_LOST = 1.0  # [s] until an answer counts as lost
+_VALID = 3.0  # [s] until an old one says nothing any more
 _FURTHER_MODES = {  # of newer controllers, by number
     10: SafetyMode.FAULT,  # a joint has to be identified
     12: SafetyMode.SAFEGUARD_STOP,  # in automatic mode
@@ -79,7 +80,7 @@ class RobotStatus:
     @property
     def controllers(self) -> dict[str, str] | None:
         """State of each controller, when that is known."""
-        return self._states if monotonic() - self._answered <= _PATIENCE else None
+        return self._states if monotonic() - self._answered <= _VALID else None
 
     def active(self, controller: str) -> bool | None:
         """Whether a controller is active, when that is known."""
@@ -119,7 +120,7 @@ class RobotStatus:
 
     def _ask(self) -> None:
         now = monotonic()
-        if self._question is not None and now - self._asked > _PATIENCE:
+        if self._question is not None and now - self._asked > _LOST:
             self._client.remove_pending_request(self._question)
             self._question = None
         if self._question is None and self._client.service_is_ready():
