@@ -94,7 +94,7 @@ def test_a_plan_from_a_file_is_followed_to_its_end(arm, plan, stream):
 
 def test_a_stale_start_is_refused(arm, plan, stream):
     before, seen = arm.at(), len(arm.samples)
-    moved = rest_to_rest(plan.position(0.0) + [0, 0, 0.02, 0, 0, 0], plan.position(1.0), 1.0)
+    moved = rest_to_rest(np.add(plan.position(0.0), [0, 0, 0.02, 0, 0, 0]), plan.position(1.0), 1.0)
     process = stream(moved)
     assert process.wait() == 3, process.output()
     assert "refused: elbow_joint is at " in process.output()

@@ -105,8 +105,8 @@ class ArmClient:
         wait_for(lambda: len(self.samples) >= seen + count, "new joint states")
         return self.samples[-1]
 
-    def wait_still(self) -> np.ndarray:
-        """Positions, once twenty states in a row are the same."""
+    def wait_still(self, joints: Sequence[str] = UR_JOINTS) -> np.ndarray:
+        """Positions of these joints, once twenty states in a row are the same."""
 
         def still() -> bool:
             last = self.samples[-20:]
@@ -114,7 +114,7 @@ class ArmClient:
 
         self.fresh(20)
         wait_for(still, "the arm to stand still")
-        return self.at()
+        return self.at(joints)
 
     # -- Commands --------------------------------------------------------------------------------------------
 
