@@ -15,23 +15,21 @@ pytest.importorskip("rclpy", reason="rclpy is not installed: the ROS 2 tests run
 from robosim.ros import messages
 from robosim.ros.names import FORWARD_COMMANDS
 
-from .harness.system import Planner, Streamer, Topic, distance_from_plan, start_arm
+from .harness.system import Planner, Topic, distance_from_plan, start_system
 
 HOME = np.array([0, -math.pi / 2, 0, -math.pi / 2, 0, 0])
 FAR = np.add(HOME, [1.2, 0.3, -0.9, 0.6, -0.8, 1.5])
 
 
 def test_a_plan_is_made_sent_and_followed(start, ros_node):
-    arm, monitor = start_arm(start, ros_node)
+    arm, monitor, streamer = start_system(start, ros_node)
     planner = Planner(start, ros_node, scene="bookshelf_small")
-    streamer = Streamer(start, ros_node)
     answer = planner.plan(FAR)
     assert (answer.error_code, answer.planning_status) == (answer.SUCCESS, "solved"), answer.message
     plan = messages.joint_trajectory(answer.trajectory)
     np.testing.assert_allclose(monitor.position, HOME, atol=1e-12, err_msg="planning moves nothing")
 
-    streamer.send(answer.trajectory)
-    assert streamer.outcome().startswith("finished")
+    assert streamer.send(answer.trajectory).startswith("finished")
     np.testing.assert_allclose(monitor.wait_rest(), FAR, atol=1e-9)
     # The arm is where it is commanded: it differs from the plan by the knots between which it interpolates, and by
     # the joint states' stamps, which are whole periods.
@@ -39,8 +37,7 @@ def test_a_plan_is_made_sent_and_followed(start, ros_node):
     # And back, from where the arm is now: the planner asks the joint states for the start.
     back = planner.plan(HOME)
     assert back.error_code == back.SUCCESS, back.message
-    streamer.send(back.trajectory)
-    assert streamer.outcome().startswith("finished")
+    assert streamer.send(back.trajectory).startswith("finished")
     np.testing.assert_allclose(monitor.wait_rest(), HOME, atol=1e-9)
     monitor.check()
     for process in (arm, planner.process, streamer.process):
@@ -53,16 +50,15 @@ def test_ten_seconds_of_set_points_and_states_without_a_loss(start, ros_node, ro
     from rclpy.qos import QoSProfile
     from std_msgs.msg import Float64MultiArray
 
-    _, monitor = start_arm(start, ros_node, robot=robot, rate=rate)
-    planner = Planner(start, ros_node, srdf=robot, joint_limits=robot)
     commands = Topic(ros_node, Float64MultiArray, f"/{FORWARD_COMMANDS}", QoSProfile(depth=5000))
-    streamer = Streamer(start, ros_node, robot=robot, interface="forward_position", rate=rate)
+    sends = {"interface": "forward_position", "rate": rate}
+    _, monitor, streamer = start_system(start, ros_node, streamer=sends, robot=robot, rate=rate)
+    planner = Planner(start, ros_node, srdf=robot, joint_limits=robot)
     answer = planner.plan(FAR, max_velocity_scaling_factor=0.045)
     assert answer.error_code == answer.SUCCESS, answer.message
     duration = messages.joint_trajectory(answer.trajectory).points[-1].time_from_start
     assert duration >= 10
-    streamer.send(answer.trajectory)
-    assert streamer.outcome(timeout=60).startswith("finished")
+    assert streamer.end(streamer.begin(answer.trajectory), timeout=60).startswith("finished")
     np.testing.assert_allclose(monitor.wait_rest(), FAR, atol=1e-6)
     monitor.check(whole=True)
     assert monitor.count >= duration * rate

@@ -2,15 +2,12 @@
 
 Shares no code with robosim. It publishes joint_states at 125 Hz and what a Universal Robots driver tells, follows
 FollowJointTrajectory goals along straight lines, and takes `forward_position_controller/commands`. `/fault` takes:
-  stop            publish no more joint states
-  go              publish them again
-  jump RADIANS    joint 0 is suddenly elsewhere
-  freeze          joint states repeat the last stamp and positions
-  nan             joint 0 is not a number
-  drop NAME       leave a joint out
-  program off     the robot's program is not running
-  scaling PERCENT its own speed scaling
-It prints "goal", "cancelled", "command N" and every fault that it begins.
+  offset RADIANS    joint 0 is suddenly measured that far from where it is
+  silent on|off     publish no joint states
+  frozen on|off     joint states repeat the last stamp and positions
+  broken on|off     joint 0 is not a number
+  short on|off      leave joint 0 out
+It prints "goal", "cancelled", "finished", and every fault that it begins or ends.
 
 Usage: python fake_arm.py [JOINT ...]      the joints, in the order in which it publishes them
 """
@@ -51,10 +48,8 @@ class FakeArm(Node):
             if name in self.position:
                 self.position[name] = value
         self.lock = threading.Lock()
-        self.silent = self.frozen = self.broken = False
-        self.dropped = ""
-        self.commands = 0
-        self.scaling = 100.0
+        self.offset = 0.0
+        self.silent = self.frozen = self.broken = self.short = False
         group = ReentrantCallbackGroup()
         self.states = self.create_publisher(JointState, "/joint_states", 1000)
         self.scaled = self.create_publisher(Float64, "/speed_scaling_state_broadcaster/speed_scaling", 10)
@@ -84,13 +79,14 @@ class FakeArm(Node):
 
     def publish(self) -> None:
         """One joint state."""
-        self.scaled.publish(Float64(data=self.scaling))
+        self.scaled.publish(Float64(data=100.0))
         if self.silent:
             return
         if not self.frozen:
             with self.lock:
-                names = [name for name in self.joints if name != self.dropped]
+                names = self.joints[1:] if self.short else self.joints
                 position = [self.position[name] for name in names]
+            position[0] += self.offset
             if self.broken:
                 position[0] = math.nan
             self.message = JointState(name=names, position=position, velocity=[0.0] * len(names))
@@ -99,34 +95,19 @@ class FakeArm(Node):
 
     def on_fault(self, message: String) -> None:
         """Begin, or end, a fault."""
-        what, _, value = message.data.partition(" ")
-        if what in ("stop", "go"):
-            self.silent = what == "stop"
-        elif what == "jump":
-            with self.lock:
-                self.position[self.joints[0]] += float(value)
-        elif what == "freeze":
-            self.frozen = True
-        elif what == "nan":
-            self.broken = True
-        elif what == "drop":
-            self.dropped = value
-        elif what == "program":
-            self.program.publish(Bool(data=value == "on"))
-        elif what == "scaling":
-            self.scaling = float(value)
+        what, value = message.data.split()
+        if what == "offset":
+            self.offset = float(value)
         else:
-            raise ValueError(message.data)
+            assert what in ("silent", "frozen", "broken", "short")
+            setattr(self, what, value == "on")
         print(f"fault {message.data}", flush=True)
 
     def on_command(self, message: Float64MultiArray) -> None:
         """A set point, in the order of the driver's joints."""
-        self.commands += 1
         with self.lock:
             for joint, value in zip(JOINTS, message.data, strict=True):
                 self.position[f"{joint}_joint"] = value
-        if self.commands % 25 == 1:
-            print(f"command {self.commands}", flush=True)
 
     def on_list(
         self, _: ListControllers.Request, response: ListControllers.Response
@@ -157,6 +138,7 @@ class FakeArm(Node):
                     for name, a, b in zip(trajectory.joint_names, before, after, strict=True):
                         self.position[name] = a + share * (b - a)
             time.sleep(0.004)
+        print("finished", flush=True)
         handle.succeed()
         return FollowJointTrajectory.Result()
 

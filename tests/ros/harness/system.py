@@ -11,11 +11,11 @@ from scipy.optimize import minimize_scalar
 import robosim
 from robosim.execution.joint_trajectory import to_trajectory
 from robosim.execution.messages import JointTrajectory
-from robosim.ros import messages
 from robosim.ros.names import UR_JOINTS
 
 from .monitor import Monitor
 from .processes import Process
+from .streamer import StreamerClient
 from .waiting import wait_for
 
 CONTROLLER = "scaled_joint_trajectory_controller"
@@ -59,43 +59,17 @@ class Planner:
         return future.result().response
 
 
-class Streamer:
-    """The streamer's process, its topics and its status."""
+def start_system(
+    start: Callable[..., Process], node: Any, *, streamer: dict[str, Any] | None = None, **arm: Any
+) -> tuple[Process, Monitor, StreamerClient]:
+    """An arm, its monitor, and a streamer that serves it; both processes begin at once."""
+    process = start("streamer", params={"robot": arm.get("robot", "ur5"), **(streamer or {})})
+    return *start_arm(start, node, **arm), StreamerClient(node, "/streamer", process)
 
-    def __init__(self, start: Callable[..., Process], node: Any, **params: Any) -> None:
-        from std_msgs.msg import String
-        from trajectory_msgs.msg import JointTrajectory as Message
 
-        from robosim.ros.qos import COMMANDS, LATCHED
-
-        self.process = start("streamer", params={"robot": "ur5", **params})
-        self._publisher = node.create_publisher(Message, "/streamer/joint_trajectory", COMMANDS)
-        self._status = Topic(node, String, "/streamer/status", LATCHED)
-        wait_for(lambda: self._publisher.get_subscription_count() == 1, "the streamer to listen", 30)
-        wait_for(lambda: "ready" in self.status, "the streamer to find the arm", 30)
-
-    @property
-    def status(self) -> list[str]:
-        """All that it has said of itself."""
-        return [message.data for message in self._status.messages]
-
-    def send(self, trajectory: JointTrajectory | Any) -> None:
-        """Give it a trajectory, ours or a message."""
-        if isinstance(trajectory, JointTrajectory):
-            trajectory = messages.joint_trajectory_message(trajectory)
-        self._sent = len(self._status.messages)
-        self._publisher.publish(trajectory)
-
-    def outcome(self, timeout: float = 30.0) -> str:
-        """What became of the last trajectory, in its words: "finished: ...", "refused: ...", "held: ..."."""
-
-        def ended() -> str | None:
-            said = [text for text in self.status[self._sent :] if text not in ("moving", "ready")]
-            return said[0] if said else None
-
-        found = wait_for(ended, "the streamer to tell the outcome", timeout)
-        assert found is not None
-        return found
+def start_streamer(start: Callable[..., Process], node: Any, **params: Any) -> StreamerClient:
+    """A streamer that serves its topic and has found the arm; its process is `.process`."""
+    return StreamerClient(node, "/streamer", start("streamer", params={"robot": "ur5", **params}))
 
 
 def start_arm(
