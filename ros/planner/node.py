@@ -20,6 +20,7 @@ from std_msgs.msg import String
 from robosim.errors import RobosimError
 from robosim.ros.arm import RosArm, RosArmOptions
 from robosim.ros.diagnostics import Diagnostics, Level, Report
+from robosim.ros.executor_thread import in_executor
 from robosim.ros.messages import seconds_of
 from robosim.ros.names import JOINT_STATES, ROBOT_DESCRIPTION, ROBOT_DESCRIPTION_SEMANTIC
 from robosim.ros.parameters import declare
@@ -104,6 +105,8 @@ class PlannerNode(Node):
         deadline = time.monotonic() + 1.0
         while self._undelivered and time.monotonic() < deadline:
             time.sleep(0.01)
+        for _ in range(3):  # rounds: a goal ends, its result is set, and sent to who waits for it
+            in_executor(self, lambda: None, 0.2)
         self._let_go()
 
     def destroy_node(self) -> None:
