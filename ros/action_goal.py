@@ -66,12 +66,18 @@ class ActionGoal:
         """Ask for it to be given up; as soon as it is accepted, if it is not yet."""
         self._run(self._cancel)
 
+    def abandon(self) -> None:
+        """The client goes away: nothing more can be sent or heard."""
+        self._end(GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, "the connection was closed"))
+
     # -- In the executor's thread ----------------------------------------------------------------------------
 
     def _run(self, action: Callable[[], None]) -> None:
         self._node.executor.create_task(action)
 
     def _send(self) -> None:
+        if self._result is not None:
+            return
         future = self._client.send_goal_async(self._message, feedback_callback=self._on_feedback)
         future.add_done_callback(self._on_answer)
 

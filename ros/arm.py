@@ -40,7 +40,7 @@ INTERFACES: dict[str, tuple[str, ...]] = {  # the controllers that are looked fo
 }
 _CONNECTED = 0.5  # [s] without a state after which the connection counts as lost
 _LOOK = 0.05  # [s] between looks at who is there
-_SETTLE = 1.0  # [s] for a better controller, or an optional answer, to be found
+_SETTLE = 0.5  # [s] for a better controller, or an optional answer, to be found
 _SPEAK = 2.5  # [s] for the robot to say what has to be known of it
 _PARTING = 2.0  # [s] for a cancelled goal to be answered
 
@@ -234,14 +234,18 @@ class RosArm:
             return
         self._closed = True
         self.stop()
-        end = monotonic() + _PARTING
-        while self._goal is not None and self._goal.result is None and self._there and monotonic() < end:
+        goal, end = self._goal, monotonic() + _PARTING
+        while (
+            goal is not None and goal.result is None and monotonic() < end and self._is_there(self.controller)
+        ):
             time.sleep(0.01)
         in_executor(self._node, self._destroy)
         if self._on_close is not None:
             self._on_close()
 
     def _destroy(self) -> None:
+        if self._goal is not None:
+            self._goal.abandon()
         self._robot.destroy()
         self._node.destroy_subscription(self._subscription)
         if self._publisher is not None:
@@ -343,7 +347,7 @@ class RosArm:
                 time.sleep(0.01)
             joints = list(answers[0].values[0].string_array_value) if answers and answers[0].values else []
         finally:
-            self._node.destroy_client(client)
+            in_executor(self._node, lambda: self._node.destroy_client(client))
         if joints:
             self._joint_names = tuple(name.removeprefix(self.options.tf_prefix) for name in joints)
             if self._publisher is not None:

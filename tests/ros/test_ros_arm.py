@@ -1,0 +1,323 @@
+"""RosArm against a robot that the test plays itself: odd joint states, late answers, a server that goes away."""
+
+from __future__ import annotations
+
+import math
+import threading
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed: the ROS 2 tests run in CI's ros lane")
+
+from robosim.errors import ExecutionError
+from robosim.execution.checks import Requirements
+from robosim.execution.goals import ErrorCode, GoalStatus, Rejection
+from robosim.execution.messages import (
+    Goal,
+    JointTolerance,
+    JointTrajectory,
+    JointTrajectoryPoint,
+    SafetyMode,
+    Setpoint,
+)
+
+from .harness.client import spinning_node
+from .harness.waiting import wait_for
+
+JOINTS = ("a", "b")
+GOAL = Goal(
+    JointTrajectory(JOINTS, (JointTrajectoryPoint(1.0, [1.0, 2.0], [0.0, 0.0], [0.0, 0.0]),)),
+    path_tolerance=(JointTolerance("a", 0.5),),
+)
+
+
+class Robot:
+    """A driver as the test wants it: joint states by hand, an action whose answers wait for `release`."""
+
+    def __init__(self, node, controller="scaled_joint_trajectory_controller"):
+        from control_msgs.action import FollowJointTrajectory
+        from rclpy.action import ActionServer, CancelResponse, GoalResponse
+        from rclpy.callback_groups import ReentrantCallbackGroup
+        from sensor_msgs.msg import JointState
+        from std_msgs.msg import Bool, Float64, Float64MultiArray
+        from ur_dashboard_msgs.msg import SafetyMode as SafetyModeMessage
+
+        from robosim.ros import names
+        from robosim.ros.qos import LATCHED
+
+        self.node, self.Result = node, FollowJointTrajectory.Result
+        self.states = node.create_publisher(JointState, "joint_states", 100)
+        self.scaling = node.create_publisher(Float64, names.SPEED_SCALING, 10)
+        self.program = node.create_publisher(Bool, names.PROGRAM_RUNNING, LATCHED)
+        self.safety = node.create_publisher(SafetyModeMessage, names.SAFETY_MODE, LATCHED)
+        self.setpoints = []
+        node.create_subscription(
+            Float64MultiArray, names.FORWARD_COMMANDS, lambda m: self.setpoints.append(list(m.data)), 10
+        )
+        self.goals, self.handles = [], []
+        self.accept, self.answer = True, ("succeed", 0, "there")
+        self.release = threading.Event()
+        self.stamp = 0
+
+        async def execute(handle):
+            self.handles.append(handle)
+            while not self.release.is_set() and not handle.is_cancel_requested:
+                await pause()
+            how, code, text = self.answer
+            if handle.is_cancel_requested:
+                handle.canceled()
+                return self.Result()
+            getattr(handle, how)()
+            return self.Result(error_code=code, error_string=text)
+
+        def pause():
+            """A future that is done a little later, so that nothing blocks."""
+            from rclpy.task import Future
+
+            future = Future()
+            timer = node.create_timer(0.01, lambda: (future.set_result(None), timer.cancel()))
+            return future
+
+        def on_goal(request):
+            self.goals.append(request)
+            return GoalResponse.ACCEPT if self.accept else GoalResponse.REJECT
+
+        self.server = ActionServer(
+            node,
+            FollowJointTrajectory,
+            f"{controller}/follow_joint_trajectory",
+            execute_callback=execute,
+            goal_callback=on_goal,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+            callback_group=ReentrantCallbackGroup(),
+        )
+
+    def publish(self, joints, velocity=(), stamp=None, **fields):
+        """A joint state with joints by name; its stamp is one more than the last, unless one is given."""
+        from sensor_msgs.msg import JointState
+
+        self.stamp += 1
+        message = JointState(name=list(joints), position=list(joints.values()), velocity=list(velocity))
+        message.header.stamp.nanosec = self.stamp if stamp is None else stamp
+        for name, value in fields.items():
+            setattr(message, name, value)
+        self.states.publish(message)
+
+
+@pytest.fixture
+def robot(domain):
+    with spinning_node("robot", domain) as node:
+        yield Robot(node)
+
+
+@pytest.fixture
+def connect(domain, ros_node):
+    """`connect(**options)`: a RosArm for joints a and b, closed at the end."""
+    from robosim.ros.arm import RosArm, RosArmOptions
+
+    arms = []
+
+    def make(joints=JOINTS, **options):
+        # Nothing is required: this robot says little about itself, and that would be waited for.
+        arms.append(RosArm(ros_node, joints, RosArmOptions(**{"requirements": Requirements(), **options})))
+        return arms[-1]
+
+    yield make
+    for arm in arms:
+        arm.close()
+
+
+@pytest.fixture
+def arm(robot, connect):
+    arm = connect()
+    wait_for(lambda: robot.states.get_subscription_count() > 0, "the arm to listen")
+    robot.publish({"a": 0.1, "b": 0.2})
+    arm.wait_until_ready(20.0)
+    return arm
+
+
+def test_states_are_matched_by_name(robot, arm):
+    def seen(*wanted):
+        return lambda: np.array_equal(arm.state().position, wanted)
+
+    robot.publish({"gripper": 9.0, "b": 2.0, "a": 1.0}, velocity=(0.9, 0.2, 0.1))
+    wait_for(seen(1.0, 2.0), "the state")
+    assert arm.state().joint_names == JOINTS
+    assert arm.state().velocity.tolist() == [0.1, 0.2]
+    assert 0 <= arm.clock() - arm.state().stamp < 10
+    # Someone else's joints on the same topic, a joint too few, and what does not fit: the state stays as it was.
+    robot.publish({"gripper": 9.0})
+    robot.publish({"a": 5.0})
+    robot.publish({"a": 5.0, "b": 5.0}, position=[5.0])
+    robot.publish({"a": 5.0, "b": 5.0}, velocity=(1.0,))
+    robot.publish({"a": 5.0, "b": 5.0}, name=["a", "a"])
+    wait_for(lambda: arm.malformed == 3, "the malformed states to be counted")
+    assert arm.state().position.tolist() == [1.0, 2.0]
+    # A stamp that stands still: the driver repeats itself, which is no news.
+    old = arm.state()
+    robot.publish({"a": 5.0, "b": 5.0}, stamp=robot.stamp - 5)
+    robot.publish({"a": 6.0, "b": 6.0}, stamp=1)
+    robot.publish({"a": 7.0, "b": math.nan})
+    wait_for(lambda: arm.state().position[0] == 7.0, "the last state")
+    assert math.isnan(arm.state().position[1])
+    assert np.isnan(arm.state().velocity).all()
+    assert old is not arm.state()
+    before = arm.state()
+    robot.publish({"a": 8.0, "b": 8.0}, stamp=robot.stamp)
+    wait_for(lambda: arm.repeated == 1, "the repeated state to be counted")
+    assert arm.state() is before
+
+
+def test_status(robot, arm):
+    from std_msgs.msg import Bool, Float64
+    from ur_dashboard_msgs.msg import SafetyMode as SafetyModeMessage
+
+    status = arm.status()
+    assert (status.controller_active, status.program_running, status.safety_mode) == (None, None, None)
+    assert status.speed_scaling == 1.0
+    for percent, expected in ((30.0, 0.3), (150.0, 1.0), (-5.0, 0.0), (100.0, 1.0), (math.nan, 0.0)):
+        robot.scaling.publish(Float64(data=percent))
+        wait_for(lambda e=expected: arm.status().speed_scaling == e, f"speed scaling {percent}")
+    robot.program.publish(Bool(data=True))
+    wait_for(lambda: arm.status().program_running is True, "the program")
+    for number, mode in (
+        (1, SafetyMode.NORMAL),
+        (12, SafetyMode.SAFEGUARD_STOP),
+        (11, None),
+        (9, SafetyMode.FAULT),
+    ):
+        robot.safety.publish(SafetyModeMessage(mode=number))
+        wait_for(lambda m=mode: arm.status().safety_mode is m, f"safety mode {number}")
+    wait_for(lambda: not arm.status().connected, "the connection to be lost without states")
+    robot.publish({"a": 0.0, "b": 0.0})
+    wait_for(lambda: arm.status().connected, "the connection")
+
+
+def test_a_goal(robot, arm):
+    handle = arm.send(GOAL)
+    wait_for(lambda: handle.status is GoalStatus.EXECUTING, "the goal to be accepted")
+    assert list(robot.goals[0].trajectory.joint_names) == ["a", "b"]
+    from control_msgs.action import FollowJointTrajectory
+
+    wait_for(lambda: robot.handles, "the goal to begin")
+    feedback = FollowJointTrajectory.Feedback(joint_names=["b", "a"])
+    for field, values in (("desired", [2.0, 1.0]), ("actual", [2.5, 1.25]), ("error", [-0.5, -0.25])):
+        getattr(feedback, field).positions = values
+    robot.handles[0].publish_feedback(feedback)
+    wait_for(lambda: handle.feedback is not None, "feedback")
+    assert handle.feedback.joint_names == ("b", "a")
+    assert handle.feedback.error.position.tolist() == [-0.5, -0.25]
+    assert handle.result is None
+    robot.release.set()
+    wait_for(lambda: handle.result is not None, "the result")
+    assert handle.result.ok
+    assert handle.result.error_string == "there"
+
+
+def test_a_goal_that_is_aborted_rejected_or_cancelled(robot, arm):
+    robot.answer = ("abort", -4, "too far")
+    robot.release.set()
+    handle = arm.send(GOAL)
+    wait_for(lambda: handle.result is not None, "the result")
+    assert (handle.result.status, handle.result.error_code) == (
+        GoalStatus.ABORTED,
+        ErrorCode.PATH_TOLERANCE_VIOLATED,
+    )
+    assert handle.result.error_string == "too far"
+    robot.accept = False
+    handle = arm.send(GOAL)
+    wait_for(lambda: handle.result is not None, "the rejection")
+    assert handle.result.rejected
+    assert "scaled_joint_trajectory_controller rejected the goal" in handle.result.error_string
+    robot.accept = True
+    robot.release.clear()
+    for stop in (lambda handle: handle.cancel(), lambda handle: arm.stop()):
+        handle = arm.send(GOAL)
+        stop(handle)  # before it is accepted, or just after
+        wait_for(lambda h=handle: h.result is not None, "the goal to be cancelled")
+        assert handle.result.status is GoalStatus.CANCELED
+
+
+def test_names_and_stamps_on_the_wire(robot, connect):
+    """The prefix goes on trajectories and tolerances and comes off states; a stamp is on ROS's clock."""
+    arm = connect(tf_prefix="left_")
+    wait_for(lambda: robot.states.get_subscription_count() > 0, "the arm to listen")
+    robot.publish({"left_b": 0.2, "left_a": 0.1})
+    arm.wait_until_ready(20.0)
+    assert arm.state().joint_names == JOINTS
+    stamped = JointTrajectory(JOINTS, GOAL.trajectory.points, arm.clock() + 5.0)
+    now = robot.node.get_clock().now().nanoseconds
+    arm.send(Goal(stamped, GOAL.path_tolerance))
+    wait_for(lambda: robot.goals, "the goal")
+    message = robot.goals[0]
+    assert list(message.trajectory.joint_names) == ["left_a", "left_b"]
+    assert message.path_tolerance[0].name == "left_a"
+    sent = message.trajectory.header.stamp.sec * 10**9 + message.trajectory.header.stamp.nanosec
+    assert 4.9e9 < sent - now < 10e9
+
+
+def test_nobody_there_is_said(robot, connect):
+    arm = connect(joints=("a", "c"))
+    with pytest.raises(ExecutionError, match=r"no joint states on /joint_states|there is no action"):
+        arm.wait_until_ready(0.2)
+
+    def lacking():
+        robot.publish({"a": 0.1, "b": 0.2})
+        try:
+            arm.wait_until_ready(0.2)
+        except ExecutionError as error:
+            return "the joint states on /joint_states lack c; of ours they have a" in str(error)
+        return False
+
+    wait_for(lacking, "the missing joint to be named")
+    other = connect(controller="elsewhere")
+    robot.publish({"a": 0.1, "b": 0.2})
+    with pytest.raises(ExecutionError, match="there is no action elsewhere/follow_joint_trajectory"):
+        other.wait_until_ready(0.2)
+    answer = other.send(GOAL)
+    assert isinstance(answer, Rejection)
+    assert answer.text == "there is no action elsewhere/follow_joint_trajectory"
+
+
+def test_a_server_that_goes_away(robot, arm):
+    robot.publish({"a": 0.1, "b": 0.2})
+    wait_for(lambda: arm.status().connected, "the connection")
+    robot.server.destroy()
+
+    def lost():
+        robot.publish({"a": 0.1, "b": 0.2})
+        return not arm.status().connected
+
+    wait_for(lost, "the lost server to be noticed")
+    assert isinstance(arm.send(GOAL), Rejection)
+
+
+def test_set_points(robot, connect):
+    arm = connect(interface="forward_position")
+    wait_for(lambda: robot.states.get_subscription_count() > 0, "the arm to listen")
+    robot.publish({"a": 0.1, "b": 0.2})
+    arm.wait_until_ready(20.0)
+    arm.stop()  # nothing was sent: there is nothing to hold
+    for i in range(5):
+        arm.stream(Setpoint(np.array([1.0 + i, 2.0])))
+        wait_for(lambda i=i: len(robot.setpoints) > i, "the set point")
+    arm.stop()
+    wait_for(lambda: len(robot.setpoints) == 6, "the last set point once more")
+    assert robot.setpoints == [[1, 2], [2, 2], [3, 2], [4, 2], [5, 2], [5, 2]]
+    assert isinstance(arm.send(GOAL), Rejection)
+    action = connect()
+    with pytest.raises(ExecutionError, match="set points need the interface forward_position"):
+        action.stream(Setpoint(np.zeros(2)))
+    with pytest.raises(ExecutionError, match="interface is 'telepathy'"):
+        connect(interface="telepathy")
+
+
+def test_the_plain_controller_is_found_where_there_is_no_scaled_one(domain, connect):
+    with spinning_node("robot", domain) as node:
+        robot = Robot(node, "joint_trajectory_controller")
+        arm = connect()
+        wait_for(lambda: robot.states.get_subscription_count() > 0, "the arm to listen")
+        robot.publish({"a": 0.1, "b": 0.2})
+        arm.wait_until_ready(20.0)
+        assert arm.controller == "joint_trajectory_controller"
