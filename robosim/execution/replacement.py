@@ -39,19 +39,18 @@ def splice(
         parts.append(new)
     else:
         sampled = np.array([old.sample(cursor + t)[0] for t in new.times])
-        parts.append(_mixed(named, new, new._replace(values=sampled, fields=np.full(len(sampled), 3))))
+        parts.append(_mixed(named, new, sampled))
         rest = going_on.where(going_on.times > new.times[-1] + CLOSE)
         still = np.zeros_like(rest.values)
         still[:, 0] = new.values[-1, 0]
-        parts.append(_mixed(named, rest._replace(values=still), rest))
+        parts.append(_mixed(named, rest._replace(values=still), rest.values))
     return JointSpline(Knots.joined(*parts), old.method)
 
 
-def _mixed(named: NDArray[np.bool_], new: Knots, old: Knots) -> Knots:
-    """The named joints from one, the others from the other, with the fields that both have, at the same times."""
-    fields = np.minimum(new.fields, old.fields)
-    given = np.arange(3)[None, :, None] < fields[:, None, None]
-    return Knots(new.times, np.where(given, np.where(named, new.values, old.values), 0.0), fields)
+def _mixed(named: NDArray[np.bool_], new: Knots, old: Array) -> Knots:
+    """The new knots' times and fields, but the values (m, 3, n) of the old motion for joints that are not named."""
+    given = np.arange(3)[None, :, None] < new.fields[:, None, None]
+    return new._replace(values=np.where(given, np.where(named, new.values, old), 0.0))
 
 
 def decelerating(position: Array, velocity: Array, deceleration: Array) -> JointSpline | None:

@@ -268,6 +268,19 @@ def test_on_rolling_joints_that_are_left_out_finish_the_old_trajectory():
     assert goal.result == REACHED
 
 
+def test_a_joint_that_arrives_before_the_others_rests_where_it_was_sent():
+    rig = Rig(ROLLING, allow_partial_joints_goal=True, allow_nonzero_velocity_at_trajectory_end=True)
+    rig.send(point(0.0, 0.0), point(0.5, 0.5, 1.0), point(1.0, 1.0))
+    rig.step(30)
+    moving_end = (JointTrajectoryPoint(0.1, [0.3], [2.0], [1.0]),)
+    assert rig.executor.publish(JointTrajectory(("a",), moving_end)) is None
+    # At the old trajectory's next point, 0.5 s, and from there on to its end.
+    commands = rig.step(100)[19:]
+    np.testing.assert_allclose(commands[:, 0, 0], 0.3, atol=1e-6)
+    np.testing.assert_allclose(commands[:, 1, 0], 0.0, atol=1e-6)
+    np.testing.assert_array_equal(commands[-1, 0], [0.3, 1.0])
+
+
 # -- Cancel, stop, deactivate ---------------------------------------------------------------------------------
 
 

@@ -165,7 +165,7 @@ def make_trajectory(seed: int, now: float, may_be_nan: bool) -> JointTrajectory:
         time += pick.choice((0.25, 0.5))
     effort: list[float] = []
     for _ in range(pick.choice((0, 0, 0, 1, 1, 2)) if pick.random() < 0.5 else 0):
-        flaw, point = pick.randint(0, 10), points[pick.randrange(len(points))]
+        flaw, point = pick.randint(0, 11), points[pick.randrange(len(points))]
         if flaw == 0:
             names = [*names, "wrist"][-2:]
         elif flaw == 1:
@@ -188,6 +188,8 @@ def make_trajectory(seed: int, now: float, may_be_nan: bool) -> JointTrajectory:
             points[0][1] = []
         elif flaw == 10:
             count = 0
+        elif flaw == 11 and len(point) > 3:  # none: accelerations without velocities count for nothing
+            point[2] = []
     made = [
         JointTrajectoryPoint(p[0], *p[1:], **({"effort": effort} if effort else {})) for p in points[:count]
     ]
