@@ -13,8 +13,10 @@ PAGE = Path(__file__).resolve().parent / "ros_parameters.md"
 
 def page() -> str:
     """The page's text."""
-    tables = (f"### {name}\n\n{markdown(import_module(f'robosim.ros.{name}').PARAMETERS)}" for name in NODES)
-    return "\n".join(tables)
+    tables = (f"## {name}\n\n{markdown(import_module(f'robosim.ros.{name}').PARAMETERS)}" for name in NODES)
+    title = "# Parameters of the ROS 2 nodes\n\n"
+    title += "Made from the nodes' own tables; a node's `--help` prints the same.\n\n"
+    return title + "\n".join(tables)
 
 
 if __name__ == "__main__":
