@@ -234,19 +234,32 @@ def test_execution_is_cancelled(arm, ur5):
 
 
 def test_execution_in_a_scene_that_changes(arm, ur5):
-    """What appears behind the arm is nothing; what appears before it stops it."""
-    start = Scene("start")
-    answer = planned(ur5, start, goal_joint_names=("shoulder_pan_joint",), goal_positions=(2.5,))
-    half = answer.result.configuration(answer.result.trajectory.duration)
-    harmless, harmful = Scene("harmless"), Scene("harmful")
-    harmless.add_box("behind", (0.1, 0.1, 0.1), pose((-3.0, 0, 0.5)))
-    harmful.add_box("before", (0.1, 0.1, 0.1), ur5.frame_pose(half, "wrist_3_link"))
-    looks = iter([start, harmless])
-    end, _ = follow(arm, ur5, answer, scene_now=lambda: next(looks, harmful))
+    """What appears on the way that is done is nothing; what appears before the arm stops it."""
+    before, after = Scene("before"), Scene("after")
+    after.add_box("where it was", (0.1, 0.1, 0.1), ur5.frame_pose(Q, "wrist_3_link"))
+    goal = [2.5, *Q[1:]]
+
+    def run(scene, when, answer):
+        told: list[tuple[str, float]] = []
+        end = execute(
+            arm, answer, ur5, lambda: before if told[-1][1] < when else scene,
+            stream_options(Values(), ur5.joint_names),
+            cancelled=lambda: False, feedback=lambda stage, fraction: told.append((stage, fraction)),
+        )  # fmt: skip
+        return end, told
+
+    pan = {"goal_joint_names": ("shoulder_pan_joint",)}
+    there = planned(ur5, before, **pan, goal_positions=(2.5,))
+    end, _ = run(after, 0.5, there)
+    assert end.code is ErrorCode.SUCCESS, end.message
+    back = planned(ur5, before, goal, **pan, goal_positions=(Q[0],))
+    end, told = run(after, 0.3, back)
     assert end.code is ErrorCode.MOTION_PLAN_INVALIDATED_BY_ENVIRONMENT_CHANGE
-    assert "'before'" in end.message
-    compiled = harmful.compile(ur5)
-    assert not compiled.collides(arm.state().position)
+    assert "'where it was'" in end.message
+    assert told[-1][1] < 1.0
+    q = arm.state().position
+    assert 0.5 < q[0] < 2.5
+    assert not after.compile(ur5).collides(q)
 
 
 def test_what_execution_requires():
