@@ -84,7 +84,7 @@ def follow_goal(
         except KeyboardInterrupt:
             if watch.stop_reason:
                 arm.stop()
-                return "stopped", "interrupted twice", follower.time
+                return "stopped", f"{watch.stop_reason}; held at once", follower.time
             watch.request_stop("interrupted")
 
 

@@ -91,4 +91,4 @@ def stream_setpoints(
             watch.request_stop("interrupted")
             if interrupts > 1:
                 arm.stop()
-                return "stopped", "interrupted twice", time
+                return "stopped", f"{watch.stop_reason}; held at once", time

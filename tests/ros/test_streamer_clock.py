@@ -1,0 +1,103 @@
+"""A streamer and an arm on simulated time: paused, jumping back and ahead, and ended while it stands still."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed: the ROS 2 tests run in CI's ros lane")
+
+from robosim.ros.names import SCALED_CONTROLLER
+
+from .harness.arm import ArmClient, largest_step
+from .harness.streamer import SPEED, StreamerClient, rest_to_rest, save
+
+START = np.array([0.3, -1.2, 1.0, -1.0, -1.2, 0.2])
+PERIOD = 1 / 125
+
+
+class SimulatedTime:
+    """Publishes /clock in a thread: about as fast as real time, unless it is paused."""
+
+    def __init__(self, node):
+        from rosgraph_msgs.msg import Clock
+
+        self.now, self.paused = 1_000_000_000_000, False
+        self.message, self.publisher = Clock(), node.create_publisher(Clock, "/clock", 10)
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        while not self.ended.wait(0.004):
+            if not self.paused:
+                self.now += 4_000_000
+            self.message.clock.sec, self.message.clock.nanosec = divmod(self.now, 10**9)
+            self.publisher.publish(self.message)
+
+    def end(self):
+        self.ended.set()
+        self.thread.join()
+
+
+@pytest.fixture
+def time(ros_node):
+    made = SimulatedTime(ros_node)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def arm(start, ros_node, time):
+    params = {"robot": "ur5", "initial_positions": START.tolist(), "use_sim_time": True}
+    start("sim_arm", params=params, name=SCALED_CONTROLLER)
+    return ArmClient(ros_node, f"/{SCALED_CONTROLLER}")
+
+
+def test_simulated_time_pauses_and_jumps(start, ros_node, time, arm, wait_for):
+    """The arm stands while time does; a jump either way moves it by one sample's motion at most."""
+    process = start("streamer", params={"use_sim_time": True, "interface": "forward_position"})
+    server = StreamerClient(ros_node, "/streamer", process)
+    seen = len(arm.samples)
+    before = server.begin(rest_to_rest(arm.at(), START + 0.4, 4.0))
+    wait_for(lambda: np.abs(arm.at() - START).max() > 0.02, "the arm to move")
+    time.paused = True
+    standing = arm_stands(arm, wait_for)
+    assert np.abs(standing - START).max() < 0.39
+    time.now -= 500_000_000_000
+    time.paused = False
+    wait_for(lambda: np.abs(arm.at() - standing).max() > 0.02, "the arm to go on after a jump back")
+    time.now += 500_000_000_000
+    # Ahead, the last state is suddenly old: it holds, and says why; unless a new one is seen first.
+    assert server.end(before).startswith(("held: ", "finished: "))
+    assert largest_step(arm.samples[seen:]) <= SPEED[0] * PERIOD
+    on = rest_to_rest(arm.wait_still(), START + 0.4, 1.0)
+    wait_for(lambda: server.send(on).startswith("finished"), "the arm to go on")
+
+
+def arm_stands(arm, wait_for):
+    """Where it is once two looks, real time apart, show the same; on paused time no states come."""
+
+    def stands():
+        before = len(arm.samples)
+        threading.Event().wait(0.2)
+        return len(arm.samples) == before
+
+    wait_for(stands, "simulated time to stand still")
+    return arm.at()
+
+
+@pytest.mark.parametrize("interface", ["action", "forward_position"])
+def test_control_c_while_simulated_time_stands_still(start, time, arm, wait_for, tmp_path, interface):
+    path = save(rest_to_rest(arm.at(), START + 0.4, 6.0), tmp_path)
+    params = {"use_sim_time": True, "plan_file": path, "interface": interface}
+    process = start("streamer", params=params)
+    wait_for(lambda: np.abs(arm.at() - START).max() > 0.02, "the arm to move")
+    time.paused = True
+    arm_stands(arm, wait_for)
+    assert process.stop() == 3, process.output()
+    assert "stopped: " in process.output()
+    time.paused = False
+    assert np.abs(arm.wait_still() - START).max() < 0.39
