@@ -40,7 +40,8 @@ from robosim.ros.sim_arm.trajectory_server import TrajectoryServer
 __all__ = ["SimArm"]
 
 _SLIDER_SPEED = 5.0  # [1/s] by which the speed scaling follows the slider
-_PARTING = 1.0  # [s] for clients to get the results of goals that the end aborts
+_PARTING = 1.0  # [s] at most, for the results of goals that the end aborts to be sent
+_FAREWELL = 0.1  # [s] for what was sent to leave the process
 
 
 class SimArm(LifecycleNode):
@@ -108,9 +109,10 @@ class SimArm(LifecycleNode):
         return super().on_cleanup(state)
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """Take the robot away, and end the process."""
-        self._remove()
-        self._stop(0)
+        """Abort a goal, hold, and end the process, once the answers to this and to the goal are sent."""
+        if self._robot is not None:
+            self._robot.switch(False)
+        self.create_timer(_FAREWELL, lambda: self._stop(0), clock=Clock(clock_type=ClockType.STEADY_TIME))
         return super().on_shutdown(state)
 
     def on_error(self, state: State) -> TransitionCallbackReturn:
@@ -203,9 +205,11 @@ class _Running:
     def stop(self) -> None:
         """Hold for good; called from another thread than the executor's, which sends the last results."""
         self.switch(False)
-        end = time.monotonic() + _PARTING
-        while self._server.busy and time.monotonic() < end:
-            time.sleep(0.005)
+        if self._server.busy:
+            end = time.monotonic() + _PARTING
+            while self._server.busy and time.monotonic() < end:
+                time.sleep(0.005)
+            time.sleep(_FAREWELL)
         self.stop_control()
 
     def stop_control(self) -> None:

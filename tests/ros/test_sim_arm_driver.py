@@ -25,6 +25,7 @@ from .harness.arm import (
     CLEANUP,
     CONFIGURE,
     DEACTIVATE,
+    SHUTDOWN,
     SUCCEEDED,
     ArmClient,
     largest_step,
@@ -395,15 +396,22 @@ def test_cleanup_takes_the_robot_away_and_configure_brings_it_back(arms):
 
 
 def test_the_end_of_the_process_aborts_the_goal_and_is_clean(start, ros_node):
-    process = start("sim_arm")
-    arm = ArmClient(ros_node, "/sim_arm")
-    handle = arm.send(point_to_point(arm.at() + 0.5, 3.0))
-    result = handle.get_result_async()
-    arm.fresh(10)
-    assert process.stop(signal.SIGINT) == 0
-    wait_for(result.done, "the result")
-    assert (result.result().status, result.result().result.error_code) == (ABORTED, -1)
-    assert "Traceback" not in process.output()
+    ends = {
+        "interrupted": lambda process, arm: process.send(signal.SIGINT),
+        "terminated": lambda process, arm: process.send(signal.SIGTERM),
+        "shut_down": lambda process, arm: arm.change_state(SHUTDOWN),
+    }
+    processes = {end: start("sim_arm", namespace=f"/{end}") for end in ends}
+    for end, do in ends.items():
+        process, arm = processes[end], ArmClient(ros_node, f"/{end}/sim_arm", f"/{end}/joint_states")
+        handle = arm.send(point_to_point(arm.at() + 0.5, 3.0))
+        result = handle.get_result_async()
+        arm.fresh(10)
+        do(process, arm)
+        assert process.wait() == 0
+        wait_for(result.done, "the result")
+        assert (result.result().status, result.result().result.error_code) == (ABORTED, -1)
+        assert "Traceback" not in process.output()
 
 
 BAD = {

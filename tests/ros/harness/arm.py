@@ -21,7 +21,13 @@ from .processes import Process, environment, node_command
 from .waiting import wait_for
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
-CONFIGURE, CLEANUP, ACTIVATE, DEACTIVATE = 1, 2, 3, 4  # of lifecycle_msgs/Transition
+CONFIGURE, CLEANUP, ACTIVATE, DEACTIVATE, SHUTDOWN = (
+    1,
+    2,
+    3,
+    4,
+    7,
+)  # of lifecycle_msgs/Transition; from active
 
 
 class Sample(NamedTuple):
