@@ -124,12 +124,13 @@ class _Process:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self.stop()
 
-    def spin(self, executor: Any) -> None:
-        """The executor's thread."""
+    def spin(self, executor: Any, finished: threading.Event) -> None:
+        """The executor's thread. Not `executor.spin()`: it cannot be ended from here without a race in rclpy."""
         from rclpy.executors import ExternalShutdownException
 
         try:
-            executor.spin()
+            while not finished.is_set():
+                executor.spin_once()
         except ExternalShutdownException:
             self.stop()
         except Exception:
@@ -149,7 +150,7 @@ def _run(make_node: Callable[..., Any], arguments: Sequence[str]) -> int:
     except Exception as error:  # rclpy's own kinds, for arguments that it cannot parse
         print(f"robosim: error: {' '.join(str(error).splitlines())}", file=sys.stderr)
         return EXIT_BAD_INPUT
-    process = _Process()
+    process, finished = _Process(), threading.Event()
     node: Any = None
     executor, thread = None, None
     try:
@@ -162,17 +163,22 @@ def _run(make_node: Callable[..., Any], arguments: Sequence[str]) -> int:
         node = make_node(process.stop) if inspect.signature(make_node).parameters else make_node()
         executor = SingleThreadedExecutor()
         executor.add_node(node)
-        thread = threading.Thread(target=process.spin, args=(executor,), name="executor")
+        thread = threading.Thread(target=process.spin, args=(executor, finished), name="executor")
         thread.start()
         process.ended.wait()
     finally:
         if hasattr(node, "close"):
             process.code = node.close() or process.code
-        if executor is not None:
-            executor.shutdown()
-        if thread is not None:
+        finished.set()
+        if executor is not None and thread is not None:
+            executor.create_task(_nothing)  # so that it looks up
             thread.join()
+            executor.shutdown()
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
     return process.code
+
+
+def _nothing() -> None:
+    """A task for an executor that shall look whether it is over."""

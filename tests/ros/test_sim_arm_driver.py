@@ -6,6 +6,7 @@ import math
 import re
 import signal
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from robosim import load_robot
 from robosim.geometry import pose
 from robosim.ros import messages, names
+from robosim.ros.executor_thread import in_executor
 from robosim.ros.names import UR_JOINTS
 
 from .harness.arm import (
@@ -85,7 +87,7 @@ def listen(arm):
 
     yield begin
     for subscription in subscriptions:
-        arm.node.destroy_subscription(subscription)
+        in_executor(arm.node, partial(arm.node.destroy_subscription, subscription))
 
 
 # -- States --------------------------------------------------------------------------------------------------
@@ -136,8 +138,7 @@ def test_a_goal_for_joints_with_a_prefix_in_another_order(arms):
     target = HOME + [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]  # noqa: RUF005
     # From `ready`, 1.6 rad away: at most 1.9 x 1.6 / 1.5 rad/s.
     assert arm.outcome(arm.send(point_to_point(target, 1.5, LEFT))).status == SUCCEEDED
-    arm.fresh()
-    np.testing.assert_allclose(arm.at(LEFT), target, atol=1e-9)
+    arm.wait_at(target, LEFT)
     assert not arm.offer(point_to_point(HOME, 1.0)).accepted  # without the prefix
 
 
@@ -246,8 +247,7 @@ def test_speed_scaling_slows_pauses_and_resumes_a_motion(arm, listen):
     finally:
         scale(1.0)
     assert arm.outcome(handle).status == SUCCEEDED
-    arm.fresh()
-    np.testing.assert_allclose(arm.at(), target, atol=1e-9)
+    arm.wait_at(target)
     assert largest_step(arm.samples[begin:]) <= SPEED / 125 * (1 + 1e-9)
 
 
@@ -331,7 +331,7 @@ def command(arm):
     publisher = arm.node.create_publisher(Float64MultiArray, f"/{names.FORWARD_COMMANDS}", 1)
     wait_for(lambda: publisher.get_subscription_count() == 1, "the subscriber of commands")
     yield lambda position: publisher.publish(Float64MultiArray(data=[float(p) for p in position]))
-    arm.node.destroy_publisher(publisher)
+    in_executor(arm.node, lambda: arm.node.destroy_publisher(publisher))
 
 
 def test_set_points_are_followed_and_the_arm_holds_when_they_stop(arm, said, command):
@@ -484,6 +484,7 @@ def test_simulated_time_drives_the_arm_and_its_jumps_do_not(start, ros_node):
 
     # Nothing moves while time stands still, and a goal is followed as time goes on.
     handle = arm.send(point_to_point(arm.at() + 0.5, 1.0))
+    wait_for(lambda: arm.samples[-1].stamp >= now - 10_000_000, "the states to catch up")
     seen = len(arm.samples)
     time.sleep(0.2)
     assert len(arm.samples) == seen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -82,6 +83,7 @@ class ArmClient:
         self.namespace = controller.rsplit("/", 1)[0]
         self.samples: list[Sample] = []
         self.feedback: list[Any] = []
+        self._clients: dict[str, Any] = {}
         node.create_subscription(JointState, joint_states, self._on_state, QoSProfile(depth=5000))
         self.action = ActionClient(node, FollowJointTrajectory, f"{controller}/follow_joint_trajectory")
         wait_for(self.action.server_is_ready, f"the action of {controller}")
@@ -106,10 +108,18 @@ class ArmClient:
         return np.array([position[name] for name in joints])
 
     def fresh(self, count: int = 2) -> Sample:
-        """The last state, after `count` more have come."""
-        seen = len(self.samples)
-        wait_for(lambda: len(self.samples) >= seen + count, "new joint states")
+        """The last state, after `count` more have come that were measured later than now (not with simulated time)."""
+        now = time.time_ns()
+
+        def later() -> bool:
+            return len(self.samples) >= count and self.samples[-count].stamp >= now
+
+        wait_for(later, "new joint states")
         return self.samples[-1]
+
+    def wait_at(self, target: Sequence[float], joints: Sequence[str] = UR_JOINTS) -> None:
+        """Return once the arm is at `target`, but for rounding."""
+        wait_for(lambda: np.abs(self.at(joints) - target).max() < 1e-9, f"the arm to be at {target}")
 
     def wait_still(self, joints: Sequence[str] = UR_JOINTS) -> np.ndarray:
         """Positions of these joints, once twenty states in a row are the same."""
@@ -155,11 +165,13 @@ class ArmClient:
 
     def call(self, kind: Any, name: str, request: Any = None) -> Any:
         """The answer of a service; a relative name is in the arm's namespace."""
-        client = self.node.create_client(kind, name if name.startswith("/") else f"{self.namespace}/{name}")
+        if name not in self._clients:
+            full = name if name.startswith("/") else f"{self.namespace}/{name}"
+            self._clients[name] = self.node.create_client(kind, full)
+        client = self._clients[name]
         wait_for(client.service_is_ready, f"the service {name}")
         future = client.call_async(kind.Request() if request is None else request)
         wait_for(future.done, f"an answer of {name}")
-        self.node.destroy_client(client)
         return future.result()
 
     def trigger(self, name: str) -> Any:
