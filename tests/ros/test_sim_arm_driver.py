@@ -30,6 +30,7 @@ from .harness.arm import (
     SHUTDOWN,
     SUCCEEDED,
     ArmClient,
+    asked,
     largest_step,
     log_since_now,
     point_to_point,
@@ -405,7 +406,7 @@ def test_the_end_of_the_process_aborts_the_goal_and_is_clean(start, ros_node):
     for end, do in ends.items():
         process, arm = processes[end], ArmClient(ros_node, f"/{end}/sim_arm", f"/{end}/joint_states")
         handle = arm.send(point_to_point(arm.at() + 0.5, 3.0))
-        result = handle.get_result_async()
+        result = asked(ros_node, handle.get_result_async)
         arm.fresh(10)
         do(process, arm)
         assert process.wait() == 0

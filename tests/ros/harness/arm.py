@@ -14,6 +14,7 @@ import pytest
 
 from robosim.execution.messages import Goal, JointTrajectory, JointTrajectoryPoint
 from robosim.ros import messages
+from robosim.ros.executor_thread import in_executor
 from robosim.ros.names import UR_JOINTS
 
 from .client import spinning_node
@@ -137,7 +138,9 @@ class ArmClient:
     def offer(self, goal: Goal | Any) -> Any:
         """The client's goal handle, accepted or not, of a Goal or a FollowJointTrajectory.Goal."""
         message = messages.goal_message(goal) if isinstance(goal, Goal) else goal
-        future = self.action.send_goal_async(message, feedback_callback=self._on_feedback)
+        future = asked(
+            self.node, lambda: self.action.send_goal_async(message, feedback_callback=self._on_feedback)
+        )
         wait_for(future.done, "an answer to the goal")
         return future.result()
 
@@ -152,14 +155,14 @@ class ArmClient:
 
     def outcome(self, handle: Any, timeout: float = 20.0) -> Outcome:
         """How the goal ended."""
-        future = handle.get_result_async()
+        future = asked(self.node, handle.get_result_async)
         wait_for(future.done, "the result of the goal", timeout)
         answer = future.result()
         return Outcome(answer.status, answer.result.error_code, answer.result.error_string)
 
     def cancel(self, handle: Any) -> bool:
         """Whether the server takes the cancellation."""
-        future = handle.cancel_goal_async()
+        future = asked(self.node, handle.cancel_goal_async)
         wait_for(future.done, "an answer to the cancellation")
         return bool(future.result().goals_canceling)
 
@@ -196,6 +199,14 @@ class ArmClient:
         request = SetParameters.Request()
         request.parameters = [Parameter(name, value=v).to_parameter_msg() for name, v in values.items()]
         return list(self.call(SetParameters, f"{self.controller}/set_parameters", request).results)
+
+
+def asked(node: Any, ask: Callable[[], Any]) -> Any:
+    """The future that an action client's question gives, asked in the executor's thread: asked elsewhere, rclpy (up to
+    Jazzy at least) passes over an answer that comes before the question is noted."""
+    futures: list[Any] = []
+    in_executor(node, lambda: futures.append(ask()), timeout=20)
+    return futures[0]
 
 
 def largest_step(samples: Sequence[Sample]) -> float:

@@ -9,6 +9,7 @@ from robosim.execution.messages import JointTrajectory
 from robosim.ros import messages
 from robosim.ros.executor_thread import in_executor
 
+from .arm import asked
 from .waiting import wait_for
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
@@ -86,9 +87,8 @@ class PlannerClient:
         def note(message: Any) -> None:
             notes.append((message.feedback.stage, message.feedback.fraction))
 
-        future = self._action.send_goal_async(
-            PlanMotion.Goal(request=self.request(**fields)), feedback_callback=note
-        )
+        goal = PlanMotion.Goal(request=self.request(**fields))
+        future = asked(self.node, lambda: self._action.send_goal_async(goal, feedback_callback=note))
         wait_for(future.done, f"{self.planner} to accept a goal")
         handle = future.result()
         assert handle.accepted
@@ -96,13 +96,13 @@ class PlannerClient:
 
     def outcome(self, handle: Any, timeout: float = 20.0) -> tuple[int, Any]:
         """Status of the goal when it has ended, and the MotionPlanResponse."""
-        future = handle.get_result_async()
+        future = asked(self.node, handle.get_result_async)
         wait_for(future.done, f"the result of {self.planner}", timeout)
         return future.result().status, future.result().result.response
 
     def cancel(self, handle: Any) -> None:
         """Ask for the goal to be cancelled, and see that this is accepted."""
-        future = handle.cancel_goal_async()
+        future = asked(self.node, handle.cancel_goal_async)
         wait_for(future.done, "an answer to the cancellation")
         assert future.result().goals_canceling
 
