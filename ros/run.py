@@ -112,6 +112,7 @@ class _Process:
     def __init__(self) -> None:
         self.ended = threading.Event()
         self.code = EXIT_DONE
+        self.signal = ""
 
     def stop(self, code: int = EXIT_DONE) -> None:
         """End the process with this exit code; the first call counts."""
@@ -122,6 +123,7 @@ class _Process:
     def on_signal(self, number: int, frame: object) -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        self.signal = signal.Signals(number).name
         self.stop()
 
     def spin(self, executor: Any, finished: threading.Event) -> None:
@@ -166,6 +168,8 @@ def _run(make_node: Callable[..., Any], arguments: Sequence[str]) -> int:
         thread = threading.Thread(target=process.spin, args=(executor, finished), name="executor")
         thread.start()
         process.ended.wait()
+        if process.signal:
+            node.get_logger().info(f"ends: {process.signal}")
     finally:
         if hasattr(node, "close"):
             process.code = node.close() or process.code
