@@ -42,9 +42,9 @@ class Stream:
 
 @pytest.fixture
 def moving(serve, connect, make_plan, until):
-    def start(series="cb3", mode="trajectory", duration=3.0):
+    def start(series="cb3", mode="trajectory", duration=3.0, watchdog="2"):
         server = serve(series=series)
-        arm = connect(server)
+        arm = connect(server, "--rtde-watchdog", watchdog)
         stream = Stream(arm, make_plan(duration=duration, reach=0.8), mode=mode)
         until(lambda: server.state["set_points"] > 40, "the arm moves")
         until(lambda: any(server.state["qd"]), "the arm moves")
@@ -71,13 +71,15 @@ def assert_smooth(server):
     [("trajectory", "protective_stop"), ("setpoints", "protective_stop"), ("trajectory", "emergency_stop")],
 )
 def test_a_safety_stop_ends_the_motion_and_the_program(moving, until, mode, kind):
-    server, arm, stream = moving(mode=mode)
+    server, arm, stream = moving(mode=mode, watchdog="1")  # slow, so that we are faster
     server.ask(kind)
     report = stream.report()
     assert report.outcome in (Outcome.HELD, Outcome.ABORTED), report
     assert "STOP" in report.reason or (kind == "emergency_stop" and "program" in report.reason)
     # The program, which holds our last set point, is ended: unlocking the arm cannot make it move.
     state = until(lambda: (s := server.state)["runtime_state"] == STOPPED and s, "the program ends")
+    ended = "emergency stop" if kind == "emergency_stop" else "the dashboard stopped it"
+    assert state["events"][-1] == f"program ended: {ended}"
     server.ask("unlock")
     sent = server.state["time"]
     until(lambda: server.state["time"] > sent + 0.3, "the arm had time to move")
@@ -136,6 +138,21 @@ def test_states_that_stop_stop_the_arm(moving, until, mode, how):
     until(lambda: not arm.status().connected, "the connection is given up")
     until(lambda: server.state["runtime_state"] == STOPPED, "the program ends")
     assert server.state["events"].count("program uploaded") == 1
+    assert_smooth(server)
+
+
+def test_the_process_at_the_controller_stops_by_itself_without_states(serve, connect, make_plan, until):
+    server = serve(series="cb3")
+    arm = connect(server)
+    handle = arm.send(Goal(from_trajectory(make_plan(duration=3.0))))
+    until(lambda: server.state["set_points"] > 40, "the arm moves")
+    server.ask("freeze", True)
+    begin = server.state["time"]
+    result = until(lambda: handle.result, "the goal is given up")
+    assert result.error_string == "the controller has sent no new state for 0.1 s"
+    until(lambda: at_rest(server), "the arm stands")
+    assert server.state["time"] - begin < 1.9  # before the connection counts as lost
+    assert server.state["servoing"]
     assert_smooth(server)
 
 

@@ -30,7 +30,7 @@ __all__ = ["RtdeArm", "RtdeGoal"]
 
 MODULE = "robosim.execution.transports.rtde.process"
 SILENT = 0.5  # [s] without a word from the process: the connection counts as lost
-ANSWER = 0.5  # [s] to wait for whether a goal is accepted
+ANSWER = 1.0  # [s] to wait for whether a goal is accepted
 FINISH = 5.0  # [s] for the process to stop the arm and end
 
 
@@ -194,7 +194,7 @@ class RtdeArm:
         return status
 
     def send(self, goal: Goal) -> GoalHandle | Rejection:
-        """Send a whole trajectory. Waits for the answer, for one control cycle as a rule and 0.5 s at most: after
+        """Send a whole trajectory. Waits for the answer, for one control cycle as a rule and 1 s at most: after
         that a refusal comes as the handle's result."""
         with self._lock:
             self._number += 1

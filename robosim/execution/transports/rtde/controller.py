@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 # Runtime states of RTDE in which a program is there: playing, pausing, paused, resuming.
 _PLAYING, _PROGRAM = 2, (2, 3, 4, 5)
 _RUNNING = 7  # robot mode: brakes released
+_SAFETY_MODES = {mode.value: mode for mode in SafetyMode}
 _MOVING_MODES = (SafetyMode.NORMAL, SafetyMode.REDUCED)
 _OUTPUTS = [
     "timestamp",
@@ -144,12 +145,11 @@ class Controller:
             raise Lost("the connection to the controller is lost")
         runtime = int(receive.getRuntimeState())
         scaling = float(receive.getSpeedScaling()) * float(receive.getTargetSpeedFraction())
-        safety = int(receive.getSafetyMode())
         return Reading(
             float(receive.getTimestamp()),
             np.array(receive.getActualQ()),
             np.array(receive.getActualQd()),
-            SafetyMode(safety) if safety in SafetyMode._value2member_map_ else None,
+            _SAFETY_MODES.get(int(receive.getSafetyMode())),
             runtime in _PROGRAM,
             runtime in _PROGRAM and runtime != _PLAYING,
             min(max(scaling, 0.0), 1.0) if runtime == _PLAYING else 0.0,
