@@ -44,7 +44,7 @@ def test_a_whole_plan_is_followed(serve, plans, capsys, tmp_path, series, mode):
     code = main([*arguments, "--mode", mode, "--record", str(tmp_path / "tracking.csv"), "--json"])
     out, err = capsys.readouterr()
     summary = json.loads(out)  # the library prints, but not here
-    assert (code, err, summary["outcome"]) == (0, "", "finished"), summary
+    assert (code, err, summary["outcome"]) == (0, "", "finished"), (summary["reason"], summary["told"])
     np.testing.assert_allclose(server.state["q"], trajectory.position(trajectory.duration), atol=2e-3)
     # Every set point is on the planned path, to a sample's motion between the points that it is compared with.
     path_points = trajectory.position(np.linspace(0.0, trajectory.duration, 20001))

@@ -76,7 +76,8 @@ def test_a_lagging_arm_is_waited_for(serve, connect, make_plan):
     assert report.tracking is not None
     # Lag times speed: 0.034 s at 0.5 rad/s and more, most of the time.
     assert np.median(np.abs(report.tracking.error).max(axis=1)) > 0.01
-    np.testing.assert_allclose(server.state["q"], trajectory.position(trajectory.duration), atol=1e-3)
+    # It arrives like exp(-t / 0.034 s), and is there when 0.02 rad are left.
+    np.testing.assert_allclose(server.state["q"], trajectory.position(trajectory.duration), atol=0.02)
 
 
 @pytest.mark.parametrize("mode", ["trajectory", "setpoints"])

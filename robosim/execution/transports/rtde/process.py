@@ -80,6 +80,8 @@ class Driver:
             tick = self._loop.wait()
             self._read(tick.time)
             self._listen()
+            if self._reading.paused:
+                self._refused = None
             if self._refused is not None and not self._fault:
                 if tick.time - self._refused > STALE:
                     self._fail("the controller does not take set points")
@@ -89,9 +91,10 @@ class Driver:
             self._report_state()
             if not self._given_up and tick.time - self._failed_at > GRACE:
                 self._give_up()
-        if self._fault:
-            self._give_up()
-        self._controller.finish()
+        if self._fault or monotonic() - self._seen > STALE:
+            self._give_up()  # the library would wait in vain for answers
+        else:
+            self._controller.finish()
         self._send({"closed": str(self._loop.statistics())})
 
     # -- The controller's side ------------------------------------------------------------------------------

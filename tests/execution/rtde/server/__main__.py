@@ -33,7 +33,7 @@ class Session:
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self.writer = writer
-        self.outputs: list[tuple[int, list[str], int]] = []  # recipe, names, every n cycles
+        self.outputs: list[tuple[int, tuple[str, ...], int]] = []  # recipe, names, every n cycles
         self.inputs: dict[int, list[str]] = {}
         self.started = False
 
@@ -83,36 +83,35 @@ class Controller:
     def publish(self, session: Session) -> None:
         if not session.started or session.writer.is_closing():
             return
+        values: dict[str, Any] | None = None
         for recipe, names, every in session.outputs:
             if self.cycles % every:
                 continue
             if not (self.freeze and id(names) in self.last):
-                values = (packages.pack(packages.OUTPUT_TYPES[name], self.value(name)) for name in names)
-                self.last[id(names)] = b"".join(values)
+                values = values or self.values()
+                self.last[id(names)] = packages.pack(names, values)
             session.send(packages.DATA, bytes([recipe]) + self.last[id(names)])
 
-    def value(self, name: str) -> Any:
+    def values(self) -> dict[str, Any]:
+        """Of all outputs that are not zero."""
         robot = self.robot
-        if name.startswith("output_"):
-            return self.program.outputs.get(name, 0)
-        if name == "robot_status_bits":  # power on, program running
-            return 1 | (2 if self.program.running else 0)
-        if name == "safety_status_bits":
-            bit = {NORMAL: 0, 2: 1, PROTECTIVE_STOP: 2, EMERGENCY: 7}[robot.safety_mode]
-            return 1 << bit | (1 << 10 if robot.safety_mode == EMERGENCY else 0)
-        plain = {
+        safety_bit = {NORMAL: 0, 2: 1, PROTECTIVE_STOP: 2, EMERGENCY: 7}[robot.safety_mode]
+        return {
+            **self.program.outputs,
             "timestamp": robot.time,
             "target_q": robot.servo_target or robot.q,
             "target_qd": robot.qd,
             "actual_q": robot.q,
             "actual_qd": robot.qd,
             "joint_mode": [253] * 6,
+            "robot_mode": robot.robot_mode,
+            "safety_mode": robot.safety_mode,
+            "runtime_state": robot.runtime_state,
+            "speed_scaling": robot.speed_scaling,
+            "target_speed_fraction": robot.target_speed_fraction,
+            "robot_status_bits": 1 | (2 if self.program.running else 0),  # power on, program running
+            "safety_status_bits": 1 << safety_bit | (1 << 10 if robot.safety_mode == EMERGENCY else 0),
         }
-        if name in plain:
-            return plain[name]
-        if hasattr(robot, name):
-            return getattr(robot, name)
-        return [0.0] * 6 if packages.OUTPUT_TYPES[name] == "VECTOR6D" else 0
 
     # -- The three ports -------------------------------------------------------------------------------------
 
@@ -170,7 +169,7 @@ class Controller:
             recipe = 0
             session.writer.write(packages.text_message("output recipe refused"))
         else:
-            session.outputs.append((recipe, names, round(self.robot.rate / frequency)))
+            session.outputs.append((recipe, tuple(names), round(self.robot.rate / frequency)))
         session.send(packages.SETUP_OUTPUTS, bytes([recipe]) + ",".join(types).encode())
 
     def setup_inputs(self, session: Session, payload: bytes) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import struct
 from asyncio import StreamReader
+from functools import lru_cache
+from typing import Any
 
 REQUEST_PROTOCOL_VERSION = ord("V")
 GET_CONTROLLER_VERSION = ord("v")
@@ -30,6 +32,8 @@ _FORMATS = {
     "VECTOR6INT32": "6i",
     "VECTOR6UINT32": "6I",
 }
+
+_COUNTS = {"VECTOR3D": 3, "VECTOR6D": 6, "VECTOR6INT32": 6, "VECTOR6UINT32": 6}
 
 OUTPUT_TYPES = {
     "timestamp": "DOUBLE",
@@ -82,9 +86,21 @@ def names_of(payload: bytes) -> list[str]:
     return [name for name in payload.decode().split(",") if name]
 
 
-def pack(kind: str, value: object) -> bytes:
-    values = value if isinstance(value, (list, tuple)) else [value]
-    return struct.pack(">" + _FORMATS[kind], *values)
+@lru_cache
+def _packing(names: tuple[str, ...]) -> struct.Struct:
+    return struct.Struct(">" + "".join(_FORMATS[OUTPUT_TYPES[name]] for name in names))
+
+
+def pack(names: tuple[str, ...], values: dict[str, Any]) -> bytes:
+    """The outputs of a recipe; one without a value is zero."""
+    flat: list[Any] = []
+    for name in names:
+        value = values.get(name, 0)
+        if isinstance(value, list):
+            flat += value
+        else:
+            flat += [value] * _COUNTS.get(OUTPUT_TYPES[name], 1)
+    return _packing(names).pack(*flat)
 
 
 def unpack(kinds: list[str], payload: bytes) -> list[object]:
