@@ -41,10 +41,10 @@ __all__ = ["DdsArm", "DdsNames"]
 
 Array = NDArray[np.float64]
 
-# A state older than this is not one of a connected arm [s].
+# A state older than this, and than what is required, is not one of a connected arm [s].
 _STALE = 0.5
-# For latched status topics to arrive, when somebody has to say that all is well [s].
-_SETTLE = 1.0
+# For what was latched before we came, when somebody has to say that all is well: more than Fast DDS's heartbeat [s].
+_SETTLE = 5.0
 # So many reasons are remembered why joint states were not taken.
 _MOST_REASONS = 20
 NO_ANSWER = (
@@ -114,7 +114,8 @@ class DdsArm:
         self.requirements = Requirements() if requirements is None else requirements
         self.events: deque[Event] = deque(maxlen=100)
         self.names = DdsNames() if dds_names is None else dds_names
-        self._judgement = Judgement() if judgement is None else judgement
+        self._stale = max(_STALE, self.requirements.state_age)
+        self._judgement = Judgement(stale=2 * self._stale) if judgement is None else judgement
         self._wire_names = names.prefixed(self._joint_names, self.names.tf_prefix)
         self._lock = threading.Lock()
         self._goal: PublishedGoal | None = None
@@ -157,7 +158,7 @@ class DdsArm:
     def status(self) -> ArmStatus:
         """What the arm's topics say; the controller does not say on a topic whether it is active."""
         with self._lock:
-            heard = self._state is not None and monotonic() - self._state.stamp <= _STALE
+            heard = self._state is not None and monotonic() - self._state.stamp <= self._stale
             return ArmStatus(
                 connected=heard and self.listens(),
                 program_running=self._program_running,
@@ -177,7 +178,7 @@ class DdsArm:
         if not self._trajectory_writer.get_matched_subscriptions():
             return Rejection(RejectReason.CHECK, f"nobody listens on {self._trajectory_writer.topic.name}")
         state = self.state()
-        if state is None or monotonic() - state.stamp > _STALE:
+        if state is None or monotonic() - state.stamp > self._stale:
             return Rejection(RejectReason.CHECK, "no joint states arrive: where the arm is, is not known")
         try:
             message = self._message(trajectory)
@@ -209,7 +210,7 @@ class DdsArm:
             goal, state = self._goal, self._state
         if goal is None or (goal.result is not None and goal.result.ok):
             return
-        fresh = state is not None and monotonic() - state.stamp <= _STALE
+        fresh = state is not None and monotonic() - state.stamp <= self._stale
         self._trajectory_writer.write(self._message(goal.braking(state if fresh else None)))
 
     def close(self) -> None:

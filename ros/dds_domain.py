@@ -23,6 +23,9 @@ _RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 _MAX_DOMAIN = 232
 # How many processes of one machine can find each other where discovery is by unicast: ROS 2's own number.
 _MAX_PARTICIPANTS = 32
+# Samples that wait for those before them. Fast DDS tells up to 3 s late (the period of its heartbeats) where a stream
+# begins for one who joins; with Cyclone's default of 128 what comes after the first 128 until then is lost.
+_REORDER = 4 * DEPTH
 # The vendor of Fast DDS. From version 3 on (Kilted) it describes types in a form that Cyclone DDS takes for
 # broken and therefore matches nothing; told not to look, Cyclone compares the types' names, as it should.
 _FAST_DDS = "1.15"
@@ -100,6 +103,8 @@ def configuration(environment: Mapping[str, str] = os.environ) -> str:
         )
     ours = (
         f'<CycloneDDS><Domain Id="any"><General>{general}</General><Discovery>{discovery}</Discovery>'
+        f"<Internal><PrimaryReorderMaxSamples>{_REORDER}</PrimaryReorderMaxSamples>"
+        f"<SecondaryReorderMaxSamples>{_REORDER}</SecondaryReorderMaxSamples></Internal>"
         f"<Compatibility><IgnoreTypeInformation>{_FAST_DDS}</IgnoreTypeInformation></Compatibility>"
         "</Domain></CycloneDDS>"
     )

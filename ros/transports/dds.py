@@ -47,6 +47,10 @@ class DdsTransport:
             "(default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
+            "--dds-state-age", metavar="SECONDS", type=float, default=0.2,
+            help="hold the arm when its last joint state is older (default: %(default)g)",
+        )  # fmt: skip
+        parser.add_argument(
             "--dds-timeout", metavar="SECONDS", type=float, default=20.0,
             help="how long to wait for joint states and a listener before the first motion (default: %(default)g)",
         )  # fmt: skip
@@ -60,14 +64,17 @@ class DdsTransport:
         from robosim.ros.dds_arm import DdsArm, DdsNames
         from robosim.ros.transports.ros2 import requirements_of
 
-        if not 0 < options.dds_timeout < float("inf"):
-            raise ExecutionError(
-                f"--dds-timeout is {options.dds_timeout}; it must be a positive number of seconds"
-            )
+        for name in ("timeout", "state_age"):
+            value = getattr(options, f"dds_{name}")
+            if not 0 < value < float("inf"):
+                option = f"--dds-{name.replace('_', '-')}"
+                raise ExecutionError(f"{option} is {value}; it must be a positive number of seconds")
         arm = DdsArm(
             joint_names,
             setpoints=getattr(options, "mode", "trajectory") == "setpoints",
-            requirements=requirements_of(options.dds_require.split(","), "--dds-require"),
+            requirements=requirements_of(
+                options.dds_require.split(","), "--dds-require", state_age=options.dds_state_age
+            ),
             dds_names=DdsNames(
                 namespace=options.dds_namespace,
                 controller=options.dds_controller,

@@ -1,7 +1,7 @@
 """The other side of the wire: a talker, a listener and a little arm that share no code with robosim.
 
 Written from the interfaces that ROS 2 publishes and from DDS alone; imports cyclonedds, NumPy and the standard
-library. Runs as a process of its own: `python wire_peer.py talk|listen|arm OPTIONS`; tells the test how it goes on
+library. Runs as a process of its own: `python wire_peer.py talk|send|listen|arm OPTIONS`; tells the test how it goes on
 by lines of JSON on its standard output, floats as hexadecimal so that no bit is lost, and ends by itself.
 
 Message number k of a talker is a function of k alone: `numbers(k, n)`.
@@ -114,6 +114,18 @@ def talk(part, options):
     sys.stdin.read()  # until the test has heard everything
 
 
+def send(part, options):
+    """One trajectory of one point, at rest there, once somebody listens."""
+    writer = DataWriter(part, Topic(part, options.topic, Way), qos=RELIABLE)
+    wait_for(writer.get_matched_subscriptions, f"a listener on {options.topic}")
+    time.sleep(0.2)
+    rest = [0.0] * len(options.joints)
+    point = Knot(options.start, rest, rest, [], Span(*divmod(round(options.duration * 1e9), 10**9)))
+    writer.write(Way(Head(Stamp(0, 0), ""), options.joints, [point]))
+    say(sent=True)
+    sys.stdin.read()
+
+
 def listen(part, options):
     """Print every message until there were as many as wanted."""
     reader = DataReader(part, Topic(part, options.topic, TYPES[options.type]), qos=RELIABLE)
@@ -191,11 +203,12 @@ def arm(part, options):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("task", choices=["talk", "listen", "arm"])
+    parser.add_argument("task", choices=["talk", "send", "listen", "arm"])
     parser.add_argument("--topic")
     parser.add_argument("--type", choices=TYPES)
     parser.add_argument("--joints", nargs="+", default=[])
     parser.add_argument("--knots", type=int, default=1)
+    parser.add_argument("--duration", type=float, default=1.0)
     parser.add_argument("--rate", type=float, default=500.0)
     parser.add_argument("--count", type=int, default=1)
     parser.add_argument("--timeout", type=float, default=30.0)
@@ -207,7 +220,7 @@ def main():
     parser.add_argument("--silent-after", type=float)
     options = parser.parse_args()
     part = DomainParticipant(int(os.environ["ROS_DOMAIN_ID"]))
-    {"talk": talk, "listen": listen, "arm": arm}[options.task](part, options)
+    {"talk": talk, "send": send, "listen": listen, "arm": arm}[options.task](part, options)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,9 @@ LOCAL = (
     "<CycloneDDS><Domain><General><Interfaces><NetworkInterface name='lo' multicast='false'/></Interfaces>"
     "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
     "<MaxAutoParticipantIndex>40</MaxAutoParticipantIndex><Peers><Peer Address='127.0.0.1'/></Peers></Discovery>"
+    # One who joins a stream of Fast DDS hears up to 3 s late where it begins, and must hold so much of it.
+    "<Internal><PrimaryReorderMaxSamples>5000</PrimaryReorderMaxSamples>"
+    "<SecondaryReorderMaxSamples>5000</SecondaryReorderMaxSamples></Internal>"
     "</Domain></CycloneDDS>"
 )
 
