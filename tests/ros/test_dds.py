@@ -107,7 +107,7 @@ def test_a_trajectory_arrives_bit_for_bit(domain):
     prefixed = [f"left_{name}" for name in JOINTS]
     names = DdsNames(namespace="/left", controller="my_controller", tf_prefix="left_")
     with (
-        Peer("talk", domain, topic="rt/left/joint_states", type="state", joints=prefixed, count=500),
+        Peer("talk", domain, topic="rt/left/joint_states", type="state", joints=prefixed, count=5000),
         DdsArm(JOINTS, names) as arm,
         Peer("listen", domain, topic=topic, type="trajectory") as peer,
     ):
