@@ -102,7 +102,9 @@ def test_set_points_arrive_whole_and_in_order(domain, rate):
 
 def test_a_trajectory_arrives_bit_for_bit(domain):
     values = np.random.default_rng(5).standard_normal((1000, 4, len(JOINTS)))
-    points = tuple(JointTrajectoryPoint(0.125 * (i + 1) + 1e-9, *fields) for i, fields in enumerate(values))
+    points = tuple(
+        JointTrajectoryPoint(0.125 * i + 1e-9 * (i > 0), *fields) for i, fields in enumerate(values)
+    )
     topic = "rt/left/my_controller/joint_trajectory"
     prefixed = [f"left_{name}" for name in JOINTS]
     names = DdsNames(namespace="/left", controller="my_controller", tf_prefix="left_")
@@ -122,7 +124,7 @@ def test_a_trajectory_arrives_bit_for_bit(domain):
         fields = ("positions", "velocities", "accelerations", "effort")
         for channel, field in enumerate(fields):
             assert point[field] == [value.hex() for value in values[i, channel].tolist()]
-        span = divmod(125_000_000 * (i + 1) + 1, 10**9)
+        span = divmod(125_000_000 * i + (i > 0), 10**9)
         assert point["time_from_start"] == {"sec": span[0], "nanosec": span[1]}
 
 
