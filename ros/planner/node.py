@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PlannerNode"]
 
+_PARTING = 0.2  # [s] for the last answers to arrive
 Feedback = Callable[[str, float], None]
 
 
@@ -102,11 +103,13 @@ class PlannerNode(Node):
         self._closing = True
         self._worker.close()
         self._screen.close()
-        deadline = time.monotonic() + 1.0
+        answers_due, deadline = self._undelivered, time.monotonic() + 1.0
         while self._undelivered and time.monotonic() < deadline:
             time.sleep(0.01)
         for _ in range(3):  # rounds: a goal ends, its result is set, and sent to who waits for it
             in_executor(self, lambda: None, 0.2)
+        if answers_due:  # what DDS has not delivered when a writer goes is lost
+            time.sleep(_PARTING)
         self._let_go()
 
     def destroy_node(self) -> None:

@@ -19,7 +19,7 @@ from robosim.ros.names import UR_JOINTS
 from robosim.ros.planner.codes import ErrorCode
 from robosim.scene import load_scene
 
-from .harness.arm import running_arms
+from .harness.arm import point_to_point, running_arms
 from .harness.planner import ABORTED, CANCELED, SUCCEEDED, PlannerClient, trajectory_of
 from .harness.processes import Process, environment, node_command
 from .harness.waiting import wait_for
@@ -392,6 +392,20 @@ def test_a_scene_that_gets_in_the_way(planner, world, ur5):
     planner.set_scene("")
     back = {"goal_joint_names": list(UR_JOINTS), "goal_positions": [float(q) for q in start], "execute": True}
     wait_for(lambda: planner.plan(**back).error_code == ErrorCode.SUCCESS, "the arm to be back", 30)
+
+
+def test_an_arm_that_moves_is_no_start(planner, world):
+    """Somebody else moves it: a plan from where it is now would be from where it was."""
+    start = world.arm.wait_still()
+    handle = world.arm.send(point_to_point(start + 0.3, 3.0))
+    try:
+        wait_for(lambda: np.abs(world.arm.samples[-1].velocity).max() > 0.1, "the arm to move")
+        response = planner.plan(goal_joint_names=["elbow_joint"], goal_positions=[0.0])
+        assert response.error_code == ErrorCode.START_STATE_INVALID, response.message
+        assert "moves at" in response.message
+    finally:
+        world.arm.outcome(handle)
+    world.arm.outcome(world.arm.send(point_to_point(start, 2.0)))
 
 
 def test_an_arm_that_refuses(planner, world):

@@ -17,7 +17,7 @@ from robosim.ros.description import describe
 from robosim.ros.names import UR_JOINTS
 from robosim.ros.planner.codes import ErrorCode
 
-from .harness.arm import running_arms
+from .harness.arm import ArmClient, running_arms
 from .harness.planner import PlannerClient, trajectory_of
 from .harness.processes import Process, environment, node_command
 from .harness.waiting import wait_for
@@ -306,6 +306,8 @@ def test_two_robots(pair):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ends_while_planning(start, ros_node, number):
     """Who waits gets an answer, and the process ends by itself."""
+    from diagnostic_msgs.msg import DiagnosticArray
+
     process = start("planner", params={"robot": "ur5"})
     planner = PlannerClient(ros_node)
     no_way = {
@@ -314,8 +316,15 @@ def test_ends_while_planning(start, ros_node, number):
     }  # fmt: skip
     handle = planner.send(**no_way)
     result = handle.get_result_async()
-    waiting = [planner.ask(**no_way) for _ in range(3)]
     wait_for(lambda: "search" in dict(planner.feedback), "the search to begin")
+    waiting = [planner.ask(**no_way) for _ in range(3)]
+    queued = []
+
+    def note(message):
+        queued.extend(v.value for status in message.status for v in status.values if v.key == "waiting")
+
+    ros_node.create_subscription(DiagnosticArray, "/diagnostics", note, 10)
+    wait_for(lambda: "3" in queued, "all requests to wait in the planner")
     process.send(number)
     wait_for(lambda: result.done() and all(future.done() for future in waiting), "all answers")
     assert result.result().result.response.error_code in (ErrorCode.PREEMPTED, ErrorCode.ABORT)
@@ -324,6 +333,28 @@ def test_ends_while_planning(start, ros_node, number):
         assert "shutting down" in future.result().response.message
     assert process.wait() == 0
     assert "Traceback" not in process.output()
+
+
+def test_ends_while_executing(start, ros_node):
+    """Ctrl-C at the planner: the arm holds on its way, whoever waits gets an answer, and the process ends."""
+    start("sim_arm", params={"robot": "ur5"}, name="scaled_joint_trajectory_controller")
+    process = start("planner", params={"srdf": "ur5"})
+    arm = ArmClient(ros_node, "/scaled_joint_trajectory_controller")
+    planner = PlannerClient(ros_node)
+    process.wait_output("robot: <Model 'ur5'")
+    begin = arm.wait_still()
+    handle = planner.send(
+        goal_joint_names=["shoulder_pan_joint"], goal_positions=[begin[0] + 3.0], execute=True,
+        max_velocity_scaling_factor=0.1,
+    )  # fmt: skip
+    result = handle.get_result_async()
+    wait_for(lambda: arm.at()[0] > begin[0] + 0.1, "the arm to move")
+    process.send(signal.SIGINT)
+    wait_for(result.done, "an answer")
+    assert result.result().result.response.error_code == ErrorCode.ABORT
+    assert process.wait() == 0
+    assert "Traceback" not in process.output()
+    assert arm.wait_still()[0] < begin[0] + 2.0
 
 
 @pytest.mark.parametrize(
