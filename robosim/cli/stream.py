@@ -127,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({**summary, "written": written})
     else:
-        print_summary(printable(summary), written)
+        print_summary(printable({**summary, "reason": report.reason.splitlines()}), written)
     if report.outcome is Outcome.STOPPED:
         return EXIT_INTERRUPTED
     return EXIT_DONE if report.ok else EXIT_NOT_THERE
@@ -227,17 +227,16 @@ def summarize(
 
 
 def print_summary(summary: Mapping[str, Any], written: Sequence[str]) -> None:
-    """How it went, for people."""
+    """How it went, for people; the reason as a list of lines."""
     from robosim.cli.output import paint, print_heading, print_pairs
 
     outcome = paint(summary["outcome"], "bold", "green" if summary["ok"] else "red")
     print(f"{summary['robot']}, {summary['plan']} to {summary['to']}: {outcome}")
-    for line in summary["reason"].splitlines():
+    for line in summary["reason"]:
         print(f"  {line}")
     if not summary["ok"] and summary["outcome"] != "refused":
-        print(
-            f"  after {summary['plan_time']:.2f} of {summary['duration']:.2f} s of the plan; the arm was told to hold"
-        )
+        end = "the arm gave it up" if summary["outcome"] == "aborted" else "the arm was told to hold"
+        print(f"  after {summary['plan_time']:.2f} of {summary['duration']:.2f} s of the plan; {end}")
     for line in summary["told"]:
         print(paint(f"  the arm: {line}", "yellow"))
     if summary["samples"]:

@@ -7,8 +7,8 @@ switched off do what they do on a UR arm with its driver: unless all is well the
 aborted, and nothing goes on by itself afterwards.
 
 Time is simulated (a ManualClock, which moves in `sleep_until` and `step`), and then everything is deterministic to the
-bit; or it is real (any other clock): the arm moves when someone waits in `sleep_until`, and makes up for the periods
-that have passed, as an arm that waits for nobody.
+bit; or it is real (any other clock): whenever someone looks, commands or waits, the arm first does the periods that
+have passed meanwhile, as an arm that waits for nobody.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ UR_TOLERANCES = ControllerTolerances(path=0.2, goal=0.1, stopped_velocity=0.2, g
 
 WATCHDOG = 0.1  # [s]
 _UNEVEN = 3  # periods in which a stream that comes unevenly is caught up with
-_MOST_BEHIND = 1.0  # [s] of real time that is made up for
+_MOST_BEHIND = 1.0  # [s] of real time that is made up for,
+_ROUNDS = 10  # as often as making up takes time itself
 _FOLLOWS = (SafetyMode.NORMAL, SafetyMode.REDUCED)
 
 
@@ -178,12 +179,13 @@ class SimulatedArm:
             clock.advance_to(time)
             return
         while (now := clock()) < time:
-            self._catch_up(now)
+            self._catch_up()
             wall.sleep(max(0.0, min(time, self._due()) - now))
-        self._catch_up(now)
+        self._catch_up()
 
     def state(self) -> ArmState:
         """Where it is since the last control period."""
+        self._catch_up()
         return self._state
 
     def status(self) -> ArmStatus:
@@ -198,6 +200,7 @@ class SimulatedArm:
 
     def send(self, goal: Goal) -> ExecutorGoal | Rejection:
         """Give a goal to the trajectory controller, which ends a stream of set points."""
+        self._catch_up()
         answer = self._refusal() or self._controller().submit(goal)
         if isinstance(answer, Rejection):
             self._tell("warning", f"goal rejected: {answer.text}")
@@ -206,6 +209,7 @@ class SimulatedArm:
     def publish(self, trajectory: JointTrajectory) -> Rejection | None:
         """Give a trajectory to the trajectory controller as its topic does, without an account of what becomes of
         it. Ends a stream of set points."""
+        self._catch_up()
         rejection = self._refusal() or self._controller().publish(trajectory)
         if rejection is not None:
             self._tell("warning", f"trajectory rejected: {rejection.text}")
@@ -214,6 +218,7 @@ class SimulatedArm:
     def stream(self, setpoint: Setpoint) -> None:
         """Take the next set point of a stream, to be reached by when the one after it is due. An event tells when it
         is refused, or later when it is clipped."""
+        self._catch_up()
         why = self._unfit(setpoint)
         self._tell_once("refused", f"set point refused: {why}" if why else "")
         if why:
@@ -227,6 +232,7 @@ class SimulatedArm:
 
     def stop(self) -> None:
         """Give up goal or stream and hold."""
+        self._catch_up()
         if not self._end_stream() and self._follows:
             self.executor.stop()
 
@@ -300,10 +306,11 @@ class SimulatedArm:
     # -- The control cycle -----------------------------------------------------------------------------------
 
     def step(self) -> ArmState:
-        """One control period, whatever the clock shows; simulated time moves to its end. Returns the state then."""
-        clock = self._clock
-        end = clock.advance_to(self._due()) if isinstance(clock, ManualClock) else clock()
-        self._cycle(end)
+        """Go on to the end of the control period, as `sleep_until` does. Returns the state then."""
+        if isinstance(self._clock, ManualClock):
+            self._cycle(self._clock.advance_to(self._due()))
+        else:
+            self.sleep_until(self._due())
         return self._state
 
     def _cycle(self, end: float) -> None:
@@ -349,14 +356,21 @@ class SimulatedArm:
         """When the control period that goes on is over [s]."""
         return self._origin + (self._ticks + 1) * self.period
 
-    def _catch_up(self, now: float) -> None:
-        """Do the control periods that are over in real time."""
-        behind = now - self._due()
-        if behind > _MOST_BEHIND or behind < -2 * self.period:
-            self._tell("warning", f"the clock jumped by {behind:.3g} s; the arm goes on from there")
-            self._origin, self._ticks = now - self.period, 0
-        while self._due() <= now:
-            self._cycle(self._due())
+    def _catch_up(self) -> None:
+        """In real time, do the control periods that are over."""
+        if isinstance(self._clock, ManualClock):
+            return
+        for _ in range(_ROUNDS):
+            now = self._clock()
+            behind = now - self._due()
+            if behind > _MOST_BEHIND or behind < -2 * self.period:
+                if self._setpoint is not None or not self.executor.holding:
+                    self._tell("warning", f"the clock jumped by {behind:.3g} s; the arm goes on from there")
+                self._origin, self._ticks = now - self.period, 0
+            if self._due() > now:
+                return
+            while self._due() <= now:
+                self._cycle(self._due())
 
     # -- Who commands ----------------------------------------------------------------------------------------
 

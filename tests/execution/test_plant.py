@@ -53,6 +53,14 @@ def test_the_velocity_solves_the_equation_of_the_step(seed, n):
     assert (needed >= least - 1e-8 * scale).all()
 
 
+def test_joints_between_which_nothing_has_mass_do_not_break_it():
+    """Two joints about one axis share their inertia; at their limits no drive tells them apart."""
+    n = np.zeros(2)
+    far = Drives(np.full(2, 1e3), np.ones(2), np.full(2, 5.0), n, n, np.full(2, -3.0), np.full(2, 3.0))
+    v = end_velocity(np.ones((2, 2)), np.zeros(2), far, 1e-3)
+    assert np.allclose(v.sum(), 5e-3, rtol=1e-6)  # 1 kg m^2 that 5 N m have moved for a millisecond
+
+
 def pendulum(**joint):
     """A rod of 2 kg, its centre 0.5 m below a hinge about y: inertia about the hinge 0.6 kg m^2."""
     builder = ModelBuilder("pendulum")

@@ -578,6 +578,21 @@ def test_real_time_makes_up_for_periods_that_have_passed(running):
     assert "no set point for 0.1 s; holding" in texts(arm)
 
 
+def test_in_real_time_its_state_is_always_fresh(running):
+    """Nobody waits, but somebody looks: the arm's own loop has run all the same."""
+    arm = arm_at(clock=running)
+    for pause in (0.05, 0.5, 5.0):
+        running.now += pause
+        stamp = arm.state().stamp
+        assert 0 <= running.now - stamp < 0.01
+        assert not arm.events  # nothing was going on
+    arm.stream(Setpoint(READY + 0.001))
+    running.now += 0.05
+    assert np.allclose(arm.state().position, READY + 0.001)
+    before = running.now
+    assert before < arm.step().stamp < before + 0.005
+
+
 @pytest.mark.parametrize("jump", [3600.0, -3600.0])
 def test_a_clock_that_jumps_moves_the_arm_no_further(running, jump):
     arm = arm_at(START, clock=running)
