@@ -73,6 +73,7 @@ class PlannerNode(Node):
         self._undelivered = 0
         self._closing = False
         self._arm: RosArm | None = None  # once a plan was to be executed
+        self._arm_joints: tuple[str, ...] = ()  # that it was made for
 
         self.create_subscription(JointState, JOINT_STATES, self._on_joint_states, EVENTS)
         self.create_subscription(String, "~/scene", self._on_scene, LATCHED)
@@ -306,12 +307,12 @@ class PlannerNode(Node):
 
     def _reach(self, joint_names: tuple[str, ...], requirements: Requirements, job: Job[Answer]) -> RosArm:
         """The arm with these joints, connected. Raises ExecutionError naming what is missing."""
-        if self._arm is not None and set(self._arm.joint_names) != set(joint_names):
+        if self._arm_joints != joint_names:
             self._let_go()
         if fresh := self._arm is None:
             interface, controller = self._values.execution_interface, self._values.execution_controller
             options = RosArmOptions(interface, controller, requirements=requirements)
-            self._arm = RosArm(self, joint_names, options)
+            self._arm, self._arm_joints = RosArm(self, joint_names, options), joint_names
         assert self._arm is not None
         job.on_cancel(self._arm.interrupt)
         if fresh or not self._arm.status().connected:
