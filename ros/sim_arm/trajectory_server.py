@@ -181,18 +181,21 @@ class TrajectoryServer:
             scaling = self._arm.speed_scaling
         message = self._state
         message.header.stamp = self._node.get_clock().now().to_msg()
-        # Humble's message has the fields' older names beside the newer ones.
-        for fields, name in (
-            (("reference", "desired"), "desired"),
-            (("feedback", "actual"), "actual"),
-            (("error",), "error"),
-        ):
-            for field in fields:
-                if hasattr(message, field):
-                    setattr(message, field, _point(feedback, name))
-        message.output = JointTrajectoryPoint(
+        output = JointTrajectoryPoint(
             positions=command.position, velocities=command.velocity, accelerations=command.acceleration
         )
+        desired, actual = _point(feedback, "desired"), _point(feedback, "actual")
+        # The fields' names differ between distributions; some have older and newer ones side by side.
+        for field, point in (
+            ("reference", desired),
+            ("desired", desired),
+            ("feedback", actual),
+            ("actual", actual),
+            ("error", _point(feedback, "error")),
+            ("output", output),
+        ):
+            if hasattr(message, field):
+                setattr(message, field, point)
         if hasattr(message, "speed_scaling_factor"):
             message.speed_scaling_factor = scaling
         self._state_publisher.publish(message)

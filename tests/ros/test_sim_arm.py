@@ -21,6 +21,7 @@ from .harness.arm import (
     CANCELED,
     DEACTIVATE,
     SUCCEEDED,
+    asked,
     largest_step,
     log_since_now,
     point_to_point,
@@ -166,6 +167,20 @@ def test_a_new_goal_takes_over_and_the_old_one_is_aborted(arm):
     assert arm.outcome(old) == (ABORTED, -1, "Current goal preempted by new incoming action.")
     assert arm.outcome(new).status == SUCCEEDED
     arm.wait_at(target)
+    assert largest_step(arm.samples[begin:]) <= SPEED * 0.002 * (1 + 1e-9)
+
+
+def test_eight_goals_at_once_each_have_their_result(arm):
+    rng, begin = np.random.default_rng(3), len(arm.samples)
+    goals = [
+        messages.goal_message(point_to_point(HOME + rng.uniform(-0.2, 0.2, N), 0.4)) for _ in range(8)
+    ]  # services queue ten
+    answers = asked(arm.node, lambda: [arm.action.send_goal_async(goal) for goal in goals])
+    wait_for(lambda: all(answer.done() for answer in answers), "all answers")
+    outcomes = [arm.outcome(answer.result()) for answer in answers]
+    # They may come in any order; the last to come is the one that is followed.
+    assert sorted(outcome.status for outcome in outcomes) == [SUCCEEDED] + [ABORTED] * 7
+    assert {outcome.code for outcome in outcomes if outcome.status == ABORTED} == {-1}
     assert largest_step(arm.samples[begin:]) <= SPEED * 0.002 * (1 + 1e-9)
 
 

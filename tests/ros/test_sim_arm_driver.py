@@ -511,5 +511,8 @@ def test_simulated_time_drives_the_arm_and_its_jumps_do_not(start, ros_node):
 
     reaches(lambda: arm.samples[-1].position[0] - HOME[0] > 0.5 - 1e-9, "the goal")
     assert arm.outcome(handle).status == SUCCEEDED
+    # And on to real time while it runs.
+    assert arm.set_parameters({"use_sim_time": False})[0].successful
+    arm.fresh(10)
     assert largest_step(arm.samples) <= SPEED * 0.01 * (1 + 1e-9)
     assert process.stop() == 0
