@@ -299,7 +299,9 @@ def test_late_answers():
     rejected = GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, "no", rejected=True)
     report = stream_trajectory(answering(0.1, rejected), plan())
     assert (report.outcome, report.reason) == (Outcome.REFUSED, "no")
-    report = stream_trajectory(answering(99.0, None), plan(), goal_time=1.5)
+    arm = answering(999.0, None)
+    report = stream_trajectory(arm, plan(), goal_time=1.5)
+    assert arm.clock() - arm.start == pytest.approx(2.0 + 1.5, abs=0.1)
     assert (report.outcome, report.reason) == (
         Outcome.HELD,
         "the arm gave no result 1.5 s after the plan's end",
