@@ -43,6 +43,18 @@ def test_bad_options_are_named(arguments, mode, text):
         find_transport("ros2").connect(None, ("a",), options(*arguments, mode=mode))
 
 
+def test_the_streamer_without_rclpy(monkeypatch, capsys):
+    """Its parameters can be read; running it says how to get ROS 2."""
+    from robosim.ros.streamer import PARAMETERS, main
+
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(parameter.name in shown for parameter in PARAMETERS)
+    monkeypatch.setitem(sys.modules, "rclpy", None)
+    assert main([]) == 2
+    assert "Install ROS 2 (Humble or newer)" in capsys.readouterr().err
+
+
 START = np.array([0.3, -1.2, 1.0, -1.0, -1.2, 0.2])
 
 

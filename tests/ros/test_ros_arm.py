@@ -313,11 +313,20 @@ def test_set_points(robot, connect):
         connect(interface="telepathy")
 
 
-def test_the_plain_controller_is_found_where_there_is_no_scaled_one(domain, connect):
+@pytest.mark.parametrize(
+    ("interface", "controller"),
+    [("action", "joint_trajectory_controller"), ("passthrough", "passthrough_trajectory_controller")],
+)
+def test_controllers_are_found_by_their_action(domain, connect, interface, controller):
+    """The plain one where there is no scaled one; the passthrough controller takes a goal as the others do."""
     with spinning_node("robot", domain) as node:
-        robot = Robot(node, "joint_trajectory_controller")
-        arm = connect()
+        robot = Robot(node, controller)
+        arm = connect(interface=interface)
         wait_for(lambda: robot.states.get_subscription_count() > 0, "the arm to listen")
         robot.publish({"a": 0.1, "b": 0.2})
         arm.wait_until_ready(20.0)
-        assert arm.controller == "joint_trajectory_controller"
+        assert arm.controller == controller
+        robot.release.set()
+        handle = arm.send(GOAL)
+        wait_for(lambda: handle.result is not None, "the result")
+        assert handle.result.ok

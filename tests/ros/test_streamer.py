@@ -146,6 +146,30 @@ def test_a_streamer_that_stays(arm, server, plan):
     assert np.allclose(arm.wait_still(), plan.position(0.0), rtol=0, atol=2e-5)
 
 
+def test_diagnostics(arm, server, plan):
+    """What the arm says of itself, and how the last stream went."""
+    from diagnostic_msgs.msg import DiagnosticArray
+
+    seen = {}
+
+    def note(message):
+        for status in message.status:
+            seen[status.name] = (status.level, status.message, {v.key: v.value for v in status.values})
+
+    subscription = arm.node.create_subscription(DiagnosticArray, "/diagnostics", note, 10)
+    assert server.send(plan).startswith("finished")
+    seen.clear()
+    names = ("streamer: arm", "streamer: stream")
+    wait_for(lambda: all(name in seen for name in names), "diagnostics")
+    arm.node.destroy_subscription(subscription)
+    level, text, values = seen["streamer: arm"]
+    assert (level, text, values["controller"]) == (b"\x00", "connected", SCALED_CONTROLLER)
+    assert (values["safety mode"], values["program running"]) == ("NORMAL", "True")
+    level, text, values = seen["streamer: stream"]
+    assert (level, text, values["reason"]) == (b"\x00", "finished", "Goal successfully reached!")
+    assert int(values["samples"]) > 10
+
+
 def changed(plan, **fields):
     """The plan as a message, with something in it changed."""
     return dataclasses.replace(from_trajectory(plan), **fields)
