@@ -146,7 +146,7 @@ class SimulatedArm:
         self._speed_scaling = 1.0
         self._safety_mode = SafetyMode.NORMAL
         self._program_running = self._controller_active = True
-        self._closed = self._follows = False
+        self._closed = self._follows = self._catching_up = False
         continuous = [joint.name for joint in model.joints if joint.kind == "continuous"]
         self.executor = TrajectoryExecutor(
             self.joint_names,
@@ -357,20 +357,26 @@ class SimulatedArm:
         return self._origin + (self._ticks + 1) * self.period
 
     def _catch_up(self) -> None:
-        """In real time, do the control periods that are over."""
-        if isinstance(self._clock, ManualClock):
+        """In real time, do the control periods that are over. Who is told of an event may look at the arm."""
+        if isinstance(self._clock, ManualClock) or self._catching_up:
             return
-        for _ in range(_ROUNDS):
-            now = self._clock()
-            behind = now - self._due()
-            if behind > _MOST_BEHIND or behind < -2 * self.period:
-                if self._setpoint is not None or not self.executor.holding:
-                    self._tell("warning", f"the clock jumped by {behind:.3g} s; the arm goes on from there")
-                self._origin, self._ticks = now - self.period, 0
-            if self._due() > now:
-                return
-            while self._due() <= now:
-                self._cycle(self._due())
+        self._catching_up = True
+        try:
+            for _ in range(_ROUNDS):
+                now = self._clock()
+                behind = now - self._due()
+                if behind > _MOST_BEHIND or behind < -2 * self.period:
+                    if self._setpoint is not None or not self.executor.holding:
+                        self._tell(
+                            "warning", f"the clock jumped by {behind:.3g} s; the arm goes on from there"
+                        )
+                    self._origin, self._ticks = now - self.period, 0
+                if self._due() > now:
+                    return
+                while self._due() <= now:
+                    self._cycle(self._due())
+        finally:
+            self._catching_up = False
 
     # -- Who commands ----------------------------------------------------------------------------------------
 

@@ -593,6 +593,16 @@ def test_in_real_time_its_state_is_always_fresh(running):
     assert before < arm.step().stamp < before + 0.005
 
 
+def test_who_is_told_of_an_event_may_look_at_the_arm(running):
+    arm = arm_at(clock=running)
+    seen = []
+    arm.on_event = lambda event: seen.append(arm.state().stamp)
+    arm.stream(Setpoint(READY + 0.001))
+    running.now += 0.5
+    assert running.now - arm.state().stamp < 0.005
+    assert len(seen) == 1  # the watchdog's
+
+
 @pytest.mark.parametrize("jump", [3600.0, -3600.0])
 def test_a_clock_that_jumps_moves_the_arm_no_further(running, jump):
     arm = arm_at(START, clock=running)
