@@ -1,0 +1,84 @@
+"""The monitor sees what it is there for: each of these lives of an arm has one thing wrong."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed: the ROS 2 tests run in CI's ros lane")
+
+import robosim
+from robosim.ros.names import UR_JOINTS
+
+from .harness.monitor import Monitor
+
+RATE = 125.0
+STEP = np.pi / RATE  # the UR5's velocity limit times the period
+
+
+def monitor_of(positions, numbers=None, velocity=0.0):
+    """A monitor that has seen an arm at these positions of its elbow; the others stand at 0."""
+    from sensor_msgs.msg import JointState
+
+    monitor = Monitor(
+        SimpleNamespace(create_subscription=lambda *_: None), robosim.load_robot("ur5"), RATE, UR_JOINTS
+    )
+    for i, (position, number) in enumerate(
+        zip(positions, numbers or range(1, len(positions) + 1), strict=True)
+    ):
+        # In an order of its own, as drivers have it.
+        message = JointState(
+            name=list(reversed(UR_JOINTS)),
+            position=[0.0, 0.0, 0.0, position, 0.0, 0.0],
+            velocity=[velocity] * 6,
+        )
+        message.header.stamp.sec = i
+        monitor._on_state(message, {"publication_sequence_number": number})
+    return monitor
+
+
+def test_a_good_life_passes():
+    monitor = monitor_of(np.arange(50) * STEP)
+    monitor.check()
+    assert monitor.largest_step() == pytest.approx(1.0, abs=1e-6)
+    assert monitor.position[2] == pytest.approx(49 * STEP)
+
+
+def test_a_jump_is_seen():
+    with pytest.raises(AssertionError, match="elbow_joint jumped by"):
+        monitor_of([0.0, 1.01 * STEP]).check()
+
+
+def test_a_lost_sample_is_seen_and_gives_its_time_but_no_more():
+    with pytest.raises(AssertionError, match=r"missing before numbers \[4\]"):
+        monitor_of([0.0, STEP, 3 * STEP], [1, 2, 4]).check()
+    monitor_of([0.0, STEP, 3 * STEP], [1, 2, 4]).check(whole=False)
+    with pytest.raises(AssertionError, match="jumped"):
+        monitor_of([0.0, STEP, 3.1 * STEP], [1, 2, 4]).check(whole=False)
+
+
+def test_a_limit_is_seen():
+    upper = robosim.load_robot("ur5").limits.upper[2]
+    monitor_of([upper - STEP, upper]).check()
+    with pytest.raises(AssertionError, match="above its limit"):
+        monitor_of([upper - STEP, upper + 1e-6]).check()
+
+
+def test_a_speed_and_a_number_that_is_none_are_seen():
+    with pytest.raises(AssertionError, match="velocities"):
+        monitor_of([0.0, 0.0], velocity=3.2).check()
+    with pytest.raises(AssertionError):
+        monitor_of([0.0, float("nan")]).check()
+
+
+def test_a_new_process_is_a_new_life():
+    monitor = monitor_of([0.0, STEP, 2.0, 2.0], [1, 2, 1, 2])
+    monitor.check()
+    assert [len(life.position) for life in monitor.lives] == [2, 2]
+
+
+def test_silence_is_no_success():
+    with pytest.raises(AssertionError, match="no joint states"):
+        monitor_of([]).check()
