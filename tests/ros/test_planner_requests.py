@@ -10,6 +10,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import robosim
 from robosim.errors import RobosimError, SceneError
@@ -586,3 +588,73 @@ def test_request_from_a_message():
         goal_poses=(FramePose("tool0", (1.0, 2.0, 3.0), (0.0, 0.0, 0.0, 1.0)),),
         position_tolerance=(1.0, 2.0, 3.0), rotation_tolerance=(1.0, 2.0, 3.0),
     )  # fmt: skip
+
+
+# Anything
+
+
+_numbers = st.sampled_from([0.0, 0.5, -1.0, 2.0, 1e-9, 1e300, -1e300, math.inf, -math.inf, math.nan, 7.0])
+_names = st.sampled_from(
+    [
+        "",
+        "elbow_joint",
+        "shoulder_pan_joint",
+        "tool0",
+        "home",
+        "goal",
+        "manipulator",
+        "world",
+        "nobody",
+        "\x00",
+        "ü" * 50,
+    ]
+)
+_three = st.tuples(_numbers, _numbers, _numbers)
+_poses = st.builds(
+    FramePose, _names, st.one_of(st.just((0.4, 0.2, 0.5)), _three),
+    st.one_of(st.just((1.0, 0.0, 0.0, 0.0)), st.tuples(_numbers, _numbers, _numbers, _numbers)),
+)  # fmt: skip
+_texts = st.sampled_from(
+    ["", "", "", "cage", "/dev/zero", "a: [", "{format: robosim-scene, version: 1}", "\ufeff", "&a [*a]"]
+)
+
+
+@st.composite
+def requests(draw):
+    """Any request: mostly one field or two that are odd, since of more only the first would be seen."""
+    kinds = {
+        "str": _names, "int": st.sampled_from([0, 1, -1, 2**63 - 1]), "float": _numbers, "bool": st.booleans(),
+        "tuple[str, ...]": st.lists(_names, max_size=3).map(tuple),
+        "tuple[float, ...]": st.lists(_numbers, max_size=3).map(tuple),
+        "tuple[float, float, float]": _three, "tuple[FramePose, ...]": st.lists(_poses, max_size=2).map(tuple),
+    }  # fmt: skip
+    fields = {f.name: kinds[str(f.type)] for f in dataclasses.fields(MotionRequest)}
+    fields |= {"scene_name": _texts, "scene_text": _texts}
+    chosen = draw(st.lists(st.sampled_from(sorted(fields)), max_size=4, unique=True))
+    made = {"goal_joint_names": ("elbow_joint",), "goal_positions": (1.0,)} if draw(st.booleans()) else {}
+    return MotionRequest(**{**made, **{name: draw(fields[name]) for name in chosen}})
+
+
+@given(request=requests())
+@settings(
+    max_examples=300,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_any_request_is_answered(ur5, states, request):
+    """Never an exception, always a code with its words, and a plan exactly with SUCCESS."""
+    around = Surroundings()
+    request = dataclasses.replace(request, planner=request.planner if request.planner == "cartesian" else "")
+    answer = plan_motion(
+        request, ur5, lambda: around.of_request(request, ur5), states, Settings(allowed_planning_time=0.2),
+        clock=lambda: 100.0,
+    )  # fmt: skip
+    assert answer.code not in (ErrorCode.FAILURE, ErrorCode.UNDEFINED)
+    assert (answer.trajectory is not None) == answer.ok
+    assert answer.ok or answer.message
+    if answer.ok:
+        start = dict(zip(request.start_joint_names, request.start_positions, strict=True))
+        names = answer.trajectory.joint_names
+        expected = [start.get(name, Q[ur5.joint_names.index(name)]) for name in names]
+        np.testing.assert_allclose(answer.trajectory.points[0].positions, expected, atol=1e-9)
