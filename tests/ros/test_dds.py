@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import threading
 import time
 
@@ -11,7 +12,7 @@ import pytest
 
 pytest.importorskip("cyclonedds", reason="the dds transport needs the extra `dds`")
 
-from robosim.errors import ExecutionError
+from robosim.errors import ExecutionError, MissingDependencyError
 from robosim.execution.goals import ErrorCode, GoalStatus, Rejection, RejectReason
 from robosim.execution.joint_trajectory import to_trajectory
 from robosim.execution.messages import (
@@ -403,6 +404,18 @@ def test_the_environment_is_read_as_ros_reads_it():
             ExecutionError, match=f"{name} is '{value.upper() if 'RANGE' in name else value}'"
         ):
             configuration({name: value})
+
+
+def test_without_cyclonedds_it_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cyclonedds.domain", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'robosim\[dds\]'"):
+        TRANSPORT.connect(None, JOINTS, options())
+
+
+def test_what_the_user_configures_for_cyclone_wins_or_is_refused(domain, monkeypatch):
+    monkeypatch.setenv("CYCLONEDDS_URI", "<CycloneDDS><Domain><Nonsense/></Domain></CycloneDDS>")
+    with pytest.raises(ExecutionError, match=f"Cyclone DDS cannot open domain {domain} .*<Nonsense/>"):
+        DdsArm(JOINTS)
 
 
 def test_no_thread_stays_behind(domain):
