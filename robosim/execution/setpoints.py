@@ -19,6 +19,7 @@ from robosim.trajectory import Trajectory
 
 __all__ = ["stream_setpoints"]
 
+AT_REST = 0.02  # [rad/s or m/s]: an arm that is near the goal and still comes nearer is waited for
 # An arm that slows down by itself has done so before it says so: follow quickly, or the set points run away from it.
 SLOW_DOWN = 0.1  # [s] from full speed to standing
 RESTART, RESTART_TIME = (
@@ -66,12 +67,16 @@ def stream_setpoints(
             if watch.stop_reason and scaling == 0:
                 arm.stop()
                 return "stopped", watch.stop_reason, time
-            if time >= plan.duration and off[worst] <= goal_tolerance:
+            if time >= plan.duration and off[worst] <= goal_tolerance and watch.speed <= AT_REST:
                 arm.stop()
-                return "finished", f"within {goal_tolerance:g} of the goal", time
+                return "finished", f"at rest within {goal_tolerance:g} of the goal", time
             if waited > goal_time:
                 arm.stop()
-                reason = f"{where} the goal {goal_time:g} s after the plan's end; it may be {goal_tolerance:g} at most"
+                moving = f", moving at {watch.speed:.3g} per s" if watch.speed > AT_REST else ""
+                reason = (
+                    f"{where} the goal {goal_time:g} s after the plan's end{moving}; "
+                    f"it may be {goal_tolerance:g} at most, at rest"
+                )
                 return "aborted", reason, time
             allowed = 0.0 if watch.stop_reason else min(max(watch.status.speed_scaling, 0.0), 1.0)
             before = 0.0 if tick.missed >= restart else scaling

@@ -20,6 +20,7 @@ __all__ = ["StopEvent", "Watch"]
 Array = NDArray[np.float64]
 # States travel: two that were measured a period apart may arrive together.
 ARRIVAL_JITTER = 0.05  # [s]
+LEAST_GAP = 1e-3  # [s]
 NOISE = 0.01  # [rad or m]
 
 
@@ -45,6 +46,7 @@ class Watch:
         position: (n,) the last measured position.
         status: the arm's, as last looked at.
         stop_reason: why someone wants a stop, "" when nobody does.
+        speed: greatest of any joint between the last two states [rad/s or m/s].
         states: how many were seen.
         longest_gap: between two of them [s].
     """
@@ -61,7 +63,7 @@ class Watch:
     ) -> None:
         self._arm = arm
         self._names = tuple(joint_names)
-        self._speed = speed
+        self._greatest = speed
         self._turns = np.array([name in continuous for name in self._names])
         self._requirements = Requirements() if requirements is None else requirements
         self._stop_event = stop_event
@@ -71,6 +73,7 @@ class Watch:
         self.position: Array = np.full(len(self._names), np.nan)
         self.status: ArmStatus = arm.status()
         self.stop_reason = ""
+        self.speed = math.inf
         self.states = 0
         self.longest_gap = 0.0
 
@@ -112,11 +115,13 @@ class Watch:
         gap = state.stamp - before.stamp
         self.longest_gap = max(self.longest_gap, gap)
         moved = np.abs(self._nearest(position - last))
-        reach = self._speed * (max(gap, 0.0) + ARRIVAL_JITTER) + NOISE
+        # Two that arrive together were measured further apart.
+        self.speed = float(moved.max()) / max(gap, LEAST_GAP)
+        reach = self._greatest * (max(gap, 0.0) + ARRIVAL_JITTER) + NOISE
         if (moved <= reach).all():
             return ""
         i = int(np.argmax(moved - reach))
         return (
             f"the measured position of {self._names[i]} jumped from {last[i]:.6g} to {position[i]:.6g} in "
-            f"{gap:.4f} s; at its greatest speed, {self._speed[i]:.6g} per s, it cannot"
+            f"{gap:.4f} s; at its greatest speed, {self._greatest[i]:.6g} per s, it cannot"
         )

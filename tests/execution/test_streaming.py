@@ -326,7 +326,7 @@ def test_a_goal_that_is_not_reached():
     arm.ceiling = 0.9
     report = stream_trajectory(arm, plan(), mode="setpoints", goal_time=1.0)
     assert report.outcome is Outcome.ABORTED
-    assert report.reason == "a is 0.1 from the goal 1 s after the plan's end; it may be 0.02 at most"
+    assert report.reason == "a is 0.1 from the goal 1 s after the plan's end; it may be 0.02 at most, at rest"
 
 
 def test_another_turn_of_a_continuous_joint():

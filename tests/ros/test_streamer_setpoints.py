@@ -92,7 +92,7 @@ def plan(arm, joints):
 def test_to_the_end(arm, server, plan, joints, kind):
     """All set points in order: every joint goes one way only, on the straight line of the plan."""
     seen = len(arm.samples)
-    assert server.send(plan) == "finished: within 0.02 of the goal"
+    assert server.send(plan) == "finished: at rest within 0.02 of the goal"
     assert np.allclose(arm.wait_still(joints), plan.position(1.0), rtol=0, atol=1e-4)
     index = [arm.samples[-1].names.index(name) for name in joints]
     positions = np.array([sample.position[index] for sample in arm.samples[seen:]])
@@ -118,7 +118,7 @@ def test_speed_scaling(arm, server, plan, joints, kind):
     arm.fresh(100)
     assert (arm.at(joints) == still).all()
     arm.set_parameters({"speed_slider": 1.0})
-    assert server.end(before) == "finished: within 0.02 of the goal"
+    assert server.end(before) == "finished: at rest within 0.02 of the goal"
     assert largest_step(arm.samples[seen:]) <= SPEED[0] / RATES[kind]
 
 
