@@ -182,7 +182,9 @@ class DdsArm:
             return Rejection(RejectReason.CHECK, "no joint states arrive: where the arm is, is not known")
         try:
             message = self._message(trajectory)
-            handle = PublishedGoal(goal, state, monotonic(), self._judgement, self.stop)
+            # A stamp is a date on the arm's clock, which is taken to agree with this machine's.
+            delay = max(0.0, trajectory.stamp - time.time()) if trajectory.stamp else 0.0
+            handle = PublishedGoal(goal, state, monotonic(), self._judgement, self.stop, delay=delay)
         except (ExecutionError, TrajectoryError) as error:
             return Rejection(RejectReason.SIZE, f"the points do not make a motion: {error}")
         with self._lock:

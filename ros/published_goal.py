@@ -65,12 +65,20 @@ class PublishedGoal:
         now: when that was [s].
         judgement: what counts as done.
         cancel: stops the arm.
+        delay: until the trajectory starts [s].
 
     Raises TrajectoryError when the points do not make a motion.
     """
 
     def __init__(
-        self, goal: Goal, state: ArmState, now: float, judgement: Judgement, cancel: Callable[[], None]
+        self,
+        goal: Goal,
+        state: ArmState,
+        now: float,
+        judgement: Judgement,
+        cancel: Callable[[], None],
+        *,
+        delay: float = 0.0,
     ) -> None:
         trajectory = goal.trajectory
         self._names = trajectory.joint_names
@@ -87,7 +95,7 @@ class PublishedGoal:
         self._standing = 0.0  # time that the arm stood still though it should have moved
         self._now = now
         self._heard = now
-        self.trajectory_time = 0.0
+        self.trajectory_time = -delay
         self._lock = threading.Lock()
         self._status = GoalStatus.EXECUTING
         self._result: GoalResult | None = None

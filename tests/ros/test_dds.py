@@ -156,6 +156,19 @@ def test_a_goal_waits_for_an_arm_that_scales_its_speed(domain):
         assert arm.clock() - sent > 0.5 / 0.3 - 0.05
 
 
+def test_a_goal_that_starts_later_is_judged_later():
+    """An arm that stands still until the trajectory's stamp is not one that does not follow."""
+    still, there = (ArmState(JOINTS, np.full(3, q), np.zeros(3), 0.0) for q in (0.0, 1.0))
+    goal = PublishedGoal(move(np.ones(3)), still, 100.0, Judgement(), lambda: None, delay=10.0)
+    for now in np.arange(100.0, 110.0, 0.5):
+        goal.update(now, still, 1.0)
+        assert goal.status is GoalStatus.EXECUTING
+    goal.update(110.5, there, 1.0)
+    assert goal.result is None  # in place, but before the trajectory's end
+    goal.update(111.0, there, 1.0)
+    assert goal.result.ok
+
+
 def test_an_arm_that_does_not_follow_is_told_from_its_states(domain):
     """A topic does not acknowledge: an arm that ignores a trajectory is noticed by standing still."""
     with Peer("arm", domain, joints=JOINTS, start=START, deaf=True), DdsArm(JOINTS) as arm:
