@@ -261,6 +261,7 @@ class SimulatedArm:
     def speed_scaling(self, value: float) -> None:
         if not 0 <= value <= 1:
             raise ExecutionError(f"speed scaling is {value!r}; it is 0 (paused) to 1 (full speed)")
+        self._catch_up()
         self._speed_scaling = float(value)
 
     @property
