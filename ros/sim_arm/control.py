@@ -33,6 +33,9 @@ class ControlThread:
             where time has jumped.
         on_jump: is told in words what happened to the clock.
         on_failure: is given what `on_period` raised; the thread has ended then.
+
+    Attributes:
+        jumps: how often the clock jumped.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class ControlThread:
         self._most_behind = max(1, round(_MOST_BEHIND * rate))
         self._stopped = threading.Event()
         self._moved = threading.Event()  # simulated time has
+        self.jumps = 0
         self._last = 0  # what the ROS clock showed [ns]
         self._loop: DeadlineLoop | None = None
         self._thread = threading.Thread(target=self._run, name="control", daemon=True)
@@ -88,9 +92,7 @@ class ControlThread:
             tick = loop.wait()
             off = self._ros_offset() - offset
             if abs(off) > _CLOCK_SET:
-                self._on_jump(
-                    f"the clock was set by {off / 1e9:.3f} s; stamps follow, the arm does not notice"
-                )
+                self._jump(f"the clock was set by {off / 1e9:.3f} s; stamps follow, the arm does not notice")
                 offset += off
             else:
                 # Not at once: between the two readings the thread may have been put to sleep.
@@ -126,7 +128,7 @@ class ControlThread:
                 if self._stopped.is_set() or not self._clock.ros_time_is_active:
                     return
                 if tick.time < last:
-                    self._on_jump(
+                    self._jump(
                         f"the clock went back by {last - tick.time:.3f} s; the arm goes on from where it is"
                     )
                 last = tick.time
@@ -149,10 +151,14 @@ class ControlThread:
 
     # -- Both ------------------------------------------------------------------------------------------------
 
+    def _jump(self, what: str) -> None:
+        self.jumps += 1
+        self._on_jump(what)
+
     def _periods(self, missed: int, stamp: int) -> None:
         """The periods that are over: those missed, then the one that ends at `stamp` [ns]."""
         if missed > self._most_behind:
-            self._on_jump(f"{missed / self._rate:.3f} s are missing; the arm goes on from where it is")
+            self._jump(f"{missed / self._rate:.3f} s are missing; the arm goes on from where it is")
             missed = 0
         for behind in range(missed, -1, -1):
             self._on_period(stamp - behind * self._period_ns)
