@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from robosim.errors import MissingDependencyError, RobosimError
+from robosim.ros.executor_thread import ExecutorThread
 from robosim.ros.parameters import Parameter
 
 __all__ = ["main", "require"]
@@ -126,23 +127,15 @@ class _Process:
         self.signal = signal.Signals(number).name
         self.stop()
 
-    def spin(self, executor: Any, finished: threading.Event) -> None:
-        """The executor's thread. Not `executor.spin()`: it cannot be ended from here without a race in rclpy."""
-        from rclpy.executors import ExternalShutdownException
-
-        try:
-            while not finished.is_set():
-                executor.spin_once()
-        except ExternalShutdownException:
-            self.stop()
-        except Exception:
-            traceback.print_exc()
-            self.stop(EXIT_FAILED)
+    def on_end(self, failure: BaseException | None) -> None:
+        """The executor's thread has ended by itself."""
+        if failure is not None:
+            traceback.print_exception(failure)
+        self.stop(EXIT_DONE if failure is None else EXIT_FAILED)
 
 
 def _run(make_node: Callable[..., Any], arguments: Sequence[str]) -> int:
     import rclpy
-    from rclpy.executors import SingleThreadedExecutor
     from rclpy.signals import SignalHandlerOptions
     from rclpy.utilities import remove_ros_args
 
@@ -152,9 +145,9 @@ def _run(make_node: Callable[..., Any], arguments: Sequence[str]) -> int:
     except Exception as error:  # rclpy's own kinds, for arguments that it cannot parse
         print(f"robosim: error: {' '.join(str(error).splitlines())}", file=sys.stderr)
         return EXIT_BAD_INPUT
-    process, finished = _Process(), threading.Event()
+    process = _Process()
     node: Any = None
-    executor, thread = None, None
+    executor: ExecutorThread | None = None
     try:
         if unknown := remove_ros_args(argv)[1:]:
             raise RobosimError(
@@ -163,26 +156,16 @@ def _run(make_node: Callable[..., Any], arguments: Sequence[str]) -> int:
         signal.signal(signal.SIGINT, process.on_signal)
         signal.signal(signal.SIGTERM, process.on_signal)
         node = make_node(process.stop) if inspect.signature(make_node).parameters else make_node()
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-        thread = threading.Thread(target=process.spin, args=(executor, finished), name="executor")
-        thread.start()
+        executor = ExecutorThread(node, process.on_end)
         process.ended.wait()
         if process.signal:
             node.get_logger().info(f"ends: {process.signal}")
     finally:
         if hasattr(node, "close"):
             process.code = node.close() or process.code
-        finished.set()
-        if executor is not None and thread is not None:
-            executor.create_task(_nothing)  # so that it looks up
-            thread.join()
-            executor.shutdown()
+        if executor is not None:
+            executor.stop()
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
     return process.code
-
-
-def _nothing() -> None:
-    """A task for an executor that shall look whether it is over."""

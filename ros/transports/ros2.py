@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import threading
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from robosim.errors import ExecutionError
@@ -114,28 +112,19 @@ def requirements_of(given: Any, option: str, **others: Any) -> Any:
 def _connect(namespace: str, joint_names: tuple[str, ...], options: Any, timeout: float) -> RosArm:
     """A RosArm that brings its own context, node and executor, and takes them along when it is closed."""
     import rclpy
-    from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
     from rclpy.signals import SignalHandlerOptions
 
     from robosim.ros.arm import RosArm
+    from robosim.ros.executor_thread import ExecutorThread
 
     context = rclpy.Context()
     # Ctrl-C belongs to whoever streams: the arm has to be told to hold while ROS still runs.
     rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node("robosim_stream", namespace=namespace or None, context=context)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-
-    def spin() -> None:
-        with suppress(ExternalShutdownException):
-            executor.spin()
-
-    thread = threading.Thread(target=spin, name="executor", daemon=True)
-    thread.start()
+    executor = ExecutorThread(node)
 
     def end() -> None:
-        executor.shutdown()
-        thread.join()
+        executor.stop()
         node.destroy_node()
         rclpy.try_shutdown(context=context)
 

@@ -112,7 +112,9 @@ def test_control_c_holds(arm, plan, stream, number):
     assert process.stop(number) == 3, process.output()
     assert "stopped: asked to stop" in process.output()
     still = arm.wait_still()
-    assert 0.02 < np.abs(still - begin).max() < 0.35
+    assert (
+        0.01 < np.abs(still - begin).max() < 0.35
+    )  # a controller that gives up holds where it was measured last
     assert largest_step(arm.samples[seen:]) <= SPEED[0] * PERIOD
 
 
@@ -274,7 +276,9 @@ def test_a_motion_that_is_ended(arm, server, plan, cause):
     # Whoever is first says it: the controller that gives up, or the streamer that sees why.
     assert answer.startswith("stopped: asked to stop" if cause == "stop service" else ("aborted: ", "held: "))
     still = arm.wait_still()
-    assert 0.02 < np.abs(still - begin).max() < 0.35
+    assert (
+        0.01 < np.abs(still - begin).max() < 0.35
+    )  # a controller that gives up holds where it was measured last
     assert largest_step(arm.samples[seen:]) <= SPEED[0] * PERIOD
     if cause == "protective stop":
         assert arm.trigger("dashboard_client/unlock_protective_stop").success

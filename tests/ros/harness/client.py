@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,31 +11,20 @@ from typing import Any
 def spinning_node(name: str, domain: int, **options: Any) -> Iterator[Any]:
     """An rclpy node in `domain`, in a context of its own; one thread runs callbacks. Their errors come at the end."""
     import rclpy
-    from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+
+    from robosim.ros.executor_thread import ExecutorThread
 
     context = rclpy.Context()
     rclpy.init(args=[], context=context, domain_id=domain)
-    errors: list[BaseException] = []
+    errors: list[BaseException | None] = []
     node = rclpy.create_node(name, context=context, **options)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-
-    def spin() -> None:
-        try:
-            executor.spin()
-        except ExternalShutdownException:
-            pass
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=spin, name=f"spin {name}", daemon=True)
-    thread.start()
+    executor = ExecutorThread(node, errors.append)
     try:
         yield node
     finally:
-        executor.shutdown()
-        thread.join(timeout=10)
+        executor.stop()
         node.destroy_node()
         rclpy.try_shutdown(context=context)
-    if errors:
-        raise errors[0]
+    for error in errors:
+        if error is not None:
+            raise error
