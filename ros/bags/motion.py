@@ -19,7 +19,7 @@ from robosim.ros import names
 from robosim.ros.bags.reading import Bag, JointStates
 from robosim.trajectory import Trajectory
 
-__all__ = ["Measurements", "find_start", "measurements", "to_trajectory", "track"]
+__all__ = ["Measurements", "find_start", "fit_start", "measurements", "to_trajectory", "track"]
 
 Array = NDArray[np.float64]
 
@@ -150,8 +150,8 @@ def track(
 def find_start(bag: Bag, plan: Trajectory, states: JointStates) -> float:
     """When a plan began [s] since the recording's start.
 
-    When a trajectory that is the plan was sent on a recorded topic; else (an action's goals are not recorded) when the
-    plan fits the states best, in the mean of squares.
+    When a trajectory that is the plan was sent on a recorded topic; else (an action's goals are not recorded) when it
+    fits best, see `fit_start`.
     """
     recorded = states.joint_names
     for sent in bag.joint_trajectories():
@@ -167,6 +167,11 @@ def find_start(bag: Bag, plan: Trajectory, states: JointStates) -> float:
         positions = np.array([point.positions for point in points])[:, order]
         if np.abs(plan.position(at) - positions).max() <= _SAME:
             return sent.time if trajectory.stamp == 0 else trajectory.stamp - bag.start_ns / 1e9
+    return fit_start(plan, states)
+
+
+def fit_start(plan: Trajectory, states: JointStates) -> float:
+    """When a plan began [s], as it fits the states best, at full speed and in the mean of squares."""
     from scipy.optimize import minimize_scalar
 
     def misfit(start: float) -> float:

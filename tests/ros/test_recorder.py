@@ -12,7 +12,7 @@ pytest.importorskip("rosbags", reason="recordings need the extra `bag`")
 
 from robosim.execution.joint_trajectory import from_trajectory
 from robosim.ros.bags import Bag
-from robosim.ros.bags.motion import track
+from robosim.ros.bags.motion import find_start, fit_start, track
 from robosim.ros.messages import goal_message, joint_trajectory_message
 from robosim.ros.names import UR_JOINTS
 from robosim.trajectory import Trajectory
@@ -91,11 +91,12 @@ def test_everything_that_the_arm_says_is_recorded(start, ros_node, arm, tmp_path
     assert "<robot" in bag.robot_description()
     assert bag.topics["/speed_scaling_state_broadcaster/speed_scaling"].count > 0
 
-    # An ideal arm follows exactly; the trajectory is received up to a period before it begins, and so much later the
-    # plan is done: at most a sample of the fastest motion, and the machine's own delay.
-    tracking = track(bag, plan)
-    fastest = np.abs(plan.velocity(np.linspace(0, 1.5, 500))).max()
-    assert tracking.rms_error.max() < 0.02 * fastest
+    # Arm and recorder hear of it at about the same time; on a busy machine either may be late.
+    begun = fit_start(plan, states)
+    assert abs(begun - recorded.time) < 1.0
+    # Stamps of a simulated arm are those of its control cycle; what is left is how they scatter on this machine.
+    assert track(bag, plan, start=begun).rms_error.max() < 5e-3
+    assert find_start(bag, plan, states) == recorded.time
 
 
 def test_an_action_is_found_in_the_states(start, ros_node, arm, tmp_path):
