@@ -38,7 +38,7 @@ INTERFACES: dict[str, tuple[str, ...]] = {  # the controllers that are looked fo
     "passthrough": (names.PASSTHROUGH_CONTROLLER,),
     "forward_position": (names.FORWARD_POSITION_CONTROLLER,),
 }
-_CONNECTED = 0.5  # [s] without a state after which the connection counts as lost
+_CONNECTED = 1.0  # [s] without a state after which the connection counts as lost
 _LOOK = 0.05  # [s] between looks at who is there
 _SETTLE = 0.5  # [s] for a better controller, or an optional answer, to be found
 _SPEAK = 2.5  # [s] for the robot to say what has to be known of it
