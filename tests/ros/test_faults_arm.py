@@ -52,6 +52,7 @@ def test_an_arm_that_is_killed_and_comes_back_is_where_it_was_and_takes_goals_ag
     arm.monitor.wait_motion(0.3)
     arm.process.kill()
     assert arm.process.popen.returncode == -signal.SIGKILL
+    arm.monitor.expect_restart()
     stopped = arm.monitor.position
     # As a real arm, which stands where its brakes have stopped it.
     again = arm.start("sim_arm", params=arm.params | {"initial_positions": stopped.tolist()}, name=CONTROLLER)

@@ -68,6 +68,7 @@ def test_the_arm_is_killed_and_the_streamer_holds_and_takes_the_arm_that_comes_b
 ):
     arm, monitor, streamer, began = setpoints
     arm.kill()
+    monitor.expect_restart()
     stopped = monitor.position
     assert "s old" in streamer.end(began)
     params = {"robot": "ur5", "rate": RATE, "initial_positions": stopped.tolist()}

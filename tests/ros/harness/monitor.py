@@ -55,6 +55,7 @@ class Monitor:
         self._speed = model.limits.velocity[[model.velocity_names.index(name) for name in joints]]
         self._lock = threading.Lock()
         self.lives: list[Life] = []
+        self._restarts = False
         # Ten seconds of samples at 500 Hz: a stall of this process loses none.
         self._subscription = node.create_subscription(
             JointState, topic, self._on_state, QoSProfile(depth=5000)
@@ -65,13 +66,21 @@ class Monitor:
         order = [index[name] for name in self.joints]
         with self._lock:
             number = info["publication_sequence_number"]
-            if not self.lives or number <= self.lives[-1].sequence[-1]:
+            last = self.lives[-1].sequence[-1] if self.lives else number
+            if not self.lives or number <= last or (self._restarts and number != last + 1):
+                self._restarts = False
                 self.lives.append(Life())
             life = self.lives[-1]
             life.sequence.append(number)
             life.stamp.append(nanoseconds_of(message.header.stamp))
             life.position.append(np.array(message.position)[order])
             life.velocity.append(np.array(message.velocity)[order])
+
+    def expect_restart(self) -> None:
+        """The arm's process was ended: where the numbers do not go on, another life begins. They may begin above the
+        old one's, for what a publisher says before it is found is not heard."""
+        with self._lock:
+            self._restarts = True
 
     # -- What the test asks ----------------------------------------------------------------------------------
 
