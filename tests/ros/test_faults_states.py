@@ -67,7 +67,7 @@ def arm(world):
 
 @pytest.fixture(scope="module", params=["action", "forward_position"])
 def streamer(request, world, arm):
-    started = start_streamer(world.start, world.node, interface=request.param, watchdog=0.3)
+    started = start_streamer(world.start, world.node, interface=request.param, watchdog=0.4)
     yield request.param, started
     assert started.process.stop() == 0
     assert "Traceback" not in started.process.output()
@@ -82,11 +82,11 @@ def away(arm, duration: float) -> Trajectory:
 
 
 FAULTS = {
-    "states stop": ("silent on", "silent off", "s old; it may be 0.3 s old at most"),
-    "states stand still": ("frozen on", "frozen off", "s old; it may be 0.3 s old at most"),
+    "states stop": ("silent on", "silent off", "s old; it may be 0.4 s old at most"),
+    "states stand still": ("frozen on", "frozen off", "s old; it may be 0.4 s old at most"),
     "states jump": ("offset 1.0", "offset 0.0", "elbow_joint jumped from"),
     "states are no numbers": ("broken on", "broken off", "elbow_joint is nan"),
-    "a joint is missing": ("short on", "short off", "s old; it may be 0.3 s old at most"),
+    "a joint is missing": ("short on", "short off", "s old; it may be 0.4 s old at most"),
 }
 
 

@@ -44,6 +44,7 @@ class Planner:
         self.process = start("planner", params={"srdf": "ur5", "joint_limits": "ur5", **params})
         self._client = node.create_client(PlanMotion, "/planner/plan")
         wait_for(self._client.service_is_ready, "the planner's service", 30)
+        self.process.wait_output("robot: ", 30)  # it has heard of one
 
     def plan(
         self, goal: Sequence[float] | np.ndarray, joints: Sequence[str] = UR_JOINTS, **request: Any
