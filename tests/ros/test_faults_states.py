@@ -107,14 +107,17 @@ def test_a_motion_is_held_when(arm, streamer, name):
     finally:
         arm.fault(end)
     # The arm stands: whoever interpolates it was told to stop, or gets no more set points.
-    waiting.wait_for(lambda: still(arm), "the arm to stand")
+    since = len(arm.states)
+    waiting.wait_for(lambda: still(arm, since), "the arm to stand")
     # And all is well again, from where it is.
     assert client.send(away(arm, 1.2)).startswith("finished")
 
 
-def still(arm) -> bool:
-    """Whether its last states are the same, and make sense."""
-    seen = arm.states[-25:]
-    return all(len(m.position) == 7 and np.isfinite(m.position).all() for m in seen) and all(
-        m.position == seen[0].position for m in seen
+def still(arm, since: int) -> bool:
+    """Whether its last 25 states, of those that came since then, are the same and make sense."""
+    seen = arm.states[since:][-25:]
+    return (
+        len(seen) == 25
+        and all(len(m.position) == 7 and np.isfinite(m.position).all() for m in seen)
+        and all(m.position == seen[0].position for m in seen)
     )
