@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from robosim.cli.options import Subparsers
     from robosim.execution.streaming import Progress, StreamReport
     from robosim.model import Model
-    from robosim.trajectory import Trajectory, TrajectoryLimits
+    from robosim.trajectory import Trajectory
 
 EXIT_DONE, EXIT_NOT_THERE, EXIT_INTERRUPTED = 0, 3, 130
 RECORDING = (".csv", ".npz")
@@ -91,6 +91,7 @@ def run(args: argparse.Namespace) -> int:
     """Load, stream, report, write."""
     from robosim.cli import files
     from robosim.cli.output import busy, print_json, printable
+    from robosim.execution.limits import model_limits, strictest
     from robosim.execution.streaming import Outcome, stream_trajectory
     from robosim.execution.transports import find_transport
 
@@ -106,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
             trajectory,
             mode=args.mode,
             rate=args.rate,
-            limits=strictest_limits(trajectory, model),
+            limits=strictest(trajectory.limits, model_limits(model, trajectory.position_names)),
             start_tolerance=args.start_tolerance,
             tracking_error=args.max_error,
             on_progress=lambda progress: say(_stage(progress)),
@@ -166,30 +167,6 @@ def starting_positions(trajectory: Trajectory) -> dict[str, float]:
 
     start = trajectory.position(0.0).tolist()
     return {**positions_at_rest(trajectory), **dict(zip(trajectory.position_names, start, strict=True))}
-
-
-def strictest_limits(trajectory: Trajectory, model: Model) -> TrajectoryLimits:
-    """Both the plan's own limits and its robot's, in the plan's order."""
-    import numpy as np
-
-    from robosim.execution.plant import joint_columns
-    from robosim.trajectory import TrajectoryLimits
-
-    own, robot = trajectory.limits or TrajectoryLimits(), model.limits
-    in_q = joint_columns(model, trajectory.position_names)
-    in_v = [model.velocity_names.index(name) for name in trajectory.position_names]
-
-    def least(bound: Any, other: Any) -> Any:
-        return other if bound is None else np.minimum(bound, other)
-
-    return TrajectoryLimits(
-        lower=robot.lower[in_q] if own.lower is None else np.maximum(own.lower, robot.lower[in_q]),
-        upper=least(own.upper, robot.upper[in_q]),
-        velocity=least(own.velocity, robot.velocity[in_v]),
-        acceleration=least(own.acceleration, robot.acceleration[in_v]),
-        jerk=own.jerk,
-        acceleration_source=own.acceleration_source or robot.acceleration_source,
-    )
 
 
 def _stage(progress: Progress) -> str:

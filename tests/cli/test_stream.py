@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from robosim import load_robot
-from robosim.cli import main, stream
+from robosim.cli import main
 from robosim.errors import MissingDependencyError
 from robosim.execution.tracking import Tracking
 from robosim.execution.transports import find_transport, transport_names
@@ -238,13 +238,17 @@ def test_a_plan_that_does_not_name_a_robot_we_have(plan_file, tmp_path, capsys):
         capsys.readouterr()
 
 
-def test_limits_are_the_stricter_ones_of_plan_and_robot(plan_file, capsys):
-    trajectory = Trajectory.load(plan_file)
-    limits = stream.strictest_limits(trajectory, UR5.with_limits(velocity={"elbow_joint": 0.5}))
-    assert limits.velocity[2] == 0.5
-    assert limits.velocity[0] == trajectory.limits.velocity[0]
-    half = trajectory.replace(limits=None)
-    assert np.array_equal(stream.strictest_limits(half, UR5).acceleration, UR5.limits.acceleration)
+def test_limits_are_the_stricter_ones_of_plan_and_robot(plan_file, tmp_path, capsys):
+    slower = tmp_path / "joint_limits.yaml"
+    slower.write_text("joint_limits:\n  elbow_joint:\n    has_velocity_limits: true\n    max_velocity: 0.5\n")
+    assert main(["stream", str(plan_file), "--joint-limits", str(slower)]) == 3
+    out, _ = capsys.readouterr()
+    assert "velocity of elbow_joint is" in out
+    assert "above its limit 0.5" in out
+    # A plan that brings no limits has its robot's.
+    bare = edited(plan_file, tmp_path, limits=None)
+    assert main(["stream", str(bare), "--joint-limits", str(slower)]) == 3
+    assert "elbow_joint" in capsys.readouterr().out
 
 
 def test_help_shows_every_transport_with_its_options(capsys):
