@@ -248,11 +248,13 @@ def test_a_stall_is_made_up_for_without_holes_and_a_long_one_is_not():
         if stalls:
             time.sleep(stalls.pop())
 
-    with Control(on_period=period) as control:
+    control = Control(on_period=period)  # before its thread begins, which looks at it
+    with control:
         for pause in (0.2, 1.5):
             stalls.append(pause)
             wait_for(lambda: not stalls, "the stall")
             control.wait(50)
+    assert not control.failures
     holes = np.diff(control.stamps) > 1.1 * 5_000_000
     assert len(control.jumps) >= 1  # for the second; this machine may stall by itself
     assert holes.sum() == len(control.jumps)
