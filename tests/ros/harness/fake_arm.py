@@ -75,7 +75,16 @@ class FakeArm(Node):
             callback_group=group,
         )
         self.message = JointState()
-        self.create_timer(1 / RATE, self.publish, callback_group=group)
+        # Not a timer: rclpy's executor of several threads stalls now and then.
+        threading.Thread(target=self.keep_publishing, daemon=True).start()
+
+    def keep_publishing(self) -> None:
+        """Joint states at their rate."""
+        deadline = time.monotonic()
+        while self.context.ok():
+            self.publish()
+            deadline = max(deadline + 1 / RATE, time.monotonic() - 1 / RATE)
+            time.sleep(max(0.0, deadline - time.monotonic()))
 
     def publish(self) -> None:
         """One joint state."""
