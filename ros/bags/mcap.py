@@ -177,7 +177,7 @@ def _unpack(packed: bytes, compression: str, length: int) -> bytes:
     if compression == "":
         return packed
     if compression == "lz4":
-        from lz4.frame import LZ4FrameDecompressor  # type: ignore[import-untyped,unused-ignore]
+        from lz4.frame import LZ4FrameDecompressor
 
         return bytes(LZ4FrameDecompressor().decompress(packed, max_length=length + 1))
     if compression == "zstd":
