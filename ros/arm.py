@@ -382,9 +382,13 @@ class RosArm:
             self.malformed += 1
             return
         complete = len(found) == len(self._joint_names)
-        if not found or (
-            not complete and self._state is not None and len(self._state.joint_names) > len(found)
-        ):
+        if not found:
+            return
+        if not complete and self._state is not None and len(self._state.joint_names) > len(found):
+            lacking = ", ".join(prefix + name for name in self._joint_names if name not in found)
+            self._node.get_logger().warning(
+                f"joint states without {lacking} are not counted", throttle_duration_sec=1.0
+            )
             return
         stamp = nanoseconds_of(message.header.stamp)
         if stamp and stamp == self._stamp:

@@ -103,6 +103,8 @@ def test_a_motion_is_held_when(arm, streamer, name):
         said = client.end(before)
         assert said.startswith("held: "), said
         assert reason in said
+        if name == "a joint is missing":
+            client.process.wait_output("are not counted")
         if interface == "action":
             waiting.wait_for(lambda: arm.said("cancelled") > cancelled, "the goal to be cancelled")
     finally:
