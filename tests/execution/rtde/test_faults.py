@@ -188,20 +188,22 @@ def test_a_program_that_ends_ends_the_motion(moving, until, mode):
     assert server.state["events"].count("program uploaded") == 1
 
 
-def test_a_stop_slows_down_along_the_motion(moving, until):
+def test_a_stop_slows_down_along_the_motion(moving, make_plan, until):
     server, arm, stream = moving(series="e")
     before = until(lambda: (s := server.state) and max(map(abs, s["qd"])) > 0.5 and s, "the arm moves fast")
     arm.stop()
     assert stream.report().outcome is not Outcome.FINISHED
     state = until(lambda: at_rest(server), "the arm stands")
     assert state["servoing"]  # it holds, under servo
-    v, way = np.array(before["qd"]), np.array(state["q"]) - before["q"]
-    fastest = int(np.argmax(np.abs(v)))
-    # A ramp at 5 rad/s^2 from the speed v is v^2 / 10 long; before it lie the fractions of a second until it begins.
-    # On a busy machine the speed of one cycle may be that of two; test_motion has the ramp exactly.
-    assert 0.1 < way[fastest] / v[fastest] / (abs(v[fastest]) / 10) < 20
-    # The other joints kept pace: all of them went in the direction in which they moved.
-    assert (np.sign(way) == np.sign(v)).all()
+    # The plan goes to and fro on a straight line in joint space, and so does its tangent: where the arm stands is on
+    # it, to the 5e-4 rad that set points may be beside it. How long the ramp is, test_motion knows exactly; here a
+    # busy machine may merge cycles, whose speed then is that of several.
+    start, end = (np.array(make_plan(duration=3.0, reach=0.8).position(t)) for t in (0.0, 1.8))
+    line = (end - start) / np.linalg.norm(end - start)
+    way = np.array(state["q"]) - start
+    assert np.abs(way - (way @ line) * line).max() < 5e-4
+    assert way @ line > 0.01
+    assert np.abs(np.array(state["q"]) - before["q"]).max() > 0
     assert_smooth(server)
 
 
