@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -14,6 +15,16 @@ from typing import Any
 import yaml
 
 from .waiting import wait_for
+
+
+_PR_SET_PDEATHSIG = 1
+_prctl = ctypes.CDLL(None, use_errno=True).prctl if sys.platform == "linux" else None
+
+
+def _die_with_parent() -> None:
+    """In the child: an arm that outlives tests that were killed would stand in the way of the next in its domain."""
+    if _prctl is not None:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Process:
@@ -34,6 +45,7 @@ class Process:
                 cwd=folder,
                 env=dict(env),
                 start_new_session=True,
+                preexec_fn=_die_with_parent,
             )
 
     @property
