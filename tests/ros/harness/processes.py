@@ -16,7 +16,6 @@ import yaml
 
 from .waiting import wait_for
 
-
 _PR_SET_PDEATHSIG = 1
 _prctl = ctypes.CDLL(None, use_errno=True).prctl if sys.platform == "linux" else None
 
