@@ -4,6 +4,7 @@ import re
 import runpy
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,10 +45,7 @@ def test_options_of_robosim_exist(page: Path) -> None:
             assert all(option in known for option in options), f"{page.name}: robosim {command}{rest}"
 
 
-def help_of(command: str, cache: dict[str, str] = {}) -> str:  # noqa: B006
-    if command not in cache:
-        run = [sys.executable, "-P", "-m", "robosim.cli", command, "--help"]
-        if sys.version_info < (3, 11):
-            run.remove("-P")
-        cache[command] = subprocess.run(run, cwd="/", capture_output=True, text=True, check=True).stdout
-    return cache[command]
+@cache
+def help_of(command: str) -> str:
+    run = [sys.executable, "-m", "robosim.cli", command, "--help"]
+    return subprocess.run(run, cwd="/", capture_output=True, text=True, check=True).stdout
