@@ -1,48 +1,88 @@
 // Dual numbers a + b e with e^2 = 0: a kernel run on them yields its value and, exact to rounding, its derivative along one
-// direction. The tests' oracle for everything analytic. See Griewank and Walther, "Evaluating Derivatives" (2008), ch. 3.
+// direction. Over double the tests' oracle for everything analytic; over Lanes what turns a first-order product into a
+// second-order one. Griewank and Walther, "Evaluating Derivatives" (2008), ch. 3.
 #pragma once
 
 #include "base/scalar.h"
 
 namespace robosim {
 
-struct Dual {
-  double value = 0, derivative = 0;
+template <class T>
+struct DualOf {
+  T value{}, derivative{};
 
-  Dual() = default;
-  Dual(double v) : value(v) {}  // NOLINT: constants convert silently, as they should
-  Dual(double v, double d) : value(v), derivative(d) {}
+  DualOf() = default;
+  ROBOSIM_INLINE DualOf(double v) : value(v), derivative(0) {}  // NOLINT: constants convert silently, as they should
+  ROBOSIM_INLINE DualOf(const T& v, const T& d) : value(v), derivative(d) {}
 
-  Dual& operator+=(const Dual& o) { return *this = {value + o.value, derivative + o.derivative}; }
-  Dual& operator-=(const Dual& o) { return *this = {value - o.value, derivative - o.derivative}; }
-  Dual& operator*=(const Dual& o) { return *this = {value * o.value, derivative * o.value + value * o.derivative}; }
-  Dual& operator/=(const Dual& o) {
-    const double ratio = value / o.value;
-    return *this = {ratio, (derivative - ratio * o.derivative) / o.value};
+  ROBOSIM_INLINE DualOf& operator+=(const DualOf& o) { return *this = {value + o.value, derivative + o.derivative}; }
+  ROBOSIM_INLINE DualOf& operator-=(const DualOf& o) { return *this = {value - o.value, derivative - o.derivative}; }
+  ROBOSIM_INLINE DualOf& operator*=(const DualOf& o) {
+    return *this = {value * o.value, mul_add(value, o.derivative, derivative * o.value)};
   }
-  Dual operator-() const { return {-value, -derivative}; }
+  ROBOSIM_INLINE DualOf& operator/=(const DualOf& o) {
+    const T ratio = value / o.value;
+    return *this = {ratio, nmul_add(ratio, o.derivative, derivative) / o.value};
+  }
+  ROBOSIM_INLINE DualOf operator-() const { return {-value, -derivative}; }
+
+  friend ROBOSIM_INLINE DualOf operator+(DualOf a, const DualOf& b) { return a += b; }
+  friend ROBOSIM_INLINE DualOf operator-(DualOf a, const DualOf& b) { return a -= b; }
+  friend ROBOSIM_INLINE DualOf operator*(DualOf a, const DualOf& b) { return a *= b; }
+  friend ROBOSIM_INLINE DualOf operator/(DualOf a, const DualOf& b) { return a /= b; }
+  friend ROBOSIM_INLINE auto operator<(const DualOf& a, const DualOf& b) { return a.value < b.value; }
+  friend ROBOSIM_INLINE auto operator>(const DualOf& a, const DualOf& b) { return a.value > b.value; }
 };
 
-inline Dual operator+(Dual a, const Dual& b) { return a += b; }
-inline Dual operator-(Dual a, const Dual& b) { return a -= b; }
-inline Dual operator*(Dual a, const Dual& b) { return a *= b; }
-inline Dual operator/(Dual a, const Dual& b) { return a /= b; }
-inline bool operator<(const Dual& a, const Dual& b) { return a.value < b.value; }
-inline bool operator>(const Dual& a, const Dual& b) { return a.value > b.value; }
+using Dual = DualOf<double>;
 
-inline Dual sin(const Dual& x) { return {std::sin(x.value), std::cos(x.value) * x.derivative}; }
-inline Dual cos(const Dual& x) { return {std::cos(x.value), -std::sin(x.value) * x.derivative}; }
-inline Dual sqrt(const Dual& x) {
-  const double root = std::sqrt(x.value);
-  return {root, x.derivative / (2 * root)};
+template <class T>
+ROBOSIM_INLINE DualOf<T> mul_add(const DualOf<T>& a, const DualOf<T>& b, const DualOf<T>& c) {
+  return {mul_add(a.value, b.value, c.value), mul_add(a.value, b.derivative, mul_add(a.derivative, b.value, c.derivative))};
 }
-inline Dual atan2(const Dual& y, const Dual& x) {
-  const double squared = x.value * x.value + y.value * y.value;
-  return {std::atan2(y.value, x.value), (y.derivative * x.value - x.derivative * y.value) / squared};
+template <class T>
+ROBOSIM_INLINE DualOf<T> nmul_add(const DualOf<T>& a, const DualOf<T>& b, const DualOf<T>& c) {
+  return {nmul_add(a.value, b.value, c.value), nmul_add(a.value, b.derivative, nmul_add(a.derivative, b.value, c.derivative))};
+}
+template <class T>
+ROBOSIM_INLINE void sin_cos(const DualOf<T>& x, DualOf<T>& s, DualOf<T>& c) {
+  T sine, cosine;
+  sin_cos(x.value, sine, cosine);
+  s = {sine, cosine * x.derivative}, c = {cosine, -sine * x.derivative};
+}
+template <class T>
+DualOf<T> sin(const DualOf<T>& x) {
+  using std::cos;
+  using std::sin;
+  return {sin(x.value), cos(x.value) * x.derivative};
+}
+template <class T>
+DualOf<T> cos(const DualOf<T>& x) {
+  using std::cos;
+  using std::sin;
+  return {cos(x.value), -sin(x.value) * x.derivative};
+}
+template <class T>
+DualOf<T> sqrt(const DualOf<T>& x) {
+  using std::sqrt;
+  const T root = sqrt(x.value);
+  return {root, x.derivative / (T(2) * root)};
+}
+template <class T>
+DualOf<T> atan2(const DualOf<T>& y, const DualOf<T>& x) {
+  using std::atan2;
+  const T squared = x.value * x.value + y.value * y.value;
+  return {atan2(y.value, x.value), (y.derivative * x.value - x.derivative * y.value) / squared};
 }
 
-inline Dual select(bool condition, const Dual& if_true, const Dual& if_false) { return condition ? if_true : if_false; }
-inline Dual nearest(const Dual& x) { return {nearest(x.value), 0}; }
+template <class Condition, class T>
+ROBOSIM_INLINE DualOf<T> select(const Condition& condition, const DualOf<T>& if_true, const DualOf<T>& if_false) {
+  return {select(condition, if_true.value, if_false.value), select(condition, if_true.derivative, if_false.derivative)};
+}
+template <class T>
+DualOf<T> nearest(const DualOf<T>& x) {
+  return {nearest(x.value), T(0)};
+}
 inline double value_of(const Dual& x) { return x.value; }
 
 }  // namespace robosim

@@ -22,6 +22,7 @@ Array v_array(const Model& model, const py::handle& v, const char* name) { retur
 
 void update_positions(const Model& model, Workspace& data, const py::handle& q) {
   forward_kinematics(model, data, q_array(model, q).data());
+  motion_subspaces(model, data);
 }
 
 void update_velocities(const Model& model, Workspace& data, const py::handle& q, const Array& v) {
@@ -42,14 +43,13 @@ Force<double> read_force(const py::handle& value) {
   return {{f[3], f[4], f[5]}, {f[0], f[1], f[2]}};
 }
 
-// Per body the sum of the wrenches, or null where there are none.
-const Force<double>* external_forces(const Model& model, Workspace& data, const Array& q, const std::vector<Wrench>& wrenches) {
-  if (wrenches.empty()) return nullptr;
-  forward_kinematics(model, data, q.data());
-  data.external.assign(data.external.size(), Force<double>());
-  for (const auto& [frame, wrench] : wrenches)
-    add_frame_force(data, model.frames.at(frame), read_force(wrench), data.external.data());
-  return data.external.data();
+std::vector<AppliedWrench<double>> applied(const Model& model, const std::vector<Wrench>& wrenches) {
+  std::vector<AppliedWrench<double>> out;
+  for (const auto& [frame, wrench] : wrenches) {
+    (void)model.frames.at(frame);
+    out.push_back({static_cast<int>(frame), read_force(wrench)});
+  }
+  return out;
 }
 
 Axes axes_of(bool local) { return local ? Axes::local : Axes::world; }
@@ -126,9 +126,9 @@ Array bound_rnea(const Model& model, Workspace& data, const py::object& q, const
                  const std::vector<Wrench>& wrenches, const py::object& out) {
   const Array position = q_array(model, q), velocity = v_array(model, v, "v"), acceleration = v_array(model, a, "a");
   Array tau = result_array(out, {model.n_v});
-  const Force<double>* external = external_forces(model, data, position, wrenches);
-  rnea(model, data, position.data(), velocity.data(), acceleration.data(), data.h.data(), external);
-  std::copy(data.h.begin(), data.h.end(), tau.mutable_data());
+  const auto external = applied(model, wrenches);
+  rnea(model, data, position.data(), velocity.data(), acceleration.data(), data.bias.data(), external);
+  std::copy(data.bias.begin(), data.bias.end(), tau.mutable_data());
   return tau;
 }
 
@@ -136,16 +136,16 @@ Array bound_nonlinear_effects(const Model& model, Workspace& data, const py::obj
                               const py::object& out) {
   const Array position = q_array(model, q), velocity = v_array(model, v, "v");
   Array h = result_array(out, {model.n_v});
-  nonlinear_effects(model, data, position.data(), velocity.data(), data.h.data());
-  std::copy(data.h.begin(), data.h.end(), h.mutable_data());
+  nonlinear_effects(model, data, position.data(), velocity.data(), data.bias.data());
+  std::copy(data.bias.begin(), data.bias.end(), h.mutable_data());
   return h;
 }
 
 Array bound_gravity_forces(const Model& model, Workspace& data, const py::object& q, const py::object& out) {
   const Array position = q_array(model, q);
   Array g = result_array(out, {model.n_v});
-  gravity_forces(model, data, position.data(), data.h.data());
-  std::copy(data.h.begin(), data.h.end(), g.mutable_data());
+  gravity_forces(model, data, position.data(), data.bias.data());
+  std::copy(data.bias.begin(), data.bias.end(), g.mutable_data());
   return g;
 }
 
@@ -166,7 +166,7 @@ Array bound_crba(const Model& model, Workspace& data, const py::object& q, const
 Array bound_forward_dynamics(const Model& model, Workspace& data, const py::object& q, const py::object& v,
                              const py::object& tau, const std::vector<Wrench>& wrenches, const py::object& out) {
   const Array position = q_array(model, q), velocity = v_array(model, v, "v"), force = v_array(model, tau, "tau");
-  const Force<double>* external = external_forces(model, data, position, wrenches);
+  const auto external = applied(model, wrenches);
   Array a(Shape2{model.n_v});
   forward_dynamics(model, data, position.data(), velocity.data(), force.data(), a.mutable_data(), external);
   for (int k = 0; k < model.n_v; ++k)

@@ -3,6 +3,6 @@
 
 namespace robosim {
 
-template void aba(const Model&, Data<double>&, const double*, const double*, const double*, double*, const Force<double>*);
+template void aba(const Model&, Data<double>&, const double*, const double*, const double*, double*, Wrenches<double>);
 
 }  // namespace robosim

@@ -1,96 +1,129 @@
 // Articulated bodies: the acceleration that joint forces make, a = M(q)^-1 (tau - h(q, v) + sum J^T F_ext), armature included.
 //
-// Outward: V, c = V x S v, p_A = V x (I V) - F_ext. Inward: U = I_A S, D = S^T U + armature, u = tau - S^T p_A; the parent
-// feels I_A - U D^-1 U^T and p_A + (I_A - U D^-1 U^T) c + U D^-1 u. Outward: a = D^-1 (u - U^T A'), A = A' + S a with
-// A' = X^-1 A_parent + c. Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 7.1. Body frames. Cost O(n).
+// The recursion is taken in two parts, so that one factor serves many right-hand sides:
+//   articulated_factor   inward: U = I_A J, D = J^T U + armature; the parent feels I_A - U D^-1 U^T
+//   articulated_solve    inward: u = tau - J^T p, the parent feels p + U D^-1 u; outward: a = D^-1 u - D^-1 U^T dA_parent,
+//                        dA = dA_parent + J a
+// with p the force that velocities ask for (rnea with a = 0, without gravity) and dA the acceleration beyond the velocity
+// products, which at the root is -g. Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 7.1, in the common frame G
+// (data.h), where no inertia has to be transformed. Cost O(n).
 //
 // It needs joints that move independently of one another. With mimic joints forward_dynamics goes through crba instead.
 #pragma once
 
 #include "dynamics/cholesky.h"
-#include "model/data.h"
-#include "model/joints.h"
+#include "dynamics/crba.h"
+#include "dynamics/rnea.h"
 
 namespace robosim {
 
-// q: n_q, v and tau: n_v entries; external: per body a force on it in its own frame, or null. Fills a (n_v) and data.X_PC, V,
-// c, I_A, p_A, U, UD, Du, A_g. a may be tau. Where a joint moves no mass the result is not finite.
+// After body_inertias. Fills data.I_A, U, UD, D.
 template <class S>
-void aba(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a, const Force<S>* external = nullptr) {
+void articulated_factor(const Model& model, Data<S>& data) {
   const int n = model.n_bodies();
-
-  // Velocities and what they do, as if no body were connected to another.
-  for (int i = 1; i < n; ++i) {
-    const Joint& joint = model.joints[i];
-    data.X_PC[i] = joint_placement(joint, q + joint.q_index);
-    visit_joint(joint.type, [&]<class J>(J) {
-      const auto Sv = joint_velocity<J>(joint, v + joint.v_index);
-      data.V[i] = inverse_times(data.X_PC[i], data.V[joint.parent]) + Sv;
-      data.c[i] = cross(data.V[i], Sv);
-    });
-    data.I_A[i] = ArticulatedInertia<S>(model.inertias[i]);
-    data.p_A[i] = cross(data.V[i], model.inertias[i] * data.V[i]);
-    if (external) data.p_A[i] -= external[i];
-  }
-
-  // Leaves to root: each joint gives way as much as its own forces let it, and the rest is passed on to the parent.
+  for (int i = 1; i < n; ++i) data.I_A[i] = ArticulatedInertia<S>(data.I[i]);
   for (int i = n - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
-    const int first = joint.v_index;
+    const int first = joint.column;
     visit_joint(joint.type, [&]<class J>(J) {
       constexpr int m = J::n_v;
-      S D[m * m], u[m];
-      for (int k = 0; k < m; ++k) {
-        const auto column = J::template column<S>(joint.axis, k);
-        data.U[first + k] = data.I_A[i] * column;
-        u[k] = tau[first + k] - dot(column, data.p_A[i]);
-      }
-      for (int k = 0; k < m; ++k)
-        for (int l = 0; l < m; ++l) D[k * m + l] = dot(J::template column<S>(joint.axis, k), data.U[first + l]);
-      for (int k = 0; k < m; ++k) D[k * m + k] += S(model.armature[first + k]);
-
-      // W = U D^-1, row by row of U^T, and D^-1 u.
+      S* D = data.D.data() + 6 * first;
+      for (int k = 0; k < m; ++k) data.U[first + k] = data.I_A[i] * data.J[first + k];
       if constexpr (m == 1) {
-        const S inverse = S(1) / D[0];
-        data.UD[first] = inverse * data.U[first];
-        data.Du[first] = inverse * u[0];
+        D[0] = S(1) / (dot(data.J[first], data.U[first]) + S(model.armature[joint.v_index]));
+        data.UD[first] = D[0] * data.U[first];
       } else {
-        cholesky_factor(D, m);
-        for (int r = 0; r < 3; ++r) {
-          S row[m];
-          for (int k = 0; k < m; ++k) row[k] = data.U[first + k].angular[r];
-          cholesky_solve(D, m, row);
-          for (int k = 0; k < m; ++k) data.UD[first + k].angular[r] = row[k];
-          for (int k = 0; k < m; ++k) row[k] = data.U[first + k].linear[r];
-          cholesky_solve(D, m, row);
-          for (int k = 0; k < m; ++k) data.UD[first + k].linear[r] = row[k];
+        for (int k = 0; k < m; ++k) {
+          for (int l = 0; l <= k; ++l) D[k * m + l] = dot(data.J[first + k], data.U[first + l]);
+          D[k * m + k] += S(model.armature[joint.v_index + k]);
         }
-        cholesky_solve(D, m, u);
-        for (int k = 0; k < m; ++k) data.Du[first + k] = u[k];
+        cholesky_factor(D, m);
+        // U D^-1, one component of all columns at a time.
+        const auto solve_component = [&](auto&& component) {
+          S row[m];
+          for (int k = 0; k < m; ++k) row[k] = component(data.U[first + k]);
+          cholesky_solve(D, m, row);
+          for (int k = 0; k < m; ++k) component(data.UD[first + k]) = row[k];
+        };
+        for (int r = 0; r < 3; ++r) {
+          solve_component([r](Force<S>& F) -> S& { return F.angular[r]; });
+          solve_component([r](Force<S>& F) -> S& { return F.linear[r]; });
+        }
       }
       if (joint.parent == 0) return;
-      ArticulatedInertia<S> felt = data.I_A[i];
-      for (int k = 0; k < m; ++k) felt.subtract_outer(data.U[first + k], data.UD[first + k]);
-      Force<S> p = data.p_A[i] + felt * data.c[i];
-      for (int k = 0; k < m; ++k) p += data.Du[first + k] * data.U[first + k];
-      data.I_A[joint.parent] += data.X_PC[i] * felt;
-      data.p_A[joint.parent] += data.X_PC[i] * p;
-    });
-  }
-
-  // Root to leaves: accelerations.
-  data.A_g[0] = {Vec3<S>(), -Vec3<S>(model.gravity)};
-  for (int i = 1; i < n; ++i) {
-    const Joint& joint = model.joints[i];
-    const int first = joint.v_index;
-    const Motion<S> A = inverse_times(data.X_PC[i], data.A_g[joint.parent]) + data.c[i];
-    visit_joint(joint.type, [&]<class J>(J) {
-      for (int k = 0; k < J::n_v; ++k) a[first + k] = data.Du[first + k] - dot(A, data.UD[first + k]);
-      data.A_g[i] = A + joint_velocity<J>(joint, a + first);
+      ArticulatedInertia<S>& above = data.I_A[joint.parent];
+      above += data.I_A[i];
+      for (int k = 0; k < m; ++k) above.subtract_outer(data.U[first + k], data.UD[first + k]);
     });
   }
 }
 
-extern template void aba(const Model&, Data<double>&, const double*, const double*, const double*, double*, const Force<double>*);
+// After articulated_factor, with the bias forces of the bodies in data.p_A (overwritten) and the root's acceleration in
+// data.dA[0]. a may be tau. Fills data.dA, Du.
+template <class S>
+void articulated_solve(const Model& model, Data<S>& data, const S* tau, S* a) {
+  const int n = model.n_bodies();
+  for (int i = n - 1; i > 0; --i) {
+    const Joint& joint = model.joints[i];
+    const int first = joint.column;
+    visit_joint(joint.type, [&]<class J>(J) {
+      S* u = data.Du.data() + first;
+      for (int k = 0; k < J::n_v; ++k) u[k] = tau[joint.v_index + k] - dot(data.J[first + k], data.p_A[i]);
+      if (joint.parent > 0) {
+        Force<S> p = data.p_A[i];
+        for (int k = 0; k < J::n_v; ++k) p = mul_add(u[k], data.UD[first + k], p);
+        data.p_A[joint.parent] += p;
+      }
+      const S* D = data.D.data() + 6 * first;
+      if constexpr (J::n_v == 1) u[0] *= D[0];
+      else cholesky_solve(D, J::n_v, u);
+    });
+  }
+  for (int i = 1; i < n; ++i) {
+    const Joint& joint = model.joints[i];
+    const int first = joint.column;
+    visit_joint(joint.type, [&]<class J>(J) {
+      Motion<S> dA = data.dA[joint.parent];
+      S x[J::n_v];
+      for (int k = 0; k < J::n_v; ++k) x[k] = data.Du[first + k] - dot(dA, data.UD[first + k]);
+      for (int k = 0; k < J::n_v; ++k) dA = mul_add(x[k], data.J[first + k], dA), a[joint.v_index + k] = x[k];
+      data.dA[i] = dA;
+    });
+  }
+}
+
+namespace detail {
+
+// The bodies' bias forces I A + V x (I V) - F_ext with A of the velocity products alone, after body_inertias. Fills data.V, A
+// and p_A.
+template <class S>
+void bias_forces(const Model& model, Data<S>& data, const S* v, Wrenches<S> wrenches) {
+  if (!wrenches.empty()) sum_wrenches(model, data, wrenches);
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    const Joint& joint = model.joints[i];
+    const Motion<S> Jv = joint_motion(data, joint, v + joint.v_index), &V = data.V[joint.parent];
+    data.A[i] = data.A[joint.parent] + cross(V, Jv);
+    data.V[i] = V + Jv;
+    data.p_A[i] = data.I[i] * data.A[i] + cross(data.V[i], data.I[i] * data.V[i]);
+    if (!wrenches.empty()) data.p_A[i] -= data.external[i];
+  }
+}
+
+}  // namespace detail
+
+// q: n_q, v and tau: n_v entries. Fills a (n_v) and data.X_WB, J, I, V, I_A, U, UD, D, Du, dA. a may be tau. Where a joint
+// moves no mass the result is not finite.
+template <class S>
+void aba(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a, Wrenches<S> wrenches = {}) {
+  forward_kinematics(model, data, q);
+  motion_subspaces(model, data);
+  body_inertias(model, data);
+  articulated_factor(model, data);
+  detail::bias_forces(model, data, v, wrenches);
+  data.dA[0] = {Vec3<S>(), -Vec3<S>(model.gravity)};
+  articulated_solve(model, data, tau, a);
+}
+
+extern template void aba(const Model&, Data<double>&, const double*, const double*, const double*, double*, Wrenches<double>);
 
 }  // namespace robosim

@@ -1,49 +1,64 @@
 // Composite rigid bodies: the joint-space mass matrix M(q), armature included.
 //
-// Inward: each body's composite inertia I_c is its own plus its children's. Then M_ij = S_j^T X I_c S_i for each joint j on
-// the way from i to the root. Walker and Orin (1982); Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 6.2.
-// Cost O(n depth).
+// Inward: each body's composite inertia I_c is its own plus its children's. Then M_ij = J_j^T I_c,i J_i for each column j on
+// the way from i to the root. Walker and Orin (1982); Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 6.2, here
+// in the common frame G (data.h). Cost O(n depth).
 #pragma once
 
 #include <algorithm>
 
-#include "model/data.h"
-#include "model/joints.h"
+#include "dynamics/kinematics.h"
 
 namespace robosim {
 
+// Each body's own inertia in G; after motion_subspaces. Fills data.I.
+template <class S>
+void body_inertias(const Model& model, Data<S>& data) {
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    const Inertia& body = model.inertias[i];
+    const Mat3<S>& R = data.X_WB[i].R;
+    const Vec3<S> c = times_add(R, Vec3<S>(body.com), data.p_OB[i]);
+    CompositeInertia<S>& I = data.I[i];
+    I.mass = S(body.mass), I.h = I.mass * c;
+    I.I_o = rotated(R, Sym3<S>(Sym3<double>(body.I_com)));
+    I.I_o += symmetric_shift(S(0.5) * I.h, c);  // m (c.c 1 - c c^T)
+  }
+}
+
+// Of every subtree; after body_inertias. Fills data.I_c.
+template <class S>
+void composite_inertias(const Model& model, Data<S>& data) {
+  const int n = model.n_bodies();
+  for (int i = 1; i < n; ++i) data.I_c[i] = data.I[i];
+  for (int i = n - 1; i > 0; --i)
+    if (const int parent = model.joints[i].parent; parent > 0) data.I_c[parent] += data.I_c[i];
+}
+
 namespace detail {
 
+// Adds x to the symmetric pair of entries of columns c and l in the lower triangle. Where a mimic joint shares its source's
+// coordinate, both fall together.
+template <class S>
+ROBOSIM_INLINE void add_symmetric(const Model& model, int c, int l, const S& x, S* M) {
+  const int row = model.column_v[c], column = model.column_v[l];
+  M[std::max(row, column) * model.n_v + std::min(row, column)] += row == column ? x + x : x;
+}
+
+// After composite_inertias.
 template <class S>
 void crba_sweep(const Model& model, Data<S>& data, S* M) {
   const int n = model.n_bodies(), n_v = model.n_v;
   for (int k = 0; k < n_v * n_v; ++k) M[k] = S(0);
   for (int k = 0; k < n_v; ++k) M[k * n_v + k] = S(model.armature[k]);
-  for (int i = 1; i < n; ++i) data.I_c[i] = CompositeInertia<S>(model.inertias[i]);
-  for (int i = n - 1; i > 0; --i) {
+  for (int i = 1; i < n; ++i) {
     const Joint& joint = model.joints[i];
-    if (joint.parent > 0) data.I_c[joint.parent] += data.X_PC[i] * data.I_c[i];
     visit_joint(joint.type, [&]<class J>(J) {
-      for (int k = 0; k < J::n_v; ++k) {
-        const int row = joint.v_index + k;
-        Force<S> F = data.I_c[i] * (S(joint.ratio) * J::template column<S>(joint.axis, k));
-        S own[J::n_v] = {};
-        add_joint_force<J>(joint, F, own);
-        for (int l = 0; l <= k; ++l) M[row * n_v + joint.v_index + l] += own[l];
-        for (int j = i; model.joints[j].parent > 0;) {
-          F = data.X_PC[j] * F;
-          j = model.joints[j].parent;
-          const Joint& above = model.joints[j];
-          visit_joint(above.type, [&]<class J2>(J2) {
-            S m[J2::n_v] = {};
-            add_joint_force<J2>(above, F, m);
-            // Into the lower triangle. Where a mimic joint shares its source's coordinate, M_ij and M_ji both belong there.
-            for (int l = 0; l < J2::n_v; ++l) {
-              const int column = above.v_index + l;
-              M[std::max(row, column) * n_v + std::min(row, column)] += row == column ? S(2) * m[l] : m[l];
-            }
-          });
-        }
+      for (int c = joint.column; c < joint.column + J::n_v; ++c) {
+        const Force<S> F = data.I_c[i] * data.J[c];
+        const int v = model.column_v[c];
+        M[v * n_v + v] += dot(data.J[c], F);
+        for (int l = joint.column; l < c; ++l) add_symmetric(model, c, l, dot(data.J[l], F), M);
+        for_each_on_path(model, joint.parent, [&](int l) { add_symmetric(model, c, l, dot(data.J[l], F), M); });
       }
     });
   }
@@ -53,10 +68,13 @@ void crba_sweep(const Model& model, Data<S>& data, S* M) {
 
 }  // namespace detail
 
-// q: n_q entries. Fills M (n_v x n_v, symmetric) and data.X_PC, I_c.
+// q: n_q entries. Fills M (n_v x n_v, symmetric) and data.X_WB, J, I, I_c.
 template <class S>
 void crba(const Model& model, Data<S>& data, const S* q, S* M) {
-  for (int i = 1; i < model.n_bodies(); ++i) data.X_PC[i] = joint_placement(model.joints[i], q + model.joints[i].q_index);
+  forward_kinematics(model, data, q);
+  motion_subspaces(model, data);
+  body_inertias(model, data);
+  composite_inertias(model, data);
   detail::crba_sweep(model, data, M);
 }
 

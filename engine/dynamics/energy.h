@@ -29,7 +29,13 @@ Vec3<S> mass_moment(const Model& model, const Data<S>& data) {
 template <class S>
 S kinetic_energy(const Model& model, const Data<S>& data, const S* v) {
   S twice(0);
-  for (int i = 1; i < model.n_bodies(); ++i) twice += dot(data.V[i], model.inertias[i] * data.V[i]);
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    // In the body's frame, where its inertia is given.
+    const Mat3<S>& R = data.X_WB[i].R;
+    const Motion<S>& V = data.V[i];
+    const Motion<S> V_B{transpose_times(R, V.angular), transpose_times(R, cross_add(V.angular, data.p_OB[i], V.linear))};
+    twice += dot(V_B, model.inertias[i] * V_B);
+  }
   for (int k = 0; k < model.n_v; ++k) twice += S(model.armature[k]) * v[k] * v[k];
   return S(0.5) * twice;
 }

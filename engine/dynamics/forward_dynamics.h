@@ -1,24 +1,31 @@
 // Forward dynamics of any model, a = M(q)^-1 (tau - h(q, v) + sum J^T F_ext): by aba where every joint moves by itself, and
-// where some mimic another by crba, rnea and a Cholesky factorisation of the mass matrix that they share. Cost O(n), or
-// O(n depth + n_v^3) with mimic joints.
+// where some mimic another by crba, rnea and the sparse factor of the mass matrix that they share. Cost O(n), or
+// O(n depth^2) with mimic joints.
 #pragma once
 
 #include "dynamics/aba.h"
-#include "dynamics/crba.h"
-#include "dynamics/rnea.h"
+#include "dynamics/mass_factor.h"
 
 namespace robosim {
 
 // As aba.
 template <class S>
-void forward_dynamics(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a,
-                      const Force<S>* external = nullptr) {
-  if (!model.has_mimic) return aba(model, data, q, v, tau, a, external);
-  nonlinear_effects(model, data, q, v, data.h.data(), external);
-  detail::crba_sweep(model, data, data.M.data());
-  for (int k = 0; k < model.n_v; ++k) a[k] = tau[k] - data.h[k];
-  cholesky_factor(data.M.data(), model.n_v);
-  cholesky_solve(data.M.data(), model.n_v, a);
+void forward_dynamics(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a, Wrenches<S> wrenches = {}) {
+  if (!model.has_mimic) return aba(model, data, q, v, tau, a, wrenches);
+  crba(model, data, q, data.M.data());
+  detail::rnea_sweep<true, false, true>(model, data, v, static_cast<const S*>(nullptr), data.bias.data(), wrenches);
+  for (int k = 0; k < model.n_v; ++k) a[k] = tau[k] - data.bias[k];
+  mass_factor(model, data.M.data(), data.L.data());
+  mass_solve(model, data.L.data(), a, 1);
+}
+
+// M^-1 (n_v x n_v) from the factor of M.
+template <class S>
+void mass_inverse(const Model& model, const S* L, S* inverse) {
+  const int n = model.n_v;
+  for (int k = 0; k < n * n; ++k) inverse[k] = S(0);
+  for (int k = 0; k < n; ++k) inverse[k * n + k] = S(1);
+  mass_solve(model, L, inverse, n);
 }
 
 }  // namespace robosim

@@ -1,9 +1,9 @@
 // Forward kinematics: poses, velocities and accelerations of every body from q, v and a, root to leaves.
 //
 //   X_WB(i) = X_WB(parent) X_PC(q)
-//   V_i = X_PC^-1 V_parent + S v
-//   A_i = X_PC^-1 A_parent + S a + V_i x S v     (S is constant in the child frame)
-// Featherstone, "Rigid Body Dynamics Algorithms" (2008), eqs. 5.7 and 5.8. V and A in body frames. Cost O(n).
+//   V_i = V_parent + J_i v_i                              in frame G (data.h), J_i the joint's columns there
+//   A_i = A_parent + J_i a_i + V_parent x J_i v_i         (J_i moves with the body, and J_i v_i x J_i v_i = 0)
+// Featherstone, "Rigid Body Dynamics Algorithms" (2008), eqs. 5.7 and 5.8. Cost O(n).
 #pragma once
 
 #include "model/data.h"
@@ -11,40 +11,82 @@
 
 namespace robosim {
 
-// q: n_q entries. Fills data.X_PC and data.X_WB.
+// q: n_q entries. Fills data.X_WB.
 template <class S>
 void forward_kinematics(const Model& model, Data<S>& data, const S* q) {
   const int n = model.n_bodies();
   for (int i = 1; i < n; ++i) {
     const Joint& joint = model.joints[i];
-    data.X_PC[i] = joint_placement(joint, q + joint.q_index);
-    data.X_WB[i] = data.X_WB[joint.parent] * data.X_PC[i];
+    const SE3<S> X_PC = joint_placement(joint, q + joint.q_index);
+    data.X_WB[i] = joint.parent > 0 ? data.X_WB[joint.parent] * X_PC : X_PC;
   }
 }
 
-// v: n_v entries; after forward_kinematics(q). Fills data.V.
+namespace detail {
+
+// A joint's column, given in the body's frame, in G.
+template <class S>
+ROBOSIM_INLINE Motion<S> in_ground(const Mat3<S>& R, const Vec3<S>& p, const AngularMotion<S>& column) {
+  const Vec3<S> w = R * column.angular;
+  return {w, cross(p, w)};
+}
+template <class S>
+ROBOSIM_INLINE Motion<S> in_ground(const Mat3<S>& R, const Vec3<S>&, const LinearMotion<S>& column) {
+  return {Vec3<S>(), R * column.linear};
+}
+template <class S>
+ROBOSIM_INLINE Motion<S> in_ground(const Mat3<S>& R, const Vec3<S>& p, const Motion<S>& column) {
+  const Vec3<S> w = R * column.angular;
+  return {w, times_add(R, column.linear, cross(p, w))};
+}
+
+}  // namespace detail
+
+// After forward_kinematics. Fills data.p_OB and J.
+template <class S>
+void motion_subspaces(const Model& model, Data<S>& data) {
+  const int n = model.n_bodies();
+  for (int i = 1; i < n; ++i) {
+    const Joint& joint = model.joints[i];
+    const SE3<S>& X_WB = data.X_WB[i];
+    data.p_OB[i] = X_WB.p - data.X_WB[1].p;
+    visit_joint(joint.type, [&]<class J>(J) {
+      for (int k = 0; k < J::n_v; ++k)
+        data.J[joint.column + k] = detail::in_ground(X_WB.R, data.p_OB[i], J::template column<S>(joint, k));
+    });
+    if (joint.mimic) data.J[joint.column] = S(joint.ratio) * data.J[joint.column];
+  }
+}
+
+// J_i x: the motion of joint i's body relative to its parent, for x = v or a; `x` points to the joint's own entries.
+template <class S>
+ROBOSIM_INLINE Motion<S> joint_motion(const Data<S>& data, const Joint& joint, const S* x) {
+  return visit_joint(joint.type, [&]<class J>(J) {
+    Motion<S> sum = x[0] * data.J[joint.column];
+    for (int k = 1; k < J::n_v; ++k) sum = mul_add(x[k], data.J[joint.column + k], sum);
+    return sum;
+  });
+}
+
+// v: n_v entries; after motion_subspaces. Fills data.V.
 template <class S>
 void forward_velocities(const Model& model, Data<S>& data, const S* v) {
   const int n = model.n_bodies();
   for (int i = 1; i < n; ++i) {
     const Joint& joint = model.joints[i];
-    visit_joint(joint.type, [&]<class J>(J) {
-      data.V[i] = inverse_times(data.X_PC[i], data.V[joint.parent]) + joint_velocity<J>(joint, v + joint.v_index);
-    });
+    data.V[i] = data.V[joint.parent] + joint_motion(data, joint, v + joint.v_index);
   }
 }
 
-// v, a: n_v entries; after forward_velocities(v). Fills data.A, the spatial accelerations without gravity.
+// v, a: n_v entries; after motion_subspaces. Fills data.V and A.
 template <class S>
 void forward_accelerations(const Model& model, Data<S>& data, const S* v, const S* a) {
   const int n = model.n_bodies();
   for (int i = 1; i < n; ++i) {
     const Joint& joint = model.joints[i];
-    visit_joint(joint.type, [&]<class J>(J) {
-      const auto Sv = joint_velocity<J>(joint, v + joint.v_index);
-      data.A[i] = inverse_times(data.X_PC[i], data.A[joint.parent]) + joint_velocity<J>(joint, a + joint.v_index) +
-                  cross(data.V[i], Sv);
-    });
+    const Motion<S> Jv = joint_motion(data, joint, v + joint.v_index), &V = data.V[joint.parent];
+    data.A[i] = data.A[joint.parent] + joint_motion(data, joint, a + joint.v_index) + cross(V, Jv);
+    data.V[i] = V + Jv;
   }
 }
 
@@ -56,13 +98,28 @@ SE3<S> frame_placement(const Model&, const Data<S>& data, const Frame& frame) {
 
 enum class Axes : bool { world, local };
 
+// Calls f(l) for every column l on the way from the root to body i, its own joint's included.
+template <class F>
+ROBOSIM_INLINE void for_each_on_path(const Model& model, int i, F&& f) {
+  for (int r = model.run_begin[i]; r < model.run_begin[i + 1]; ++r) {
+    const Model::Run run = model.runs[r];
+    for (int l = run.first; l < run.first + run.count; ++l) f(l);
+  }
+}
+
 namespace detail {
 
+// From O to the frame's origin, world axes.
 template <class S>
-Motion<S> with_axes(const Data<S>& data, const Frame& frame, Axes axes, const Motion<S>& V_F) {
-  if (axes == Axes::local) return V_F;
+Vec3<S> frame_offset(const Data<S>& data, const Frame& frame) {
+  return times_add(data.X_WB[frame.body].R, Vec3<S>(frame.X_BF.p), data.p_OB[frame.body]);
+}
+
+template <class S>
+Motion<S> with_axes(const Data<S>& data, const Frame& frame, Axes axes, const Motion<S>& V_W) {
+  if (axes == Axes::world) return V_W;
   const Mat3<S> R = data.X_WB[frame.body].R * Mat3<S>(frame.X_BF.R);
-  return {R * V_F.angular, R * V_F.linear};
+  return {transpose_times(R, V_W.angular), transpose_times(R, V_W.linear)};
 }
 
 }  // namespace detail
@@ -70,21 +127,22 @@ Motion<S> with_axes(const Data<S>& data, const Frame& frame, Axes axes, const Mo
 // Angular velocity of the frame and velocity of its origin, after forward_velocities.
 template <class S>
 Motion<S> frame_velocity(const Model&, const Data<S>& data, const Frame& frame, Axes axes) {
-  return detail::with_axes(data, frame, axes, inverse_times(SE3<S>(frame.X_BF), data.V[frame.body]));
+  const Motion<S>& V = data.V[frame.body];
+  return detail::with_axes(data, frame, axes, Motion<S>{V.angular, cross_add(V.angular, detail::frame_offset(data, frame), V.linear)});
 }
 
 // Angular acceleration of the frame and acceleration of its origin as an accelerometer without gravity would see it
 // (d^2 p / dt^2, not the spatial acceleration), after forward_accelerations.
 template <class S>
 Motion<S> frame_acceleration(const Model&, const Data<S>& data, const Frame& frame, Axes axes) {
-  const SE3<S> X_BF(frame.X_BF);
-  const Motion<S> V = inverse_times(X_BF, data.V[frame.body]);
-  Motion<S> A = inverse_times(X_BF, data.A[frame.body]);
-  A.linear += cross(V.angular, V.linear);
-  return detail::with_axes(data, frame, axes, A);
+  const Motion<S>&V = data.V[frame.body], &A = data.A[frame.body];
+  const Vec3<S> p = detail::frame_offset(data, frame), v = cross_add(V.angular, p, V.linear);
+  const Vec3<S> a = cross_add(V.angular, v, cross_add(A.angular, p, A.linear));
+  return detail::with_axes(data, frame, axes, Motion<S>{A.angular, a});
 }
 
 extern template void forward_kinematics(const Model&, Data<double>&, const double*);
+extern template void motion_subspaces(const Model&, Data<double>&);
 extern template void forward_velocities(const Model&, Data<double>&, const double*);
 extern template void forward_accelerations(const Model&, Data<double>&, const double*, const double*);
 

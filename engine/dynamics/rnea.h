@@ -1,68 +1,95 @@
 // Recursive Newton-Euler: the joint forces that make a motion, tau = M(q) a + h(q, v) - sum J^T F_ext.
 //
-// Outward: V, and A with the world accelerating by -g, which stands for gravity. Inward: F = I A + V x (I V) - F_ext plus
-// what the children pass on; tau = S^T F + armature a. Luh, Walker and Paul (1980) in the form of Featherstone, "Rigid Body
-// Dynamics Algorithms" (2008), table 5.1. Body frames throughout. Damping and dry friction are not in M and h: see
-// passive_forces. Cost O(n).
+// Outward: V and A. Each body needs F = I (A - g) + V x (I V) - F_ext; inward these add up, tau = J^T F + armature a. Luh,
+// Walker and Paul (1980) in the form of Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 5.1, here in the common
+// frame G (data.h). Damping, dry friction and springs are not in M and h: see joint_forces.h. Cost O(n).
 #pragma once
 
-#include "model/data.h"
-#include "model/joints.h"
+#include "dynamics/applied_wrench.h"
 
 namespace robosim {
 
 namespace detail {
 
-// One sweep for rnea and its special cases; a null v or a stands for zero and costs nothing.
-template <bool with_v, bool with_a, class S>
-void rnea_sweep(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* tau, const Force<S>* external) {
+// What a body needs to move with V and A - g. About the centre of mass c, in the body's axes for the gyroscopic part:
+//   f = m (a + alpha x c + w x (v + w x c)),  n = R (I alpha + w x I w) + c x f
+template <bool with_v, class S>
+ROBOSIM_INLINE Force<S> newton_euler(const Inertia& inertia, const Mat3<S>& R, const Vec3<S>& p_OB, const Motion<S>& V,
+                                     const Motion<S>& A) {
+  const Mat3<S> I(inertia.I_com);
+  const Vec3<S> c = times_add(R, Vec3<S>(inertia.com), p_OB);
+  Vec3<S> a = cross_add(A.angular, c, A.linear);
+  Vec3<S> n = I * transpose_times(R, A.angular);
+  if constexpr (with_v) {
+    a = cross_add(V.angular, cross_add(V.angular, c, V.linear), a);
+    const Vec3<S> w = transpose_times(R, V.angular);
+    n = cross_add(w, I * w, n);
+  }
+  const Vec3<S> f = S(inertia.mass) * a;
+  return {times_add(R, n, cross(c, f)), f};
+}
+
+// Adds what the subtrees need up to the root, and takes out each joint's part: tau = J^T F.
+template <class S>
+void gather_joint_forces(const Model& model, Data<S>& data, S* tau) {
+  for (int i = model.n_bodies() - 1; i > 0; --i) {
+    const Joint& joint = model.joints[i];
+    visit_joint(joint.type, [&]<class J>(J) {
+      for (int k = 0; k < J::n_v; ++k) tau[joint.v_index + k] += dot(data.J[joint.column + k], data.F[i]);
+    });
+    if (joint.parent > 0) data.F[joint.parent] += data.F[i];
+  }
+}
+
+// One sweep for rnea and its special cases; a null v or a stands for zero and costs nothing. After motion_subspaces.
+template <bool with_v, bool with_a, bool with_gravity, class S>
+void rnea_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* tau, Wrenches<S> wrenches) {
   const int n = model.n_bodies();
-  data.A_g[0] = {Vec3<S>(), -Vec3<S>(model.gravity)};
+  const Vec3<S> g(model.gravity);
+  if (!wrenches.empty()) sum_wrenches(model, data, wrenches);
   for (int i = 1; i < n; ++i) {
     const Joint& joint = model.joints[i];
-    data.X_PC[i] = joint_placement(joint, q + joint.q_index);
-    Motion<S> A = inverse_times(data.X_PC[i], data.A_g[joint.parent]);
-    visit_joint(joint.type, [&]<class J>(J) {
-      if constexpr (with_v) {
-        const auto Sv = joint_velocity<J>(joint, v + joint.v_index);
-        data.V[i] = inverse_times(data.X_PC[i], data.V[joint.parent]) + Sv;
-        A += cross(data.V[i], Sv);
-      }
-      if constexpr (with_a) A = A + joint_velocity<J>(joint, a + joint.v_index);
-    });
-    data.A_g[i] = A;
-    data.F[i] = model.inertias[i] * A;
-    if constexpr (with_v) data.F[i] += cross(data.V[i], model.inertias[i] * data.V[i]);
-    if (external) data.F[i] -= external[i];
+    Motion<S> A = data.A[joint.parent];
+    if constexpr (with_v) {
+      const Motion<S> Jv = joint_motion(data, joint, v + joint.v_index), &V = data.V[joint.parent];
+      if (joint.parent > 0) A += cross(V, Jv);
+      data.V[i] = V + Jv;
+    }
+    if constexpr (with_a) A += joint_motion(data, joint, a + joint.v_index);
+    data.A[i] = A;
+    if constexpr (with_gravity) A.linear -= g;
+    data.F[i] = newton_euler<with_v>(model.inertias[i], data.X_WB[i].R, data.p_OB[i], data.V[i], A);
+    if (!wrenches.empty()) data.F[i] -= data.external[i];
   }
   for (int k = 0; k < model.n_v; ++k) tau[k] = with_a ? S(model.armature[k]) * a[k] : S(0);
-  for (int i = n - 1; i > 0; --i) {
-    const Joint& joint = model.joints[i];
-    visit_joint(joint.type, [&]<class J>(J) { add_joint_force<J>(joint, data.F[i], tau + joint.v_index); });
-    if (joint.parent > 0) data.F[joint.parent] += data.X_PC[i] * data.F[i];
-  }
+  gather_joint_forces(model, data, tau);
 }
 
 }  // namespace detail
 
-// q: n_q, v and a: n_v entries; external: per body a force on it in its own frame, or null. Fills tau (n_v), which must not
-// be a, and data.X_PC, V, A_g, F.
+// q: n_q, v and a: n_v entries. Fills tau (n_v), which must be none of them, and data.X_WB, J, V, A, F.
 template <class S>
-void rnea(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* tau, const Force<S>* external = nullptr) {
-  detail::rnea_sweep<true, true>(model, data, q, v, a, tau, external);
+void rnea(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* tau, Wrenches<S> wrenches = {}) {
+  forward_kinematics(model, data, q);
+  motion_subspaces(model, data);
+  detail::rnea_sweep<true, true, true>(model, data, v, a, tau, wrenches);
 }
 
 // h(q, v): Coriolis, centrifugal and gravity forces.
 template <class S>
-void nonlinear_effects(const Model& model, Data<S>& data, const S* q, const S* v, S* h, const Force<S>* external = nullptr) {
-  detail::rnea_sweep<true, false>(model, data, q, v, static_cast<const S*>(nullptr), h, external);
+void nonlinear_effects(const Model& model, Data<S>& data, const S* q, const S* v, S* h, Wrenches<S> wrenches = {}) {
+  forward_kinematics(model, data, q);
+  motion_subspaces(model, data);
+  detail::rnea_sweep<true, false, true>(model, data, v, static_cast<const S*>(nullptr), h, wrenches);
 }
 
 // g(q) = h(q, 0): what holds the mechanism still.
 template <class S>
 void gravity_forces(const Model& model, Data<S>& data, const S* q, S* g) {
   const S* none = nullptr;
-  detail::rnea_sweep<false, false>(model, data, q, none, none, g, static_cast<const Force<S>*>(nullptr));
+  forward_kinematics(model, data, q);
+  motion_subspaces(model, data);
+  detail::rnea_sweep<false, false, true>(model, data, none, none, g, Wrenches<S>());
 }
 
 // What the joints' viscous and dry friction exert: -damping v - friction sign(v). Adds nothing at rest.
@@ -74,18 +101,8 @@ void passive_forces(const Model& model, const S* v, S* tau) {
   }
 }
 
-// Adds to external[body] the force F on a frame, given at the frame's origin in world axes; after forward_kinematics.
-template <class S>
-void add_frame_force(const Data<S>& data, const Frame& frame, const Force<S>& F, Force<S>* external) {
-  const SE3<S>& X_WB = data.X_WB[frame.body];
-  // In the axes of B, still at the origin of F.
-  const Force<S> F_B{transpose_times(X_WB.R, F.angular), transpose_times(X_WB.R, F.linear)};
-  const Vec3<S> p_BF(frame.X_BF.p);
-  external[frame.body] += Force<S>{F_B.angular + cross(p_BF, F_B.linear), F_B.linear};
-}
-
-extern template void rnea(const Model&, Data<double>&, const double*, const double*, const double*, double*, const Force<double>*);
-extern template void nonlinear_effects(const Model&, Data<double>&, const double*, const double*, double*, const Force<double>*);
+extern template void rnea(const Model&, Data<double>&, const double*, const double*, const double*, double*, Wrenches<double>);
+extern template void nonlinear_effects(const Model&, Data<double>&, const double*, const double*, double*, Wrenches<double>);
 extern template void gravity_forces(const Model&, Data<double>&, const double*, double*);
 
 }  // namespace robosim

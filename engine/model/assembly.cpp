@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "model/joint_layout.h"
+#include "model/structure.h"
 
 namespace robosim {
 
@@ -48,6 +49,7 @@ Model ModelAssembly::run() {
   find_root();
   walk_tree();
   number_coordinates();
+  number_columns(model_);
   find_massless();
   place_colliders();
   select_collision_pairs();
@@ -148,6 +150,7 @@ int ModelAssembly::open_body(const JointSpec& spec, int parent_body, const SE3d&
   joint.X_PJ = X_BP * spec.X_PJ;
   joint.axis = spec.axis;
   joint.continuous = spec.kind == "continuous";
+  joint.prepare();
   model_.joints.push_back(joint);
   model_.inertias.emplace_back();
   spec_of_.push_back(&spec);

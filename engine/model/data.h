@@ -1,7 +1,9 @@
 // Data<S>: the workspace of the algorithms over one Model, grouped by stage. Nothing in it is state: each algorithm fills
 // what it names and reads only that and what its comment asks for. All memory is taken here, so that no algorithm allocates.
 //
-// Entries are per body unless said otherwise; entry 0 is the world. Spatial vectors are in the body's own frame.
+// Spatial vectors are in frame G: world axes, origin O at body 1's origin, so that their size and precision do not depend on
+// where in the world a mobile robot stands. In one common frame what a subtree feels and has is a plain sum over its bodies.
+// Entries are per body unless said otherwise; entry 0 is the world.
 #pragma once
 
 #include <vector>
@@ -13,43 +15,56 @@ namespace robosim {
 
 template <class S>
 struct Data {
-  // Position stage, computed by forward_kinematics (X_PC also by rnea, crba and aba).
-  std::vector<SE3<S>> X_PC;  // child body in parent body
-  std::vector<SE3<S>> X_WB;  // body in world
+  // Position stage.
+  std::vector<SE3<S>> X_WB;     // body in world; computed by forward_kinematics
+  std::vector<Vec3<S>> p_OB;    // from O to the body's origin, world axes [m]; computed by motion_subspaces
+  std::vector<Motion<S>> J;     // per column: motion of the joint's body at unit velocity; computed by motion_subspaces
+  std::vector<CompositeInertia<S>> I;  // of the body; computed by body_inertias
 
-  // Velocity stage, computed by forward_kinematics with v, rnea and aba.
-  std::vector<Motion<S>> V;  // velocity [rad/s, m/s]
-
-  // Acceleration stage.
-  std::vector<Motion<S>> A;    // spatial acceleration [rad/s^2, m/s^2], computed by forward_kinematics with a
-  std::vector<Motion<S>> A_g;  // the same minus gravity, as if the world fell upwards; computed by rnea and aba
+  // Velocity and acceleration stage, computed by forward_velocities, forward_accelerations, rnea and what builds on them.
+  std::vector<Motion<S>> V;  // spatial velocity [rad/s, m/s]
+  std::vector<Motion<S>> A;  // spatial acceleration, without gravity [rad/s^2, m/s^2]
 
   // Inverse dynamics, computed by rnea.
-  std::vector<Force<S>> F;  // through the joint, from parent on body [N m, N]
+  std::vector<Force<S>> F;         // on the body and everything behind it, through its joint [N m, N]
+  std::vector<Force<S>> external;  // applied wrenches, summed per body
 
-  // Mass matrix, computed by crba.
+  // Subtrees, computed by composite_inertias (crba, rnea_derivatives).
   std::vector<CompositeInertia<S>> I_c;  // of the body and everything behind it
 
-  // Forward dynamics, computed by aba.
+  // Articulated bodies, computed by articulated_factor and articulated_solve.
   std::vector<ArticulatedInertia<S>> I_A;  // of the body with all joints behind it free
-  std::vector<Force<S>> p_A;               // force that keeps it from accelerating
-  std::vector<Motion<S>> c;                // velocity-product acceleration
-  std::vector<Force<S>> U;                 // per v: I_A S
-  std::vector<Force<S>> UD;                // per v: U D^-1
-  std::vector<S> Du;                       // per v: D^-1 (tau - S^T p_A)
+  std::vector<Force<S>> p_A;               // bias force of the same
+  std::vector<Motion<S>> dA;               // acceleration beyond the velocity products
+  std::vector<Force<S>> U, UD;             // per column: I_A J, and that times D^-1
+  std::vector<S> D;                        // per joint, at 6 * column: Cholesky factor of J^T I_A J + armature, or its inverse
+  std::vector<S> Du;                       // per column: D^-1 (tau - J^T p_A)
 
-  // Forward dynamics of models with mimic joints, computed by forward_dynamics.
-  std::vector<S> M;  // n_v x n_v, row by row, the mass matrix and then its factor
-  std::vector<S> h;  // per v, nonlinear effects
+  // Mass matrix and its factor L^T D L, computed by crba and mass_factor.
+  std::vector<S> M, L;  // n_v x n_v, row by row; of L the strictly lower triangle, the diagonal holds 1 / D
 
-  // Forces on bodies that callers of rnea and aba may use to pass external ones; never touched otherwise.
-  std::vector<Force<S>> external;
+  // Derivatives, computed by rnea_derivatives. Per column:
+  std::vector<Motion<S>> J_dot;     // V_parent x J, how the column moves with the parent
+  std::vector<Motion<S>> J_ddot;    // A_parent x J + V_parent x J_dot
+  std::vector<Motion<S>> J_sum;     // J_dot + V x J
+  // and of the body and everything behind it:
+  std::vector<Sym3<S>> K_c;         // symmetric part of 2 B
+  std::vector<Force<S>> h_c;        // momentum [kg m^2/s, kg m/s]
+  std::vector<Force<S>> E_c;        // applied wrenches
+  std::vector<Mat3<S>> Y_c;         // sum p f^T - (p . f) 1 of the applied wrenches
+
+  // Vectors and matrices for intermediate results, of n_v and n_v x n_v entries.
+  std::vector<S> bias, a, matrix_a, matrix_b;
 
   explicit Data(const Model& model) {
     const std::size_t n = static_cast<std::size_t>(model.n_bodies()), n_v = static_cast<std::size_t>(model.n_v);
-    X_PC.resize(n), X_WB.resize(n), V.resize(n), A.resize(n), A_g.resize(n), F.resize(n), I_c.resize(n);
-    I_A.resize(n), p_A.resize(n), c.resize(n), U.resize(n_v), UD.resize(n_v), Du.resize(n_v);
-    M.resize(model.has_mimic ? n_v * n_v : 0), h.resize(n_v), external.resize(n);
+    const std::size_t n_c = static_cast<std::size_t>(model.n_columns());
+    X_WB.resize(n), p_OB.resize(n), J.resize(n_c), I.resize(n);
+    V.resize(n), A.resize(n), F.resize(n), external.resize(n), I_c.resize(n);
+    I_A.resize(n), p_A.resize(n), dA.resize(n), U.resize(n_c), UD.resize(n_c), D.resize(6 * n_c), Du.resize(n_c);
+    M.resize(n_v * n_v), L.resize(n_v * n_v);
+    J_dot.resize(n_c), J_ddot.resize(n_c), J_sum.resize(n_c), K_c.resize(n), h_c.resize(n), E_c.resize(n), Y_c.resize(n);
+    bias.resize(n_v), a.resize(n_v), matrix_a.resize(n_v * n_v), matrix_b.resize(n_v * n_v);
   }
 };
 

@@ -4,9 +4,10 @@
 // (model.h), to joint_types and to visit_joint here. In detail, for the joint's own q and v:
 //   name                                  as descriptions and ModelBuilder call it
 //   n_q, n_v, q_names, v_names, angular   how many numbers, their names, which v are angular (bit k)
-//   placement(axis, q)                    X_JC, child frame in joint frame
-//   column(axis, k)                       k-th column of the motion subspace: the velocity of the child at v[k] = 1, in the
+//   placement(joint, q)                   X_JC, child frame in joint frame
+//   column(joint, k)                      k-th column of the motion subspace: the velocity of the child at v[k] = 1, in the
 //                                         child frame, where it must be constant
+//   placement_in_parent(joint, q)         optional: X_PC, where that is cheaper than X_PJ times the placement
 //   integrate, difference                 along a body-side velocity over unit time, and back
 //   sample(u, lower, upper, q)            a random q from n_q numbers uniform in [0, 1)
 // All of the builder, kinematics, dynamics and their test battery are written once over these two lists.
@@ -40,34 +41,19 @@ decltype(auto) visit_joint(JointType type, F&& f) {
 
 // X_PC(q) = X_PJ * X_J(q), q being the joint's own entries (a mimic joint's: its source's).
 template <class S>
-SE3<S> joint_placement(const Joint& joint, const S* q) {
+ROBOSIM_INLINE SE3<S> joint_placement(const Joint& joint, const S* q) {
   return visit_joint(joint.type, [&]<class J>(J) {
+    const auto placed = [&](const S* own) {
+      if constexpr (requires { J::placement_in_parent(joint, own); }) return J::placement_in_parent(joint, own);
+      else return SE3<S>(joint.X_PJ) * J::placement(joint, own);
+    };
     if constexpr (J::n_q == 1) {
-      const S own = S(joint.ratio) * q[0] + S(joint.offset);
-      return SE3<S>(joint.X_PJ) * J::placement(joint.axis, &own);
+      const S own = mul_add(S(joint.ratio), q[0], S(joint.offset));
+      return placed(&own);
     } else {
-      return SE3<S>(joint.X_PJ) * J::placement(joint.axis, q);
+      return placed(q);
     }
   });
-}
-
-// S v of joint type J: the child's velocity relative to the parent, in the child frame. `v` holds the joint's own entries; a
-// mimic joint's subspace is its type's times the ratio.
-template <class J, class S>
-auto joint_velocity(const Joint& joint, const S* v) {
-  if constexpr (J::n_v == 1) {
-    return (S(joint.ratio) * v[0]) * J::template column<S>(joint.axis, 0);
-  } else {
-    Motion<S> sum = v[0] * J::template column<S>(joint.axis, 0);
-    for (int k = 1; k < J::n_v; ++k) sum += v[k] * J::template column<S>(joint.axis, k);
-    return sum;
-  }
-}
-
-// tau += S^T F: the joint's generalised forces, for a force on the child in the child frame.
-template <class J, class S>
-void add_joint_force(const Joint& joint, const Force<S>& F, S* tau) {
-  for (int k = 0; k < J::n_v; ++k) tau[k] += S(joint.ratio) * dot(J::template column<S>(joint.axis, k), F);
 }
 
 }  // namespace robosim

@@ -5,36 +5,16 @@
 // keeps its name as a Frame of the body that carries it.
 #pragma once
 
-#include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "geometry/shape.h"
+#include "model/joint.h"
 #include "spatial/inertia.h"
-#include "spatial/se3.h"
 
 namespace robosim {
-
-enum class JointType : std::uint8_t { revolute, prismatic, planar, floating };
-
-// Joint i carries body i. Its placement: X_PC(q) = X_PJ * X_J(q), with P the parent body's frame, J the joint frame fixed in P, C
-// the child body's frame, equal to J at q = 0.
-struct Joint {
-  std::string name;
-  JointType type = JointType::revolute;
-  int parent = 0;            // body index of P
-  SE3d X_PJ;
-  Vec3d axis{0, 0, 1};       // unit, in J: of rotation or translation; of a planar joint the plane's normal
-  int q_index = 0, n_q = 0;  // this joint's part of q
-  int v_index = 0, n_v = 0;  // and of v
-  bool continuous = false;   // a revolute joint without limits, on which angles 2 pi apart are the same pose
-  // A mimic joint has no q of its own: q_index and v_index are the source's, and its position is ratio * q + offset. The
-  // source is the joint that moves by itself, also where the description chains mimics.
-  bool mimic = false;
-  double ratio = 1, offset = 0;
-};
 
 struct Frame {
   std::string name;  // the link's name
@@ -80,6 +60,19 @@ struct Model {
   std::vector<int> massless;     // joints that move no mass and no armature: the mass matrix is singular
   bool has_mimic = false;
   Vec3d gravity{0, 0, -9.80665};                    // in W [m/s^2]
+
+  // Structure, computed by number_columns (structure.h).
+  std::vector<int> column_v;  // per column its v
+  // A run of neighbouring columns on the way from the root to a joint.
+  struct Run {
+    int first = 0, count = 0;
+  };
+  std::vector<Run> runs;       // of all joints, root to leaf, their own columns last
+  std::vector<int> run_begin;  // those of joint i go from run_begin[i] to run_begin[i + 1]; the world (0) has none
+  // Per v the smaller v that the factor of the mass matrix couples it with, descending; from row_begin[v] to row_begin[v + 1].
+  std::vector<int> rows, row_begin;
+
+  int n_columns() const { return static_cast<int>(column_v.size()); }
 
   int n_bodies() const { return static_cast<int>(joints.size()); }
 };

@@ -82,6 +82,7 @@ void IkResidual::evaluate(const double* q) {
 }
 
 void IkResidual::differentiate() {
+  motion_subspaces(model_, data_);
   frame_jacobian(model_, data_, frame_, Axes::local, J_full_.data());
   const auto full = [&](int row, int dof) { return J_full_[static_cast<std::size_t>(row * model_.n_v + dof)]; };
   for (std::size_t j = 0; j < columns_.size(); ++j) {

@@ -22,7 +22,7 @@ struct RotationSeries {
     using std::cos;
     using std::sin;
     using std::sqrt;
-    const bool small = s < S(0.25);
+    const auto small = s < S(0.25);
     const S t = select(small, S(1), s);  // the closed forms must stay finite where they are not chosen
     const S angle = sqrt(t), half = sin(S(0.5) * angle);
     const S a = sin(angle) / angle, b = S(2) * half * half / t;
@@ -39,7 +39,7 @@ struct RotationSeries {
  private:
   static S series(const S& s, const double (&c)[7]) {
     S sum(c[6]);
-    for (int i = 5; i >= 0; --i) sum = sum * s + S(c[i]);
+    for (int i = 5; i >= 0; --i) sum = mul_add(sum, s, S(c[i]));
     return sum;
   }
 };
@@ -82,7 +82,7 @@ Vec3<S> log_quaternion(const Quaternion<S>& a) {
   using std::sqrt;
   const S sign = select(a.w < S(0), S(-1), S(1));  // q and -q are one rotation
   const S w = sign * a.w, nn = dot(a.vec, a.vec);
-  const bool small = nn < S(1e-4);
+  const auto small = nn < S(1e-4);
   const S n = sqrt(select(small, S(1), nn));
   const S tt = nn / select(small, w * w, S(1));
   const S series = (S(2) - tt * (S(2. / 3) - tt * (S(2. / 5) - tt * (S(2. / 7) - tt * S(2. / 9))))) / select(small, w, S(1));

@@ -53,10 +53,15 @@ template <class S>
 ROBOSIM_INLINE Vec3<S> operator*(const Mat3<S>& a, const Vec3<S>& b) {
   return {dot(a.row[0], b), dot(a.row[1], b), dot(a.row[2], b)};
 }
+// a b + c.
+template <class S>
+ROBOSIM_INLINE Vec3<S> times_add(const Mat3<S>& a, const Vec3<S>& b, const Vec3<S>& c) {
+  return {dot_add(a.row[0], b, c.x), dot_add(a.row[1], b, c.y), dot_add(a.row[2], b, c.z)};
+}
 // a^T b without forming the transpose.
 template <class S>
 ROBOSIM_INLINE Vec3<S> transpose_times(const Mat3<S>& a, const Vec3<S>& b) {
-  return b.x * a.row[0] + b.y * a.row[1] + b.z * a.row[2];
+  return mul_add(b.z, a.row[2], mul_add(b.y, a.row[1], b.x * a.row[0]));
 }
 template <class S>
 ROBOSIM_INLINE Mat3<S> operator*(const Mat3<S>& a, const Mat3<S>& b) {

@@ -79,10 +79,20 @@ ROBOSIM_INLINE Force<S> operator*(const S& s, const Force<S>& a) {
   return {s * a.angular, s * a.linear};
 }
 
+// s a + b, and b - s a.
+template <class S>
+ROBOSIM_INLINE Motion<S> mul_add(const S& s, const Motion<S>& a, const Motion<S>& b) {
+  return {mul_add(s, a.angular, b.angular), mul_add(s, a.linear, b.linear)};
+}
+template <class S>
+ROBOSIM_INLINE Force<S> mul_add(const S& s, const Force<S>& a, const Force<S>& b) {
+  return {mul_add(s, a.angular, b.angular), mul_add(s, a.linear, b.linear)};
+}
+
 // Power, or the component of a force along a motion.
 template <class S>
 ROBOSIM_INLINE S dot(const Motion<S>& a, const Force<S>& f) {
-  return dot(a.angular, f.angular) + dot(a.linear, f.linear);
+  return dot_add(a.angular, f.angular, dot(a.linear, f.linear));
 }
 template <class S>
 ROBOSIM_INLINE S dot(const AngularMotion<S>& a, const Force<S>& f) {
@@ -95,7 +105,7 @@ ROBOSIM_INLINE S dot(const LinearMotion<S>& a, const Force<S>& f) {
 
 template <class S>
 ROBOSIM_INLINE Motion<S> cross(const Motion<S>& a, const Motion<S>& b) {
-  return {cross(a.angular, b.angular), cross(a.angular, b.linear) + cross(a.linear, b.angular)};
+  return {cross(a.angular, b.angular), cross_add(a.angular, b.linear, cross(a.linear, b.angular))};
 }
 template <class S>
 ROBOSIM_INLINE Motion<S> cross(const Motion<S>& a, const AngularMotion<S>& b) {
@@ -107,27 +117,27 @@ ROBOSIM_INLINE Motion<S> cross(const Motion<S>& a, const LinearMotion<S>& b) {
 }
 template <class S>
 ROBOSIM_INLINE Force<S> cross(const Motion<S>& a, const Force<S>& f) {
-  return {cross(a.angular, f.angular) + cross(a.linear, f.linear), cross(a.angular, f.linear)};
+  return {cross_add(a.angular, f.angular, cross(a.linear, f.linear)), cross(a.angular, f.linear)};
 }
 
 // The same motion seen from B, given in A: X_AB^-1 V_A.
 template <class S>
 ROBOSIM_INLINE Motion<S> inverse_times(const SE3<S>& X_AB, const Motion<S>& V_A) {
-  return {transpose_times(X_AB.R, V_A.angular), transpose_times(X_AB.R, V_A.linear + cross(V_A.angular, X_AB.p))};
+  return {transpose_times(X_AB.R, V_A.angular), transpose_times(X_AB.R, cross_add(V_A.angular, X_AB.p, V_A.linear))};
 }
 
 // The same motion seen from A, given in B.
 template <class S>
 ROBOSIM_INLINE Motion<S> operator*(const SE3<S>& X_AB, const Motion<S>& V_B) {
   const Vec3<S> w = X_AB.R * V_B.angular;
-  return {w, X_AB.R * V_B.linear + cross(X_AB.p, w)};
+  return {w, times_add(X_AB.R, V_B.linear, cross(X_AB.p, w))};
 }
 
 // The same force seen from A, given in B.
 template <class S>
 ROBOSIM_INLINE Force<S> operator*(const SE3<S>& X_AB, const Force<S>& F_B) {
   const Vec3<S> f = X_AB.R * F_B.linear;
-  return {X_AB.R * F_B.angular + cross(X_AB.p, f), f};
+  return {times_add(X_AB.R, F_B.angular, cross(X_AB.p, f)), f};
 }
 
 // The same force seen from B, given in A.

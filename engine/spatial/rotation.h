@@ -10,9 +10,9 @@ namespace robosim {
 // Rodrigues: R = c I + (1 - c) a a^T + s skew(a), for a unit axis a.
 template <class S>
 ROBOSIM_INLINE Mat3<S> axis_angle(const Vec3d& axis, const S& angle) {
-  using std::cos;
-  using std::sin;
-  const S c = cos(angle), s = sin(angle), t = S(1) - c;
+  S s, c;
+  sin_cos(angle, s, c);
+  const S t = S(1) - c;
   const Vec3<S> a(axis);
   const Vec3<S> ta = t * a, sa = s * a;
   return {{ta.x * a.x + c, ta.x * a.y - sa.z, ta.x * a.z + sa.y},

@@ -16,8 +16,8 @@ struct SE3 {
   template <class T>
   explicit SE3(const SE3<T>& o) : R(o.R), p(o.p) {}
 
-  ROBOSIM_INLINE Vec3<S> operator*(const Vec3<S>& p_B) const { return R * p_B + p; }
-  ROBOSIM_INLINE SE3 operator*(const SE3& X_BC) const { return {R * X_BC.R, R * X_BC.p + p}; }
+  ROBOSIM_INLINE Vec3<S> operator*(const Vec3<S>& p_B) const { return times_add(R, p_B, p); }
+  ROBOSIM_INLINE SE3 operator*(const SE3& X_BC) const { return {R * X_BC.R, times_add(R, X_BC.p, p)}; }
   SE3 inverse() const {
     const Mat3<S> Rt = transpose(R);
     return {Rt, -(Rt * p)};

@@ -17,8 +17,8 @@ namespace robosim {
 template <class S>
 ROBOSIM_INLINE Force<S> operator*(const Inertia& inertia, const Motion<S>& V) {
   const Vec3<S> c(inertia.com);
-  const Vec3<S> f = S(inertia.mass) * (V.linear + cross(V.angular, c));
-  return {Mat3<S>(inertia.I_com) * V.angular + cross(c, f), f};
+  const Vec3<S> f = S(inertia.mass) * cross_add(V.angular, c, V.linear);
+  return {times_add(Mat3<S>(inertia.I_com), V.angular, cross(c, f)), f};
 }
 
 // 2 (a.b) 1 - a b^T - b a^T.
@@ -58,7 +58,7 @@ ROBOSIM_INLINE CompositeInertia<S> operator*(const SE3<S>& X_AB, const Composite
 
 template <class S>
 ROBOSIM_INLINE Force<S> operator*(const CompositeInertia<S>& I, const Motion<S>& V) {
-  return {I.I_o * V.angular + cross(I.h, V.linear), I.mass * V.linear + cross(V.angular, I.h)};
+  return {cross_add(I.h, V.linear, I.I_o * V.angular), mul_add(I.mass, V.linear, cross(V.angular, I.h))};
 }
 template <class S>
 ROBOSIM_INLINE Force<S> operator*(const CompositeInertia<S>& I, const AngularMotion<S>& V) {
@@ -83,14 +83,17 @@ struct ArticulatedInertia {
     M = {rigid.mass, S(0), S(0), rigid.mass, S(0), rigid.mass};
   }
 
+  explicit ArticulatedInertia(const CompositeInertia<S>& rigid) : I(rigid.I_o), H(skew(rigid.h)) {
+    M = {rigid.mass, S(0), S(0), rigid.mass, S(0), rigid.mass};
+  }
+
   // Minus the outer product U W^T. Call once for each column of U and W = U D^-1: only their sum is symmetric.
   void subtract_outer(const Force<S>& U, const Force<S>& W) {
-    const Vec3<S> ua = -U.angular, ul = -U.linear;
-    I += upper_outer(ua, W.angular);
-    M += upper_outer(ul, W.linear);
-    H.row[0] += ua.x * W.linear;
-    H.row[1] += ua.y * W.linear;
-    H.row[2] += ua.z * W.linear;
+    subtract_upper_outer(U.angular, W.angular, I);
+    subtract_upper_outer(U.linear, W.linear, M);
+    H.row[0] = nmul_add(U.angular.x, W.linear, H.row[0]);
+    H.row[1] = nmul_add(U.angular.y, W.linear, H.row[1]);
+    H.row[2] = nmul_add(U.angular.z, W.linear, H.row[2]);
   }
 
   ArticulatedInertia& operator+=(const ArticulatedInertia& o) {

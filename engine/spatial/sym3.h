@@ -12,6 +12,8 @@ struct Sym3 {
   Sym3() = default;
   Sym3(const S& xx_, const S& xy_, const S& xz_, const S& yy_, const S& yz_, const S& zz_)
       : xx(xx_), xy(xy_), xz(xz_), yy(yy_), yz(yz_), zz(zz_) {}
+  template <class T>
+  explicit Sym3(const Sym3<T>& o) : xx(S(o.xx)), xy(S(o.xy)), xz(S(o.xz)), yy(S(o.yy)), yz(S(o.yz)), zz(S(o.zz)) {}
   // Of a matrix that is symmetric but for rounding.
   explicit Sym3(const Mat3<S>& m) : xx(m(0, 0)), xy(m(0, 1)), xz(m(0, 2)), yy(m(1, 1)), yz(m(1, 2)), zz(m(2, 2)) {}
 
@@ -27,13 +29,20 @@ struct Sym3 {
 
 template <class S>
 ROBOSIM_INLINE Vec3<S> operator*(const Sym3<S>& a, const Vec3<S>& b) {
-  return {a.xx * b.x + a.xy * b.y + a.xz * b.z, a.xy * b.x + a.yy * b.y + a.yz * b.z, a.xz * b.x + a.yz * b.y + a.zz * b.z};
+  return {dot(a.row0(), b), dot(a.row1(), b), dot(a.row2(), b)};
 }
 
 // The upper triangle of a b^T.
 template <class S>
 ROBOSIM_INLINE Sym3<S> upper_outer(const Vec3<S>& a, const Vec3<S>& b) {
   return {a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.y, a.y * b.z, a.z * b.z};
+}
+
+// A minus the upper triangle of a b^T.
+template <class S>
+ROBOSIM_INLINE void subtract_upper_outer(const Vec3<S>& a, const Vec3<S>& b, Sym3<S>& A) {
+  A.xx = nmul_add(a.x, b.x, A.xx), A.xy = nmul_add(a.x, b.y, A.xy), A.xz = nmul_add(a.x, b.z, A.xz);
+  A.yy = nmul_add(a.y, b.y, A.yy), A.yz = nmul_add(a.y, b.z, A.yz), A.zz = nmul_add(a.z, b.z, A.zz);
 }
 
 // R A R^T.

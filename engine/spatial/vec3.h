@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "base/inline.h"
+#include "base/scalar.h"
 
 namespace robosim {
 
@@ -53,11 +53,35 @@ ROBOSIM_INLINE Vec3<S> operator*(Vec3<S> a, const S& s) {
 }
 template <class S>
 ROBOSIM_INLINE S dot(const Vec3<S>& a, const Vec3<S>& b) {
-  return a.x * b.x + a.y * b.y + a.z * b.z;
+  return mul_add(a.z, b.z, mul_add(a.y, b.y, a.x * b.x));
 }
 template <class S>
 ROBOSIM_INLINE Vec3<S> cross(const Vec3<S>& a, const Vec3<S>& b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+  return {nmul_add(a.z, b.y, a.y * b.z), nmul_add(a.x, b.z, a.z * b.x), nmul_add(a.y, b.x, a.x * b.y)};
+}
+// s a + b, and b - s a.
+template <class S>
+ROBOSIM_INLINE Vec3<S> mul_add(const S& s, const Vec3<S>& a, const Vec3<S>& b) {
+  return {mul_add(s, a.x, b.x), mul_add(s, a.y, b.y), mul_add(s, a.z, b.z)};
+}
+template <class S>
+ROBOSIM_INLINE Vec3<S> nmul_add(const S& s, const Vec3<S>& a, const Vec3<S>& b) {
+  return {nmul_add(s, a.x, b.x), nmul_add(s, a.y, b.y), nmul_add(s, a.z, b.z)};
+}
+// a x b + c, and c - a x b.
+template <class S>
+ROBOSIM_INLINE Vec3<S> cross_add(const Vec3<S>& a, const Vec3<S>& b, const Vec3<S>& c) {
+  return {nmul_add(a.z, b.y, mul_add(a.y, b.z, c.x)), nmul_add(a.x, b.z, mul_add(a.z, b.x, c.y)),
+          nmul_add(a.y, b.x, mul_add(a.x, b.y, c.z))};
+}
+template <class S>
+ROBOSIM_INLINE Vec3<S> cross_subtract(const Vec3<S>& a, const Vec3<S>& b, const Vec3<S>& c) {
+  return cross_add(b, a, c);
+}
+// a . b + c.
+template <class S>
+ROBOSIM_INLINE S dot_add(const Vec3<S>& a, const Vec3<S>& b, const S& c) {
+  return mul_add(a.z, b.z, mul_add(a.y, b.y, mul_add(a.x, b.x, c)));
 }
 template <class S>
 ROBOSIM_INLINE S squared_norm(const Vec3<S>& a) {

@@ -9,7 +9,7 @@
 
 #include "base/dual.h"
 #include "dynamics/energy.h"
-#include "dynamics/forward_dynamics.h"
+#include "dynamics/forward_dynamics_derivatives.h"
 #include "dynamics/jacobian.h"
 #include "random_models.h"
 
@@ -60,10 +60,16 @@ Vec3d body_rate(const Mat3<Dual>& R) {
   return {W(2, 1), W(0, 2), W(1, 0)};
 }
 
-std::vector<Force<double>> random_forces(Random& random, const Model& model) {
-  std::vector<Force<double>> forces(static_cast<std::size_t>(model.n_bodies()));
-  for (auto& f : forces) f = {random.vec3(3), random.vec3(5)};
-  return forces;
+// On every frame, two on the last.
+template <class S>
+std::vector<AppliedWrench<S>> random_wrenches(Random& random, const Model& model) {
+  std::vector<AppliedWrench<S>> wrenches;
+  const int n = static_cast<int>(model.frames.size());
+  for (int i = 0; i <= n; ++i) {
+    const Vec3d moment = random.vec3(3), force = random.vec3(5);
+    wrenches.push_back({std::min(i, n - 1), Force<S>{Vec3<S>(moment), Vec3<S>(force)}});
+  }
+  return wrenches;
 }
 
 template <class F>
@@ -84,19 +90,18 @@ TEST_CASE("velocities and accelerations are the derivatives of placements and ve
   over_battery([](const Model& model, Random&, const Numbers& q, const Numbers& v, const Numbers& a) {
     Data<double> data(model);
     forward_kinematics(model, data, q.data());
-    forward_velocities(model, data, v.data());
+    motion_subspaces(model, data);
     forward_accelerations(model, data, v.data(), a.data());
     Data<Dual> dual(model);
     const Duals q_dual = moving(model, q, v), v_dual = with_rate(v, a);
     forward_kinematics(model, dual, q_dual.data());
+    motion_subspaces(model, dual);
     forward_velocities(model, dual, v_dual.data());
-    for (int i = 1; i < model.n_bodies(); ++i) {
-      check_close(data.V[i].angular, body_rate(dual.X_WB[i].R));
-      check_close(data.V[i].linear, transpose_times(data.X_WB[i].R, rate(dual.X_WB[i].p)));
-      check_close(data.A[i].angular, rate(dual.V[i].angular));
-      check_close(data.A[i].linear, rate(dual.V[i].linear));
-    }
     for (const Frame& frame : model.frames) {
+      const SE3<Dual> X = frame_placement(model, dual, frame);
+      const Motion<double> V_F = frame_velocity(model, data, frame, Axes::local);
+      check_close(V_F.angular, body_rate(X.R));
+      check_close(frame_placement(model, data, frame).R * V_F.linear, rate(X.p));
       const Motion<double> A = frame_acceleration(model, data, frame, Axes::world);
       const Motion<Dual> V = frame_velocity(model, dual, frame, Axes::world);
       check_close(A.angular, rate(V.angular));
@@ -109,6 +114,7 @@ TEST_CASE("frame Jacobians map v to the derivative of the frame's placement") {
   over_battery([](const Model& model, Random&, const Numbers& q, const Numbers& v, const Numbers&) {
     Data<double> data(model);
     forward_kinematics(model, data, q.data());
+    motion_subspaces(model, data);
     Data<Dual> dual(model);
     forward_kinematics(model, dual, moving(model, q, v).data());
     Numbers J(static_cast<std::size_t>(6 * model.n_v));
@@ -147,7 +153,6 @@ TEST_CASE("the mass matrix is what inverse dynamics makes of unit accelerations,
       }
       check_close(tau, column, 1e-11);  // g cancels
     }
-    forward_kinematics(model, data, q.data());
     forward_velocities(model, data, v.data());
     double energy = 0;
     for (int k = 0; k < n; ++k)
@@ -161,13 +166,13 @@ TEST_CASE("the mass matrix is what inverse dynamics makes of unit accelerations,
 TEST_CASE("forward and inverse dynamics undo each other, with external forces") {
   over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& tau) {
     Data<double> data(model);
-    const auto forces = random_forces(random, model);
+    const auto forces = random_wrenches<double>(random, model);
     Numbers a(v.size()), back(v.size());
-    forward_dynamics(model, data, q.data(), v.data(), tau.data(), a.data(), forces.data());
-    rnea(model, data, q.data(), v.data(), a.data(), back.data(), forces.data());
+    forward_dynamics(model, data, q.data(), v.data(), tau.data(), a.data(), forces);
+    rnea(model, data, q.data(), v.data(), a.data(), back.data(), forces);
     check_close(back, tau, 1e-10);  // the condition of M amplifies rounding
     Numbers in_place = tau;
-    forward_dynamics(model, data, q.data(), v.data(), in_place.data(), in_place.data(), forces.data());
+    forward_dynamics(model, data, q.data(), v.data(), in_place.data(), in_place.data(), forces);
     CHECK(in_place == a);
   });
 }
@@ -175,15 +180,16 @@ TEST_CASE("forward and inverse dynamics undo each other, with external forces") 
 TEST_CASE("power: the energy's derivative is what the joints and external forces put in") {
   over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& a) {
     Data<double> data(model);
-    const auto forces = random_forces(random, model);
+    const auto forces = random_wrenches<double>(random, model);
     Numbers tau(v.size());
-    rnea(model, data, q.data(), v.data(), a.data(), tau.data(), forces.data());
+    rnea(model, data, q.data(), v.data(), a.data(), tau.data(), forces);
     double power = 0, scale = 0;
     for (int k = 0; k < model.n_v; ++k) power += tau[k] * v[k], scale = std::max(scale, std::abs(tau[k] * v[k]));
-    for (int i = 1; i < model.n_bodies(); ++i) power += dot(data.V[i], forces[i]);
+    for (const auto& wrench : forces) power += dot(frame_velocity(model, data, model.frames[wrench.frame], Axes::world), wrench.F);
     Data<Dual> dual(model);
     const Duals v_dual = with_rate(v, a);
     forward_kinematics(model, dual, moving(model, q, v).data());
+    motion_subspaces(model, dual);
     forward_velocities(model, dual, v_dual.data());
     const Dual energy = kinetic_energy(model, dual, v_dual.data()) + potential_energy(model, dual);
     check_close(power, energy.derivative, scale);
@@ -234,13 +240,14 @@ TEST_CASE("a force on a frame acts through the frame's Jacobian") {
   over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& a) {
     Data<double> data(model);
     forward_kinematics(model, data, q.data());
-    const Frame& frame = model.frames[random.index(static_cast<int>(model.frames.size()))];
+    motion_subspaces(model, data);
+    const int index = random.index(static_cast<int>(model.frames.size()));
+    const Frame& frame = model.frames[index];
     const Force<double> F{random.vec3(), random.vec3(4)};
-    std::vector<Force<double>> external(static_cast<std::size_t>(model.n_bodies()));
-    add_frame_force(data, frame, F, external.data());
+    const std::vector<AppliedWrench<double>> external{{index, F}};
     Numbers J(static_cast<std::size_t>(6 * model.n_v)), tau(v.size()), without(v.size());
     frame_jacobian(model, data, frame, Axes::world, J.data());
-    rnea(model, data, q.data(), v.data(), a.data(), tau.data(), external.data());
+    rnea(model, data, q.data(), v.data(), a.data(), tau.data(), external);
     rnea(model, data, q.data(), v.data(), a.data(), without.data());
     for (int k = 0; k < model.n_v; ++k)
       for (int i = 0; i < 3; ++i) without[k] -= J[i * model.n_v + k] * F.linear[i] + J[(3 + i) * model.n_v + k] * F.angular[i];
@@ -294,4 +301,55 @@ TEST_CASE("passive forces oppose motion and vanish at rest") {
     CHECK(tau[k] == -(model.damping[k] * v[k] + (v[k] > 0 ? model.friction[k] : -model.friction[k])));
   passive_forces(model, rest.data(), tau.data());
   for (double x : tau) CHECK(x == 0);
+}
+
+TEST_CASE("the derivatives of inverse and forward dynamics are those of dual numbers through the same kernels") {
+  over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& a) {
+    const std::size_t n = static_cast<std::size_t>(model.n_v);
+    for (const bool loaded : {false, true}) {
+      std::vector<AppliedWrench<double>> wrenches;
+      std::vector<AppliedWrench<Dual>> dual_wrenches;
+      if (loaded) wrenches = random_wrenches<double>(random, model);
+      for (const auto& w : wrenches) dual_wrenches.push_back({w.frame, {Vec3<Dual>(w.F.angular), Vec3<Dual>(w.F.linear)}});
+      Data<double> data(model);
+      Data<Dual> dual(model);
+      Numbers dq(n * n), dv(n * n), M(n * n), tau(n), acceleration(n), da_dq(n * n), da_dv(n * n), da_dtau(n * n);
+      rnea_derivatives(model, data, q.data(), v.data(), a.data(), dq.data(), dv.data(), M.data(), wrenches);
+      rnea(model, data, q.data(), v.data(), a.data(), tau.data(), wrenches);
+      forward_dynamics_derivatives(model, data, q.data(), v.data(), tau.data(), acceleration.data(), da_dq.data(), da_dv.data(),
+                                   da_dtau.data(), wrenches);
+      check_close(acceleration, a, 1e-10);  // the condition of M amplifies rounding, here and below
+      for (std::size_t k = 0; k < n; ++k) {
+        Numbers unit(n);
+        unit[k] = 1;
+        const auto column = [&](const Numbers& matrix) {
+          Numbers out(n);
+          for (std::size_t l = 0; l < n; ++l) out[l] = matrix[l * n + k];
+          return out;
+        };
+        const Numbers zero(n);
+        const Duals fixed_q = with_rate(q, Numbers(q.size())), moved_q = moving(model, q, unit);
+        const auto inverse = [&](const Duals& q_, const Duals& v_, const Duals& a_) {
+          Duals out(n);
+          rnea(model, dual, q_.data(), v_.data(), a_.data(), out.data(), dual_wrenches);
+          Numbers derivative;
+          for (const Dual& x : out) derivative.push_back(x.derivative);
+          return derivative;
+        };
+        const auto forward = [&](const Duals& q_, const Duals& v_, const Duals& tau_) {
+          Duals out(n);
+          forward_dynamics(model, dual, q_.data(), v_.data(), tau_.data(), out.data(), dual_wrenches);
+          Numbers derivative;
+          for (const Dual& x : out) derivative.push_back(x.derivative);
+          return derivative;
+        };
+        check_close(column(dq), inverse(moved_q, with_rate(v, zero), with_rate(a, zero)));
+        check_close(column(dv), inverse(fixed_q, with_rate(v, unit), with_rate(a, zero)));
+        check_close(column(M), inverse(fixed_q, with_rate(v, zero), with_rate(a, unit)));
+        check_close(column(da_dq), forward(moved_q, with_rate(v, zero), with_rate(tau, zero)), 1e-10);
+        check_close(column(da_dv), forward(fixed_q, with_rate(v, unit), with_rate(tau, zero)), 1e-10);
+        check_close(column(da_dtau), forward(fixed_q, with_rate(v, zero), with_rate(tau, unit)), 1e-10);
+      }
+    }
+  });
 }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "model/joint.h"
 #include "model/joints/sampling.h"
 #include "spatial/lie.h"
 
@@ -18,12 +19,12 @@ struct FloatingJoint {
 
   // Any quaternion but zero stands for a rotation: it is scaled to unit length.
   template <class S>
-  static SE3<S> placement(const Vec3d&, const S* q) {
+  static SE3<S> placement(const Joint&, const S* q) {
     return {quaternion_rotation<S>(q + 3), {q[0], q[1], q[2]}};
   }
 
   template <class S>
-  static Motion<S> column(const Vec3d&, int k) {
+  static Motion<S> column(const Joint&, int k) {
     Motion<S> m;
     (k < 3 ? m.linear[k] : m.angular[k - 3]) = S(1);
     return m;

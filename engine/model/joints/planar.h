@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "model/joint.h"
 #include "model/joints/sampling.h"
 #include "spatial/lie.h"
 
@@ -22,14 +23,14 @@ struct PlanarJoint {
   }
 
   template <class S>
-  static SE3<S> placement(const Vec3d& axis, const S* q) {
-    const Mat3<S> e(plane_axes(axis));
-    return {axis_angle<S>(axis, q[2]), q[0] * e.row[0] + q[1] * e.row[1]};
+  static SE3<S> placement(const Joint& joint, const S* q) {
+    const Mat3<S> e(plane_axes(joint.axis));
+    return {axis_angle<S>(joint.axis, q[2]), q[0] * e.row[0] + q[1] * e.row[1]};
   }
 
   template <class S>
-  static Motion<S> column(const Vec3d& axis, int k) {
-    const Mat3<S> e(plane_axes(axis));
+  static Motion<S> column(const Joint& joint, int k) {
+    const Mat3<S> e(plane_axes(joint.axis));
     return k == 2 ? Motion<S>{e.row[2], Vec3<S>()} : Motion<S>{Vec3<S>(), e.row[k]};
   }
 

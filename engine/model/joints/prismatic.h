@@ -1,6 +1,7 @@
 // Prismatic joint: translation by q [m] along a fixed axis. v is dq/dt.
 #pragma once
 
+#include "model/joint.h"
 #include "model/joints/sampling.h"
 #include "spatial/motion.h"
 
@@ -13,13 +14,18 @@ struct PrismaticJoint {
   static constexpr unsigned angular = 0b0;
 
   template <class S>
-  static SE3<S> placement(const Vec3d& axis, const S* q) {
-    return {Mat3<S>::identity(), q[0] * Vec3<S>(axis)};
+  static SE3<S> placement(const Joint& joint, const S* q) {
+    return {Mat3<S>::identity(), q[0] * Vec3<S>(joint.axis)};
   }
 
   template <class S>
-  static LinearMotion<S> column(const Vec3d& axis, int) {
-    return {Vec3<S>(axis)};
+  static SE3<S> placement_in_parent(const Joint& joint, const S* q) {
+    return {Mat3<S>(joint.X_PJ.R), mul_add(q[0], Vec3<S>(joint.axis_P), Vec3<S>(joint.X_PJ.p))};
+  }
+
+  template <class S>
+  static LinearMotion<S> column(const Joint& joint, int) {
+    return {Vec3<S>(joint.axis)};
   }
 
   template <class S>

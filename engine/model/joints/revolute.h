@@ -1,6 +1,7 @@
 // Revolute (and continuous) joint: rotation by q [rad] about a fixed axis. v is dq/dt.
 #pragma once
 
+#include "model/joint.h"
 #include "model/joints/sampling.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
@@ -14,13 +15,29 @@ struct RevoluteJoint {
   static constexpr unsigned angular = 0b1;
 
   template <class S>
-  static SE3<S> placement(const Vec3d& axis, const S* q) {
-    return {axis_angle<S>(axis, q[0]), Vec3<S>()};
+  static SE3<S> placement(const Joint& joint, const S* q) {
+    return {axis_angle<S>(joint.axis, q[0]), Vec3<S>()};
   }
 
   template <class S>
-  static AngularMotion<S> column(const Vec3d& axis, int) {
-    return {Vec3<S>(axis)};
+  static SE3<S> placement_in_parent(const Joint& joint, const S* q) {
+    return {turned(joint, q[0]), Vec3<S>(joint.X_PJ.p)};
+  }
+
+  // R_PC at angle theta.
+  template <class S>
+  static ROBOSIM_INLINE Mat3<S> turned(const Joint& joint, const S& theta) {
+    S s, c;
+    sin_cos(theta, s, c);
+    Mat3<S> R;
+    for (int i = 0; i < 3; ++i)
+      R.row[i] = mul_add(s, Vec3<S>(joint.R_sin.row[i]), mul_add(c, Vec3<S>(joint.R_cos.row[i]), Vec3<S>(joint.R_fixed.row[i])));
+    return R;
+  }
+
+  template <class S>
+  static AngularMotion<S> column(const Joint& joint, int) {
+    return {Vec3<S>(joint.axis)};
   }
 
   template <class S>

@@ -1,0 +1,177 @@
+// Derivatives of inverse dynamics, tau = rnea(q, v, a) with its wrenches held fixed in world axes at their frames' origins:
+//   dtau_dq, dtau_dv and dtau_da = M, each n_v x n_v, in the tangent space (body-side perturbations of q).
+//
+// Closed forms over subtrees, in frame G (data.h). Turning column j by J_j moves its subtree rigidly; with parent's V, A,
+//   J_dot_j = V x J_j,  J_ddot_j = (A - g) x J_j + V x J_dot_j,  J_sum_j = J_dot_j + V_j x J_j,
+// and composites of the lower body of the two (F what the subtree needs, 2 B below), for column j on the way to row i or i itself:
+//   dtau_i/dq_j = J_i^T (2 B_i J_dot_j + I_i J_ddot_j),            dtau_i/dv_j = J_i^T (2 B_i J_j + I_i J_sum_j)
+// and for i strictly above j:
+//   dtau_i/dq_j = J_i^T (2 B_j J_dot_j + I_j J_ddot_j + J_j x F_j), dtau_i/dv_j = J_i^T (2 B_j J_j + I_j J_sum_j)
+// Singh, Russo and Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra", IEEE
+// Robotics and Automation Letters 7(2), 2022, eqs. 32 to 37. There 2 B = V x I - I V x + (I V) x-bar is a 6x6 matrix of
+// each body; written out, its right half vanishes, and with the momentum (n, l) = I V
+//   2 B (w, v) = (K w - n x w, -2 l x w),   K = [w] I_o - I_o [w] + 2 (v . h) 1 - h v^T - v h^T  (symmetric)
+// takes 12 numbers, which add up over a subtree. Wrenches: see detail::wrench_row. Cost O(n depth).
+#pragma once
+
+#include "dynamics/crba.h"
+#include "dynamics/rnea.h"
+
+namespace robosim {
+
+namespace detail {
+
+// K of the header, of a body that moves with V.
+template <class S>
+ROBOSIM_INLINE Sym3<S> inertia_rate(const CompositeInertia<S>& I, const Motion<S>& V) {
+  const Vec3<S>&w = V.angular, &v = V.linear, &h = I.h;
+  const Vec3<S> z0 = cross(w, I.I_o.row0()), z1 = cross(w, I.I_o.row1()), z2 = cross(w, I.I_o.row2());  // columns of [w] I_o
+  const S vh2 = S(2) * dot(v, h);
+  const auto entry = [&](const S& z, int i, int j) { return nmul_add(h[i], v[j], nmul_add(v[i], h[j], z)); };
+  return {entry(mul_add(S(2), z0.x, vh2), 0, 0), entry(z1.x + z0.y, 0, 1), entry(z2.x + z0.z, 0, 2),
+          entry(mul_add(S(2), z1.y, vh2), 1, 1), entry(z2.y + z1.z, 1, 2), entry(mul_add(S(2), z2.z, vh2), 2, 2)};
+}
+
+// 2 B x, which depends on the angular part of x alone.
+template <class S>
+ROBOSIM_INLINE Force<S> twice_B(const Sym3<S>& K, const Force<S>& h, const Vec3<S>& w) {
+  return {cross_subtract(h.angular, w, K * w), S(2) * cross(w, h.linear)};
+}
+// (2 B)^T x, whose linear part is zero.
+template <class S>
+ROBOSIM_INLINE Vec3<S> twice_B_transposed(const Sym3<S>& K, const Force<S>& h, const Motion<S>& x) {
+  return cross_add(h.angular, x.angular, mul_add(S(2), cross(h.linear, x.linear), K * x.angular));
+}
+
+// A wrench F = (n, f) fixed in world axes at a point p of a body: under a twist (w, v) of the body p moves, and F by
+// ((v + w x p) x f, 0). Summed over a subtree that is (v x f + Y w, 0) with Y = sum p f^T - (p . f) 1. The part of
+// dtau_i/dq_j = -(J_j x J_i)^T F - J_i^T dF for i below or at j that multiplies the angular part of J_j:
+template <class S>
+ROBOSIM_INLINE Vec3<S> wrench_row(const Force<S>& F, const Mat3<S>& Y, const Motion<S>& J_i) {
+  return -(cross_add(J_i.angular, F.angular, cross_add(J_i.linear, F.linear, transpose_times(Y, J_i.angular))));
+}
+// And for i strictly above j, the force that J_i is multiplied with.
+template <class S>
+ROBOSIM_INLINE Vec3<S> wrench_column(const Force<S>& F, const Mat3<S>& Y, const Motion<S>& J_j) {
+  return -(cross_add(J_j.linear, F.linear, Y * J_j.angular));
+}
+
+// Applied wrenches in G with their Y, per body; after motion_subspaces. Fills data.external, E_c, Y_c.
+template <class S>
+void sum_wrench_derivatives(const Model& model, Data<S>& data, Wrenches<S> wrenches) {
+  sum_wrenches(model, data, wrenches);
+  for (int i = 1; i < model.n_bodies(); ++i) data.E_c[i] = data.external[i], data.Y_c[i] = Mat3<S>();
+  for (const AppliedWrench<S>& wrench : wrenches) {
+    const Frame& frame = model.frames[static_cast<std::size_t>(wrench.frame)];
+    const Vec3<S> p = frame_offset(data, frame), &f = wrench.F.linear;
+    const S pf = dot(p, f);
+    Mat3<S>& Y = data.Y_c[frame.body];
+    Y += Mat3<S>(p.x * f, p.y * f, p.z * f);
+    Y -= Mat3<S>::diagonal(pf, pf, pf);
+  }
+}
+
+// Velocities, accelerations, columns' rates and every body's own F, momentum and K; after body_inertias. Fills data.V, A,
+// J_dot, J_ddot, J_sum, I_c, F, h_c, K_c.
+template <class S>
+void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S* a) {
+  const Vec3<S> g(model.gravity);
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    const Joint& joint = model.joints[i];
+    const Motion<S> V = data.V[joint.parent], A_parent = data.A[joint.parent];
+    const Motion<S> A_g{A_parent.angular, A_parent.linear - g};
+    visit_joint(joint.type, [&]<class J>(J) {
+      Motion<S> V_i = V, A_i = A_parent;
+      for (int k = 0; k < J::n_v; ++k) {
+        const int c = joint.column + k;
+        const Motion<S>&column = data.J[c], J_dot = cross(V, column);
+        data.J_dot[c] = J_dot;
+        data.J_ddot[c] = cross(A_g, column) + cross(V, J_dot);
+        V_i = mul_add(v[joint.v_index + k], column, V_i);
+        A_i = mul_add(v[joint.v_index + k], J_dot, mul_add(a[joint.v_index + k], column, A_i));
+      }
+      data.V[i] = V_i, data.A[i] = A_i;
+      for (int c = joint.column; c < joint.column + J::n_v; ++c) data.J_sum[c] = data.J_dot[c] + cross(V_i, data.J[c]);
+    });
+    const CompositeInertia<S>& I = data.I[i];
+    data.h_c[i] = I * data.V[i];
+    data.F[i] = I * Motion<S>{data.A[i].angular, data.A[i].linear - g} + cross(data.V[i], data.h_c[i]);
+    data.K_c[i] = inertia_rate(I, data.V[i]);
+    data.I_c[i] = I;
+  }
+}
+
+// After body_inertias.
+template <bool with_wrenches, class S>
+void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq, S* dtau_dv, S* M,
+                            Wrenches<S> wrenches) {
+  const int n_v = model.n_v;
+  if constexpr (with_wrenches) sum_wrench_derivatives(model, data, wrenches);
+  derivatives_outward(model, data, v, a);
+  for (int k = 0; k < n_v * n_v; ++k) dtau_dq[k] = dtau_dv[k] = M[k] = S(0);
+  for (int k = 0; k < n_v; ++k) M[k * n_v + k] = S(model.armature[k]);
+  for (int i = model.n_bodies() - 1; i > 0; --i) {
+    const Joint& joint = model.joints[i];
+    const CompositeInertia<S>& I = data.I_c[i];
+    const Sym3<S>& K = data.K_c[i];
+    const Force<S>& h = data.h_c[i];
+    visit_joint(joint.type, [&]<class J>(J) {
+      for (int c = joint.column; c < joint.column + J::n_v; ++c) {
+        const Motion<S>& column = data.J[c];
+        const int row = model.column_v[c];
+        // What moving this column does to the subtree, for the rows above it...
+        const Force<S> IJ = I * column;
+        Force<S> by_q = twice_B(K, h, data.J_dot[c].angular) + I * data.J_ddot[c] + cross(column, data.F[i]);
+        const Force<S> by_v = twice_B(K, h, column.angular) + I * data.J_sum[c];
+        // ... and what the columns above do to this row.
+        const Vec3<S> BJ = twice_B_transposed(K, h, column);
+        Vec3<S> wrench;
+        if constexpr (with_wrenches) {
+          by_q.angular += wrench_column(data.E_c[i], data.Y_c[i], column);
+          wrench = wrench_row(data.E_c[i], data.Y_c[i], column);
+        }
+        const auto add_row = [&](int l) {
+          const int at = row * n_v + model.column_v[l];
+          S dq = dot_add(BJ, data.J_dot[l].angular, dot(data.J_ddot[l], IJ));
+          if constexpr (with_wrenches) dq = dot_add(wrench, data.J[l].angular, dq);
+          dtau_dq[at] += dq;
+          dtau_dv[at] += dot_add(BJ, data.J[l].angular, dot(data.J_sum[l], IJ));
+        };
+        for (int l = joint.column; l < joint.column + J::n_v; ++l) add_row(l);
+        for (int l = joint.column; l < c; ++l) add_symmetric(model, c, l, dot(data.J[l], IJ), M);
+        M[row * n_v + row] += dot(column, IJ);
+        for_each_on_path(model, joint.parent, [&](int l) {
+          add_row(l);
+          const int at = model.column_v[l] * n_v + row;
+          dtau_dq[at] += dot(data.J[l], by_q);
+          dtau_dv[at] += dot(data.J[l], by_v);
+          add_symmetric(model, c, l, dot(data.J[l], IJ), M);
+        });
+      }
+    });
+    if (const int parent = joint.parent; parent > 0) {
+      data.I_c[parent] += I, data.K_c[parent] += K, data.h_c[parent] += h, data.F[parent] += data.F[i];
+      if constexpr (with_wrenches) data.E_c[parent] += data.E_c[i], data.Y_c[parent] += data.Y_c[i];
+    }
+  }
+  for (int k = 0; k < n_v; ++k)
+    for (int l = 0; l < k; ++l) M[l * n_v + k] = M[k * n_v + l];
+}
+
+}  // namespace detail
+
+// q: n_q, v and a: n_v entries. Fills dtau_dq, dtau_dv and M (n_v x n_v, row by row); in data what rnea and crba fill there,
+// and all of the derivative stage. After this data.F holds what the subtrees need, without the wrenches.
+template <class S>
+void rnea_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* dtau_dq, S* dtau_dv, S* M,
+                      Wrenches<S> wrenches = {}) {
+  forward_kinematics(model, data, q);
+  motion_subspaces(model, data);
+  body_inertias(model, data);
+  if (wrenches.empty())
+    detail::rnea_derivatives_sweep<false>(model, data, v, a, dtau_dq, dtau_dv, M, wrenches);
+  else
+    detail::rnea_derivatives_sweep<true>(model, data, v, a, dtau_dq, dtau_dv, M, wrenches);
+}
+
+}  // namespace robosim

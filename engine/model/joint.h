@@ -1,0 +1,46 @@
+// Joint: what connects a body to its parent, with everything that depends on the description only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "spatial/se3.h"
+
+namespace robosim {
+
+enum class JointType : std::uint8_t { revolute, prismatic, planar, floating };
+
+// Joint i carries body i. Its placement: X_PC(q) = X_PJ * X_J(q), with P the parent body's frame, J the joint frame fixed in P, C
+// the child body's frame, equal to J at q = 0.
+struct Joint {
+  std::string name;
+  JointType type = JointType::revolute;
+  int parent = 0;            // body index of P
+  SE3d X_PJ;
+  Vec3d axis{0, 0, 1};       // unit, in J: of rotation or translation; of a planar joint the plane's normal
+  int q_index = 0, n_q = 0;  // this joint's part of q
+  int v_index = 0, n_v = 0;  // and of v
+  bool continuous = false;   // a revolute joint without limits, on which angles 2 pi apart are the same pose
+  // A mimic joint has no q of its own: q_index and v_index are the source's, and its position is ratio * q + offset. The
+  // source is the joint that moves by itself, also where the description chains mimics.
+  bool mimic = false;
+  double ratio = 1, offset = 0;
+
+  // The joint's columns of the motion subspace: its own, also where it shares coordinates with the joint that it mimics.
+  int column = 0;
+
+  // Computed by prepare. Of a joint that turns by theta about its axis: R_PC = R_fixed + cos(theta) R_cos + sin(theta) R_sin.
+  Mat3d R_fixed, R_cos, R_sin;
+  Vec3d axis_P{0, 0, 1};  // the axis in the parent's axes
+
+  // To be called whenever X_PJ or the axis has changed. Rodrigues: R(theta) = a a^T + cos (1 - a a^T) + sin [a].
+  void prepare() {
+    const Mat3d aaT(axis.x * axis, axis.y * axis, axis.z * axis);
+    Mat3d rest = Mat3d::identity();
+    rest -= aaT;
+    R_fixed = X_PJ.R * aaT, R_cos = X_PJ.R * rest, R_sin = X_PJ.R * skew(axis);
+    axis_P = X_PJ.R * axis;
+  }
+};
+
+}  // namespace robosim

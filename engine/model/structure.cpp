@@ -1,0 +1,71 @@
+// Columns, paths to the root and the pattern of the mass matrix's factor.
+//
+// M = L^T D L with unit lower L eliminates coordinates from the last to the first. Where every joint moves by itself, row k
+// of L is filled at the ancestors of k exactly (Featherstone, "Rigid Body Dynamics Algorithms" (2008), section 6.5). Mimic
+// joints couple branches; elimination then fills more, found here once, symbolically.
+#include "model/structure.h"
+
+#include <algorithm>
+
+#include "model/joint_layout.h"
+
+namespace robosim {
+
+namespace {
+
+void number_paths(Model& model) {
+  const int n = model.n_bodies();
+  model.column_v.clear(), model.runs.clear(), model.run_begin.assign(static_cast<std::size_t>(n) + 1, 0);
+  for (int i = 1; i < n; ++i) {
+    Joint& joint = model.joints[i];
+    joint.column = model.n_columns();
+    for (int k = 0; k < joint_layout(joint.type).n_v; ++k) model.column_v.push_back(joint.v_index + k);
+  }
+  for (int i = 1; i < n; ++i) {
+    const Joint& joint = model.joints[i];
+    const int count = joint_layout(joint.type).n_v;
+    std::vector<Model::Run> path(model.runs.begin() + model.run_begin[joint.parent],
+                                 model.runs.begin() + model.run_begin[joint.parent + 1]);
+    if (!path.empty() && path.back().first + path.back().count == joint.column)
+      path.back().count += count;
+    else
+      path.push_back({joint.column, count});
+    model.runs.insert(model.runs.end(), path.begin(), path.end());
+    model.run_begin[i + 1] = static_cast<int>(model.runs.size());
+  }
+}
+
+void find_factor_rows(Model& model) {
+  const std::size_t n = static_cast<std::size_t>(model.n_v);
+  std::vector<std::vector<bool>> filled(n, std::vector<bool>(n));
+  const auto couple = [&](int column_a, int column_b) {
+    const auto [a, b] = std::minmax(model.column_v[column_a], model.column_v[column_b]);
+    if (a != b) filled[b][a] = true;
+  };
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    const Joint& joint = model.joints[i];
+    for (int c = joint.column; c < joint.column + joint_layout(joint.type).n_v; ++c)
+      for (int r = model.run_begin[i]; r < model.run_begin[i + 1]; ++r)
+        for (int l = 0; l < model.runs[r].count; ++l) couple(c, model.runs[r].first + l);
+  }
+  // Taking out coordinate k couples everything that it is coupled with.
+  for (std::size_t k = n; k-- > 0;)
+    for (std::size_t i = 0; i < k; ++i)
+      for (std::size_t j = 0; filled[k][i] && j < i; ++j)
+        if (filled[k][j]) filled[i][j] = true;
+  model.rows.clear(), model.row_begin.assign(n + 1, 0);
+  for (std::size_t k = 0; k < n; ++k) {
+    for (std::size_t i = k; i-- > 0;)
+      if (filled[k][i]) model.rows.push_back(static_cast<int>(i));
+    model.row_begin[k + 1] = static_cast<int>(model.rows.size());
+  }
+}
+
+}  // namespace
+
+void number_columns(Model& model) {
+  number_paths(model);
+  find_factor_rows(model);
+}
+
+}  // namespace robosim
