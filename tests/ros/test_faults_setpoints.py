@@ -80,8 +80,8 @@ def test_the_arm_is_killed_and_the_streamer_holds_and_takes_the_arm_that_comes_b
     def follows() -> bool:
         before = monitor.wait_rest()
         said = streamer.send(rest_to_rest(before, AWAY, 1.5))
-        # At first it may not know yet whether the controller is active, or take the dead one for its listener, and find
-        # that out before the motion or on the way: then it holds, and the next try begins where the arm has come to rest.
+        # At first it may not know yet whether the controller is active, or take the dead one for its listener, and
+        # find that out before the motion or on the way: then it holds, and the next try begins where the arm rests.
         assert said.startswith(("finished", "refused", "held")), said
         if said.startswith("refused"):
             np.testing.assert_array_equal(monitor.wait_rest(), before)
