@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,38 +125,65 @@ def _check_sizes(point: JointTrajectoryPoint, i: int, n: int) -> Rejection | Non
     return None
 
 
+class _Bounds(NamedTuple):
+    """What one field's values may be, (n,) each, in the trajectory's order of joints."""
+
+    field: str
+    lower: Array
+    upper: Array
+    tolerance: float
+
+    def outside(self, values: Array) -> NDArray[np.bool_]:
+        """Which of values (..., n) are outside; those that are not finite may be either."""
+        margin = self.tolerance * np.maximum(1.0, np.abs(values))
+        outside: NDArray[np.bool_] = (values < self.lower - margin) | (values > self.upper + margin)
+        return outside
+
+
 def _check_limits(
     trajectory: JointTrajectory, known: Sequence[str], limits: TrajectoryLimits, tolerance: float
 ) -> Rejection | None:
-    index = [list(known).index(name) for name in trajectory.joint_names]
+    """All values of a field at once; the first point with a flaw, if any, is looked at again to say which."""
+    index, count = [list(known).index(name) for name in trajectory.joint_names], len(known)
     bounds = []
     for field, low, high in (
         ("positions", limits.lower, limits.upper),
         ("velocities", None if limits.velocity is None else -limits.velocity, limits.velocity),
         ("accelerations", None if limits.acceleration is None else -limits.acceleration, limits.acceleration),
     ):
-        lower = np.full(len(known), -np.inf) if low is None else low
-        upper = np.full(len(known), np.inf) if high is None else high
-        bounds.append((field, lower[index], upper[index]))
-    for i, point in enumerate(trajectory.points):
-        for field, lower, upper in bounds:
-            values: Array = getattr(point, field)
-            if not len(values):
-                continue
-            bad = ~np.isfinite(values)
+        lower = np.full(count, -np.inf) if low is None else low
+        upper = np.full(count, np.inf) if high is None else high
+        bounds.append(_Bounds(field, lower[index], upper[index], tolerance))
+    flawed = []
+    for each in bounds:
+        fields: list[Array] = [getattr(point, each.field) for point in trajectory.points]
+        filled = [i for i, values in enumerate(fields) if len(values)]
+        if filled:
+            values = np.array([fields[i] for i in filled])
+            bad = (~np.isfinite(values) | each.outside(values)).any(axis=1)
             if bad.any():
-                name = trajectory.joint_names[int(bad.argmax())]
-                text = f"{field} of {name} at point {i}: {values[int(bad.argmax())]} is not finite"
-                return Rejection(RejectReason.NOT_FINITE, text)
-            margin = tolerance * np.maximum(1.0, np.abs(values))
-            bad = (values < lower - margin) | (values > upper + margin)
-            if bad.any():
-                j = int(bad.argmax())
-                text = (
-                    f"{field} of {trajectory.joint_names[j]} at point {i}: {values[j]:.9g} is outside "
-                    f"[{lower[j]:.9g}, {upper[j]:.9g}]"
-                )
-                return Rejection(RejectReason.OUT_OF_LIMITS, text)
+                flawed.append(filled[int(bad.argmax())])
+    return _flaw_of_point(trajectory, min(flawed), bounds) if flawed else None
+
+
+def _flaw_of_point(trajectory: JointTrajectory, i: int, bounds: Sequence[_Bounds]) -> Rejection | None:
+    for each in bounds:
+        values: Array = getattr(trajectory.points[i], each.field)
+        if not len(values):
+            continue
+        bad = ~np.isfinite(values)
+        if bad.any():
+            j = int(bad.argmax())
+            text = f"{each.field} of {trajectory.joint_names[j]} at point {i}: {values[j]} is not finite"
+            return Rejection(RejectReason.NOT_FINITE, text)
+        bad = each.outside(values)
+        if bad.any():
+            j = int(bad.argmax())
+            text = (
+                f"{each.field} of {trajectory.joint_names[j]} at point {i}: {values[j]:.9g} is outside "
+                f"[{each.lower[j]:.9g}, {each.upper[j]:.9g}]"
+            )
+            return Rejection(RejectReason.OUT_OF_LIMITS, text)
     return None
 
 

@@ -151,3 +151,48 @@ def test_times_must_be_finite(when):
         draft = Draft()
         spoil(draft)
         assert check(draft.made(), NOW, AcceptanceRules(NAMES)).reason is RejectReason.TIMES
+
+
+def first_flaw(trajectory, limits):
+    """Reason and words of the first value that is not as it should be, read value by value."""
+    for i, p in enumerate(trajectory.points):
+        for field, lower, upper in (
+            ("positions", limits.lower, limits.upper),
+            ("velocities", -limits.velocity, limits.velocity),
+            ("accelerations", -limits.acceleration, limits.acceleration),
+        ):
+            values = list(zip(trajectory.joint_names, getattr(p, field), strict=False))
+            for name, value in values:
+                if not math.isfinite(value):
+                    return RejectReason.NOT_FINITE, f"{field} of {name} at point {i}: {value}"
+            for name, value in values:
+                low, high = lower[NAMES.index(name)], upper[NAMES.index(name)]
+                margin = 1e-6 * max(1.0, abs(value))
+                if value < low - margin or value > high + margin:
+                    return RejectReason.OUT_OF_LIMITS, f"{field} of {name} at point {i}: {value:.9g}"
+    return None
+
+
+def test_of_many_flawed_values_the_first_is_told():
+    """Points that fill one to three fields, with none to a dozen flaws, at the limits to the last bits."""
+    rng = np.random.default_rng(7)
+    found = set()
+    odd = [math.nan, math.inf, -math.inf, 1e308, 6.0, -6.0, 1 + 0.9e-6, 1 + 1.1e-6, -1 - 1.1e-6]
+    for k in range(1000):
+        points = []
+        for i in range(8):
+            fields = rng.uniform(-0.9, 0.9, (3, 2))
+            flawed = rng.random((3, 2)) < 0.3 * rng.random() ** 4
+            fields[flawed] = rng.choice(odd, flawed.sum())
+            points.append(JointTrajectoryPoint(float(i), *fields[: rng.integers(1, 4)]))
+        points.append(JointTrajectoryPoint(8.0, [0.0, 0.0], [0.0, 0.0]))
+        trajectory = JointTrajectory(NAMES if k % 2 else NAMES[::-1], points)
+        rejection, want = (
+            check(trajectory, NOW, AcceptanceRules(NAMES, limits=LIMITS)),
+            first_flaw(trajectory, LIMITS),
+        )
+        assert (rejection is None) == (want is None)
+        if rejection is not None:
+            assert (rejection.reason, rejection.text[: len(want[1])]) == want
+        found.add(None if rejection is None else rejection.reason)
+    assert found == {None, RejectReason.NOT_FINITE, RejectReason.OUT_OF_LIMITS}
