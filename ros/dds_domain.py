@@ -6,6 +6,7 @@ and ROS_LOCALHOST_ONLY of Humble; CYCLONEDDS_URI, whose settings come after ours
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -34,7 +35,7 @@ _FAST_DDS = "1.15"
 def require_cyclonedds() -> None:
     """Raise MissingDependencyError, saying how to get it, where cyclonedds is not installed."""
     try:
-        import cyclonedds.domain  # noqa: F401
+        importlib.import_module("cyclonedds.domain")
     except ImportError as error:
         raise MissingDependencyError(
             f"the dds transport needs cyclonedds ({error}): pip install 'robosim[dds]'"

@@ -1,9 +1,8 @@
 """Convex stand-ins for a mesh file: its hull, or several convex pieces (CoACD), cached on disk by content.
 
 Source of the decomposition: X. Wei et al., "Approximate convex decomposition for 3D meshes with collision-aware
-    concavity and
-tree search", ACM Trans. Graph. 41(4), 2022; package `coacd` (extra `decomp`). It runs in a process of its own, so
-that a mesh which makes the native code fail or run away gives an error, not the end of the program.
+concavity and tree search", ACM Trans. Graph. 41(4), 2022; package `coacd` (extra `decomp`). It runs in a process of
+its own, so that a mesh which makes the native code fail or run away gives an error, not the end of the program.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import io
 import subprocess
 from collections.abc import Sequence
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,9 +145,7 @@ def convex_decomposition(
     return pieces
 
 
-def _is_mesh(
-    vertices: NDArray[np.float64] | NDArray[np.int64], faces: NDArray[np.float64] | NDArray[np.int64]
-) -> bool:
+def _is_mesh(vertices: NDArray[Any], faces: NDArray[Any]) -> bool:
     shapes = vertices.ndim == 2 and vertices.shape[1:] == (3,) and faces.ndim == 2 and faces.shape[1:] == (3,)
     return (
         shapes
@@ -158,7 +156,7 @@ def _is_mesh(
     )
 
 
-def _split(vertices: NDArray, faces: NDArray, ends: NDArray) -> list[TriangleMesh]:  # type: ignore[type-arg]
+def _split(vertices: NDArray[Any], faces: NDArray[Any], ends: NDArray[Any]) -> list[TriangleMesh]:
     """The pieces of a cache entry; empty when they do not make sense."""
     pieces = []
     if ends.ndim != 2 or ends.shape[1:] != (2,) or ends.dtype != np.int64:

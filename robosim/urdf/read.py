@@ -133,14 +133,14 @@ class _Document:
         tensor = e.find("inertia")
         ixx, iyy, izz = (self.read.number(tensor, a, largest=_MAX_INERTIA) for a in ("ixx", "iyy", "izz"))
         ixy, ixz, iyz = (self.read.number(tensor, a, 0.0, _MAX_INERTIA) for a in ("ixy", "ixz", "iyz"))
-        I = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])  # noqa: E741
-        if np.abs(I).max() < _NO_INERTIA:
-            I[:] = 0
-        if mass == 0.0 and I.any():
+        inertia = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+        if np.abs(inertia).max() < _NO_INERTIA:
+            inertia[:] = 0
+        if mass == 0.0 and inertia.any():
             self.warn(e, "has moments of inertia but no mass; taken as massless")
-            I[:] = 0
+            inertia[:] = 0
         R = X_LI[:3, :3]
-        rotated = R @ I @ R.T
+        rotated = R @ inertia @ R.T
         return InertialSpec(e.sourceline, mass, X_LI[:3, 3], (rotated + rotated.T) / 2)
 
     def _geometry(self, e: Any) -> GeometrySpec:

@@ -77,9 +77,11 @@ def add_semantics(builder: ModelBuilder, semantics: Semantics) -> None:
         for group in semantics.groups:
             line = group.line
             builder.add_group(group.name, group.joints, tip=group.tip)
-        for group_name, name, positions, line in semantics.states:  # noqa: B007
+        for state in semantics.states:
+            group_name, name, positions, line = state
             builder.add_named_state(group_name, name, positions)
-        for name, link, group_name, line in semantics.end_effectors:  # noqa: B007
+        for end_effector in semantics.end_effectors:
+            name, link, group_name, line = end_effector
             builder.add_end_effector(name, link, group_name)
         for (a, b), reason in semantics.disabled.items():
             builder.disable_collision(a, b, reason)

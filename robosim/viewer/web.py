@@ -138,7 +138,8 @@ def _vivid(rgba: tuple[float, ...]) -> tuple[float, float, float]:
     """
     r, g, b = rgba[:3]
     grey = (r + g + b) / 3
-    return tuple(min(max(0.95 * (grey + 1.15 * (c - grey)), 0.0), 1.0) for c in (r, g, b))  # type: ignore[return-value]
+    r, g, b = (min(max(0.95 * (grey + 1.15 * (c - grey)), 0.0), 1.0) for c in (r, g, b))
+    return r, g, b
 
 
 def _node(name: str | None) -> str:

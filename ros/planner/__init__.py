@@ -7,7 +7,7 @@ Run it with `python -m robosim.ros.planner`. Names are relative, so that a names
 | `robot_description` | std_msgs/String, latched | in: URDF; a later one replaces it |
 | `robot_description_semantic` | std_msgs/String, latched | in: SRDF |
 | `joint_states` | sensor_msgs/JointState | in: where the joints are, by name |
-| `~/scene` | std_msgs/String, latched | in: what stands around, in the YAML format of robosim's scenes; empty: as at the beginning |
+| `~/scene` | std_msgs/String, latched | in: what stands around, a scene's YAML; empty: as at the beginning |
 | `~/plan_motion` | action robosim_msgs/PlanMotion | plan, on request execute; with feedback, can be cancelled |
 | `~/plan` | service robosim_msgs/PlanMotion | the same without feedback |
 | `~/trajectory` | trajectory_msgs/JointTrajectory, latched | out: the last plan |
@@ -15,7 +15,7 @@ Run it with `python -m robosim.ros.planner`. Names are relative, so that a names
 | `display_planned_path` | moveit_msgs/DisplayTrajectory, latched | out: the last plan, where moveit_msgs is installed |
 
 Requests are done one after the other. `codes` says how planning's statuses become error codes.
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 __all__ = ["Job", "Worker"]
 
@@ -78,16 +78,16 @@ class Job(Generic[T]):
         """What came of it, once it is done. Raises what its function raised."""
         if self._error is not None:
             raise self._error
-        return self._result  # type: ignore[return-value]
+        return cast(T, self._result)
 
 
 class Worker:
     """The thread. Jobs are done one after the other."""
 
     def __init__(self, name: str) -> None:
-        self._queue: queue.SimpleQueue[Job[object] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Job[Any] | None] = queue.SimpleQueue()
         self._closed = threading.Event()
-        self._current: Job[object] | None = None
+        self._current: Job[Any] | None = None
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -107,7 +107,7 @@ class Worker:
         if self._closed.is_set():
             job.run(begin=False)
         else:
-            self._queue.put(job)  # type: ignore[arg-type]
+            self._queue.put(job)
         return job
 
     def close(self, timeout: float = 5.0) -> None:

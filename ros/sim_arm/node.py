@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from typing import cast
 
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
@@ -47,7 +48,7 @@ class SimArm(LifecycleNode):
 
     def _on_parameter(self, name: str, value: Value) -> None:
         if name == "speed_slider" and self._robot is not None:
-            self._robot.slider = float(value)  # type: ignore[arg-type]
+            self._robot.slider = cast(float, value)
 
     # -- Lifecycle -------------------------------------------------------------------------------------------
 

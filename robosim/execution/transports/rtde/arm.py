@@ -138,7 +138,7 @@ class RtdeArm:
         self.requirements = REAL_ARM
         self.events: list[Event] = []
         self.statistics = ""
-        # What the library prints is of use only when something goes wrong.
+        # What the library prints is of use only when something goes wrong. Closed with the arm, in `_end`.
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
         self._parent, child = Pipe()
         with child:

@@ -175,12 +175,11 @@ class Driver:
         if "goal" in message:
             number = message["id"]
             answer = self._submit(wire.goal(message["goal"]))
-            accepted = isinstance(answer, ExecutorGoal)
             if isinstance(answer, ExecutorGoal):
                 self._goals[number] = answer
-            self._send(
-                {"id": number, "answer": None if accepted else wire.outcome_fields(answer)}  # type: ignore[arg-type]
-            )
+                self._send({"id": number, "answer": None})
+            else:
+                self._send({"id": number, "answer": wire.outcome_fields(answer)})
         elif "cancel" in message:
             goal = self._goals.get(message["cancel"])
             if goal is not None:

@@ -8,6 +8,8 @@ While servoing, a thread of the program repeats servoj with the newest target.
 
 from __future__ import annotations
 
+from typing import Any
+
 from robot import PAUSED, PLAYING, STOPPED, Robot
 
 READY, DONE = 1, 2
@@ -18,7 +20,7 @@ START_TIME = 0.05  # [s] from the upload to the program's first cycle
 class ControlProgram:
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
-        self.inputs: dict[str, object] = {}
+        self.inputs: dict[str, Any] = {}
         self.outputs: dict[str, object] = {}
         self.starts_at: float | None = None
         self.busy = False  # a command of the other kind has been taken
@@ -39,7 +41,7 @@ class ControlProgram:
         self.robot.events.append("program uploaded")
         self.starts_at = self.robot.time + START_TIME
 
-    def write(self, values: dict[str, object]) -> None:
+    def write(self, values: dict[str, Any]) -> None:
         self.inputs.update(values)
         if "input_int_register_0" in values:
             self.written_at = self.robot.time
@@ -67,7 +69,7 @@ class ControlProgram:
                 self.stopping = False
                 self.outputs["output_int_register_0"] = DONE
             return
-        command = int(self.inputs.get("input_int_register_0", 0))  # type: ignore[call-overload]
+        command = int(self.inputs.get("input_int_register_0", 0))
         if command == SERVOJ:
             robot.servo(self._doubles(0, 6), self._double(8), self._double(9), self._double(10))
             self.outputs["output_int_register_0"] = READY
@@ -96,7 +98,7 @@ class ControlProgram:
         self.outputs["output_int_register_0"] = DONE
 
     def _double(self, register: int) -> float:
-        return float(self.inputs.get(f"input_double_register_{register}", 0.0))  # type: ignore[arg-type]
+        return float(self.inputs.get(f"input_double_register_{register}", 0.0))
 
     def _doubles(self, first: int, count: int) -> list[float]:
         return [self._double(first + i) for i in range(count)]
