@@ -8,16 +8,13 @@ The joint tree comes from Pinocchio's reading of the URDF, so the re-check share
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import os
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from harness.compiled import cached_library, checked, compiler, declare
 
 SOURCE = Path(__file__).with_name("coal_checker.cpp")
 SHAPE_TYPES = {"sphere": 0, "box": 1, "capsule": 2, "cylinder": 3, "half_space": 4, "convex": 5}
@@ -32,46 +29,19 @@ def compiled() -> Path:
     import coal
 
     prefix = Path(coal.__file__).resolve().parents[4]
-    key = hashlib.sha256(SOURCE.read_bytes() + coal.__version__.encode() + str(prefix).encode()).hexdigest()[
-        :16
-    ]
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "robosim"
-    library = cache / f"coal_checker-{key}.so"
-    if library.exists():
-        return library
-    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        raise RuntimeError(
-            "the coal side of this benchmark is compiled when first used: install g++ or clang++"
-        )
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache) as folder:
-        output = Path(folder) / library.name
-        command = [
-            compiler,
-            "-std=c++17",
-            "-O3",
-            "-DNDEBUG",
-            "-w",
-            "-shared",
-            "-fPIC",
-            str(SOURCE),
-            "-o",
-            str(output),
-        ]
+
+    def build(folder: Path, output: Path) -> None:
+        command = [compiler(), "-std=c++17", "-O3", "-DNDEBUG", "-w", "-shared", "-fPIC", SOURCE, "-o", output]
         command += [f"-I{prefix}/include", f"-I{prefix}/include/eigen3", f"-L{prefix}/lib", "-lcoal"]
-        command += [f"-Wl,-rpath,{prefix}/lib"]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-        if result.returncode:
-            raise RuntimeError(f"{' '.join(command)}\n{result.stderr}")
-        output.replace(library)
-    return library
+        checked([*command, f"-Wl,-rpath,{prefix}/lib"])
+
+    return cached_library("coal_checker", [SOURCE.read_bytes(), coal.__version__, str(prefix)], build)
 
 
 def _load() -> ctypes.PyDLL:
     library = ctypes.PyDLL(str(compiled()))
     pointer, number = ctypes.c_void_p, ctypes.c_int
-    for name, result, arguments in [
+    functions = [
         ("new", pointer, [number, pointer, pointer, pointer, pointer]),
         ("delete", None, [pointer]),
         ("add", number, [pointer, number, pointer, number, pointer, number, pointer, number, pointer]),
@@ -81,9 +51,8 @@ def _load() -> ctypes.PyDLL:
         ("count_free", number, [pointer, number, pointer]),
         ("motion", None, [pointer, number, pointer, pointer]),
         ("distance", ctypes.c_double, [pointer, pointer, number]),
-    ]:
-        function = getattr(library, f"checker_{name}")
-        function.restype, function.argtypes = result, arguments
+    ]
+    declare(library, "checker_", functions)
     return library
 
 

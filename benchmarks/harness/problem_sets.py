@@ -14,7 +14,8 @@ from robosim.model import Model
 from robosim.planners import Problem
 from robosim.scene import Scene, read_moveit_request, read_moveit_scene
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "ur5_mbm"
+SHARED_DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+DATA = SHARED_DATA / "ur5_mbm"
 
 
 @dataclass(frozen=True, eq=False)

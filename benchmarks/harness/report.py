@@ -25,7 +25,9 @@ class Row:
         peer: the peer's, in the same run, or None.
         bar: what `value` (or the ratio, where `on_ratio`) has to reach, or None for a figure that is only shown.
         at_least: whether the bar is a least value, rather than a greatest one.
-        on_ratio: whether the bar is about peer / value.
+        on_ratio: whether the bar is about the ratio.
+        of_peer: whether the ratio is ours / peer, as for times, rather than peer / ours.
+        measured: the ratio, where it was measured by itself; else it is that of the two figures.
         note: anything that a reader should know.
     """
 
@@ -36,12 +38,17 @@ class Row:
     bar: float | None = None
     at_least: bool = False
     on_ratio: bool = False
+    of_peer: bool = False
+    measured: float | None = None
     note: str = ""
 
     @property
     def ratio(self) -> float | None:
-        """How many times the peer's figure is ours."""
-        return None if self.peer is None or self.value == 0 else self.peer / self.value
+        """How many times the peer's figure is ours, or of_peer: how many times ours is the peer's."""
+        if self.measured is not None or self.peer is None:
+            return self.measured
+        over, under = (self.value, self.peer) if self.of_peer else (self.peer, self.value)
+        return None if under == 0 else over / under
 
     @property
     def passed(self) -> bool | None:
@@ -58,11 +65,11 @@ class Row:
         bar = (
             ""
             if self.bar is None
-            else f"{'>=' if self.at_least else '<='} {self.bar:g}{' x' if self.on_ratio else ''}"
+            else f"{'>=' if self.at_least else '<='} {self.bar:g}{' x' if self.on_ratio and not self.of_peer else ''}"
         )
         verdict = {None: "", True: "ok", False: "MISSED"}[self.passed]
         peer = "" if self.peer is None else f"{self.peer:.4g}"
-        ratio = "" if self.ratio is None else f"{self.ratio:.1f} x"
+        ratio = "" if self.ratio is None else f"{self.ratio:.3f}" if self.of_peer else f"{self.ratio:.1f} x"
         return [self.name, f"{self.value:.4g}", self.unit, peer, ratio, bar, verdict, self.note]
 
 
@@ -85,7 +92,8 @@ class Report:
 
     def show(self) -> None:
         """Print the table."""
-        head = ["", "ours", "unit", "peer", "peer/ours", "bar", "", ""]
+        ratio = "ours/peer" if all(row.of_peer for row in self.rows if row.peer is not None) else "peer/ours"
+        head = ["", "ours", "unit", "peer", ratio, "bar", "", ""]
         table = [head, *(row.cells() for row in self.rows)]
         widths = [max(len(line[i]) for line in table) for i in range(len(head))]
         print(f"\n{self.title}")
@@ -103,7 +111,7 @@ class Report:
                 {
                     "title": self.title,
                     "machine": machine(),
-                    "rows": [asdict(r) for r in self.rows],
+                    "rows": [asdict(r) | {"ratio": r.ratio, "passed": r.passed} for r in self.rows],
                     "remarks": self.remarks,
                 },
             )
