@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,3 +104,69 @@ class Subject:
     def work(loop, name: str) -> Work:
         """A loop's run, as `alternate` wants it."""
         return lambda passes: loop.run(name, passes)
+
+
+def repeated(call: Callable[[], object]) -> Work:
+    """A call from Python, as often as `alternate` wants it."""
+
+    def work(passes: int) -> None:
+        for _ in range(passes):
+            call()
+
+    return work
+
+
+def row(name: str, timing: Timing, bar: float | None, note: str = "") -> Row:
+    """A row of times in us, with a bar on ours / peer."""
+    return Row(name, 1e6 * timing.ours, "us", 1e6 * timing.peer, bar=bar, on_ratio=True, of_peer=True,
+               measured=timing.ratio, note=note)  # fmt: skip
+
+
+def one_state(subject: Subject, patience: Patience, report: Report) -> None:
+    """One state at a time, both from loops in C++."""
+    for operation in OPERATIONS:
+        peer = subject.peer_of(operation, patience)
+        timing = alternate(
+            subject.work(subject.ours, operation.name), subject.work(subject.peer, peer), STATES, patience
+        )
+        note = f"Pinocchio's {peer}" if len(operation.peers) > 1 else ""
+        bar = ONE_STATE_BAR if operation.judged else None
+        report.add(row(f"{subject.name}: {operation.label}, one state", timing, bar, note))
+
+
+def main() -> int:
+    from harness.robots import ROBOTS
+
+    parser = arguments(__doc__.splitlines()[0])
+    names = [robot.name for robot in ROBOTS]
+    parser.add_argument("--robot", action="append", choices=names, help="only this one; may be repeated")
+    options = parser.parse_args()
+    require_peers("pin", "example-robot-data")
+    from harness import pinocchio_loop, robosim_loop
+
+    patience = Patience(9, 0.002) if options.quick else Patience(41, 0.01)
+    report = Report("Dynamics, beside Pinocchio")
+    libraries = robosim_loop.load(), pinocchio_loop.load()
+    report.remark(
+        f"{machine()['cpu']}, load {os.getloadavg()[0]:.2f}; robosim for {robosim_loop.isa()}, Pinocchio with "
+        + " ".join(pinocchio_loop.flags())
+    )
+    bystanders = Bystanders()
+    for robot in ROBOTS:
+        if robot.name not in (options.robot or names):
+            continue
+        try:
+            subject = Subject(robot, libraries)
+        except FileNotFoundError as error:
+            report.remark(f"{robot.name}: not measured, {error}")
+            continue
+        report.remark(f"{robot.name}: the sides agree to {subject.check():.1e}")
+        one_state(subject, patience, report)
+    share = bystanders.share()
+    if share > 0.05:
+        report.remark(f"WARNING: other programs used {100 * share:.0f} % of a processor meanwhile")
+    return report.finish(options.json)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

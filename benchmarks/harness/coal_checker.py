@@ -31,7 +31,18 @@ def compiled() -> Path:
     prefix = Path(coal.__file__).resolve().parents[4]
 
     def build(folder: Path, output: Path) -> None:
-        command = [compiler(), "-std=c++17", "-O3", "-DNDEBUG", "-w", "-shared", "-fPIC", SOURCE, "-o", output]
+        command = [
+            compiler(),
+            "-std=c++17",
+            "-O3",
+            "-DNDEBUG",
+            "-w",
+            "-shared",
+            "-fPIC",
+            SOURCE,
+            "-o",
+            output,
+        ]
         command += [f"-I{prefix}/include", f"-I{prefix}/include/eigen3", f"-L{prefix}/lib", "-lcoal"]
         checked([*command, f"-Wl,-rpath,{prefix}/lib"])
 

@@ -41,7 +41,9 @@ class Matched:
 
         urdf = robot.urdf()
         base = "floating" if robot.floating else "fixed"
-        self.source: Any = pin.buildModelFromXML(urdf, *([pin.JointModelFreeFlyer()] if robot.floating else []))
+        self.source: Any = pin.buildModelFromXML(
+            urdf, *([pin.JointModelFreeFlyer()] if robot.floating else [])
+        )
         self.model = robosim.load_robot(urdf, base=base, srdf=False, joint_limits=False)
         self.model = self.model.with_gravity(self.source.gravity.linear)
         columns = [self._columns(i) for i in range(1, self.source.njoints)]

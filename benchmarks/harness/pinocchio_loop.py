@@ -29,7 +29,11 @@ DEFINITIONS = (
 def flags() -> tuple[str, ...]:
     """The compiler's options, see above."""
     known = cpu().split()
-    return ("-O3", "-DNDEBUG", "-march=x86-64-v3" if {"avx2", "fma", "bmi2"} <= set(known) else "-march=native")
+    return (
+        "-O3",
+        "-DNDEBUG",
+        "-march=x86-64-v3" if {"avx2", "fma", "bmi2"} <= set(known) else "-march=native",
+    )
 
 
 def compiled() -> Path:

@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import shutil
 from pathlib import Path
 
 import numpy as np
 
-from harness.compiled import cached_library, checked, compiler, declare
+from harness.compiled import cached_library, checked, compiler, cpu, declare
 from robosim.model import Model
 
 SOURCE = Path(__file__).with_name("robosim_loop")
 ENGINE = Path(__file__).resolve().parents[2] / "engine"
 FLOORS = ("base", "spatial", "geometry", "model", "dynamics")
+
+# The matrices and vectors at the head of an operation's results.
+RESULTS = {
+    "rnea": ("rnea",),
+    "crba": ("crba",),
+    "aba": ("aba",),
+    "mass_matrix_inverse": ("mass_matrix_inverse",),
+    "rnea_derivatives": ("dtau_dq", "dtau_dv"),
+    "aba_derivatives": ("da_dq", "da_dv"),
+}
+VECTORS = ("rnea", "aba")
+
+
+def isa() -> str:
+    """The instruction set: ROBOSIM_ISA, else the widest that the processor has."""
+    known = set(cpu().split())
+    widest = "v3" if {"avx2", "fma", "bmi2"} <= known else "baseline"
+    if widest == "v3" and {"avx512f", "avx512dq", "avx512vl", "avx512bw", "avx512cd"} <= known:
+        widest = "v4"
+    return os.environ.get("ROBOSIM_ISA", widest)
 
 
 def compiled() -> Path:
@@ -25,18 +46,21 @@ def compiled() -> Path:
     files = [ENGINE / "CMakeLists.txt", *sorted(SOURCE.iterdir())]
     for floor in FLOORS:
         files += sorted(file for file in (ENGINE / floor).rglob("*") if file.is_file())
-    made_of: list[bytes | str] = [checked([compiler(), "--version"])]
+    made_of: list[bytes | str] = [checked([compiler(), "--version"]), isa()]
     for file in files:
         made_of += [str(file.relative_to(ENGINE.parent)), file.read_bytes()]
 
     def build(folder: Path, output: Path) -> None:
         cmake = shutil.which("cmake")
         if cmake is None:
-            raise RuntimeError("the engine's loops of this benchmark are compiled when first used: install cmake")
+            raise RuntimeError(
+                "the engine's side of this benchmark is compiled when first used: install cmake"
+            )
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-        checked([cmake, "-S", SOURCE, "-B", folder, *generator, f"-DCMAKE_CXX_COMPILER={compiler()}"])
-        checked([cmake, "--build", folder, "--target", "robosim_loop", "--parallel", "2"])
-        (folder / "librobosim_loop.so").replace(output)
+        options = [f"-DCMAKE_CXX_COMPILER={compiler()}", f"-DROBOSIM_LOOP_ISA={isa()}"]
+        checked([cmake, "-S", SOURCE, "-B", folder, *generator, *options])
+        checked([cmake, "--build", folder, "--target", "robosim_loop", "--parallel", str(os.cpu_count())])
+        next(folder.glob("librobosim_loop.*")).replace(output)
 
     return cached_library("robosim_loop", made_of, build)
 
@@ -75,24 +99,18 @@ class RobosimLoop:
 
     def __init__(self, model: Model, gravity: np.ndarray, library: ctypes.CDLL):
         self._library = library
+        self.n_v = model.n_v
         self._robot = library.robot_new(model.floating_base)
         for link in model.links:
             com, I_com = _array(link.com), _array(link.inertia)
-            self._check(
-                library.robot_add_link(
-                    self._robot, link.name.encode(), link.mass, com.ctypes.data, I_com.ctypes.data
-                )
-            )
+            addresses = com.ctypes.data, I_com.ctypes.data
+            self._check(library.robot_add_link(self._robot, link.name.encode(), link.mass, *addresses))
         for joint in model.joints:
-            names = (name.encode() for name in (joint.name, joint.kind, joint.parent, joint.child))
+            names = [name.encode() for name in (joint.name, joint.kind, joint.parent, joint.child)]
             X_PJ, axis = _array(joint.X_PJ), _array(joint.axis)
-            self._check(
-                library.robot_add_joint(
-                    self._robot, *names, X_PJ.ctypes.data, axis.ctypes.data, joint.armature
-                )
-            )
-        gravity = _array(gravity)
-        self._check(library.robot_build(self._robot, gravity.ctypes.data))
+            addresses = X_PJ.ctypes.data, axis.ctypes.data
+            self._check(library.robot_add_joint(self._robot, *names, *addresses, joint.armature))
+        self._check(library.robot_build(self._robot, _array(gravity).ctypes.data))
 
     def __del__(self) -> None:
         if getattr(self, "_robot", None):
@@ -110,3 +128,16 @@ class RobosimLoop:
     def run(self, operation: str, passes: int) -> None:
         """One operation on every state, `passes` times over."""
         self._check(self._library.robot_run(self._robot, operation.encode(), passes))
+
+    def results(self, state: int) -> dict[str, np.ndarray]:
+        """All results for one state, under the names that `PinocchioLoop.results` gives them."""
+        n, out = self.n_v, {}
+        for operation, names in RESULTS.items():
+            numbers = np.full(3 * n * n + n, np.nan)
+            self._check(
+                self._library.robot_result(self._robot, operation.encode(), state, numbers.ctypes.data)
+            )
+            for k, name in enumerate(names):
+                shape = (n,) if name in VECTORS else (n, n)
+                out[name] = numbers[k * n * n :][: int(np.prod(shape))].reshape(shape)
+        return out

@@ -41,9 +41,7 @@ class Robot:
             distribution = metadata.distribution("example-robot-data")
         except metadata.PackageNotFoundError as error:
             raise FileNotFoundError("example-robot-data is not installed") from error
-        return Path(
-            str(distribution.locate_file("cmeel.prefix/share/example-robot-data/robots"))
-        ) / self.file
+        return Path(str(distribution.locate_file("cmeel.prefix/share/example-robot-data/robots"))) / self.file
 
     def urdf(self) -> str:
         """The URDF without shapes, which have no part in dynamics, and with every mimic joint free.
