@@ -1,12 +1,11 @@
 """Dynamics and derivatives, beside Pinocchio in the same run: one state, batches, threads, calls from Python.
 
-One state at a time both sides run from loops in C++ over the same 256 random states: Pinocchio's algorithms compiled from
-the headers of its wheel for this processor, with the quicker of its conventions where it has two, and the engine compiled
-from this checkout. Batches are calls of `robosim.batch` from Python, all costs included; Pinocchio's time per state is that
-of its loop. Times are processor time, in slices that take turns; ratios (ours / peer) are medians over neighbouring
-slices. Before anything is timed, the results of both sides have to agree.
+One state at a time both sides run from loops in C++ over the same 256 random states: Pinocchio's algorithms compiled
+from the headers of its wheel for this processor, with the quicker of its conventions where it has two, and the engine
+compiled from this checkout. Times are processor time, in slices that take turns; ratios (ours / peer) are medians over
+neighbouring slices. Before anything is timed, the results of both sides have to agree.
 
-    python benchmarks/bench_dynamics.py [--quick] [--json FILE] [--markdown FILE] [--robot NAME ...]
+    python benchmarks/bench_dynamics.py [--quick] [--json FILE] [--robot NAME ...]
 """
 
 from __future__ import annotations

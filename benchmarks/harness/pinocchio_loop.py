@@ -1,9 +1,10 @@
 """Pinocchio's algorithms in C++ loops over the states of a robot (`pinocchio_loop.cpp`).
 
-The loops are compiled from the headers of the wheel `pin` without linking the wheel's library, whose machine code is for the
-oldest processors. Of the flags those are taken with which Pinocchio is quickest: on an AMD EPYC with AVX-512, gcc 12, AVX2
-and FMA (x86-64-v3) are 4 % quicker than the baseline over all algorithms and robots (29 % in ABA derivatives of Talos), and
-3 % quicker than -march=native (which is up to 5 % quicker in CRBA and RNEA derivatives and up to 18 % slower elsewhere).
+The loops are compiled from the headers of the wheel `pin` without linking the wheel's library, whose machine code is
+for the oldest processors. Of the flags those are taken with which Pinocchio is quickest: on an AMD EPYC with AVX-512
+and gcc 12, AVX2 and FMA (x86-64-v3) are 4 % quicker than the baseline over all algorithms and robots (29 % in ABA
+derivatives of Talos), and 3 % quicker than -march=native, which is up to 5 % quicker in CRBA and RNEA derivatives and
+up to 18 % slower elsewhere.
 """
 
 from __future__ import annotations
