@@ -1,0 +1,278 @@
+// The pool's state is one object of static storage with a constant initialiser and no destructor: it is there before any other
+// static object is made and after all are destroyed, and a thread that still waits in it when the process ends does no harm.
+// After fork() the child's copy may be in any state, its threads are gone and its mutex perhaps locked for ever: the child
+// writes a new one over it.
+//
+// A loop lives on its caller's stack. It is *open* while a worker may join it: from post() until its places are taken or its
+// chunks are handed out. A worker joins and leaves under the mutex and hands out chunks to itself by an atomic counter.
+#include "base/thread_pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+#include <algorithm>
+#include <atomic>
+#include <cfenv>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <type_traits>
+
+#include "base/error.h"
+
+namespace robosim {
+namespace {
+
+struct Loop {
+  FunctionRef<void(int, int)> body;
+  int n_chunks;
+  int places;  // for workers beside the caller
+
+  // Written under the pool's mutex, except `environment`, which is constant once the loop is open.
+  std::fenv_t environment = {};
+  Loop* next_open = nullptr;
+  bool open = false;
+  bool caller_sleeps = false;
+  int joined = 0;
+  int failed_chunk = 0;
+  std::exception_ptr failure = nullptr;
+
+  // On cache lines of their own: all threads write the first, the caller watches the second. 64 bits, because every thread
+  // counts once beyond n_chunks.
+  alignas(64) std::atomic<std::int64_t> next_chunk{0};
+  alignas(64) std::atomic<int> running{0};  // workers that joined and did not leave; raised only under the mutex
+};
+
+// std::mutex and std::condition_variable have, on some systems, destructors and initialisers that run.
+struct Mutex {
+  pthread_mutex_t handle = PTHREAD_MUTEX_INITIALIZER;
+  void lock() { pthread_mutex_lock(&handle); }
+  void unlock() { pthread_mutex_unlock(&handle); }
+};
+
+struct Condition {
+  pthread_cond_t handle = PTHREAD_COND_INITIALIZER;
+  void wait(Mutex& mutex) { pthread_cond_wait(&handle, &mutex.handle); }
+};
+
+struct Pool {
+  Mutex mutex;
+  Condition work;              // some loop is open
+  Condition done;              // some loop whose caller sleeps has no running workers any more
+  int workers = 0;             // threads started
+  int sleepers = 0;            // of these, waiting for `work`
+  bool exhausted = false;      // the system refused a thread
+  Loop* first_open = nullptr;  // oldest first
+  std::atomic<int> n_open{0};  // for looking without the mutex
+};
+
+constinit Pool pool;
+static_assert(std::is_trivially_destructible_v<Pool>);
+
+constinit std::atomic<int> limit{0};  // 0: not looked up yet
+thread_local bool inside_body = false;
+
+// Registered when the library is loaded: a guard for "once" could itself be locked at the fork. There is nothing to be done in
+// the parent or before.
+[[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] { new (&pool) Pool; });
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Waits actively, for about as long as falling asleep and being woken would take; false: in vain.
+template <class Predicate>
+bool spin_until(Predicate holds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+  do {
+    for (int i = 0; i < 16; ++i) {
+      if (holds()) return true;
+      pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
+// Takes chunks until none are left.
+void run_chunks(Loop& loop, int worker) {
+  for (;;) {
+    const std::int64_t next = loop.next_chunk.fetch_add(1, std::memory_order_relaxed);
+    if (next >= loop.n_chunks) return;
+    const int chunk = static_cast<int>(next);
+    try {
+      loop.body(chunk, worker);
+    } catch (...) {
+      const std::lock_guard lock(pool.mutex);
+      if (loop.failure && loop.failed_chunk < chunk) continue;
+      loop.failed_chunk = chunk;
+      loop.failure = std::current_exception();
+    }
+  }
+}
+
+// With the mutex held: nobody joins the loop any more.
+void close(Loop& loop) {
+  if (!loop.open) return;
+  Loop** link = &pool.first_open;
+  while (*link != &loop) link = &(*link)->next_open;
+  *link = loop.next_open;
+  loop.open = false;
+  pool.n_open.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// With the mutex held: how many sleeping workers this thread is to wake. Two, each of which wakes two more: waking takes the
+// waker longer than a chunk may, and so the caller is soon at its own chunks.
+int to_wake() {
+  const Loop* loop = pool.first_open;
+  return loop ? std::min({2, pool.sleepers, loop->places - loop->joined}) : 0;
+}
+
+void wake(int n) {
+  for (int i = 0; i < n; ++i) pthread_cond_signal(&pool.work.handle);
+}
+
+// A worker's life: it joins the oldest open loop, works until the chunks are handed out, leaves, and looks for the next.
+void* work(void*) {
+  inside_body = true;
+  for (;;) {
+    spin_until([] { return pool.n_open.load(std::memory_order_relaxed) > 0; });
+    std::unique_lock lock(pool.mutex);
+    while (!pool.first_open) {
+      ++pool.sleepers;
+      pool.work.wait(pool.mutex);
+      --pool.sleepers;
+    }
+    Loop& loop = *pool.first_open;
+    const int worker = ++loop.joined;
+    loop.running.fetch_add(1, std::memory_order_relaxed);
+    if (loop.joined == loop.places) close(loop);
+    const int n = to_wake();
+    lock.unlock();
+    wake(n);
+
+    std::fesetenv(&loop.environment);
+    run_chunks(loop, worker);
+
+    // The caller may return, and the loop be gone, as soon as `running` is 0.
+    lock.lock();
+    close(loop);
+    const bool caller_sleeps = loop.caller_sleeps;
+    const bool last = loop.running.fetch_sub(1, std::memory_order_release) == 1;
+    lock.unlock();
+    if (last && caller_sleeps) pthread_cond_broadcast(&pool.done.handle);
+  }
+}
+
+// With the mutex held: starts threads until there are n. They take no signals, which belong to the program's threads (an
+// interrupt must end the main thread's sleep, not a worker's), save those that a fault in the thread itself raises.
+void start_workers(int n) {
+  if (pool.workers >= n || pool.exhausted) return;
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&blocked, fault);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, std::size_t{8} << 20);  // as the main thread's; macOS would give 512 KiB
+  for (pthread_t thread; pool.workers < n && !pool.exhausted;) {
+    if (pthread_create(&thread, &attributes, work, nullptr) == 0)
+      ++pool.workers;
+    else
+      pool.exhausted = true;
+  }
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void post(Loop& loop) {
+  std::fegetenv(&loop.environment);
+  std::unique_lock lock(pool.mutex);
+  start_workers(loop.places);
+  Loop** link = &pool.first_open;
+  while (*link) link = &(*link)->next_open;
+  *link = &loop;
+  loop.open = true;
+  pool.n_open.fetch_add(1, std::memory_order_relaxed);
+  const int n = to_wake();
+  lock.unlock();
+  wake(n);
+}
+
+// Waits for the workers that joined.
+void finish(Loop& loop) {
+  const auto alone = [&] { return loop.running.load(std::memory_order_acquire) == 0; };
+  {
+    const std::lock_guard lock(pool.mutex);
+    close(loop);
+  }
+  if (spin_until(alone)) return;
+  const std::lock_guard lock(pool.mutex);
+  loop.caller_sleeps = true;
+  while (!alone()) pool.done.wait(pool.mutex);
+}
+
+int default_thread_limit() {
+  if (const char* text = std::getenv("ROBOSIM_THREADS")) return parse_thread_limit(text);
+  int processors = static_cast<int>(std::thread::hardware_concurrency());
+#ifdef __linux__
+  cpu_set_t usable;
+  if (sched_getaffinity(0, sizeof usable, &usable) == 0) processors = CPU_COUNT(&usable);
+#endif
+  return std::clamp(processors, 1, max_thread_limit);
+}
+
+}  // namespace
+
+int parse_thread_limit(const std::string& text) {
+  int n = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, n);
+  if (status != std::errc() || stop != end || n < 1 || n > max_thread_limit)
+    throw InputError(message("the environment variable ROBOSIM_THREADS is '", text, "'; valid is a whole number from 1 to ",
+                             max_thread_limit));
+  return n;
+}
+
+int thread_limit() {
+  int n = limit.load(std::memory_order_relaxed);
+  if (n == 0) {
+    const int fresh = default_thread_limit();
+    n = limit.compare_exchange_strong(n, fresh, std::memory_order_relaxed) ? fresh : n;
+  }
+  return n;
+}
+
+void set_thread_limit(int n) {
+  if (n < 1 || n > max_thread_limit)
+    throw InputError(message("the thread limit cannot be ", n, "; valid is 1 to ", max_thread_limit));
+  limit.store(n, std::memory_order_relaxed);
+}
+
+void parallel_for(int n_chunks, int threads, FunctionRef<void(int chunk, int worker)> body) {
+  if (n_chunks < 0) throw InputError(message("parallel_for: there cannot be ", n_chunks, " chunks"));
+  if (threads < 1) throw InputError(message("parallel_for: needs at least 1 thread, not ", threads));
+  const int together = inside_body ? 1 : std::min({threads, thread_limit(), n_chunks});
+  Loop loop{body, n_chunks, together - 1};
+  const bool nested = inside_body;
+  if (loop.places > 0) post(loop);
+  inside_body = true;
+  run_chunks(loop, 0);
+  inside_body = nested;
+  if (loop.places > 0) finish(loop);
+  if (loop.failure) std::rethrow_exception(std::move(loop.failure));
+}
+
+}  // namespace robosim
