@@ -1,8 +1,8 @@
 """Qualities of service, in one place; needs rclpy.
 
 What must reach a late joiner is latched (reliable, transient local, depth 1; the subscriber has to ask for it too).
-States and logs are reliable and queue at least a second of samples, so that a stall loses none. Set points are
-worth nothing when late: depth 1.
+States and other streams are reliable and queue four seconds of samples, so that neither a stall nor a reader that
+asks late for what it has missed loses any. Set points are worth nothing when late: depth 1.
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ NEWEST = QoSProfile(
 )
 
 
-def samples(rate: float, seconds: float = 2.0) -> QoSProfile:
-    """For a stream at `rate` [Hz] of which nothing may be lost: reliable, volatile, queueing `seconds` of it."""
-    return _reliable(max(10, math.ceil(rate * seconds)))
+# [s] of a stream that queues hold: more than the 3 s between Fast DDS's heartbeats, after which alone a reader may
+# learn that it has missed samples, and ask for them.
+_QUEUED = 4.0
+
+
+def samples(rate: float) -> QoSProfile:
+    """For a stream at `rate` [Hz] of which nothing may be lost: reliable, volatile, queueing four seconds of it."""
+    return _reliable(max(10, math.ceil(_QUEUED * rate)))
