@@ -134,7 +134,9 @@ class SimulatedArm:
         self._state = ArmState(self.joint_names, position, self._zeros, self._origin, self._plant.effort)
         self.on_event = on_event
         self.events: deque[Event] = deque(maxlen=1000)
-        self._told: set[str] = set()
+        # What was told of the stream: why set points were refused since one was taken; that one is clipped.
+        self._refusals: set[str] = set()
+        self._clipped = False
         self.recorder: TrackingRecorder | None = None
 
         # The stream: its last set point, periods since then, and over how many it is to be reached.
@@ -217,12 +219,15 @@ class SimulatedArm:
 
     def stream(self, setpoint: Setpoint) -> None:
         """Take the next set point of a stream, to be reached by when the one after it is due. An event tells when it
-        is refused, or later when it is clipped."""
+        is refused, each reason once until one is taken, or later when it is clipped."""
         self._catch_up()
         why = self._unfit(setpoint)
-        self._tell_once("refused", f"set point refused: {why}" if why else "")
         if why:
+            if why not in self._refusals:
+                self._refusals.add(why)
+                self._tell("warning", f"set point refused: {why}")
             return
+        self._refusals.clear()
         # The last two intervals tell when the next one is due, also where the periods do not match.
         interval = 0 if self._setpoint is None else self._age
         self._spread, self._interval = max(1, interval, self._interval), interval
@@ -323,7 +328,10 @@ class SimulatedArm:
         # Not worth a word: set points that come two at a time, as those of a busy machine do, and at speed scaling
         # 0 the controller's look ahead of one period.
         quiet = scaling == 0 if self._setpoint is None else 0 < self._guard.behind <= _UNEVEN
-        self._tell_once("clipped", "" if quiet else complaint)
+        clipped = bool(complaint) and not quiet
+        if clipped and not self._clipped:  # not every period again while it goes on
+            self._tell("warning", complaint)
+        self._clipped = clipped
         if complaint or velocity is None or not np.isfinite(velocity).all():
             velocity, acceleration = (position - last) / self.period, self._zeros
         velocity = np.clip(velocity, -self._speed, self._speed)
@@ -440,12 +448,6 @@ class SimulatedArm:
                 i = int(np.argmin(np.isfinite(values)))
                 return f"{name} of {self.joint_names[i]} is {values[i]}"
         return ""
-
-    def _tell_once(self, what: str, text: str) -> None:
-        """Tell that something began, not every period again while it goes on; an empty text ends it."""
-        if text and what not in self._told:
-            self._tell("warning", text)
-        (self._told.add if text else self._told.discard)(what)
 
     def _tell(self, level: str, text: str) -> None:
         self._note(Event(self._state.stamp, level, text))

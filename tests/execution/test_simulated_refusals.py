@@ -73,6 +73,23 @@ def test_an_unfit_set_point_is_refused_once_and_said_so(setpoint, text):
     assert len([event for event in arm.events if "refused" in event.text]) == 2
 
 
+def test_each_new_reason_to_refuse_set_points_is_told_once():
+    arm = arm_at()
+    broken = Setpoint(np.append(READY[:-1], np.nan))
+    for _ in range(3):
+        arm.stream(Setpoint(READY[:3]))
+        arm.stream(broken)
+    arm.protective_stop()
+    for _ in range(3):
+        arm.stream(broken)  # that the arm has stopped comes first
+    told = [event.text for event in arm.events if "refused" in event.text]
+    assert told == [
+        "set point refused: position has shape (3,); expected (6,)",
+        "set point refused: position of wrist_3_joint is nan",
+        "set point refused: the safety mode is PROTECTIVE_STOP, not NORMAL",
+    ]
+
+
 def test_a_jump_becomes_a_motion_at_the_speed_limit_and_is_told():
     arm = arm_at(rate=125.0, watchdog=np.inf)
     arm.stream(Setpoint(READY + 1.0))
