@@ -3,6 +3,6 @@
 
 namespace robosim {
 
-template void frame_jacobian(const Model&, const Data<double>&, const Frame&, Axes, double*);
+template void frame_jacobian(const Model&, const Data<double>&, const Frame&, Axes, double*, const Vec3<double>&);
 
 }  // namespace robosim

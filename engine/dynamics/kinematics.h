@@ -109,36 +109,45 @@ ROBOSIM_INLINE void for_each_on_path(const Model& model, int i, F&& f) {
 
 namespace detail {
 
-// From O to the frame's origin, world axes.
+// From O to a point given in the frame, world axes.
 template <class S>
-Vec3<S> frame_offset(const Data<S>& data, const Frame& frame) {
-  return times_add(data.X_WB[frame.body].R, Vec3<S>(frame.X_BF.p), data.p_OB[frame.body]);
+Vec3<S> frame_offset(const Data<S>& data, const Frame& frame, const Vec3<S>& point = Vec3<S>()) {
+  const Vec3<S> p_B = times_add(Mat3<S>(frame.X_BF.R), point, Vec3<S>(frame.X_BF.p));
+  return times_add(data.X_WB[frame.body].R, p_B, data.p_OB[frame.body]);
 }
 
 template <class S>
-Motion<S> with_axes(const Data<S>& data, const Frame& frame, Axes axes, const Motion<S>& V_W) {
+Mat3<S> frame_rotation(const Data<S>& data, const Frame& frame) {
+  return data.X_WB[frame.body].R * Mat3<S>(frame.X_BF.R);
+}
+
+// In the axes that are asked for, where R is the frame's rotation.
+template <class S>
+ROBOSIM_INLINE Motion<S> with_axes(const Mat3<S>& R, Axes axes, const Motion<S>& V_W) {
   if (axes == Axes::world) return V_W;
-  const Mat3<S> R = data.X_WB[frame.body].R * Mat3<S>(frame.X_BF.R);
   return {transpose_times(R, V_W.angular), transpose_times(R, V_W.linear)};
 }
 
 }  // namespace detail
 
-// Angular velocity of the frame and velocity of its origin, after forward_velocities.
+// What follows is about a frame and a point fixed in it, given in the frame: its origin where none is given.
+
+// Angular velocity of the frame and velocity of the point, after forward_velocities.
 template <class S>
-Motion<S> frame_velocity(const Model&, const Data<S>& data, const Frame& frame, Axes axes) {
-  const Motion<S>& V = data.V[frame.body];
-  return detail::with_axes(data, frame, axes, Motion<S>{V.angular, cross_add(V.angular, detail::frame_offset(data, frame), V.linear)});
+Motion<S> frame_velocity(const Model&, const Data<S>& data, const Frame& frame, Axes axes, const Vec3<S>& point = Vec3<S>()) {
+  const Motion<S> V = at_point(data.V[frame.body], detail::frame_offset(data, frame, point));
+  return detail::with_axes(detail::frame_rotation(data, frame), axes, V);
 }
 
-// Angular acceleration of the frame and acceleration of its origin as an accelerometer without gravity would see it
+// Angular acceleration of the frame and acceleration of the point as an accelerometer without gravity would see it
 // (d^2 p / dt^2, not the spatial acceleration), after forward_accelerations.
 template <class S>
-Motion<S> frame_acceleration(const Model&, const Data<S>& data, const Frame& frame, Axes axes) {
-  const Motion<S>&V = data.V[frame.body], &A = data.A[frame.body];
-  const Vec3<S> p = detail::frame_offset(data, frame), v = cross_add(V.angular, p, V.linear);
-  const Vec3<S> a = cross_add(V.angular, v, cross_add(A.angular, p, A.linear));
-  return detail::with_axes(data, frame, axes, Motion<S>{A.angular, a});
+Motion<S> frame_acceleration(const Model&, const Data<S>& data, const Frame& frame, Axes axes,
+                             const Vec3<S>& point = Vec3<S>()) {
+  const Vec3<S> p = detail::frame_offset(data, frame, point);
+  const Motion<S> V = at_point(data.V[frame.body], p), A = at_point(data.A[frame.body], p);
+  const Motion<S> classical{A.angular, cross_add(V.angular, V.linear, A.linear)};
+  return detail::with_axes(detail::frame_rotation(data, frame), axes, classical);
 }
 
 extern template void forward_kinematics(const Model&, Data<double>&, const double*);

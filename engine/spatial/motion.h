@@ -79,7 +79,12 @@ ROBOSIM_INLINE Force<S> operator*(const S& s, const Force<S>& a) {
   return {s * a.angular, s * a.linear};
 }
 
-// s a + b, and b - s a.
+template <class S>
+ROBOSIM_INLINE Motion<S> operator-(const Motion<S>& a, const Motion<S>& b) {
+  return {a.angular - b.angular, a.linear - b.linear};
+}
+
+// s a + b.
 template <class S>
 ROBOSIM_INLINE Motion<S> mul_add(const S& s, const Motion<S>& a, const Motion<S>& b) {
   return {mul_add(s, a.angular, b.angular), mul_add(s, a.linear, b.linear)};
@@ -118,6 +123,16 @@ ROBOSIM_INLINE Motion<S> cross(const Motion<S>& a, const LinearMotion<S>& b) {
 template <class S>
 ROBOSIM_INLINE Force<S> cross(const Motion<S>& a, const Force<S>& f) {
   return {cross_add(a.angular, f.angular, cross(a.linear, f.linear)), cross(a.angular, f.linear)};
+}
+
+// The same motion and force with the point p, given in A, in the place of A's origin; the axes stay.
+template <class S>
+ROBOSIM_INLINE Motion<S> at_point(const Motion<S>& V, const Vec3<S>& p) {
+  return {V.angular, cross_add(V.angular, p, V.linear)};
+}
+template <class S>
+ROBOSIM_INLINE Force<S> at_point(const Force<S>& F, const Vec3<S>& p) {
+  return {cross_subtract(p, F.linear, F.angular), F.linear};
 }
 
 // The same motion seen from B, given in A: X_AB^-1 V_A.
