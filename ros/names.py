@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from robosim.execution.universal_robots import UR_JOINTS
+
 __all__ = [
     "DASHBOARD",
     "FORWARD_COMMANDS",
@@ -32,15 +34,6 @@ __all__ = [
     "prefixed",
     "series_of",
 ]
-
-UR_JOINTS = (
-    "shoulder_pan_joint",
-    "shoulder_lift_joint",
-    "elbow_joint",
-    "wrist_1_joint",
-    "wrist_2_joint",
-    "wrist_3_joint",
-)
 
 # Controllers. The scaled one is the driver's default up to Kilted; later the plain one scales.
 SCALED_CONTROLLER = "scaled_joint_trajectory_controller"

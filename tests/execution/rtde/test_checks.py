@@ -19,7 +19,8 @@ from robosim.execution.messages import Goal, JointTrajectory
 from robosim.execution.streaming import Outcome, stream_trajectory
 from robosim.execution.transports import find_transport
 from robosim.execution.transports.rtde import TRANSPORT
-from robosim.execution.transports.rtde.joints import UR_JOINTS, check_model, ur_order
+from robosim.execution.transports.rtde.joints import check_model, ur_order
+from robosim.execution.universal_robots import UR_JOINTS
 from robosim.trajectory import Trajectory
 
 needs_library = pytest.mark.skipif(

@@ -96,7 +96,7 @@ def _one_second(server):
     from robosim.trajectory import Trajectory
 
     q = np.array(server.state["q"])
-    from robosim.execution.transports.rtde.joints import UR_JOINTS
+    from robosim.execution.universal_robots import UR_JOINTS
 
     return Trajectory.from_waypoints([0.0, 1.0], [q, q + 0.1], position_names=UR_JOINTS)
 

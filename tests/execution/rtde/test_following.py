@@ -9,7 +9,7 @@ import pytest
 
 from robosim.execution.messages import SafetyMode
 from robosim.execution.streaming import Outcome, stream_trajectory
-from robosim.execution.transports.rtde.joints import UR_JOINTS
+from robosim.execution.universal_robots import UR_JOINTS
 
 pytest.importorskip("rtde_control")
 

@@ -23,8 +23,8 @@ from robosim.execution.messages import (
     SafetyMode,
 )
 from robosim.execution.transports.rtde import wire
-from robosim.execution.transports.rtde.joints import UR_JOINTS
 from robosim.execution.transports.rtde.motion import Motion, Playout
+from robosim.execution.universal_robots import UR_JOINTS
 
 PERIOD, SPEED, DECELERATION = 0.008, 3.0, 5.0
 LIMIT = np.full(6, 2 * math.pi)

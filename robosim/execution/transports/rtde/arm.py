@@ -23,7 +23,7 @@ from robosim.execution.goals import ErrorCode, GoalHandle, GoalResult, GoalStatu
 from robosim.execution.loop import sleep_until
 from robosim.execution.messages import ArmState, ArmStatus, Goal, Setpoint
 from robosim.execution.transports.rtde import wire
-from robosim.execution.transports.rtde.joints import UR_JOINTS
+from robosim.execution.universal_robots import UR_JOINTS
 from robosim.processes import start_worker
 
 __all__ = ["RtdeArm", "RtdeGoal"]

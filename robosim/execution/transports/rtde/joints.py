@@ -6,18 +6,9 @@ import re
 from collections.abc import Sequence
 
 from robosim.errors import ExecutionError
+from robosim.execution.universal_robots import UR_JOINTS
 
-__all__ = ["UR_JOINTS", "check_model", "ur_order"]
-
-# The base comes first: RTDE knows the joints by their order only.
-UR_JOINTS = (
-    "shoulder_pan_joint",
-    "shoulder_lift_joint",
-    "elbow_joint",
-    "wrist_1_joint",
-    "wrist_2_joint",
-    "wrist_3_joint",
-)
+__all__ = ["check_model", "ur_order"]
 
 
 def ur_order(joint_names: Sequence[str]) -> tuple[str, ...]:
