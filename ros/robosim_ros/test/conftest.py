@@ -90,15 +90,31 @@ class LaunchFile:
         return {call.args[0]: call.options for call in self.calls("DeclareLaunchArgument")}
 
     def starts(self, **given: str) -> list[Started]:
-        """The nodes of this file, with the arguments' defaults where nothing is given."""
+        """The nodes of this file and of those of this package that it includes, with the arguments' defaults where
+        nothing is given."""
         values = dict(given)
         for name, options in self.arguments.items():  # a default may name an argument before it
-            values.setdefault(name, _resolve(options["default_value"], values))
-        return [
-            _started(call, values)
-            for call in self.calls("Node")
-            if _holds(call.options.get("condition"), values)
-        ]
+            value = values.setdefault(name, _resolve(options["default_value"], values))
+            assert value in options.get("choices", [value]), f"{self.path.name}: {name} is {value!r}"
+        nodes = []
+        for call in self.description.walk():
+            if call.kind == "Node" and _holds(call.options.get("condition"), values):
+                nodes.append(_started(call, values))
+            elif call.kind == "IncludeLaunchDescription" and _holds(call.options.get("condition"), values):
+                nodes += _included(call, values)
+        return nodes
+
+
+def _included(call: Call, values: dict[str, str]) -> list[Started]:
+    """The nodes of an included file, which sees the values of the one that includes it, as in launch."""
+    path = Path(_resolve(call.args[0].args[0], values))
+    if not path.is_relative_to(PACKAGE):  # another package's, which is not here
+        return []
+    file = read_launch_file(path)
+    passed = {name: _resolve(value, values) for name, value in call.options["launch_arguments"]}
+    unknown = set(passed) - set(file.arguments)
+    assert not unknown, f"{path.name} has no argument {', '.join(sorted(unknown))}"
+    return file.starts(**values | passed)
 
 
 def _holds(condition: Call | None, values: dict[str, str]) -> bool:

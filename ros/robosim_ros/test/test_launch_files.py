@@ -25,8 +25,30 @@ def launch_file(request, launch_files):
     return launch_files[request.param]
 
 
-def test_both_are_there():
-    assert LAUNCH_FILES == ["ur_real.launch.py", "ur_simulated.launch.py"]
+def test_they_are_there():
+    assert LAUNCH_FILES == ["planning.launch.py", "ur_real.launch.py", "ur_simulated.launch.py"]
+
+
+@pytest.mark.parametrize(("name", "more"), [("ur_simulated", {"sim_arm"}), ("ur_real", set())])
+def test_arguments_reach_the_nodes_of_the_included_file(launch_files, name, more):
+    given = {"robot": "ur5e", "series": "e-series", "tf_prefix": "left_", "controller": "a", "scene": "cage"}
+    nodes = {node.executable: node for node in launch_files[f"{name}.launch.py"].starts(**given, rviz="true")}
+    assert set(nodes) == {"planner", "streamer", "rviz2"} | more
+    streamer, planner = nodes["streamer"].parameters, nodes["planner"].parameters
+    assert {key: streamer[key] for key in given if key != "scene"} | {"scene": planner["scene"]} == given
+    assert (planner["srdf"], planner["joint_limits"], planner["tf_prefix"]) == ("ur5e", "ur5e", "left_")
+    assert streamer["interface"] == "action"
+
+
+def test_defaults_are_those_of_the_file_that_is_launched(launch_files):
+    for name, series, controller in (
+        ("ur_simulated", "auto", "scaled_joint_trajectory_controller"),
+        ("ur_real", "cb3", ""),
+    ):
+        nodes = {node.executable: node for node in launch_files[f"{name}.launch.py"].starts()}
+        assert nodes["streamer"].parameters["series"] == series
+        assert nodes["streamer"].parameters["controller"] == controller
+        assert "rviz2" not in nodes
 
 
 def test_arguments_are_declared_used_and_described(launch_file):
