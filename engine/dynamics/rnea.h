@@ -29,15 +29,15 @@ ROBOSIM_INLINE Force<S> newton_euler(const Inertia& inertia, const Mat3<S>& R, c
   return {times_add(R, n, cross(c, f)), f};
 }
 
-// Adds what the subtrees need up to the root, and takes out each joint's part: tau = J^T F.
+// Adds what the subtrees need up to the root, and takes out each joint's part: tau += J^T F.
 template <class S>
-void gather_joint_forces(const Model& model, Data<S>& data, S* tau) {
+void gather_joint_forces(const Model& model, const Data<S>& data, std::vector<Force<S>>& F, S* tau) {
   for (int i = model.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
     visit_joint(joint.type, [&]<class J>(J) {
-      for (int k = 0; k < J::n_v; ++k) tau[joint.v_index + k] += dot(data.J[joint.column + k], data.F[i]);
+      for (int k = 0; k < J::n_v; ++k) tau[joint.v_index + k] += dot(data.J[joint.column + k], F[i]);
     });
-    if (joint.parent > 0) data.F[joint.parent] += data.F[i];
+    if (joint.parent > 0) F[joint.parent] += F[i];
   }
 }
 
@@ -62,7 +62,7 @@ void rnea_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* ta
     if (!wrenches.empty()) data.F[i] -= data.external[i];
   }
   for (int k = 0; k < model.n_v; ++k) tau[k] = with_a ? S(model.armature[k]) * a[k] : S(0);
-  gather_joint_forces(model, data, tau);
+  gather_joint_forces(model, data, data.F, tau);
 }
 
 }  // namespace detail

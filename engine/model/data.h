@@ -53,6 +53,13 @@ struct Data {
   std::vector<Force<S>> E_c;        // applied wrenches
   std::vector<Mat3<S>> Y_c;         // sum p f^T - (p . f) 1 of the applied wrenches
 
+  // Products, computed by rnea_jvp (rates along the direction; of V, A and F as seen by one who moves along) and by rnea_vjp
+  // (cotangents). See rnea_products.h.
+  std::vector<Motion<S>> X_rate, V_rate, A_rate;
+  std::vector<Force<S>> F_rate;
+  std::vector<Motion<S>> F_bar;                // of the body's force: the velocities that the joint rates tau_bar make
+  std::vector<Force<S>> X_bar, V_bar, A_bar;   // of moving, V and A of the body and everything behind it
+
   // Vectors and matrices for intermediate results, of n_v and n_v x n_v entries.
   std::vector<S> bias, a, matrix_a, matrix_b;
 
@@ -64,6 +71,8 @@ struct Data {
     I_A.resize(n), p_A.resize(n), dA.resize(n), U.resize(n_c), UD.resize(n_c), D.resize(6 * n_c), Du.resize(n_c);
     M.resize(n_v * n_v), L.resize(n_v * n_v);
     J_dot.resize(n_c), J_ddot.resize(n_c), J_sum.resize(n_c), K_c.resize(n), h_c.resize(n), E_c.resize(n), Y_c.resize(n);
+    X_rate.resize(n), V_rate.resize(n), A_rate.resize(n), F_rate.resize(n);
+    F_bar.resize(n), X_bar.resize(n), V_bar.resize(n), A_bar.resize(n);
     bias.resize(n_v), a.resize(n_v), matrix_a.resize(n_v * n_v), matrix_b.resize(n_v * n_v);
   }
 };
