@@ -78,6 +78,23 @@ ROBOSIM_INLINE void sin_cos(const Lanes<W, isa>& x, Lanes<W, isa>& s, Lanes<W, i
       if (far[i]) s.set(i, std::sin(x[i])), c.set(i, std::cos(x[i]));
 }
 
+// Of n numbers that do not depend on each other, so that processors overlap them; single numbers share registers.
+template <class S>
+void sin_cos_each(int n, const S* x, S* s, S* c) {
+  for (int i = 0; i < n; ++i) sin_cos(x[i], s[i], c[i]);
+}
+template <Isa isa>
+void sin_cos_each(int n, const Lanes<1, isa>* x, Lanes<1, isa>* s, Lanes<1, isa>* c) {
+  constexpr int W = lanes_of(isa);
+  for (int i = 0; i < n; i += W) {
+    const int count = n - i < W ? n - i : W;
+    Lanes<W, isa> angle(0.0), sine, cosine;
+    for (int l = 0; l < count; ++l) angle.set(l, x[i + l].v);
+    sin_cos(angle, sine, cosine);
+    for (int l = 0; l < count; ++l) s[i + l].v = sine[l], c[i + l].v = cosine[l];
+  }
+}
+
 template <int W, Isa isa>
 ROBOSIM_INLINE Lanes<W, isa> sin(const Lanes<W, isa>& x) {
   Lanes<W, isa> s, c;

@@ -29,6 +29,7 @@ PYBIND11_MODULE(_engine, m) {
   robosim::bind_geometry(m);
   robosim::bind_model(m);
   robosim::bind_dynamics(m);
+  robosim::bind_operations(m);
   robosim::bind_planning(m);
   robosim::bind_motion(m);
 }

@@ -115,9 +115,7 @@ void bias_forces(const Model& model, Data<S>& data, const S* v, Wrenches<S> wren
 // moves no mass the result is not finite.
 template <class S>
 void aba(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a, Wrenches<S> wrenches = {}) {
-  forward_kinematics(model, data, q);
-  motion_subspaces(model, data);
-  body_inertias(model, data);
+  inertia_stage(model, data, q);
   articulated_factor(model, data);
   detail::bias_forces(model, data, v, wrenches);
   data.dA[0] = {Vec3<S>(), -Vec3<S>(model.gravity)};

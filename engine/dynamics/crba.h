@@ -5,23 +5,40 @@
 // in the common frame G (data.h). Cost O(n depth).
 #pragma once
 
-#include <algorithm>
-
 #include "dynamics/kinematics.h"
 
 namespace robosim {
 
+namespace detail {
+
+template <class S>
+ROBOSIM_INLINE void body_inertia(const Model& model, Data<S>& data, int i) {
+  const Inertia& body = model.inertias[i];
+  const Mat3<S>& R = data.X_WB[i].R;
+  const Vec3<S> c = times_add(R, Vec3<S>(body.com), data.p_OB[i]);
+  CompositeInertia<S>& I = data.I[i];
+  I.mass = S(body.mass), I.h = I.mass * c;
+  const Mat3d& I_com = body.I_com;
+  I.I_o = rotated(R, Sym3<S>(S(I_com(0, 0)), S(I_com(0, 1)), S(I_com(0, 2)), S(I_com(1, 1)), S(I_com(1, 2)), S(I_com(2, 2))));
+  I.I_o += symmetric_shift(S(0.5) * I.h, c);  // m (c.c 1 - c c^T)
+}
+
+}  // namespace detail
+
 // Each body's own inertia in G; after motion_subspaces. Fills data.I.
 template <class S>
 void body_inertias(const Model& model, Data<S>& data) {
+  for (int i = 1; i < model.n_bodies(); ++i) detail::body_inertia(model, data, i);
+}
+
+// position_stage and body_inertias in one sweep.
+template <class S>
+void inertia_stage(const Model& model, Data<S>& data, const S* q) {
+  joint_angles(model, data, q);
   for (int i = 1; i < model.n_bodies(); ++i) {
-    const Inertia& body = model.inertias[i];
-    const Mat3<S>& R = data.X_WB[i].R;
-    const Vec3<S> c = times_add(R, Vec3<S>(body.com), data.p_OB[i]);
-    CompositeInertia<S>& I = data.I[i];
-    I.mass = S(body.mass), I.h = I.mass * c;
-    I.I_o = rotated(R, Sym3<S>(Sym3<double>(body.I_com)));
-    I.I_o += symmetric_shift(S(0.5) * I.h, c);  // m (c.c 1 - c c^T)
+    detail::place_body(model, data, i, q);
+    detail::body_subspace(model, data, i);
+    detail::body_inertia(model, data, i);
   }
 }
 
@@ -36,16 +53,18 @@ void composite_inertias(const Model& model, Data<S>& data) {
 
 namespace detail {
 
-// Adds x to the symmetric pair of entries of columns c and l in the lower triangle. Where a mimic joint shares its source's
-// coordinate, both fall together.
-template <class S>
+// Adds x to both entries of columns c and l, which are zero so far unless joints mimic others: then several columns share a
+// coordinate, and both entries may be one.
+template <bool mimic, class S>
 ROBOSIM_INLINE void add_symmetric(const Model& model, int c, int l, const S& x, S* M) {
   const int row = model.column_v[c], column = model.column_v[l];
-  M[std::max(row, column) * model.n_v + std::min(row, column)] += row == column ? x + x : x;
+  S &lower = M[row * model.n_v + column], &upper = M[column * model.n_v + row];
+  if constexpr (mimic) lower += x, upper += x;
+  else lower = upper = x;
 }
 
 // After composite_inertias.
-template <class S>
+template <bool mimic, class S>
 void crba_sweep(const Model& model, Data<S>& data, S* M) {
   const int n = model.n_bodies(), n_v = model.n_v;
   for (int k = 0; k < n_v * n_v; ++k) M[k] = S(0);
@@ -57,13 +76,11 @@ void crba_sweep(const Model& model, Data<S>& data, S* M) {
         const Force<S> F = data.I_c[i] * data.J[c];
         const int v = model.column_v[c];
         M[v * n_v + v] += dot(data.J[c], F);
-        for (int l = joint.column; l < c; ++l) add_symmetric(model, c, l, dot(data.J[l], F), M);
-        for_each_on_path(model, joint.parent, [&](int l) { add_symmetric(model, c, l, dot(data.J[l], F), M); });
+        for (int l = joint.column; l < c; ++l) add_symmetric<mimic>(model, c, l, dot(data.J[l], F), M);
+        for_each_on_path(model, joint.parent, [&](int l) { add_symmetric<mimic>(model, c, l, dot(data.J[l], F), M); });
       }
     });
   }
-  for (int k = 0; k < n_v; ++k)
-    for (int l = 0; l < k; ++l) M[l * n_v + k] = M[k * n_v + l];
 }
 
 }  // namespace detail
@@ -71,11 +88,10 @@ void crba_sweep(const Model& model, Data<S>& data, S* M) {
 // q: n_q entries. Fills M (n_v x n_v, symmetric) and data.X_WB, J, I, I_c.
 template <class S>
 void crba(const Model& model, Data<S>& data, const S* q, S* M) {
-  forward_kinematics(model, data, q);
-  motion_subspaces(model, data);
-  body_inertias(model, data);
+  inertia_stage(model, data, q);
   composite_inertias(model, data);
-  detail::crba_sweep(model, data, M);
+  if (model.has_mimic) detail::crba_sweep<true>(model, data, M);
+  else detail::crba_sweep<false>(model, data, M);
 }
 
 extern template void crba(const Model&, Data<double>&, const double*, double*);

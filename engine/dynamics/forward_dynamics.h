@@ -19,13 +19,4 @@ void forward_dynamics(const Model& model, Data<S>& data, const S* q, const S* v,
   mass_solve(model, data.L.data(), a, 1);
 }
 
-// M^-1 (n_v x n_v) from the factor of M.
-template <class S>
-void mass_inverse(const Model& model, const S* L, S* inverse) {
-  const int n = model.n_v;
-  for (int k = 0; k < n * n; ++k) inverse[k] = S(0);
-  for (int k = 0; k < n; ++k) inverse[k * n + k] = S(1);
-  mass_solve(model, L, inverse, n);
-}
-
 }  // namespace robosim

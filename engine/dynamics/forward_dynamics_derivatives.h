@@ -19,10 +19,7 @@ void forward_dynamics_derivatives(const Model& model, Data<S>& data, const S* q,
   forward_dynamics(model, data, q, v, tau, a, wrenches);
   S* M = data.M.data();
   S* L = data.L.data();
-  if (wrenches.empty())
-    detail::rnea_derivatives_sweep<false>(model, data, v, a, da_dq, da_dv, M, wrenches);
-  else
-    detail::rnea_derivatives_sweep<true>(model, data, v, a, da_dq, da_dv, M, wrenches);
+  detail::rnea_derivatives_sweep(model, data, v, a, da_dq, da_dv, M, wrenches);
   for (int k = 0; k < n * n; ++k) da_dq[k] = -da_dq[k], da_dv[k] = -da_dv[k];
   mass_factor(model, M, L);
   mass_solve(model, L, da_dq, n);

@@ -6,23 +6,32 @@
 // Featherstone, "Rigid Body Dynamics Algorithms" (2008), eqs. 5.7 and 5.8. Cost O(n).
 #pragma once
 
+#include "base/lane_math.h"
 #include "model/data.h"
 #include "model/joints.h"
 
 namespace robosim {
 
-// q: n_q entries. Fills data.X_WB.
+// Sines and cosines of all angles in q. Fills data.angle, sine, cosine.
 template <class S>
-void forward_kinematics(const Model& model, Data<S>& data, const S* q) {
-  const int n = model.n_bodies();
-  for (int i = 1; i < n; ++i) {
-    const Joint& joint = model.joints[i];
-    const SE3<S> X_PC = joint_placement(joint, q + joint.q_index);
-    data.X_WB[i] = joint.parent > 0 ? data.X_WB[joint.parent] * X_PC : X_PC;
+void joint_angles(const Model& model, Data<S>& data, const S* q) {
+  const int n = static_cast<int>(model.angle_joints.size());
+  for (int t = 0; t < n; ++t) {
+    const Joint& joint = model.joints[model.angle_joints[t]];
+    data.angle[t] = joint_angle(joint, q + joint.q_index);
   }
+  sin_cos_each(n, data.angle.data(), data.sine.data(), data.cosine.data());
 }
 
 namespace detail {
+
+// After joint_angles.
+template <class S>
+ROBOSIM_INLINE void place_body(const Model& model, Data<S>& data, int i, const S* q) {
+  const Joint& joint = model.joints[i];
+  const SE3<S> X_PC = joint_placement(joint, q + joint.q_index, data.sine.data() + joint.angle, data.cosine.data() + joint.angle);
+  data.X_WB[i] = joint.parent > 0 ? data.X_WB[joint.parent] * X_PC : X_PC;
+}
 
 // A joint's column, given in the body's frame, in G.
 template <class S>
@@ -40,22 +49,38 @@ ROBOSIM_INLINE Motion<S> in_ground(const Mat3<S>& R, const Vec3<S>& p, const Mot
   return {w, times_add(R, column.linear, cross(p, w))};
 }
 
+template <class S>
+ROBOSIM_INLINE void body_subspace(const Model& model, Data<S>& data, int i) {
+  const Joint& joint = model.joints[i];
+  const SE3<S>& X_WB = data.X_WB[i];
+  data.p_OB[i] = X_WB.p - data.X_WB[1].p;
+  visit_joint(joint.type, [&]<class J>(J) {
+    for (int k = 0; k < J::n_v; ++k)
+      data.J[joint.column + k] = in_ground(X_WB.R, data.p_OB[i], J::template column<S>(joint, k));
+  });
+  if (joint.mimic) data.J[joint.column] = S(joint.ratio) * data.J[joint.column];
+}
+
 }  // namespace detail
+
+// q: n_q entries. Fills data.X_WB.
+template <class S>
+void forward_kinematics(const Model& model, Data<S>& data, const S* q) {
+  joint_angles(model, data, q);
+  for (int i = 1; i < model.n_bodies(); ++i) detail::place_body(model, data, i, q);
+}
 
 // After forward_kinematics. Fills data.p_OB and J.
 template <class S>
 void motion_subspaces(const Model& model, Data<S>& data) {
-  const int n = model.n_bodies();
-  for (int i = 1; i < n; ++i) {
-    const Joint& joint = model.joints[i];
-    const SE3<S>& X_WB = data.X_WB[i];
-    data.p_OB[i] = X_WB.p - data.X_WB[1].p;
-    visit_joint(joint.type, [&]<class J>(J) {
-      for (int k = 0; k < J::n_v; ++k)
-        data.J[joint.column + k] = detail::in_ground(X_WB.R, data.p_OB[i], J::template column<S>(joint, k));
-    });
-    if (joint.mimic) data.J[joint.column] = S(joint.ratio) * data.J[joint.column];
-  }
+  for (int i = 1; i < model.n_bodies(); ++i) detail::body_subspace(model, data, i);
+}
+
+// Both in one sweep.
+template <class S>
+void position_stage(const Model& model, Data<S>& data, const S* q) {
+  joint_angles(model, data, q);
+  for (int i = 1; i < model.n_bodies(); ++i) detail::place_body(model, data, i, q), detail::body_subspace(model, data, i);
 }
 
 // J_i x: the motion of joint i's body relative to its parent, for x = v or a; `x` points to the joint's own entries.

@@ -39,23 +39,54 @@ void mass_factor(const Model& model, const S* M, S* L) {
 // B (n_v x width, row by row) becomes L^-T B, then D^-1 of that, then L^-1 of that: M^-1 B.
 template <class S>
 void mass_solve(const Model& model, const S* L, S* B, int width) {
+  constexpr int block = sizeof(S) > 8 ? 8 : 64;  // columns at a time, so that they stay in the first-level cache
   const int n = model.n_v;
+  for (int begin = 0; begin < width; begin += block) {
+    const int end = begin + block < width ? begin + block : width;
+    for (int i = n - 1; i >= 0; --i) {
+      S* row = B + i * width;
+      for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r) {
+        const S l = L[i * n + model.rows[r]];
+        S* to = B + model.rows[r] * width;
+        for (int w = begin; w < end; ++w) to[w] = nmul_add(l, row[w], to[w]);
+      }
+      for (int w = begin; w < end; ++w) row[w] *= L[i * n + i];
+    }
+    for (int i = 0; i < n; ++i) {
+      S* row = B + i * width;
+      for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r) {
+        const S l = L[i * n + model.rows[r]];
+        const S* from = B + model.rows[r] * width;
+        for (int w = begin; w < end; ++w) row[w] = nmul_add(l, from[w], row[w]);
+      }
+    }
+  }
+}
+
+// M^-1 (n_v x n_v) = L^-1 D^-1 L^-T, symmetric: only entries (i, w >= i) are computed, and mirrored.
+template <class S>
+void mass_inverse(const Model& model, const S* L, S* inverse) {
+  const int n = model.n_v;
+  for (int k = 0; k < n * n; ++k) inverse[k] = S(0);
+  // D^-1 L^-T, upper triangular.
   for (int i = n - 1; i >= 0; --i) {
-    S* row = B + i * width;
+    S* row = inverse + i * n;
+    row[i] = S(1);
     for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r) {
       const S l = L[i * n + model.rows[r]];
-      S* to = B + model.rows[r] * width;
-      for (int w = 0; w < width; ++w) to[w] = nmul_add(l, row[w], to[w]);
+      S* to = inverse + model.rows[r] * n;
+      for (int w = i; w < n; ++w) to[w] = nmul_add(l, row[w], to[w]);
     }
-    for (int w = 0; w < width; ++w) row[w] *= L[i * n + i];
+    for (int w = i; w < n; ++w) row[w] *= L[i * n + i];
   }
   for (int i = 0; i < n; ++i) {
-    S* row = B + i * width;
+    S* row = inverse + i * n;
     for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r) {
       const S l = L[i * n + model.rows[r]];
-      const S* from = B + model.rows[r] * width;
-      for (int w = 0; w < width; ++w) row[w] = nmul_add(l, from[w], row[w]);
+      const S* from = inverse + model.rows[r] * n;
+      for (int w = i; w < n; ++w) row[w] = nmul_add(l, from[w], row[w]);
     }
+    for (int w = i + 1; w < n; ++w) inverse[w * n + i] = row[w];
   }
 }
 

@@ -70,16 +70,14 @@ void rnea_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* ta
 // q: n_q, v and a: n_v entries. Fills tau (n_v), which must be none of them, and data.X_WB, J, V, A, F.
 template <class S>
 void rnea(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* tau, Wrenches<S> wrenches = {}) {
-  forward_kinematics(model, data, q);
-  motion_subspaces(model, data);
+  position_stage(model, data, q);
   detail::rnea_sweep<true, true, true>(model, data, v, a, tau, wrenches);
 }
 
 // h(q, v): Coriolis, centrifugal and gravity forces.
 template <class S>
 void nonlinear_effects(const Model& model, Data<S>& data, const S* q, const S* v, S* h, Wrenches<S> wrenches = {}) {
-  forward_kinematics(model, data, q);
-  motion_subspaces(model, data);
+  position_stage(model, data, q);
   detail::rnea_sweep<true, false, true>(model, data, v, static_cast<const S*>(nullptr), h, wrenches);
 }
 
@@ -87,8 +85,7 @@ void nonlinear_effects(const Model& model, Data<S>& data, const S* q, const S* v
 template <class S>
 void gravity_forces(const Model& model, Data<S>& data, const S* q, S* g) {
   const S* none = nullptr;
-  forward_kinematics(model, data, q);
-  motion_subspaces(model, data);
+  position_stage(model, data, q);
   detail::rnea_sweep<false, false, true>(model, data, none, none, g, Wrenches<S>());
 }
 

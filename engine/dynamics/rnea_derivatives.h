@@ -102,7 +102,7 @@ void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S*
 }
 
 // After body_inertias.
-template <bool with_wrenches, class S>
+template <bool with_wrenches, bool mimic, class S>
 void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq, S* dtau_dv, S* M,
                             Wrenches<S> wrenches) {
   const int n_v = model.n_v;
@@ -130,22 +130,27 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
           by_q.angular += wrench_column(data.E_c[i], data.Y_c[i], column);
           wrench = wrench_row(data.E_c[i], data.Y_c[i], column);
         }
+        // Entries are zero so far, unless joints that mimic others share them.
+        const auto add = [](S& entry, const S& x) {
+          if constexpr (mimic) entry += x;
+          else entry = x;
+        };
         const auto add_row = [&](int l) {
           const int at = row * n_v + model.column_v[l];
           S dq = dot_add(BJ, data.J_dot[l].angular, dot(data.J_ddot[l], IJ));
           if constexpr (with_wrenches) dq = dot_add(wrench, data.J[l].angular, dq);
-          dtau_dq[at] += dq;
-          dtau_dv[at] += dot_add(BJ, data.J[l].angular, dot(data.J_sum[l], IJ));
+          add(dtau_dq[at], dq);
+          add(dtau_dv[at], dot_add(BJ, data.J[l].angular, dot(data.J_sum[l], IJ)));
         };
         for (int l = joint.column; l < joint.column + J::n_v; ++l) add_row(l);
-        for (int l = joint.column; l < c; ++l) add_symmetric(model, c, l, dot(data.J[l], IJ), M);
+        for (int l = joint.column; l < c; ++l) add_symmetric<mimic>(model, c, l, dot(data.J[l], IJ), M);
         M[row * n_v + row] += dot(column, IJ);
         for_each_on_path(model, joint.parent, [&](int l) {
           add_row(l);
           const int at = model.column_v[l] * n_v + row;
-          dtau_dq[at] += dot(data.J[l], by_q);
-          dtau_dv[at] += dot(data.J[l], by_v);
-          add_symmetric(model, c, l, dot(data.J[l], IJ), M);
+          add(dtau_dq[at], dot(data.J[l], by_q));
+          add(dtau_dv[at], dot(data.J[l], by_v));
+          add_symmetric<mimic>(model, c, l, dot(data.J[l], IJ), M);
         });
       }
     });
@@ -154,8 +159,17 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
       if constexpr (with_wrenches) data.E_c[parent] += data.E_c[i], data.Y_c[parent] += data.Y_c[i];
     }
   }
-  for (int k = 0; k < n_v; ++k)
-    for (int l = 0; l < k; ++l) M[l * n_v + k] = M[k * n_v + l];
+}
+
+template <class S>
+void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq, S* dtau_dv, S* M,
+                            Wrenches<S> wrenches) {
+  const auto sweep = [&]<bool mimic>(std::bool_constant<mimic>) {
+    if (wrenches.empty()) rnea_derivatives_sweep<false, mimic>(model, data, v, a, dtau_dq, dtau_dv, M, wrenches);
+    else rnea_derivatives_sweep<true, mimic>(model, data, v, a, dtau_dq, dtau_dv, M, wrenches);
+  };
+  if (model.has_mimic) sweep(std::true_type());
+  else sweep(std::false_type());
 }
 
 }  // namespace detail
@@ -165,13 +179,8 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
 template <class S>
 void rnea_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* dtau_dq, S* dtau_dv, S* M,
                       Wrenches<S> wrenches = {}) {
-  forward_kinematics(model, data, q);
-  motion_subspaces(model, data);
-  body_inertias(model, data);
-  if (wrenches.empty())
-    detail::rnea_derivatives_sweep<false>(model, data, v, a, dtau_dq, dtau_dv, M, wrenches);
-  else
-    detail::rnea_derivatives_sweep<true>(model, data, v, a, dtau_dq, dtau_dv, M, wrenches);
+  inertia_stage(model, data, q);
+  detail::rnea_derivatives_sweep(model, data, v, a, dtau_dq, dtau_dv, M, wrenches);
 }
 
 }  // namespace robosim

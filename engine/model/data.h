@@ -16,6 +16,7 @@ namespace robosim {
 template <class S>
 struct Data {
   // Position stage.
+  std::vector<S> angle, sine, cosine;  // per joint of Model::angle_joints; computed by joint_angles
   std::vector<SE3<S>> X_WB;     // body in world; computed by forward_kinematics
   std::vector<Vec3<S>> p_OB;    // from O to the body's origin, world axes [m]; computed by motion_subspaces
   std::vector<Motion<S>> J;     // per column: motion of the joint's body at unit velocity; computed by motion_subspaces
@@ -66,7 +67,8 @@ struct Data {
   explicit Data(const Model& model) {
     const std::size_t n = static_cast<std::size_t>(model.n_bodies()), n_v = static_cast<std::size_t>(model.n_v);
     const std::size_t n_c = static_cast<std::size_t>(model.n_columns());
-    X_WB.resize(n), p_OB.resize(n), J.resize(n_c), I.resize(n);
+    const std::size_t n_a = model.angle_joints.size();
+    angle.resize(n_a), sine.resize(n_a), cosine.resize(n_a), X_WB.resize(n), p_OB.resize(n), J.resize(n_c), I.resize(n);
     V.resize(n), A.resize(n), F.resize(n), external.resize(n), I_c.resize(n);
     I_A.resize(n), p_A.resize(n), dA.resize(n), U.resize(n_c), UD.resize(n_c), D.resize(6 * n_c), Du.resize(n_c);
     M.resize(n_v * n_v), L.resize(n_v * n_v);

@@ -29,9 +29,20 @@ struct Joint {
   // The joint's columns of the motion subspace: its own, also where it shares coordinates with the joint that it mimics.
   int column = 0;
 
+  int angle = -1;  // the joint's place among Model::angle_joints, if it is there
+
   // Computed by prepare. Of a joint that turns by theta about its axis: R_PC = R_fixed + cos(theta) R_cos + sin(theta) R_sin.
   Mat3d R_fixed, R_cos, R_sin;
   Vec3d axis_P{0, 0, 1};  // the axis in the parent's axes
+
+  // R_PC at the angle of this sine and cosine.
+  template <class S>
+  ROBOSIM_INLINE Mat3<S> turned(const S& sine, const S& cosine) const {
+    Mat3<S> R;
+    for (int i = 0; i < 3; ++i)
+      R.row[i] = mul_add(sine, Vec3<S>(R_sin.row[i]), mul_add(cosine, Vec3<S>(R_cos.row[i]), Vec3<S>(R_fixed.row[i])));
+    return R;
+  }
 
   // To be called whenever X_PJ or the axis has changed. Rodrigues: R(theta) = a a^T + cos (1 - a a^T) + sin [a].
   void prepare() {

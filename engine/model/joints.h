@@ -8,6 +8,8 @@
 //   column(joint, k)                      k-th column of the motion subspace: the velocity of the child at v[k] = 1, in the
 //                                         child frame, where it must be constant
 //   placement_in_parent(joint, q)         optional: X_PC, where that is cheaper than X_PJ times the placement
+//   angle, placement_in_parent(joint, q, sine, cosine)   instead, where the placement takes those of q[angle]: they are
+//                                         computed for all joints at once
 //   integrate, difference                 along a body-side velocity over unit time, and back
 //   sample(u, lower, upper, q)            a random q from n_q numbers uniform in [0, 1)
 // All of the builder, kinematics, dynamics and their test battery are written once over these two lists.
@@ -39,12 +41,14 @@ decltype(auto) visit_joint(JointType type, F&& f) {
   return f(RevoluteJoint{});
 }
 
-// X_PC(q) = X_PJ * X_J(q), q being the joint's own entries (a mimic joint's: its source's).
+// X_PC(q) = X_PJ * X_J(q), q being the joint's own entries (a mimic joint's: its source's); sine and cosine those of its
+// angle, if it has one.
 template <class S>
-ROBOSIM_INLINE SE3<S> joint_placement(const Joint& joint, const S* q) {
-  return visit_joint(joint.type, [&]<class J>(J) {
-    const auto placed = [&](const S* own) {
-      if constexpr (requires { J::placement_in_parent(joint, own); }) return J::placement_in_parent(joint, own);
+ROBOSIM_INLINE SE3<S> joint_placement(const Joint& joint, const S* q, const S* sine, const S* cosine) {
+  return visit_joint(joint.type, [&]<class J>(J) __attribute__((always_inline)) {
+    const auto placed = [&](const S* own) __attribute__((always_inline)) {
+      if constexpr (requires { J::angle; }) return J::placement_in_parent(joint, own, *sine, *cosine);
+      else if constexpr (requires { J::placement_in_parent(joint, own); }) return J::placement_in_parent(joint, own);
       else return SE3<S>(joint.X_PJ) * J::placement(joint, own);
     };
     if constexpr (J::n_q == 1) {
@@ -54,6 +58,22 @@ ROBOSIM_INLINE SE3<S> joint_placement(const Joint& joint, const S* q) {
       return placed(q);
     }
   });
+}
+
+// The angle of a joint of Model::angle_joints.
+template <class S>
+S joint_angle(const Joint& joint, const S* q) {
+  return visit_joint(joint.type, [&]<class J>(J) {
+    if constexpr (requires { J::angle; }) return mul_add(S(joint.ratio), q[J::angle], S(joint.offset));
+    else return S(0);
+  });
+}
+
+template <class S>
+SE3<S> joint_placement(const Joint& joint, const S* q) {
+  S sine(0), cosine(1);
+  if (joint.angle >= 0) sin_cos(joint_angle(joint, q), sine, cosine);
+  return joint_placement(joint, q, &sine, &cosine);
 }
 
 }  // namespace robosim

@@ -62,7 +62,8 @@ struct Model {
   Vec3d gravity{0, 0, -9.80665};                    // in W [m/s^2]
 
   // Structure, computed by number_columns (structure.h).
-  std::vector<int> column_v;  // per column its v
+  std::vector<int> column_v;      // per column its v
+  std::vector<int> angle_joints;  // joints whose placement takes the sine and cosine of an angle
   // A run of neighbouring columns on the way from the root to a joint.
   struct Run {
     int first = 0, count = 0;

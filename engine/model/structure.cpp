@@ -15,11 +15,15 @@ namespace {
 
 void number_paths(Model& model) {
   const int n = model.n_bodies();
-  model.column_v.clear(), model.runs.clear(), model.run_begin.assign(static_cast<std::size_t>(n) + 1, 0);
+  model.column_v.clear(), model.angle_joints.clear(), model.runs.clear(), model.run_begin.assign(static_cast<std::size_t>(n) + 1, 0);
   for (int i = 1; i < n; ++i) {
     Joint& joint = model.joints[i];
     joint.column = model.n_columns();
     for (int k = 0; k < joint_layout(joint.type).n_v; ++k) model.column_v.push_back(joint.v_index + k);
+    if (visit_joint(joint.type, []<class J>(J) { return requires { J::angle; }; })) {
+      joint.angle = static_cast<int>(model.angle_joints.size());
+      model.angle_joints.push_back(i);
+    }
   }
   for (int i = 1; i < n; ++i) {
     const Joint& joint = model.joints[i];

@@ -28,6 +28,13 @@ struct PlanarJoint {
     return {axis_angle<S>(joint.axis, q[2]), q[0] * e.row[0] + q[1] * e.row[1]};
   }
 
+  static constexpr int angle = 2;
+  template <class S>
+  static SE3<S> placement_in_parent(const Joint& joint, const S* q, const S& sine, const S& cosine) {
+    const Mat3<S> e(plane_axes(joint.axis));
+    return {joint.turned(sine, cosine), SE3<S>(joint.X_PJ) * (q[0] * e.row[0] + q[1] * e.row[1])};
+  }
+
   template <class S>
   static Motion<S> column(const Joint& joint, int k) {
     const Mat3<S> e(plane_axes(joint.axis));

@@ -19,20 +19,10 @@ struct RevoluteJoint {
     return {axis_angle<S>(joint.axis, q[0]), Vec3<S>()};
   }
 
+  static constexpr int angle = 0;
   template <class S>
-  static SE3<S> placement_in_parent(const Joint& joint, const S* q) {
-    return {turned(joint, q[0]), Vec3<S>(joint.X_PJ.p)};
-  }
-
-  // R_PC at angle theta.
-  template <class S>
-  static ROBOSIM_INLINE Mat3<S> turned(const Joint& joint, const S& theta) {
-    S s, c;
-    sin_cos(theta, s, c);
-    Mat3<S> R;
-    for (int i = 0; i < 3; ++i)
-      R.row[i] = mul_add(s, Vec3<S>(joint.R_sin.row[i]), mul_add(c, Vec3<S>(joint.R_cos.row[i]), Vec3<S>(joint.R_fixed.row[i])));
-    return R;
+  static ROBOSIM_INLINE SE3<S> placement_in_parent(const Joint& joint, const S*, const S& sine, const S& cosine) {
+    return {joint.turned(sine, cosine), Vec3<S>(joint.X_PJ.p)};
   }
 
   template <class S>

@@ -1,0 +1,40 @@
+// Batches: groups of lanes in chunks, chunks over threads.
+#include "dynamics/batch.h"
+
+#include <algorithm>
+
+#include "base/thread_pool.h"
+
+namespace robosim {
+
+void Batch::run(const Model& model, int operation, const Options& options, std::ptrdiff_t n, const double* const* in,
+                const std::ptrdiff_t* stride, double* const* out, int threads) {
+  if (n <= 0) return;
+  const Kernels& set = kernels();
+  const Kernel& kernel = set.operations[static_cast<std::size_t>(operation)];
+  const std::ptrdiff_t groups = (n + set.lanes - 1) / set.lanes;
+  threads = threads > 0 ? std::min(threads, thread_limit()) : thread_limit();
+  threads = static_cast<int>(std::min<std::ptrdiff_t>(threads, groups));
+
+  // Enough chunks to even out what the threads get, few enough that handing them out costs nothing.
+  const std::ptrdiff_t chunk = std::clamp<std::ptrdiff_t>(groups / (8 * threads), 1, 64);
+  const std::ptrdiff_t chunks = (groups + chunk - 1) / chunk;
+  const std::lock_guard<std::mutex> lock(busy_);
+  while (workspaces_.size() < static_cast<std::size_t>(threads)) workspaces_.push_back(set.make_workspace(model));
+  const auto body = [&](int c, int worker) {
+    Workspace& workspace = *workspaces_[static_cast<std::size_t>(worker)];
+    const std::ptrdiff_t last = std::min(groups, (c + 1) * chunk);
+    for (std::ptrdiff_t g = c * chunk; g < last; ++g) {
+      const std::ptrdiff_t first = g * set.lanes;
+      const int count = static_cast<int>(std::min<std::ptrdiff_t>(set.lanes, n - first));
+      kernel.lanes(model, workspace, options, first, count, in, stride, out);
+    }
+  };
+  if (threads == 1) {
+    for (int c = 0; c < chunks; ++c) body(c, 0);
+  } else {
+    parallel_for(static_cast<int>(chunks), threads, body);
+  }
+}
+
+}  // namespace robosim

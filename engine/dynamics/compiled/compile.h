@@ -1,0 +1,112 @@
+// Instantiates operations for the instruction set that the including translation unit is compiled for. Everything here has
+// that set in its type or in no symbol at all, so that no function compiled for a wider set can be taken for a general one.
+#pragma once
+
+#include "base/lane_transpose.h"
+#include "dynamics/kernels.h"
+
+namespace robosim {
+
+// The memory of all kernels of one instruction set, made when first asked for.
+template <Isa isa>
+class KernelWorkspace final : public Workspace {
+ public:
+  using One = Lanes<1, isa>;
+  using Many = Lanes<lanes_of(isa), isa>;
+
+  template <class S>
+  struct Memory {
+    std::unique_ptr<Data<S>> data;
+    std::vector<S> arguments;  // transposed inputs, then outputs
+    std::vector<AppliedWrench<S>> wrenches;
+  };
+
+  template <class S>
+  Memory<S>& memory(const Model& model) {
+    Memory<S>& memory = select(static_cast<S*>(nullptr));
+    if (!memory.data) memory.data = std::make_unique<Data<S>>(model);
+    return memory;
+  }
+
+ private:
+  Memory<One>& select(One*) { return one_; }
+  Memory<Many>& select(Many*) { return many_; }
+
+  Memory<One> one_;
+  Memory<Many> many_;
+};
+
+namespace detail {
+
+template <class Op>
+inline constexpr bool takes_wrenches = operation_info<Op>().takes_wrenches;
+
+// The wrenches of a call, from its last input.
+template <class S>
+ROBOSIM_INLINE Wrenches<S> read_wrenches(const Options& options, const S* from, std::vector<AppliedWrench<S>>& wrenches) {
+  const std::size_t n = options.wrench_frames.size();
+  if (wrenches.size() < n) wrenches.resize(n);
+  for (std::size_t i = 0; i < n; ++i, from += 6)
+    wrenches[i] = {options.wrench_frames[i], Force<S>{{from[3], from[4], from[5]}, {from[0], from[1], from[2]}}};
+  return {wrenches.data(), n};
+}
+
+template <class Op, Isa isa>
+void run_one(const Model& model, Workspace& workspace, const Options& options, const double* const* in, double* const* out) {
+  using S = Lanes<1, isa>;
+  auto& memory = static_cast<KernelWorkspace<isa>&>(workspace).template memory<S>(model);
+  constexpr int n_in = static_cast<int>(std::size(Op::inputs)), n_out = static_cast<int>(std::size(Op::outputs));
+  const S* inputs[n_in + 1];
+  S* outputs[n_out];
+  // One lane is a struct of one double, and may look at one.
+  for (int i = 0; i < n_in; ++i) inputs[i] = reinterpret_cast<const S*>(in[i]);
+  for (int i = 0; i < n_out; ++i) outputs[i] = reinterpret_cast<S*>(out[i]);
+  Wrenches<S> wrenches;
+  if constexpr (takes_wrenches<Op>)
+    if (!options.wrench_frames.empty()) wrenches = read_wrenches(options, reinterpret_cast<const S*>(in[n_in]), memory.wrenches);
+  Op::run(model, *memory.data, Call<S>{inputs, outputs, wrenches, options});
+}
+
+template <class Op, Isa isa>
+void run_lanes(const Model& model, Workspace& workspace, const Options& options, std::ptrdiff_t first, int count,
+               const double* const* in, const std::ptrdiff_t* stride, double* const* out) {
+  constexpr int W = lanes_of(isa);
+  using S = Lanes<W, isa>;
+  auto& memory = static_cast<KernelWorkspace<isa>&>(workspace).template memory<S>(model);
+  constexpr int n_in = static_cast<int>(std::size(Op::inputs)), n_out = static_cast<int>(std::size(Op::outputs));
+  int in_size[n_in + 1], out_size[n_out], total = 0;
+  for (int i = 0; i < n_in; ++i) total += in_size[i] = size_of(model, options, Op::inputs[i]);
+  in_size[n_in] = takes_wrenches<Op> ? size_of(model, options, wrench_argument) : 0;
+  total += in_size[n_in];
+  for (int i = 0; i < n_out; ++i) total += out_size[i] = size_of(model, options, Op::outputs[i]);
+  if (memory.arguments.size() < static_cast<std::size_t>(total)) memory.arguments.resize(static_cast<std::size_t>(total));
+
+  // Numbers of one state to one lane; what is missing to full lanes repeats the last state.
+  S* at = memory.arguments.data();
+  const S* inputs[n_in + 1];
+  for (int i = 0; i <= n_in; ++i) {
+    inputs[i] = at;
+    if (in_size[i] == 0) continue;
+    const double* from[W];
+    for (int l = 0; l < W; ++l) from[l] = in[i] + (first + (l < count ? l : count - 1)) * stride[i];
+    gather(from, in_size[i], at);
+    at += in_size[i];
+  }
+  S* outputs[n_out];
+  for (int i = 0; i < n_out; ++i) outputs[i] = at, at += out_size[i];
+  Wrenches<S> wrenches;
+  if constexpr (takes_wrenches<Op>)
+    if (!options.wrench_frames.empty()) wrenches = read_wrenches(options, inputs[n_in], memory.wrenches);
+  Op::run(model, *memory.data, Call<S>{inputs, outputs, wrenches, options});
+  for (int i = 0; i < n_out; ++i)
+    scatter(outputs[i], out_size[i], count, out[i] + first * out_size[i]);
+}
+
+template <Isa isa, class... Ops>
+void add_kernels(OperationList<Ops...>, Kernel* to) {
+  ((*to++ = Kernel{&run_one<Ops, isa>, &run_lanes<Ops, isa>}), ...);
+}
+
+}  // namespace detail
+
+}  // namespace robosim

@@ -1,0 +1,13 @@
+// First derivatives, compiled for one instruction set.
+#include "dynamics/compiled/compile.h"
+#include "dynamics/compiled/groups.h"
+#include "dynamics/operations/derivatives.h"
+
+namespace robosim::detail {
+
+template <>
+void derivative_kernels<own_isa>(Kernel* to) {
+  add_kernels<own_isa>(DerivativeOperations(), to);
+}
+
+}  // namespace robosim::detail

@@ -1,0 +1,60 @@
+// The registry of operations and its compiled forms.
+#include "dynamics/kernels.h"
+
+#include <cstring>
+
+#include "dynamics/compiled/groups.h"
+#include "dynamics/operations/derivatives.h"
+#include "dynamics/operations/values.h"
+
+namespace robosim {
+
+namespace {
+
+template <class... Ops>
+void add_infos(OperationList<Ops...>, std::vector<OperationInfo>& to) {
+  (to.push_back(operation_info<Ops>()), ...);
+}
+
+template <Isa isa>
+const Kernels* compiled() {
+  static const Kernels all = [] {
+    Kernels k{isa, lanes_of(isa), &detail::make_workspace<isa>, {}};
+    k.operations.resize(all_operations().size());
+    Kernel* to = k.operations.data();
+    detail::value_kernels<isa>(to), to += ValueOperations::size;
+    detail::derivative_kernels<isa>(to), to += DerivativeOperations::size;
+    return k;
+  }();
+  return &all;
+}
+
+}  // namespace
+
+const std::vector<OperationInfo>& all_operations() {
+  static const std::vector<OperationInfo> all = [] {
+    std::vector<OperationInfo> infos;
+    add_infos(ValueOperations(), infos);
+    add_infos(DerivativeOperations(), infos);
+    return infos;
+  }();
+  return all;
+}
+
+int operation_index(const char* name) {
+  for (std::size_t i = 0; i < all_operations().size(); ++i)
+    if (std::strcmp(all_operations()[i].name, name) == 0) return static_cast<int>(i);
+  return -1;
+}
+
+const Kernels* kernels(Isa isa) {
+#ifdef ROBOSIM_HAS_V4
+  if (isa == Isa::v4) return compiled<Isa::v4>();
+#endif
+#ifdef ROBOSIM_HAS_V3
+  if (isa == Isa::v3) return compiled<Isa::v3>();
+#endif
+  return isa == Isa::baseline ? compiled<Isa::baseline>() : nullptr;
+}
+
+}  // namespace robosim

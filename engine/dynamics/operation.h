@@ -1,0 +1,86 @@
+// Operations: everything that can be computed of one state of a model, as rows of one registry. Each has a name, inputs and
+// outputs with shapes, and one kernel; calls for one state, batches, their bindings and their tests are written once over
+// the list.
+//
+// To add one: write a struct as in operations/ (name, inputs, outputs, run<S>) and add it to the list at the end of its file.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "dynamics/applied_wrench.h"
+
+namespace robosim {
+
+// One extent of an argument's shape: a number, or one of these.
+enum Dim : int { dim_q = -1, dim_v = -2, dim_frames = -3, dim_wrenches = -4, dim_bodies = -5, dim_joints = -6 };
+
+struct Argument {
+  const char* name;
+  int rank;
+  int dims[3];
+};
+
+// What a call may choose beside its arrays. `axes` and `frames` belong to operations about frames.
+struct Options {
+  std::span<const int> frames;         // indices into Model::frames
+  std::span<const int> wrench_frames;  // where the applied wrenches act
+  Axes axes = Axes::world;
+  bool joint_forces = false;           // whether the joints' own springs and friction act too
+};
+
+// Their last input, where they take them: (wrenches, 6), linear and angular part at the frame's origin, world axes.
+inline constexpr Argument wrench_argument{"wrenches", 2, {dim_wrenches, 6, 0}};
+inline constexpr int max_arguments = 12;
+
+inline int extent(const Model& model, const Options& options, int dim) {
+  switch (dim) {
+    case dim_q: return model.n_q;
+    case dim_v: return model.n_v;
+    case dim_frames: return static_cast<int>(options.frames.size());
+    case dim_wrenches: return static_cast<int>(options.wrench_frames.size());
+    case dim_bodies: return model.n_bodies() - 1;  // the world has none of its own
+    case dim_joints: return model.n_bodies() - 1;
+    default: return dim;
+  }
+}
+
+// Numbers per state.
+inline int size_of(const Model& model, const Options& options, const Argument& argument) {
+  int size = 1;
+  for (int i = 0; i < argument.rank; ++i) size *= extent(model, options, argument.dims[i]);
+  return size;
+}
+
+struct OperationInfo {
+  const char* name;
+  std::span<const Argument> inputs, outputs;
+  bool takes_wrenches, takes_frames;
+  bool solves;  // with the mass matrix: a result that is not finite means that it is singular
+};
+
+// What a kernel sees.
+template <class S>
+struct Call {
+  const S* const* in;
+  S* const* out;
+  Wrenches<S> wrenches;
+  const Options& options;
+};
+
+// A list of operations, and what is true of each.
+template <class... Ops>
+struct OperationList {
+  static constexpr int size = sizeof...(Ops);
+};
+
+template <class Op>
+constexpr OperationInfo operation_info() {
+  OperationInfo info{Op::name, Op::inputs, Op::outputs, false, false, false};
+  if constexpr (requires { Op::takes_wrenches; }) info.takes_wrenches = Op::takes_wrenches;
+  if constexpr (requires { Op::takes_frames; }) info.takes_frames = Op::takes_frames;
+  if constexpr (requires { Op::solves; }) info.solves = Op::solves;
+  return info;
+}
+
+}  // namespace robosim

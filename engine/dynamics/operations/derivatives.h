@@ -1,0 +1,35 @@
+// Operations: first derivatives as full matrices, in the tangent space.
+#pragma once
+
+#include "dynamics/forward_dynamics_derivatives.h"
+#include "dynamics/operations/arguments.h"
+
+namespace robosim {
+namespace operations {
+
+struct RneaDerivatives {
+  static constexpr const char* name = "rnea_derivatives";
+  static constexpr Argument inputs[] = {q, v, a}, outputs[] = {square("dtau_dq"), square("dtau_dv"), square("M")};
+  static constexpr bool takes_wrenches = true;
+  template <class S>
+  static void run(const Model& model, Data<S>& data, const Call<S>& call) {
+    rnea_derivatives(model, data, call.in[0], call.in[1], call.in[2], call.out[0], call.out[1], call.out[2], call.wrenches);
+  }
+};
+
+struct ForwardDynamicsDerivatives {
+  static constexpr const char* name = "forward_dynamics_derivatives";
+  static constexpr Argument inputs[] = {q, v, tau}, outputs[] = {a, square("da_dq"), square("da_dv"), square("da_dtau")};
+  static constexpr bool takes_wrenches = true, solves = true;
+  template <class S>
+  static void run(const Model& model, Data<S>& data, const Call<S>& call) {
+    forward_dynamics_derivatives(model, data, call.in[0], call.in[1], call.in[2], call.out[0], call.out[1], call.out[2],
+                                 call.out[3], call.wrenches);
+  }
+};
+
+}  // namespace operations
+
+using DerivativeOperations = OperationList<operations::RneaDerivatives, operations::ForwardDynamicsDerivatives>;
+
+}  // namespace robosim
