@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/cpu.h"
 #include "dynamics/compiled/groups.h"
 #include "dynamics/operations/derivatives.h"
 #include "dynamics/operations/values.h"
@@ -48,13 +49,21 @@ int operation_index(const char* name) {
 }
 
 const Kernels* kernels(Isa isa) {
-#ifdef ROBOSIM_HAS_V4
-  if (isa == Isa::v4) return compiled<Isa::v4>();
+  switch (isa) {
+#ifdef ROBOSIM_WITH_V4
+    case Isa::v4: return compiled<Isa::v4>();
 #endif
-#ifdef ROBOSIM_HAS_V3
-  if (isa == Isa::v3) return compiled<Isa::v3>();
+#ifdef ROBOSIM_WITH_V3
+    case Isa::v3: return compiled<Isa::v3>();
 #endif
-  return isa == Isa::baseline ? compiled<Isa::baseline>() : nullptr;
+    case Isa::baseline: return compiled<Isa::baseline>();
+    default: return nullptr;
+  }
+}
+
+const Kernels& kernels() {
+  static const Kernels& chosen = *kernels(kernel_isa());
+  return chosen;
 }
 
 }  // namespace robosim
