@@ -9,6 +9,7 @@ import numpy.typing
 import typing
 
 __all__: list[str] = [
+    "Batch",
     "BlendedPath",
     "Collider",
     "CollisionScene",
@@ -20,6 +21,7 @@ __all__: list[str] = [
     "Joint",
     "Model",
     "ModelBuilder",
+    "OperationData",
     "SearchResult",
     "Shape",
     "TimingResult",
@@ -34,6 +36,8 @@ __all__: list[str] = [
     "default_linear_acceleration",
     "difference",
     "distance_lower_bound",
+    "evaluate",
+    "evaluate_batch",
     "farthest_from",
     "forward_dynamics",
     "frame_acceleration",
@@ -48,6 +52,7 @@ __all__: list[str] = [
     "mass_moment",
     "neutral",
     "nonlinear_effects",
+    "operations",
     "passive_forces",
     "potential_energy",
     "rnea",
@@ -322,6 +327,18 @@ class Data:
     Workspace of the algorithms over one Model; not state. One per thread.
     """
     def __init__(self, model: Model) -> None: ...
+
+class OperationData:
+    """
+    Memory of the operations on one state of one model; not state. One per thread.
+    """
+    def __init__(self, model: Model) -> None: ...
+
+class Batch:
+    """
+    Memory of the operations on batches of one model; not state.
+    """
+    def __init__(self) -> None: ...
 
 class EdgeResult:
     """
@@ -649,6 +666,29 @@ def distance_lower_bound(
     A certified lower bound on the distance [m], 0 for an overlap; computed only as far as `enough`.
     """
 
+def evaluate(
+    operation: typing.SupportsInt | typing.SupportsIndex,
+    model: Model,
+    data: OperationData,
+    inputs: tuple,
+    out: typing.Any = None,
+    frames: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+    wrench_frames: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+    local: bool = False,
+    joint_forces: bool = False,
+) -> typing.Any: ...
+def evaluate_batch(
+    operation: typing.SupportsInt | typing.SupportsIndex,
+    model: Model,
+    batch: Batch,
+    inputs: tuple,
+    out: typing.Any = None,
+    frames: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+    wrench_frames: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+    local: bool = False,
+    joint_forces: bool = False,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
+) -> typing.Any: ...
 def farthest_from(shape: Shape, p_S: typing.Any) -> float:
     """
     Farthest distance [m] of a point of the shape from p_S (3,) of its frame.
@@ -735,6 +775,7 @@ def neutral(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...
 def nonlinear_effects(
     model: Model, data: Data, q: typing.Any, v: typing.Any, out: typing.Any
 ) -> numpy.typing.NDArray[numpy.float64]: ...
+def operations() -> dict: ...
 def passive_forces(model: Model, v: typing.Any, out: typing.Any) -> numpy.typing.NDArray[numpy.float64]: ...
 def potential_energy(model: Model, data: Data, q: typing.Any) -> float: ...
 def rnea(
