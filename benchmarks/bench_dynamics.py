@@ -2,18 +2,21 @@
 
 One state at a time both sides run from loops in C++ over the same 256 random states: Pinocchio's algorithms compiled
 from the headers of its wheel for this processor, with the quicker of its conventions where it has two, and the engine
-compiled from this checkout. Times are processor time, in slices that take turns; ratios (ours / peer) are medians over
-neighbouring slices. Before anything is timed, the results of both sides have to agree.
+compiled from this checkout. A batch is one call of the engine for 256 states on one thread, its peer Pinocchio's loop
+over them. Times are processor time, in slices that take turns; ratios (ours / peer) are medians over neighbouring
+slices. Before anything is timed, the results of both sides have to agree.
 
-    python benchmarks/bench_dynamics.py [--quick] [--json FILE] [--robot NAME ...]
+    python benchmarks/bench_dynamics.py [--quick] [--json FILE] [--markdown FILE] [--robot NAME]
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +27,10 @@ from harness.report import Report, Row, arguments, machine, require_peers
 from harness.timing import Bystanders, Patience, Timing, Work, alternate
 
 STATES = 256
+MANY = 4096  # states of a batch for two threads
 ONE_STATE_BAR, BATCH_BAR, PYTHON_BAR, THREADS_BAR = 0.7, 0.2, 0.5, 1.8  # ours / peer; the last: times as fast
+STATE_PARTS = ("q", "v", "a", "tau")
+IDLE = 0.05  # of a processor, used by others
 AGREEMENT = 1e-8  # of the largest entry: rounding, times the condition of the mass matrix
 
 
@@ -46,14 +52,14 @@ class Operation:
 
 
 OPERATIONS = (
-    Operation("forward_kinematics", "kinematics", ("forward_kinematics",), judged=False),
-    Operation("joint_jacobians", "Jacobians", ("jacobians",), judged=False),
+    Operation("frame_poses", "poses of all links", ("forward_kinematics",), judged=False),
+    Operation("frame_jacobians", "Jacobian of one link", ("jacobian",), judged=False),
     Operation("rnea", "RNEA", ("rnea",)),
     Operation("crba", "CRBA", ("crba local", "crba world")),
-    Operation("aba", "ABA", ("aba local", "aba world")),
+    Operation("forward_dynamics", "ABA", ("aba local", "aba world")),
     Operation("mass_matrix_inverse", "M inverse", ("mass_matrix_inverse",), judged=False),
     Operation("rnea_derivatives", "RNEA derivatives", ("rnea_derivatives",)),
-    Operation("aba_derivatives", "ABA derivatives", ("aba_derivatives",)),
+    Operation("forward_dynamics_derivatives", "ABA derivatives", ("aba_derivatives",)),
 )
 
 
@@ -68,8 +74,13 @@ class Subject:
         self.name = robot.name
         self.matched = Matched(robot)
         self.states, self.their_states = self.matched.states(STATES, seed=0)
-        self.ours = RobosimLoop(self.matched.model, self.matched.source.gravity.linear, libraries[0])
+        gravity = self.matched.source.gravity.linear
+        self.ours, self.many = (
+            RobosimLoop(self.matched.model, gravity, self.matched.links, libraries[0]) for _ in range(2)
+        )
         self.peer = PinocchioLoop(self.matched.source, libraries[1])
+        repeated = [np.tile(x, (MANY // STATES, 1)) for x in (getattr(self.states, k) for k in STATE_PARTS)]
+        self.many.set_states(*repeated)
         for loop, s in ((self.ours, self.states), (self.peer, self.their_states)):
             loop.set_states(s.q, s.v, s.a, s.tau)
 
@@ -77,14 +88,19 @@ class Subject:
         """The largest difference of any result, as a part of that result's largest entry.
 
         Raises:
-            AssertionError: the sides do not agree.
+            AssertionError: the sides do not agree, or a batch does not give the bits of one state by itself.
         """
         worst = 0.0
+        batches = [self.ours.batch_results(threads) for threads in (1, 2)]
         for state in range(0, STATES, 17):
             ours = self.ours.results(state)
+            for name, value in ours.items():
+                if not all(np.array_equal(value, batch[name][state]) for batch in batches):
+                    raise AssertionError(f"{self.name}: {name} has other bits in a batch")
             for world in (False, True):
                 for name, theirs in self.peer.results(state, world=world).items():
-                    expected = self.matched.ours(theirs)
+                    axes = {"X_WF": (), "J": (1,)}.get(name, tuple(range(theirs.ndim)))
+                    expected = self.matched.ours(theirs, axes)
                     error = float(np.abs(ours[name] - expected).max() / max(1.0, np.abs(expected).max()))
                     if not error < AGREEMENT:
                         raise AssertionError(f"{self.name}: {name} differs from Pinocchio's by {error:.2g}")
@@ -104,6 +120,11 @@ class Subject:
         """A loop's run, as `alternate` wants it."""
         return lambda passes: loop.run(name, passes)
 
+    @staticmethod
+    def batch_work(loop, name: str, threads: int) -> Work:
+        """The same by batches."""
+        return lambda passes: loop.run_batch(name, passes, threads=threads)
+
 
 def repeated(call: Callable[[], object]) -> Work:
     """A call from Python, as often as `alternate` wants it."""
@@ -115,22 +136,80 @@ def repeated(call: Callable[[], object]) -> Work:
     return work
 
 
-def row(name: str, timing: Timing, bar: float | None, note: str = "") -> Row:
-    """A row of times in us, with a bar on ours / peer."""
-    return Row(name, 1e6 * timing.ours, "us", 1e6 * timing.peer, bar=bar, on_ratio=True, of_peer=True,
-               measured=timing.ratio, note=note)  # fmt: skip
+class Figures:
+    """All that was measured: rows of the report, and timings for the tables of the documentation."""
 
+    def __init__(self, report: Report):
+        self.report = report
+        self.sections: dict[str, dict[str, dict[str, Timing]]] = {}
 
-def one_state(subject: Subject, patience: Patience, report: Report) -> None:
-    """One state at a time, both from loops in C++."""
-    for operation in OPERATIONS:
-        peer = subject.peer_of(operation, patience)
-        timing = alternate(
-            subject.work(subject.ours, operation.name), subject.work(subject.peer, peer), STATES, patience
+    def add(
+        self, section: str, robot: str, label: str, timing: Timing, bar: float | None, note: str = ""
+    ) -> None:
+        """A row of times in us, with a bar on ours / peer."""
+        self.sections.setdefault(section, {}).setdefault(robot, {})[label] = timing
+        self.report.add(
+            Row(
+                f"{robot}: {label}, {section}",
+                1e6 * timing.ours,
+                "us",
+                1e6 * timing.peer,
+                bar=bar,
+                on_ratio=True,
+                of_peer=True,
+                measured=timing.ratio,
+                note=note,
+            )
         )
-        note = f"Pinocchio's {peer}" if len(operation.peers) > 1 else ""
+
+
+def from_loops(subject: Subject, patience: Patience, figures: Figures) -> None:
+    """One state at a time and as a batch on one thread, against Pinocchio's loop."""
+    for operation in OPERATIONS:
+        peer_name = subject.peer_of(operation, patience)
+        peer = subject.work(subject.peer, peer_name)
+        note = f"Pinocchio's {peer_name}" if len(operation.peers) > 1 else ""
+        timing = alternate(subject.work(subject.ours, operation.name), peer, STATES, patience)
         bar = ONE_STATE_BAR if operation.judged else None
-        report.add(row(f"{subject.name}: {operation.label}, one state", timing, bar, note))
+        figures.add("one state", subject.name, operation.label, timing, bar, note)
+        timing = alternate(subject.batch_work(subject.ours, operation.name, 1), peer, STATES, patience)
+        bar = BATCH_BAR if operation.judged else None
+        figures.add(f"per state in a batch of {STATES}", subject.name, operation.label, timing, bar, note)
+
+
+def from_threads(subject: Subject, patience: Patience, report: Report) -> None:
+    """How many times as fast two threads are as one, by the clock on the wall."""
+    for operation in OPERATIONS:
+        if not operation.judged:
+            continue
+        one, two = (subject.batch_work(subject.many, operation.name, threads) for threads in (1, 2))
+        timing = alternate(two, one, MANY, patience, clock=time.perf_counter)
+        name = f"{subject.name}: {operation.label}, two threads to one, batch of {MANY}"
+        report.add(Row(name, 1 / timing.ratio, "x", bar=THREADS_BAR, at_least=True))
+
+
+def from_python(subject: Subject, patience: Patience, figures: Figures) -> None:
+    """One call from Python, room for the results given on both sides."""
+    import pinocchio as pin
+
+    model, source, data = subject.matched.model, subject.matched.source, subject.matched.source.createData()
+    q, v, a, tau = (getattr(subject.states, part)[0] for part in STATE_PARTS)
+    their_q, their_v, their_a, their_tau = (getattr(subject.their_states, part)[0] for part in STATE_PARTS)
+    vector, matrix = np.zeros(model.n_v), np.zeros((model.n_v, model.n_v))
+    calls = {
+        "RNEA": (
+            lambda: model.inverse_dynamics(q, v, a, out=vector),
+            lambda: pin.rnea(source, data, their_q, their_v, their_a),
+        ),
+        "CRBA": (lambda: model.mass_matrix(q, out=matrix), lambda: pin.crba(source, data, their_q)),
+        "ABA": (
+            lambda: model.forward_dynamics(q, v, tau, out=vector),
+            lambda: pin.aba(source, data, their_q, their_v, their_tau),
+        ),
+    }
+    for label, (ours, peer) in calls.items():
+        timing = alternate(repeated(ours), repeated(peer), 1, patience)
+        figures.add("one call from Python", subject.name, label, timing, PYTHON_BAR)
 
 
 def main() -> int:
@@ -139,17 +218,20 @@ def main() -> int:
     parser = arguments(__doc__.splitlines()[0])
     names = [robot.name for robot in ROBOTS]
     parser.add_argument("--robot", action="append", choices=names, help="only this one; may be repeated")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write tables for the documentation")
     options = parser.parse_args()
     require_peers("pin", "example-robot-data")
-    from harness import pinocchio_loop, robosim_loop
+    from harness import dynamics_table, pinocchio_loop, robosim_loop
 
     patience = Patience(9, 0.002) if options.quick else Patience(41, 0.01)
     report = Report("Dynamics, beside Pinocchio")
+    figures = Figures(report)
     libraries = robosim_loop.load(), pinocchio_loop.load()
-    report.remark(
-        f"{machine()['cpu']}, load {os.getloadavg()[0]:.2f}; robosim for {robosim_loop.isa()}, Pinocchio with "
-        + " ".join(pinocchio_loop.flags())
+    conditions = (
+        f"{machine()['cpu']}, {libraries[0].robot_lanes()} lanes; Pinocchio {metadata.version('pin')} compiled "
+        f"with {' '.join(pinocchio_loop.flags())}."
     )
+    report.remark(f"{conditions} Load {os.getloadavg()[0]:.2f}.")
     bystanders = Bystanders()
     for robot in ROBOTS:
         if robot.name not in (options.robot or names):
@@ -159,11 +241,17 @@ def main() -> int:
         except FileNotFoundError as error:
             report.remark(f"{robot.name}: not measured, {error}")
             continue
-        report.remark(f"{robot.name}: the sides agree to {subject.check():.1e}")
-        one_state(subject, patience, report)
+        report.remark(f"{robot.name}, {subject.matched.model.n_v} degrees of freedom: the sides agree to "
+                      f"{subject.check():.1e}")  # fmt: skip
+        from_loops(subject, patience, figures)
+        from_threads(subject, patience, report)
+        if robot.name == "UR5":
+            from_python(subject, patience, figures)
     share = bystanders.share()
-    if share > 0.05:
-        report.remark(f"WARNING: other programs used {100 * share:.0f} % of a processor meanwhile")
+    report.remark(f"Other programs used {100 * share:.0f} % of a processor meanwhile."
+                  + (" WARNING: the machine was not idle." if share > IDLE else ""))  # fmt: skip
+    if options.markdown is not None:
+        options.markdown.write_text(dynamics_table.document(conditions, figures.sections), encoding="utf-8")
     return report.finish(options.json)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +31,7 @@ class Matched:
     Attributes:
         model: ours.
         source: theirs, a `pinocchio.Model`.
+        links: our link that each of their joints moves.
         v_order: (n_v,) index into our v for each entry of theirs.
 
     Raises:
@@ -46,6 +48,8 @@ class Matched:
         )
         self.model = robosim.load_robot(urdf, base=base, srdf=False, joint_limits=False)
         self.model = self.model.with_gravity(self.source.gravity.linear)
+        child = {joint.name: joint.child for joint in self.model.joints}
+        self.links = [child.get(name, self.model.root_link) for name in list(self.source.names)[1:]]
         columns = [self._columns(i) for i in range(1, self.source.njoints)]
         self._q_columns = [q for q, _ in columns]
         self.v_order = np.concatenate([v for _, v in columns])
@@ -85,8 +89,9 @@ class Matched:
         permuted = (np.ascontiguousarray(values[:, self.v_order]) for values in (v, a, tau))
         return States(q, v, a, tau), States(theirs, *permuted)
 
-    def ours(self, theirs: np.ndarray) -> np.ndarray:
-        """A vector (n_v,) or matrix (n_v, n_v) of theirs in our order of coordinates."""
+    def ours(self, theirs: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+        """A result of theirs in our order of coordinates, which run along these axes."""
+        order = [self.v_order if k in axes else np.arange(size) for k, size in enumerate(theirs.shape)]
         out = np.empty_like(theirs)
-        out[np.ix_(*[self.v_order] * theirs.ndim)] = theirs
+        out[np.ix_(*order)] = theirs
         return out

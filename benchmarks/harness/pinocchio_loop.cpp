@@ -28,14 +28,23 @@ struct State {
   VectorXd q, v, a, tau;
 };
 
+using Jacobian = Eigen::Matrix<double, 6, Eigen::Dynamic>;
+
 struct Robot {
   pinocchio::Model model;
   pinocchio::Data data;
+  Jacobian J;
   std::vector<State> states;
 };
 
-// One algorithm on one state. What it computes stays in data.
-using Function = void (*)(const pinocchio::Model&, pinocchio::Data&, const State&);
+// Of the last joint's frame, at its origin in world axes.
+void last_jacobian(const pinocchio::Model& model, pinocchio::Data& data, const State& state, Jacobian& J) {
+  pinocchio::computeJointJacobians(model, data, state.q);
+  pinocchio::getJointJacobian(model, data, model.njoints - 1, pinocchio::LOCAL_WORLD_ALIGNED, J);
+}
+
+// One algorithm on one state. What it computes stays in data and J.
+using Function = void (*)(const pinocchio::Model&, pinocchio::Data&, const State&, Jacobian&);
 
 struct Algorithm {
   const char* name;
@@ -43,12 +52,12 @@ struct Algorithm {
 };
 
 #define ALGORITHM(name, call) \
-  { name, [](const pinocchio::Model& m, pinocchio::Data& d, const State& s) { call; } }
+  { name, [](const pinocchio::Model& m, pinocchio::Data& d, const State& s, [[maybe_unused]] Jacobian& J) { call; } }
 
 using pinocchio::Convention;
 constexpr Algorithm algorithms[] = {
     ALGORITHM("forward_kinematics", pinocchio::forwardKinematics(m, d, s.q)),
-    ALGORITHM("jacobians", pinocchio::computeJointJacobians(m, d, s.q)),
+    ALGORITHM("jacobian", last_jacobian(m, d, s, J)),
     ALGORITHM("rnea", pinocchio::rnea(m, d, s.q, s.v, s.a)),
     ALGORITHM("crba local", pinocchio::crba(m, d, s.q, Convention::LOCAL)),
     ALGORITHM("crba world", pinocchio::crba(m, d, s.q, Convention::WORLD)),
@@ -131,6 +140,7 @@ __attribute__((visibility("default"))) void robot_set_states(Robot* robot, int n
                                                              const double* tau) {
   const int n_q = robot->model.nq, n_v = robot->model.nv;
   robot->data = pinocchio::Data(robot->model);
+  robot->J.setZero(6, n_v);
   robot->states.clear();
   for (int i = 0; i < n; ++i, q += n_q, v += n_v, a += n_v, tau += n_v)
     robot->states.push_back({Eigen::Map<const VectorXd>(q, n_q), Eigen::Map<const VectorXd>(v, n_v), Eigen::Map<const VectorXd>(a, n_v),
@@ -142,17 +152,21 @@ __attribute__((visibility("default"))) int robot_run(Robot* robot, const char* n
   const Algorithm* algorithm = find(name);
   if (!algorithm) return -1;
   for (int pass = 0; pass < passes; ++pass)
-    for (const State& state : robot->states) algorithm->run(robot->model, robot->data, state);
+    for (const State& state : robot->states) algorithm->run(robot->model, robot->data, state, robot->J);
   return 0;
 }
 
-// All results for one state, one after the other, row by row: tau (rnea), M, ddq (aba), M^-1, then of rnea d tau / d (q, v),
-// then of aba d ddq / d (q, v). Two numbers per n_v and six matrices; `world` chooses crba's and aba's convention.
+// All results for one state, one after the other, row by row: the pose (4, 4) of every joint's frame, the Jacobian (6, n_v) of
+// the last, tau (rnea), M, ddq (aba), M^-1, then of rnea d tau / d (q, v), then of aba d ddq / d (q, v). `world` chooses
+// crba's and aba's convention.
 __attribute__((visibility("default"))) void robot_results(Robot* robot, int state, int world, double* out) {
   const pinocchio::Model& model = robot->model;
   pinocchio::Data& data = robot->data;
   const State& s = robot->states[state];
   const Convention convention = world ? Convention::WORLD : Convention::LOCAL;
+  last_jacobian(model, data, s, robot->J);
+  for (int i = 1; i < model.njoints; ++i) copy_matrix(data.oMi[i].toHomogeneousMatrix(), out);
+  copy_matrix(robot->J, out);
   Eigen::Map<VectorXd>(out, model.nv) = pinocchio::rnea(model, data, s.q, s.v, s.a), out += model.nv;
   data.M.setZero();
   copy_symmetric(pinocchio::crba(model, data, s.q, convention), out);

@@ -96,6 +96,7 @@ class PinocchioLoop:
     def __init__(self, source: Any, library: ctypes.CDLL):
         self._library = library
         self.n_v: int = source.nv
+        self.n_joints: int = source.njoints - 1
 
         def array(values: Any) -> np.ndarray:
             return np.ascontiguousarray(values, dtype=float)
@@ -137,6 +138,8 @@ class PinocchioLoop:
         """All results for one state, crba and aba in the world's or the joints' frames."""
         n = self.n_v
         shapes = {
+            "X_WF": (self.n_joints, 4, 4),
+            "J": (6, n),
             "rnea": (n,),
             "crba": (n, n),
             "aba": (n,),

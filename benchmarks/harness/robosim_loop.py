@@ -5,36 +5,29 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from harness.compiled import cached_library, checked, compiler, cpu, declare
+from harness.compiled import cached_library, checked, compiler, declare
 from robosim.model import Model
 
 SOURCE = Path(__file__).with_name("robosim_loop")
 ENGINE = Path(__file__).resolve().parents[2] / "engine"
 FLOORS = ("base", "spatial", "geometry", "model", "dynamics")
 
-# The matrices and vectors at the head of an operation's results.
+# Operations with the outputs that are compared, under the names of `PinocchioLoop.results`.
 RESULTS = {
-    "rnea": ("rnea",),
-    "crba": ("crba",),
-    "aba": ("aba",),
-    "mass_matrix_inverse": ("mass_matrix_inverse",),
-    "rnea_derivatives": ("dtau_dq", "dtau_dv"),
-    "aba_derivatives": ("da_dq", "da_dv"),
+    "frame_poses": {"X_WF": 0},
+    "frame_jacobians": {"J": 0},
+    "rnea": {"rnea": 0},
+    "crba": {"crba": 0},
+    "forward_dynamics": {"aba": 0},
+    "mass_matrix_inverse": {"mass_matrix_inverse": 0},
+    "rnea_derivatives": {"dtau_dq": 0, "dtau_dv": 1},
+    "forward_dynamics_derivatives": {"da_dq": 1, "da_dv": 2},
 }
-VECTORS = ("rnea", "aba")
-
-
-def isa() -> str:
-    """The instruction set: ROBOSIM_ISA, else the widest that the processor has."""
-    known = set(cpu().split())
-    widest = "v3" if {"avx2", "fma", "bmi2"} <= known else "baseline"
-    if widest == "v3" and {"avx512f", "avx512dq", "avx512vl", "avx512bw", "avx512cd"} <= known:
-        widest = "v4"
-    return os.environ.get("ROBOSIM_ISA", widest)
 
 
 def compiled() -> Path:
@@ -46,7 +39,7 @@ def compiled() -> Path:
     files = [ENGINE / "CMakeLists.txt", *sorted(SOURCE.iterdir())]
     for floor in FLOORS:
         files += sorted(file for file in (ENGINE / floor).rglob("*") if file.is_file())
-    made_of: list[bytes | str] = [checked([compiler(), "--version"]), isa()]
+    made_of: list[bytes | str] = [checked([compiler(), "--version"])]
     for file in files:
         made_of += [str(file.relative_to(ENGINE.parent)), file.read_bytes()]
 
@@ -57,8 +50,7 @@ def compiled() -> Path:
                 "the engine's side of this benchmark is compiled when first used: install cmake"
             )
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-        options = [f"-DCMAKE_CXX_COMPILER={compiler()}", f"-DROBOSIM_LOOP_ISA={isa()}"]
-        checked([cmake, "-S", SOURCE, "-B", folder, *generator, *options])
+        checked([cmake, "-S", SOURCE, "-B", folder, *generator, f"-DCMAKE_CXX_COMPILER={compiler()}"])
         checked([cmake, "--build", folder, "--target", "robosim_loop", "--parallel", str(os.cpu_count())])
         next(folder.glob("librobosim_loop.*")).replace(output)
 
@@ -77,8 +69,12 @@ def load() -> ctypes.CDLL:
         ("add_joint", number, [pointer, text, text, text, text, pointer, pointer, real]),
         ("build", number, [pointer, pointer]),
         ("set_states", None, [pointer, number, pointer, pointer, pointer, pointer]),
+        ("add_frame", number, [pointer, text]),
+        ("lanes", number, []),
         ("run", number, [pointer, text, number]),
-        ("result", number, [pointer, text, number, pointer]),
+        ("run_batch", number, [pointer, text, number, number]),
+        ("run_one", number, [pointer, text, number]),
+        ("output", ctypes.POINTER(real), [pointer, number]),
     ]
     declare(library, "robot_", functions)
     return library
@@ -94,12 +90,14 @@ class RobosimLoop:
     Args:
         model: built from a description without mimic joints.
         gravity: (3,) its gravity [m/s^2].
+        links: whose poses and, of the last, Jacobian the loops compute.
         library: from `load`.
     """
 
-    def __init__(self, model: Model, gravity: np.ndarray, library: ctypes.CDLL):
+    def __init__(self, model: Model, gravity: np.ndarray, links: Sequence[str], library: ctypes.CDLL):
         self._library = library
         self.n_v = model.n_v
+        self.n_links = len(links)
         self._robot = library.robot_new(model.floating_base)
         for link in model.links:
             com, I_com = _array(link.com), _array(link.inertia)
@@ -111,6 +109,8 @@ class RobosimLoop:
             addresses = X_PJ.ctypes.data, axis.ctypes.data
             self._check(library.robot_add_joint(self._robot, *names, *addresses, joint.armature))
         self._check(library.robot_build(self._robot, _array(gravity).ctypes.data))
+        for name in links:
+            self._check(library.robot_add_frame(self._robot, name.encode()))
 
     def __del__(self) -> None:
         if getattr(self, "_robot", None):
@@ -123,21 +123,38 @@ class RobosimLoop:
     def set_states(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray) -> None:
         """What the loops run over: q (n, n_q), v, a and tau (n, n_v)."""
         rows = [_array(values) for values in (q, v, a, tau)]
+        self.n_states = len(q)
         self._library.robot_set_states(self._robot, len(q), *(values.ctypes.data for values in rows))
 
     def run(self, operation: str, passes: int) -> None:
         """One operation on every state, `passes` times over."""
         self._check(self._library.robot_run(self._robot, operation.encode(), passes))
 
+    def run_batch(self, operation: str, passes: int, *, threads: int) -> None:
+        """One operation on all states as one batch, `passes` times over."""
+        self._check(self._library.robot_run_batch(self._robot, operation.encode(), threads, passes))
+
     def results(self, state: int) -> dict[str, np.ndarray]:
         """All results for one state, under the names that `PinocchioLoop.results` gives them."""
-        n, out = self.n_v, {}
-        for operation, names in RESULTS.items():
-            numbers = np.full(3 * n * n + n, np.nan)
-            self._check(
-                self._library.robot_result(self._robot, operation.encode(), state, numbers.ctypes.data)
-            )
-            for k, name in enumerate(names):
-                shape = (n,) if name in VECTORS else (n, n)
-                out[name] = numbers[k * n * n :][: int(np.prod(shape))].reshape(shape)
+        out = {}
+        for operation, outputs in RESULTS.items():
+            self._check(self._library.robot_run_one(self._robot, operation.encode(), state))
+            out.update({name: self._output(k, self._shape(name)) for name, k in outputs.items()})
         return out
+
+    def batch_results(self, threads: int) -> dict[str, np.ndarray]:
+        """The same for all states, by batches; a leading axis for the states."""
+        out = {}
+        for operation, outputs in RESULTS.items():
+            self.run_batch(operation, 1, threads=threads)
+            out.update(
+                {name: self._output(k, (self.n_states, *self._shape(name))) for name, k in outputs.items()}
+            )
+        return out
+
+    def _output(self, index: int, shape: tuple[int, ...]) -> np.ndarray:
+        return np.ctypeslib.as_array(self._library.robot_output(self._robot, index), shape).copy()
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        shapes = {"X_WF": (self.n_links, 4, 4), "J": (6, self.n_v), "rnea": (self.n_v,), "aba": (self.n_v,)}
+        return shapes.get(name, (self.n_v, self.n_v))

@@ -1,72 +1,80 @@
-// The engine's dynamics over prepared states, in plain loops: one state at a time, as a caller from C++ has it.
+// The engine's dynamics over prepared states, in plain loops: one state at a time, and in batches, as a caller from C++ has
+// them.
 //
 // The engine is built from the checkout's sources as for the wheel, and the model is put together by its ModelBuilder from
 // the same parts that `robosim.load_robot` hands over. A plain C interface, compiled when a benchmark first needs it (see
 // robosim_loop.py).
 #include <cstring>
 #include <exception>
+#include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "base/lanes.h"
-#include "dynamics/forward_dynamics_derivatives.h"
+#include "dynamics/batch.h"
 #include "model/builder.h"
 
 using namespace robosim;
 
 namespace {
 
-using S = Lanes<1, own_isa>;  // a plain number
-static_assert(sizeof(S) == sizeof(double));
-
 struct Robot {
   ModelBuilder builder;
   std::optional<Model> model;
-  std::optional<Data<S>> data;
+  std::unique_ptr<Workspace> workspace;
+  Batch batch;
+  std::vector<int> frames;
   int n_states = 0;
-  std::vector<S> q, v, a, tau;  // states one after the other
-  std::vector<S> out;           // of the operation that ran last
+  std::map<std::string, std::vector<double>> states;  // by the argument's name, one state after the other
+  std::vector<std::vector<double>> out;  // of the operation that ran last, per output: of a batch one state after the other
   std::string error;
 };
 
-// One state and where its results go, one after the other.
-struct Call {
-  const S *q, *v, *a, *tau;
-  S* out;
+// An operation with the addresses and sizes [numbers] of its arguments.
+struct Prepared {
+  int operation;
+  Options options;
+  int n_in, n_out;
+  const double* in[max_arguments];
+  std::ptrdiff_t in_size[max_arguments];
+  double* out[max_arguments];
 };
 
-struct Operation {
-  const char* name;
-  void (*run)(const Model&, Data<S>&, const Call&);
-};
+// Throws for an operation that there is not, or one with inputs beside q, v, a and tau. Jacobians are of the last frame,
+// everything else of frames is of all.
+Prepared prepare(Robot& robot, const char* name) {
+  const Model& model = *robot.model;
+  Prepared p{};
+  p.operation = operation_index(name);
+  if (p.operation < 0) throw std::invalid_argument(std::string("no operation ") + name);
+  p.options.frames = robot.frames;
+  if (!std::strcmp(name, "frame_jacobians")) p.options.frames = p.options.frames.last(1);
+  const OperationInfo& info = all_operations()[static_cast<std::size_t>(p.operation)];
+  for (const Argument& input : info.inputs) {
+    p.in_size[p.n_in] = size_of(model, p.options, input);
+    p.in[p.n_in++] = robot.states.at(input.name).data();
+  }
+  robot.out.resize(info.outputs.size());
+  for (const Argument& output : info.outputs) {
+    std::vector<double>& to = robot.out[static_cast<std::size_t>(p.n_out)];
+    to.resize(static_cast<std::size_t>(robot.n_states * size_of(model, p.options, output)));
+    p.out[p.n_out++] = to.data();
+  }
+  return p;
+}
 
-#define OPERATION(name, ...) \
-  { name, [](const Model& m, Data<S>& d, const Call& x) { __VA_ARGS__; } }
-
-const Operation operations[] = {
-    OPERATION("forward_kinematics", (void)x.out; forward_kinematics(m, d, x.q)),
-    OPERATION("joint_jacobians", forward_kinematics(m, d, x.q); motion_subspaces(m, d)),
-    OPERATION("rnea", rnea(m, d, x.q, x.v, x.a, x.out)),
-    OPERATION("crba", crba(m, d, x.q, x.out)),
-    OPERATION("aba", aba(m, d, x.q, x.v, x.tau, x.out)),
-    OPERATION("mass_matrix_inverse", crba(m, d, x.q, d.M.data()); mass_factor(m, d.M.data(), d.L.data());
-              mass_inverse(m, d.L.data(), x.out)),
-    OPERATION("rnea_derivatives", const int n2 = m.n_v * m.n_v;
-              rnea_derivatives(m, d, x.q, x.v, x.a, x.out, x.out + n2, x.out + 2 * n2)),
-    OPERATION("aba_derivatives", const int n2 = m.n_v * m.n_v;
-              forward_dynamics_derivatives(m, d, x.q, x.v, x.tau, x.out + 3 * n2, x.out, x.out + n2, x.out + 2 * n2)),
-};
+// The operation on one state; results always go to the same place, as in Pinocchio's Data.
+void run_one(Robot& robot, const Kernel& kernel, Prepared& p, int state) {
+  const double* in[max_arguments];
+  for (int k = 0; k < p.n_in; ++k) in[k] = p.in[k] + state * p.in_size[k];
+  kernel.one(*robot.model, *robot.workspace, p.options, in, p.out);
+}
 
 Vec3d vec3_from(const double* x) { return {x[0], x[1], x[2]}; }
 Mat3d mat3_from(const double* m, int stride) { return {vec3_from(m), vec3_from(m + stride), vec3_from(m + 2 * stride)}; }
 SE3d pose_from(const double* X) { return {mat3_from(X, 4), {X[3], X[7], X[11]}}; }
-
-Call call_of(Robot& robot, int i) {
-  const int n_q = robot.model->n_q, n_v = robot.model->n_v;
-  return {robot.q.data() + i * n_q, robot.v.data() + i * n_v, robot.a.data() + i * n_v, robot.tau.data() + i * n_v, robot.out.data()};
-}
 
 // Runs `work`; what it throws is kept as the robot's error. 0 if all went well.
 template <class Work>
@@ -80,13 +88,6 @@ int guarded(Robot& robot, Work work) {
   }
 }
 
-// Throws for an unknown name.
-const Operation& find(const char* name) {
-  for (const Operation& operation : operations)
-    if (!std::strcmp(operation.name, name)) return operation;
-  throw std::invalid_argument(std::string("the loops have no ") + name);
-}
-
 }  // namespace
 
 #define EXPORT __attribute__((visibility("default")))
@@ -98,6 +99,9 @@ EXPORT Robot* robot_new(int floating_base) {
 }
 EXPORT void robot_delete(Robot* robot) { delete robot; }
 EXPORT const char* robot_error(const Robot* robot) { return robot->error.c_str(); }
+
+// How many states the kernels in use take side by side.
+EXPORT int robot_lanes() { return kernels().lanes; }
 
 EXPORT int robot_add_link(Robot* robot, const char* name, double mass, const double* com, const double* I_com) {
   return guarded(*robot, [&] { robot->builder.add_link(name, {mass, vec3_from(com), mat3_from(I_com, 3)}); });
@@ -117,7 +121,16 @@ EXPORT int robot_build(Robot* robot, const double* gravity) {
   return guarded(*robot, [&] {
     robot->model = robot->builder.build({});
     robot->model->gravity = vec3_from(gravity);
-    robot->data.emplace(*robot->model);
+    robot->workspace = kernels().make_workspace(*robot->model);
+  });
+}
+
+// Appends a link to the frames that operations about frames are run for.
+EXPORT int robot_add_frame(Robot* robot, const char* link) {
+  return guarded(*robot, [&] {
+    for (std::size_t i = 0; i < robot->model->frames.size(); ++i)
+      if (robot->model->frames[i].name == link) return robot->frames.push_back(static_cast<int>(i));
+    throw std::invalid_argument(std::string("no link ") + link);
   });
 }
 
@@ -125,26 +138,40 @@ EXPORT int robot_build(Robot* robot, const double* gravity) {
 EXPORT void robot_set_states(Robot* robot, int n, const double* q, const double* v, const double* a, const double* tau) {
   const int n_q = robot->model->n_q, n_v = robot->model->n_v;
   robot->n_states = n;
-  robot->q.assign(q, q + n * n_q), robot->v.assign(v, v + n * n_v);
-  robot->a.assign(a, a + n * n_v), robot->tau.assign(tau, tau + n * n_v);
-  robot->out.assign(3 * n_v * n_v + n_v, S(0));
+  robot->states["q"].assign(q, q + n * n_q);
+  robot->states["v"].assign(v, v + n * n_v);
+  robot->states["a"].assign(a, a + n * n_v);
+  robot->states["tau"].assign(tau, tau + n * n_v);
 }
 
-// Runs an operation on every state, `passes` times over. This is what is timed.
+// Runs an operation on every state by itself, `passes` times over. This is what is timed.
 EXPORT int robot_run(Robot* robot, const char* name, int passes) {
   return guarded(*robot, [&] {
-    const Operation& operation = find(name);
+    Prepared p = prepare(*robot, name);
+    const Kernel& kernel = kernels().operations[static_cast<std::size_t>(p.operation)];
     for (int pass = 0; pass < passes; ++pass)
-      for (int i = 0; i < robot->n_states; ++i) operation.run(*robot->model, *robot->data, call_of(*robot, i));
+      for (int i = 0; i < robot->n_states; ++i) run_one(*robot, kernel, p, i);
   });
 }
 
-// The results of an operation for one state: 3 n_v^2 + n_v numbers, those of the operation first.
-EXPORT int robot_result(Robot* robot, const char* name, int state, double* out) {
+// Runs an operation on all states as one batch, `passes` times over. This too.
+EXPORT int robot_run_batch(Robot* robot, const char* name, int threads, int passes) {
   return guarded(*robot, [&] {
-    find(name).run(*robot->model, *robot->data, call_of(*robot, state));
-    std::memcpy(out, robot->out.data(), sizeof(double) * robot->out.size());
+    const Prepared p = prepare(*robot, name);
+    for (int pass = 0; pass < passes; ++pass)
+      robot->batch.run(*robot->model, p.operation, p.options, robot->n_states, p.in, p.in_size, p.out, threads);
   });
 }
+
+// Runs an operation on one state, whose results are first among the outputs then.
+EXPORT int robot_run_one(Robot* robot, const char* name, int state) {
+  return guarded(*robot, [&] {
+    Prepared p = prepare(*robot, name);
+    run_one(*robot, kernels().operations[static_cast<std::size_t>(p.operation)], p, state);
+  });
+}
+
+// An output of the operation that ran last.
+EXPORT const double* robot_output(const Robot* robot, int output) { return robot->out.at(static_cast<std::size_t>(output)).data(); }
 
 }  // extern "C"
