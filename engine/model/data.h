@@ -63,6 +63,7 @@ struct Data {
 
   // Vectors and matrices for intermediate results, of n_v and n_v x n_v entries.
   std::vector<S> bias, a, matrix_a, matrix_b;
+  std::vector<S> work_q, work;  // n_q and 8 n_v entries
 
   explicit Data(const Model& model) {
     const std::size_t n = static_cast<std::size_t>(model.n_bodies()), n_v = static_cast<std::size_t>(model.n_v);
@@ -76,6 +77,7 @@ struct Data {
     X_rate.resize(n), V_rate.resize(n), A_rate.resize(n), F_rate.resize(n);
     F_bar.resize(n), X_bar.resize(n), V_bar.resize(n), A_bar.resize(n);
     bias.resize(n_v), a.resize(n_v), matrix_a.resize(n_v * n_v), matrix_b.resize(n_v * n_v);
+    work_q.resize(static_cast<std::size_t>(model.n_q)), work.resize(8 * n_v);
   }
 };
 

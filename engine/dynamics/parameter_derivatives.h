@@ -1,0 +1,185 @@
+// Derivatives of inverse and forward dynamics in what the model is made of. Per body 1 to n_b - 1 and the joint that carries it:
+//   mass       of the body, its centre of mass and moments held fixed [kg]
+//   com        centre of mass in the body's frame, moments about it held fixed [m]
+//   inertia    moments about the centre of mass, axes of the body: I_xx, I_xy, I_yy, I_xz, I_yz, I_zz [kg m^2]
+//   placement  of the joint in its parent: X_PJ becomes X_PJ exp(x), x = (linear, angular) in the joint's frame [m, rad]
+// and per v the armature. What joints exert by themselves (damping, friction, springs) enters where tau does: their derivatives
+// stand beside them in joint_forces.h, and M^-1 or tau_bar of forward dynamics carries them on.
+//
+// Inverse dynamics. Taken at the centre of mass, the regressor's row (y_m, y_mc, y_I) of a body (regressor.h) is the
+// derivative in its mass, m times that in its centre of mass, and in its moments: what else the parallel-axis theorem adds is of
+// second order there. Turning a joint's frame is what a free joint without mass before it would do, at rest: a column T
+// that moves the joint's own columns and all behind. Its closed forms are those of a column of q (rnea_derivatives.h, with
+// the parent's V and A and composites of subtrees i), written as the force that T is multiplied with, for a row J_r
+//   X = -V x ((2B)^T J_r - V x I J_r) - (A - g) x I J_r + wrench_row    for r behind the joint or its own, composites of r;
+// for r before it with composites of the joint's body, and minus J_r x F. The same force is X_bar of rnea_products.h.
+// Forward dynamics: da = -M^-1 dtau at the a that solves rnea(q, v, a) = tau. Singh, Russo and Wensing (2022) and Atkeson,
+// An and Hollerbach (1986) as there. Cost: matrices O(n depth), forward dynamics one solve per column; gradients O(n).
+#pragma once
+
+#include "dynamics/forward_dynamics_products.h"
+#include "dynamics/regressor.h"
+#include "dynamics/rnea_derivatives.h"
+
+namespace robosim {
+
+// Where results go. Gradients: one number per parameter. Matrices: n_v rows of as many, row by row.
+template <class S>
+struct ParameterOutputs {
+  S* mass;       // n_b - 1
+  S* com;        // 3 (n_b - 1)
+  S* inertia;    // 6 (n_b - 1)
+  S* placement;  // 6 (n_b - 1)
+  S* armature;   // n_v
+};
+
+namespace detail {
+
+// A force about O as its components along a twist (linear, angular) of joint i's frame in its parent.
+template <class S>
+ROBOSIM_INLINE void along_placement(const Model& model, const Data<S>& data, int i, const Force<S>& F, S* out) {
+  const Joint& joint = model.joints[i];
+  const int p = joint.parent;
+  const SE3<S> X_OP{data.X_WB[p].R, p > 0 ? data.p_OB[p] : -data.X_WB[1].p};
+  const Force<S> F_J = inverse_times(SE3<S>(joint.X_PJ), inverse_times(X_OP, F));
+  for (int k = 0; k < 3; ++k) out[k] = F_J.linear[k], out[3 + k] = F_J.angular[k];
+}
+
+// Adds scale times the row of body i at its centre of mass, for the virtual velocity of the body given in G.
+template <class S>
+void add_body_parameters(const Model& model, const Data<S>& data, int i, const Motion<S>& virtual_V, const S& scale, S* mass, S* com,
+                         S* inertia) {
+  const Inertia& body = model.inertias[i];
+  const Vec3<S> p = times_add(data.X_WB[i].R, Vec3<S>(body.com), data.p_OB[i]);
+  const InertialRow<S> y(in_body(data, i, p, data.V[i]), in_body(data, i, p, without_gravity<S>(model, data.A[i])),
+                         in_body(data, i, p, virtual_V));
+  const S scaled_mass = scale * S(body.mass);
+  const S moments[] = {y.inertia.xx, y.inertia.xy, y.inertia.yy, y.inertia.xz, y.inertia.yz, y.inertia.zz};
+  mass[0] = mul_add(scale, y.mass, mass[0]);
+  for (int k = 0; k < 3; ++k) com[k] = mul_add(scaled_mass, y.moment[k], com[k]);
+  for (int k = 0; k < 6; ++k) inertia[k] = mul_add(scale, moments[k], inertia[k]);
+}
+
+// scale times the gradients for velocities F_bar that tau_bar makes; after rnea_vjp_sweep with these.
+template <class S>
+void parameter_vjp_sweep(const Model& model, const Data<S>& data, const S* a, const S* tau_bar, const std::vector<Motion<S>>& F_bar,
+                         const S& scale, const ParameterOutputs<S>& out) {
+  const int bodies = model.n_bodies() - 1;
+  for (int k = 0; k < bodies; ++k) out.mass[k] = S(0);
+  for (int k = 0; k < 3 * bodies; ++k) out.com[k] = S(0);
+  for (int k = 0; k < 6 * bodies; ++k) out.inertia[k] = S(0);
+  for (int i = 1; i <= bodies; ++i) {
+    const int b = i - 1;
+    add_body_parameters(model, data, i, F_bar[i], scale, out.mass + b, out.com + 3 * b, out.inertia + 6 * b);
+    along_placement(model, data, i, scale * data.X_bar[i], out.placement + 6 * b);
+  }
+  for (int k = 0; k < model.n_v; ++k) out.armature[k] = scale * a[k] * tau_bar[k];
+}
+
+// dtau / dplacement (n_v x 6 (n_b - 1)); after derivatives_outward and sum_wrench_derivatives. Turns what these leave per
+// body into sums over subtrees.
+template <class S>
+void placement_sweep(const Model& model, Data<S>& data, S* placement) {
+  const int width = 6 * (model.n_bodies() - 1);
+  for (int k = 0; k < model.n_v * width; ++k) placement[k] = S(0);
+  for (int i = 1; i < model.n_bodies(); ++i) data.F[i] -= data.E_c[i];
+  for (int i = model.n_bodies() - 1; i > 0; --i) {
+    const Joint& joint = model.joints[i];
+    // The force of the header that a twist of joint l's frame meets from row c with composites of body i, less `turned`.
+    const auto add = [&](int l, int c, const Force<S>& turned) {
+      const Motion<S>&column = data.J[c], &V = data.V[model.joints[l].parent];
+      const Motion<S> A = without_gravity<S>(model, data.A[model.joints[l].parent]);
+      const Force<S> IJ = data.I_c[i] * column;
+      Force<S> rate{twice_B_transposed(data.K_c[i], data.h_c[i], column), Vec3<S>()};
+      rate -= cross(V, IJ);
+      Force<S> X{wrench_row(data.E_c[i], data.Y_c[i], column), Vec3<S>()};
+      X -= cross(V, rate);
+      X -= cross(A, IJ);
+      X -= turned;
+      S entries[6];
+      along_placement(model, data, l, X, entries);
+      S* to = placement + model.column_v[c] * width + 6 * (l - 1);
+      for (int k = 0; k < 6; ++k) to[k] += entries[k];
+    };
+    const int end = joint.column + visit_joint(joint.type, [](auto type) { return decltype(type)::n_v; });
+    for (int c = joint.column; c < end; ++c)
+      for (int l = i; l > 0; l = model.joints[l].parent) add(l, c, Force<S>());
+    for_each_on_path(model, joint.parent, [&](int c) { add(i, c, cross(data.J[c], data.F[i])); });
+    if (const int parent = joint.parent; parent > 0) {
+      data.I_c[parent] += data.I_c[i], data.K_c[parent] += data.K_c[i], data.h_c[parent] += data.h_c[i];
+      data.F[parent] += data.F[i], data.E_c[parent] += data.E_c[i], data.Y_c[parent] += data.Y_c[i];
+    }
+  }
+}
+
+// dtau in all parameters; after body_inertias.
+template <class S>
+void parameter_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, const ParameterOutputs<S>& dtau,
+                                 Wrenches<S> wrenches) {
+  const int bodies = model.n_bodies() - 1, n_v = model.n_v;
+  sum_wrench_derivatives(model, data, wrenches);
+  derivatives_outward(model, data, v, a);
+  for (int k = 0; k < n_v * bodies; ++k) dtau.mass[k] = S(0);
+  for (int k = 0; k < 3 * n_v * bodies; ++k) dtau.com[k] = S(0);
+  for (int k = 0; k < 6 * n_v * bodies; ++k) dtau.inertia[k] = S(0);
+  for (int i = 1; i <= bodies; ++i)
+    for_each_on_path(model, i, [&](int c) {
+      const int at = model.column_v[c] * bodies + i - 1;
+      add_body_parameters(model, data, i, data.J[c], S(1), dtau.mass + at, dtau.com + 3 * at, dtau.inertia + 6 * at);
+    });
+  placement_sweep(model, data, dtau.placement);
+  for (int k = 0; k < n_v * n_v; ++k) dtau.armature[k] = S(0);
+  for (int k = 0; k < n_v; ++k) dtau.armature[k * n_v + k] = a[k];
+}
+
+}  // namespace detail
+
+// The derivatives of tau = rnea(q, v, a), wrenches as there. Fills the matrices.
+template <class S>
+void rnea_parameter_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, const S* a,
+                                const ParameterOutputs<S>& dtau, Wrenches<S> wrenches = {}) {
+  forward_kinematics(model, data, q);
+  motion_subspaces(model, data);
+  body_inertias(model, data);
+  detail::parameter_derivatives_sweep(model, data, v, a, dtau, wrenches);
+}
+
+// Their transposes times tau_bar (n_v). Fills the gradients.
+template <class S>
+void rnea_parameter_vjp(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, const S* tau_bar,
+                        const ParameterOutputs<S>& bar, Wrenches<S> wrenches = {}) {
+  S *q_bar = data.work.data(), *v_bar = q_bar + model.n_v, *a_bar = v_bar + model.n_v;
+  rnea_vjp(model, data, q, v, a, tau_bar, q_bar, v_bar, a_bar, wrenches);
+  detail::parameter_vjp_sweep(model, data, a, tau_bar, data.F_bar, S(1), bar);
+}
+
+// The derivatives of a = forward_dynamics(q, v, tau). Fills a (n_v) and the matrices.
+template <class S>
+void forward_dynamics_parameter_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a,
+                                            const ParameterOutputs<S>& da, Wrenches<S> wrenches = {}) {
+  forward_dynamics(model, data, q, v, tau, a, wrenches);
+  if (!model.has_mimic) {
+    composite_inertias(model, data);
+    detail::crba_sweep(model, data, data.M.data());
+    mass_factor(model, data.M.data(), data.L.data());
+  }
+  detail::parameter_derivatives_sweep(model, data, v, a, da, wrenches);
+  const int bodies = model.n_bodies() - 1;
+  const auto solve = [&](S* matrix, int width) {
+    for (int k = 0; k < model.n_v * width; ++k) matrix[k] = -matrix[k];
+    mass_solve(model, data.L.data(), matrix, width);
+  };
+  solve(da.mass, bodies), solve(da.com, 3 * bodies), solve(da.inertia, 6 * bodies), solve(da.placement, 6 * bodies);
+  solve(da.armature, model.n_v);
+}
+
+// Their transposes times a_bar (n_v). Fills a, tau_bar = M^-1 a_bar (n_v each) and the gradients.
+template <class S>
+void forward_dynamics_parameter_vjp(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, const S* a_bar, S* a,
+                                    S* tau_bar, const ParameterOutputs<S>& bar, Wrenches<S> wrenches = {}) {
+  S *q_bar = data.work.data(), *v_bar = q_bar + model.n_v;
+  forward_dynamics_vjp(model, data, q, v, tau, a_bar, a, q_bar, v_bar, tau_bar, wrenches);
+  detail::parameter_vjp_sweep(model, data, a, tau_bar, data.dA, S(-1), bar);
+}
+
+}  // namespace robosim
