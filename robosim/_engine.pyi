@@ -11,6 +11,7 @@ import typing
 __all__: list[str] = [
     "Batch",
     "BlendedPath",
+    "BoundOperation",
     "Collider",
     "CollisionScene",
     "Data",
@@ -25,6 +26,7 @@ __all__: list[str] = [
     "SearchResult",
     "Shape",
     "TimingResult",
+    "bind_operation",
     "blend_corners",
     "bounding_ball",
     "bounding_box",
@@ -328,6 +330,15 @@ class Data:
     """
     def __init__(self, model: Model) -> None: ...
 
+class BoundOperation:
+    """
+    One operation on one model with fixed choices; see bind_operation.
+    """
+    def __call__(self, *args, **kwargs):
+        """
+        Call self as a function.
+        """
+
 class OperationData:
     """
     Memory of the operations on one state of one model; not state. One per thread.
@@ -596,6 +607,19 @@ class TimingResult:
         """
         Of the moving average for jerk limits [s].
         """
+
+def bind_operation(
+    operation: typing.SupportsInt | typing.SupportsIndex,
+    model: typing.Any,
+    data: typing.Any,
+    frames: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+    wrench_frames: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+    local: bool = False,
+    joint_forces: bool = False,
+) -> typing.Any:
+    """
+    A callable that takes the operation's arrays by position and returns arrays of its own, the same ones every time.
+    """
 
 def blend_corners(
     scene: CollisionScene,

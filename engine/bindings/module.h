@@ -11,5 +11,6 @@ void bind_dynamics(pybind11::module_& m);
 void bind_planning(pybind11::module_& m);
 void bind_motion(pybind11::module_& m);
 void bind_operations(pybind11::module_& m);
+void bind_bound_operation(pybind11::module_& m);
 
 }  // namespace robosim

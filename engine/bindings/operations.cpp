@@ -6,6 +6,7 @@
 
 #include "bindings/arrays.h"
 #include "bindings/module.h"
+#include "bindings/operation_call.h"
 #include "dynamics/batch.h"
 
 namespace py = pybind11;
@@ -13,87 +14,6 @@ namespace py = pybind11;
 namespace robosim {
 
 namespace {
-
-// The kernels' memory for one model, for calls of one state.
-struct OperationData {
-  std::unique_ptr<Workspace> workspace;
-  explicit OperationData(const Model& model) : workspace(kernels().make_workspace(model)) {}
-};
-
-const OperationInfo& info_of(int operation) {
-  if (operation < 0 || static_cast<std::size_t>(operation) >= all_operations().size())
-    throw InputError(message("there is no operation ", operation));
-  return all_operations()[static_cast<std::size_t>(operation)];
-}
-
-Shape2 shape_of(const Model& model, const Options& options, const Argument& argument) {
-  Shape2 shape;
-  for (int i = 0; i < argument.rank; ++i) shape.push_back(extent(model, options, argument.dims[i]));
-  return shape;
-}
-
-// Frame indices and choices of one call; keeps the lists that Options points to.
-struct Choices {
-  std::vector<int> frames, wrench_frames;
-  Options options;
-
-  Choices(const Model& model, std::vector<int> frames_, std::vector<int> wrench_frames_, bool local, bool joint_forces)
-      : frames(std::move(frames_)), wrench_frames(std::move(wrench_frames_)) {
-    for (const std::vector<int>* list : {&frames, &wrench_frames})
-      for (const int frame : *list)
-        if (frame < 0 || static_cast<std::size_t>(frame) >= model.frames.size())
-          throw InputError(message("there is no frame ", frame, "; the model has ", model.frames.size()));
-    options = {frames, wrench_frames, local ? Axes::local : Axes::world, joint_forces};
-  }
-  Choices(const Choices&) = delete;
-  Choices& operator=(const Choices&) = delete;
-};
-
-// The operation's inputs and, where wrenches act, these.
-std::vector<Argument> inputs_of(const OperationInfo& info, const Options& options) {
-  std::vector<Argument> inputs(info.inputs.begin(), info.inputs.end());
-  if (!options.wrench_frames.empty()) {
-    if (!info.takes_wrenches) throw InputError(message(info.name, " takes no wrenches"));
-    inputs.push_back(wrench_argument);
-  }
-  return inputs;
-}
-
-[[noreturn]] void raise_count(const OperationInfo& info, std::size_t expected, std::size_t given, const char* what) {
-  throw InputError(message(info.name, " has ", expected, " ", what, ", not ", given));
-}
-
-bool overlap(const Array& a, const Array& b) {
-  return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
-}
-
-// Where results go: the arrays in `out`, or fresh ones.
-std::vector<Array> results_for(const OperationInfo& info, const py::object& out, const std::vector<Shape2>& shapes) {
-  std::vector<Array> results;
-  if (out.is_none()) {
-    for (const Shape2& shape : shapes) results.emplace_back(shape);
-  } else if (py::isinstance<py::tuple>(out)) {
-    const py::tuple all = py::reinterpret_borrow<py::tuple>(out);
-    if (all.size() != shapes.size()) raise_count(info, shapes.size(), all.size(), "results");
-    for (std::size_t i = 0; i < shapes.size(); ++i) results.push_back(result_array(all[i], shapes[i]));
-  } else {
-    if (shapes.size() != 1) raise_count(info, shapes.size(), 1, "results");
-    results.push_back(result_array(out, shapes[0]));
-  }
-  return results;
-}
-
-py::object packed(const std::vector<Array>& results) {
-  if (results.size() == 1) return results[0];
-  py::tuple all(results.size());
-  for (std::size_t i = 0; i < results.size(); ++i) all[i] = results[i];
-  return all;
-}
-
-[[noreturn]] void raise_singular(const Model& model, const std::string& where) {
-  throw InputError(message("the mass matrix of model '", model.name, "' is singular", where,
-                           ": nothing with mass moves along with some joint"));
-}
 
 py::object evaluate(int operation, const Model& model, OperationData& data, const py::tuple& inputs, const py::object& out,
                     std::vector<int> frames, std::vector<int> wrench_frames, bool local, bool joint_forces) {
@@ -233,6 +153,7 @@ py::dict operation_rows() {
 }  // namespace
 
 void bind_operations(py::module_& m) {
+  bind_bound_operation(m);
   py::class_<OperationData>(m, "OperationData", "Memory of the operations on one state of one model; not state. One per thread.")
       .def(py::init<const Model&>(), py::arg("model"));
   py::class_<Batch>(m, "Batch", "Memory of the operations on batches of one model; not state.").def(py::init<>());

@@ -12,11 +12,10 @@ namespace robosim {
 namespace detail {
 
 template <class S>
-ROBOSIM_INLINE void body_inertia(const Model& model, Data<S>& data, int i) {
+ROBOSIM_INLINE void body_inertia(const Model& model, const Data<S>& data, int i, CompositeInertia<S>& I) {
   const Inertia& body = model.inertias[i];
   const Mat3<S>& R = data.X_WB[i].R;
   const Vec3<S> c = times_add(R, Vec3<S>(body.com), data.p_OB[i]);
-  CompositeInertia<S>& I = data.I[i];
   I.mass = S(body.mass), I.h = I.mass * c;
   const Mat3d& I_com = body.I_com;
   I.I_o = rotated(R, Sym3<S>(S(I_com(0, 0)), S(I_com(0, 1)), S(I_com(0, 2)), S(I_com(1, 1)), S(I_com(1, 2)), S(I_com(2, 2))));
@@ -28,27 +27,41 @@ ROBOSIM_INLINE void body_inertia(const Model& model, Data<S>& data, int i) {
 // Each body's own inertia in G; after motion_subspaces. Fills data.I.
 template <class S>
 void body_inertias(const Model& model, Data<S>& data) {
-  for (int i = 1; i < model.n_bodies(); ++i) detail::body_inertia(model, data, i);
+  for (int i = 1; i < model.n_bodies(); ++i) detail::body_inertia(model, data, i, data.I[i]);
 }
+
+namespace detail {
+
+// position_stage and the bodies' inertias, written to I, in one sweep.
+template <class S>
+void inertia_stage(const Model& model, Data<S>& data, const S* q, std::vector<CompositeInertia<S>>& I) {
+  joint_angles(model, data, q);
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    place_body(model, data, i, q);
+    body_subspace(model, data, i);
+    body_inertia(model, data, i, I[i]);
+  }
+}
+
+template <class S>
+void sum_subtrees(const Model& model, std::vector<CompositeInertia<S>>& I) {
+  for (int i = model.n_bodies() - 1; i > 0; --i)
+    if (const int parent = model.joints[i].parent; parent > 0) I[parent] += I[i];
+}
+
+}  // namespace detail
 
 // position_stage and body_inertias in one sweep.
 template <class S>
 void inertia_stage(const Model& model, Data<S>& data, const S* q) {
-  joint_angles(model, data, q);
-  for (int i = 1; i < model.n_bodies(); ++i) {
-    detail::place_body(model, data, i, q);
-    detail::body_subspace(model, data, i);
-    detail::body_inertia(model, data, i);
-  }
+  detail::inertia_stage(model, data, q, data.I);
 }
 
 // Of every subtree; after body_inertias. Fills data.I_c.
 template <class S>
 void composite_inertias(const Model& model, Data<S>& data) {
-  const int n = model.n_bodies();
-  for (int i = 1; i < n; ++i) data.I_c[i] = data.I[i];
-  for (int i = n - 1; i > 0; --i)
-    if (const int parent = model.joints[i].parent; parent > 0) data.I_c[parent] += data.I_c[i];
+  for (int i = 1; i < model.n_bodies(); ++i) data.I_c[i] = data.I[i];
+  detail::sum_subtrees(model, data.I_c);
 }
 
 namespace detail {
@@ -85,11 +98,11 @@ void crba_sweep(const Model& model, Data<S>& data, S* M) {
 
 }  // namespace detail
 
-// q: n_q entries. Fills M (n_v x n_v, symmetric) and data.X_WB, J, I, I_c.
+// q: n_q entries. Fills M (n_v x n_v, symmetric) and data.X_WB, J, I_c.
 template <class S>
 void crba(const Model& model, Data<S>& data, const S* q, S* M) {
-  inertia_stage(model, data, q);
-  composite_inertias(model, data);
+  detail::inertia_stage(model, data, q, data.I_c);
+  detail::sum_subtrees(model, data.I_c);
   if (model.has_mimic) detail::crba_sweep<true>(model, data, M);
   else detail::crba_sweep<false>(model, data, M);
 }

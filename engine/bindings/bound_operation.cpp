@@ -1,0 +1,170 @@
+// BoundOperation: one operation on one model with fixed choices, called with nothing but its arrays.
+//
+// A call costs about 0.1 us beside the kernel: it goes through CPython's vectorcall, looks at arrays in place, and gives back
+// the same result arrays every time. Anything that is not a contiguous float64 array of the right shape takes the slow way
+// through real_array, with its conversions and errors.
+#include <pybind11/stl.h>
+
+#include <array>
+#include <cstddef>
+#include <structmember.h>
+
+#include "bindings/arrays.h"
+#include "bindings/module.h"
+#include "bindings/operation_call.h"
+
+namespace py = pybind11;
+
+namespace robosim {
+
+namespace {
+
+struct Bound {
+  py::object model_owner, data_owner;  // keep what the pointers below point to
+  const Model* model;
+  Workspace* workspace;
+  std::unique_ptr<Choices> choices;
+  const OperationInfo* info;
+  const Kernel* kernel;
+  std::vector<Argument> inputs;
+  std::vector<Shape2> shapes;  // of the inputs
+  std::vector<Array> results;
+  std::array<double*, max_arguments> out{};
+  py::object result;  // the array, or a tuple of them
+};
+
+struct BoundObject {
+  PyObject_HEAD;
+  vectorcallfunc call;
+  Bound* bound;
+};
+
+bool all_finite(const double* x, py::ssize_t n) {
+  double sum = 0;
+  for (py::ssize_t i = 0; i < n; ++i) sum += x[i] * 0;  // NaN where x is infinite or not a number
+  return sum == 0;
+}
+
+// The numbers of `value` where it is a contiguous float64 array of this shape, all finite; else null.
+const double* ready_array(PyObject* value, const Shape2& shape) {
+  const auto& api = py::detail::npy_api::get();
+  static PyObject* const float64 = py::dtype::of<double>().release().ptr();  // shared by all arrays of this type
+  if (Py_TYPE(value) != api.PyArray_Type_) return nullptr;
+  const auto* array = py::detail::array_proxy(value);
+  constexpr int needed = py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+  if (array->descr != float64 || (array->flags & needed) != needed || array->nd != static_cast<int>(shape.size())) return nullptr;
+  py::ssize_t size = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (array->dimensions[i] != shape[i]) return nullptr;
+    size *= shape[i];
+  }
+  const double* data = reinterpret_cast<const double*>(array->data);
+  return all_finite(data, size) ? data : nullptr;
+}
+
+PyObject* run(Bound& bound, PyObject* const* arguments, std::size_t count, PyObject* keywords) {
+  if (keywords && PyTuple_GET_SIZE(keywords) > 0)
+    throw InputError(message(bound.info->name, " takes its ", bound.inputs.size(), " arrays by position"));
+  if (count != bound.inputs.size()) raise_count(*bound.info, bound.inputs.size(), count, "inputs");
+  std::array<const double*, max_arguments> in{};
+  std::vector<Array> kept;  // stays empty, and so without memory, on the quick way
+  for (std::size_t i = 0; i < count; ++i) {
+    in[i] = ready_array(arguments[i], bound.shapes[i]);
+    if (!in[i]) {
+      kept.push_back(real_array(arguments[i], bound.shapes[i], bound.inputs[i].name));
+      in[i] = kept.back().data();
+    }
+    for (const Array& result : bound.results)  // an earlier result as an argument is copied first
+      if (in[i] == result.data()) {
+        Array copy(bound.shapes[i]);
+        std::copy(in[i], in[i] + copy.size(), copy.mutable_data());
+        kept.push_back(copy);
+        in[i] = copy.data();
+      }
+  }
+  bound.kernel->one(*bound.model, *bound.workspace, bound.choices->options, in.data(), bound.out.data());
+  if (bound.info->solves)
+    for (std::size_t i = 0; i < bound.results.size(); ++i)
+      if (!all_finite(bound.out[i], bound.results[i].size())) raise_singular(*bound.model, " at this q");
+  return py::object(bound.result).release().ptr();
+}
+
+PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* keywords) {
+  try {
+    return run(*reinterpret_cast<BoundObject*>(self)->bound, arguments, static_cast<std::size_t>(PyVectorcall_NARGS(count)), keywords);
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const InputError& error) {
+    py::set_error(py::module_::import("robosim.errors").attr("ModelError"), error.what());
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+void destroy(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  delete reinterpret_cast<BoundObject*>(self)->bound;
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* results_of(PyObject* self, void*) {
+  return py::object(reinterpret_cast<BoundObject*>(self)->bound->result).release().ptr();
+}
+
+PyTypeObject* bound_type() {
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundObject, call), READONLY, nullptr}, {nullptr, 0, 0, 0, nullptr}};
+  static PyGetSetDef properties[] = {{"results", &results_of, nullptr, "The result arrays, as a call returns them.", nullptr},
+                                     {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(&destroy)},
+                                {Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
+                                {Py_tp_members, members},
+                                {Py_tp_getset, properties},
+                                {Py_tp_doc, const_cast<char*>("One operation on one model with fixed choices; see bind_operation.")},
+                                {0, nullptr}};
+  static PyType_Spec spec = {"robosim._engine.BoundOperation", sizeof(BoundObject), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  static PyTypeObject* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!type) throw py::error_already_set();
+  return type;
+}
+
+py::object bind_operation(int operation, const py::object& model, const py::object& data, std::vector<int> frames,
+                          std::vector<int> wrench_frames, bool local, bool joint_forces) {
+  auto bound = std::make_unique<Bound>();
+  bound->model_owner = model, bound->data_owner = data;
+  bound->model = &model.cast<const Model&>();
+  bound->workspace = data.cast<OperationData&>().workspace.get();
+  bound->info = &info_of(operation);
+  bound->choices = std::make_unique<Choices>(*bound->model, std::move(frames), std::move(wrench_frames), local, joint_forces);
+  const Options& options = bound->choices->options;
+  bound->kernel = &kernels().operations[static_cast<std::size_t>(operation)];
+  bound->inputs = inputs_of(*bound->info, options);
+  for (const Argument& input : bound->inputs) bound->shapes.push_back(shape_of(*bound->model, options, input));
+  for (const Argument& output : bound->info->outputs) bound->results.emplace_back(shape_of(*bound->model, options, output));
+  for (std::size_t i = 0; i < bound->results.size(); ++i) {
+    bound->out[i] = bound->results[i].mutable_data();
+    std::fill(bound->out[i], bound->out[i] + bound->results[i].size(), 0.0);
+  }
+  bound->result = packed(bound->results);
+  PyTypeObject* type = bound_type();
+  auto* self = reinterpret_cast<BoundObject*>(type->tp_alloc(type, 0));
+  if (!self) throw py::error_already_set();
+  self->call = &call;
+  self->bound = bound.release();
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(self));
+}
+
+}  // namespace
+
+void bind_bound_operation(py::module_& m) {
+  m.attr("BoundOperation") = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(bound_type()));
+  m.def("bind_operation", &bind_operation, py::arg("operation"), py::arg("model"), py::arg("data"),
+        py::arg("frames") = std::vector<int>(), py::arg("wrench_frames") = std::vector<int>(), py::arg("local") = false,
+        py::arg("joint_forces") = false,
+        "A callable that takes the operation's arrays by position and returns arrays of its own, the same ones every time.");
+}
+
+}  // namespace robosim
