@@ -54,7 +54,7 @@ ROBOSIM_INLINE void body_subspace(const Model& model, Data<S>& data, int i) {
   const Joint& joint = model.joints[i];
   const SE3<S>& X_WB = data.X_WB[i];
   data.p_OB[i] = X_WB.p - data.X_WB[1].p;
-  visit_joint(joint.type, [&]<class J>(J) {
+  visit_joint(joint.type, [&]<class J>(J) __attribute__((always_inline)) {
     for (int k = 0; k < J::n_v; ++k)
       data.J[joint.column + k] = in_ground(X_WB.R, data.p_OB[i], J::template column<S>(joint, k));
   });
@@ -86,7 +86,7 @@ void position_stage(const Model& model, Data<S>& data, const S* q) {
 // J_i x: the motion of joint i's body relative to its parent, for x = v or a; `x` points to the joint's own entries.
 template <class S>
 ROBOSIM_INLINE Motion<S> joint_motion(const Data<S>& data, const Joint& joint, const S* x) {
-  return visit_joint(joint.type, [&]<class J>(J) {
+  return visit_joint(joint.type, [&]<class J>(J) __attribute__((always_inline)) {
     Motion<S> sum = x[0] * data.J[joint.column];
     for (int k = 1; k < J::n_v; ++k) sum = mul_add(x[k], data.J[joint.column + k], sum);
     return sum;

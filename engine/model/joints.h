@@ -27,7 +27,7 @@ inline constexpr JointType joint_types[] = {JointType::revolute, JointType::pris
 
 // Calls f with the joint's type object (RevoluteJoint{} and so on).
 template <class F>
-decltype(auto) visit_joint(JointType type, F&& f) {
+ROBOSIM_INLINE decltype(auto) visit_joint(JointType type, F&& f) {
   switch (type) {
     case JointType::prismatic:
       return f(PrismaticJoint{});
