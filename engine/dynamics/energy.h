@@ -1,29 +1,12 @@
-// Energies, mass and centre of mass of the whole model, the links welded to the world included.
+// Energies of the whole model, the links welded to the world included.
 //
 //   kinetic    1/2 sum V^T I V + 1/2 sum armature v^2 = 1/2 v^T M v
 //   potential  -m g . p_com, zero at the world's origin
 #pragma once
 
-#include "dynamics/kinematics.h"
+#include "dynamics/center_of_mass.h"
 
 namespace robosim {
-
-inline double total_mass(const Model& model) {
-  double mass = 0;
-  for (const Inertia& inertia : model.inertias) mass += inertia.mass;
-  return mass;
-}
-
-// First moment of mass in W: total mass times centre of mass [kg m]; after forward_kinematics.
-template <class S>
-Vec3<S> mass_moment(const Model& model, const Data<S>& data) {
-  Vec3<S> sum;
-  for (int i = 0; i < model.n_bodies(); ++i) {
-    const Inertia& inertia = model.inertias[i];
-    sum += S(inertia.mass) * (data.X_WB[i] * Vec3<S>(inertia.com));
-  }
-  return sum;
-}
 
 // After forward_velocities. [J]
 template <class S>

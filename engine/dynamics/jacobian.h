@@ -19,10 +19,10 @@ namespace robosim {
 
 namespace detail {
 
-// Adds a column to a 6-row matrix in the public order: rows 0..2 linear, 3..5 angular. Several joints share a column where
-// some mimic another.
-template <class S>
-ROBOSIM_INLINE void add_column(const Motion<S>& x, S* to, int n_columns) {
+// Adds a motion or force as a column to a 6-row matrix in the public order: rows 0..2 linear, 3..5 angular. Several
+// joints share a column where some mimic another.
+template <class Spatial, class S>
+ROBOSIM_INLINE void add_column(const Spatial& x, S* to, int n_columns) {
   for (int i = 0; i < 3; ++i) to[i * n_columns] += x.linear[i], to[(3 + i) * n_columns] += x.angular[i];
 }
 

@@ -1,4 +1,4 @@
-// Derivatives of a frame's velocity V and classical acceleration A (kinematics.h), and of a point fixed in it, in q, v and a:
+// Derivatives of the velocity V and classical acceleration A of a frame and a point fixed in it (kinematics.h) in q, v, a:
 //
 //   frame_velocity_derivatives(model, data, frame, axes, dV_dq, J, point)                    after forward_velocities
 //   frame_acceleration_derivatives(model, data, frame, axes, dV_dq, dA_dq, dA_dv, J, point)  after forward_accelerations
@@ -9,8 +9,8 @@
 // that the spatial velocity and acceleration of body i change by
 //   dV_i/dq_j = J_j x (V_i - V),   dA_i/dq_j = J_j x (A_i - A) + J_dot_j x (V_i - V)     with J_dot_j = V x J_j
 //   dV_i/dv_j = J_j,               dA_i/dv_j = J_dot_j + J_j x (V_i - V_k)
-// Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018, section IV, here in the
-// common frame G (data.h), all of it taken at the point p. There linear = v and a + w x v; besides, p itself moves by dp =
+// Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018, here in the common frame G
+// (data.h), all of it taken at the point p. There linear = v and a + w x v; besides, p itself moves by dp =
 // J_j's linear part, which adds w x dp to dv and (dw/dt) x dp to da. Local axes R^T x turn with the frame, by
 // w_j: d(R^T x) = R^T (dx - w_j x x). Cost O(depth).
 //
@@ -26,7 +26,7 @@ namespace robosim {
 
 namespace detail {
 
-// What the kernels below share: the frame at the point, and a place for each derivative.
+// Both kernels below; the velocity has no use for dA_dq and dA_dv.
 template <bool with_acceleration, class S>
 void frame_derivatives(const Model& model, const Data<S>& data, const Frame& frame, Axes axes, S* dV_dq, S* dA_dq, S* dA_dv,
                        S* J, const Vec3<S>& point) {

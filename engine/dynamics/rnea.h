@@ -29,6 +29,12 @@ ROBOSIM_INLINE Force<S> newton_euler(const Inertia& inertia, const Mat3<S>& R, c
   return {times_add(R, n, cross(c, f)), f};
 }
 
+// Of one body, about O; after forward_velocities. What it takes to bring the resting body to V in unit time.
+template <class S>
+ROBOSIM_INLINE Force<S> momentum(const Model& model, const Data<S>& data, int i) {
+  return newton_euler<false>(model.inertias[i], data.X_WB[i].R, data.p_OB[i], Motion<S>(), data.V[i]);
+}
+
 // Adds what the subtrees need up to the root, and takes out each joint's part: tau += J^T F.
 template <class S>
 void gather_joint_forces(const Model& model, const Data<S>& data, std::vector<Force<S>>& F, S* tau) {

@@ -74,8 +74,7 @@ void sum_wrench_derivatives(const Model& model, Data<S>& data, Wrenches<S> wrenc
 // Velocities, accelerations, columns' rates and every body's own F, momentum and K; after body_inertias. Fills data.V, A,
 // J_dot, J_ddot, J_sum, I_c, F, h_c, K_c.
 template <class S>
-void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S* a) {
-  const Vec3<S> g(model.gravity);
+void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S* a, const Vec3<S>& g) {
   for (int i = 1; i < model.n_bodies(); ++i) {
     const Joint& joint = model.joints[i];
     const Motion<S> V = data.V[joint.parent], A_parent = data.A[joint.parent];
@@ -107,7 +106,7 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
                             Wrenches<S> wrenches) {
   const int n_v = model.n_v;
   if constexpr (with_wrenches) sum_wrench_derivatives(model, data, wrenches);
-  derivatives_outward(model, data, v, a);
+  derivatives_outward(model, data, v, a, Vec3<S>(model.gravity));
   for (int k = 0; k < n_v * n_v; ++k) dtau_dq[k] = dtau_dv[k] = M[k] = S(0);
   for (int k = 0; k < n_v; ++k) M[k * n_v + k] = S(model.armature[k]);
   for (int i = model.n_bodies() - 1; i > 0; --i) {

@@ -33,6 +33,10 @@ struct Data {
   // Subtrees, computed by composite_inertias (crba, rnea_derivatives).
   std::vector<CompositeInertia<S>> I_c;  // of the body and everything behind it
 
+  // Mass of the body and everything behind it [kg], and that times its centre of mass from O [kg m]; computed by mass_moments.
+  std::vector<S> mass_c;
+  std::vector<Vec3<S>> moment_c;
+
   // Articulated bodies, computed by articulated_factor and articulated_solve.
   std::vector<ArticulatedInertia<S>> I_A;  // of the body with all joints behind it free
   std::vector<Force<S>> p_A;               // bias force of the same
@@ -48,6 +52,7 @@ struct Data {
   std::vector<Motion<S>> J_dot;     // V_parent x J, how the column moves with the parent
   std::vector<Motion<S>> J_ddot;    // A_parent x J + V_parent x J_dot
   std::vector<Motion<S>> J_sum;     // J_dot + V x J
+  std::vector<Motion<S>> J_rate;    // V x J, the column's derivative in time; computed by composite_rates
   // and of the body and everything behind it:
   std::vector<Sym3<S>> K_c;         // symmetric part of 2 B
   std::vector<Force<S>> h_c;        // momentum [kg m^2/s, kg m/s]
@@ -71,9 +76,11 @@ struct Data {
     const std::size_t n_a = model.angle_joints.size();
     angle.resize(n_a), sine.resize(n_a), cosine.resize(n_a), X_WB.resize(n), p_OB.resize(n), J.resize(n_c), I.resize(n);
     V.resize(n), A.resize(n), F.resize(n), external.resize(n), I_c.resize(n);
+    mass_c.resize(n), moment_c.resize(n);
     I_A.resize(n), p_A.resize(n), dA.resize(n), U.resize(n_c), UD.resize(n_c), D.resize(6 * n_c), Du.resize(n_c);
     M.resize(n_v * n_v), L.resize(n_v * n_v);
-    J_dot.resize(n_c), J_ddot.resize(n_c), J_sum.resize(n_c), K_c.resize(n), h_c.resize(n), E_c.resize(n), Y_c.resize(n);
+    J_dot.resize(n_c), J_ddot.resize(n_c), J_sum.resize(n_c), J_rate.resize(n_c);
+    K_c.resize(n), h_c.resize(n), E_c.resize(n), Y_c.resize(n);
     X_rate.resize(n), V_rate.resize(n), A_rate.resize(n), F_rate.resize(n);
     F_bar.resize(n), X_bar.resize(n), V_bar.resize(n), A_bar.resize(n);
     bias.resize(n_v), a.resize(n_v), matrix_a.resize(n_v * n_v), matrix_b.resize(n_v * n_v);
