@@ -138,9 +138,7 @@ void parameter_derivatives_sweep(const Model& model, Data<S>& data, const S* v, 
 template <class S>
 void rnea_parameter_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, const S* a,
                                 const ParameterOutputs<S>& dtau, Wrenches<S> wrenches = {}) {
-  forward_kinematics(model, data, q);
-  motion_subspaces(model, data);
-  body_inertias(model, data);
+  inertia_stage(model, data, q);
   detail::parameter_derivatives_sweep(model, data, v, a, dtau, wrenches);
 }
 
@@ -160,7 +158,7 @@ void forward_dynamics_parameter_derivatives(const Model& model, Data<S>& data, c
   forward_dynamics(model, data, q, v, tau, a, wrenches);
   if (!model.has_mimic) {
     composite_inertias(model, data);
-    detail::crba_sweep(model, data, data.M.data());
+    detail::crba_sweep<false>(model, data, data.M.data());
     mass_factor(model, data.M.data(), data.L.data());
   }
   detail::parameter_derivatives_sweep(model, data, v, a, da, wrenches);

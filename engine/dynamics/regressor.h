@@ -8,9 +8,7 @@
 //   y_m = v' . a_0,   y_mc = u + v' x alpha + (v' x w) x w,   y_I = the symmetric part of w' alpha^T + z w^T
 // A row of Y takes for (w', v') a joint's column, in the frame of each body that it moves; Y^T lambda takes the velocities
 // that the joint rates lambda make: one outward pass. Atkeson, An and Hollerbach, "Estimation of inertial parameters of
-// manipulator loads and links", Int. J. Robotics Research 5(3), 1986; Garofalo, Ott and Albu-Schaeffer, "On the closed form
-// computation of the dynamic matrices and their differentiations", IROS 2013 for the contraction. Cost: Y O(n depth), the
-// products O(n).
+// manipulator loads and links", Int. J. Robotics Research 5(3), 1986. Cost: Y O(n depth), the products O(n).
 #pragma once
 
 #include <array>
@@ -101,8 +99,7 @@ ROBOSIM_INLINE Motion<S> without_gravity(const Model& model, const Motion<S>& A)
 template <class S>
 void inertial_regressor(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* Y) {
   const int width = n_inertial * (model.n_bodies() - 1);
-  forward_kinematics(model, data, q);
-  motion_subspaces(model, data);
+  position_stage(model, data, q);
   forward_accelerations(model, data, v, a);
   for (int k = 0; k < model.n_v * width; ++k) Y[k] = S(0);
   for (int i = 1; i < model.n_bodies(); ++i) {
@@ -120,8 +117,7 @@ void inertial_regressor(const Model& model, Data<S>& data, const S* q, const S* 
 // dtau = Y x for changes x of the parameters (n_inertial (n_b - 1) entries). Fills dtau (n_v) and data.X_WB, J, V, A, F_rate.
 template <class S>
 void regressor_times(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, const S* x, S* dtau) {
-  forward_kinematics(model, data, q);
-  motion_subspaces(model, data);
+  position_stage(model, data, q);
   forward_accelerations(model, data, v, a);
   for (int i = 1; i < model.n_bodies(); ++i) {
     const Vec3<S>& p = data.p_OB[i];
@@ -154,8 +150,7 @@ void regressor_transpose_sweep(const Model& model, const Data<S>& data, const st
 // pi_bar = Y^T tau_bar (n_inertial (n_b - 1) entries). Fills also data.X_WB, J, V, A, F_bar.
 template <class S>
 void regressor_transpose_times(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, const S* tau_bar, S* pi_bar) {
-  forward_kinematics(model, data, q);
-  motion_subspaces(model, data);
+  position_stage(model, data, q);
   forward_accelerations(model, data, v, a);
   detail::joint_velocities(model, data, tau_bar, data.F_bar);
   detail::regressor_transpose_sweep(model, data, data.F_bar, pi_bar);

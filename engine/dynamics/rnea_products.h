@@ -149,9 +149,7 @@ void joint_velocities(const Model& model, const Data<S>& data, const S* x, std::
 template <class S>
 void rnea_jvp(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, const S* dq, const S* dv, const S* da,
               S* dtau, Wrenches<S> wrenches = {}, Wrenches<S> dwrenches = {}) {
-  forward_kinematics(model, data, q);
-  motion_subspaces(model, data);
-  body_inertias(model, data);
+  inertia_stage(model, data, q);
   forward_accelerations(model, data, v, a);
   detail::body_force_rates(model, data, v, dq, dv, da, wrenches, dwrenches);
   detail::turn_subtree_forces(model, data, dq, data.F_rate);
@@ -165,9 +163,7 @@ void rnea_jvp(const Model& model, Data<S>& data, const S* q, const S* v, const S
 template <class S>
 void rnea_vjp(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, const S* tau_bar, S* q_bar, S* v_bar,
               S* a_bar, Wrenches<S> wrenches = {}, Motion<S>* wrenches_bar = nullptr) {
-  forward_kinematics(model, data, q);
-  motion_subspaces(model, data);
-  body_inertias(model, data);
+  inertia_stage(model, data, q);
   forward_accelerations(model, data, v, a);
   detail::joint_velocities(model, data, tau_bar, data.F_bar);
   for (int k = 0; k < model.n_v; ++k) a_bar[k] = S(model.armature[k]) * tau_bar[k];

@@ -12,7 +12,7 @@
 // and Manton, "The geometry of the Newton method on non-compact Lie groups", J. Global Optimization 23, 2002.
 //
 // Computed by running the first-order product on dual numbers over S (base/dual.h): exact to rounding, at twice to three times its
-// cost, O(n). Griewank and Walther, "Evaluating Derivatives" (2008), section 5.5: forward over reverse.
+// cost, O(n). Griewank and Walther, "Evaluating Derivatives" (2008), ch. 5: forward over reverse.
 #pragma once
 
 #include "base/dual.h"

@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "base/lanes.h"
 #include "checks.h"
 #include "count_allocations.h"
 #include "dynamics/forward_dynamics_products.h"
@@ -191,6 +192,41 @@ TEST_CASE("one stage of forward dynamics serves many directions") {
       CHECK(q_bar == expected_q);
       CHECK(v_bar == expected_v);
       CHECK(tau_bar == expected_tau);
+    }
+  });
+}
+
+TEST_CASE("Jacobian-vector products in lanes: two states side by side give what each gives alone") {
+  // The other direction is tested in lanes with the second-order products.
+  using L = Lanes<2, Isa::baseline>;
+  over_battery([](const Model& model, Random& random, const Numbers&, const Numbers&, const Numbers&) {
+    constexpr int n_inputs = 6;  // q, v, a or tau, and their directions
+    Numbers inputs[2][n_inputs];
+    for (auto& state : inputs) {
+      state[0] = random.configuration(model);
+      for (int k = 1; k < n_inputs; ++k) state[k] = random.numbers(model.n_v);
+    }
+    std::vector<L> packed[n_inputs];
+    for (int i = 0; i < n_inputs; ++i)
+      for (std::size_t k = 0; k < inputs[0][i].size(); ++k) {
+        L x(inputs[0][i][k]);
+        x.set(1, inputs[1][i][k]);
+        packed[i].push_back(x);
+      }
+    const auto both = [&]<class S>(Data<S>& data, const std::vector<S>(&x)[n_inputs]) {
+      std::vector<S> out(3 * x[1].size());
+      S *dtau = out.data(), *a = dtau + model.n_v, *da = a + model.n_v;
+      rnea_jvp(model, data, x[0].data(), x[1].data(), x[2].data(), x[3].data(), x[4].data(), x[5].data(), dtau);
+      forward_dynamics_jvp(model, data, x[0].data(), x[1].data(), x[2].data(), x[3].data(), x[4].data(), x[5].data(), a, da);
+      return out;
+    };
+    Data<L> lanes(model);
+    const std::vector<L> side_by_side = both(lanes, packed);
+    for (int lane = 0; lane < 2; ++lane) {
+      Data<double> data(model);
+      Numbers own;
+      for (const L& x : side_by_side) own.push_back(x[lane]);
+      check_close(own, both(data, inputs[lane]), amplified);
     }
   });
 }
