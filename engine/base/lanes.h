@@ -6,11 +6,12 @@
 // are fused exactly where a kernel says mul_add and the instruction set has it, since contraction is off everywhere.
 #pragma once
 
-#if defined(__FMA__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "base/isa.h"
@@ -23,12 +24,14 @@ namespace detail {
 template <int W>
 struct LaneTypes {
   typedef double Vector __attribute__((vector_size(8 * W)));
-  typedef long long Mask __attribute__((vector_size(8 * W)));
+  typedef std::int64_t Mask __attribute__((vector_size(8 * W)));
+  typedef std::uint64_t Bits __attribute__((vector_size(8 * W)));
 };
 template <>
 struct LaneTypes<1> {
   using Vector = double;
   using Mask = bool;
+  using Bits = std::uint64_t;
 };
 
 }  // namespace detail
@@ -41,19 +44,13 @@ struct Mask {
     if constexpr (W == 1) return m;
     else return m[i] != 0;
   }
-  friend ROBOSIM_INLINE Mask operator&(const Mask& a, const Mask& b) { return {a.m & b.m}; }
-  friend ROBOSIM_INLINE Mask operator|(const Mask& a, const Mask& b) { return {a.m | b.m}; }
+  friend ROBOSIM_INLINE Mask operator&(const Mask& a, const Mask& b) { return {static_cast<decltype(m)>(a.m & b.m)}; }
+  friend ROBOSIM_INLINE Mask operator|(const Mask& a, const Mask& b) { return {static_cast<decltype(m)>(a.m | b.m)}; }
 };
 
 template <int W, Isa isa>
-ROBOSIM_INLINE bool any(const Mask<W, isa>& mask) {
-  bool found = false;
-  for (int i = 0; i < W; ++i) found |= mask[i];
-  return found;
-}
-
-template <int W, Isa isa>
 struct Lanes {
+  static_assert(W <= lanes_of(isa), "wider than a register is slower than one by one");
   using Vector = typename detail::LaneTypes<W>::Vector;
   static constexpr int width = W;
 
@@ -102,32 +99,62 @@ ROBOSIM_INLINE Lanes<W, isa> select(const Mask<W, isa>& mask, const Lanes<W, isa
   return Lanes<W, isa>::from(mask.m ? if_true.v : if_false.v);
 }
 
-template <int W, Isa isa>
-ROBOSIM_INLINE Lanes<W, isa> mul_add(const Lanes<W, isa>& a, const Lanes<W, isa>& b, const Lanes<W, isa>& c) {
-  using L = Lanes<W, isa>;
+// For what the vector types have no operator, one instruction of the register's width, or the same lane by lane.
+namespace detail {
+
+template <class V>
+ROBOSIM_INLINE V fused(const V& a, const V& b, const V& c) {
 #if defined(__FMA__)
-  if constexpr (W == 1) return L::from(__builtin_fma(a.v, b.v, c.v));
-  else if constexpr (W == 4) return L::from((typename L::Vector)_mm256_fmadd_pd((__m256d)a.v, (__m256d)b.v, (__m256d)c.v));
+  if constexpr (sizeof(V) == 16) return (V)_mm_fmadd_pd((__m128d)a, (__m128d)b, (__m128d)c);
+  else if constexpr (sizeof(V) == 32) return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 #if defined(__AVX512F__)
-  else if constexpr (W == 8) return L::from((typename L::Vector)_mm512_fmadd_pd((__m512d)a.v, (__m512d)b.v, (__m512d)c.v));
+  else if constexpr (sizeof(V) == 64) return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 #endif
   else
 #endif
-    return L::from(a.v * b.v + c.v);
+  {
+    V out = a;
+    for (unsigned i = 0; i < sizeof(V) / 8; ++i) out[i] = __builtin_fma(a[i], b[i], c[i]);
+    return out;
+  }
+}
+ROBOSIM_INLINE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+
+}  // namespace detail
+
+template <int W, Isa isa>
+ROBOSIM_INLINE bool any(const Mask<W, isa>& mask) {
+#if defined(__AVX512DQ__)
+  if constexpr (W == 8) return _mm512_movepi64_mask((__m512i)mask.m) != 0;
+#endif
+#if defined(__AVX__)
+  if constexpr (W == 4) return _mm256_movemask_pd((__m256d)mask.m) != 0;
+#endif
+#if defined(__SSE2__)
+  if constexpr (W == 2) return _mm_movemask_pd((__m128d)mask.m) != 0;
+#endif
+  bool found = false;
+  for (int i = 0; i < W; ++i) found |= mask[i];
+  return found;
+}
+
+// Processors with fused products have them at every width, so that one lane and many round alike.
+template <int W, Isa isa>
+ROBOSIM_INLINE Lanes<W, isa> mul_add(const Lanes<W, isa>& a, const Lanes<W, isa>& b, const Lanes<W, isa>& c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return Lanes<W, isa>::from(detail::fused(a.v, b.v, c.v));
+#else
+  return Lanes<W, isa>::from(a.v * b.v + c.v);
+#endif
 }
 
 template <int W, Isa isa>
 ROBOSIM_INLINE Lanes<W, isa> nmul_add(const Lanes<W, isa>& a, const Lanes<W, isa>& b, const Lanes<W, isa>& c) {
-  using L = Lanes<W, isa>;
-#if defined(__FMA__)
-  if constexpr (W == 1) return L::from(__builtin_fma(-a.v, b.v, c.v));
-  else if constexpr (W == 4) return L::from((typename L::Vector)_mm256_fnmadd_pd((__m256d)a.v, (__m256d)b.v, (__m256d)c.v));
-#if defined(__AVX512F__)
-  else if constexpr (W == 8) return L::from((typename L::Vector)_mm512_fnmadd_pd((__m512d)a.v, (__m512d)b.v, (__m512d)c.v));
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return Lanes<W, isa>::from(detail::fused(-a.v, b.v, c.v));  // one instruction, the sign included
+#else
+  return Lanes<W, isa>::from(c.v - a.v * b.v);
 #endif
-  else
-#endif
-    return L::from(c.v - a.v * b.v);
 }
 
 }  // namespace robosim
