@@ -5,8 +5,8 @@
 //   sin r = r - r^3 (s0 - s1 z + ... - s5 z^5)      to 2^-57.8
 //   cos r = 1 - z/2 + z^2 (c0 - c1 z + ... - c5 z^5)  to 2^-63.9
 // whose coefficients minimise the largest relative error (Remez' exchange, rounded one after the other), summed after
-// Estrin. Errors stay below 0.9 units in the last place (0.8 where products are fused). Beyond 2^20 quarter turns (1.6e6 rad) the library's functions take
-// over, lane by lane. The sign of a zero is kept; infinities and NaN give NaN.
+// Estrin. Errors stay below 0.9 units in the last place (0.8 where products are fused). Beyond 2^20 quarter turns (1.6e6 rad)
+// the library's functions take over, lane by lane. The sign of a zero is kept; infinities and NaN give NaN.
 #pragma once
 
 #include "base/lanes.h"
@@ -98,7 +98,8 @@ ROBOSIM_INLINE void sin_cos_near(const Lanes<1, isa>& x, Lanes<1, isa>& s, Lanes
 
 // The library's, where |k| is large.
 template <int W, Isa isa>
-[[gnu::cold, gnu::noinline]] void sin_cos_far(const Lanes<W, isa>& x, Lanes<W, isa>& s, Lanes<W, isa>& c, const Lanes<W, isa>& k) {
+[[gnu::cold, gnu::noinline]] void sin_cos_far(const Lanes<W, isa>& x, Lanes<W, isa>& s, Lanes<W, isa>& c,
+                                              const Lanes<W, isa>& k) {
   for (int i = 0; i < W; ++i)
     if (std::abs(k[i]) > 0x1p20) s.set(i, std::sin(x[i])), c.set(i, std::cos(x[i]));
 }
