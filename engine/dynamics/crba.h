@@ -70,7 +70,7 @@ namespace detail {
 // coordinate, and both entries may be one.
 template <bool mimic, class S>
 ROBOSIM_INLINE void add_symmetric(const Model& model, int c, int l, const S& x, S* M) {
-  const int row = model.column_v[c], column = model.column_v[l];
+  const int row = mimic ? model.column_v[c] : c, column = mimic ? model.column_v[l] : l;
   S &lower = M[row * model.n_v + column], &upper = M[column * model.n_v + row];
   if constexpr (mimic) lower += x, upper += x;
   else lower = upper = x;
@@ -87,7 +87,7 @@ void crba_sweep(const Model& model, Data<S>& data, S* M) {
     visit_joint(joint.type, [&]<class J>(J) {
       for (int c = joint.column; c < joint.column + J::n_v; ++c) {
         const Force<S> F = data.I_c[i] * data.J[c];
-        const int v = model.column_v[c];
+        const int v = mimic ? model.column_v[c] : c;
         M[v * n_v + v] += dot(data.J[c], F);
         for (int l = joint.column; l < c; ++l) add_symmetric<mimic>(model, c, l, dot(data.J[l], F), M);
         for_each_on_path(model, joint.parent, [&](int l) { add_symmetric<mimic>(model, c, l, dot(data.J[l], F), M); });

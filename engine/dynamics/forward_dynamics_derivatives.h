@@ -11,20 +11,54 @@
 
 namespace robosim {
 
+namespace detail {
+
+// h(q, v) by the bodies' inertias in G, after body_inertias: cheaper than rnea where these are needed anyway. Fills data.V, A, F.
+template <class S>
+void bias_from_inertias(const Model& model, Data<S>& data, const S* v, S* h, Wrenches<S> wrenches) {
+  const Vec3<S> g(model.gravity);
+  if (!wrenches.empty()) sum_wrenches(model, data, wrenches);
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    const Joint& joint = model.joints[i];
+    const Motion<S> Jv = joint_motion(data, joint, v + joint.v_index), &V = data.V[joint.parent];
+    data.A[i] = data.A[joint.parent] + cross(V, Jv);
+    data.V[i] = V + Jv;
+    data.F[i] = data.I[i] * Motion<S>{data.A[i].angular, data.A[i].linear - g} + cross(data.V[i], data.I[i] * data.V[i]);
+    if (!wrenches.empty()) data.F[i] -= data.external[i];
+  }
+  for (int k = 0; k < model.n_v; ++k) h[k] = S(0);
+  gather_joint_forces(model, data, data.F, h);
+}
+
+}  // namespace detail
+
 // q: n_q, v and tau: n_v entries. Fills a (n_v) and da_dq, da_dv, da_dtau (n_v x n_v, row by row).
 template <class S>
 void forward_dynamics_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a, S* da_dq,
                                   S* da_dv, S* da_dtau, Wrenches<S> wrenches = {}) {
-  const int n = model.n_v;
-  forward_dynamics(model, data, q, v, tau, a, wrenches);
-  S* M = data.M.data();
-  S* L = data.L.data();
-  detail::rnea_derivatives_sweep(model, data, v, a, da_dq, da_dv, M, wrenches);
-  for (int k = 0; k < n * n; ++k) da_dq[k] = -da_dq[k], da_dv[k] = -da_dv[k];
+  const int n = model.n_v, stride = padded(n);
+  S *M = data.M.data(), *L = data.L.data(), *dtau_dq = data.matrix_a.data(), *dtau_dv = data.matrix_b.data();
+
+  // The acceleration, by the factor that the derivatives need.
+  inertia_stage(model, data, q);
+  composite_inertias(model, data);
+  if (model.has_mimic) detail::crba_sweep<true>(model, data, M);
+  else detail::crba_sweep<false>(model, data, M);
   mass_factor(model, M, L);
-  mass_solve(model, L, da_dq, n);
-  mass_solve(model, L, da_dv, n);
-  mass_inverse(model, L, da_dtau);
+  detail::bias_from_inertias(model, data, v, data.bias.data(), wrenches);
+  for (int k = 0; k < n; ++k) a[k] = tau[k] - data.bias[k];
+  mass_solve(model, L, a, 1);
+
+  // Where it leads when q and v move.
+  detail::rnea_derivatives_sweep<false>(model, data, v, a, dtau_dq, dtau_dv, stride, M, wrenches);
+  const auto solve = [&](S* dtau, S* da) {
+    mass_solve(model, L, dtau, stride, stride, true);
+    for (int i = 0; i < n; ++i)
+      for (int k = 0; k < n; ++k) da[i * n + k] = S(0) - dtau[i * stride + k];
+  };
+  solve(dtau_dq, da_dq);
+  solve(dtau_dv, da_dv);
+  mass_inverse(model, L, data.matrix_a.data(), da_dtau);
 }
 
 }  // namespace robosim

@@ -100,15 +100,23 @@ void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S*
   }
 }
 
-// After body_inertias.
-template <bool with_wrenches, bool mimic, class S>
-void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq, S* dtau_dv, S* M,
+// After body_inertias. Rows of dtau_dq and dtau_dv are `stride` apart; M is left alone unless with_M. `general`: with mimic
+// joints, whose columns share coordinates, or with wrenches.
+template <bool general, bool with_M, class S>
+void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq, S* dtau_dv, int stride, S* M,
                             Wrenches<S> wrenches) {
   const int n_v = model.n_v;
-  if constexpr (with_wrenches) sum_wrench_derivatives(model, data, wrenches);
+  const auto v_of = [&](int c) {
+    if constexpr (general) return model.column_v[c];
+    else return c;
+  };
+  if constexpr (general) sum_wrench_derivatives(model, data, wrenches);
   derivatives_outward(model, data, v, a, Vec3<S>(model.gravity));
-  for (int k = 0; k < n_v * n_v; ++k) dtau_dq[k] = dtau_dv[k] = M[k] = S(0);
-  for (int k = 0; k < n_v; ++k) M[k * n_v + k] = S(model.armature[k]);
+  for (int k = 0; k < n_v * stride; ++k) dtau_dq[k] = dtau_dv[k] = S(0);
+  if constexpr (with_M) {
+    for (int k = 0; k < n_v * n_v; ++k) M[k] = S(0);
+    for (int k = 0; k < n_v; ++k) M[k * n_v + k] = S(model.armature[k]);
+  }
   for (int i = model.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
     const CompositeInertia<S>& I = data.I_c[i];
@@ -117,7 +125,7 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
     visit_joint(joint.type, [&]<class J>(J) {
       for (int c = joint.column; c < joint.column + J::n_v; ++c) {
         const Motion<S>& column = data.J[c];
-        const int row = model.column_v[c];
+        const int row = v_of(c);
         // What moving this column does to the subtree, for the rows above it...
         const Force<S> IJ = I * column;
         Force<S> by_q = twice_B(K, h, data.J_dot[c].angular) + I * data.J_ddot[c] + cross(column, data.F[i]);
@@ -125,50 +133,50 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
         // ... and what the columns above do to this row.
         const Vec3<S> BJ = twice_B_transposed(K, h, column);
         Vec3<S> wrench;
-        if constexpr (with_wrenches) {
+        if constexpr (general) {
           by_q.angular += wrench_column(data.E_c[i], data.Y_c[i], column);
           wrench = wrench_row(data.E_c[i], data.Y_c[i], column);
         }
         // Entries are zero so far, unless joints that mimic others share them.
         const auto add = [](S& entry, const S& x) {
-          if constexpr (mimic) entry += x;
+          if constexpr (general) entry += x;
           else entry = x;
         };
         const auto add_row = [&](int l) {
-          const int at = row * n_v + model.column_v[l];
+          const int at = row * stride + v_of(l);
           S dq = dot_add(BJ, data.J_dot[l].angular, dot(data.J_ddot[l], IJ));
-          if constexpr (with_wrenches) dq = dot_add(wrench, data.J[l].angular, dq);
+          if constexpr (general) dq = dot_add(wrench, data.J[l].angular, dq);
           add(dtau_dq[at], dq);
           add(dtau_dv[at], dot_add(BJ, data.J[l].angular, dot(data.J_sum[l], IJ)));
         };
         for (int l = joint.column; l < joint.column + J::n_v; ++l) add_row(l);
-        for (int l = joint.column; l < c; ++l) add_symmetric<mimic>(model, c, l, dot(data.J[l], IJ), M);
-        M[row * n_v + row] += dot(column, IJ);
+        if constexpr (with_M) {
+          for (int l = joint.column; l < c; ++l) add_symmetric<general>(model, c, l, dot(data.J[l], IJ), M);
+          M[row * n_v + row] += dot(column, IJ);
+        }
         for_each_on_path(model, joint.parent, [&](int l) {
           add_row(l);
-          const int at = model.column_v[l] * n_v + row;
+          const int at = v_of(l) * stride + row;
           add(dtau_dq[at], dot(data.J[l], by_q));
           add(dtau_dv[at], dot(data.J[l], by_v));
-          add_symmetric<mimic>(model, c, l, dot(data.J[l], IJ), M);
+          if constexpr (with_M) add_symmetric<general>(model, c, l, dot(data.J[l], IJ), M);
         });
       }
     });
     if (const int parent = joint.parent; parent > 0) {
       data.I_c[parent] += I, data.K_c[parent] += K, data.h_c[parent] += h, data.F[parent] += data.F[i];
-      if constexpr (with_wrenches) data.E_c[parent] += data.E_c[i], data.Y_c[parent] += data.Y_c[i];
+      if constexpr (general) data.E_c[parent] += data.E_c[i], data.Y_c[parent] += data.Y_c[i];
     }
   }
 }
 
-template <class S>
-void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq, S* dtau_dv, S* M,
+template <bool with_M, class S>
+void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq, S* dtau_dv, int stride, S* M,
                             Wrenches<S> wrenches) {
-  const auto sweep = [&]<bool mimic>(std::bool_constant<mimic>) {
-    if (wrenches.empty()) rnea_derivatives_sweep<false, mimic>(model, data, v, a, dtau_dq, dtau_dv, M, wrenches);
-    else rnea_derivatives_sweep<true, mimic>(model, data, v, a, dtau_dq, dtau_dv, M, wrenches);
-  };
-  if (model.has_mimic) sweep(std::true_type());
-  else sweep(std::false_type());
+  if (wrenches.empty() && !model.has_mimic)
+    rnea_derivatives_sweep<false, with_M>(model, data, v, a, dtau_dq, dtau_dv, stride, M, wrenches);
+  else
+    rnea_derivatives_sweep<true, with_M>(model, data, v, a, dtau_dq, dtau_dv, stride, M, wrenches);
 }
 
 }  // namespace detail
@@ -179,7 +187,7 @@ template <class S>
 void rnea_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* dtau_dq, S* dtau_dv, S* M,
                       Wrenches<S> wrenches = {}) {
   inertia_stage(model, data, q);
-  detail::rnea_derivatives_sweep(model, data, v, a, dtau_dq, dtau_dv, M, wrenches);
+  detail::rnea_derivatives_sweep<true>(model, data, v, a, dtau_dq, dtau_dv, model.n_v, M, wrenches);
 }
 
 }  // namespace robosim

@@ -66,7 +66,7 @@ struct Data {
   std::vector<Motion<S>> F_bar;                // of the body's force: the velocities that the joint rates tau_bar make
   std::vector<Force<S>> X_bar, V_bar, A_bar;   // of moving, V and A of the body and everything behind it
 
-  // Vectors and matrices for intermediate results, of n_v and n_v x n_v entries.
+  // Vectors and matrices for intermediate results, of n_v entries and n_v rows of up to n_v + 7.
   std::vector<S> bias, a, matrix_a, matrix_b;
   std::vector<S> work_q, work;  // n_q and 8 n_v entries
 
@@ -83,7 +83,7 @@ struct Data {
     K_c.resize(n), h_c.resize(n), E_c.resize(n), Y_c.resize(n);
     X_rate.resize(n), V_rate.resize(n), A_rate.resize(n), F_rate.resize(n);
     F_bar.resize(n), X_bar.resize(n), V_bar.resize(n), A_bar.resize(n);
-    bias.resize(n_v), a.resize(n_v), matrix_a.resize(n_v * n_v), matrix_b.resize(n_v * n_v);
+    bias.resize(n_v), a.resize(n_v), matrix_a.resize(n_v * (n_v + 7)), matrix_b.resize(n_v * (n_v + 7));
     work_q.resize(static_cast<std::size_t>(model.n_q)), work.resize(8 * n_v);
   }
 };

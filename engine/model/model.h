@@ -5,6 +5,7 @@
 // keeps its name as a Frame of the body that carries it.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
@@ -72,6 +73,10 @@ struct Model {
   std::vector<int> run_begin;  // those of joint i go from run_begin[i] to run_begin[i + 1]; the world (0) has none
   // Per v the smaller v that the factor of the mass matrix couples it with, descending; from row_begin[v] to row_begin[v + 1].
   std::vector<int> rows, row_begin;
+  // The same by columns: the larger v, ascending; from column_begin[v] to column_begin[v + 1].
+  std::vector<int> columns, column_begin;
+  // Per v a bit for each 8 neighbouring v that hold one on its way to the root or behind it (the last bit for all from 504 on).
+  std::vector<std::uint64_t> related;
 
   int n_columns() const { return static_cast<int>(column_v.size()); }
 

@@ -58,10 +58,16 @@ void find_factor_rows(Model& model) {
       for (std::size_t j = 0; filled[k][i] && j < i; ++j)
         if (filled[k][j]) filled[i][j] = true;
   model.rows.clear(), model.row_begin.assign(n + 1, 0);
+  model.columns.clear(), model.column_begin.assign(n + 1, 0), model.related.assign(n, 0);
   for (std::size_t k = 0; k < n; ++k) {
     for (std::size_t i = k; i-- > 0;)
       if (filled[k][i]) model.rows.push_back(static_cast<int>(i));
     model.row_begin[k + 1] = static_cast<int>(model.rows.size());
+    for (std::size_t i = k + 1; i < n; ++i)
+      if (filled[i][k]) model.columns.push_back(static_cast<int>(i));
+    model.column_begin[k + 1] = static_cast<int>(model.columns.size());
+    for (std::size_t i = 0; i < n; ++i)
+      if (i == k || filled[std::max(i, k)][std::min(i, k)]) model.related[k] |= std::uint64_t{1} << std::min<std::size_t>(i / 8, 63);
   }
 }
 

@@ -137,7 +137,7 @@ struct MassInverse {
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     crba(model, data, call.in[0], data.M.data());
     mass_factor(model, data.M.data(), data.L.data());
-    mass_inverse(model, data.L.data(), call.out[0]);
+    mass_inverse(model, data.L.data(), data.matrix_a.data(), call.out[0]);
   }
 };
 
