@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "base/aligned.h"
 #include "model/model.h"
 #include "spatial/spatial_inertia.h"
 
@@ -46,7 +47,7 @@ struct Data {
   std::vector<S> Du;                       // per column: D^-1 (tau - J^T p_A)
 
   // Mass matrix and its factor L^T D L, computed by crba and mass_factor.
-  std::vector<S> M, L;  // n_v x n_v, row by row; of L the strictly lower triangle, the diagonal holds 1 / D
+  AlignedVector<S> M, L;  // n_v x n_v, row by row; of L the strictly lower triangle, the diagonal holds 1 / D
 
   // Derivatives, computed by rnea_derivatives. Per column:
   std::vector<Motion<S>> J_dot;     // V_parent x J, how the column moves with the parent
@@ -67,7 +68,7 @@ struct Data {
   std::vector<Force<S>> X_bar, V_bar, A_bar;   // of moving, V and A of the body and everything behind it
 
   // Vectors and matrices for intermediate results, of n_v entries and n_v rows of up to n_v + 7.
-  std::vector<S> bias, a, matrix_a, matrix_b;
+  AlignedVector<S> bias, a, matrix_a, matrix_b;
   std::vector<S> work_q, work;  // n_q and 8 n_v entries
 
   explicit Data(const Model& model) {
