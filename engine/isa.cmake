@@ -51,8 +51,10 @@ function(robosim_isa_sources target)
   set_property(TARGET ${target} PROPERTY SOURCES ${own})
 endfunction()
 
-# robosim_isa_tests(FILE...): each file becomes one test per instruction set, reported as skipped where the processor lacks it.
+# robosim_isa_tests(FILE...): each file becomes one test per instruction set, labelled isa and reported as skipped where the
+# processor lacks it. The target isa_tests builds them all.
 function(robosim_isa_tests)
+  add_custom_target(isa_tests)
   add_executable(run_if_supported ${PROJECT_SOURCE_DIR}/../tests/engine/isa/run_if_supported.cpp)
   target_link_libraries(run_if_supported PRIVATE robosim_base)
   foreach(source ${ARGN})
@@ -64,7 +66,8 @@ function(robosim_isa_tests)
       target_include_directories(${test} PRIVATE ${PROJECT_SOURCE_DIR})
       target_include_directories(${test} SYSTEM PRIVATE ${DOCTEST_INCLUDE_DIR})
       add_test(NAME ${test} COMMAND run_if_supported ${isa} $<TARGET_FILE:${test}>)
-      set_tests_properties(${test} PROPERTIES SKIP_RETURN_CODE 77)
+      set_tests_properties(${test} PROPERTIES SKIP_RETURN_CODE 77 LABELS isa)
+      add_dependencies(isa_tests ${test} run_if_supported)
     endforeach()
   endforeach()
 endfunction()

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/cpu.h"
+
 namespace robosim {
 
 #ifndef ROBOSIM_BUILD_FLAGS
@@ -38,6 +40,14 @@ inline std::string compiled_instruction_set() {
 #else
   return "other";
 #endif
+}
+
+// The instruction sets that this module has kernels for, and that the processor under it has.
+inline std::vector<std::string> usable_kernels() {
+  std::vector<std::string> found;
+  for (Isa isa : {Isa::baseline, Isa::v3, Isa::v4})
+    if (is_built(isa) && is_supported(isa)) found.emplace_back(name_of(isa));
+  return found;
 }
 
 // Vector extensions of the processor that runs now.

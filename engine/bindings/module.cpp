@@ -18,6 +18,8 @@ PYBIND11_MODULE(_engine, m) {
         info["flags"] = ROBOSIM_BUILD_FLAGS;
         info["assertions"] = robosim::assertions_enabled();
         info["instruction_set"] = robosim::compiled_instruction_set();
+        info["kernels"] = robosim::name_of(robosim::kernel_isa());
+        info["usable_kernels"] = robosim::usable_kernels();
         info["cpu_features"] = robosim::cpu_features();
         info["eigen"] = robosim::eigen_version();
         info["eigen_simd"] = Eigen::SimdInstructionSetsInUse();

@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
             "compiler": f"{build['compiler']}, C++{build['cpp_standard'] // 100 % 100}",
             "flags": build["flags"] + (", assertions on" if build["assertions"] else ""),
             "built for": build["instruction_set"],
+            "kernels for": f"{build['kernels']} (of {', '.join(build['usable_kernels'])}; set ROBOSIM_ISA to choose)",
             "processor has": ", ".join(build["cpu_features"]) or "nothing beyond that",
             "Eigen": f"{build['eigen']} ({build['eigen_simd']})",
             "pybind11": build["pybind11"],

@@ -2,6 +2,7 @@
 interruption.
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -135,16 +136,29 @@ def test_errors_are_one_line_and_a_traceback_on_request(monkeypatch, capsys):
 
 
 def test_check(tmp_path):
-    import json
-
     done = robosim("check")
     assert done.returncode == 0
-    for part in ("robosim ", "compiler", "flags", "built for", "Eigen", "cache", "viser", "coacd"):
+    for part in ("robosim ", "compiler", "flags", "built for", "kernels for", "Eigen", "cache", "viser", "coacd"):
         assert part in done.stdout
     facts = json.loads(robosim("check", "--json").stdout)
     assert facts["engine"]["cpp_standard"] >= 202002
     assert facts["engine"]["compiler"].split()[0] in ("gcc", "clang")
     assert {e["name"] for e in facts["optional"]} >= {"viser", "coacd", "ompl"}
+
+
+def test_check_tells_the_kernels_instruction_set_and_the_environment_forces_one():
+    def kernels(**environment):
+        done = robosim("check", "--json", env={**os.environ, **environment})
+        return json.loads(done.stdout)["engine"] if done.returncode == 0 else done.stderr
+
+    usable = kernels(ROBOSIM_ISA="")["usable_kernels"]
+    assert usable == ["baseline", "v3", "v4"][: len(usable)]
+    assert kernels(ROBOSIM_ISA="")["kernels"] == usable[-1]
+    for name in usable:
+        assert kernels(ROBOSIM_ISA=name)["kernels"] == name
+    assert kernels(ROBOSIM_ISA="sse9") == (
+        "robosim: error: ROBOSIM_ISA: 'sse9' is no instruction set; valid here: " + ", ".join(usable) + "\n"
+    )
 
 
 def test_colours_only_on_a_terminal(monkeypatch):
