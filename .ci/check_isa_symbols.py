@@ -1,9 +1,9 @@
 """Fail when code compiled for AVX2 or AVX-512 could be picked for every processor.
 
-The linker keeps one copy of each inline function or template instance (a weak symbol), whichever object file it comes
-from. A copy of, say, std::vector<double>::resize from a file compiled for AVX-512 would then run, and crash, on a processor
-without. So those files may define weak functions only where their own instruction set is part of the name, which it is for
-everything that is a template on Lanes<W, isa> or on the Isa.
+The linker keeps one copy of each inline function or template instance (a weak symbol), whichever object file it
+comes from. A copy of, say, std::vector<double>::resize from a file compiled for AVX-512 would then run, and crash, on a
+processor without. So those files may define weak functions only where their own instruction set is part of the name,
+which it is for everything that is a template on Lanes<W, isa> or on the Isa.
 
 Usage: check_isa_symbols.py BUILD_FOLDER     (of an optimised build: without inlining nearly everything is a symbol)
 """
@@ -22,7 +22,9 @@ ISA = re.compile(r"\(robosim::Isa\)(\d+)")
 
 def weak_functions(objects: list[Path]) -> set[str]:
     """Names of the weak functions that these object files define; weak data ('V') are the same in every copy."""
-    lines = subprocess.run(["nm", "-C", "--defined-only", *objects], check=True, capture_output=True, text=True).stdout
+    lines = subprocess.run(
+        ["nm", "-C", "--defined-only", *objects], check=True, capture_output=True, text=True
+    ).stdout
     found = (re.fullmatch(r"[0-9a-f]+ W (.*)", line) for line in lines.splitlines())
     return {m.group(1) for m in found if m}
 

@@ -138,7 +138,17 @@ def test_errors_are_one_line_and_a_traceback_on_request(monkeypatch, capsys):
 def test_check(tmp_path):
     done = robosim("check")
     assert done.returncode == 0
-    for part in ("robosim ", "compiler", "flags", "built for", "kernels for", "Eigen", "cache", "viser", "coacd"):
+    for part in (
+        "robosim ",
+        "compiler",
+        "flags",
+        "built for",
+        "kernels for",
+        "Eigen",
+        "cache",
+        "viser",
+        "coacd",
+    ):
         assert part in done.stdout
     facts = json.loads(robosim("check", "--json").stdout)
     assert facts["engine"]["cpp_standard"] >= 202002
