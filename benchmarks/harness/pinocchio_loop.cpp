@@ -15,7 +15,6 @@
 #include <pinocchio/algorithm/kinematics.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
-#include <pinocchio/multibody.hpp>
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
