@@ -189,22 +189,22 @@ def from_threads(subject: Subject, patience: Patience, report: Report) -> None:
 
 
 def from_python(subject: Subject, patience: Patience, figures: Figures) -> None:
-    """One call from Python, room for the results given on both sides."""
+    """One call from Python, with a Data that is used again and again on both sides."""
     import pinocchio as pin
 
-    model, source, data = subject.matched.model, subject.matched.source, subject.matched.source.createData()
-    q, v, a, tau = (getattr(subject.states, part)[0] for part in STATE_PARTS)
+    source, their_data = subject.matched.source, subject.matched.source.createData()
+    data = subject.matched.model.data()
+    q, v, a, tau = (getattr(subject.states, part)[0].copy() for part in STATE_PARTS)
     their_q, their_v, their_a, their_tau = (getattr(subject.their_states, part)[0] for part in STATE_PARTS)
-    vector, matrix = np.zeros(model.n_v), np.zeros((model.n_v, model.n_v))
     calls = {
         "RNEA": (
-            lambda: model.inverse_dynamics(q, v, a, out=vector),
-            lambda: pin.rnea(source, data, their_q, their_v, their_a),
+            lambda: data.inverse_dynamics(q, v, a),
+            lambda: pin.rnea(source, their_data, their_q, their_v, their_a),
         ),
-        "CRBA": (lambda: model.mass_matrix(q, out=matrix), lambda: pin.crba(source, data, their_q)),
+        "CRBA": (lambda: data.mass_matrix(q), lambda: pin.crba(source, their_data, their_q)),
         "ABA": (
-            lambda: model.forward_dynamics(q, v, tau, out=vector),
-            lambda: pin.aba(source, data, their_q, their_v, their_tau),
+            lambda: data.forward_dynamics(q, v, tau),
+            lambda: pin.aba(source, their_data, their_q, their_v, their_tau),
         ),
     }
     for label, (ours, peer) in calls.items():
