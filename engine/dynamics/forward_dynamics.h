@@ -12,7 +12,9 @@ namespace robosim {
 template <class S>
 void forward_dynamics(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a, Wrenches<S> wrenches = {}) {
   if (!model.has_mimic) return aba(model, data, q, v, tau, a, wrenches);
-  crba(model, data, q, data.M.data());
+  inertia_stage(model, data, q);
+  composite_inertias(model, data);
+  detail::crba_sweep<true>(model, data, data.M.data());
   detail::rnea_sweep<true, false, true>(model, data, v, static_cast<const S*>(nullptr), data.bias.data(), wrenches);
   for (int k = 0; k < model.n_v; ++k) a[k] = tau[k] - data.bias[k];
   mass_factor(model, data.M.data(), data.L.data());

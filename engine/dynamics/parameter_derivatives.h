@@ -17,9 +17,9 @@
 // An and Hollerbach (1986) as there. Cost: matrices O(n depth), forward dynamics one solve per column; gradients O(n).
 #pragma once
 
+#include "dynamics/composite_rates.h"
 #include "dynamics/forward_dynamics_products.h"
 #include "dynamics/regressor.h"
-#include "dynamics/rnea_derivatives.h"
 
 namespace robosim {
 
@@ -76,13 +76,21 @@ void parameter_vjp_sweep(const Model& model, const Data<S>& data, const S* a, co
   for (int k = 0; k < model.n_v; ++k) out.armature[k] = scale * a[k] * tau_bar[k];
 }
 
-// dtau / dplacement (n_v x 6 (n_b - 1)); after derivatives_outward and sum_wrench_derivatives. Turns what these leave per
-// body into sums over subtrees.
+// dtau / dplacement (n_v x 6 (n_b - 1)); after body_inertias and forward_accelerations. Fills data.I_c, h_c, K_c, F, E_c, Y_c,
+// all of subtrees.
 template <class S>
-void placement_sweep(const Model& model, Data<S>& data, S* placement) {
+void placement_sweep(const Model& model, Data<S>& data, S* placement, Wrenches<S> wrenches) {
   const int width = 6 * (model.n_bodies() - 1);
   for (int k = 0; k < model.n_v * width; ++k) placement[k] = S(0);
-  for (int i = 1; i < model.n_bodies(); ++i) data.F[i] -= data.E_c[i];
+  sum_wrench_derivatives(model, data, wrenches);
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    const CompositeInertia<S>& I = data.I[i];
+    data.I_c[i] = I;
+    data.h_c[i] = I * data.V[i];
+    data.K_c[i] = inertia_rate(I, data.V[i]);
+    data.F[i] = I * without_gravity<S>(model, data.A[i]) + cross(data.V[i], data.h_c[i]);
+    data.F[i] -= data.E_c[i];
+  }
   for (int i = model.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
     // The force of the header that a twist of joint l's frame meets from row c with composites of body i, less `turned`.
@@ -101,14 +109,12 @@ void placement_sweep(const Model& model, Data<S>& data, S* placement) {
       S* to = placement + model.column_v[c] * width + 6 * (l - 1);
       for (int k = 0; k < 6; ++k) to[k] += entries[k];
     };
-    const int end = joint.column + visit_joint(joint.type, [](auto type) { return decltype(type)::n_v; });
-    for (int c = joint.column; c < end; ++c)
+    for (int c = joint.column; c < joint.column + joint.n_v; ++c)
       for (int l = i; l > 0; l = model.joints[l].parent) add(l, c, Force<S>());
     for_each_on_path(model, joint.parent, [&](int c) { add(i, c, cross(data.J[c], data.F[i])); });
-    if (const int parent = joint.parent; parent > 0) {
-      data.I_c[parent] += data.I_c[i], data.K_c[parent] += data.K_c[i], data.h_c[parent] += data.h_c[i];
+    add_to_parent(model, data, i);
+    if (const int parent = joint.parent; parent > 0)
       data.F[parent] += data.F[i], data.E_c[parent] += data.E_c[i], data.Y_c[parent] += data.Y_c[i];
-    }
   }
 }
 
@@ -117,8 +123,7 @@ template <class S>
 void parameter_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, const ParameterOutputs<S>& dtau,
                                  Wrenches<S> wrenches) {
   const int bodies = model.n_bodies() - 1, n_v = model.n_v;
-  sum_wrench_derivatives(model, data, wrenches);
-  derivatives_outward(model, data, v, a);
+  forward_accelerations(model, data, v, a);
   for (int k = 0; k < n_v * bodies; ++k) dtau.mass[k] = S(0);
   for (int k = 0; k < 3 * n_v * bodies; ++k) dtau.com[k] = S(0);
   for (int k = 0; k < 6 * n_v * bodies; ++k) dtau.inertia[k] = S(0);
@@ -127,7 +132,7 @@ void parameter_derivatives_sweep(const Model& model, Data<S>& data, const S* v, 
       const int at = model.column_v[c] * bodies + i - 1;
       add_body_parameters(model, data, i, data.J[c], S(1), dtau.mass + at, dtau.com + 3 * at, dtau.inertia + 6 * at);
     });
-  placement_sweep(model, data, dtau.placement);
+  placement_sweep(model, data, dtau.placement, wrenches);
   for (int k = 0; k < n_v * n_v; ++k) dtau.armature[k] = S(0);
   for (int k = 0; k < n_v; ++k) dtau.armature[k * n_v + k] = a[k];
 }

@@ -149,12 +149,12 @@ TEST_CASE("inverse dynamics is the regressor times the inertial parameters, and 
   over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& a) {
     const std::size_t width = static_cast<std::size_t>(n_inertial * (model.n_bodies() - 1));
     Data<double> data(model);
-    Numbers Y(v.size() * width), pi(width), product(v.size()), pi_bar(width);
+    Numbers Y(v.size() * width), parameters(width), product(v.size()), pi_bar(width);
     inertial_regressor(model, data, q.data(), v.data(), a.data(), Y.data());
-    inertial_parameters(model, pi.data());
+    inertial_parameters(model, parameters.data());
     Numbers expected = inverse_dynamics(model, q, v, a);
     for (int k = 0; k < model.n_v; ++k) expected[k] -= model.armature[k] * a[k];
-    check_close(times(Y, pi), expected);
+    check_close(times(Y, parameters), expected);
     const Numbers x = random.numbers(static_cast<int>(width)), bar = random.numbers(model.n_v);
     regressor_times(model, data, q.data(), v.data(), a.data(), x.data(), product.data());
     check_close(product, times(Y, x));
@@ -165,7 +165,7 @@ TEST_CASE("inverse dynamics is the regressor times the inertial parameters, and 
     for (int i = 1; i < model.n_bodies(); ++i) other.inertias[i] = random.inertia();
     Numbers pi_other(width);
     inertial_parameters(other, pi_other.data());
-    check_close(times(Y, minus(pi_other, pi)), minus(inverse_dynamics(other, q, v, a), inverse_dynamics(model, q, v, a)), 1e-11);
+    check_close(times(Y, minus(pi_other, parameters)), minus(inverse_dynamics(other, q, v, a), inverse_dynamics(model, q, v, a)), 1e-11);
   });
 }
 
@@ -331,15 +331,15 @@ TEST_CASE("regressor and parameter derivatives allocate nothing") {
     const Applied wrenches = random_wrenches<double>(random, model);
     const Numbers q = random.configuration(model), v = random.numbers(model.n_v), x = random.numbers(model.n_v);
     const std::size_t width = static_cast<std::size_t>(n_inertial * (model.n_bodies() - 1));
-    Numbers Y(v.size() * width), pi(width), a(v.size()), tau_bar(v.size());
+    Numbers Y(v.size() * width), parameters(width), a(v.size()), tau_bar(v.size());
     Results D(model, model.n_v), gradient(model, 1);
     Data<double> data(model);
     const ParameterOutputs<double> matrices = D.outputs(), gradients = gradient.outputs();
     const long before = allocations;
-    inertial_parameters(model, pi.data());
+    inertial_parameters(model, parameters.data());
     inertial_regressor(model, data, q.data(), v.data(), v.data(), Y.data());
-    regressor_times(model, data, q.data(), v.data(), v.data(), pi.data(), a.data());
-    regressor_transpose_times(model, data, q.data(), v.data(), v.data(), x.data(), pi.data());
+    regressor_times(model, data, q.data(), v.data(), v.data(), parameters.data(), a.data());
+    regressor_transpose_times(model, data, q.data(), v.data(), v.data(), x.data(), parameters.data());
     rnea_parameter_derivatives(model, data, q.data(), v.data(), v.data(), matrices, wrenches);
     rnea_parameter_vjp(model, data, q.data(), v.data(), v.data(), x.data(), gradients, wrenches);
     forward_dynamics_parameter_derivatives(model, data, q.data(), v.data(), v.data(), a.data(), matrices, wrenches);
