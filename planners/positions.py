@@ -86,7 +86,6 @@ def chain(model: Model, link: str) -> set[str]:
 
 def make_columns(model: Model, joints: Sequence[str]) -> Columns:
     """The coordinates of these joints, in model order."""
-    kinds = joint_kinds(model)
     q, v, units, periodic = [], [], [], []
     velocity_index = {name: i for i, name in enumerate(model.velocity_names)}
     limits = model.limits
@@ -97,14 +96,14 @@ def make_columns(model: Model, joints: Sequence[str]) -> Columns:
         for i in joint_positions(model, joint):
             part = model.position_names[i][len(joint) + 1 :]
             j = velocity_index[f"{joint}/{_PLANAR[part]}" if part else joint]
-            linear = kinds[joint] == "prismatic" or part in ("x", "y")
+            kind = model.position_kinds[i]
             both = (
                 [velocity_index[f"{joint}/vx"], velocity_index[f"{joint}/vy"]] if part in ("x", "y") else [j]
             )
             q.append(i)
             v.append(j)
-            units.append("m" if linear else "rad")
-            periodic.append(not linear)
+            units.append("m" if kind == "length" else "rad")
+            periodic.append(kind == "periodic angle")
             share = np.sqrt(0.5) if len(both) == 2 else 1.0
             velocity.append(share * limits.velocity[both].min())
             acceleration.append(share * limits.acceleration[both].min())

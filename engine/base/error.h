@@ -5,6 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace robosim {
 
@@ -20,6 +21,13 @@ std::string message(const Parts&... parts) {
   out.precision(10);
   (out << ... << parts);
   return out.str();
+}
+
+// "a, b, c".
+inline std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) text += (i ? ", " : "") + names[i];
+  return text;
 }
 
 }  // namespace robosim

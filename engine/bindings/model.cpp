@@ -29,12 +29,33 @@ std::vector<std::string> coordinate_names(const Model& model, bool of_q) {
   return names;
 }
 
+// What each entry of q measures.
+std::vector<std::string> coordinate_kinds(const Model& model) {
+  std::vector<std::string> kinds;
+  for (int k = 0; k < model.n_q; ++k) switch (coordinate_of(model, k)) {
+      case Coordinate::length:
+        kinds.push_back("length");
+        break;
+      case Coordinate::angle:
+        kinds.push_back("angle");
+        break;
+      case Coordinate::periodic_angle:
+        kinds.push_back("periodic angle");
+        break;
+      case Coordinate::quaternion:
+        kinds.push_back("quaternion");
+        break;
+    }
+  return kinds;
+}
+
 void bind_parts(py::module_& m) {
   py::class_<Joint>(m, "Joint", "The moving joint that carries the body of the same number.")
       .def_readonly("name", &Joint::name)
       .def_readonly("parent", &Joint::parent, "Body index of the parent.")
       .def_property_readonly("X_PJ", [](const Joint& j) { return pose_array(j.X_PJ); })
       .def_property_readonly("axis", [](const Joint& j) { return vec3_array(j.axis); })
+      .def_readonly("pitch", &Joint::pitch)
       .def_readonly("q_index", &Joint::q_index)
       .def_readonly("n_q", &Joint::n_q)
       .def_readonly("v_index", &Joint::v_index)
@@ -125,17 +146,20 @@ void bind_builder(py::module_& m) {
       .def(
           "add_joint",
           [](ModelBuilder& b, const std::string& name, const std::string& kind, const std::string& parent,
-             const std::string& child, const py::object& X_PJ, const py::object& axis, const Numbers& lower, const Numbers& upper,
+             const std::string& child, const py::object& X_PJ, const py::object& axis, std::optional<double> pitch, const Numbers& lower, const Numbers& upper,
              const Numbers& velocity, const Numbers& acceleration, const Numbers& effort, double damping, double friction,
              double armature, const std::optional<std::tuple<std::string, double, double>>& mimic) {
-            JointSpec spec{name,     kind, parent,       child,  read_pose(X_PJ, "X_PJ"), read_vec3(axis, "axis"),
-                           lower,    upper,            velocity,     acceleration, effort,
-                           damping,  friction,         armature,     {}};
+            JointSpec spec;
+            spec.name = name, spec.kind = kind, spec.parent = parent, spec.child = child;
+            spec.X_PJ = read_pose(X_PJ, "X_PJ"), spec.axis = read_vec3(axis, "axis"), spec.pitch = pitch;
+            spec.lower = lower, spec.upper = upper;
+            spec.velocity = velocity, spec.acceleration = acceleration, spec.effort = effort;
+            spec.damping = damping, spec.friction = friction, spec.armature = armature;
             if (mimic) spec.mimic = MimicSpec{std::get<0>(*mimic), std::get<1>(*mimic), std::get<2>(*mimic)};
             b.add_joint(std::move(spec));
           },
           py::arg("name"), py::arg("kind"), py::arg("parent"), py::arg("child"), py::arg("X_PJ"), py::arg("axis"),
-          py::arg("lower"), py::arg("upper"), py::arg("velocity"), py::arg("acceleration"), py::arg("effort"),
+          py::arg("pitch"), py::arg("lower"), py::arg("upper"), py::arg("velocity"), py::arg("acceleration"), py::arg("effort"),
           py::arg("damping"), py::arg("friction"), py::arg("armature"), py::arg("mimic"))
       .def(
           "add_collider",
@@ -165,6 +189,7 @@ void translate_input_error(std::exception_ptr error) {
 
 void bind_model(py::module_& m) {
   py::register_exception_translator(&translate_input_error);
+  m.attr("joint_kinds") = py::tuple(py::cast(joint_kinds()));
   m.attr("default_angular_acceleration") = default_angular_acceleration;
   m.attr("default_linear_acceleration") = default_linear_acceleration;
   bind_parts(m);
@@ -186,6 +211,7 @@ void bind_model(py::module_& m) {
                                return out;
                              })
       .def_property_readonly("q_names", [](const Model& model) { return coordinate_names(model, true); })
+      .def_property_readonly("q_kinds", &coordinate_kinds)
       .def_property_readonly("v_names", [](const Model& model) { return coordinate_names(model, false); })
       .def_property_readonly("lower", [](const Model& model) { return vector_array(model.limits.q_lower); })
       .def_property_readonly("upper", [](const Model& model) { return vector_array(model.limits.q_upper); })

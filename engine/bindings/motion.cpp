@@ -6,6 +6,7 @@
 
 #include "bindings/arrays.h"
 #include "bindings/module.h"
+#include "model/joint_layout.h"
 #include "planning/ik.h"
 #include "planning/timing.h"
 
@@ -33,15 +34,16 @@ std::vector<double> limit_values(const py::object& value, py::ssize_t n, const c
   return limits;
 }
 
-// Columns must be entries of q of joints in which v has as many entries: all but floating ones.
+// Columns must be entries of q of joints in which v has as many entries.
 std::vector<int> checked_columns(const Model& model, const std::vector<int>& columns) {
   std::vector<char> seen(at(model.n_q), 0);
   for (const int column : columns) {
     if (column < 0 || column >= model.n_q) throw InputError(message("column ", column, " is not an entry of q, which has ", model.n_q));
     if (seen[at(column)]++) throw InputError(message("column ", column, " is given twice"));
-    for (const Joint& joint : model.joints)
-      if (joint.type == JointType::floating && column >= joint.q_index && column < joint.q_index + joint.n_q)
-        throw InputError(message("column ", column, " belongs to the floating joint '", joint.name, "', which has to stay where it is"));
+    const Joint& joint = joint_of_position(model, column);
+    if (joint.n_q != joint.n_v)
+      throw InputError(message("column ", column, " belongs to the ", joint_layout(joint.type).name, " joint '", joint.name,
+                               "', which has to stay where it is"));
   }
   return columns;
 }
@@ -162,7 +164,7 @@ IkFound inverse_kinematics_bound(const Model& model, int frame, const py::object
     options.columns = checked_columns(model, *columns);
   } else {
     for (const Joint& joint : model.joints)
-      if (!joint.mimic && joint.type != JointType::floating)
+      if (!joint.mimic && joint.n_q == joint.n_v)
         for (int k = 0; k < joint.n_q; ++k) options.columns.push_back(joint.q_index + k);
   }
   const py::ssize_t n = static_cast<py::ssize_t>(options.columns.size());

@@ -9,6 +9,7 @@
 
 #include "bindings/arrays.h"
 #include "bindings/module.h"
+#include "model/joint_layout.h"
 #include "planning/blend.h"
 #include "planning/edge_check.h"
 #include "planning/rrt_connect.h"
@@ -96,10 +97,9 @@ std::vector<int> checked_columns(const Model& model, const std::vector<int>& col
     if (c < 0 || c >= model.n_q)
       throw InputError("column " + std::to_string(c) + " is not an entry of q, which has " + std::to_string(model.n_q));
     if (seen[static_cast<std::size_t>(c)]++) throw InputError("column " + std::to_string(c) + " is given twice");
-    for (const Joint& joint : model.joints)
-      if (joint.type == JointType::floating && c >= joint.q_index + 3 && c < joint.q_index + 7)
-        throw InputError("column " + std::to_string(c) + " belongs to the quaternion of joint '" + joint.name +
-                                    "', which has no straight lines in q");
+    if (coordinate_of(model, c) == Coordinate::quaternion)
+      throw InputError("column " + std::to_string(c) + " belongs to the quaternion of joint '" + joint_of_position(model, c).name +
+                                  "', which has no straight lines in q");
   }
   return columns;
 }

@@ -2,10 +2,11 @@
 //
 //   integrate(q, v)      the configuration reached from q along the constant body-side velocity v in unit time
 //   difference(q0, q1)   the v with integrate(q0, v) = q1: the shortest one where angles belong to poses (floating, planar)
+//   velocity(q, dq)      the v of coordinates that change at the rates dq, d/dt integrate(q, v t) = dq
 #pragma once
 
 #include "model/data.h"
-#include "model/joints.h"
+#include "model/joint_layout.h"
 
 namespace robosim {
 
@@ -26,8 +27,9 @@ void for_each_own_joint(const Model& model, F&& f) {
 template <class S>
 void neutral(const Model& model, S* q) {
   for (int i = 0; i < model.n_q; ++i) q[i] = S(0);
-  for (const Joint& joint : model.joints)
-    if (joint.type == JointType::floating) q[joint.q_index + 6] = S(1);
+  detail::for_each_own_joint(model, [&](auto, const Joint& joint) {
+    if (const int k = joint_layout(joint.type).quaternion(); k >= 0) q[joint.q_index + k + 3] = S(1);
+  });
 }
 
 // out may be q.
@@ -42,6 +44,13 @@ template <class S>
 void difference(const Model& model, const S* q0, const S* q1, S* v) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     type.difference(q0 + joint.q_index, q1 + joint.q_index, v + joint.v_index);
+  });
+}
+
+template <class S>
+void velocity(const Model& model, const S* q, const S* dq, S* v) {
+  detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
+    type.velocity(q + joint.q_index, dq + joint.q_index, v + joint.v_index);
   });
 }
 

@@ -149,6 +149,7 @@ int ModelAssembly::open_body(const JointSpec& spec, int parent_body, const SE3d&
   joint.parent = parent_body;
   joint.X_PJ = X_BP * spec.X_PJ;
   joint.axis = spec.axis;
+  joint.pitch = spec.pitch.value_or(0);
   joint.continuous = spec.kind == "continuous";
   joint.prepare();
   model_.joints.push_back(joint);
@@ -205,14 +206,15 @@ void ModelAssembly::resolve_mimic(int i) {
   }
   const std::optional<JointType> type = moving_type(spec->kind);
   if (!type || joint_layout(*type).n_q != 1)
-    throw InputError(what + " mimics " + quoted(spec->name) +
-                     ", which is neither revolute, continuous nor prismatic and so has no position to copy");
+    throw InputError(what + " mimics " + quoted(spec->name) + ", which is " + spec->kind + " and so has no position to copy; " +
+                     joined(one_position_kinds()) + " joints have one");
   const auto source = std::find(spec_of_.begin(), spec_of_.end(), spec) - spec_of_.begin();
   Joint& moved = model_.joints[static_cast<std::size_t>(source)];
   joint.q_index = moved.q_index, joint.n_q = moved.n_q;
   joint.v_index = moved.v_index, joint.n_v = moved.n_v;
   // A full turn of the source brings the mimic joint back only if it makes whole turns too.
-  if (joint.type != JointType::revolute || joint.ratio != std::round(joint.ratio)) moved.continuous = false;
+  const bool comes_back = joint_layout(joint.type).coordinates[0] == Coordinate::periodic_angle;
+  if (!comes_back || joint.ratio != std::round(joint.ratio)) moved.continuous = false;
 }
 
 // The source must keep the mimic joint's limits and carry its passive forces too: by virtual work, with qd = r qd_s,

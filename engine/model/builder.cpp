@@ -62,13 +62,24 @@ void check_limits(JointSpec& joint, const JointLayout& layout, const std::string
 std::optional<JointType> moving_type(const std::string& kind) {
   if (kind == "fixed") return {};
   if (kind == "continuous") return JointType::revolute;
-  std::string valid = "fixed, continuous";
-  for (const JointType type : joint_types) {
-    const std::string name = joint_layout(type).name;
-    if (kind == name) return type;
-    valid += ", " + name;
-  }
-  throw InputError("unknown joint kind '" + kind + "'; valid are " + valid);
+  for (const JointType type : joint_types)
+    if (kind == joint_layout(type).name) return type;
+  throw InputError("unknown joint kind '" + kind + "'; valid are " + joined(joint_kinds()));
+}
+
+std::vector<std::string> joint_kinds() {
+  std::vector<std::string> kinds{"fixed", "continuous"};
+  for (const JointType type : joint_types) kinds.push_back(joint_layout(type).name);
+  return kinds;
+}
+
+std::vector<std::string> one_position_kinds() {
+  std::vector<std::string> kinds = joint_kinds();
+  std::erase_if(kinds, [](const std::string& kind) {
+    const std::optional<JointType> type = moving_type(kind);
+    return !type || joint_layout(*type).n_q != 1;
+  });
+  return kinds;
 }
 
 ModelBuilder::ModelBuilder(std::string name, bool floating_base) : name_(std::move(name)), floating_base_(floating_base) {
@@ -97,19 +108,23 @@ void ModelBuilder::add_joint(JointSpec spec) {
   require(spec.parent != spec.child, what + ": parent and child are both link '" + spec.parent + "'");
   check_pose(spec.X_PJ, what + ": origin");
   const std::optional<JointType> type = moving_type(spec.kind);
-  if (type && type != JointType::floating) {
+  const JointLayout layout = type ? joint_layout(*type) : JointLayout{};
+  if (layout.has_axis) {
     const double length = norm(spec.axis);
     require(std::isfinite(length) && length > 1e-6,
             message(what, ": axis (", spec.axis.x, ", ", spec.axis.y, ", ", spec.axis.z, ") has no direction"));
     spec.axis *= 1 / length;
   }
-  if (type) check_limits(spec, joint_layout(*type), what);
+  require(!spec.pitch || layout.has_pitch, what + ": a " + spec.kind + " joint has no pitch");
+  require(spec.pitch || !layout.has_pitch, what + ": a " + spec.kind + " joint needs a pitch");
+  require(std::isfinite(spec.pitch.value_or(0)), message(what, ": pitch is ", spec.pitch.value_or(0), "; it must be finite"));
+  if (type) check_limits(spec, layout, what);
   const std::pair<double, const char*> passive[] = {
       {spec.damping, "damping"}, {spec.friction, "friction"}, {spec.armature, "armature"}};
   for (const auto& [value, label] : passive)
     require(value >= 0 && std::isfinite(value), message(what, ": ", label, " is ", value, "; it must be a number >= 0"));
   if (spec.mimic) {
-    require(type && joint_layout(*type).n_q == 1, what + ": only a revolute, continuous or prismatic joint can mimic another");
+    require(layout.n_q == 1, what + ": a " + spec.kind + " joint cannot mimic another; " + joined(one_position_kinds()) + " ones can");
     require(std::isfinite(spec.mimic->ratio) && std::isfinite(spec.mimic->offset),
             what + ": mimic multiplier and offset must be finite");
   }

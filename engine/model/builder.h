@@ -21,6 +21,9 @@ namespace robosim {
 // What a kind of joint is called: the name of its type, "fixed", or "continuous" for a revolute joint without limits.
 // Gives the type that moves the joint, none for a fixed one; throws for any other name.
 std::optional<JointType> moving_type(const std::string& kind);
+// All of them, and those that move by one number and so can mimic another joint or be mimicked.
+std::vector<std::string> joint_kinds();
+std::vector<std::string> one_position_kinds();
 
 // Taken where no acceleration limit is given: robot descriptions have no place for one. The angular value is the one of
 // MoveIt's configuration for the UR arms.
@@ -44,6 +47,7 @@ struct JointSpec {
   std::string parent, child;  // link names
   SE3d X_PJ;                  // joint frame in the parent link; the child link's frame is the joint frame at q = 0
   Vec3d axis{0, 0, 1};        // in the joint frame; scaled to unit length
+  std::optional<double> pitch;  // [m/rad] of a helical joint, which needs one; of no other
   std::vector<double> lower, upper, velocity, acceleration, effort;
   double damping = 0, friction = 0, armature = 0;
   std::optional<MimicSpec> mimic;

@@ -8,7 +8,16 @@
 
 namespace robosim {
 
-enum class JointType : std::uint8_t { revolute, prismatic, planar, floating };
+enum class JointType : std::uint8_t { revolute, prismatic, helical, planar, floating };
+
+// What an entry of q measures: a length [m]; an angle [rad]; an angle of which 2 pi more is the same pose; a part of a unit
+// quaternion, of which all four stand together as x y z w.
+enum class Coordinate : std::uint8_t { length, angle, periodic_angle, quaternion };
+
+// How far a joint moves its child at most: the angle [rad] that it turns by, and the way [m] of the child's origin.
+struct Travel {
+  double turn = 0, slide = 0;
+};
 
 // Joint i carries body i. Its placement: X_PC(q) = X_PJ * X_J(q), with P the parent body's frame, J the joint frame fixed in P, C
 // the child body's frame, equal to J at q = 0.
@@ -18,6 +27,7 @@ struct Joint {
   int parent = 0;            // body index of P
   SE3d X_PJ;
   Vec3d axis{0, 0, 1};       // unit, in J: of rotation or translation; of a planar joint the plane's normal
+  double pitch = 0;          // of a helical joint: way along the axis per angle about it [m/rad]
   int q_index = 0, n_q = 0;  // this joint's part of q
   int v_index = 0, n_v = 0;  // and of v
   bool continuous = false;   // a revolute joint without limits, on which angles 2 pi apart are the same pose

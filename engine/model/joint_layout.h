@@ -1,4 +1,5 @@
-// How many numbers a joint type adds to q and v, and what they are called and measured in.
+// What is asked about a joint's type apart from its kernels: how many numbers it adds to q and v, what they are called and measured
+// in, and what a description has to give.
 #pragma once
 
 #include "model/joints.h"
@@ -10,13 +11,38 @@ struct JointLayout {
   int n_q = 0, n_v = 0;
   const char* const* q_names = nullptr;  // n_q names, each "" when the joint's own name says it
   const char* const* v_names = nullptr;  // n_v names
+  const Coordinate* coordinates = nullptr;  // n_q
   unsigned angular = 0;                  // bit k: v[k] is an angular velocity
+  bool has_axis = false, has_pitch = false;
 
   bool is_angular(int k) const { return (angular >> k & 1u) != 0; }
+  // Where in the joint's q its unit quaternion begins, or -1.
+  int quaternion() const {
+    for (int k = 0; k < n_q; ++k)
+      if (coordinates[k] == Coordinate::quaternion) return k;
+    return -1;
+  }
 };
 
 inline JointLayout joint_layout(JointType type) {
-  return visit_joint(type, []<class J>(J) { return JointLayout{J::name, J::n_q, J::n_v, J::q_names, J::v_names, J::angular}; });
+  return visit_joint(type, []<class J>(J) {
+    return JointLayout{J::name,        J::n_q,     J::n_v,      J::q_names,
+                       J::v_names,     J::coordinates, J::angular, J::has_axis,
+                       requires { J::has_pitch; }};
+  });
+}
+
+// The joint that entry k of q belongs to.
+inline const Joint& joint_of_position(const Model& model, int k) {
+  std::size_t i = 1;
+  while (model.joints[i].mimic || k < model.joints[i].q_index || k >= model.joints[i].q_index + model.joints[i].n_q) ++i;
+  return model.joints[i];
+}
+
+// What entry k of q measures.
+inline Coordinate coordinate_of(const Model& model, int k) {
+  const Joint& joint = joint_of_position(model, k);
+  return joint_layout(joint.type).coordinates[k - joint.q_index];
 }
 
 }  // namespace robosim

@@ -1,9 +1,13 @@
 // The one place that switches on the joint type.
 //
 // To add a joint type: write joints/x.h with a struct that offers what RevoluteJoint does, and add its name to JointType
-// (model.h), to joint_types and to visit_joint here. In detail, for the joint's own q and v:
+// (joint.h), to joint_types and to visit_joint here. In detail, for the joint's own q and v:
 //   name                                  as descriptions and ModelBuilder call it
 //   n_q, n_v, q_names, v_names, angular   how many numbers, their names, which v are angular (bit k)
+//   coordinates                           what each q measures
+//   has_axis                              whether a turn of the joint, if it turns, is about joint.axis through the child's
+//                                         origin: then descriptions have to give one
+//   has_pitch                             optional: true where they have to give a pitch
 //   placement(joint, q)                   X_JC, child frame in joint frame
 //   column(joint, k)                      k-th column of the motion subspace: the velocity of the child at v[k] = 1, in the
 //                                         child frame, where it must be constant
@@ -11,11 +15,15 @@
 //   angle, placement_in_parent(joint, q, sine, cosine)   instead, where the placement takes those of q[angle]: they are
 //                                         computed for all joints at once
 //   integrate, difference                 along a body-side velocity over unit time, and back
+//   velocity(q, dq, v)                    the v of coordinates that change at the rates dq
+//   travel(joint, dq)                     how far the child moves at most when q changes by up to |dq| along any way
 //   sample(u, lower, upper, q)            a random q from n_q numbers uniform in [0, 1)
-// All of the builder, kinematics, dynamics and their test battery are written once over these two lists.
+// The builder, kinematics, dynamics, inverse kinematics, motion bounds, timing and their test batteries are written once over
+// these two lists, and ask a joint nothing else.
 #pragma once
 
 #include "model/joints/floating.h"
+#include "model/joints/helical.h"
 #include "model/joints/planar.h"
 #include "model/joints/prismatic.h"
 #include "model/joints/revolute.h"
@@ -23,7 +31,8 @@
 
 namespace robosim {
 
-inline constexpr JointType joint_types[] = {JointType::revolute, JointType::prismatic, JointType::planar, JointType::floating};
+inline constexpr JointType joint_types[] = {JointType::revolute, JointType::prismatic, JointType::helical, JointType::planar,
+                                            JointType::floating};
 
 // Calls f with the joint's type object (RevoluteJoint{} and so on).
 template <class F>
@@ -31,6 +40,8 @@ ROBOSIM_INLINE decltype(auto) visit_joint(JointType type, F&& f) {
   switch (type) {
     case JointType::prismatic:
       return f(PrismaticJoint{});
+    case JointType::helical:
+      return f(HelicalJoint{});
     case JointType::planar:
       return f(PlanarJoint{});
     case JointType::floating:

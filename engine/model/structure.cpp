@@ -52,8 +52,8 @@ void find_factor_rows(Model& model) {
       for (int r = model.run_begin[i]; r < model.run_begin[i + 1]; ++r)
         for (int l = 0; l < model.runs[r].count; ++l) couple(c, model.runs[r].first + l);
   }
-  // Taking out coordinate k couples everything that it is coupled with.
-  for (std::size_t k = n; k-- > 0;)
+  // Taking out coordinate k couples everything that it is coupled with. In a tree without mimic joints all of that is coupled already.
+  for (std::size_t k = model.has_mimic ? n : 0; k-- > 0;)
     for (std::size_t i = 0; i < k; ++i)
       for (std::size_t j = 0; filled[k][i] && j < i; ++j)
         if (filled[k][j]) filled[i][j] = true;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/joint_layout.h"
+
 namespace robosim {
 namespace {
 
@@ -10,24 +12,30 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
+Line::Line(const Model& model) : q0_(at(model.n_q)), q1_(q0_), speed_(q0_) {
+  for (const Joint& joint : model.joints) {
+    const int k = joint_layout(joint.type).quaternion();
+    if (joint.n_q > 0 && !joint.mimic && k >= 0) quaternions_.push_back(at(joint.q_index + k));
+  }
+}
+
 void Line::set(const double* q0, const double* q1) {
   for (std::size_t k = 0; k < size(); ++k) {
     q0_[k] = q0[k];
     q1_[k] = q1[k];
     speed_[k] = std::abs(q1[k] - q0[k]);
   }
-  for (const Joint& joint : model_->joints) {
-    if (joint.type != JointType::floating || joint.n_q < 7) continue;
+  for (const std::size_t first : quaternions_) {
     // Unit quaternions a and b: the chord's middle is its closest point to the origin, so that scaling to unit length speeds a
     // point of it up by 1 / |(a + b) / 2| at most.
-    double *a = &q0_[at(joint.q_index + 3)], *b = &q1_[at(joint.q_index + 3)], dot = 0, aa = 0, bb = 0;
+    double *a = &q0_[first], *b = &q1_[first], dot = 0, aa = 0, bb = 0;
     for (int k = 0; k < 4; ++k) aa += a[k] * a[k], bb += b[k] * b[k];
     for (int k = 0; k < 4; ++k) a[k] /= std::sqrt(aa), b[k] /= std::sqrt(bb);
     for (int k = 0; k < 4; ++k) dot += a[k] * b[k];
     if (dot < 0)
       for (int k = 0; k < 4; ++k) b[k] = -b[k];
     const double middle = std::sqrt(0.5 * (1 + std::abs(dot)));
-    for (int k = 0; k < 4; ++k) speed_[at(joint.q_index + 3 + k)] = std::abs(b[k] - a[k]) / middle;
+    for (int k = 0; k < 4; ++k) speed_[first + at(k)] = std::abs(b[k] - a[k]) / middle;
   }
 }
 

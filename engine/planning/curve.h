@@ -24,19 +24,19 @@ class Curve {
   virtual void spread(double t0, double t1, Spread& out) const = 0;
 };
 
-// q(t) = q0 + t (q1 - q0), t in [0, 1]. The quaternion of a floating joint takes the shorter way round, and kinematics scale it
+// q(t) = q0 + t (q1 - q0), t in [0, 1]. A quaternion takes the shorter way round, and kinematics scale it
 // to unit length: the great arc from one to the other.
 class Line final : public Curve {
  public:
-  explicit Line(const Model& model) : model_(&model), q0_(size()), q1_(size()), speed_(size()) {}
+  explicit Line(const Model& model);
   void set(const double* q0, const double* q1);
   void position(double t, double* q) const override;
   void spread(double t0, double t1, Spread& out) const override;
 
  private:
-  std::size_t size() const { return static_cast<std::size_t>(model_->n_q); }
-  const Model* model_;
+  std::size_t size() const { return q0_.size(); }
   std::vector<double> q0_, q1_, speed_;
+  std::vector<std::size_t> quaternions_;  // where in q each begins
 };
 
 // A polynomial in powers of (t - breaks[i]) on each piece: q_k(t) = sum_j c[i][j][k'] (t - breaks[i])^j for the entries of q in

@@ -187,7 +187,7 @@ EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double r
   rigour_ = rigour;
   place(curve, t0, t1);
   curve.spread(t0, t1, spread_);
-  motion_.update(query_, spread_);
+  motion_.update(query_, q_.data(), spread_);
   // Samples without proof, in van der Corput's order, until the motion between them is small.
   int parts = 1;
   for (double motion = motion_.largest(); motion > provable && parts < most_parts; motion *= 0.5, parts *= 2) {
@@ -207,7 +207,7 @@ EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double r
     if (parts > 1 || head > 0) {  // otherwise it is placed already
       place(curve, interval.t0, interval.t1);
       curve.spread(interval.t0, interval.t1, spread_);
-      motion_.update(query_, spread_);
+      motion_.update(query_, q_.data(), spread_);
     }
     const double middle = interval.t0 + half_;
     // A quarter of the motion since the nearer end, in units of the motion over half of this interval.

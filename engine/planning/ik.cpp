@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/rng.h"
+#include "model/joint_layout.h"
 #include "planning/ik_residual.h"
 
 namespace robosim {
@@ -49,14 +50,10 @@ class Solver {
         rng_(options.seed) {
     for (std::size_t j = 0; j < options.columns.size(); ++j) {
       const int column = options.columns[j];
-      bool mimicked = false;
-      for (const Joint& joint : model.joints) {
-        if (column < joint.q_index || column >= joint.q_index + joint.n_q) continue;
-        mimicked = mimicked || joint.mimic;
-        if (!joint.mimic) turns_[j] = joint.type == JointType::revolute || (joint.type == JointType::planar && column == joint.q_index + 2);
-      }
       // Where others follow a joint, a whole turn of it is not the same pose.
-      if (mimicked) turns_[j] = 0;
+      const bool mimicked = std::any_of(model.joints.begin(), model.joints.end(),
+                                        [&](const Joint& joint) { return joint.mimic && joint.q_index == column; });
+      turns_[j] = !mimicked && coordinate_of(model, column) == Coordinate::periodic_angle;
     }
     set_windows();
   }

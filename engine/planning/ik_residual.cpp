@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dynamics/jacobian.h"
+#include "model/joint_layout.h"
 #include "spatial/lie.h"
 
 namespace robosim {
@@ -36,12 +37,7 @@ IkResidual::IkResidual(const Model& model, const IkGoal& goal, const std::vector
   for (int i = 0; i < 6; ++i) weight_[i] = i < 3 ? position_weight : 1;
   for (const int k : {1, 0})
     if (goal.upper[3 + k] - goal.lower[3 + k] > goal.upper[3 + twist_axis_] - goal.lower[3 + twist_axis_]) twist_axis_ = k;
-  for (const int column : columns)
-    for (const Joint& joint : model.joints) {
-      if (joint.mimic || column < joint.q_index || column >= joint.q_index + joint.n_q) continue;
-      dof_.push_back(joint.v_index + column - joint.q_index);
-      planar_.push_back(joint.type == JointType::planar ? &joint : nullptr);
-    }
+  for (const int column : columns) joints_.push_back(&joint_of_position(model, column));
   J_.resize(6 * columns.size());
   J_full_.resize(static_cast<std::size_t>(6 * model.n_v));
 }
@@ -86,15 +82,19 @@ void IkResidual::differentiate() {
   frame_jacobian(model_, data_, frame_, Axes::local, J_full_.data());
   const auto full = [&](int row, int dof) { return J_full_[static_cast<std::size_t>(row * model_.n_v + dof)]; };
   for (std::size_t j = 0; j < columns_.size(); ++j) {
-    const int dof = dof_[j];
-    Vec3d v(full(0, dof), full(1, dof), full(2, dof)), w(full(3, dof), full(4, dof), full(5, dof));
-    if (planar_[j] != nullptr && columns_[j] < planar_[j]->q_index + 2) {
-      // The joint's v turns with it: d/dx and d/dy are mixtures of its first two columns.
-      const int first = planar_[j]->v_index;
-      const double theta = q_[planar_[j]->q_index + 2], c = std::cos(theta), s = std::sin(theta);
-      const double a = dof == first ? c : s, b = dof == first ? -s : c;
-      v = a * Vec3d(full(0, first), full(1, first), full(2, first)) + b * Vec3d(full(0, first + 1), full(1, first + 1), full(2, first + 1));
-    }
+    // The joint's v may turn with it: d/dq_k is the mixture of its columns that the velocity at dq_k/dt = 1 makes.
+    const Joint& joint = *joints_[j];
+    Vec3d v, w;
+    visit_joint(joint.type, [&]<class J>(J) {
+      double unit[J::n_q] = {}, rate[J::n_v];
+      unit[columns_[j] - joint.q_index] = 1;
+      J::velocity(q_ + joint.q_index, unit, rate);
+      for (int k = 0; k < J::n_v; ++k) {
+        const int dof = joint.v_index + k;
+        v += rate[k] * Vec3d(full(0, dof), full(1, dof), full(2, dof));
+        w += rate[k] * Vec3d(full(3, dof), full(4, dof), full(5, dof));
+      }
+    });
     const Vec3d dp = R_GE_ * v, dphi = inverse_left_jacobian_times(-phi_, w);
     double* column = J_.data() + 6 * j;
     for (int i = 0; i < 6; ++i) column[i] = active_[i] ? weight_[i] * (i < 3 ? dp[i] : dphi[i - 3]) : 0;

@@ -29,9 +29,8 @@ class IkResidual {
   Data<double> data_;
   Frame frame_;  // E
   SE3d X_GW_;
-  std::vector<int> dof_;                // of each column
-  std::vector<const Joint*> planar_;    // of each column, null where its joint is not planar
   std::vector<int> columns_;
+  std::vector<const Joint*> joints_;  // of each column
   int twist_axis_ = 2;
   double weight_[6];
   double r_[6] = {};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/joints.h"
+
 namespace robosim {
 
 std::vector<double> reach_weights(const CollisionScene& scene, const std::vector<int>& columns) {
@@ -18,20 +20,21 @@ std::vector<double> reach_weights(const CollisionScene& scene, const std::vector
   // Children have larger numbers than their parents.
   for (std::size_t j = model.joints.size() - 1; j >= 1; --j) {
     const Joint& joint = model.joints[j];
-    const std::size_t k = static_cast<std::size_t>(joint.q_index);
-    double travel = 0;  // how much longer a sliding joint can make the link above it
-    const auto slide = [&](std::size_t i, double scale) {
-      const double lower = model.limits.q_lower[i], upper = model.limits.q_upper[i];
-      if (std::isfinite(lower) && std::isfinite(upper)) travel = std::hypot(travel, scale * std::max(std::abs(lower), std::abs(upper)));
-      weight[i] = std::max(weight[i], scale);
-    };
     const double scale = joint.mimic ? std::abs(joint.ratio) : 1.0;
-    if (joint.type == JointType::revolute) weight[k] = std::max(weight[k], scale * reach[j]);
-    if (joint.type == JointType::prismatic) slide(k, scale);
-    if (joint.type == JointType::planar) slide(k, 1), slide(k + 1, 1), weight[k + 2] = reach[j];
-    if (joint.type == JointType::floating) slide(k, 1), slide(k + 1, 1), slide(k + 2, 1);
+    double longer = 0;  // how much longer a sliding joint can make the link above it
+    visit_joint(joint.type, [&]<class J>(J) {
+      for (int c = 0; c < J::n_q; ++c) {
+        double unit[J::n_q] = {};
+        unit[c] = 1;
+        const Travel travel = J::travel(joint, unit);
+        const std::size_t i = static_cast<std::size_t>(joint.q_index + c);
+        const double farthest = std::max(std::abs(model.limits.q_lower[i]), std::abs(model.limits.q_upper[i]));
+        if (std::isfinite(farthest)) longer = std::hypot(longer, scale * travel.slide * farthest);
+        weight[i] = std::max(weight[i], scale * std::hypot(travel.turn * reach[j], travel.slide));
+      }
+    });
     double& above = reach[static_cast<std::size_t>(joint.parent)];
-    above = std::max(above, norm(joint.X_PJ.p) + travel + reach[j]);
+    above = std::max(above, norm(joint.X_PJ.p) + longer + reach[j]);
   }
   double most = 0;
   for (const int c : columns) most = std::max(most, weight[static_cast<std::size_t>(c)]);

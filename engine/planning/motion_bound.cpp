@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/joint_layout.h"
+
 namespace robosim {
 namespace {
 
@@ -77,7 +79,7 @@ int MotionBound::slot_below(int item, int top) const {
 }
 
 // D, L and the bends of every joint, and the twists of the bodies.
-void MotionBound::set_joints(const Spread& spread) {
+void MotionBound::set_joints(const double* q, const Spread& spread) {
   const Model& model = scene_->model();
   const std::vector<SE3d>& X_WB = *X_WB_;
   has_twists_ = true;
@@ -89,43 +91,27 @@ void MotionBound::set_joints(const Spread& spread) {
     Twist& twist = twists_[at(j)];
     twist = twists_[at(joint.parent)];
     const double ratio = joint.mimic ? joint.ratio : 1.0, scale = std::abs(ratio);
-    const auto turn = [&](double rate) {
-      axis_[at(j)] = X_WB[at(j)].R * joint.axis;
-      const Vec3d omega = rate * axis_[at(j)];
-      twist.omega += omega;
-      twist.v0 += cross(X_WB[at(j)].p, omega);
-    };
-    switch (joint.type) {
-      case JointType::revolute:
-        motion = {scale * span[0], 0, scale * bend[0], 0};
-        if (motion.turn > 0) turn(ratio * step[0]);
-        break;
-      case JointType::prismatic:
-        motion = {0, scale * span[0], 0, scale * bend[0]};
-        if (motion.slide > 0) twist.v0 += X_WB[at(j)].R * (ratio * step[0] * joint.axis);
-        break;
-      case JointType::planar:
-        motion = {span[2], std::hypot(span[0], span[1]), bend[2], std::hypot(bend[0], bend[1])};
-        if (motion.slide > 0) {
-          const Mat3d e = PlanarJoint::plane_axes(joint.axis);
-          twist.v0 += X_WB[at(joint.parent)].R * (joint.X_PJ.R * (step[0] * e.row[0] + step[1] * e.row[1]));
-        }
-        if (motion.turn > 0) turn(step[2]);
-        break;
-      case JointType::floating:
-        // A unit quaternion that moves by s turns the body by 2 s.
-        motion = {2 * std::sqrt(span[3] * span[3] + span[4] * span[4] + span[5] * span[5] + span[6] * span[6]),
-                  norm(Vec3d{span[0], span[1], span[2]}), 0, norm(Vec3d{bend[0], bend[1], bend[2]})};
-        if (motion.turn > 0) has_twists_ = false;
-        twist.v0 += X_WB[at(joint.parent)].R * (joint.X_PJ.R * Vec3d{step[0], step[1], step[2]});
-        break;
-    }
+    visit_joint(joint.type, [&]<class J>(J) {
+      const Travel most = J::travel(joint, span), bent = J::travel(joint, bend);
+      motion = {scale * most.turn, scale * most.slide, scale * bent.turn, scale * bent.slide};
+      if (!(motion.turn > 0 || motion.slide > 0)) return;
+      const SE3d& X = X_WB[at(j)];
+      if (J::has_axis) axis_[at(j)] = X.R * joint.axis;
+      else if (motion.turn > 0) has_twists_ = false;
+      double v[J::n_v];
+      J::velocity(q + joint.q_index, step, v);
+      for (int i = 0; i < J::n_v; ++i) {
+        const Motion<double> column = detail::in_ground(X.R, X.p, J::template column<double>(joint, i));
+        twist.omega += ratio * v[i] * column.angular;
+        twist.v0 += ratio * v[i] * column.linear;
+      }
+    });
   }
 }
 
-void MotionBound::update(const SceneQuery& query, const Spread& spread) {
+void MotionBound::update(const SceneQuery& query, const double* q, const Spread& spread) {
   X_WB_ = &query.data().X_WB;
-  set_joints(spread);
+  set_joints(q, spread);
   // After 2^32 - 1 updates the counter starts again, and no old stamp may look new.
   if (++now_ == 0) {
     for (Item& item : items_) item.stamp = 0;
@@ -144,7 +130,7 @@ void MotionBound::work_out(Item& item) {
     const JointMotion& motion = joints_[at(j)];
     if (motion.turn > 0) {
       const Vec3d r0 = item.p_W[0] - X_WB[at(j)].p, r1 = item.p_W[1] - X_WB[at(j)].p;
-      const bool any_axis = scene_->model().joints[at(j)].type == JointType::floating;
+      const bool any_axis = !joint_layout(scene_->model().joints[at(j)].type).has_axis;
       const double s0 = squared_norm(any_axis ? r0 : cross(axis_[at(j)], r0));
       const double s1 = squared_norm(any_axis ? r1 : cross(axis_[at(j)], r1));
       const double rho = std::sqrt(std::max(s0, s1)) + item.radius, rho_anywhere = rho + sum.total;

@@ -12,8 +12,8 @@
 //
 //   (1)  |x(q) - x(q_m)| <= sum_j (D_j rho_j(q_m) + L_j)
 //
-// which is linear in (D, L): half the way, half the bound. A floating joint turns about an unknown axis through its origin:
-// rho is the distance from that point. For two colliders the sum runs over the joints between them, each seen from the last body
+// which is linear in (D, L): half the way, half the bound. A joint without an axis of its own, such as a floating one, turns about an
+// unknown axis through its origin: rho is the distance from that point. For two colliders the sum runs over the joints between them, each seen from the last body
 // that both chains share. rho is the larger distance of the ends of a segment, plus a radius, that together contain the
 // collider (a distance from a line is convex, so its maximum is at an end).
 // Schwarzer, Saha, Latombe: "Adaptive dynamic collision checking for single and multiple articulated robots in complex
@@ -45,8 +45,8 @@ class MotionBound {
  public:
   explicit MotionBound(const CollisionScene& scene);
 
-  // Takes the configuration that the query is placed at and the spread about it; bounds are worked out on demand.
-  void update(const SceneQuery& query, const Spread& spread);
+  // Takes the configuration that the query is placed at, q, and the spread about it; bounds are worked out on demand.
+  void update(const SceneQuery& query, const double* q, const Spread& spread);
 
   // The motion of an object a against another, b (or of all objects of one body), seen from the last body above both.
   struct Relative {
@@ -71,7 +71,6 @@ class MotionBound {
   // Whether a joint between the two bodies of a cluster, or above an object, is driven by one of these entries of q.
   bool moves_cluster(int i, const std::vector<char>& driven_q) const;
   bool moves(int object, const std::vector<char>& driven_q) const;
-
 
  private:
   // What a bound is worked out for: an object, or all objects of a body. Its slots first, ..., first + count - 1 hold the bound
@@ -102,7 +101,7 @@ class MotionBound {
   int slot_below(int item, int top) const;
   bool driven(int first, int last, const std::vector<char>& driven_q) const;
   void work_out(Item& item);
-  void set_joints(const Spread& spread);
+  void set_joints(const double* q, const Spread& spread);
   Item& up_to_date(int item) {
     Item& i = items_[static_cast<std::size_t>(item)];
     if (i.stamp != now_) work_out(i);
@@ -118,7 +117,7 @@ class MotionBound {
   std::vector<JointMotion> joints_;  // per joint
   std::vector<Vec3d> axis_;          // of each joint, in W
   std::vector<Twist> twists_;        // per body, for the rates `step`
-  bool has_twists_ = false;          // false: a floating joint turns, only (1) holds
+  bool has_twists_ = false;          // false: a joint without an axis turns, only (1) holds
   const std::vector<SE3d>* X_WB_ = nullptr;
   std::uint32_t now_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/dual.h"
 #include "dynamics/rnea.h"
 #include "planning/timing.h"
 
@@ -33,7 +34,7 @@ PathTorque::PathTorque(const Model& model, const std::vector<int>& columns, cons
   for (const Joint& joint : model.joints) {
     if (joint.n_q != joint.n_v || joint.mimic) continue;
     for (int k = 0; k < joint.n_q; ++k) dof_of_[at(joint.q_index + k)] = joint.v_index + k;
-    if (joint.type == JointType::planar && joint.n_v == 3) planar_joints_.push_back(&joint);
+    if (joint.n_v > 1) moving_frames_.push_back(&joint);
   }
 }
 
@@ -43,31 +44,32 @@ const std::string& PathTorque::name(int i) const {
   return model_.name;
 }
 
-// Of the columns' rates to q_, v_ and a_. A planar joint's v is in its moving frame: v = R^T dp, a = R^T ddp - omega x v.
+// Of the columns' rates to q_, v_ and a_. Where a joint's v is not dq, it is a function of q and dq, and a its derivative along
+// (dq, ddq).
 void PathTorque::set(const double* q, const double* v, const double* a) {
-  for (const Joint* joint : planar_joints_)
-    for (int k = 0; k < 3; ++k) v_[at(joint->v_index + k)] = a_[at(joint->v_index + k)] = 0;
+  for (const Joint* joint : moving_frames_)
+    for (int k = 0; k < joint->n_v; ++k) v_[at(joint->v_index + k)] = a_[at(joint->v_index + k)] = 0;
   for (std::size_t k = 0; k < columns_.size(); ++k) {
     const std::size_t i = at(columns_[k]), dof = at(dof_of_[i]);
     q_[i] = q[k];
     v_[dof] = v[k];
     a_[dof] = a[k];
   }
-  for (const Joint* joint : planar_joints_) {
-    const double theta = q_[at(joint->q_index + 2)], c = std::cos(theta), s = std::sin(theta);
-    double* w = v_.data() + joint->v_index;
-    double* dw = a_.data() + joint->v_index;
-    const double vx = c * w[0] + s * w[1], vy = c * w[1] - s * w[0];
-    const double ax = c * dw[0] + s * dw[1] + w[2] * vy, ay = c * dw[1] - s * dw[0] - w[2] * vx;
-    w[0] = vx, w[1] = vy, dw[0] = ax, dw[1] = ay;
-  }
+  for (const Joint* joint : moving_frames_)
+    visit_joint(joint->type, [&]<class J>(J) {
+      Dual own_q[J::n_q], own_dq[J::n_q], own_v[J::n_v];
+      const double *own = q_.data() + joint->q_index, *rate = v_.data() + joint->v_index, *change = a_.data() + joint->v_index;
+      for (int k = 0; k < std::min(J::n_q, J::n_v); ++k) own_q[k] = {own[k], rate[k]}, own_dq[k] = {rate[k], change[k]};
+      J::velocity(own_q, own_dq, own_v);
+      for (int k = 0; k < J::n_v; ++k) v_[at(joint->v_index + k)] = own_v[k].value, a_[at(joint->v_index + k)] = own_v[k].derivative;
+    });
 }
 
 void PathTorque::coefficients(const double* q, const double* dq, const double* ddq, Coefficients& out) {
   const std::size_t m = limited_.size();
   out.a.resize(m), out.b.resize(m), out.c.resize(m), out.d.resize(m), out.rate.resize(m);
-  // c = g, a = M q' and b = M q'' + C(q, q') q' out of inverse dynamics at (0, 0), (0, q') and (q', q''). Of a planar joint the
-  // rates are not derivatives of q, but at u = 1, x = 0 and u = 0, x = 1 they are what set() makes of them.
+  // c = g, a = M q' and b = M q'' + C(q, q') q' out of inverse dynamics at (0, 0), (0, q') and (q', q''). Where v are
+  // not derivatives of q, at u = 1, x = 0 and u = 0, x = 1 they are what set() makes of them.
   set(q, zero_.data(), zero_.data());
   gravity_forces(model_, data_, q_.data(), still_.data());
   set(q, zero_.data(), dq);

@@ -1,7 +1,7 @@
 // Joint torques along a path and along a motion, as linear functions of (u, x) and as numbers.
 //
-// tau = M(q) ddq + h(q, dq) + damping dq + friction sign(dq), with armature in M. Only some entries of q move (the columns, all of
-// one-degree joints or of planar ones); the rest stay where they are. Cost: three inverse dynamics per set of coefficients.
+// tau = M(q) ddq + h(q, dq) + damping dq + friction sign(dq), with armature in M. Only some entries of q move (the columns, of
+// joints that have as many q as v); the rest stay where they are. Cost: three inverse dynamics per set of coefficients.
 #pragma once
 
 #include <vector>
@@ -45,7 +45,7 @@ class PathTorque {
   const Model& model_;
   Data<double> data_;
   std::vector<int> columns_, limited_, dof_of_;  // dof_of_: of each entry of q, -1 where it has none of its own
-  std::vector<const Joint*> planar_joints_;
+  std::vector<const Joint*> moving_frames_;  // joints of several v, which are not the rates of q
   std::vector<double> effort_, q_, v_, a_, tau_, still_, moving_, zero_;
 };
 

@@ -1,29 +1,22 @@
 #include "scene/self_collision.h"
 
-#include <cmath>
-
 #include "base/rng.h"
+#include "dynamics/configuration.h"
 #include "scene/scene_query.h"
 
 namespace robosim {
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
-
-// A configuration with independent uniform entries, floating joints at the origin: only relative placements matter.
+// A random configuration. Joints that leave every motion free stay at the origin: only relative placements matter.
 void sample(const Model& model, Rng& rng, std::vector<double>& q) {
-  for (const Joint& joint : model.joints) {
-    if (joint.mimic) continue;
-    for (int k = joint.q_index; k < joint.q_index + joint.n_q; ++k) {
-      const std::size_t i = static_cast<std::size_t>(k);
-      const bool is_angle = joint.type == JointType::revolute || (joint.type == JointType::planar && k == joint.q_index + 2);
-      const double range = is_angle ? pi : 1.0;
-      const double lower = model.limits.q_lower[i], upper = model.limits.q_upper[i];
-      const double from = std::isfinite(lower) ? lower : (std::isfinite(upper) ? upper - 2 * range : -range);
-      const double to = std::isfinite(upper) ? upper : from + 2 * range;
-      q[i] = joint.type == JointType::floating ? (k == joint.q_index + 6 ? 1.0 : 0.0) : rng.uniform(from, to);
-    }
-  }
+  neutral(model, q.data());
+  detail::for_each_own_joint(model, [&]<class J>(J, const Joint& joint) {
+    if (J::n_v == 6) return;
+    double u[J::n_q];
+    for (double& x : u) x = rng.uniform();
+    const int k = joint.q_index;
+    J::sample(u, model.limits.q_lower.data() + k, model.limits.q_upper.data() + k, q.data() + k);
+  });
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ def joint_columns(model: Model, joint_names: Sequence[str]) -> list[int]:
 
 
 def commandable(model: Model) -> tuple[str, ...]:
-    """The joints with one position each: revolute, continuous and prismatic ones, in model order."""
+    """The joints with one position each, in model order."""
     return tuple(name for name in model.joint_names if name in model.position_names)
 
 

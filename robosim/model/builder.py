@@ -95,6 +95,7 @@ class ModelBuilder:
         *,
         X_PJ: ArrayLike | None = None,
         axis: ArrayLike = _Z_AXIS,
+        pitch: float | None = None,
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
@@ -110,12 +111,14 @@ class ModelBuilder:
 
         Args:
             name: unique among joints.
-            kind: "revolute", "continuous" (revolute without position limits), "prismatic", "fixed", "floating" or
-                "planar".
+            kind: "revolute", "continuous" (revolute without position limits), "prismatic", "helical" (a screw), "fixed",
+                "floating" or "planar".
             parent: link that carries the joint.
             child: link that it moves; its frame is the joint frame at q = 0.
             X_PJ: (4, 4) joint frame in the parent link; None for the same frame.
             axis: (3,) in the joint frame, scaled to unit length: of rotation or translation, or normal of the plane.
+            pitch: [m/rad] of a helical joint, which turns by q about the axis and moves by pitch * q along it; negative
+                for a left-handed screw. A lead of p metres per turn is a pitch of p / (2 pi). None for all others.
             lower: least position [rad or m], one per q for planar (x, y, theta) and floating joints; None for none.
             upper: greatest position.
             velocity: greatest absolute velocity, one for all or one per v [rad/s or m/s].
@@ -160,6 +163,7 @@ class ModelBuilder:
                 number(mimic[2], f"{what}: mimic offset"),
             ),
             safety,
+            None if pitch is None else number(pitch, f"{what}: pitch"),
         )
         joint = _narrowed(joint)
         self._engine.add_joint(
@@ -169,6 +173,7 @@ class ModelBuilder:
             child,
             joint.X_PJ,
             joint.axis,
+            joint.pitch,
             _listed(joint.lower),
             _listed(joint.upper),
             _listed(joint.velocity),
@@ -355,7 +360,7 @@ def _listed(bound: FloatArray | None) -> list[float]:
 def _narrowed(joint: Joint) -> Joint:
     """The joint with its position limits cut down to the soft limits of its safety controller."""
     safety = joint.safety
-    if safety is None or joint.kind not in ("revolute", "prismatic"):
+    if safety is None or joint.kind not in ("revolute", "prismatic", "helical"):
         return joint
     lower, upper = joint.lower, joint.upper
     if safety.soft_lower is not None:

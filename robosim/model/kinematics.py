@@ -71,7 +71,7 @@ class Kinematics:
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """(n_v,) the velocity that leads from q0 to q1 in unit time: `integrate(q0, difference(q0, q1))` is q1.
 
-        Floating and planar joints turn the short way, by at most pi. Revolute and continuous joints are not wrapped.
+        Floating and planar joints turn the short way, by at most pi. Joints with one position are not wrapped.
 
         Args:
             q0: (n_q,).

@@ -53,7 +53,7 @@ def _frozen(array: FloatArray) -> FloatArray:
 class Model(Dynamics):
     """An articulated mechanism, immutable; `ModelBuilder` and `robosim.load_robot` make it.
 
-    Coordinates: each revolute, continuous or prismatic joint has one q (rad or m) and one v; a planar joint
+    Coordinates: each revolute, continuous, prismatic or helical joint has one q (rad or m) and one v; a planar joint
     q = (x, y, theta) in its plane and v = (vx, vy, omega) in the moving frame; a floating joint q = (x, y, z,
     quaternion x y z w) and v = (linear, angular) in the moving frame. Joints are numbered depth first, children
     in the order of the description. Fixed joints weld links to one body; every link keeps its name. Mimic joints
@@ -106,6 +106,13 @@ class Model(Dynamics):
     def position_names(self) -> tuple[str, ...]:
         """(n_q) name of each entry of q: the joint's, or where it has several "joint/x", "joint/qw", "joint/theta"."""
         return tuple(self._engine.q_names)
+
+    @cached_property
+    def position_kinds(self) -> tuple[str, ...]:
+        """(n_q) what each entry of q measures: "length" [m], "angle" [rad], "periodic angle" (2 pi more is the same pose)
+        or "quaternion" (four together, x y z w, of unit length).
+        """
+        return tuple(self._engine.q_kinds)
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from robosim._engine import Shape
 
 FloatArray = NDArray[np.float64]
-JointKind = Literal["revolute", "continuous", "prismatic", "fixed", "floating", "planar"]
+JointKind = Literal["revolute", "continuous", "prismatic", "helical", "fixed", "floating", "planar"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,8 @@ class Joint:
     """A joint as it was described. Limits are per q or v, and None where there is none.
 
     X_PJ is the joint frame in the parent link; the child link's frame coincides with it at q = 0. `axis` is the unit
-    axis of rotation or translation in the joint frame, or the normal of a planar joint's plane.
+    axis of rotation or translation in the joint frame, or the normal of a planar joint's plane. `pitch` [m/rad] is that
+    of a helical joint, None for all others.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Joint:
     armature: float = 0.0
     mimic: Mimic | None = None
     safety: Safety | None = None
+    pitch: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

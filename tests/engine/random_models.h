@@ -17,9 +17,9 @@ namespace robosim::testing {
 using Numbers = std::vector<double>;
 
 // Every kind of moving joint.
-inline std::vector<std::string> joint_kinds() {
-  std::vector<std::string> kinds{"continuous"};
-  for (const JointType type : joint_types) kinds.push_back(joint_layout(type).name);
+inline std::vector<std::string> moving_kinds() {
+  std::vector<std::string> kinds = joint_kinds();
+  std::erase(kinds, "fixed");
   return kinds;
 }
 
@@ -82,6 +82,7 @@ inline ModelBuilder random_tree(const std::string& name, Random& random, const s
     joint.child = link;
     joint.X_PJ = random.pose();
     joint.axis = random.vec3();
+    if (joint_layout(*moving_type(joint.kind)).has_pitch) joint.pitch = random.uniform(-0.3, 0.3);
     joint.armature = i % 2 ? 0 : random.uniform(0.01, 0.2);
     joint.damping = random.uniform(0, 1);
     joint.friction = random.uniform(0, 1);
@@ -132,7 +133,7 @@ inline Model mimic_tree(bool free) {
 inline std::vector<Case> battery() {
   std::vector<Case> cases;
   Random random(7);
-  const std::vector<std::string> all = joint_kinds();
+  const std::vector<std::string> all = moving_kinds();
   for (const std::string& kind : all) cases.push_back({kind, random_tree(kind, random, {kind}, 3, true, false).build({})});
   cases.push_back({"chain", random_tree("chain", random, {"revolute"}, 7, true, false).build({})});
   cases.push_back({"tree", random_tree("tree", random, all, 13, false, false).build({})});

@@ -61,6 +61,94 @@ TEST_CASE("integrating the difference arrives, also across half turns") {
   }
 }
 
+TEST_CASE("the velocity of coordinate rates is the one that integrate makes them from") {
+  for (const Case& c : battery()) {
+    CAPTURE(c.label);
+    Random random(5);
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      const Numbers q = random.configuration(c.model), v = random.numbers(c.model.n_v, 2);
+      // dq = d/dt integrate(q, v t) at t = 0.
+      std::vector<Dual> from(q.begin(), q.end()), along(v.size()), to(q.size());
+      for (std::size_t k = 0; k < v.size(); ++k) along[k] = {0, v[k]};
+      integrate(c.model, from.data(), along.data(), to.data());
+      Numbers rates, back(v.size());
+      for (const Dual& x : to) rates.push_back(x.derivative);
+      velocity(c.model, q.data(), rates.data(), back.data());
+      CHECK(distance(back, v) < 1e-13);
+      // A change of a quaternion's length is no motion.
+      for (int k = 0; k < c.model.n_q; ++k)
+        if (coordinate_of(c.model, k) == Coordinate::quaternion) rates[k] += 0.7 * q[k];
+      velocity(c.model, q.data(), rates.data(), back.data());
+      CHECK(distance(back, v) < 1e-13);
+    }
+  }
+}
+
+TEST_CASE("no joint moves its child farther than it says, and small motions reach nearly that") {
+  for (const std::string& kind : moving_kinds()) {
+    CAPTURE(kind);
+    Random random(12);
+    const Model model = random_tree(kind, random, {kind}, 1, true, false).build({});
+    const Joint& joint = model.joints[1];
+    double closest_turn = 0, closest_slide = 0;
+    for (int repeat = 0; repeat < 300; ++repeat) {
+      const double size = repeat % 2 ? 1e-3 : 0.4;
+      const Numbers q0 = random.configuration(model), step = random.numbers(model.n_v, size);
+      Numbers q1(q0.size()), dq(q0.size());
+      integrate(model, q0.data(), step.data(), q1.data());
+      for (std::size_t k = 0; k < dq.size(); ++k) dq[k] = std::abs(q1[k] - q0[k]);
+      visit_joint(joint.type, [&]<class J>(J) {
+        const Travel travel = J::travel(joint, dq.data());
+        const SE3d X = J::placement(joint, q0.data()), Y = J::placement(joint, q1.data());
+        const double turn = norm(log_rotation(transpose(X.R) * Y.R)), slide = norm(Y.p - X.p);
+        // The chord between two quaternions is shorter than the arc, by one part in 24 angle^2 / 4.
+        CHECK(turn <= travel.turn * (1 + 0.02 * size) + 1e-12);
+        CHECK(slide <= travel.slide + 1e-12);
+        if (travel.turn > 1e-5) closest_turn = std::max(closest_turn, turn / travel.turn);
+        if (travel.slide > 1e-5) closest_slide = std::max(closest_slide, slide / travel.slide);
+        if (J::angular == 0) CHECK(travel.turn == 0);
+      });
+    }
+    const JointLayout layout = joint_layout(joint.type);
+    if (layout.angular) CHECK(closest_turn > 0.999);
+    if (layout.coordinates[0] == Coordinate::length || layout.has_pitch) CHECK(closest_slide > 0.999);
+  }
+}
+
+TEST_CASE("types say of themselves what their kernels do") {
+  for (const std::string& kind : moving_kinds()) {
+    CAPTURE(kind);
+    Random random(13);
+    const Model model = random_tree(kind, random, {kind}, 1, true, false).build({});
+    const Joint& joint = model.joints[1];
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      const Numbers q = random.configuration(model);
+      visit_joint(joint.type, [&]<class J>(J) {
+        const SE3d X = joint_placement(joint, q.data()), Y = joint.X_PJ * J::placement(joint, q.data());
+        CHECK(norm(X.p - Y.p) < 1e-14);
+        for (int i = 0; i < 3; ++i) CHECK(norm(X.R.row[i] - Y.R.row[i]) < 1e-14);
+        for (int k = 0; k < J::n_v; ++k) {
+          Motion<double> column;
+          const auto given = J::template column<double>(joint, k);
+          if constexpr (requires { given.angular; }) column.angular = given.angular;
+          if constexpr (requires { given.linear; }) column.linear = given.linear;
+          CHECK((norm(column.angular) > 0) == ((J::angular >> k & 1u) != 0));
+          if (J::has_axis) CHECK(norm(cross(column.angular, joint.axis)) < 1e-15);
+        }
+        for (int k = 0; k < J::n_q; ++k) {
+          if (J::coordinates[k] == Coordinate::quaternion) continue;
+          // One turn more is the same pose exactly where the type says so.
+          Numbers turned = q;
+          turned[k] += 2 * pi;
+          const SE3d Z = joint_placement(joint, turned.data());
+          const double off = norm(X.p - Z.p) + norm(X.R.row[0] - Z.R.row[0]) + norm(X.R.row[1] - Z.R.row[1]);
+          CHECK((off < 1e-12) == (J::coordinates[k] == Coordinate::periodic_angle));
+        }
+      });
+    }
+  }
+}
+
 TEST_CASE("derivatives of difference are exact at and near zero") {
   // d/de difference(q, integrate(q, e v)) = v at e = 0: the series branch must carry derivatives too.
   for (const Case& c : battery()) {

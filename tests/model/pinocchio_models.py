@@ -58,14 +58,44 @@ def robots_folder() -> Path:
     return folder
 
 
-def axis_of(joint: pin.JointModel) -> tuple[str, np.ndarray]:
-    """Kind and axis of a one-dimensional joint, read off its motion subspace."""
+# A random joint of each of our kinds that move; the test battery runs over JointKind and so asks for a row for each.
+PEERS = {
+    "revolute": lambda axis, pitch: pin.JointModelRevoluteUnaligned(axis),
+    "continuous": lambda axis, pitch: pin.JointModelRevoluteUnboundedUnaligned(axis),
+    "prismatic": lambda axis, pitch: pin.JointModelPrismaticUnaligned(axis),
+    "helical": pin.JointModelHelicalUnaligned,
+    "planar": lambda axis, pitch: pin.JointModelPlanar(),
+    "floating": lambda axis, pitch: pin.JointModelFreeFlyer(),
+}
+
+
+def random_tree(kinds: list[str], seed: int) -> Case:
+    """A random tree of these joints in both libraries."""
+    rng = np.random.default_rng(seed)
+    pin.seed(seed)
+    source = pin.Model()
+    for i, kind in enumerate(kinds):
+        axis = rng.normal(size=3)
+        joint = PEERS[kind](axis / np.linalg.norm(axis), rng.uniform(-0.5, 0.5))
+        index = source.addJoint(int(rng.integers(0, i + 1)), joint, pin.SE3.Random(), f"joint{i}")
+        source.appendBodyToJoint(index, pin.Inertia.Random(), pin.SE3.Identity())
+        source.addFrame(pin.Frame(f"body{i}", index, 0, pin.SE3.Random(), pin.FrameType.BODY))
+        source.armature[source.joints[index].idx_v] = rng.uniform(0, 0.2) if source.joints[index].nv == 1 else 0.0
+    model = convert(source)
+    frames = {i: f"frame {frame.name}" for i, frame in enumerate(source.frames) if frame.name.startswith("body")}
+    return Case(model, source, frames, [f"body of {name}" for name in source.names])
+
+
+def axis_of(joint: pin.JointModel) -> tuple[str, np.ndarray, float | None]:
+    """Kind, axis and pitch of a one-dimensional joint, read off its motion subspace."""
     data = joint.createData()
     joint.calc(data, pin.neutral(one_joint(joint)), np.zeros(joint.nv))
     S = np.asarray(data.S).reshape(6)
+    if not np.any(S[3:]):
+        return "prismatic", S[:3], None
     if np.any(S[:3]):
-        return "prismatic", S[:3]
-    return ("continuous" if joint.nq == 2 else "revolute"), S[3:]
+        return "helical", S[3:], float(S[:3] @ S[3:])
+    return ("continuous" if joint.nq == 2 else "revolute"), S[3:], None
 
 
 def one_joint(joint: pin.JointModel) -> pin.Model:
@@ -86,7 +116,8 @@ def convert(source: pin.Model, name: str = "robot") -> Model:
         symmetric = (inertia.inertia + inertia.inertia.T) / 2
         builder.add_link(link, mass=inertia.mass, com=inertia.lever, inertia=symmetric)
         joint = source.joints[i]
-        kind, axis = {6: ("floating", None), 3: ("planar", None)}.get(joint.nv) or axis_of(joint)
+        several = {6: ("floating", None, None), 3: ("planar", None, None)}
+        kind, axis, pitch = several.get(joint.nv) or axis_of(joint)
         builder.add_joint(
             source.names[i],
             kind,
@@ -94,6 +125,7 @@ def convert(source: pin.Model, name: str = "robot") -> Model:
             link,
             X_PJ=source.jointPlacements[i].homogeneous,
             axis=(0, 0, 1) if axis is None else axis,
+            pitch=pitch,
             armature=source.armature[joint.idx_v],
         )
         link_of.append(link)

@@ -4,11 +4,16 @@ Agreement is asked to max(1e-10, 10 eps cond(M)) relative to max(1, largest entr
 number matters for ABA alone, which solves with M.
 """
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
-from .pinocchio_models import REFUSED, REFUSED_BY_PINOCCHIO, ROBOTS, Case, convert, load, pin, robots_folder
+from robosim.model import JointKind
 
+from .pinocchio_models import REFUSED, REFUSED_BY_PINOCCHIO, ROBOTS, load, pin, random_tree, robots_folder
+
+MOVING = [kind for kind in get_args(JointKind) if kind != "fixed"]
 CASES = [
     (robot, base, route)
     for robot in ROBOTS
@@ -134,21 +139,21 @@ def test_integrate_and_difference(case, state):
     agree(case.v(model.difference(q, other)), pin.difference(source, case.q(q), case.q(other)))
 
 
-def test_planar_joints_agree():
-    source = pin.Model()
-    inertia = pin.Inertia.Random()
-    first = source.addJoint(0, pin.JointModelPlanar(), pin.SE3.Random(), "base")
-    source.appendBodyToJoint(first, inertia, pin.SE3.Identity())
-    second = source.addJoint(first, pin.JointModelPlanar(), pin.SE3.Random(), "second")
-    source.appendBodyToJoint(second, inertia, pin.SE3.Identity())
-    model = convert(source)
-    case = Case(model, source, {}, [])
+@pytest.mark.parametrize("kinds", [*([kind] * 4 for kind in MOVING), MOVING * 2], ids=lambda kinds: kinds[0])
+def test_trees_of_every_kind_of_joint_agree(kinds):
+    """All of the above on random trees of one kind each, and of all together."""
+    case = random_tree(kinds, seed=len(kinds))
+    assert {joint.kind for joint in case.model.joints} - {"fixed"} == set(kinds)
     rng = np.random.default_rng(3)
-    for _ in range(20):
-        q, v, a = model.random_configuration(rng), rng.uniform(-3, 3, 6), rng.uniform(-3, 3, 6)
-        data = source.createData()
-        agree(
-            case.v(model.inverse_dynamics(q, v, a)),
-            pin.rnea(source, data, case.q(q), case.v(v), case.v(a)),
-        )
-        test_integrate_and_difference(case, (q, v, a))
+    for _ in range(5):
+        n = case.model.n_v
+        state = case.model.random_configuration(rng), rng.uniform(-3, 3, n), rng.uniform(-3, 3, n)
+        for test in (
+            test_frames,
+            test_inverse_dynamics,
+            test_external_forces,
+            test_mass_matrix_and_forward_dynamics,
+            test_energies_and_centre_of_mass,
+            test_integrate_and_difference,
+        ):
+            test(case, state)

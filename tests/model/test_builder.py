@@ -45,11 +45,11 @@ def test_names_and_order_are_depth_first_in_the_order_of_joints():
 
 def test_coordinates_of_every_joint_kind():
     builder = chain(0, floating_base=True)
-    for i, kind in enumerate(("revolute", "planar", "continuous", "floating", "prismatic"), start=1):
-        add_next(builder, i, kind=kind, axis=(0, 0, 2))
+    for i, kind in enumerate(("revolute", "planar", "continuous", "floating", "prismatic", "helical"), start=1):
+        add_next(builder, i, kind=kind, axis=(0, 0, 2), pitch=0.1 if kind == "helical" else None)
     model = builder.build()
-    assert (model.n_q, model.n_v) == (7 + 1 + 3 + 1 + 7 + 1, 6 + 1 + 3 + 1 + 6 + 1)
-    assert model.joint_names == ("floating_base", "j1", "j2", "j3", "j4", "j5")
+    assert (model.n_q, model.n_v) == (7 + 1 + 3 + 1 + 7 + 1 + 1, 6 + 1 + 3 + 1 + 6 + 1 + 1)
+    assert model.joint_names == ("floating_base", "j1", "j2", "j3", "j4", "j5", "j6")
     assert model.position_names[:8] == (
         *(f"floating_base/{k}" for k in ["x", "y", "z", "qx", "qy", "qz", "qw"]),
         "j1",
@@ -58,6 +58,11 @@ def test_coordinates_of_every_joint_kind():
     assert model.velocity_names[7:11] == ("j2/vx", "j2/vy", "j2/omega", "j3")
     q = model.neutral()
     assert np.flatnonzero(q).tolist() == [6, 18]
+    length, turn, quaternion = ["length"], ["periodic angle"], ["quaternion"]
+    floating = 3 * length + 4 * quaternion
+    assert list(model.position_kinds) == [
+        *floating, *turn, *2 * length, *turn, *turn, *floating, *length, "angle",
+    ]  # fmt: skip
     np.testing.assert_allclose(model.frame_pose(q, "l5")[:3, 3], (0, 0, 0.5), atol=1e-15)
     assert model.joints[0].axis.tolist() == [0, 0, 1]
 
@@ -141,12 +146,30 @@ def test_mimic_chains_resolve_to_their_source_and_bind_it():
     assert model._engine.armature == pytest.approx([0.1])
 
 
+def test_a_screw_advances_by_its_pitch():
+    builder = chain(0)
+    add_next(builder, 1, kind="helical", axis=(0, 2, 0), pitch=-0.05, lower=-50, upper=50)
+    add_next(builder, 2, kind="helical", axis=(1, 0, 0), pitch=0.2, mimic=("j1", 3.0, 0.1))
+    model = builder.build()
+    assert (model.joints[0].pitch, model.joints[1].pitch) == (-0.05, 0.2)
+    q = 14.3
+    X = pose((0, 0, 0.1), rpy=(0, q, 0)) @ pose((0, -0.05 * q, 0))
+    np.testing.assert_allclose(model.frame_pose([q], "l1"), X, atol=1e-14)
+    follower = 3 * q + 0.1
+    X = X @ pose((0.2 * follower, 0, 0.1), rpy=(follower, 0, 0))
+    np.testing.assert_allclose(model.frame_pose([q], "l2"), X, atol=1e-13)
+
+
 def test_a_continuous_source_keeps_its_period_only_if_mimics_turn_whole_turns():
     for ratio, periodic in ((2.0, True), (0.5, False)):
         builder = chain(0)
         add_next(builder, 1, kind="continuous")
         add_next(builder, 2, mimic=("j1", ratio, 0.0))
         assert builder.build()._engine.joints[1].continuous is periodic
+    builder = chain(0)
+    add_next(builder, 1, kind="continuous")
+    add_next(builder, 2, kind="helical", pitch=0.1, mimic=("j1", 2.0, 0.0))
+    assert builder.build()._engine.joints[1].continuous is False
 
 
 def test_fixed_root_called_world_is_the_world():
@@ -293,8 +316,11 @@ def test_border_cases_of_inertia_are_accepted():
         ({"friction": np.inf}, "not finite"),
         ({"armature": -1}, "armature"),
         ({"kind": "continuous", "lower": -1}, "continuous"),
-        ({"kind": "planar", "mimic": ("j1", 1, 0)}, "only a revolute"),
+        ({"kind": "planar", "mimic": ("j1", 1, 0)}, "a planar joint cannot mimic another; continuous, revolute, prismatic, helical ones can"),
         ({"mimic": ("j1", np.inf, 0)}, "multiplier"),
+        ({"kind": "helical"}, "joint 'j2': a helical joint needs a pitch"),
+        ({"kind": "helical", "pitch": np.nan}, "joint 'j2': pitch is not finite"),
+        ({"pitch": 0.1}, "joint 'j2': a revolute joint has no pitch"),
         ({"mimic": ("j1", 1)}, "source joint, multiplier, offset"),
         ({"parent": "l2"}, "both link 'l2'"),
     ],
@@ -347,7 +373,7 @@ def test_impossible_mimics_are_refused():
     fixed = chain(0)
     add_next(fixed, 1, kind="fixed")
     add_next(fixed, 2, mimic=("j1", 1, 0))
-    refused(fixed, "'j1', which is neither")
+    refused(fixed, "'j1', which is fixed and so has no position to copy")
     apart = chain(0)
     add_next(apart, 1, lower=0, upper=1)
     add_next(apart, 2, mimic=("j1", 1, 0), lower=2, upper=3)

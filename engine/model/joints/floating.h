@@ -15,7 +15,10 @@ struct FloatingJoint {
   static constexpr int n_q = 7, n_v = 6;
   static constexpr const char* q_names[] = {"x", "y", "z", "qx", "qy", "qz", "qw"};
   static constexpr const char* v_names[] = {"vx", "vy", "vz", "wx", "wy", "wz"};
+  static constexpr Coordinate coordinates[] = {Coordinate::length,     Coordinate::length,     Coordinate::length,    Coordinate::quaternion,
+                                               Coordinate::quaternion, Coordinate::quaternion, Coordinate::quaternion};
   static constexpr unsigned angular = 0b111000;
+  static constexpr bool has_axis = false;
 
   // Any quaternion but zero stands for a rotation: it is scaled to unit length.
   template <class S>
@@ -49,6 +52,20 @@ struct FloatingJoint {
     const Vec3<S> p = transpose_times(quaternion_rotation<S>(q0 + 3), Vec3<S>{q1[0] - q0[0], q1[1] - q0[1], q1[2] - q0[2]});
     const Vec3<S> linear = inverse_left_jacobian_times(w, p);
     for (int i = 0; i < 3; ++i) v[i] = linear[i], v[3 + i] = w[i];
+  }
+
+  // v = R^T dp/dt, w = 2 vec(q^* dq/dt) / |q|^2: what changes the quaternion's length does not turn.
+  template <class S>
+  static void velocity(const S* q, const S* dq, S* v) {
+    const Vec3<S> linear = transpose_times(quaternion_rotation<S>(q + 3), Vec3<S>{dq[0], dq[1], dq[2]});
+    const Quaternion<S> at{{q[3], q[4], q[5]}, q[6]}, rate{{dq[3], dq[4], dq[5]}, dq[6]};
+    const Vec3<S> angular = (S(2) / (squared_norm(at.vec) + at.w * at.w)) * (conjugate(at) * rate).vec;
+    for (int i = 0; i < 3; ++i) v[i] = linear[i], v[3 + i] = angular[i];
+  }
+
+  // A unit quaternion that moves by s turns the body by 2 s.
+  static Travel travel(const Joint&, const double* dq) {
+    return {2 * std::sqrt(dq[3] * dq[3] + dq[4] * dq[4] + dq[5] * dq[5] + dq[6] * dq[6]), norm(Vec3d{dq[0], dq[1], dq[2]})};
   }
 
   // The quaternion is uniform over rotations. Shoemake, "Uniform random rotations", Graphics Gems III (1992).

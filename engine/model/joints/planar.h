@@ -14,7 +14,9 @@ struct PlanarJoint {
   static constexpr const char* name = "planar";
   static constexpr int n_q = 3, n_v = 3;
   static constexpr const char *q_names[] = {"x", "y", "theta"}, *v_names[] = {"vx", "vy", "omega"};
+  static constexpr Coordinate coordinates[] = {Coordinate::length, Coordinate::length, Coordinate::periodic_angle};
   static constexpr unsigned angular = 0b100;
+  static constexpr bool has_axis = true;
 
   // Right-handed plane axes (e1, e2, n): for n = z they are x and y. Duff et al., "Building an orthonormal basis, revisited" (2017).
   static Mat3d plane_axes(const Vec3d& n) {
@@ -67,6 +69,17 @@ struct PlanarJoint {
     v[1] = diagonal * dy - half * dx;
     v[2] = w;
   }
+
+  template <class S>
+  static void velocity(const S* q, const S* dq, S* v) {
+    S s, c;
+    sin_cos(q[2], s, c);
+    v[0] = c * dq[0] + s * dq[1];
+    v[1] = c * dq[1] - s * dq[0];
+    v[2] = dq[2];
+  }
+
+  static Travel travel(const Joint&, const double* dq) { return {std::abs(dq[2]), std::hypot(dq[0], dq[1])}; }
 
   static void sample(const double* u, const double* lower, const double* upper, double* q) {
     for (int i = 0; i < 2; ++i) q[i] = sample_between(u[i], lower[i], upper[i], unbounded_reach);

@@ -1,17 +1,15 @@
 // Prismatic joint: translation by q [m] along a fixed axis. v is dq/dt.
 #pragma once
 
-#include "model/joint.h"
-#include "model/joints/sampling.h"
+#include <cmath>
+
+#include "model/joints/scalar.h"
 #include "spatial/motion.h"
 
 namespace robosim {
 
-struct PrismaticJoint {
+struct PrismaticJoint : ScalarJoint<Coordinate::length> {
   static constexpr const char* name = "prismatic";
-  static constexpr int n_q = 1, n_v = 1;
-  static constexpr const char *q_names[] = {""}, *v_names[] = {""};
-  static constexpr unsigned angular = 0b0;
 
   template <class S>
   static SE3<S> placement(const Joint& joint, const S* q) {
@@ -28,19 +26,7 @@ struct PrismaticJoint {
     return {Vec3<S>(joint.axis)};
   }
 
-  template <class S>
-  static void integrate(const S* q, const S* v, S* out) {
-    out[0] = q[0] + v[0];
-  }
-
-  template <class S>
-  static void difference(const S* q0, const S* q1, S* v) {
-    v[0] = q1[0] - q0[0];
-  }
-
-  static void sample(const double* u, const double* lower, const double* upper, double* q) {
-    q[0] = sample_between(u[0], lower[0], upper[0], unbounded_reach);
-  }
+  static Travel travel(const Joint&, const double* dq) { return {0, std::abs(dq[0])}; }
 };
 
 }  // namespace robosim

@@ -1,18 +1,16 @@
 // Revolute (and continuous) joint: rotation by q [rad] about a fixed axis. v is dq/dt.
 #pragma once
 
-#include "model/joint.h"
-#include "model/joints/sampling.h"
+#include <cmath>
+
+#include "model/joints/scalar.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
 namespace robosim {
 
-struct RevoluteJoint {
+struct RevoluteJoint : ScalarJoint<Coordinate::periodic_angle> {
   static constexpr const char* name = "revolute";
-  static constexpr int n_q = 1, n_v = 1;
-  static constexpr const char *q_names[] = {""}, *v_names[] = {""};
-  static constexpr unsigned angular = 0b1;
 
   template <class S>
   static SE3<S> placement(const Joint& joint, const S* q) {
@@ -30,20 +28,7 @@ struct RevoluteJoint {
     return {Vec3<S>(joint.axis)};
   }
 
-  template <class S>
-  static void integrate(const S* q, const S* v, S* out) {
-    out[0] = q[0] + v[0];
-  }
-
-  // Not wrapped: angles 2 pi apart are different coordinates.
-  template <class S>
-  static void difference(const S* q0, const S* q1, S* v) {
-    v[0] = q1[0] - q0[0];
-  }
-
-  static void sample(const double* u, const double* lower, const double* upper, double* q) {
-    q[0] = sample_between(u[0], lower[0], upper[0], pi);
-  }
+  static Travel travel(const Joint&, const double* dq) { return {std::abs(dq[0]), 0}; }
 };
 
 }  // namespace robosim

@@ -1,0 +1,33 @@
+// Helical joint, a screw in its nut: rotation by q [rad] about a fixed axis and translation by pitch q [m] along it, pitch in
+// m/rad. v is dq/dt. Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 4.1.
+#pragma once
+
+#include <cmath>
+
+#include "model/joints/revolute.h"
+
+namespace robosim {
+
+struct HelicalJoint : ScalarJoint<Coordinate::angle> {
+  static constexpr const char* name = "helical";
+  static constexpr bool has_pitch = true;
+
+  template <class S>
+  static SE3<S> placement(const Joint& joint, const S* q) {
+    return {axis_angle<S>(joint.axis, q[0]), q[0] * Vec3<S>(joint.pitch * joint.axis)};
+  }
+
+  template <class S>
+  static SE3<S> placement_in_parent(const Joint& joint, const S* q) {
+    return {RevoluteJoint::turned(joint, q[0]), mul_add(q[0], Vec3<S>(joint.pitch * joint.axis_P), Vec3<S>(joint.X_PJ.p))};
+  }
+
+  template <class S>
+  static Motion<S> column(const Joint& joint, int) {
+    return {Vec3<S>(joint.axis), Vec3<S>(joint.pitch * joint.axis)};
+  }
+
+  static Travel travel(const Joint& joint, const double* dq) { return {std::abs(dq[0]), std::abs(joint.pitch * dq[0])}; }
+};
+
+}  // namespace robosim
