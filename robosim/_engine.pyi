@@ -50,6 +50,7 @@ __all__: list[str] = [
     "gravity_forces",
     "integrate",
     "inverse_kinematics",
+    "joint_kinds",
     "kinetic_energy",
     "mass_moment",
     "neutral",
@@ -172,6 +173,8 @@ class Joint:
         Body index of the parent.
         """
     @property
+    def pitch(self) -> float: ...
+    @property
     def q_index(self) -> int: ...
     @property
     def ratio(self) -> float: ...
@@ -279,6 +282,8 @@ class Model:
     @property
     def name(self) -> str: ...
     @property
+    def q_kinds(self) -> list[str]: ...
+    @property
     def q_names(self) -> list[str]: ...
     @property
     def upper(self) -> numpy.typing.NDArray[numpy.float64]: ...
@@ -301,6 +306,7 @@ class ModelBuilder:
         child: str,
         X_PJ: typing.Any,
         axis: typing.Any,
+        pitch: typing.SupportsFloat | typing.SupportsIndex | None,
         lower: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
         upper: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
         velocity: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
@@ -907,3 +913,4 @@ def total_mass(model: Model) -> float: ...
 
 default_angular_acceleration: float = 5.0
 default_linear_acceleration: float = 2.0
+joint_kinds: tuple = ("fixed", "continuous", "revolute", "prismatic", "helical", "planar", "floating")

@@ -111,8 +111,8 @@ class ModelBuilder:
 
         Args:
             name: unique among joints.
-            kind: "revolute", "continuous" (revolute without position limits), "prismatic", "helical" (a screw), "fixed",
-                "floating" or "planar".
+            kind: "revolute", "continuous" (revolute without position limits), "prismatic", "helical" (a screw),
+                "fixed", "floating" or "planar".
             parent: link that carries the joint.
             child: link that it moves; its frame is the joint frame at q = 0.
             X_PJ: (4, 4) joint frame in the parent link; None for the same frame.

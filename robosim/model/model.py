@@ -109,8 +109,8 @@ class Model(Dynamics):
 
     @cached_property
     def position_kinds(self) -> tuple[str, ...]:
-        """(n_q) what each entry of q measures: "length" [m], "angle" [rad], "periodic angle" (2 pi more is the same pose)
-        or "quaternion" (four together, x y z w, of unit length).
+        """(n_q) what each entry of q measures: "length" [m], "angle" [rad], "periodic angle" (2 pi more is the same
+        pose) or "quaternion" (four together, x y z w, of unit length).
         """
         return tuple(self._engine.q_kinds)
 

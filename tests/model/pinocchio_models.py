@@ -61,7 +61,7 @@ def robots_folder() -> Path:
 # A random joint of each of our kinds that move; the test battery runs over JointKind and so asks for a row for each.
 PEERS = {
     "revolute": lambda axis, pitch: pin.JointModelRevoluteUnaligned(axis),
-    "continuous": lambda axis, pitch: pin.JointModelRevoluteUnboundedUnaligned(axis),
+    "continuous": lambda axis, pitch: pin.JointModelRUBX(),  # the one about any axis takes none from Python
     "prismatic": lambda axis, pitch: pin.JointModelPrismaticUnaligned(axis),
     "helical": pin.JointModelHelicalUnaligned,
     "planar": lambda axis, pitch: pin.JointModelPlanar(),
@@ -74,15 +74,23 @@ def random_tree(kinds: list[str], seed: int) -> Case:
     rng = np.random.default_rng(seed)
     pin.seed(seed)
     source = pin.Model()
+    index = 0
     for i, kind in enumerate(kinds):
+        while index > 0 and rng.random() < 0.4:  # their algorithms need joints in depth-first order
+            index = source.parents[index]
         axis = rng.normal(size=3)
         joint = PEERS[kind](axis / np.linalg.norm(axis), rng.uniform(-0.5, 0.5))
-        index = source.addJoint(int(rng.integers(0, i + 1)), joint, pin.SE3.Random(), f"joint{i}")
-        source.appendBodyToJoint(index, pin.Inertia.Random(), pin.SE3.Identity())
+        index = source.addJoint(index, joint, pin.SE3.Random(), f"joint{i}")
+        box = pin.Inertia.FromBox(rng.uniform(0.5, 3), *rng.uniform(0.1, 0.6, 3))
+        source.appendBodyToJoint(index, box, pin.SE3.Random())
         source.addFrame(pin.Frame(f"body{i}", index, 0, pin.SE3.Random(), pin.FrameType.BODY))
-        source.armature[source.joints[index].idx_v] = rng.uniform(0, 0.2) if source.joints[index].nv == 1 else 0.0
+        source.armature[source.joints[index].idx_v] = (
+            rng.uniform(0, 0.2) if source.joints[index].nv == 1 else 0.0
+        )
     model = convert(source)
-    frames = {i: f"frame {frame.name}" for i, frame in enumerate(source.frames) if frame.name.startswith("body")}
+    frames = {
+        i: f"frame {frame.name}" for i, frame in enumerate(source.frames) if frame.name.startswith("body")
+    }
     return Case(model, source, frames, [f"body of {name}" for name in source.names])
 
 

@@ -45,7 +45,9 @@ def test_names_and_order_are_depth_first_in_the_order_of_joints():
 
 def test_coordinates_of_every_joint_kind():
     builder = chain(0, floating_base=True)
-    for i, kind in enumerate(("revolute", "planar", "continuous", "floating", "prismatic", "helical"), start=1):
+    for i, kind in enumerate(
+        ("revolute", "planar", "continuous", "floating", "prismatic", "helical"), start=1
+    ):
         add_next(builder, i, kind=kind, axis=(0, 0, 2), pitch=0.1 if kind == "helical" else None)
     model = builder.build()
     assert (model.n_q, model.n_v) == (7 + 1 + 3 + 1 + 7 + 1 + 1, 6 + 1 + 3 + 1 + 6 + 1 + 1)
@@ -316,7 +318,10 @@ def test_border_cases_of_inertia_are_accepted():
         ({"friction": np.inf}, "not finite"),
         ({"armature": -1}, "armature"),
         ({"kind": "continuous", "lower": -1}, "continuous"),
-        ({"kind": "planar", "mimic": ("j1", 1, 0)}, "a planar joint cannot mimic another; continuous, revolute, prismatic, helical ones can"),
+        (
+            {"kind": "planar", "mimic": ("j1", 1, 0)},
+            "a planar joint cannot mimic another; continuous, revolute, prismatic, helical",
+        ),
         ({"mimic": ("j1", np.inf, 0)}, "multiplier"),
         ({"kind": "helical"}, "joint 'j2': a helical joint needs a pitch"),
         ({"kind": "helical", "pitch": np.nan}, "joint 'j2': pitch is not finite"),

@@ -4,7 +4,9 @@
 
 #include <cmath>
 
-#include "model/joints/revolute.h"
+#include "model/joints/scalar.h"
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
 
 namespace robosim {
 
@@ -17,9 +19,10 @@ struct HelicalJoint : ScalarJoint<Coordinate::angle> {
     return {axis_angle<S>(joint.axis, q[0]), q[0] * Vec3<S>(joint.pitch * joint.axis)};
   }
 
+  static constexpr int angle = 0;
   template <class S>
-  static SE3<S> placement_in_parent(const Joint& joint, const S* q) {
-    return {RevoluteJoint::turned(joint, q[0]), mul_add(q[0], Vec3<S>(joint.pitch * joint.axis_P), Vec3<S>(joint.X_PJ.p))};
+  static ROBOSIM_INLINE SE3<S> placement_in_parent(const Joint& joint, const S* q, const S& sine, const S& cosine) {
+    return {joint.turned(sine, cosine), mul_add(q[0], Vec3<S>(joint.pitch * joint.axis_P), Vec3<S>(joint.X_PJ.p))};
   }
 
   template <class S>
