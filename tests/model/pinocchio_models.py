@@ -112,7 +112,7 @@ def one_joint(joint: pin.JointModel) -> pin.Model:
     return model
 
 
-def convert(source: pin.Model, name: str = "robot") -> Model:
+def convert(source: pin.Model, name: str = "robot", *, allow_massless: bool = False) -> Model:
     """The same mechanism by ModelBuilder. A free-flying root keeps its place as an ordinary floating joint."""
     builder = ModelBuilder(name)
     link_of = ["world"]
@@ -122,6 +122,7 @@ def convert(source: pin.Model, name: str = "robot") -> Model:
         inertia = source.inertias[i]
         link = f"body of {source.names[i]}"
         symmetric = (inertia.inertia + inertia.inertia.T) / 2
+        symmetric[np.abs(symmetric) < 1e-15] = 0  # rounding, of bodies without inertia
         builder.add_link(link, mass=inertia.mass, com=inertia.lever, inertia=symmetric)
         joint = source.joints[i]
         several = {6: ("floating", None, None), 3: ("planar", None, None)}
@@ -147,7 +148,7 @@ def convert(source: pin.Model, name: str = "robot") -> Model:
                 f"frame {frame.name}",
                 X_PJ=frame.placement.homogeneous,
             )
-    return builder.build().with_gravity(source.gravity.linear)
+    return builder.build(allow_massless=allow_massless).with_gravity(source.gravity.linear)
 
 
 def load(path: Path, *, free_flying: bool, by_urdf: bool) -> Case:
