@@ -51,10 +51,23 @@ struct Loop {
   alignas(64) std::atomic<int> running{0};  // workers that joined and did not leave; raised only under the mutex
 };
 
-// std::mutex and std::condition_variable have, on some systems, destructors and initialisers that run.
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// std::mutex and std::condition_variable have, on some systems, destructors and initialisers that run. It is held for some 10 ns
+// at a time, so who finds it locked tries again before falling asleep, which takes microseconds.
 struct Mutex {
   pthread_mutex_t handle = PTHREAD_MUTEX_INITIALIZER;
-  void lock() { pthread_mutex_lock(&handle); }
+  void lock() {
+    for (int i = 0; i < 100; ++i, pause())
+      if (pthread_mutex_trylock(&handle) == 0) return;
+    pthread_mutex_lock(&handle);
+  }
   void unlock() { pthread_mutex_unlock(&handle); }
 };
 
@@ -71,7 +84,7 @@ struct Pool {
   int sleepers = 0;            // of these, waiting for `work`
   bool exhausted = false;      // the system refused a thread
   Loop* first_open = nullptr;  // oldest first
-  std::atomic<int> n_open{0};  // for looking without the mutex
+  std::atomic<unsigned> posted{0};  // counts the loops, for looking without the mutex
 };
 
 constinit Pool pool;
@@ -84,23 +97,17 @@ thread_local bool inside_body = false;
 // the parent or before.
 [[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] { new (&pool) Pool; });
 
-void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-// Waits actively, for about as long as falling asleep and being woken would take; false: in vain.
+// Waits actively, for about as long as falling asleep and being woken would take; false: in vain. With `yields` it lets other
+// threads that are ready have the processor: an idle worker may have been woken on the processor of the caller that it serves.
 template <class Predicate>
-bool spin_until(Predicate holds) {
+bool spin_until(Predicate holds, bool yields) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
   do {
     for (int i = 0; i < 16; ++i) {
       if (holds()) return true;
       pause();
     }
+    if (yields) std::this_thread::yield();
   } while (std::chrono::steady_clock::now() < end);
   return false;
 }
@@ -129,7 +136,6 @@ void close(Loop& loop) {
   while (*link != &loop) link = &(*link)->next_open;
   *link = loop.next_open;
   loop.open = false;
-  pool.n_open.fetch_sub(1, std::memory_order_relaxed);
 }
 
 // With the mutex held: how many sleeping workers this thread is to wake. Two, each of which wakes two more: waking takes the
@@ -143,17 +149,24 @@ void wake(int n) {
   for (int i = 0; i < n; ++i) pthread_cond_signal(&pool.work.handle);
 }
 
-// A worker's life: it joins the oldest open loop, works until the chunks are handed out, leaves, and looks for the next.
+// A worker's life: it joins the oldest open loop, works until the chunks are handed out, leaves, and looks for the next; after
+// some time in which none was posted it falls asleep.
 void* work(void*) {
   inside_body = true;
-  for (;;) {
-    spin_until([] { return pool.n_open.load(std::memory_order_relaxed) > 0; });
+  for (bool awake = true;;) {
+    const unsigned known = pool.posted.load(std::memory_order_relaxed);
     std::unique_lock lock(pool.mutex);
-    while (!pool.first_open) {
+    while (!pool.first_open && !awake) {
       ++pool.sleepers;
       pool.work.wait(pool.mutex);
       --pool.sleepers;
     }
+    if (!pool.first_open) {
+      lock.unlock();
+      awake = spin_until([&] { return pool.posted.load(std::memory_order_relaxed) != known; }, true);
+      continue;
+    }
+    awake = true;
     Loop& loop = *pool.first_open;
     const int worker = ++loop.joined;
     loop.running.fetch_add(1, std::memory_order_relaxed);
@@ -205,7 +218,7 @@ void post(Loop& loop) {
   while (*link) link = &(*link)->next_open;
   *link = &loop;
   loop.open = true;
-  pool.n_open.fetch_add(1, std::memory_order_relaxed);
+  pool.posted.fetch_add(1, std::memory_order_relaxed);
   const int n = to_wake();
   lock.unlock();
   wake(n);
@@ -218,7 +231,7 @@ void finish(Loop& loop) {
     const std::lock_guard lock(pool.mutex);
     close(loop);
   }
-  if (spin_until(alone)) return;
+  if (spin_until(alone, false)) return;
   const std::lock_guard lock(pool.mutex);
   loop.caller_sleeps = true;
   while (!alone()) pool.done.wait(pool.mutex);

@@ -6,8 +6,8 @@
 //   caller in any case, so no loop waits for another.
 // fork(): the child starts workers of its own at its first loop, also when another thread was within a loop; only a child that
 //   is forked inside a body must leave by exec or _exit, as threads that its loop needs are not there.
-// Cost of an empty loop: about 1 us while the workers are awake (they stay so for some 20 us after a loop), one wake-up of a
-//   thread when they sleep.
+// Cost of an empty loop on two threads (measured, Linux in a virtual machine): 0.5 us while the workers are awake, which they stay
+//   for 20 us after a loop; up to 10 us when they sleep, most of it the system's call that wakes one.
 #pragma once
 
 #include <string>
