@@ -14,7 +14,7 @@
 #include <random>
 
 #include "base/lanes.h"
-#include "isa/double_double.h"
+#include "double_double.h"
 
 using namespace robosim;
 
