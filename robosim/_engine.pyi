@@ -35,6 +35,7 @@ __all__: list[str] = [
     "closer_than",
     "crba",
     "default_angular_acceleration",
+    "default_friction_width",
     "default_linear_acceleration",
     "difference",
     "distance_lower_bound",
@@ -50,13 +51,14 @@ __all__: list[str] = [
     "gravity_forces",
     "integrate",
     "inverse_kinematics",
+    "joint_force_derivatives",
+    "joint_forces",
     "joint_kinds",
     "kinetic_energy",
     "mass_moment",
     "neutral",
     "nonlinear_effects",
     "operations",
-    "passive_forces",
     "potential_energy",
     "rnea",
     "rrt_connect",
@@ -222,6 +224,7 @@ class Model:
     """
     An articulated mechanism, immutable once built.
     """
+    def with_armature(self, armature: typing.Any) -> Model: ...
     def with_collision_pairs(
         self,
         pairs: collections.abc.Sequence[
@@ -235,6 +238,9 @@ class Model:
         ],
     ) -> Model: ...
     def with_gravity(self, gravity: typing.Any) -> Model: ...
+    def with_joint_forces(
+        self, damping: typing.Any, friction: typing.Any, friction_width: typing.Any
+    ) -> Model: ...
     def with_limits(
         self,
         lower: typing.Any,
@@ -243,6 +249,7 @@ class Model:
         acceleration: typing.Any,
         effort: typing.Any,
     ) -> Model: ...
+    def with_springs(self, stiffness: typing.Any, reference: typing.Any) -> Model: ...
     @property
     def acceleration(self) -> numpy.typing.NDArray[numpy.float64]: ...
     @property
@@ -261,6 +268,8 @@ class Model:
     def frames(self) -> list[Frame]: ...
     @property
     def friction(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def friction_width(self) -> numpy.typing.NDArray[numpy.float64]: ...
     @property
     def gravity(self) -> numpy.typing.NDArray[numpy.float64]: ...
     @property
@@ -285,6 +294,10 @@ class Model:
     def q_kinds(self) -> list[str]: ...
     @property
     def q_names(self) -> list[str]: ...
+    @property
+    def spring_reference(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def stiffness(self) -> numpy.typing.NDArray[numpy.float64]: ...
     @property
     def upper(self) -> numpy.typing.NDArray[numpy.float64]: ...
     @property
@@ -314,7 +327,12 @@ class ModelBuilder:
         effort: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
         damping: typing.SupportsFloat | typing.SupportsIndex,
         friction: typing.SupportsFloat | typing.SupportsIndex,
+        friction_width: typing.SupportsFloat | typing.SupportsIndex,
+        stiffness: typing.SupportsFloat | typing.SupportsIndex,
+        spring_reference: typing.SupportsFloat | typing.SupportsIndex,
         armature: typing.SupportsFloat | typing.SupportsIndex,
+        rotor_inertia: typing.SupportsFloat | typing.SupportsIndex,
+        gear_ratio: typing.SupportsFloat | typing.SupportsIndex,
         mimic: tuple[
             str, typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex
         ]
@@ -799,6 +817,10 @@ def inverse_kinematics(
     nearest to the reference is given.
     """
 
+def joint_force_derivatives(model: Model, q: typing.Any, v: typing.Any) -> dict: ...
+def joint_forces(
+    model: Model, q: typing.Any, v: typing.Any, out: typing.Any
+) -> numpy.typing.NDArray[numpy.float64]: ...
 def kinetic_energy(model: Model, data: Data, q: typing.Any, v: typing.Any) -> float: ...
 def mass_moment(model: Model, data: Data, q: typing.Any) -> numpy.typing.NDArray[numpy.float64]: ...
 def neutral(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...
@@ -806,7 +828,6 @@ def nonlinear_effects(
     model: Model, data: Data, q: typing.Any, v: typing.Any, out: typing.Any
 ) -> numpy.typing.NDArray[numpy.float64]: ...
 def operations() -> dict: ...
-def passive_forces(model: Model, v: typing.Any, out: typing.Any) -> numpy.typing.NDArray[numpy.float64]: ...
 def potential_energy(model: Model, data: Data, q: typing.Any) -> float: ...
 def rnea(
     model: Model,
@@ -912,5 +933,6 @@ def time_path(
 def total_mass(model: Model) -> float: ...
 
 default_angular_acceleration: float = 5.0
+default_friction_width: float = 0.01
 default_linear_acceleration: float = 2.0
 joint_kinds: tuple = ("fixed", "continuous", "revolute", "prismatic", "helical", "planar", "floating")

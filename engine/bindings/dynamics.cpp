@@ -7,6 +7,7 @@
 #include "dynamics/energy.h"
 #include "dynamics/forward_dynamics.h"
 #include "dynamics/jacobian.h"
+#include "dynamics/joint_forces.h"
 
 namespace py = pybind11;
 
@@ -149,11 +150,31 @@ Array bound_gravity_forces(const Model& model, Workspace& data, const py::object
   return g;
 }
 
-Array bound_passive_forces(const Model& model, const py::object& v, const py::object& out) {
-  const Array velocity = v_array(model, v, "v");
-  Array tau = result_array(out, {model.n_v});
-  passive_forces(model, velocity.data(), tau.mutable_data());
-  return tau;
+Array bound_joint_forces(const Model& model, const py::object& q, const py::object& v, const py::object& out) {
+  const Array position = q_array(model, q), velocity = v_array(model, v, "v");
+  Array tau(Shape2{model.n_v});
+  joint_forces(model, position.data(), velocity.data(), tau.mutable_data());
+  if (out.is_none()) return tau;
+  Array result = result_array(out, {model.n_v});
+  std::copy(tau.data(), tau.data() + model.n_v, result.mutable_data());
+  return result;
+}
+
+// The diagonals of the derivatives by what they are taken in.
+py::dict bound_joint_force_derivatives(const Model& model, const py::object& q, const py::object& v) {
+  const Array position = q_array(model, q), velocity = v_array(model, v, "v");
+  const char* const names[] = {"q", "v", "damping", "friction", "friction_width", "stiffness", "spring_reference"};
+  py::dict out;
+  double* to[7];
+  for (int i = 0; i < 7; ++i) {
+    Array diagonal(Shape2{model.n_v});
+    to[i] = diagonal.mutable_data();
+    out[names[i]] = diagonal;
+  }
+  joint_force_slopes(model, velocity.data(), to[0], to[1]);
+  joint_force_parameter_derivatives(model, position.data(), velocity.data(),
+                                    JointForceParameters<double>{to[2], to[3], to[4], to[5], to[6]});
+  return out;
 }
 
 Array bound_crba(const Model& model, Workspace& data, const py::object& q, const py::object& out) {
@@ -186,8 +207,9 @@ double bound_kinetic_energy(const Model& model, Workspace& data, const py::objec
 }
 
 double bound_potential_energy(const Model& model, Workspace& data, const py::object& q) {
-  update_positions(model, data, q);
-  return potential_energy(model, data);
+  const Array position = q_array(model, q);
+  update_positions(model, data, position);
+  return potential_energy(model, data) + spring_energy(model, position.data());
 }
 
 Array bound_mass_moment(const Model& model, Workspace& data, const py::object& q) {
@@ -214,7 +236,8 @@ void bind_dynamics(py::module_& m) {
   m.def("rnea", &bound_rnea, model, data, q, v, a, wrenches, out);
   m.def("nonlinear_effects", &bound_nonlinear_effects, model, data, q, v, out);
   m.def("gravity_forces", &bound_gravity_forces, model, data, q, out);
-  m.def("passive_forces", &bound_passive_forces, model, v, out);
+  m.def("joint_forces", &bound_joint_forces, model, q, v, out);
+  m.def("joint_force_derivatives", &bound_joint_force_derivatives, model, q, v);
   m.def("crba", &bound_crba, model, data, q, out);
   m.def("forward_dynamics", &bound_forward_dynamics, model, data, q, v, tau, wrenches, out);
   m.def("total_mass", &total_mass, model);

@@ -7,6 +7,7 @@
 #include "bindings/module.h"
 #include "model/builder.h"
 #include "model/joint_layout.h"
+#include "model/structure.h"
 
 namespace py = pybind11;
 
@@ -95,6 +96,33 @@ Model with_limits(const Model& model, const py::object& lower, const py::object&
   return copy;
 }
 
+Model with_joint_forces(const Model& model, const py::object& damping, const py::object& friction, const py::object& friction_width) {
+  Model copy = model;
+  copy.damping = numbers(damping, model.n_v, "damping");
+  copy.friction = numbers(friction, model.n_v, "friction");
+  copy.friction_width = numbers(friction_width, model.n_v, "friction_width");
+  return copy;
+}
+
+Model with_springs(const Model& model, const py::object& stiffness, const py::object& reference) {
+  Model copy = model;
+  copy.stiffness = numbers(stiffness, model.n_v, "stiffness");
+  copy.spring_reference = numbers(reference, model.n_v, "reference");
+  copy.spring_rest_energy = 0;
+  for (const Joint& joint : model.joints)
+    for (int k = joint.v_index; joint.n_q != 1 && k < joint.v_index + joint.n_v; ++k)
+      if (copy.stiffness[k] != 0 || copy.spring_reference[k] != 0)
+        throw InputError(message("joint '", joint.name, "' has not one position and so has no spring"));
+  return copy;
+}
+
+Model with_armature(const Model& model, const py::object& armature) {
+  Model copy = model;
+  copy.armature = numbers(armature, model.n_v, "armature");
+  copy.massless = massless_joints(copy);
+  return copy;
+}
+
 Model with_collision_pairs(const Model& model, const std::vector<std::pair<int, int>>& pairs) {
   const int n = static_cast<int>(model.colliders.size());
   Model copy = model;
@@ -148,19 +176,23 @@ void bind_builder(py::module_& m) {
           [](ModelBuilder& b, const std::string& name, const std::string& kind, const std::string& parent,
              const std::string& child, const py::object& X_PJ, const py::object& axis, std::optional<double> pitch, const Numbers& lower, const Numbers& upper,
              const Numbers& velocity, const Numbers& acceleration, const Numbers& effort, double damping, double friction,
-             double armature, const std::optional<std::tuple<std::string, double, double>>& mimic) {
+             double friction_width, double stiffness, double spring_reference, double armature, double rotor_inertia,
+             double gear_ratio, const std::optional<std::tuple<std::string, double, double>>& mimic) {
             JointSpec spec;
             spec.name = name, spec.kind = kind, spec.parent = parent, spec.child = child;
             spec.X_PJ = read_pose(X_PJ, "X_PJ"), spec.axis = read_vec3(axis, "axis"), spec.pitch = pitch;
             spec.lower = lower, spec.upper = upper;
             spec.velocity = velocity, spec.acceleration = acceleration, spec.effort = effort;
-            spec.damping = damping, spec.friction = friction, spec.armature = armature;
+            spec.damping = damping, spec.friction = friction, spec.friction_width = friction_width;
+            spec.stiffness = stiffness, spec.spring_reference = spring_reference;
+            spec.armature = armature, spec.rotor_inertia = rotor_inertia, spec.gear_ratio = gear_ratio;
             if (mimic) spec.mimic = MimicSpec{std::get<0>(*mimic), std::get<1>(*mimic), std::get<2>(*mimic)};
             b.add_joint(std::move(spec));
           },
           py::arg("name"), py::arg("kind"), py::arg("parent"), py::arg("child"), py::arg("X_PJ"), py::arg("axis"),
           py::arg("pitch"), py::arg("lower"), py::arg("upper"), py::arg("velocity"), py::arg("acceleration"), py::arg("effort"),
-          py::arg("damping"), py::arg("friction"), py::arg("armature"), py::arg("mimic"))
+          py::arg("damping"), py::arg("friction"), py::arg("friction_width"), py::arg("stiffness"), py::arg("spring_reference"),
+          py::arg("armature"), py::arg("rotor_inertia"), py::arg("gear_ratio"), py::arg("mimic"))
       .def(
           "add_collider",
           [](ModelBuilder& b, const std::string& link, const Shape& shape, const py::object& X_LC, const std::string& name) {
@@ -190,6 +222,7 @@ void translate_input_error(std::exception_ptr error) {
 void bind_model(py::module_& m) {
   py::register_exception_translator(&translate_input_error);
   m.attr("joint_kinds") = py::tuple(py::cast(joint_kinds()));
+  m.attr("default_friction_width") = default_friction_width;
   m.attr("default_angular_acceleration") = default_angular_acceleration;
   m.attr("default_linear_acceleration") = default_linear_acceleration;
   bind_parts(m);
@@ -220,12 +253,18 @@ void bind_model(py::module_& m) {
       .def_property_readonly("effort", [](const Model& model) { return vector_array(model.limits.effort); })
       .def_property_readonly("damping", [](const Model& model) { return vector_array(model.damping); })
       .def_property_readonly("friction", [](const Model& model) { return vector_array(model.friction); })
+      .def_property_readonly("friction_width", [](const Model& model) { return vector_array(model.friction_width); })
+      .def_property_readonly("stiffness", [](const Model& model) { return vector_array(model.stiffness); })
+      .def_property_readonly("spring_reference", [](const Model& model) { return vector_array(model.spring_reference); })
       .def_property_readonly("armature", [](const Model& model) { return vector_array(model.armature); })
       .def_property_readonly("gravity", [](const Model& model) { return vec3_array(model.gravity); })
       .def_readonly("massless", &Model::massless)
       .def_readonly("has_mimic", &Model::has_mimic)
       .def("with_limits", &with_limits, py::arg("lower"), py::arg("upper"), py::arg("velocity"), py::arg("acceleration"),
            py::arg("effort"))
+      .def("with_joint_forces", &with_joint_forces, py::arg("damping"), py::arg("friction"), py::arg("friction_width"))
+      .def("with_springs", &with_springs, py::arg("stiffness"), py::arg("reference"))
+      .def("with_armature", &with_armature, py::arg("armature"))
       .def("with_collision_pairs", &with_collision_pairs, py::arg("pairs"))
       .def("with_disabled_collisions", &with_disabled_collisions, py::arg("disabled"))
       .def("with_gravity", &with_gravity, py::arg("gravity"));

@@ -1,7 +1,7 @@
 // Energies of the whole model, the links welded to the world included.
 //
 //   kinetic    1/2 sum V^T I V + 1/2 sum armature v^2 = 1/2 v^T M v
-//   potential  -m g . p_com, zero at the world's origin
+//   potential  -m g . p_com, zero at the world's origin; that of the joints' springs is spring_energy (joint_forces.h)
 #pragma once
 
 #include "dynamics/center_of_mass.h"
@@ -23,7 +23,7 @@ S kinetic_energy(const Model& model, const Data<S>& data, const S* v) {
   return S(0.5) * twice;
 }
 
-// After forward_kinematics. [J]
+// Of gravity; after forward_kinematics. [J]
 template <class S>
 S potential_energy(const Model& model, const Data<S>& data) {
   return -dot(Vec3<S>(model.gravity), mass_moment(model, data));

@@ -95,15 +95,6 @@ void gravity_forces(const Model& model, Data<S>& data, const S* q, S* g) {
   detail::rnea_sweep<false, false, true>(model, data, none, none, g, Wrenches<S>());
 }
 
-// What the joints' viscous and dry friction exert: -damping v - friction sign(v). Adds nothing at rest.
-template <class S>
-void passive_forces(const Model& model, const S* v, S* tau) {
-  for (int k = 0; k < model.n_v; ++k) {
-    const S sign = select(v[k] > S(0), S(1), select(v[k] < S(0), S(-1), S(0)));
-    tau[k] = -(S(model.damping[k]) * v[k] + S(model.friction[k]) * sign);
-  }
-}
-
 extern template void rnea(const Model&, Data<double>&, const double*, const double*, const double*, double*, Wrenches<double>);
 extern template void nonlinear_effects(const Model&, Data<double>&, const double*, const double*, double*, Wrenches<double>);
 extern template void gravity_forces(const Model&, Data<double>&, const double*, double*);

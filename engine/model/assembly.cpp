@@ -179,11 +179,15 @@ void ModelAssembly::number_coordinates() {
     append(model_.limits.effort, spec.effort);
     append(model_.damping, std::vector<double>(layout.n_v, spec.damping));
     append(model_.friction, std::vector<double>(layout.n_v, spec.friction));
-    append(model_.armature, std::vector<double>(layout.n_v, spec.armature));
+    append(model_.friction_width, std::vector<double>(layout.n_v, spec.friction_width));
+    append(model_.stiffness, std::vector<double>(layout.n_v, spec.stiffness));
+    append(model_.spring_reference, std::vector<double>(layout.n_v, spec.spring_reference));
+    append(model_.armature, std::vector<double>(layout.n_v, spec.reflected_armature()));
   }
   for (int i = 1; i < model_.n_bodies(); ++i)
     if (spec_of_[i]->mimic) {
       resolve_mimic(i);
+      fold_forces(i);
       fold_limits(i);
     }
 }
@@ -217,15 +221,39 @@ void ModelAssembly::resolve_mimic(int i) {
   if (!comes_back || joint.ratio != std::round(joint.ratio)) moved.continuous = false;
 }
 
-// The source must keep the mimic joint's limits and carry its passive forces too: by virtual work, with qd = r qd_s,
-// damping and armature count r^2 times and dry friction |r| times.
+// The source carries the mimic joint's forces too: by virtual work, with qd = r qd_s, damping, stiffness and armature count r^2
+// times and dry friction |r| times.
+void ModelAssembly::fold_forces(int i) {
+  const Joint& joint = model_.joints[i];
+  const JointSpec& spec = *spec_of_[i];
+  const double r = joint.ratio;
+  const auto k = static_cast<std::size_t>(joint.v_index);
+  model_.damping[k] += r * r * spec.damping;
+  model_.armature[k] += r * r * spec.reflected_armature();
+  // Two regularised frictions are not one exactly: the sum is right beyond both widths, and its slope at rest is right.
+  double &friction = model_.friction[k], &width = model_.friction_width[k];
+  const double slope = friction / width + r * r * spec.friction / spec.friction_width;
+  friction += std::abs(r) * spec.friction;
+  if (slope > 0) width = friction / slope;
+  // k (q - ref)^2 + k_m (r q + o - ref_m)^2 is one spring about the weighted mean, and what both hold there.
+  const double added = r * r * spec.stiffness, own = model_.stiffness[k], total = own + added;
+  if (added > 0) {
+    double& reference = model_.spring_reference[k];
+    const double other = (spec.spring_reference - joint.offset) / r, apart = other - reference;
+    reference += added / total * apart;
+    model_.stiffness[k] = total;
+    model_.spring_rest_energy += 0.5 * own * added / total * apart * apart;
+  } else {
+    const double apart = joint.offset - spec.spring_reference;
+    model_.spring_rest_energy += 0.5 * spec.stiffness * apart * apart;
+  }
+}
+
+// The source must keep the mimic joint's limits.
 void ModelAssembly::fold_limits(int i) {
   const Joint& joint = model_.joints[i];
   const JointSpec& spec = *spec_of_[i];
   const double r = joint.ratio;
-  model_.damping[joint.v_index] += r * r * spec.damping;
-  model_.armature[joint.v_index] += r * r * spec.armature;
-  model_.friction[joint.v_index] += std::abs(r) * spec.friction;
   if (r == 0) return;
   Limits& limits = model_.limits;
   double lower = (spec.lower[0] - joint.offset) / r, upper = (spec.upper[0] - joint.offset) / r;
@@ -239,26 +267,10 @@ void ModelAssembly::fold_limits(int i) {
   limits.velocity[joint.v_index] = std::min(limits.velocity[joint.v_index], spec.velocity[0] / std::abs(r));
 }
 
-// A coordinate that accelerates neither mass nor armature makes the mass matrix singular at every q.
 void ModelAssembly::find_massless() {
-  const std::size_t n = model_.joints.size();
-  std::vector<double> moved(n);
-  std::vector<bool> heavy(static_cast<std::size_t>(model_.n_v));
-  for (std::size_t i = n - 1; i > 0; --i) {
-    const Joint& joint = model_.joints[i];
-    moved[i] += model_.inertias[i].mass;
-    moved[static_cast<std::size_t>(joint.parent)] += moved[i];
-    const bool has_mass = moved[i] > 0 && (!joint.mimic || joint.ratio != 0);
-    for (int k = 0; k < joint.n_v; ++k)
-      if (has_mass || model_.armature[joint.v_index + k] > 0) heavy[joint.v_index + k] = true;
-  }
+  model_.massless = massless_joints(model_);
   std::vector<std::string> names;
-  for (std::size_t i = 1; i < n; ++i) {
-    const Joint& joint = model_.joints[i];
-    if (joint.mimic || heavy[joint.v_index]) continue;
-    model_.massless.push_back(static_cast<int>(i));
-    names.push_back(joint.name);
-  }
+  for (const int i : model_.massless) names.push_back(model_.joints[i].name);
   if (!names.empty() && !options_.allow_massless)
     throw InputError("joints " + listed(names) +
                      " move no mass: give the links below them inertia, give the joint armature, or allow massless bodies");

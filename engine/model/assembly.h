@@ -20,6 +20,7 @@ class ModelAssembly {
   int open_body(const JointSpec& spec, int parent_body, const SE3d& X_BP);
   void number_coordinates();
   void resolve_mimic(int joint);
+  void fold_forces(int joint);
   void fold_limits(int joint);
   void find_massless();
   void place_colliders();

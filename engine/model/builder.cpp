@@ -119,10 +119,19 @@ void ModelBuilder::add_joint(JointSpec spec) {
   require(spec.pitch || !layout.has_pitch, what + ": a " + spec.kind + " joint needs a pitch");
   require(std::isfinite(spec.pitch.value_or(0)), message(what, ": pitch is ", spec.pitch.value_or(0), "; it must be finite"));
   if (type) check_limits(spec, layout, what);
-  const std::pair<double, const char*> passive[] = {
-      {spec.damping, "damping"}, {spec.friction, "friction"}, {spec.armature, "armature"}};
-  for (const auto& [value, label] : passive)
+  const std::pair<double, const char*> magnitudes[] = {{spec.damping, "damping"},
+                                                       {spec.friction, "friction"},
+                                                       {spec.stiffness, "stiffness"},
+                                                       {spec.armature, "armature"},
+                                                       {spec.rotor_inertia, "rotor inertia"},
+                                                       {spec.gear_ratio * spec.gear_ratio, "squared gear ratio"}};
+  for (const auto& [value, label] : magnitudes)
     require(value >= 0 && std::isfinite(value), message(what, ": ", label, " is ", value, "; it must be a number >= 0"));
+  require(spec.friction_width > 0 && std::isfinite(spec.friction_width),
+          message(what, ": friction width is ", spec.friction_width, "; it must be a number > 0"));
+  require(std::isfinite(spec.spring_reference), message(what, ": spring reference is ", spec.spring_reference, "; it must be finite"));
+  require((spec.stiffness == 0 && spec.spring_reference == 0) || layout.n_q == 1,
+          what + ": a " + spec.kind + " joint has no spring; " + joined(one_position_kinds()) + " ones can");
   if (spec.mimic) {
     require(layout.n_q == 1, what + ": a " + spec.kind + " joint cannot mimic another; " + joined(one_position_kinds()) + " ones can");
     require(std::isfinite(spec.mimic->ratio) && std::isfinite(spec.mimic->offset),

@@ -29,6 +29,8 @@ std::vector<std::string> one_position_kinds();
 // MoveIt's configuration for the UR arms.
 inline constexpr double default_angular_acceleration = 5;  // [rad/s^2]
 inline constexpr double default_linear_acceleration = 2;   // [m/s^2]
+// The speed through which dry friction changes its sign where none is given.
+inline constexpr double default_friction_width = 1e-2;  // [rad/s, m/s]
 
 // The joint that carries a free-flying root link ("floating_base_2" and so on where the description has such a joint), and
 // frame 0 (nameless where a link that is not fixed there is called so).
@@ -49,8 +51,14 @@ struct JointSpec {
   Vec3d axis{0, 0, 1};        // in the joint frame; scaled to unit length
   std::optional<double> pitch;  // [m/rad] of a helical joint, which needs one; of no other
   std::vector<double> lower, upper, velocity, acceleration, effort;
-  double damping = 0, friction = 0, armature = 0;
+  double damping = 0, friction = 0, friction_width = default_friction_width;  // per v, as in Model
+  double stiffness = 0, spring_reference = 0;  // of joints with one position
+  double armature = 0;                         // inertia seen at the joint as it is, and
+  double rotor_inertia = 0, gear_ratio = 1;    // that of a rotor that turns gear_ratio times as fast
   std::optional<MimicSpec> mimic;
+
+  // Kinetic energy of the rotor: 1/2 rotor_inertia (gear_ratio v)^2.
+  double reflected_armature() const { return armature + gear_ratio * gear_ratio * rotor_inertia; }
 };
 
 struct BuildOptions {

@@ -57,7 +57,11 @@ struct Model {
   Limits limits;
   std::vector<double> damping;   // per v, viscous [N m s/rad] or [N s/m]
   std::vector<double> friction;  // per v, dry (Coulomb) [N m] or [N]
-  std::vector<double> armature;  // per v, inertia of the drive seen at the joint [kg m^2] or [kg]
+  std::vector<double> friction_width;    // per v, positive: the speed [rad/s, m/s] through which dry friction changes its sign
+  std::vector<double> stiffness;         // per v, of a spring [N m/rad] or [N/m]; 0 where the joint has not one position
+  std::vector<double> spring_reference;  // per v, the position [rad, m] at which it exerts nothing
+  double spring_rest_energy = 0;         // [J] left there, where springs of mimic joints and of their sources pull against each other
+  std::vector<double> armature;  // per v, inertia of the drive seen at the joint, gear included [kg m^2] or [kg]
   std::vector<int> massless;     // joints that move no mass and no armature: the mass matrix is singular
   bool has_mimic = false;
   Vec3d gravity{0, 0, -9.80665};                    // in W [m/s^2]

@@ -73,6 +73,24 @@ void find_factor_rows(Model& model) {
 
 }  // namespace
 
+std::vector<int> massless_joints(const Model& model) {
+  const std::size_t n = model.joints.size();
+  std::vector<double> moved(n);
+  std::vector<bool> heavy(static_cast<std::size_t>(model.n_v));
+  for (std::size_t i = n - 1; i > 0; --i) {
+    const Joint& joint = model.joints[i];
+    moved[i] += model.inertias[i].mass;
+    moved[static_cast<std::size_t>(joint.parent)] += moved[i];
+    const bool has_mass = moved[i] > 0 && (!joint.mimic || joint.ratio != 0);
+    for (int k = 0; k < joint.n_v; ++k)
+      if (has_mass || model.armature[joint.v_index + k] > 0) heavy[joint.v_index + k] = true;
+  }
+  std::vector<int> massless;
+  for (std::size_t i = 1; i < n; ++i)
+    if (const Joint& joint = model.joints[i]; !joint.mimic && !heavy[joint.v_index]) massless.push_back(static_cast<int>(i));
+  return massless;
+}
+
 void number_columns(Model& model) {
   number_paths(model);
   find_factor_rows(model);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/dual.h"
+#include "dynamics/joint_forces.h"
 #include "dynamics/rnea.h"
 #include "planning/timing.h"
 
@@ -27,6 +28,8 @@ PathTorque::PathTorque(const Model& model, const std::vector<int>& columns, cons
       tau_(at(model.n_v), 0),
       still_(at(model.n_v), 0),
       moving_(at(model.n_v), 0),
+      spring_(at(model.n_v), 0),
+      at_rest_(at(model.n_v), 0),
       zero_(columns.size(), 0) {
   for (int i = 0; i < model.n_v; ++i)
     if (std::isfinite(effort[at(i)])) limited_.push_back(i);
@@ -72,11 +75,12 @@ void PathTorque::coefficients(const double* q, const double* dq, const double* d
   // not derivatives of q, at u = 1, x = 0 and u = 0, x = 1 they are what set() makes of them.
   set(q, zero_.data(), zero_.data());
   gravity_forces(model_, data_, q_.data(), still_.data());
+  joint_forces(model_, q_.data(), v_.data(), spring_.data());
   set(q, zero_.data(), dq);
   rnea(model_, data_, q_.data(), v_.data(), a_.data(), tau_.data());
   for (std::size_t k = 0; k < m; ++k) {
     const std::size_t i = at(limited_[k]);
-    out.c[k] = still_[i];
+    out.c[k] = still_[i] - spring_[i];
     out.a[k] = tau_[i] - still_[i];
   }
   set(q, dq, ddq);
@@ -92,9 +96,10 @@ void PathTorque::coefficients(const double* q, const double* dq, const double* d
 void PathTorque::smooth_torque(const double* q, const double* v, const double* a, double* tau, double* rate) {
   set(q, v, a);
   rnea(model_, data_, q_.data(), v_.data(), a_.data(), tau_.data());
+  joint_forces(model_, q_.data(), at_rest_.data(), spring_.data());
   for (std::size_t k = 0; k < limited_.size(); ++k) {
     const std::size_t i = at(limited_[k]);
-    tau[k] = tau_[i] + model_.damping[i] * v_[i];
+    tau[k] = tau_[i] - spring_[i] + model_.damping[i] * v_[i];
     rate[k] = v_[i];
   }
 }

@@ -1,6 +1,7 @@
 // Joint torques along a path and along a motion, as linear functions of (u, x) and as numbers.
 //
-// tau = M(q) ddq + h(q, dq) + damping dq + friction sign(dq), with armature in M. Only some entries of q move (the columns, of
+// tau = M(q) ddq + h(q, dq) + damping dq + friction sign(dq) + stiffness (q - reference), with armature in M. Dry friction is taken
+// at its most, which it has for all but the slowest motions (joint_forces.h). Only some entries of q move (the columns, of
 // joints that have as many q as v); the rest stay where they are. Cost: three inverse dynamics per set of coefficients.
 #pragma once
 
@@ -46,7 +47,7 @@ class PathTorque {
   Data<double> data_;
   std::vector<int> columns_, limited_, dof_of_;  // dof_of_: of each entry of q, -1 where it has none of its own
   std::vector<const Joint*> moving_frames_;  // joints of several v, which are not the rates of q
-  std::vector<double> effort_, q_, v_, a_, tau_, still_, moving_, zero_;
+  std::vector<double> effort_, q_, v_, a_, tau_, still_, moving_, spring_, at_rest_, zero_;
 };
 
 // The torque at local time t of a piece of a motion.

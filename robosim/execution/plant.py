@@ -178,9 +178,8 @@ class DynamicPlant:
         limits = model.limits
         self._lower, self._upper = limits.lower[self._in_q], limits.upper[self._in_q]
         self._speed, self._limit = limits.velocity[self._in_v], limits.effort[self._in_v]
-        # Joint friction is damping v + friction sign(v): two speeds tell the two apart.
-        slow, fast = (-model.passive_forces(np.full(model.n_v, x))[self._in_v] for x in (1.0, 2.0))
-        self._damping, self._friction = fast - slow, np.maximum(2 * slow - fast, 0.0)
+        self._damping, self._friction = model.damping[self._in_v], model.friction[self._in_v]
+        self._rest = np.zeros(model.n_v)
         self._v = np.zeros(model.n_v)
         self.position: Array = self._q[self._in_q]
         self.velocity: Array = np.zeros(n)
@@ -201,7 +200,8 @@ class DynamicPlant:
         self._q[self._in_q] = position
         self._v[self._in_v] = self.velocity
         M = model.mass_matrix(self._q)[self._block]
-        h = model.nonlinear_effects(self._q, self._v)[self._in_v]
+        springs = model.joint_forces(self._q, self._rest)
+        h = (model.nonlinear_effects(self._q, self._v) - springs)[self._in_v]
         kp, kd = self.gains.kp, self.gains.kd
         drives = Drives(
             kp * (reference - position) + kd * rate + self._forward(reference, rate, acceleration),
@@ -221,7 +221,8 @@ class DynamicPlant:
         if self._feedforward == "none":
             return 0.0
         if self._feedforward == "gravity":
-            return self._model.gravity(self._q)[self._in_v]
+            springs = self._model.joint_forces(self._q, self._rest)
+            return (self._model.gravity(self._q) - springs)[self._in_v]
         q, v, a = self._q.copy(), np.zeros_like(self._v), np.zeros_like(self._v)
         q[self._in_q], v[self._in_v], a[self._in_v] = reference, rate, acceleration
-        return self._model.inverse_dynamics(q, v, a, joint_friction=True)[self._in_v]
+        return self._model.inverse_dynamics(q, v, a, joint_forces=True)[self._in_v]

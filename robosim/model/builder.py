@@ -103,7 +103,12 @@ class ModelBuilder:
         acceleration: ArrayLike | None = None,
         damping: float = 0.0,
         friction: float = 0.0,
+        friction_width: float = _engine.default_friction_width,
+        stiffness: float = 0.0,
+        spring_reference: float = 0.0,
         armature: float = 0.0,
+        rotor_inertia: float = 0.0,
+        gear_ratio: float = 1.0,
         mimic: tuple[str, float, float] | None = None,
         safety: Safety | None = None,
     ) -> None:
@@ -126,7 +131,13 @@ class ModelBuilder:
             acceleration: greatest absolute acceleration, likewise [rad/s^2 or m/s^2]; None for the default.
             damping: viscous friction [N m s/rad or N s/m].
             friction: dry friction [N m or N].
-            armature: inertia of the drive as seen at the joint [kg m^2 or kg].
+            friction_width: positive; the speed [rad/s or m/s] through which dry friction changes its sign smoothly.
+            stiffness: of a spring [N m/rad or N/m]; for joints with one position.
+            spring_reference: position [rad or m] at which the spring exerts nothing.
+            armature: inertia as seen at the joint that does not belong to a link [kg m^2 or kg].
+            rotor_inertia: of a rotor behind a gear [kg m^2]; as seen at the joint it is gear_ratio^2 times as large and
+                adds to the armature. What the rotor's own mass does belongs into its link's inertia.
+            gear_ratio: the rotor turns at gear_ratio * v [rad/s].
             mimic: (source joint, multiplier, offset): the joint has no coordinate of its own but follows
                 q = multiplier * q_source + offset. Its position and velocity limits also bind the source; its effort
                 limit belongs to no drive and is not used.
@@ -164,6 +175,11 @@ class ModelBuilder:
             ),
             safety,
             None if pitch is None else number(pitch, f"{what}: pitch"),
+            number(friction_width, f"{what}: friction width"),
+            number(stiffness, f"{what}: stiffness"),
+            number(spring_reference, f"{what}: spring reference"),
+            number(rotor_inertia, f"{what}: rotor inertia"),
+            number(gear_ratio, f"{what}: gear ratio"),
         )
         joint = _narrowed(joint)
         self._engine.add_joint(
@@ -181,7 +197,12 @@ class ModelBuilder:
             _listed(joint.effort),
             joint.damping,
             joint.friction,
+            joint.friction_width,
+            joint.stiffness,
+            joint.spring_reference,
             joint.armature,
+            joint.rotor_inertia,
+            joint.gear_ratio,
             None if joint.mimic is None else (joint.mimic.source, joint.mimic.multiplier, joint.mimic.offset),
         )
         length = float(np.linalg.norm(joint.axis))

@@ -1,8 +1,8 @@
 """Forces, accelerations and energies of a model: M(q) a + h(q, v) = tau + sum J^T F. Part of `Model`.
 
 Featherstone, "Rigid Body Dynamics Algorithms" (2008), chapters 5 to 7. M and h are those of the rigid bodies and the
-drives' armature. Damping and dry friction of the joints are not in them, as in Pinocchio; `joint_friction=True` adds
-them to both directions alike.
+drives' armature. Damping, dry friction and springs of the joints are not in them, as in Pinocchio; `joint_forces=True`
+adds them to both directions alike.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Dynamics(Kinematics):
         a: ArrayLike,
         *,
         external: Mapping[str, ArrayLike] | None = None,
-        joint_friction: bool = False,
+        joint_forces: bool = False,
         out: FloatArray | None = None,
     ) -> FloatArray:
         """(n_v,) tau = M(q) a + h(q, v) - sum J^T F: the joint forces of a motion [N m or N], by RNEA in O(n).
@@ -43,12 +43,12 @@ class Dynamics(Kinematics):
             v: (n_v,).
             a: (n_v,) dv/dt.
             external: (6,) [force; moment] F on links, at the link's origin in world axes [N, N m].
-            joint_friction: whether the drives also have to overcome the joints' damping and dry friction.
+            joint_forces: whether the drives also have to overcome the joints' damping, dry friction and springs.
             out: (n_v,).
         """
         tau = _engine.rnea(self._engine, self._data, q, v, a, self._wrenches(external), out)
-        if joint_friction:
-            tau -= self.passive_forces(v)
+        if joint_forces:
+            tau -= self.joint_forces(q, v)
         return tau
 
     def forward_dynamics(
@@ -58,7 +58,7 @@ class Dynamics(Kinematics):
         tau: ArrayLike,
         *,
         external: Mapping[str, ArrayLike] | None = None,
-        joint_friction: bool = False,
+        joint_forces: bool = False,
         out: FloatArray | None = None,
     ) -> FloatArray:
         """(n_v,) a = M(q)^-1 (tau - h(q, v) + sum J^T F): the acceleration that joint forces make.
@@ -70,7 +70,7 @@ class Dynamics(Kinematics):
             v: (n_v,).
             tau: (n_v,) joint forces [N m or N].
             external: (6,) [force; moment] F on links, at the link's origin in world axes [N, N m].
-            joint_friction: whether the joints' damping and dry friction act too.
+            joint_forces: whether the joints' damping, dry friction and springs act too.
             out: (n_v,).
 
         Raises:
@@ -79,8 +79,8 @@ class Dynamics(Kinematics):
         if self._engine.massless:
             names = ", ".join(self._engine.joints[i].name for i in self._engine.massless)
             raise ModelError(f"forward dynamics is undefined: nothing with mass moves along with {names}")
-        if joint_friction:
-            tau = self.passive_forces(v) + real_array(tau, (self.n_v,), "tau")
+        if joint_forces:
+            tau = self.joint_forces(q, v) + real_array(tau, (self.n_v,), "tau")
         return _engine.forward_dynamics(self._engine, self._data, q, v, tau, self._wrenches(external), out)
 
     def mass_matrix(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
@@ -95,16 +95,31 @@ class Dynamics(Kinematics):
         """(n_v,) g(q) = h(q, 0): the joint forces that hold the robot still."""
         return _engine.gravity_forces(self._engine, self._data, q, out)
 
-    def passive_forces(self, v: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """(n_v,) what the joints themselves exert: -damping v - friction sign(v); none of the latter at rest."""
-        return _engine.passive_forces(self._engine, v, out)
+    def joint_forces(self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """(n_v,) what the joints themselves exert [N m or N].
+
+        -damping v - friction v / sqrt(v^2 + friction_width^2) - stiffness (q - spring_reference) per entry, springs for
+        joints with one position. Dry friction is smooth: Coulomb's for |v| well above the width, zero at rest.
+        """
+        return _engine.joint_forces(self._engine, q, v, out)
+
+    def joint_force_derivatives(self, q: ArrayLike, v: ArrayLike) -> dict[str, FloatArray]:
+        """Diagonals (n_v,) of the derivatives of `joint_forces`, all of which are diagonal.
+
+        In "q" (in the tangent space), "v", "damping", "friction", "friction_width", "stiffness", "spring_reference".
+        """
+        return _engine.joint_force_derivatives(self._engine, q, v)
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
         """Kinetic energy 1/2 v^T M v [J], armature included."""
         return _engine.kinetic_energy(self._engine, self._data, q, v)
 
     def potential_energy(self, q: ArrayLike) -> float:
-        """Potential energy [J]: minus mass times gravity times centre of mass, zero at the world's origin."""
+        """Potential energy [J] of gravity and of the joints' springs.
+
+        Minus mass times gravity times centre of mass, zero at the world's origin, and stiffness (q - reference)^2 / 2,
+        springs of mimic joints included.
+        """
         return _engine.potential_energy(self._engine, self._data, q)
 
     @property

@@ -194,6 +194,38 @@ class Model(Dynamics):
             self._description.acceleration_source,
         )
 
+    # What joints exert by themselves, and their drives
+
+    @cached_property
+    def damping(self) -> FloatArray:
+        """(n_v,) viscous friction [N m s/rad or N s/m]. Here and below a mimic joint's is part of its source's."""
+        return _frozen(self._engine.damping)
+
+    @cached_property
+    def friction(self) -> FloatArray:
+        """(n_v,) dry friction [N m or N]."""
+        return _frozen(self._engine.friction)
+
+    @cached_property
+    def friction_width(self) -> FloatArray:
+        """(n_v,) the speed through which dry friction changes its sign [rad/s or m/s]."""
+        return _frozen(self._engine.friction_width)
+
+    @cached_property
+    def stiffness(self) -> FloatArray:
+        """(n_v,) of springs [N m/rad or N/m]; zero where the joint has not one position."""
+        return _frozen(self._engine.stiffness)
+
+    @cached_property
+    def spring_reference(self) -> FloatArray:
+        """(n_v,) position at which a spring exerts nothing [rad or m]."""
+        return _frozen(self._engine.spring_reference)
+
+    @cached_property
+    def armature(self) -> FloatArray:
+        """(n_v,) inertia of the drives as seen at the joints, rotors behind gears included [kg m^2 or kg]."""
+        return _frozen(self._engine.armature)
+
     # Self-collision
 
     @cached_property
@@ -240,6 +272,85 @@ class Model(Dynamics):
             ModelError: not three finite numbers.
         """
         return Model(self._engine.with_gravity(gravity), self._description)
+
+    def with_damping(self, damping: Mapping[str, float] | ArrayLike) -> Model:
+        """The same model with other viscous friction [N m s/rad or N s/m].
+
+        Args:
+            damping: not negative; one for all coordinates, (n_v,) of them, or some by name: a joint's, or an entry of
+                `velocity_names`. Likewise in the next three.
+
+        Raises:
+            ModelError: an unknown name, or a number that is negative or not finite.
+        """
+        return self._with_joint_forces(damping=damping)
+
+    def with_friction(
+        self,
+        friction: Mapping[str, float] | ArrayLike | None = None,
+        *,
+        width: Mapping[str, float] | ArrayLike | None = None,
+    ) -> Model:
+        """The same model with other dry friction [N m or N] and width [rad/s or m/s]; None leaves one as it is.
+
+        Raises:
+            ModelError: an unknown name, a friction that is negative, or a width that is not positive.
+        """
+        return self._with_joint_forces(friction=friction, width=width)
+
+    def with_stiffness(
+        self,
+        stiffness: Mapping[str, float] | ArrayLike | None = None,
+        *,
+        reference: Mapping[str, float] | ArrayLike | None = None,
+    ) -> Model:
+        """The same model with other springs [N m/rad or N/m] and references [rad or m]; None leaves one as it is.
+
+        They are those of whole coordinates, mimic joints included, and hold no energy at their references.
+
+        Raises:
+            ModelError: an unknown name, a stiffness that is negative, or a spring where a joint has not one position.
+        """
+        names = self.velocity_names
+        stiff = self._magnitudes(self.stiffness, stiffness, "stiffness")
+        at = self._override(self.spring_reference, reference, names, "spring reference")
+        for i in np.flatnonzero(~np.isfinite(at)):
+            raise ModelError(f"spring reference of {names[i]!r} is {at[i]}; it must be finite")
+        return Model(self._engine.with_springs(stiff, at), self._description)
+
+    def with_armature(self, armature: Mapping[str, float] | ArrayLike) -> Model:
+        """The same model with another inertia of the drives as seen at the joints [kg m^2 or kg].
+
+        Raises:
+            ModelError: an unknown name, or a number that is negative or not finite.
+        """
+        inertia = self._magnitudes(self.armature, armature, "armature")
+        return Model(self._engine.with_armature(inertia), self._description)
+
+    def _with_joint_forces(
+        self,
+        damping: Mapping[str, float] | ArrayLike | None = None,
+        friction: Mapping[str, float] | ArrayLike | None = None,
+        width: Mapping[str, float] | ArrayLike | None = None,
+    ) -> Model:
+        widths = self._magnitudes(self.friction_width, width, "friction width")
+        for i in np.flatnonzero(widths == 0):
+            raise ModelError(f"friction width of {self.velocity_names[i]!r} is 0; it must be positive")
+        engine = self._engine.with_joint_forces(
+            self._magnitudes(self.damping, damping, "damping"),
+            self._magnitudes(self.friction, friction, "friction"),
+            widths,
+        )
+        return Model(engine, self._description)
+
+    def _magnitudes(
+        self, current: FloatArray, change: Mapping[str, float] | ArrayLike | None, what: str
+    ) -> FloatArray:
+        """`current` with the changed entries, by velocity names, all finite and not negative."""
+        array = self._override(current, change, self.velocity_names, what)
+        for i in np.flatnonzero(~((array >= 0) & np.isfinite(array))):
+            raise ModelError(f"{what} of {self.velocity_names[i]!r} is {array[i]}; it must be a number >= 0")
+        return array
 
     def configuration(
         self, positions: Mapping[str, float] | str, *, rest: ArrayLike | None = None

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from robosim import _engine
+
 if TYPE_CHECKING:
     from robosim._engine import Shape
 
@@ -59,7 +61,7 @@ class Joint:
 
     X_PJ is the joint frame in the parent link; the child link's frame coincides with it at q = 0. `axis` is the unit
     axis of rotation or translation in the joint frame, or the normal of a planar joint's plane. `pitch` [m/rad] is that
-    of a helical joint, None for all others.
+    of a helical joint, None for all others. The rest is as in `ModelBuilder.add_joint`.
     """
 
     name: str
@@ -79,6 +81,11 @@ class Joint:
     mimic: Mimic | None = None
     safety: Safety | None = None
     pitch: float | None = None
+    friction_width: float = _engine.default_friction_width
+    stiffness: float = 0.0
+    spring_reference: float = 0.0
+    rotor_inertia: float = 0.0
+    gear_ratio: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)

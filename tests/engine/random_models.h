@@ -2,6 +2,7 @@
 // covered by being in that list.
 #pragma once
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -85,7 +86,11 @@ inline ModelBuilder random_tree(const std::string& name, Random& random, const s
     if (joint_layout(*moving_type(joint.kind)).has_pitch) joint.pitch = random.uniform(-0.3, 0.3);
     joint.armature = i % 2 ? 0 : random.uniform(0.01, 0.2);
     joint.damping = random.uniform(0, 1);
-    joint.friction = random.uniform(0, 1);
+    joint.friction = random.uniform(0, 1), joint.friction_width = random.uniform(0.01, 2);
+    joint.rotor_inertia = random.uniform(0, 1e-4), joint.gear_ratio = random.uniform(-50, 50);
+    const std::vector<std::string> springy = one_position_kinds();
+    if (std::find(springy.begin(), springy.end(), joint.kind) != springy.end())
+      joint.stiffness = random.uniform(0, 20), joint.spring_reference = random.uniform();
     builder.add_joint(joint);
     if (i % 3) continue;
     builder.add_link(message(link, "_tool"), random.inertia());
@@ -124,6 +129,11 @@ inline Model mimic_tree(bool free) {
     joint.parent = message("l", row.parent), joint.child = message("l", i);
     joint.X_PJ = random.pose();
     joint.axis = random.vec3();
+    if (joint_layout(*moving_type(joint.kind)).n_q == 1) {
+      joint.stiffness = random.uniform(1, 20), joint.spring_reference = random.uniform();
+      joint.friction = random.uniform(0, 1), joint.damping = random.uniform(0, 1);
+      joint.armature = random.uniform(0, 0.1), joint.rotor_inertia = random.uniform(0, 1e-4), joint.gear_ratio = 30;
+    }
     if (*row.source && !free) joint.mimic = MimicSpec{row.source, row.ratio, row.offset};
     builder.add_joint(joint);
   }

@@ -220,17 +220,6 @@ TEST_CASE("a mimic model is the free model moved along its constraint") {
   check_close(M, GMG);
 }
 
-TEST_CASE("passive forces oppose motion and vanish at rest") {
-  Random random(9);
-  const Model model = random_tree("tree", random, moving_kinds(), 13, false, false).build({});
-  const Numbers v = random.numbers(model.n_v), rest(v.size());
-  Numbers tau(v.size());
-  passive_forces(model, v.data(), tau.data());
-  for (int k = 0; k < model.n_v; ++k)
-    CHECK(tau[k] == -(model.damping[k] * v[k] + (v[k] > 0 ? model.friction[k] : -model.friction[k])));
-  passive_forces(model, rest.data(), tau.data());
-  for (double x : tau) CHECK(x == 0);
-}
 
 TEST_CASE("the derivatives of inverse and forward dynamics are those of dual numbers through the same kernels") {
   over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& a) {

@@ -144,8 +144,9 @@ def test_mimic_chains_resolve_to_their_source_and_bind_it():
     assert model.limits.lower == pytest.approx([-1.3])
     assert model.limits.upper == pytest.approx([0.7])
     assert model.limits.velocity == pytest.approx([4])
-    assert model.passive_forces([2.0]) == pytest.approx([-(0.5 * 2 + 3)])
-    assert model._engine.armature == pytest.approx([0.1])
+    # |r| = 1: damping, friction and its width as they are; beyond the width of 0.01 rad/s it is Coulomb's.
+    assert model.joint_forces([0.3], [2.0]) == pytest.approx([-(0.5 * 2 + 3)], abs=3 * 0.01**2 / 8)
+    assert model.armature == pytest.approx([0.1])
 
 
 def test_a_screw_advances_by_its_pitch():
@@ -317,6 +318,13 @@ def test_border_cases_of_inertia_are_accepted():
         ({"damping": -0.1}, "damping is -0.1"),
         ({"friction": np.inf}, "not finite"),
         ({"armature": -1}, "armature"),
+        ({"friction_width": 0}, "friction width is 0; it must be a number > 0"),
+        ({"stiffness": -2}, "stiffness is -2"),
+        ({"spring_reference": np.inf}, "spring reference is not finite"),
+        ({"kind": "planar", "stiffness": 1}, "a planar joint has no spring; continuous, revolute, prismatic"),
+        ({"kind": "fixed", "stiffness": 1}, "a fixed joint has no spring"),
+        ({"rotor_inertia": -1}, "rotor inertia is -1"),
+        ({"gear_ratio": np.nan}, "gear ratio is not finite"),
         ({"kind": "continuous", "lower": -1}, "continuous"),
         (
             {"kind": "planar", "mimic": ("j1", 1, 0)},

@@ -84,14 +84,14 @@ def test_equations_of_motion_fit_together(robot, state):
     np.testing.assert_allclose(robot.forward_dynamics(q, v, tau, external=wrench), a, atol=1e-10)
 
 
-def test_joint_friction_is_the_same_in_both_directions(robot, state):
+def test_joint_forces_are_the_same_in_both_directions(robot, state):
     q, v, a = state
-    tau = robot.inverse_dynamics(q, v, a, joint_friction=True)
-    np.testing.assert_allclose(tau, robot.inverse_dynamics(q, v, a) - robot.passive_forces(v), atol=1e-13)
-    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau, joint_friction=True), a, atol=1e-10)
-    assert robot.passive_forces(v) @ v < 0
+    tau = robot.inverse_dynamics(q, v, a, joint_forces=True)
+    np.testing.assert_allclose(tau, robot.inverse_dynamics(q, v, a) - robot.joint_forces(q, v), atol=1e-13)
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau, joint_forces=True), a, atol=1e-10)
+    assert robot.with_stiffness(0).joint_forces(q, v) @ v < 0
     out = np.empty(robot.n_v)
-    assert robot.inverse_dynamics(q, v, a, joint_friction=True, out=out) is out
+    assert robot.inverse_dynamics(q, v, a, joint_forces=True, out=out) is out
     np.testing.assert_array_equal(out, tau)
 
 
@@ -139,7 +139,7 @@ def test_out_is_filled_or_refused(robot, state):
         (lambda out: robot.forward_dynamics(q, v, a, out=out), (n,)),
         (lambda out: robot.nonlinear_effects(q, v, out=out), (n,)),
         (lambda out: robot.gravity(q, out=out), (n,)),
-        (lambda out: robot.passive_forces(v, out=out), (n,)),
+        (lambda out: robot.joint_forces(q, v, out=out), (n,)),
         (lambda out: robot.integrate(q, v, out=out), (robot.n_q,)),
         (lambda out: robot.difference(q, q, out=out), (n,)),
     ):

@@ -47,7 +47,7 @@ def torques_of_rates(model):
             a[first : first + 2] = R.T @ ddq[base : base + 2] - dq[base + 2] * np.array(
                 [-v[first + 1], v[first]]
             )
-        return model.inverse_dynamics(q, v, a, joint_friction=True)
+        return model.inverse_dynamics(q, v, a, joint_forces=True)
 
     return inverse_dynamics
 

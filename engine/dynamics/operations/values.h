@@ -4,6 +4,7 @@
 #include "dynamics/energy.h"
 #include "dynamics/forward_dynamics.h"
 #include "dynamics/jacobian.h"
+#include "dynamics/joint_forces.h"
 #include "dynamics/operations/arguments.h"
 
 namespace robosim {
@@ -15,6 +16,14 @@ template <class S>
 void positions(const Model& model, Data<S>& data, const Call<S>& call) {
   forward_kinematics(model, data, call.in[0]);
   motion_subspaces(model, data);
+}
+
+// Of forward dynamics: tau and, where they act, the joints' own forces, to the place of the result.
+template <class S>
+void total_forces(const Model& model, const Call<S>& call) {
+  S* total = call.out[0];
+  if (call.options.joint_forces) joint_forces(model, call.in[0], call.in[1], total);
+  for (int k = 0; k < model.n_v; ++k) total[k] = call.options.joint_forces ? total[k] + call.in[2][k] : call.in[2][k];
 }
 
 // Public 6-vectors are (linear; angular).
@@ -98,6 +107,9 @@ struct Rnea {
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     rnea(model, data, call.in[0], call.in[1], call.in[2], call.out[0], call.wrenches);
+    if (!call.options.joint_forces) return;
+    joint_forces(model, call.in[0], call.in[1], data.bias.data());
+    for (int k = 0; k < model.n_v; ++k) call.out[0][k] -= data.bias[k];
   }
 };
 
@@ -147,7 +159,8 @@ struct ForwardDynamics {
   static constexpr bool takes_wrenches = true, solves = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    forward_dynamics(model, data, call.in[0], call.in[1], call.in[2], call.out[0], call.wrenches);
+    detail::total_forces(model, call);
+    forward_dynamics(model, data, call.in[0], call.in[1], call.out[0], call.out[0], call.wrenches);
   }
 };
 
@@ -168,7 +181,7 @@ struct PotentialEnergy {
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     forward_kinematics(model, data, call.in[0]);
-    call.out[0][0] = potential_energy(model, data);
+    call.out[0][0] = potential_energy(model, data) + spring_energy(model, call.in[0]);
   }
 };
 
