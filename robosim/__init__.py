@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from robosim import errors, geometry, meshes, model, planners, scene, trajectory, urdf, viewer
+    from robosim import batch, errors, geometry, meshes, model, planners, scene, trajectory, urdf, viewer
     from robosim.urdf import load_robot
 
 __all__ = [
+    "batch",
     "errors",
     "geometry",
     "load_robot",

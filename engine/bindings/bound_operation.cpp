@@ -30,7 +30,8 @@ struct Bound {
   std::vector<Shape2> shapes;  // of the inputs
   std::vector<Array> results;
   std::array<double*, max_arguments> out{};
-  py::object result;  // the array, or a tuple of them
+  py::object result;     // the array, or a tuple of them
+  py::object otherwise;  // where calls go that are not by position
 };
 
 struct BoundObject {
@@ -63,9 +64,9 @@ const double* ready_array(PyObject* value, const Shape2& shape) {
 }
 
 PyObject* run(Bound& bound, PyObject* const* arguments, std::size_t count, PyObject* keywords) {
-  if (keywords && PyTuple_GET_SIZE(keywords) > 0)
-    throw InputError(message(bound.info->name, " takes its ", bound.inputs.size(), " arrays by position"));
-  if (count != bound.inputs.size()) raise_count(*bound.info, bound.inputs.size(), count, "inputs");
+  const bool by_position = !(keywords && PyTuple_GET_SIZE(keywords) > 0) && count == bound.inputs.size();
+  if (!by_position && !bound.otherwise.is_none()) return PyObject_Vectorcall(bound.otherwise.ptr(), arguments, count, keywords);
+  if (!by_position) throw InputError(message(bound.info->name, " takes ", bound.inputs.size(), " arrays by position, not ", count));
   std::array<const double*, max_arguments> in{};
   std::vector<Array> kept;  // stays empty, and so without memory, on the quick way
   for (std::size_t i = 0; i < count; ++i) {
@@ -75,7 +76,7 @@ PyObject* run(Bound& bound, PyObject* const* arguments, std::size_t count, PyObj
       in[i] = kept.back().data();
     }
     for (const Array& result : bound.results)  // an earlier result as an argument is copied first
-      if (in[i] == result.data()) {
+      if (in[i] < result.data() + result.size() && result.data() < in[i] + size_of(*bound.model, bound.choices->options, bound.inputs[i])) {
         Array copy(bound.shapes[i]);
         std::copy(in[i], in[i] + copy.size(), copy.mutable_data());
         kept.push_back(copy);
@@ -102,7 +103,22 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t count, Py
   return nullptr;
 }
 
+// Whoever owns the operation may be where other calls go: the collector has to see such rings.
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (const Bound* bound = reinterpret_cast<BoundObject*>(self)->bound)
+    for (const py::object* held : {&bound->model_owner, &bound->data_owner, &bound->result, &bound->otherwise})
+      Py_VISIT(held->ptr());
+  return 0;
+}
+
+int clear(PyObject* self) {
+  if (Bound* bound = reinterpret_cast<BoundObject*>(self)->bound) bound->otherwise = py::none();
+  return 0;
+}
+
 void destroy(PyObject* self) {
+  PyObject_GC_UnTrack(self);
   PyTypeObject* type = Py_TYPE(self);
   delete reinterpret_cast<BoundObject*>(self)->bound;
   type->tp_free(self);
@@ -119,36 +135,42 @@ PyTypeObject* bound_type() {
   static PyGetSetDef properties[] = {{"results", &results_of, nullptr, "The result arrays, as a call returns them.", nullptr},
                                      {nullptr, nullptr, nullptr, nullptr, nullptr}};
   static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(&destroy)},
+                                {Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
+                                {Py_tp_clear, reinterpret_cast<void*>(&clear)},
+                                {Py_tp_free, reinterpret_cast<void*>(&PyObject_GC_Del)},
                                 {Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
                                 {Py_tp_members, members},
                                 {Py_tp_getset, properties},
                                 {Py_tp_doc, const_cast<char*>("One operation on one model with fixed choices; see bind_operation.")},
                                 {0, nullptr}};
   static PyType_Spec spec = {"robosim._engine.BoundOperation", sizeof(BoundObject), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
   static PyTypeObject* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!type) throw py::error_already_set();
   return type;
 }
 
-py::object bind_operation(int operation, const py::object& model, const py::object& data, std::vector<int> frames,
-                          std::vector<int> wrench_frames, bool local, bool joint_forces) {
+py::object bind_operation(int operation, const py::object& model, const py::object& data, const Frames& frames,
+                          std::vector<int> wrench_frames, bool local, bool joint_forces, int columns,
+                          const py::object& results, const py::object& otherwise) {
   auto bound = std::make_unique<Bound>();
   bound->model_owner = model, bound->data_owner = data;
   bound->model = &model.cast<const Model&>();
   bound->workspace = data.cast<OperationData&>().workspace.get();
   bound->info = &info_of(operation);
-  bound->choices = std::make_unique<Choices>(*bound->model, std::move(frames), std::move(wrench_frames), local, joint_forces);
+  bound->choices = std::make_unique<Choices>(*bound->model, frames, std::move(wrench_frames), local, joint_forces, columns);
   const Options& options = bound->choices->options;
   bound->kernel = &kernels().operations[static_cast<std::size_t>(operation)];
   bound->inputs = inputs_of(*bound->info, options);
-  for (const Argument& input : bound->inputs) bound->shapes.push_back(shape_of(*bound->model, options, input));
-  for (const Argument& output : bound->info->outputs) bound->results.emplace_back(shape_of(*bound->model, options, output));
+  for (const Argument& input : bound->inputs) bound->shapes.push_back(shape_of(*bound->model, *bound->choices, input));
+  for (const Argument& output : bound->info->outputs) bound->results.emplace_back(shape_of(*bound->model, *bound->choices, output));
   for (std::size_t i = 0; i < bound->results.size(); ++i) {
     bound->out[i] = bound->results[i].mutable_data();
     std::fill(bound->out[i], bound->out[i] + bound->results[i].size(), 0.0);
   }
   bound->result = packed(bound->results);
+  if (!results.is_none()) bound->result = results(*bound->result);
+  bound->otherwise = otherwise;
   PyTypeObject* type = bound_type();
   auto* self = reinterpret_cast<BoundObject*>(type->tp_alloc(type, 0));
   if (!self) throw py::error_already_set();
@@ -162,8 +184,8 @@ py::object bind_operation(int operation, const py::object& model, const py::obje
 void bind_bound_operation(py::module_& m) {
   m.attr("BoundOperation") = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(bound_type()));
   m.def("bind_operation", &bind_operation, py::arg("operation"), py::arg("model"), py::arg("data"),
-        py::arg("frames") = std::vector<int>(), py::arg("wrench_frames") = std::vector<int>(), py::arg("local") = false,
-        py::arg("joint_forces") = false,
+        py::arg("frames") = Frames(std::vector<int>()), py::arg("wrench_frames") = std::vector<int>(), py::arg("local") = false,
+        py::arg("joint_forces") = false, py::arg("columns") = -1, py::arg("results") = py::none(), py::arg("otherwise") = py::none(),
         "A callable that takes the operation's arrays by position and returns arrays of its own, the same ones every time.");
 }
 

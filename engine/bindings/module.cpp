@@ -3,6 +3,7 @@
 
 #include <pybind11/stl.h>
 
+#include "base/cpu.h"
 #include "bindings/build_info.h"
 
 namespace py = pybind11;
@@ -28,6 +29,7 @@ PYBIND11_MODULE(_engine, m) {
         return info;
       },
       "How this module was built and what the processor offers, as a dict of strings and lists of strings.");
+  robosim::bind_threads(m);
   robosim::bind_geometry(m);
   robosim::bind_model(m);
   robosim::bind_dynamics(m);

@@ -5,6 +5,7 @@
 
 namespace robosim {
 
+void bind_threads(pybind11::module_& m);
 void bind_geometry(pybind11::module_& m);
 void bind_model(pybind11::module_& m);
 void bind_dynamics(pybind11::module_& m);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "bindings/arrays.h"
@@ -25,28 +26,37 @@ inline const OperationInfo& info_of(int operation) {
   return all_operations()[static_cast<std::size_t>(operation)];
 }
 
-inline Shape2 shape_of(const Model& model, const Options& options, const Argument& argument) {
-  Shape2 shape;
-  for (int i = 0; i < argument.rank; ++i) shape.push_back(extent(model, options, argument.dims[i]));
-  return shape;
-}
+using Frames = std::variant<int, std::vector<int>>;  // one, whose results have no axis for it, or several
 
-// Frame indices and choices of one call; keeps the lists that Options points to.
+// Frame indices and choices of one call; keeps the lists that Options points to. `columns`: of arguments that may have any
+// number, -1 for vectors.
 struct Choices {
+  bool one_frame, vectors;
   std::vector<int> frames, wrench_frames;
   Options options;
 
-  Choices(const Model& model, std::vector<int> frames_, std::vector<int> wrench_frames_, bool local, bool joint_forces)
-      : frames(std::move(frames_)), wrench_frames(std::move(wrench_frames_)) {
+  Choices(const Model& model, const Frames& frames_, std::vector<int> wrench_frames_, bool local, bool joint_forces, int columns)
+      : one_frame(frames_.index() == 0),
+        vectors(columns < 0),
+        frames(one_frame ? std::vector<int>{std::get<int>(frames_)} : std::get<std::vector<int>>(frames_)),
+        wrench_frames(std::move(wrench_frames_)) {
     for (const std::vector<int>* list : {&frames, &wrench_frames})
       for (const int frame : *list)
         if (frame < 0 || static_cast<std::size_t>(frame) >= model.frames.size())
           throw InputError(message("there is no frame ", frame, "; the model has ", model.frames.size()));
-    options = {frames, wrench_frames, local ? Axes::local : Axes::world, joint_forces};
+    options = {frames, wrench_frames, local ? Axes::local : Axes::world, joint_forces, vectors ? 1 : columns};
   }
   Choices(const Choices&) = delete;
   Choices& operator=(const Choices&) = delete;
 };
+
+inline Shape2 shape_of(const Model& model, const Choices& choices, const Argument& argument) {
+  Shape2 shape;
+  for (int i = 0; i < argument.rank; ++i)
+    if (!(choices.one_frame && argument.dims[i] == dim_frames) && !(choices.vectors && argument.dims[i] == dim_columns))
+      shape.push_back(extent(model, choices.options, argument.dims[i]));
+  return shape;
+}
 
 // The operation's inputs and, where wrenches act, these.
 inline std::vector<Argument> inputs_of(const OperationInfo& info, const Options& options) {

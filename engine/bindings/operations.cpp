@@ -16,20 +16,20 @@ namespace robosim {
 namespace {
 
 py::object evaluate(int operation, const Model& model, OperationData& data, const py::tuple& inputs, const py::object& out,
-                    std::vector<int> frames, std::vector<int> wrench_frames, bool local, bool joint_forces) {
+                    const Frames& frames, std::vector<int> wrench_frames, bool local, bool joint_forces, int columns) {
   const OperationInfo& info = info_of(operation);
-  const Choices choices(model, std::move(frames), std::move(wrench_frames), local, joint_forces);
+  const Choices choices(model, frames, std::move(wrench_frames), local, joint_forces, columns);
   const Options& options = choices.options;
   const std::vector<Argument> expected = inputs_of(info, options);
   if (inputs.size() != expected.size()) raise_count(info, expected.size(), inputs.size(), "inputs");
   std::vector<Array> in;
   std::array<const double*, max_arguments> in_data{};
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    in.push_back(real_array(inputs[i], shape_of(model, options, expected[i]), expected[i].name));
+    in.push_back(real_array(inputs[i], shape_of(model, choices, expected[i]), expected[i].name));
     in_data[i] = in[i].data();
   }
   std::vector<Shape2> shapes;
-  for (const Argument& output : info.outputs) shapes.push_back(shape_of(model, options, output));
+  for (const Argument& output : info.outputs) shapes.push_back(shape_of(model, choices, output));
   std::vector<Array> results = results_for(info, out, shapes), written = results;
   std::array<double*, max_arguments> out_data{};
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -70,9 +70,9 @@ BatchInput batch_input(const py::handle& value, const Shape2& shape, const char*
 }
 
 py::object evaluate_batch(int operation, const Model& model, Batch& batch, const py::tuple& inputs, const py::object& out,
-                          std::vector<int> frames, std::vector<int> wrench_frames, bool local, bool joint_forces, int threads) {
+                          const Frames& frames, std::vector<int> wrench_frames, bool local, bool joint_forces, int columns, int threads) {
   const OperationInfo& info = info_of(operation);
-  const Choices choices(model, std::move(frames), std::move(wrench_frames), local, joint_forces);
+  const Choices choices(model, frames, std::move(wrench_frames), local, joint_forces, columns);
   const Options& options = choices.options;
   const std::vector<Argument> expected = inputs_of(info, options);
   if (inputs.size() != expected.size()) raise_count(info, expected.size(), inputs.size(), "inputs");
@@ -81,7 +81,7 @@ py::object evaluate_batch(int operation, const Model& model, Batch& batch, const
   std::array<const double*, max_arguments> in_data{};
   std::array<std::ptrdiff_t, max_arguments> stride{};
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    in.push_back(batch_input(inputs[i], shape_of(model, options, expected[i]), expected[i].name, n));
+    in.push_back(batch_input(inputs[i], shape_of(model, choices, expected[i]), expected[i].name, n));
     in_data[i] = in[i].array.data();
     stride[i] = in[i].shared ? 0 : size_of(model, options, expected[i]);
   }
@@ -89,7 +89,7 @@ py::object evaluate_batch(int operation, const Model& model, Batch& batch, const
   std::vector<Shape2> shapes;
   for (const Argument& output : info.outputs) {
     Shape2 shape{n};
-    for (const auto extent : shape_of(model, options, output)) shape.push_back(extent);
+    for (const auto extent : shape_of(model, choices, output)) shape.push_back(extent);
     shapes.push_back(shape);
   }
   std::vector<Array> results = results_for(info, out, shapes), written = results;
@@ -125,6 +125,8 @@ py::dict operation_rows() {
         case dim_wrenches: shape[static_cast<std::size_t>(i)] = "wrenches"; break;
         case dim_bodies: shape[static_cast<std::size_t>(i)] = "bodies"; break;
         case dim_joints: shape[static_cast<std::size_t>(i)] = "joints"; break;
+        case dim_inertial: shape[static_cast<std::size_t>(i)] = "inertial"; break;
+        case dim_columns: shape[static_cast<std::size_t>(i)] = "columns"; break;
         default: shape[static_cast<std::size_t>(i)] = argument.dims[i];
       }
     }
@@ -159,11 +161,11 @@ void bind_operations(py::module_& m) {
   py::class_<Batch>(m, "Batch", "Memory of the operations on batches of one model; not state.").def(py::init<>());
   m.def("operations", &operation_rows);
   m.def("evaluate", &evaluate, py::arg("operation"), py::arg("model"), py::arg("data"), py::arg("inputs"),
-        py::arg("out") = py::none(), py::arg("frames") = std::vector<int>(), py::arg("wrench_frames") = std::vector<int>(),
-        py::arg("local") = false, py::arg("joint_forces") = false);
+        py::arg("out") = py::none(), py::arg("frames") = Frames(std::vector<int>()), py::arg("wrench_frames") = std::vector<int>(),
+        py::arg("local") = false, py::arg("joint_forces") = false, py::arg("columns") = -1);
   m.def("evaluate_batch", &evaluate_batch, py::arg("operation"), py::arg("model"), py::arg("batch"), py::arg("inputs"),
-        py::arg("out") = py::none(), py::arg("frames") = std::vector<int>(), py::arg("wrench_frames") = std::vector<int>(),
-        py::arg("local") = false, py::arg("joint_forces") = false, py::arg("threads") = 0);
+        py::arg("out") = py::none(), py::arg("frames") = Frames(std::vector<int>()), py::arg("wrench_frames") = std::vector<int>(),
+        py::arg("local") = false, py::arg("joint_forces") = false, py::arg("columns") = -1, py::arg("threads") = 0);
 }
 
 }  // namespace robosim

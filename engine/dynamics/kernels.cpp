@@ -5,7 +5,14 @@
 
 #include "base/cpu.h"
 #include "dynamics/compiled/groups.h"
+#include "dynamics/operations/configurations.h"
 #include "dynamics/operations/derivatives.h"
+#include "dynamics/operations/frames.h"
+#include "dynamics/operations/momentum.h"
+#include "dynamics/operations/parameters.h"
+#include "dynamics/operations/products.h"
+#include "dynamics/operations/second_order.h"
+#include "dynamics/operations/solves.h"
 #include "dynamics/operations/values.h"
 
 namespace robosim {
@@ -23,8 +30,15 @@ const Kernels* compiled() {
     Kernels k{isa, lanes_of(isa), &detail::make_workspace<isa>, {}};
     k.operations.resize(all_operations().size());
     Kernel* to = k.operations.data();
+    detail::configuration_kernels<isa>(to), to += ConfigurationOperations::size;
+    detail::frame_kernels<isa>(to), to += FrameOperations::size;
     detail::value_kernels<isa>(to), to += ValueOperations::size;
     detail::derivative_kernels<isa>(to), to += DerivativeOperations::size;
+    detail::product_kernels<isa>(to), to += ProductOperations::size;
+    detail::second_order_kernels<isa>(to), to += SecondOrderOperations::size;
+    detail::parameter_kernels<isa>(to), to += ParameterOperations::size;
+    detail::momentum_kernels<isa>(to), to += MomentumOperations::size;
+    detail::solve_kernels<isa>(to), to += SolveOperations::size;
     return k;
   }();
   return &all;
@@ -35,8 +49,15 @@ const Kernels* compiled() {
 const std::vector<OperationInfo>& all_operations() {
   static const std::vector<OperationInfo> all = [] {
     std::vector<OperationInfo> infos;
+    add_infos(ConfigurationOperations(), infos);
+    add_infos(FrameOperations(), infos);
     add_infos(ValueOperations(), infos);
     add_infos(DerivativeOperations(), infos);
+    add_infos(ProductOperations(), infos);
+    add_infos(SecondOrderOperations(), infos);
+    add_infos(ParameterOperations(), infos);
+    add_infos(MomentumOperations(), infos);
+    add_infos(SolveOperations(), infos);
     return infos;
   }();
   return all;

@@ -13,7 +13,16 @@
 namespace robosim {
 
 // One extent of an argument's shape: a number, or one of these.
-enum Dim : int { dim_q = -1, dim_v = -2, dim_frames = -3, dim_wrenches = -4, dim_bodies = -5, dim_joints = -6 };
+enum Dim : int {
+  dim_q = -1,
+  dim_v = -2,
+  dim_frames = -3,
+  dim_wrenches = -4,
+  dim_bodies = -5,    // those that joints move
+  dim_joints = -6,
+  dim_inertial = -7,  // ten parameters for each body, regressor.h
+  dim_columns = -8,   // of a matrix with any number of them
+};
 
 struct Argument {
   const char* name;
@@ -27,6 +36,7 @@ struct Options {
   std::span<const int> wrench_frames;  // where the applied wrenches act
   Axes axes = Axes::world;
   bool joint_forces = false;           // whether the joints' own springs and friction act too
+  int columns = 1;                     // of arguments that may have any number
 };
 
 // Their last input, where they take them: (wrenches, 6), linear and angular part at the frame's origin, world axes.
@@ -41,6 +51,8 @@ inline int extent(const Model& model, const Options& options, int dim) {
     case dim_wrenches: return static_cast<int>(options.wrench_frames.size());
     case dim_bodies: return model.n_bodies() - 1;  // the world has none of its own
     case dim_joints: return model.n_bodies() - 1;
+    case dim_inertial: return 10 * (model.n_bodies() - 1);
+    case dim_columns: return options.columns;
     default: return dim;
   }
 }

@@ -1,43 +1,61 @@
-"""Configurations of a model and where its links are then. Part of `Model`."""
+"""Configurations of a model and where its links are then. Part of `Model` and `Data`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robosim import _engine
-from robosim.errors import ModelError
-from robosim.model.checks import suggestion
+from robosim.model.operations import Axes, Operations
 from robosim.model.parts import FloatArray
 
-if TYPE_CHECKING:
-    from robosim._engine import Data as EngineData
-    from robosim._engine import Model as EngineModel
-
-Axes = Literal["world", "local"]
+_ORIGIN = np.zeros(3)
+_ORIGIN.setflags(write=False)
 
 
-class Kinematics:
-    """Methods of `Model` about q, v and poses.
+class FrameVelocityDerivatives(NamedTuple):
+    """Derivatives of V = frame_velocity(q, v), rows [linear; angular].
 
-    Every array argument may be any array-like of finite real numbers of the shape given; anything else raises
-    `robosim.errors.ModelError`, as does an unknown link. Results are fresh arrays, or `out`, which must be
-    C-contiguous float64 of the result's shape. Calls hold the interpreter lock and share one workspace.
+    Attributes:
+        dV_dq: (6, n_v).
+        dV_dv: (6, n_v) the frame's Jacobian.
     """
 
-    _engine: EngineModel
-    _data: EngineData
-    _frames: Mapping[str, int]
-    n_q: int
+    dV_dq: FloatArray
+    dV_dv: FloatArray
 
-    def _frame(self, link: str) -> int:
-        try:
-            return self._frames[link]
-        except (KeyError, TypeError):
-            raise ModelError(f"there is no link {link!r}{suggestion(link, self._frames)}") from None
+
+class FrameAccelerationDerivatives(NamedTuple):
+    """Derivatives of A = frame_acceleration(q, v, a), and of the velocity V in q, rows [linear; angular].
+
+    Attributes:
+        dV_dq: (6, n_v).
+        dA_dq: (6, n_v).
+        dA_dv: (6, n_v).
+        dA_da: (6, n_v) the frame's Jacobian.
+    """
+
+    dV_dq: FloatArray
+    dA_dq: FloatArray
+    dA_dv: FloatArray
+    dA_da: FloatArray
+
+
+def point_of(point: ArrayLike | None) -> ArrayLike:
+    """The point that a call is about: the frame's origin where it names none."""
+    return _ORIGIN if point is None else point
+
+
+class Kinematics(Operations):
+    """Methods about q, v and poses.
+
+    Every array argument may be any array-like of finite real numbers of the shape given; anything else raises
+    `robosim.errors.ModelError`, as does an unknown link. Results are fresh arrays (of `Data`, which says so, its own),
+    or `out`, which must be C-contiguous float64 of the result's shape. Calls hold the interpreter lock and share one
+    workspace.
+    """
 
     # Configurations
 
@@ -66,7 +84,7 @@ class Kinematics:
             v: (n_v,), times the time step.
             out: (n_q,).
         """
-        return _engine.integrate(self._engine, q, v, out)
+        return self._array("integrate", q, v, out=out)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """(n_v,) the velocity that leads from q0 to q1 in unit time: `integrate(q0, difference(q0, q1))` is q1.
@@ -78,52 +96,163 @@ class Kinematics:
             q1: (n_q,).
             out: (n_v,).
         """
-        return _engine.difference(self._engine, q0, q1, out)
+        return self._array("difference", q0, q1, out=out)
 
     # Frames
 
     def frame_pose(self, q: ArrayLike, link: str, *, out: FloatArray | None = None) -> FloatArray:
         """(4, 4) pose X_WL of a link in the world."""
-        return _engine.frame_pose(self._engine, self._data, q, self._frame(link), out)
+        return self._array("frame_poses", q, out=out, link=link)
 
     def link_poses(self, q: ArrayLike) -> dict[str, FloatArray]:
         """(4, 4) pose X_WL of every link in the world, by name."""
-        poses = _engine.frame_poses(self._engine, self._data, q)
-        return {name: poses[index] for name, index in self._frames.items()}
+        poses = self._evaluate("frame_poses", (q,), self._all_frames(), None, None)
+        return dict(zip(self._frames, poses, strict=True))
 
     def jacobian(
-        self, q: ArrayLike, link: str, frame: Axes = "world", *, out: FloatArray | None = None
+        self,
+        q: ArrayLike,
+        link: str,
+        frame: Axes = "world",
+        *,
+        point: ArrayLike | None = None,
+        out: FloatArray | None = None,
     ) -> FloatArray:
         """(6, n_v) J with [linear; angular] velocity of the link's frame = J v.
 
-        The linear rows are the velocity of the frame's origin. Siciliano et al., "Robotics" (2009), eq. 3.30.
+        The linear rows are the velocity of the frame's origin, or of the point. Siciliano et al., "Robotics" (2009),
+        eq. 3.30.
 
         Args:
             q: (n_q,).
             link: by name.
             frame: in world axes, or in those of the link ("local").
+            point: (3,) fixed in the link, in its coordinates [m]; its origin by default.
             out: (6, n_v).
         """
-        return _engine.frame_jacobian(self._engine, self._data, q, self._frame(link), _is_local(frame), out)
+        return self._array("frame_jacobians", q, point_of(point), out=out, link=link, axes=frame)
 
-    def frame_velocity(self, q: ArrayLike, v: ArrayLike, link: str, frame: Axes = "world") -> FloatArray:
-        """(6,) [linear; angular] velocity of a link's frame [m/s, rad/s], axes as in `jacobian`."""
-        return _engine.frame_velocity(self._engine, self._data, q, v, self._frame(link), _is_local(frame))
+    def jacobian_rate(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        link: str,
+        frame: Axes = "world",
+        *,
+        point: ArrayLike | None = None,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """(6, n_v) dJ/dt, the rate of `jacobian` while q moves with v [per second].
+
+        In world axes J a + dJ/dt v is `frame_acceleration`. In local axes, which turn meanwhile, it is that less the
+        angular velocity times the linear one.
+
+        Args:
+            q: (n_q,).
+            v: (n_v,).
+            link: by name.
+            frame: axes of J, as in `jacobian`.
+            point: as in `jacobian`.
+            out: (6, n_v).
+        """
+        return self._array("frame_jacobians_dot", q, v, point_of(point), out=out, link=link, axes=frame)
+
+    def frame_velocity(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        link: str,
+        frame: Axes = "world",
+        *,
+        point: ArrayLike | None = None,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """(6,) [linear; angular] velocity of a link's frame [m/s, rad/s], axes and point as in `jacobian`."""
+        return self._array("frame_velocities", q, v, point_of(point), out=out, link=link, axes=frame)
 
     def frame_acceleration(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, link: str, frame: Axes = "world"
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        link: str,
+        frame: Axes = "world",
+        *,
+        point: ArrayLike | None = None,
+        out: FloatArray | None = None,
     ) -> FloatArray:
-        """(6,) [linear; angular] acceleration of a link's frame [m/s^2, rad/s^2], axes as in `jacobian`.
+        """(6,) [linear; angular] acceleration of a link's frame [m/s^2, rad/s^2], axes and point as in `jacobian`.
 
-        The linear part is the second derivative in time of the origin's position (not Featherstone's spatial
+        The linear part is the second derivative in time of the point's position (not Featherstone's spatial
         acceleration); gravity has no part in it.
         """
-        return _engine.frame_acceleration(
-            self._engine, self._data, q, v, a, self._frame(link), _is_local(frame)
+        return self._array("frame_accelerations", q, v, a, point_of(point), out=out, link=link, axes=frame)
+
+    def frame_velocity_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        link: str,
+        frame: Axes = "world",
+        *,
+        point: ArrayLike | None = None,
+        out: FrameVelocityDerivatives | None = None,
+    ) -> FrameVelocityDerivatives:
+        """Derivatives of `frame_velocity` in q, in the tangent space, and v.
+
+        Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018.
+
+        Args:
+            q: (n_q,).
+            v: (n_v,).
+            link: by name.
+            frame: axes of the velocity, as in `jacobian`.
+            point: as in `jacobian`; moves with the link.
+            out: of (6, n_v) each.
+        """
+        return self._arrays(
+            FrameVelocityDerivatives,
+            "frame_velocity_derivatives",
+            q,
+            v,
+            point_of(point),
+            out=out,
+            link=link,
+            axes=frame,
         )
 
+    def frame_acceleration_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        link: str,
+        frame: Axes = "world",
+        *,
+        point: ArrayLike | None = None,
+        out: FrameAccelerationDerivatives | None = None,
+    ) -> FrameAccelerationDerivatives:
+        """Derivatives of `frame_acceleration` in q, in the tangent space, v and a, and of `frame_velocity` in q.
 
-def _is_local(frame: str) -> bool:
-    if frame not in ("world", "local"):
-        raise ModelError(f"frame is {frame!r}; valid are 'world' and 'local'")
-    return frame == "local"
+        Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018.
+
+        Args:
+            q: (n_q,).
+            v: (n_v,).
+            a: (n_v,).
+            link: by name.
+            frame: axes of velocity and acceleration, as in `jacobian`.
+            point: as in `jacobian`; moves with the link.
+            out: of (6, n_v) each.
+        """
+        return self._arrays(
+            FrameAccelerationDerivatives,
+            "frame_acceleration_derivatives",
+            q,
+            v,
+            a,
+            point_of(point),
+            out=out,
+            link=link,
+            axes=frame,
+        )

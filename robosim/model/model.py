@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +15,9 @@ from robosim import _engine
 from robosim.errors import ModelError
 from robosim.model.checks import limit, suggestion
 from robosim.model.configurations import configuration_by_names, named_positions
-from robosim.model.dynamics import Dynamics
+from robosim.model.data import Data
+from robosim.model.methods import Methods
+from robosim.model.operations import Choices, operation_index
 from robosim.model.parts import (
     Collider,
     DisabledCollision,
@@ -50,7 +53,7 @@ def _frozen(array: FloatArray) -> FloatArray:
     return array
 
 
-class Model(Dynamics):
+class Model(Methods):
     """An articulated mechanism, immutable; `ModelBuilder` and `robosim.load_robot` make it.
 
     Coordinates: each revolute, continuous, prismatic or helical joint has one q (rad or m) and one v; a planar joint
@@ -69,13 +72,24 @@ class Model(Dynamics):
 
     def __init__(self, engine: _engine.Model, description: Description) -> None:
         self._engine = engine
-        self._data = _engine.Data(engine)
+        self._data = _engine.OperationData(engine)
         self._description = description
         self.name: str = engine.name
         self.n_q: int = engine.n_q
         self.n_v: int = engine.n_v
         known = {link.name for link in description.links}
         self._frames = {frame.name: i for i, frame in enumerate(engine.frames) if frame.name in known}
+
+    def _evaluate(
+        self,
+        operation: str,
+        inputs: tuple[ArrayLike, ...],
+        choices: Choices,
+        out: Any,
+        results: type[tuple[FloatArray, ...]] | None,
+    ) -> Any:
+        found = _engine.evaluate(operation_index(operation), self._engine, self._data, inputs, out, *choices)
+        return found if results is None else results(*found)
 
     def __repr__(self) -> str:
         base = "free-flying" if self.floating_base else "fixed"
@@ -89,6 +103,10 @@ class Model(Dynamics):
 
     def __deepcopy__(self, memo: object) -> Model:
         return self  # immutable
+
+    def data(self) -> Data:
+        """A workspace with these methods for loops, whose results are arrays of its own, the same ones every time."""
+        return Data(self)
 
     # Names
 

@@ -100,6 +100,7 @@ class Robot:
         self.frames, self.own_frames = [i for i, _ in chosen], [k for _, k in chosen]
         values = rng.uniform(-10, 10, (STATES, len(chosen), 6))
         self.wrenches = Wrenches(self.frames, self.own_frames, values)
+        self.point = np.zeros((STATES, len(chosen), 3))  # theirs knows origins of frames only
         self.rng = rng
 
     def _match_joints(self) -> None:

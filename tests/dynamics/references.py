@@ -85,6 +85,12 @@ def frame_jacobians(s: Sample) -> Answer:
     return np.array([pin.getFrameJacobian(s.model, s.data, i, s.axes) for i in s.frames])
 
 
+def frame_jacobians_dot(s: Sample) -> Answer:
+    pin.computeJointJacobiansTimeVariation(s.model, s.data, s.q, s.v)
+    pin.updateFramePlacements(s.model, s.data)
+    return np.array([pin.getFrameJacobianTimeVariation(s.model, s.data, i, s.axes) for i in s.frames])
+
+
 # Values
 
 
@@ -122,10 +128,59 @@ def potential_energy(s: Sample) -> Answer:
     )
 
 
-def mass_moment(s: Sample) -> Answer:
-    base = s.model.inertias[0]
-    com = pin.centerOfMass(s.model, s.data, s.q)
-    return pin.computeTotalMass(s.model) * com + base.mass * base.lever
+# Momentum
+
+
+def share_of_moving(s: Sample) -> float:
+    """Mass of what moves, which is all that theirs counts, over that of all."""
+    moving = pin.computeTotalMass(s.model)
+    return moving / (moving + s.model.inertias[0].mass)
+
+
+def center_of_mass(s: Sample) -> Answer:
+    share = share_of_moving(s)
+    return share * pin.centerOfMass(s.model, s.data, s.q) + (1 - share) * s.model.inertias[0].lever
+
+
+def center_of_mass_velocity(s: Sample) -> Answer:
+    pin.centerOfMass(s.model, s.data, s.q, s.v)
+    return share_of_moving(s) * s.data.vcom[0]
+
+
+def center_of_mass_acceleration(s: Sample) -> Answer:
+    pin.centerOfMass(s.model, s.data, s.q, s.v, s.a)
+    return share_of_moving(s) * s.data.acom[0]
+
+
+def center_of_mass_jacobian(s: Sample) -> Answer:
+    return share_of_moving(s) * pin.jacobianCenterOfMass(s.model, s.data, s.q)
+
+
+def centroidal_momentum(s: Sample) -> Answer:
+    return pin.computeCentroidalMomentum(s.model, s.data, s.q, s.v).vector.copy()
+
+
+def centroidal_momentum_rate(s: Sample) -> Answer:
+    pin.computeCentroidalMomentumTimeVariation(s.model, s.data, s.q, s.v, s.a)
+    return s.data.hg.vector.copy(), s.data.dhg.vector.copy()
+
+
+def centroidal_momentum_matrix(s: Sample) -> Answer:
+    return pin.ccrba(s.model, s.data, s.q, s.v).copy()
+
+
+def centroidal_momentum_matrix_dot(s: Sample) -> Answer:
+    pin.dccrba(s.model, s.data, s.q, s.v)
+    return s.data.Ag.copy(), s.data.dAg.copy()
+
+
+def centroidal_momentum_derivatives(s: Sample) -> Answer:
+    matrices = pin.computeCentroidalDynamicsDerivatives(s.model, s.data, s.q, s.v, s.a)
+    return tuple(matrix.copy() for matrix in matrices)
+
+
+def coriolis_matrix(s: Sample) -> Answer:
+    return pin.computeCoriolisMatrix(s.model, s.data, s.q, s.v).copy()
 
 
 # Derivatives
@@ -136,6 +191,10 @@ def rnea_derivatives(s: Sample) -> Answer:
     dq, dv, M = pin.computeRNEADerivatives(s.model, s.data, s.q, s.v, s.a, forces)
     dq, dv, M = dq.copy(), dv.copy(), symmetric(M)
     return dq + s.turning_wrenches(), dv, M
+
+
+def gravity_forces_derivatives(s: Sample) -> Answer:
+    return pin.computeGeneralizedGravityDerivatives(s.model, s.data, s.q).copy()
 
 
 # What solves with M, in our coordinates
@@ -178,6 +237,7 @@ REFERENCES: dict[str, Callable[[Sample], Answer]] = {
         frame_velocities,
         frame_accelerations,
         frame_jacobians,
+        frame_jacobians_dot,
         rnea,
         nonlinear_effects,
         gravity_forces,
@@ -186,8 +246,45 @@ REFERENCES: dict[str, Callable[[Sample], Answer]] = {
         forward_dynamics,
         kinetic_energy,
         potential_energy,
-        mass_moment,
+        center_of_mass,
+        center_of_mass_velocity,
+        center_of_mass_acceleration,
+        center_of_mass_jacobian,
+        centroidal_momentum,
+        centroidal_momentum_rate,
+        centroidal_momentum_matrix,
+        centroidal_momentum_matrix_dot,
+        centroidal_momentum_derivatives,
+        coriolis_matrix,
+        gravity_forces_derivatives,
         rnea_derivatives,
         forward_dynamics_derivatives,
     )
+}
+
+# Operations that Pinocchio does not have, or not in a form to compare in all coordinates, with the tests that hold
+# them to differences, to matrices and to each other.
+ELSEWHERE = {
+    "integrate": "model/test_against_pinocchio.py",
+    "difference": "model/test_against_pinocchio.py",
+    "frame_velocity_derivatives": "model/test_derivatives.py",
+    "frame_acceleration_derivatives": "model/test_derivatives.py",
+    "joint_forces": "model/test_joint_forces.py",
+    "joint_force_derivatives": "model/test_joint_forces.py",
+    "kinetic_energy_derivatives": "model/test_derivatives.py",
+    "rnea_jvp": "model/test_derivatives.py",
+    "rnea_vjp": "model/test_derivatives.py",
+    "rnea_hvp": "model/test_derivatives.py",
+    "forward_dynamics_jvp": "model/test_derivatives.py",
+    "forward_dynamics_vjp": "model/test_derivatives.py",
+    "forward_dynamics_hvp": "model/test_derivatives.py",
+    "inertial_regressor": "model/test_derivatives.py",
+    "regressor_times": "model/test_derivatives.py",
+    "regressor_transpose_times": "model/test_derivatives.py",
+    "rnea_parameter_derivatives": "model/test_derivatives.py",
+    "rnea_parameter_vjp": "model/test_derivatives.py",
+    "forward_dynamics_parameter_derivatives": "model/test_derivatives.py",
+    "forward_dynamics_parameter_vjp": "model/test_derivatives.py",
+    "mass_factor": "model/test_derivatives.py",
+    "mass_solve": "model/test_derivatives.py",
 }

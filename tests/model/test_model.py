@@ -4,41 +4,16 @@ import numpy as np
 import pytest
 
 from robosim.errors import ModelError
-from robosim.geometry import pose
 from robosim.model import Model, ModelBuilder
 
 from ..reference.dalembert import Body, inverse_dynamics  # noqa: TID252
-
-
-def random_inertia(rng: np.random.Generator) -> np.ndarray:
-    """Of a random box with random axes."""
-    a, b, c = rng.uniform(0.1, 0.5, 3)
-    Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    inertia = Q @ np.diag([b * b + c * c, a * a + c * c, a * a + b * b]) @ Q.T / 12
-    return (inertia + inertia.T) / 2
+from .mechanisms import branched_robot
 
 
 @pytest.fixture
 def robot() -> Model:
     """Free-flying, with every kind of joint, a branch and a mimic joint."""
-    rng = np.random.default_rng(5)
-    builder = ModelBuilder("robot", floating_base=True)
-    builder.add_link("l0", mass=2, com=rng.normal(size=3) / 5, inertia=random_inertia(rng))
-    kinds = ("revolute", "planar", "prismatic", "continuous", "revolute")
-    for i, (kind, parent) in enumerate(zip(kinds, (0, 1, 2, 1, 4), strict=True), start=1):
-        builder.add_link(f"l{i}", mass=i, com=rng.normal(size=3) / 5, inertia=random_inertia(rng))
-        builder.add_joint(
-            f"j{i}",
-            kind,
-            f"l{parent}",
-            f"l{i}",
-            X_PJ=pose(rng.normal(size=3) / 3, rpy=rng.normal(size=3)),
-            axis=rng.normal(size=3),
-            damping=0.3,
-            friction=0.2,
-            mimic=("j1", -0.7, 0.3) if i == 5 else None,
-        )
-    return builder.build()
+    return branched_robot()
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ struct Prepared {
   double* out[max_arguments];
 };
 
-// Throws for an operation that there is not, or one with inputs beside q, v, a and tau. Jacobians are of the last frame,
+// Throws for an operation that there is not, or one with inputs beside q, v, a, tau and points of frames. Jacobians are of the last frame,
 // everything else of frames is of all.
 Prepared prepare(Robot& robot, const char* name) {
   const Model& model = *robot.model;
@@ -54,6 +54,8 @@ Prepared prepare(Robot& robot, const char* name) {
   const OperationInfo& info = all_operations()[static_cast<std::size_t>(p.operation)];
   for (const Argument& input : info.inputs) {
     p.in_size[p.n_in] = size_of(model, p.options, input);
+    if (!std::strcmp(input.name, "point"))  // of frames: their origins
+      robot.states["point"].assign(static_cast<std::size_t>(robot.n_states * p.in_size[p.n_in]), 0.0);
     p.in[p.n_in++] = robot.states.at(input.name).data();
   }
   robot.out.resize(info.outputs.size());

@@ -2,6 +2,7 @@
 // that set in its type or in no symbol at all, so that no function compiled for a wider set can be taken for a general one.
 #pragma once
 
+#include "base/dual.h"
 #include "base/lane_transpose.h"
 #include "dynamics/kernels.h"
 
@@ -31,9 +32,13 @@ class KernelWorkspace final : public Workspace {
  private:
   Memory<One>& select(One*) { return one_; }
   Memory<Many>& select(Many*) { return many_; }
+  Memory<DualOf<One>>& select(DualOf<One>*) { return one_dual_; }
+  Memory<DualOf<Many>>& select(DualOf<Many>*) { return many_dual_; }
 
   Memory<One> one_;
   Memory<Many> many_;
+  Memory<DualOf<One>> one_dual_;  // of second-order operations
+  Memory<DualOf<Many>> many_dual_;
 };
 
 namespace detail {
@@ -51,10 +56,29 @@ ROBOSIM_INLINE Wrenches<S> read_wrenches(const Options& options, const S* from, 
   return {wrenches.data(), n};
 }
 
+// Runs on numbers of type S, or where the operation asks for it on dual numbers over them.
+template <class Op, class S, class OwnWorkspace>
+ROBOSIM_INLINE void run_operation(const Model& model, OwnWorkspace& workspace, const Call<S>& call) {
+  if constexpr (requires { Op::second_order; }) {
+    auto& memory = workspace.template memory<DualOf<S>>(model);
+    const std::size_t n = call.wrenches.size();
+    if (memory.wrenches.size() < n) memory.wrenches.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto constant = [](const Vec3<S>& x) { return Vec3<DualOf<S>>{{x.x, S(0)}, {x.y, S(0)}, {x.z, S(0)}}; };
+      const Force<S>& F = call.wrenches[i].F;
+      memory.wrenches[i] = {call.wrenches[i].frame, {constant(F.angular), constant(F.linear)}};
+    }
+    Op::run(model, *workspace.template memory<S>(model).data, *memory.data, call, Wrenches<DualOf<S>>{memory.wrenches.data(), n});
+  } else {
+    Op::run(model, *workspace.template memory<S>(model).data, call);
+  }
+}
+
 template <class Op, Isa isa>
 void run_one(const Model& model, Workspace& workspace, const Options& options, const double* const* in, double* const* out) {
   using S = Lanes<1, isa>;
-  auto& memory = static_cast<KernelWorkspace<isa>&>(workspace).template memory<S>(model);
+  auto& own = static_cast<KernelWorkspace<isa>&>(workspace);
+  auto& memory = own.template memory<S>(model);
   constexpr int n_in = static_cast<int>(std::size(Op::inputs)), n_out = static_cast<int>(std::size(Op::outputs));
   const S* inputs[n_in + 1];
   S* outputs[n_out];
@@ -64,7 +88,7 @@ void run_one(const Model& model, Workspace& workspace, const Options& options, c
   Wrenches<S> wrenches;
   if constexpr (takes_wrenches<Op>)
     if (!options.wrench_frames.empty()) wrenches = read_wrenches(options, reinterpret_cast<const S*>(in[n_in]), memory.wrenches);
-  Op::run(model, *memory.data, Call<S>{inputs, outputs, wrenches, options});
+  run_operation<Op>(model, own, Call<S>{inputs, outputs, wrenches, options});
 }
 
 template <class Op, Isa isa>
@@ -72,7 +96,8 @@ void run_lanes(const Model& model, Workspace& workspace, const Options& options,
                const double* const* in, const std::ptrdiff_t* stride, double* const* out) {
   constexpr int W = lanes_of(isa);
   using S = Lanes<W, isa>;
-  auto& memory = static_cast<KernelWorkspace<isa>&>(workspace).template memory<S>(model);
+  auto& own = static_cast<KernelWorkspace<isa>&>(workspace);
+  auto& memory = own.template memory<S>(model);
   constexpr int n_in = static_cast<int>(std::size(Op::inputs)), n_out = static_cast<int>(std::size(Op::outputs));
   int in_size[n_in + 1], out_size[n_out], total = 0;
   for (int i = 0; i < n_in; ++i) total += in_size[i] = size_of(model, options, Op::inputs[i]);
@@ -97,7 +122,7 @@ void run_lanes(const Model& model, Workspace& workspace, const Options& options,
   Wrenches<S> wrenches;
   if constexpr (takes_wrenches<Op>)
     if (!options.wrench_frames.empty()) wrenches = read_wrenches(options, inputs[n_in], memory.wrenches);
-  Op::run(model, *memory.data, Call<S>{inputs, outputs, wrenches, options});
+  run_operation<Op>(model, own, Call<S>{inputs, outputs, wrenches, options});
   for (int i = 0; i < n_out; ++i)
     scatter(outputs[i], out_size[i], count, out[i] + first * out_size[i]);
 }

@@ -3,7 +3,7 @@
 
 #include "dynamics/forward_dynamics_derivatives.h"
 #include "dynamics/operations/arguments.h"
-#include "dynamics/operations/values.h"
+#include "dynamics/operations/own_forces.h"
 
 namespace robosim {
 namespace operations {
@@ -15,10 +15,7 @@ struct RneaDerivatives {
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     rnea_derivatives(model, data, call.in[0], call.in[1], call.in[2], call.out[0], call.out[1], call.out[2], call.wrenches);
-    if (!call.options.joint_forces) return;
-    const int n = model.n_v;
-    joint_force_slopes(model, call.in[1], data.a.data(), data.bias.data());
-    for (int k = 0; k < n; ++k) call.out[0][k * n + k] -= data.a[k], call.out[1][k * n + k] -= data.bias[k];
+    detail::subtract_slopes(model, data, call, call.in[1], call.out[0], call.out[1]);
   }
 };
 
@@ -28,18 +25,10 @@ struct ForwardDynamicsDerivatives {
   static constexpr bool takes_wrenches = true, solves = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    detail::total_forces(model, call);
-    forward_dynamics_derivatives(model, data, call.in[0], call.in[1], call.out[0], call.out[0], call.out[1], call.out[2],
-                                 call.out[3], call.wrenches);
-    if (!call.options.joint_forces) return;
-    const int n = model.n_v;
-    joint_force_slopes(model, call.in[1], data.a.data(), data.bias.data());
-    for (int i = 0; i < n; ++i)
-      for (int k = 0; k < n; ++k) {
-        const S& inverse = call.out[3][i * n + k];
-        call.out[1][i * n + k] = mul_add(inverse, data.a[k], call.out[1][i * n + k]);
-        call.out[2][i * n + k] = mul_add(inverse, data.bias[k], call.out[2][i * n + k]);
-      }
+    const S* all = detail::all_forces(model, data, call, call.in[0], call.in[1], call.in[2]);
+    forward_dynamics_derivatives(model, data, call.in[0], call.in[1], all, call.out[0], call.out[1], call.out[2], call.out[3],
+                                 call.wrenches);
+    detail::add_solved_slopes(model, data, call, call.in[1], call.out[3], call.out[1], call.out[2]);
   }
 };
 

@@ -1,104 +1,13 @@
-// Operations: kinematics and dynamics themselves.
+// Operations: dynamics themselves.
 #pragma once
 
 #include "dynamics/energy.h"
 #include "dynamics/forward_dynamics.h"
-#include "dynamics/jacobian.h"
-#include "dynamics/joint_forces.h"
 #include "dynamics/operations/arguments.h"
+#include "dynamics/operations/own_forces.h"
 
 namespace robosim {
 namespace operations {
-
-namespace detail {
-
-template <class S>
-void positions(const Model& model, Data<S>& data, const Call<S>& call) {
-  forward_kinematics(model, data, call.in[0]);
-  motion_subspaces(model, data);
-}
-
-// Of forward dynamics: tau and, where they act, the joints' own forces, to the place of the result.
-template <class S>
-void total_forces(const Model& model, const Call<S>& call) {
-  S* total = call.out[0];
-  if (call.options.joint_forces) joint_forces(model, call.in[0], call.in[1], total);
-  for (int k = 0; k < model.n_v; ++k) total[k] = call.options.joint_forces ? total[k] + call.in[2][k] : call.in[2][k];
-}
-
-// Public 6-vectors are (linear; angular).
-template <class S>
-void write_motion(const Motion<S>& V, S* out) {
-  for (int i = 0; i < 3; ++i) out[i] = V.linear[i], out[3 + i] = V.angular[i];
-}
-
-}  // namespace detail
-
-struct FramePoses {
-  static constexpr const char* name = "frame_poses";
-  static constexpr Argument inputs[] = {q}, outputs[] = {{"X_WF", 3, {dim_frames, 4, 4}}};
-  static constexpr bool takes_frames = true;
-  template <class S>
-  static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    forward_kinematics(model, data, call.in[0]);
-    S* to = call.out[0];
-    for (const int f : call.options.frames) {
-      const SE3<S> X = frame_placement(model, data, model.frames[static_cast<std::size_t>(f)]);
-      for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) *to++ = X.R(i, j);
-        *to++ = X.p[i];
-      }
-      for (int j = 0; j < 4; ++j) *to++ = S(j == 3 ? 1 : 0);
-    }
-  }
-};
-
-struct FrameVelocities {
-  static constexpr const char* name = "frame_velocities";
-  static constexpr Argument inputs[] = {q, v}, outputs[] = {{"V", 2, {dim_frames, 6, 0}}};
-  static constexpr bool takes_frames = true;
-  template <class S>
-  static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    detail::positions(model, data, call);
-    forward_velocities(model, data, call.in[1]);
-    S* to = call.out[0];
-    for (const int f : call.options.frames) {
-      detail::write_motion(frame_velocity(model, data, model.frames[static_cast<std::size_t>(f)], call.options.axes), to);
-      to += 6;
-    }
-  }
-};
-
-struct FrameAccelerations {
-  static constexpr const char* name = "frame_accelerations";
-  static constexpr Argument inputs[] = {q, v, a}, outputs[] = {{"A", 2, {dim_frames, 6, 0}}};
-  static constexpr bool takes_frames = true;
-  template <class S>
-  static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    detail::positions(model, data, call);
-    forward_accelerations(model, data, call.in[1], call.in[2]);
-    S* to = call.out[0];
-    for (const int f : call.options.frames) {
-      detail::write_motion(frame_acceleration(model, data, model.frames[static_cast<std::size_t>(f)], call.options.axes), to);
-      to += 6;
-    }
-  }
-};
-
-struct FrameJacobians {
-  static constexpr const char* name = "frame_jacobians";
-  static constexpr Argument inputs[] = {q}, outputs[] = {{"J", 3, {dim_frames, 6, dim_v}}};
-  static constexpr bool takes_frames = true;
-  template <class S>
-  static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    detail::positions(model, data, call);
-    S* to = call.out[0];
-    for (const int f : call.options.frames) {
-      frame_jacobian(model, data, model.frames[static_cast<std::size_t>(f)], call.options.axes, to);
-      to += 6 * model.n_v;
-    }
-  }
-};
 
 struct Rnea {
   static constexpr const char* name = "rnea";
@@ -107,9 +16,7 @@ struct Rnea {
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     rnea(model, data, call.in[0], call.in[1], call.in[2], call.out[0], call.wrenches);
-    if (!call.options.joint_forces) return;
-    joint_forces(model, call.in[0], call.in[1], data.bias.data());
-    for (int k = 0; k < model.n_v; ++k) call.out[0][k] -= data.bias[k];
+    detail::leave_drives(model, data, call, call.in[0], call.in[1], call.out[0]);
   }
 };
 
@@ -159,8 +66,30 @@ struct ForwardDynamics {
   static constexpr bool takes_wrenches = true, solves = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    detail::total_forces(model, call);
-    forward_dynamics(model, data, call.in[0], call.in[1], call.out[0], call.out[0], call.wrenches);
+    const S* all = detail::all_forces(model, data, call, call.in[0], call.in[1], call.in[2]);
+    forward_dynamics(model, data, call.in[0], call.in[1], all, call.out[0], call.wrenches);
+  }
+};
+
+struct JointForces {
+  static constexpr const char* name = "joint_forces";
+  static constexpr Argument inputs[] = {q, v}, outputs[] = {tau};
+  template <class S>
+  static void run(const Model& model, Data<S>&, const Call<S>& call) {
+    joint_forces(model, call.in[0], call.in[1], call.out[0]);
+  }
+};
+
+// The diagonals of the derivatives, by what they are taken in.
+struct JointForceDerivatives {
+  static constexpr const char* name = "joint_force_derivatives";
+  static constexpr Argument inputs[] = {q, v}, outputs[] = {vector("q"), vector("v"), vector("damping"), vector("friction"),
+                                                           vector("friction_width"), vector("stiffness"), vector("spring_reference")};
+  template <class S>
+  static void run(const Model& model, Data<S>&, const Call<S>& call) {
+    S* const* out = call.out;
+    joint_force_slopes(model, call.in[1], out[0], out[1]);
+    joint_force_parameter_derivatives(model, call.in[0], call.in[1], JointForceParameters<S>{out[2], out[3], out[4], out[5], out[6]});
   }
 };
 
@@ -169,7 +98,7 @@ struct KineticEnergy {
   static constexpr Argument inputs[] = {q, v}, outputs[] = {{"T", 0, {}}};
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    detail::positions(model, data, call);
+    position_stage(model, data, call.in[0]);
     forward_velocities(model, data, call.in[1]);
     call.out[0][0] = kinetic_energy(model, data, call.in[1]);
   }
@@ -185,23 +114,11 @@ struct PotentialEnergy {
   }
 };
 
-struct MassMoment {
-  static constexpr const char* name = "mass_moment";
-  static constexpr Argument inputs[] = {q}, outputs[] = {{"mp", 1, {3, 0, 0}}};
-  template <class S>
-  static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    forward_kinematics(model, data, call.in[0]);
-    const Vec3<S> moment = mass_moment(model, data);
-    for (int i = 0; i < 3; ++i) call.out[0][i] = moment[i];
-  }
-};
-
 }  // namespace operations
 
 using ValueOperations =
-    OperationList<operations::FramePoses, operations::FrameVelocities, operations::FrameAccelerations, operations::FrameJacobians,
-                  operations::Rnea, operations::NonlinearEffects, operations::GravityForces, operations::Crba,
-                  operations::MassInverse, operations::ForwardDynamics, operations::KineticEnergy, operations::PotentialEnergy,
-                  operations::MassMoment>;
+    OperationList<operations::Rnea, operations::NonlinearEffects, operations::GravityForces, operations::Crba, operations::MassInverse,
+                  operations::ForwardDynamics, operations::JointForces, operations::JointForceDerivatives, operations::KineticEnergy,
+                  operations::PotentialEnergy>;
 
 }  // namespace robosim

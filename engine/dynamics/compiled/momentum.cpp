@@ -1,0 +1,13 @@
+// Momentum and centre of mass, compiled for one instruction set.
+#include "dynamics/compiled/compile.h"
+#include "dynamics/compiled/groups.h"
+#include "dynamics/operations/momentum.h"
+
+namespace robosim::detail {
+
+template <>
+void momentum_kernels<own_isa>(Kernel* to) {
+  add_kernels<own_isa>(MomentumOperations(), to);
+}
+
+}  // namespace robosim::detail

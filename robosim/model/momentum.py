@@ -1,0 +1,139 @@
+"""Centre of mass and centroidal momentum of a model. Part of `Model` and `Data`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from numpy.typing import ArrayLike
+
+from robosim import _engine
+from robosim.model.operations import Operations
+from robosim.model.parts import FloatArray
+
+
+class CentroidalMomentumRate(NamedTuple):
+    """Centroidal momentum and its rate, [linear; angular].
+
+    Attributes:
+        h: (6,) [kg m/s, kg m^2/s].
+        h_dot: (6,) [N, N m].
+    """
+
+    h: FloatArray
+    h_dot: FloatArray
+
+
+class CentroidalMomentumMatrixRate(NamedTuple):
+    """The centroidal momentum matrix and its rate.
+
+    Attributes:
+        A: (6, n_v).
+        A_dot: (6, n_v) per second.
+    """
+
+    A: FloatArray
+    A_dot: FloatArray
+
+
+class CentroidalMomentumDerivatives(NamedTuple):
+    """Derivatives of the centroidal momentum h and its rate.
+
+    Attributes:
+        dh_dq: (6, n_v).
+        dhdot_dq: (6, n_v).
+        dhdot_dv: (6, n_v).
+        dhdot_da: (6, n_v) the centroidal momentum matrix, which is also dh_dv.
+    """
+
+    dh_dq: FloatArray
+    dhdot_dq: FloatArray
+    dhdot_dv: FloatArray
+    dhdot_da: FloatArray
+
+
+class Momentum(Operations):
+    """Methods about the robot as a whole. Arguments and results are as in `Kinematics`, all axes those of the world.
+
+    The centre of mass is of all links, also of those fixed to the world; without any mass there is none, and its
+    methods raise `ModelError`. Centroidal momentum is that of the links that move, about their common centre of mass,
+    without armature. Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot", Autonomous Robots 35 (2013).
+    """
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of all links [kg], those fixed to the world included."""
+        return _engine.total_mass(self._engine)
+
+    def center_of_mass(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """(3,) centre of mass of all links in the world [m], those fixed to the world included.
+
+        Raises:
+            ModelError: the model has no mass.
+        """
+        return self._array("center_of_mass", q, out=out)
+
+    def center_of_mass_velocity(
+        self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None
+    ) -> FloatArray:
+        """(3,) velocity of the centre of mass [m/s]."""
+        return self._array("center_of_mass_velocity", q, v, out=out)
+
+    def center_of_mass_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: FloatArray | None = None
+    ) -> FloatArray:
+        """(3,) acceleration of the centre of mass [m/s^2]; gravity has no part in it."""
+        return self._array("center_of_mass_acceleration", q, v, a, out=out)
+
+    def center_of_mass_jacobian(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """(3, n_v) J with velocity of the centre of mass = J v; also its derivative in q, in the tangent space."""
+        return self._array("center_of_mass_jacobian", q, out=out)
+
+    def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """(6,) [linear; angular] momentum about the centre of mass of what moves [kg m/s, kg m^2/s]."""
+        return self._array("centroidal_momentum", q, v, out=out)
+
+    def centroidal_momentum_rate(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: CentroidalMomentumRate | None = None
+    ) -> CentroidalMomentumRate:
+        """Centroidal momentum and its rate: all forces on the robot, gravity's among them [N, N m].
+
+        Args:
+            q: (n_q,).
+            v: (n_v,).
+            a: (n_v,).
+            out: of (6,) each.
+        """
+        return self._arrays(CentroidalMomentumRate, "centroidal_momentum_rate", q, v, a, out=out)
+
+    def centroidal_momentum_matrix(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """(6, n_v) A with centroidal momentum = A v."""
+        return self._array("centroidal_momentum_matrix", q, out=out)
+
+    def centroidal_momentum_matrix_rate(
+        self, q: ArrayLike, v: ArrayLike, *, out: CentroidalMomentumMatrixRate | None = None
+    ) -> CentroidalMomentumMatrixRate:
+        """The centroidal momentum matrix A and dA/dt: the momentum's rate is A a + dA/dt v.
+
+        Args:
+            q: (n_q,).
+            v: (n_v,).
+            out: of (6, n_v) each.
+        """
+        return self._arrays(CentroidalMomentumMatrixRate, "centroidal_momentum_matrix_dot", q, v, out=out)
+
+    def centroidal_momentum_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: CentroidalMomentumDerivatives | None = None
+    ) -> CentroidalMomentumDerivatives:
+        """Derivatives of centroidal momentum and its rate in q, in the tangent space, v and a.
+
+        Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018.
+
+        Args:
+            q: (n_q,).
+            v: (n_v,).
+            a: (n_v,).
+            out: of (6, n_v) each.
+        """
+        return self._arrays(
+            CentroidalMomentumDerivatives, "centroidal_momentum_derivatives", q, v, a, out=out
+        )

@@ -1,0 +1,154 @@
+"""How methods of `Model` and `Data`, and functions of `robosim.batch`, reach the engine's operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robosim import _engine
+from robosim.errors import ModelError
+from robosim.model.checks import real_array, suggestion
+from robosim.model.parts import FloatArray
+
+if TYPE_CHECKING:
+    from robosim._engine import Model as EngineModel
+
+__all__ = ["Axes", "Choices", "External", "Operations", "Results", "operation_index"]
+
+Axes = Literal["world", "local"]
+External = Mapping[str, ArrayLike]
+Results = TypeVar("Results", bound=tuple[FloatArray, ...])
+
+_ROWS = _engine.operations()
+
+
+def operation_index(name: str) -> int:
+    """Place of an operation in the engine's registry."""
+    index: int = _ROWS[name]["index"]
+    return index
+
+
+# Without any mass there is no centre of it.
+_OF_CENTER = {name for name in _ROWS if name.startswith("center_of_mass")}
+
+
+class Choices(NamedTuple):
+    """What a call chooses beside its arrays, as the engine takes it.
+
+    Attributes:
+        frames: index of a link's frame, whose results have no axis of their own for it; or several.
+        wrench_frames: where the wrenches act that come as the last array.
+        local: whether results are in the frame's axes.
+        joint_forces: whether the joints' own damping, friction and springs act.
+        columns: of arguments that may have any number; -1 for vectors.
+    """
+
+    frames: int | tuple[int, ...] = ()
+    wrench_frames: tuple[int, ...] = ()
+    local: bool = False
+    joint_forces: bool = False
+    columns: int = -1
+
+
+class Operations:
+    """What all groups of methods share."""
+
+    name: str
+    n_q: int
+    n_v: int
+    _engine: EngineModel
+    _frames: Mapping[str, int]
+
+    def _frame(self, link: str) -> int:
+        try:
+            return self._frames[link]
+        except (KeyError, TypeError):
+            raise ModelError(f"there is no link {link!r}{suggestion(link, self._frames)}") from None
+
+    def _refusal(self, operation: str) -> str | None:
+        """Why it has no result for this model, at no state."""
+        if _ROWS[operation]["solves"] and self._engine.massless:
+            names = ", ".join(repr(self._engine.joints[i].name) for i in self._engine.massless)
+            return f"the mass matrix of {self.name!r} is singular: nothing with mass moves along with {names}"
+        if operation in _OF_CENTER and _engine.total_mass(self._engine) == 0:
+            return f"model {self.name!r} has no mass and so no centre of mass"
+        return None
+
+    def _all_frames(self) -> Choices:
+        return Choices(frames=tuple(self._frames.values()))
+
+    def _choices(
+        self,
+        operation: str,
+        link: str | None,
+        axes: str,
+        external: External | None,
+        joint_forces: bool,
+        columns: int = -1,
+    ) -> Choices:
+        if axes not in ("world", "local"):
+            raise ModelError(f"frame is {axes!r}; valid are 'world' and 'local'")
+        if refusal := self._refusal(operation):
+            raise ModelError(refusal)
+        return Choices(
+            () if link is None else self._frame(link),
+            tuple(self._frame(link) for link in external) if external else (),
+            axes == "local",
+            bool(joint_forces),
+            columns,
+        )
+
+    def _evaluate(
+        self,
+        operation: str,
+        inputs: tuple[ArrayLike, ...],
+        choices: Choices,
+        out: Any,
+        results: type[tuple[FloatArray, ...]] | None,
+    ) -> Any:
+        """Run it; results go to `out`, or to where Model and Data keep theirs."""
+        raise NotImplementedError
+
+    def _array(
+        self,
+        operation: str,
+        *inputs: ArrayLike,
+        out: FloatArray | None = None,
+        link: str | None = None,
+        axes: str = "world",
+        external: External | None = None,
+        joint_forces: bool = False,
+        columns: int = -1,
+    ) -> FloatArray:
+        """The only result of an operation."""
+        choices = self._choices(operation, link, axes, external, joint_forces, columns)
+        if external:
+            inputs = (*inputs, stacked_wrenches(external))
+        array: FloatArray = self._evaluate(operation, inputs, choices, out, None)
+        return array
+
+    def _arrays(
+        self,
+        results: type[Results],
+        operation: str,
+        *inputs: ArrayLike,
+        out: Results | None = None,
+        link: str | None = None,
+        axes: str = "world",
+        external: External | None = None,
+        joint_forces: bool = False,
+    ) -> Results:
+        """All results of an operation that has several."""
+        choices = self._choices(operation, link, axes, external, joint_forces)
+        if external:
+            inputs = (*inputs, stacked_wrenches(external))
+        arrays: Results = self._evaluate(operation, inputs, choices, out, results)
+        return arrays
+
+
+def stacked_wrenches(external: External) -> FloatArray:
+    """(k, 6) the wrenches of one state, in the mapping's order."""
+    return np.array([real_array(wrench, (6,), f"wrench on {link!r}") for link, wrench in external.items()])
