@@ -14,7 +14,6 @@ __all__: list[str] = [
     "BoundOperation",
     "Collider",
     "CollisionScene",
-    "Data",
     "EdgeResult",
     "Frame",
     "IkResult",
@@ -33,40 +32,26 @@ __all__: list[str] = [
     "brake",
     "build_info",
     "closer_than",
-    "crba",
     "default_angular_acceleration",
     "default_friction_width",
     "default_linear_acceleration",
-    "difference",
     "distance_lower_bound",
     "evaluate",
     "evaluate_batch",
     "farthest_from",
-    "forward_dynamics",
-    "frame_acceleration",
-    "frame_jacobian",
-    "frame_pose",
-    "frame_poses",
-    "frame_velocity",
-    "gravity_forces",
-    "integrate",
+    "inertial_parameters",
     "inverse_kinematics",
-    "joint_force_derivatives",
-    "joint_forces",
     "joint_kinds",
-    "kinetic_energy",
-    "mass_moment",
     "neutral",
-    "nonlinear_effects",
     "operations",
-    "potential_energy",
-    "rnea",
     "rrt_connect",
     "sample_configuration",
     "sample_self_collisions",
+    "set_thread_limit",
     "shape_sizes",
     "shortcut",
     "signed_distance",
+    "thread_limit",
     "time_path",
     "total_mass",
 ]
@@ -347,12 +332,6 @@ class ModelBuilder:
     ) -> None: ...
     def build(self, allow_massless: bool, filter_adjacent: bool) -> Model: ...
     def disable_collision(self, link_a: str, link_b: str, reason: str) -> None: ...
-
-class Data:
-    """
-    Workspace of the algorithms over one Model; not state. One per thread.
-    """
-    def __init__(self, model: Model) -> None: ...
 
 class BoundOperation:
     """
@@ -636,10 +615,15 @@ def bind_operation(
     operation: typing.SupportsInt | typing.SupportsIndex,
     model: typing.Any,
     data: typing.Any,
-    frames: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+    frames: typing.SupportsInt
+    | typing.SupportsIndex
+    | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
     wrench_frames: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
     local: bool = False,
     joint_forces: bool = False,
+    columns: typing.SupportsInt | typing.SupportsIndex = -1,
+    results: typing.Any = None,
+    otherwise: typing.Any = None,
 ) -> typing.Any:
     """
     A callable that takes the operation's arrays by position and returns arrays of its own, the same ones every time.
@@ -699,10 +683,6 @@ def closer_than(
     Whether the signed distance is less than margin [m], by the first proof either way.
     """
 
-def crba(model: Model, data: Data, q: typing.Any, out: typing.Any) -> numpy.typing.NDArray[numpy.float64]: ...
-def difference(
-    model: Model, q0: typing.Any, q1: typing.Any, out: typing.Any
-) -> numpy.typing.NDArray[numpy.float64]: ...
 def distance_lower_bound(
     enough: typing.SupportsFloat | typing.SupportsIndex,
     A: Shape,
@@ -720,10 +700,13 @@ def evaluate(
     data: OperationData,
     inputs: tuple,
     out: typing.Any = None,
-    frames: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+    frames: typing.SupportsInt
+    | typing.SupportsIndex
+    | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
     wrench_frames: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
     local: bool = False,
     joint_forces: bool = False,
+    columns: typing.SupportsInt | typing.SupportsIndex = -1,
 ) -> typing.Any: ...
 def evaluate_batch(
     operation: typing.SupportsInt | typing.SupportsIndex,
@@ -731,10 +714,13 @@ def evaluate_batch(
     batch: Batch,
     inputs: tuple,
     out: typing.Any = None,
-    frames: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+    frames: typing.SupportsInt
+    | typing.SupportsIndex
+    | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
     wrench_frames: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
     local: bool = False,
     joint_forces: bool = False,
+    columns: typing.SupportsInt | typing.SupportsIndex = -1,
     threads: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> typing.Any: ...
 def farthest_from(shape: Shape, p_S: typing.Any) -> float:
@@ -742,50 +728,7 @@ def farthest_from(shape: Shape, p_S: typing.Any) -> float:
     Farthest distance [m] of a point of the shape from p_S (3,) of its frame.
     """
 
-def forward_dynamics(
-    model: Model,
-    data: Data,
-    q: typing.Any,
-    v: typing.Any,
-    tau: typing.Any,
-    wrenches: collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, typing.Any]],
-    out: typing.Any,
-) -> numpy.typing.NDArray[numpy.float64]: ...
-def frame_acceleration(
-    model: Model,
-    data: Data,
-    q: typing.Any,
-    v: typing.Any,
-    a: typing.Any,
-    frame: typing.SupportsInt | typing.SupportsIndex,
-    local: bool,
-) -> numpy.typing.NDArray[numpy.float64]: ...
-def frame_jacobian(
-    model: Model,
-    data: Data,
-    q: typing.Any,
-    frame: typing.SupportsInt | typing.SupportsIndex,
-    local: bool,
-    out: typing.Any,
-) -> numpy.typing.NDArray[numpy.float64]: ...
-def frame_pose(
-    model: Model, data: Data, q: typing.Any, frame: typing.SupportsInt | typing.SupportsIndex, out: typing.Any
-) -> numpy.typing.NDArray[numpy.float64]: ...
-def frame_poses(model: Model, data: Data, q: typing.Any) -> numpy.typing.NDArray[numpy.float64]: ...
-def frame_velocity(
-    model: Model,
-    data: Data,
-    q: typing.Any,
-    v: typing.Any,
-    frame: typing.SupportsInt | typing.SupportsIndex,
-    local: bool,
-) -> numpy.typing.NDArray[numpy.float64]: ...
-def gravity_forces(
-    model: Model, data: Data, q: typing.Any, out: typing.Any
-) -> numpy.typing.NDArray[numpy.float64]: ...
-def integrate(
-    model: Model, q: typing.Any, v: typing.Any, out: typing.Any
-) -> numpy.typing.NDArray[numpy.float64]: ...
+def inertial_parameters(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...
 def inverse_kinematics(
     model: Model,
     frame: typing.SupportsInt | typing.SupportsIndex,
@@ -817,27 +760,8 @@ def inverse_kinematics(
     nearest to the reference is given.
     """
 
-def joint_force_derivatives(model: Model, q: typing.Any, v: typing.Any) -> dict: ...
-def joint_forces(
-    model: Model, q: typing.Any, v: typing.Any, out: typing.Any
-) -> numpy.typing.NDArray[numpy.float64]: ...
-def kinetic_energy(model: Model, data: Data, q: typing.Any, v: typing.Any) -> float: ...
-def mass_moment(model: Model, data: Data, q: typing.Any) -> numpy.typing.NDArray[numpy.float64]: ...
 def neutral(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...
-def nonlinear_effects(
-    model: Model, data: Data, q: typing.Any, v: typing.Any, out: typing.Any
-) -> numpy.typing.NDArray[numpy.float64]: ...
 def operations() -> dict: ...
-def potential_energy(model: Model, data: Data, q: typing.Any) -> float: ...
-def rnea(
-    model: Model,
-    data: Data,
-    q: typing.Any,
-    v: typing.Any,
-    a: typing.Any,
-    wrenches: collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, typing.Any]],
-    out: typing.Any,
-) -> numpy.typing.NDArray[numpy.float64]: ...
 def rrt_connect(
     scene: CollisionScene,
     start: typing.Any,
@@ -874,6 +798,7 @@ def sample_self_collisions(
     pairs (m, 2) of collider indices; by default all pairs on different bodies. Returns (pairs (m, 2), counts (m,)).
     """
 
+def set_thread_limit(n: typing.SupportsInt | typing.SupportsIndex) -> None: ...
 def shape_sizes() -> dict[str, dict[str, str]]:
     """
     The sizes of every type of shape; see robosim.geometry.shape_sizes.
@@ -908,6 +833,7 @@ def signed_distance(
     (distance, p_WA, p_WB, normal) of two posed shapes; see robosim.geometry.signed_distance.
     """
 
+def thread_limit() -> int: ...
 def time_path(
     breaks: typing.Any,
     coefficients: typing.Any,

@@ -49,10 +49,11 @@ struct PlanarJoint {
     using std::cos;
     using std::sin;
     const RotationSeries<S> f(v[2] * v[2]);
-    const S wB = v[2] * f.B, dx = f.A * v[0] - wB * v[1], dy = wB * v[0] + f.A * v[1];
+    // Fused by name: left to itself, gcc fuses such pairs of products in some scalars and not in others.
+    const S wB = v[2] * f.B, dx = nmul_add(wB, v[1], f.A * v[0]), dy = mul_add(wB, v[0], f.A * v[1]);
     const S c = cos(q[2]), s = sin(q[2]);
-    out[0] = q[0] + c * dx - s * dy;
-    out[1] = q[1] + s * dx + c * dy;
+    out[0] = nmul_add(s, dy, mul_add(c, dx, q[0]));
+    out[1] = mul_add(s, dx, mul_add(c, dy, q[1]));
     out[2] = q[2] + v[2];
   }
 
@@ -63,10 +64,10 @@ struct PlanarJoint {
     using std::sin;
     const S turn = q1[2] - q0[2], w = turn - S(2 * pi) * nearest(turn * S(0.5 / pi));
     const S c = cos(q0[2]), s = sin(q0[2]), px = q1[0] - q0[0], py = q1[1] - q0[1];
-    const S dx = c * px + s * py, dy = c * py - s * px;
-    const S ww = w * w, diagonal = S(1) - ww * RotationSeries<S>(ww).D, half = S(0.5) * w;
-    v[0] = diagonal * dx + half * dy;
-    v[1] = diagonal * dy - half * dx;
+    const S dx = mul_add(s, py, c * px), dy = nmul_add(s, px, c * py);
+    const S ww = w * w, diagonal = nmul_add(ww, RotationSeries<S>(ww).D, S(1)), half = S(0.5) * w;
+    v[0] = mul_add(half, dy, diagonal * dx);
+    v[1] = nmul_add(half, dx, diagonal * dy);
     v[2] = w;
   }
 
