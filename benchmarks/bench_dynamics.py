@@ -218,7 +218,9 @@ def main() -> int:
     parser = arguments(__doc__.splitlines()[0])
     names = [robot.name for robot in ROBOTS]
     parser.add_argument("--robot", action="append", choices=names, help="only this one; may be repeated")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write tables for the documentation")
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write tables, into a page between its markers"
+    )
     options = parser.parse_args()
     require_peers("pin", "example-robot-data")
     from harness import dynamics_table, pinocchio_loop, robosim_loop
@@ -251,7 +253,7 @@ def main() -> int:
     report.remark(f"Other programs used {100 * share:.0f} % of a processor meanwhile."
                   + (" WARNING: the machine was not idle." if share > IDLE else ""))  # fmt: skip
     if options.markdown is not None:
-        options.markdown.write_text(dynamics_table.document(conditions, figures.sections), encoding="utf-8")
+        dynamics_table.write(options.markdown, dynamics_table.document(conditions, figures.sections))
     return report.finish(options.json)
 
 

@@ -16,5 +16,7 @@ autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 
+napoleon_use_ivar = True  # the members of named tuples are documented once
+
 html_theme = "furo"
 html_title = "robosim"

@@ -1,7 +1,8 @@
 """Make the pictures of the README and the documentation anew: `python docs/make_pictures.py`.
 
 Writes into docs/images: a painted picture of a real plan, its torques beside their limits, how a simulated arm
-followed it, and, where a Chromium is installed, a screenshot of the viewer. Needs the extra `view` for the last.
+followed it, what a state of a batch costs, and, where a Chromium is installed, a screenshot of the viewer. Needs the
+extra `view` for the last, and an idle machine for the one before.
 """
 
 from __future__ import annotations
@@ -10,13 +11,20 @@ import http.server
 import shutil
 import subprocess
 import threading
+import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
 import robosim
-from robosim import planners, viewer
+from robosim import batch, planners, viewer
 from robosim.execution.simulated import SimulatedArm
 from robosim.execution.streaming import stream_trajectory
 from robosim.execution.tracking import Tracking
@@ -42,6 +50,7 @@ def main() -> None:
             result.trajectory.plot().savefig(IMAGES / "trajectory.png", dpi=80)
             followed(ur5, result.trajectory).plot().savefig(IMAGES / "tracking.png", dpi=80)
             screenshot(IMAGES / "viewer.png", ur5, scene, result.trajectory)
+    costs_of_batches(IMAGES / "batch.png", ur5)
     for path in sorted(IMAGES.glob("*.png")):
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
 
@@ -51,6 +60,43 @@ def followed(model, trajectory) -> Tracking:
     start = dict(zip(trajectory.position_names, trajectory.position(0.0), strict=True))
     arm = SimulatedArm(model, tracking="dynamics", initial=start)
     return stream_trajectory(arm, trajectory, rate=125.0).tracking
+
+
+def costs_of_batches(path: Path, model) -> None:
+    """Time per state over the number of states, on one thread, and with one call for each."""
+    functions = ("inverse_dynamics", "forward_dynamics", "forward_dynamics_derivatives")
+    counts = 2 ** np.arange(13)
+    rng = np.random.default_rng(0)
+    q = batch.random_configuration(model, rng, counts[-1])
+    v, x = rng.normal(size=(2, counts[-1], model.n_v))
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    for name in functions:
+        one, many = getattr(model.data(), name), getattr(batch, name)
+        times = []
+        for n in counts:
+            given = q[:n], v[:n], x[:n]
+            out = many(model, *given)
+            times.append(quickest(lambda: many(model, *given, threads=1, out=out)) / n)  # noqa: B023
+        (line,) = axes.loglog(counts, 1e6 * np.array(times), "o-", base=2, label=name)
+        each = quickest(lambda: [one(*state) for state in zip(q[:64], v[:64], x[:64], strict=True)]) / 64  # noqa: B023
+        axes.axhline(1e6 * each, color=line.get_color(), linestyle="--")
+    axes.set(xlabel="states in the batch", ylabel="time per state [us]")
+    axes.set_xticks(counts, [str(n) for n in counts])
+    axes.set_yticks(ticks := [0.1, 0.2, 0.5, 1, 2, 5, 10], [str(tick) for tick in ticks])
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(path, dpi=80)
+
+
+def quickest(call: Callable[[], object]) -> float:
+    """Seconds of the quickest of many calls: what the machine does besides only adds."""
+    times = []
+    ends = time.perf_counter() + 0.3
+    while time.perf_counter() < ends:
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def screenshot(path: Path, *shown) -> None:

@@ -9,8 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from robosim import batch
+from robosim.model import Data, Model
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DYNAMICS = (ROOT / "docs" / "dynamics.md").read_text(encoding="utf-8")
+NOT_IN_BATCHES = {"inertial_parameters", "neutral"}  # have no state
 
 
 def test_parameters_of_the_ros_nodes_are_current() -> None:
@@ -33,6 +38,32 @@ def test_every_page_is_in_the_contents() -> None:
     )
     listed = {line.strip() for line in contents.splitlines() if line.strip() and not line.startswith(":")}
     assert listed | {"index"} == {path.stem for path in (ROOT / "docs").glob("*.md")} | {"api"}
+
+
+def test_python_of_dynamics_runs(tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", DYNAMICS, re.DOTALL)
+    assert len(blocks) >= 4
+    run = [sys.executable, "-W", "error", "-c", "\n".join(blocks)]
+    result = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+def test_functions_in_the_tables_of_dynamics_exist() -> None:
+    """Also those of peers that the tables map to ours: by the last column but one."""
+    own, mapped = DYNAMICS.split("## One frame")[0], DYNAMICS.split("## From Pinocchio")[1]
+    rows = [row.split("|")[1] for row in own.splitlines() if row.startswith("| `")]
+    rows += [row.split("|")[2] for row in mapped.splitlines() if row.startswith("| `")]
+    names = {name for cell in rows for name in re.findall(r"`(\w+)(?:\(|`)", cell)} - {"external"}
+    assert len(names) > 40
+    for name in names - {"Model", "Data"}:
+        assert hasattr(Model, name), name
+        assert hasattr(Data, name), name
+        assert name in batch.__all__ or name in NOT_IN_BATCHES, name
+
+
+def test_dynamics_page_names_every_function_of_batches() -> None:
+    for name in batch.__all__:
+        assert re.search(rf"\b{name}\b", DYNAMICS), name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
