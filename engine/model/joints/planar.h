@@ -49,11 +49,10 @@ struct PlanarJoint {
     using std::cos;
     using std::sin;
     const RotationSeries<S> f(v[2] * v[2]);
-    // Fused by name: left to itself, gcc fuses such pairs of products in some scalars and not in others.
     const S wB = v[2] * f.B, dx = nmul_add(wB, v[1], f.A * v[0]), dy = mul_add(wB, v[0], f.A * v[1]);
     const S c = cos(q[2]), s = sin(q[2]);
     out[0] = nmul_add(s, dy, mul_add(c, dx, q[0]));
-    out[1] = mul_add(s, dx, mul_add(c, dy, q[1]));
+    out[1] = mul_add(c, dy, mul_add(s, dx, q[1]));
     out[2] = q[2] + v[2];
   }
 
@@ -64,9 +63,9 @@ struct PlanarJoint {
     using std::sin;
     const S turn = q1[2] - q0[2], w = turn - S(2 * pi) * nearest(turn * S(0.5 / pi));
     const S c = cos(q0[2]), s = sin(q0[2]), px = q1[0] - q0[0], py = q1[1] - q0[1];
-    const S dx = mul_add(s, py, c * px), dy = nmul_add(s, px, c * py);
-    const S ww = w * w, diagonal = nmul_add(ww, RotationSeries<S>(ww).D, S(1)), half = S(0.5) * w;
-    v[0] = mul_add(half, dy, diagonal * dx);
+    const S dx = mul_add(c, px, s * py), dy = nmul_add(s, px, c * py);
+    const S ww = w * w, diagonal = S(1) - ww * RotationSeries<S>(ww).D, half = S(0.5) * w;
+    v[0] = mul_add(diagonal, dx, half * dy);
     v[1] = nmul_add(half, dx, diagonal * dy);
     v[2] = w;
   }
@@ -75,8 +74,8 @@ struct PlanarJoint {
   static void velocity(const S* q, const S* dq, S* v) {
     S s, c;
     sin_cos(q[2], s, c);
-    v[0] = c * dq[0] + s * dq[1];
-    v[1] = c * dq[1] - s * dq[0];
+    v[0] = mul_add(c, dq[0], s * dq[1]);
+    v[1] = nmul_add(s, dq[0], c * dq[1]);
     v[2] = dq[2];
   }
 
