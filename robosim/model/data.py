@@ -89,7 +89,7 @@ class Data(Methods):
     wrenches' links, friction), and its next call overwrites them. After its first call a method allocates nothing.
     What has to last is copied, or goes to `out`.
 
-    Methods whose arrays are given by position are compiled functions, which cost about 0.1 us beside what they compute:
+    Methods whose arrays are given by position are compiled functions; a call costs 0.1 us beside what it computes::
 
         data = model.data()
         for q, v, a in motion:
