@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import robosim
-from robosim import _engine
 from robosim.model import Model
 
 from ..model.pinocchio_models import convert, pin, robots_folder, without_geometry  # noqa: TID252
-
-Array = np.ndarray
+from .calls import Array, Inputs, random_configurations, random_inputs
 
 STATES = 32
 
@@ -52,43 +49,24 @@ def all_files() -> tuple[str, ...]:
     return tuple(sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.urdf")))
 
 
-@dataclass
-class Wrenches:
-    """Forces on some of a robot's links.
-
-    Attributes:
-        frames: theirs, by index.
-        own: ours.
-        values: (n, frames, 6) linear and angular, world axes.
-    """
-
-    frames: list[int]
-    own: list[int]
-    values: Array
-
-
 class Robot:
     """A mechanism in both libraries with states.
 
     Attributes:
         model, source: ours and theirs.
+        q: (STATES, n_q) configurations of ours; Q the same of theirs.
         G: (source.nv, model.n_v) the map of velocities.
-        q, v, a, tau: (STATES, ...) ours; Q, V, A theirs.
-        frames, own_frames: some links' frames in theirs and ours.
+        links: frames of some links in theirs; own_links in ours.
+        points: (links, 3) a point fixed in each, in its coordinates.
+        point_frames: frames of theirs at these points, with the links' axes.
+        wrenches: (STATES, links, 6) forces and moments on these links, world axes.
     """
 
     def __init__(
         self, name: str, model: Model, source: pin.Model, own_name: Callable[[str], str], seed: int = 0
     ) -> None:
         self.name, self.model, self.source = name, model, source
-        self.data = source.createData()
         rng = np.random.default_rng([seed, source.nv])
-        self.q = np.array([model.random_configuration(rng) for _ in range(STATES)]).reshape(STATES, model.n_q)
-        self.v, self.a, self.tau = rng.uniform(-2, 2, (3, STATES, model.n_v))
-        self.G = np.zeros((source.nv, model.n_v))
-        self.Q = np.zeros((STATES, source.nq))
-        self._match_joints()
-        self.V, self.A = self.v @ self.G.T, self.a @ self.G.T
         indices = {frame.name: i for i, frame in enumerate(source.frames) if frame.type == pin.FrameType.BODY}
         known = [
             (i, model._frames[own_name(link)])
@@ -96,15 +74,39 @@ class Robot:
             if own_name(link) in model._frames
         ]
         assert known, name
-        chosen = [known[k] for k in rng.choice(len(known), min(4, len(known)), replace=False)]
-        self.frames, self.own_frames = [i for i, _ in chosen], [k for _, k in chosen]
-        values = rng.uniform(-10, 10, (STATES, len(chosen), 6))
-        self.wrenches = Wrenches(self.frames, self.own_frames, values)
-        self.point = np.zeros((STATES, len(chosen), 3))  # theirs knows origins of frames only
-        self.rng = rng
+        chosen = [known[k] for k in rng.choice(len(known), min(3, len(known)), replace=False)]
+        self.links, self.own_links = [i for i, _ in chosen], [k for _, k in chosen]
+        self.points = rng.uniform(-0.3, 0.3, (len(chosen), 3))
+        self.point_frames = [
+            self._add_point(i, point) for i, point in zip(self.links, self.points, strict=True)
+        ]
+        self.wrenches = rng.uniform(-10, 10, (STATES, len(chosen), 6))
+        self.data = source.createData()
+        self.q = random_configurations(model, rng, STATES)
+        self.G = np.zeros((source.nv, model.n_v))
+        self.Q = self.configurations(self.q)
+        self._rng_seed = [seed + 1, source.nv]
 
-    def _match_joints(self) -> None:
+    def _add_point(self, link: int, point: Array) -> int:
+        frame = self.source.frames[link]
+        placement = frame.placement * pin.SE3(np.eye(3), point)
+        added = pin.Frame(
+            f"point of {frame.name}", frame.parentJoint, link, placement, pin.FrameType.OP_FRAME
+        )
+        return int(self.source.addFrame(added, False))
+
+    def inputs(self, operation: str, options: dict[str, Any]) -> Inputs:
+        """The operation's, for all states."""
+        points = np.broadcast_to(self.points, (STATES, *self.points.shape))
+        given = {"q": self.q, "q0": self.q, "wrenches": self.wrenches, "point": points}
+        return random_inputs(
+            self.model, operation, options, np.random.default_rng(self._rng_seed), STATES, given
+        )
+
+    def configurations(self, own: Array) -> Array:
+        """(n, n_q) ours as theirs. Fills G."""
         model, source = self.model, self.source
+        out = np.zeros((len(own), source.nq))
         joints = {joint.name: joint for joint in model.joints}
         q_of, v_of = _by_joint(model.position_names), _by_joint(model.velocity_names)
         for i in range(1, source.njoints):
@@ -117,14 +119,39 @@ class Robot:
                 offset += ratio * mimic.offset
                 ratio *= mimic.multiplier
                 name = mimic.source
-            values = self.q[:, q_of[name]]
+            values = own[:, q_of[name]]
             assert len(v_of[name]) == theirs.nv, name
             if theirs.nv == 1:
                 values = ratio * values + offset
             if theirs.nq == values.shape[1] + 1:  # an angle is a point on the circle
                 values = np.column_stack([values[:, :-1], np.cos(values[:, -1]), np.sin(values[:, -1])])
-            self.Q[:, theirs.idx_q : theirs.idx_q + theirs.nq] = values
+            out[:, theirs.idx_q : theirs.idx_q + theirs.nq] = values
             self.G[theirs.idx_v + np.arange(theirs.nv), v_of[name]] = ratio
+        return out
+
+    def one_of_two(self, theirs: Array) -> Array:
+        """(n, source.nq) with quaternions whose largest entry is positive: their negatives turn alike."""
+        out = theirs.copy()
+        for joint in self.source.joints:
+            if joint.nv == 6:
+                quaternion = out[:, joint.idx_q + 3 : joint.idx_q + 7]
+                largest = np.take_along_axis(quaternion, np.abs(quaternion).argmax(axis=1)[:, None], 1)
+                quaternion *= np.sign(largest)
+        return out
+
+    def wrapped(self, v: Array) -> Array:
+        """(n, source.nv) with angles of continuous joints from -pi to pi; ours count turns, theirs do not."""
+        out = v.copy()
+        for joint in self.source.joints:
+            if joint.nv == 1 and joint.nq == 2:
+                out[:, joint.idx_v] = np.angle(np.exp(1j * out[:, joint.idx_v]))
+        return out
+
+    @functools.cached_property
+    def bodies(self) -> list[int]:
+        """Their joint that moves each of our bodies; a floating base has another name there."""
+        names = [joint.name for joint in self.model._engine.joints[1:]]
+        return [self.source.getJointId(name) if self.source.existJointName(name) else 1 for name in names]
 
     @property
     def follows(self) -> bool:
@@ -186,12 +213,3 @@ def robots() -> tuple[Robot, ...]:
     known = [file for file in all_files() if file not in REFUSED | REFUSED_BY_PINOCCHIO]
     both = [load(file, free_flying=base) for file in known for base in (False, True)]
     return tuple(robot for robot in both if robot.model.n_v > 0)
-
-
-def evaluate_batch(
-    robot: Robot, operation: str, inputs: tuple[Array, ...], **options: Any
-) -> tuple[Array, ...]:
-    """All results, one thread: these are small."""
-    index = _engine.operations()[operation]["index"]
-    result = _engine.evaluate_batch(index, robot.model._engine, _engine.Batch(), inputs, threads=1, **options)
-    return result if isinstance(result, tuple) else (result,)
