@@ -7,6 +7,7 @@
 #include "dynamics/forward_dynamics.h"
 #include "dynamics/joint_forces.h"
 #include "dynamics/operations/derivatives.h"
+#include "dynamics/operations/values.h"
 #include "ridders.h"
 
 using namespace robosim;
