@@ -9,14 +9,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
 import robosim
 from robosim.model import Model
 
-from ..model.pinocchio_models import convert, pin, robots_folder, without_geometry  # noqa: TID252
+from ..model.pinocchio_models import (  # noqa: TID252
+    PEERS,
+    convert,
+    pin,
+    random_tree,
+    robots_folder,
+    without_geometry,
+)
 from .calls import Array, Inputs, random_configurations, random_inputs
 
 STATES = 32
@@ -192,17 +200,16 @@ def _by_joint(names: tuple[str, ...]) -> dict[str, list[int]]:
     return out
 
 
+def load_urdf(path: Path, base: Literal["fixed", "floating"]) -> Model:
+    return robosim.load_robot(without_geometry(path), base=base, srdf=False, joint_limits=False)
+
+
 def load(file: str, *, free_flying: bool) -> Robot:
     path = robots_folder() / file
     name = f"{file.split('/')[-1]}{', free-flying' if free_flying else ''}"
     source = pin.buildModelFromUrdf(str(path), *((pin.JointModelFreeFlyer(),) if free_flying else ()))
     if "<mimic" in path.read_text() and file not in REFUSED_AS_URDF:
-        model = robosim.load_robot(
-            without_geometry(path),
-            base="floating" if free_flying else "fixed",
-            srdf=False,
-            joint_limits=False,
-        ).with_gravity(source.gravity.linear)
+        model = load_urdf(path, "floating" if free_flying else "fixed").with_gravity(source.gravity.linear)
         return Robot(name, model, source, lambda link: link)
     return Robot(name, convert(source, allow_massless=file in SINGULAR), source, lambda link: f"frame {link}")
 
@@ -213,3 +220,24 @@ def robots() -> tuple[Robot, ...]:
     known = [file for file in all_files() if file not in REFUSED | REFUSED_BY_PINOCCHIO]
     both = [load(file, free_flying=base) for file in known for base in (False, True)]
     return tuple(robot for robot in both if robot.model.n_v > 0)
+
+
+@functools.cache
+def random_robots() -> tuple[Robot, ...]:
+    """Trees of each kind of joint with random axes and armature, of all kinds together, and samples of theirs."""
+    kinds = list(PEERS)
+    found = []
+    for seed, chosen in enumerate([*([kind] * 5 for kind in kinds), kinds * 2, kinds[::-1] * 3]):
+        case = random_tree(chosen, seed)
+        found.append(
+            Robot(f"tree of {chosen[0]}, {seed}", case.model, case.source, lambda link: f"frame {link}")
+        )
+    pin.seed(1)
+    rng = np.random.default_rng(1)
+    humanoid = pin.buildSampleModelHumanoidRandom(True)
+    for source in (humanoid, pin.buildSampleModelHumanoid(), pin.buildSampleModelManipulator()):
+        for i in range(1, source.njoints):  # their random bodies are none that can be
+            box = pin.Inertia.FromBox(rng.uniform(0.5, 3), *rng.uniform(0.1, 0.6, 3))
+            source.inertias[i] = pin.SE3.Random().act(box)
+        found.append(Robot(source.name, convert(source), source, lambda link: f"frame {link}"))
+    return tuple(found)

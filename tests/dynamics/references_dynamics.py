@@ -35,8 +35,9 @@ def coriolis_matrix(s: Sample) -> Answer:
 
 def kinetic_energy(s: Sample) -> Answer:
     v = s["v"]
-    rotors = v @ (s.model.armature * v) / 2  # theirs leaves them out
-    return np.array(pin.computeKineticEnergy(s.model, s.data, s.q, v) + rotors)
+    if s.model.armature.any():  # theirs counts it for some types of joints and for others not
+        return np.array(v @ symmetric(pin.crba(s.model, s.data, s.q)) @ v / 2)
+    return np.array(pin.computeKineticEnergy(s.model, s.data, s.q, v))
 
 
 def potential_energy(s: Sample) -> Answer:

@@ -58,15 +58,33 @@ def frame_velocity_derivatives(s: Sample) -> Answer:
 
 def frame_acceleration_derivatives(s: Sample) -> Answer:
     pin.computeForwardKinematicsDerivatives(s.model, s.data, s.q, s["v"], s["a"])
+    pin.updateFramePlacements(s.model, s.data)
     results = []
     for i in s.robot.point_frames:
         frame = s.model.frames[i]
         at = s.model, s.data, frame.parentJoint, frame.placement, s.axes
         point = tuple(np.vstack([x, x]) for x in pin.getPointClassicAccelerationDerivatives(*at))
-        # Theirs puts the velocity's derivative first as well, in v or in q and v, by version.
-        frames = pin.getFrameAccelerationDerivatives(s.model, s.data, i, s.axes)
-        results.append(stacked(point[-4:], frames[-4:]))
+        results.append(stacked(point, angular_acceleration_derivatives(s, i)))
     return tuple(s.ours(np.array(matrices), 2) for matrices in zip(*results, strict=True))
+
+
+def angular_acceleration_derivatives(s: Sample, i: int) -> tuple[Array, ...]:
+    """Of a frame's velocity in q and acceleration in q, v, a; angular rows.
+
+    From those in local axes, x_W = R x: what theirs gives in world axes disagrees with differences of its own
+    accelerations where a free joint follows another.
+    """
+    local = tuple(x.copy() for x in pin.getFrameAccelerationDerivatives(s.model, s.data, i, pin.LOCAL))
+    if s.axes == pin.LOCAL:
+        return local
+    R = s.data.oMf[i].rotation
+    turn = local[3][3:]  # of the frame by q, as its acceleration by a
+    velocity = pin.getFrameVelocity(s.model, s.data, i, pin.LOCAL).angular
+    acceleration = pin.getFrameAcceleration(s.model, s.data, i, pin.LOCAL).angular
+    in_world = [R @ x[3:] for x in local]
+    in_world[0] -= R @ pin.skew(velocity) @ turn
+    in_world[1] -= R @ pin.skew(acceleration) @ turn
+    return tuple(np.vstack([x, x]) for x in in_world)
 
 
 # Centre of mass; theirs leaves out what is welded to the world

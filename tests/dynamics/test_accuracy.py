@@ -1,4 +1,6 @@
-"""Every operation against Pinocchio on all robots of example-robot-data, fixed and free-flying, 32 random states each.
+"""Every operation against Pinocchio on all robots of example-robot-data, fixed and free-flying, and on random trees.
+
+Thirty-two random states of each.
 
 Agreement is asked to max(1e-10, 10 eps cond(M)) relative to max(1, largest entry of the reference); cond(M) counts
 where the operation solves with M.
@@ -7,9 +9,12 @@ where the operation solves with M.
 import numpy as np
 import pytest
 
+from robosim.errors import ModelError, UrdfError
+
+from ..model.pinocchio_models import robots_folder  # noqa: TID252
 from . import example_robots
 from .calls import OPERATIONS, evaluate_batch, options_of
-from .example_robots import STATES, Robot, robots
+from .example_robots import STATES, Robot, random_robots, robots
 from .references import COMPARED, CONDITIONED, ELSEWHERE, REFERENCES, allowed
 from .sample import Sample
 
@@ -54,7 +59,7 @@ VARIANTS = [
 def test_agrees_with_pinocchio(operation, local, wrenches):
     ratios = {
         robot.name: worst_ratio(robot, operation, local=local, wrenches=wrenches)
-        for robot in robots()
+        for robot in (*robots(), *random_robots())
         if not (operation in CONDITIONED and robot.singular)
     }
     worst = max(ratios, key=ratios.__getitem__)
@@ -74,3 +79,17 @@ def test_robots_left_out_are_the_known_ones():
     singular = {robot.name for robot in robots() if robot.singular}
     known = {file.split("/")[-1] for file in example_robots.SINGULAR}
     assert singular == known | {f"{name}, free-flying" for name in known}
+    assert not any(robot.singular for robot in random_robots())
+
+
+def test_refused_robots_are_refused():
+    """All others have been loaded."""
+    for file in example_robots.REFUSED_BY_PINOCCHIO:
+        with pytest.raises(ValueError, match="valid URDF"):
+            example_robots.load(file, free_flying=False)
+    for file in example_robots.REFUSED:
+        with pytest.raises(ModelError, match="principal moments"):
+            example_robots.load(file, free_flying=False)
+    for file in example_robots.REFUSED_AS_URDF:
+        with pytest.raises((ModelError, UrdfError)):
+            example_robots.load_urdf(robots_folder() / file, "fixed")
