@@ -52,11 +52,16 @@ void find_factor_rows(Model& model) {
       for (int r = model.run_begin[i]; r < model.run_begin[i + 1]; ++r)
         for (int l = 0; l < model.runs[r].count; ++l) couple(c, model.runs[r].first + l);
   }
-  // Taking out coordinate k couples everything that it is coupled with. In a tree without mimic joints all of that is coupled already.
-  for (std::size_t k = model.has_mimic ? n : 0; k-- > 0;)
-    for (std::size_t i = 0; i < k; ++i)
-      for (std::size_t j = 0; filled[k][i] && j < i; ++j)
-        if (filled[k][j]) filled[i][j] = true;
+  // Taking out coordinate k couples everything that it is coupled with. In a tree without mimic joints all of that is coupled
+  // already. Finding it costs n^3: a larger model with mimic joints is taken as coupled throughout.
+  constexpr std::size_t largest_searched = 512;
+  if (model.has_mimic && n > largest_searched)
+    for (std::size_t k = 0; k < n; ++k) filled[k].assign(n, true);
+  else if (model.has_mimic)
+    for (std::size_t k = n; k-- > 0;)
+      for (std::size_t i = 0; i < k; ++i)
+        for (std::size_t j = 0; filled[k][i] && j < i; ++j)
+          if (filled[k][j]) filled[i][j] = true;
   model.rows.clear(), model.row_begin.assign(n + 1, 0);
   model.columns.clear(), model.column_begin.assign(n + 1, 0), model.related.assign(n, 0);
   for (std::size_t k = 0; k < n; ++k) {
