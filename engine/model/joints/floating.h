@@ -59,8 +59,8 @@ struct FloatingJoint {
   static void velocity(const S* q, const S* dq, S* v) {
     const Vec3<S> linear = transpose_times(quaternion_rotation<S>(q + 3), Vec3<S>{dq[0], dq[1], dq[2]});
     const Quaternion<S> at{{q[3], q[4], q[5]}, q[6]}, rate{{dq[3], dq[4], dq[5]}, dq[6]};
-    const Vec3<S> angular = (S(2) / (squared_norm(at.vec) + at.w * at.w)) * (conjugate(at) * rate).vec;
-    for (int i = 0; i < 3; ++i) v[i] = linear[i], v[3 + i] = angular[i];
+    const Vec3<S> turn_rate = (S(2) / (squared_norm(at.vec) + at.w * at.w)) * (conjugate(at) * rate).vec;
+    for (int i = 0; i < 3; ++i) v[i] = linear[i], v[3 + i] = turn_rate[i];
   }
 
   // A unit quaternion that moves by s turns the body by 2 s.
