@@ -68,6 +68,7 @@ class Robot:
         points: (links, 3) a point fixed in each, in its coordinates.
         point_frames: frames of theirs at these points, with the links' axes.
         wrenches: (STATES, links, 6) forces and moments on these links, world axes.
+        no_forces: theirs, on none of their bodies.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Robot:
         ]
         self.wrenches = rng.uniform(-10, 10, (STATES, len(chosen), 6))
         self.data = source.createData()
+        self.no_forces = pin.StdVec_Force([pin.Force.Zero()] * source.njoints)
         self.q = random_configurations(model, rng, STATES)
         self.G = np.zeros((source.nv, model.n_v))
         self.Q = self.configurations(self.q)

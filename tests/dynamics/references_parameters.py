@@ -115,6 +115,14 @@ def placement_derivatives(s: Sample, a: Array) -> Array:
     return out
 
 
+def times(A: Array, derivatives: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Products with matrices or vectors, where derivatives are known."""
+    return tuple(
+        np.full((*A.shape[:-1], *x.shape[1:]), np.nan) if np.isnan(x).all() else np.tensordot(A, x, 1)
+        for x in derivatives
+    )
+
+
 def inverse_dynamics(s: Sample, a: Array) -> tuple[Array, ...]:
     return *body_derivatives(s, a), placement_derivatives(s, a), np.diag(a)
 
@@ -124,16 +132,14 @@ def rnea_parameter_derivatives(s: Sample) -> Answer:
 
 
 def rnea_parameter_vjp(s: Sample) -> Answer:
-    bar = s.given["tau_bar"]
-    return tuple(np.tensordot(bar, x, 1) for x in inverse_dynamics(s, s.given["a"]))
+    return times(s.given["tau_bar"], inverse_dynamics(s, s.given["a"]))
 
 
 def forward_dynamics_parameter_derivatives(s: Sample) -> Answer:
     a, _, _, M_inverse = s.forward_dynamics
-    return a, *(-np.tensordot(M_inverse, x, 1) for x in inverse_dynamics(s, a))
+    return a, *times(-M_inverse, inverse_dynamics(s, a))
 
 
 def forward_dynamics_parameter_vjp(s: Sample) -> Answer:
     a, _, _, M_inverse = s.forward_dynamics
-    bar = -M_inverse @ s.given["a_bar"]
-    return tuple(np.tensordot(bar, x, 1) for x in inverse_dynamics(s, a))
+    return times(-M_inverse @ s.given["a_bar"], inverse_dynamics(s, a))

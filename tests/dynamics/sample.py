@@ -66,19 +66,18 @@ class Sample:
         """A result of theirs, whose `axes` are along their joints."""
         return self.robot.reduced(np.asarray(x), list(axes))
 
-    @property
+    @functools.cached_property
     def forces(self) -> pin.StdVec_Force:
         """The wrenches on their bodies, in these' axes; ours are in world axes at links' origins."""
-        out = pin.StdVec_Force()
-        for _ in range(self.model.njoints):
-            out.append(pin.Force.Zero())
-        if self.wrenches is not None:
-            pin.framesForwardKinematics(self.model, self.data, self.q)
-            for i, wrench in zip(self.robot.links, self.wrenches, strict=True):
-                frame = self.model.frames[i]
-                R = self.data.oMf[i].rotation
-                local = pin.Force(R.T @ wrench[:3], R.T @ wrench[3:])
-                out[frame.parentJoint] = out[frame.parentJoint] + frame.placement.act(local)
+        if self.wrenches is None:
+            return self.robot.no_forces
+        out = pin.StdVec_Force(self.robot.no_forces)
+        pin.framesForwardKinematics(self.model, self.data, self.q)
+        for i, wrench in zip(self.robot.links, self.wrenches, strict=True):
+            frame = self.model.frames[i]
+            R = self.data.oMf[i].rotation
+            local = pin.Force(R.T @ wrench[:3], R.T @ wrench[3:])
+            out[frame.parentJoint] = out[frame.parentJoint] + frame.placement.act(local)
         return out
 
     @property

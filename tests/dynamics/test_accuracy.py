@@ -1,5 +1,4 @@
 """Every operation against Pinocchio on all robots of example-robot-data, fixed and free-flying, and on random trees.
-
 Thirty-two random states of each.
 
 Agreement is asked to max(1e-10, 10 eps cond(M)) relative to max(1, largest entry of the reference); cond(M) counts
