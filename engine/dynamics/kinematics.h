@@ -29,7 +29,8 @@ namespace detail {
 template <class S>
 ROBOSIM_INLINE void place_body(const Model& model, Data<S>& data, int i, const S* q) {
   const Joint& joint = model.joints[i];
-  const SE3<S> X_PC = joint_placement(joint, q + joint.q_index, data.sine.data() + joint.angle, data.cosine.data() + joint.angle);
+  const int angle = joint.angle < 0 ? 0 : joint.angle;  // joints without one do not look
+  const SE3<S> X_PC = joint_placement(joint, q + joint.q_index, data.sine.data() + angle, data.cosine.data() + angle);
   data.X_WB[i] = joint.parent > 0 ? data.X_WB[joint.parent] * X_PC : X_PC;
 }
 
