@@ -142,7 +142,9 @@ TEST_CASE("the derivatives of centroidal momentum and its rate are those of dual
 
 TEST_CASE("nothing but gravity and applied wrenches changes the momentum of what flies freely") {
   int flown = 0;
-  over_battery([&flown](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& forces) {
+  over_battery([&flown](const Model& driven, Random& random, const Numbers& q, const Numbers& v, const Numbers& forces) {
+    Model model = driven;
+    std::fill_n(model.armature.begin(), std::min<std::size_t>(6, model.armature.size()), 0.0);  // a drive of the base would push off the world
     if (model.joints[1].type != JointType::floating || model.joints[1].parent != 0) return;
     for (int i = 2; i < model.n_bodies(); ++i)
       if (model.joints[i].parent == 0) return;
