@@ -77,7 +77,8 @@ struct Problem {
 
 bool same_bits(const std::vector<Numbers>& a, const std::vector<Numbers>& b) {
   for (std::size_t i = 0; i < a.size(); ++i)
-    if (a[i].size() != b[i].size() || std::memcmp(a[i].data(), b[i].data(), a[i].size() * sizeof(double)) != 0) return false;
+    if (a[i].size() != b[i].size() || (!a[i].empty() && std::memcmp(a[i].data(), b[i].data(), a[i].size() * sizeof(double)) != 0))
+      return false;
   return true;
 }
 
