@@ -19,9 +19,27 @@ namespace robosim {
 
 namespace {
 
+template <class... List>
+struct Groups {};
+// All groups; a new one enters here and as a translation unit in compiled/.
+using AllGroups = Groups<ConfigurationOperations, FrameOperations, ValueOperations, DerivativeOperations, ProductOperations,
+                         SecondOrderOperations, ParameterOperations, MomentumOperations, SolveOperations>;
+
 template <class... Ops>
 void add_infos(OperationList<Ops...>, std::vector<OperationInfo>& to) {
   (to.push_back(operation_info<Ops>()), ...);
+}
+
+template <class... List>
+std::vector<OperationInfo> infos_of(Groups<List...>) {
+  std::vector<OperationInfo> infos;
+  (add_infos(List(), infos), ...);
+  return infos;
+}
+
+template <Isa isa, class... List>
+void add_kernels(Groups<List...>, Kernel* to) {
+  ((detail::group_kernels<List, isa>(to), to += List::size), ...);
 }
 
 template <Isa isa>
@@ -29,16 +47,7 @@ const Kernels* compiled() {
   static const Kernels all = [] {
     Kernels k{isa, lanes_of(isa), &detail::make_workspace<isa>, {}};
     k.operations.resize(all_operations().size());
-    Kernel* to = k.operations.data();
-    detail::configuration_kernels<isa>(to), to += ConfigurationOperations::size;
-    detail::frame_kernels<isa>(to), to += FrameOperations::size;
-    detail::value_kernels<isa>(to), to += ValueOperations::size;
-    detail::derivative_kernels<isa>(to), to += DerivativeOperations::size;
-    detail::product_kernels<isa>(to), to += ProductOperations::size;
-    detail::second_order_kernels<isa>(to), to += SecondOrderOperations::size;
-    detail::parameter_kernels<isa>(to), to += ParameterOperations::size;
-    detail::momentum_kernels<isa>(to), to += MomentumOperations::size;
-    detail::solve_kernels<isa>(to), to += SolveOperations::size;
+    add_kernels<isa>(AllGroups(), k.operations.data());
     return k;
   }();
   return &all;
@@ -47,19 +56,7 @@ const Kernels* compiled() {
 }  // namespace
 
 const std::vector<OperationInfo>& all_operations() {
-  static const std::vector<OperationInfo> all = [] {
-    std::vector<OperationInfo> infos;
-    add_infos(ConfigurationOperations(), infos);
-    add_infos(FrameOperations(), infos);
-    add_infos(ValueOperations(), infos);
-    add_infos(DerivativeOperations(), infos);
-    add_infos(ProductOperations(), infos);
-    add_infos(SecondOrderOperations(), infos);
-    add_infos(ParameterOperations(), infos);
-    add_infos(MomentumOperations(), infos);
-    add_infos(SolveOperations(), infos);
-    return infos;
-  }();
+  static const std::vector<OperationInfo> all = infos_of(AllGroups());
   return all;
 }
 

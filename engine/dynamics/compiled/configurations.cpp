@@ -6,7 +6,7 @@
 namespace robosim::detail {
 
 template <>
-void configuration_kernels<own_isa>(Kernel* to) {
+void group_kernels<ConfigurationOperations, own_isa>(Kernel* to) {
   add_kernels<own_isa>(ConfigurationOperations(), to);
 }
 

@@ -6,7 +6,7 @@
 namespace robosim::detail {
 
 template <>
-void derivative_kernels<own_isa>(Kernel* to) {
+void group_kernels<DerivativeOperations, own_isa>(Kernel* to) {
   add_kernels<own_isa>(DerivativeOperations(), to);
 }
 

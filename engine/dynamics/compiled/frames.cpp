@@ -6,7 +6,7 @@
 namespace robosim::detail {
 
 template <>
-void frame_kernels<own_isa>(Kernel* to) {
+void group_kernels<FrameOperations, own_isa>(Kernel* to) {
   add_kernels<own_isa>(FrameOperations(), to);
 }
 

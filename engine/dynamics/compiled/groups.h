@@ -8,25 +8,9 @@
 
 namespace robosim::detail {
 
-// Writes the kernels of one group, in its list's order.
-template <Isa isa>
-void configuration_kernels(Kernel* to);
-template <Isa isa>
-void frame_kernels(Kernel* to);
-template <Isa isa>
-void value_kernels(Kernel* to);
-template <Isa isa>
-void derivative_kernels(Kernel* to);
-template <Isa isa>
-void product_kernels(Kernel* to);
-template <Isa isa>
-void second_order_kernels(Kernel* to);
-template <Isa isa>
-void parameter_kernels(Kernel* to);
-template <Isa isa>
-void momentum_kernels(Kernel* to);
-template <Isa isa>
-void solve_kernels(Kernel* to);
+// Writes the kernels of one group, an OperationList, in its order.
+template <class Group, Isa isa>
+void group_kernels(Kernel* to);
 
 template <Isa isa>
 std::unique_ptr<Workspace> make_workspace(const Model& model);

@@ -6,7 +6,7 @@
 namespace robosim::detail {
 
 template <>
-void momentum_kernels<own_isa>(Kernel* to) {
+void group_kernels<MomentumOperations, own_isa>(Kernel* to) {
   add_kernels<own_isa>(MomentumOperations(), to);
 }
 

@@ -6,7 +6,7 @@
 namespace robosim::detail {
 
 template <>
-void parameter_kernels<own_isa>(Kernel* to) {
+void group_kernels<ParameterOperations, own_isa>(Kernel* to) {
   add_kernels<own_isa>(ParameterOperations(), to);
 }
 

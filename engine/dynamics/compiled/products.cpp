@@ -6,7 +6,7 @@
 namespace robosim::detail {
 
 template <>
-void product_kernels<own_isa>(Kernel* to) {
+void group_kernels<ProductOperations, own_isa>(Kernel* to) {
   add_kernels<own_isa>(ProductOperations(), to);
 }
 

@@ -6,7 +6,7 @@
 namespace robosim::detail {
 
 template <>
-void second_order_kernels<own_isa>(Kernel* to) {
+void group_kernels<SecondOrderOperations, own_isa>(Kernel* to) {
   add_kernels<own_isa>(SecondOrderOperations(), to);
 }
 

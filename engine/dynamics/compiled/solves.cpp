@@ -6,7 +6,7 @@
 namespace robosim::detail {
 
 template <>
-void solve_kernels<own_isa>(Kernel* to) {
+void group_kernels<SolveOperations, own_isa>(Kernel* to) {
   add_kernels<own_isa>(SolveOperations(), to);
 }
 

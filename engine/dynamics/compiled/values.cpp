@@ -6,7 +6,7 @@
 namespace robosim::detail {
 
 template <>
-void value_kernels<own_isa>(Kernel* to) {
+void group_kernels<ValueOperations, own_isa>(Kernel* to) {
   add_kernels<own_isa>(ValueOperations(), to);
 }
 
