@@ -15,6 +15,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import matplotlib
@@ -76,9 +77,10 @@ def costs_of_batches(path: Path, model) -> None:
         for n in counts:
             given = q[:n], v[:n], x[:n]
             out = many(model, *given)
-            times.append(quickest(lambda: many(model, *given, threads=1, out=out)) / n)  # noqa: B023
+            times.append(quickest(partial(many, model, *given, threads=1, out=out)) / n)
         (line,) = axes.loglog(counts, 1e6 * np.array(times), "o-", base=2, label=name)
-        each = quickest(lambda: [one(*state) for state in zip(q[:64], v[:64], x[:64], strict=True)]) / 64  # noqa: B023
+        states = list(zip(q[:64], v[:64], x[:64], strict=True))
+        each = quickest(partial(one_by_one, one, states)) / len(states)
         axes.axhline(1e6 * each, color=line.get_color(), linestyle="--")
     axes.set(xlabel="states in the batch", ylabel="time per state [us]")
     axes.set_xticks(counts, [str(n) for n in counts])
@@ -86,6 +88,12 @@ def costs_of_batches(path: Path, model) -> None:
     axes.grid(alpha=0.3)
     axes.legend()
     figure.savefig(path, dpi=80)
+
+
+def one_by_one(function: Callable[..., object], states: list[tuple[np.ndarray, ...]]) -> None:
+    """Call it for each state."""
+    for state in states:
+        function(*state)
 
 
 def quickest(call: Callable[[], object]) -> float:

@@ -41,7 +41,7 @@ def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
         q[columns] = state[0:n]
         return q
 
-    class ExactMotions(base.MotionValidator):  # type: ignore[misc]
+    class ExactMotions(base.MotionValidator):  # type: ignore[misc]  # OMPL has no types
         def checkMotion(self, a: Any, b: Any) -> bool:
             nonlocal checks
             checks += 1

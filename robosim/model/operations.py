@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
@@ -53,7 +54,7 @@ class Choices(NamedTuple):
     columns: int = -1
 
 
-class Operations:
+class Operations(ABC):
     """What all groups of methods share."""
 
     name: str
@@ -101,6 +102,7 @@ class Operations:
             columns,
         )
 
+    @abstractmethod
     def _evaluate(
         self,
         operation: str,
@@ -110,7 +112,6 @@ class Operations:
         results: type[tuple[FloatArray, ...]] | None,
     ) -> Any:
         """Run it; results go to `out`, or to where Model and Data keep theirs."""
-        raise NotImplementedError
 
     def _array(
         self,

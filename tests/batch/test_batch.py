@@ -15,7 +15,7 @@ from robosim import _engine, batch
 from robosim.errors import ModelError
 from robosim.model import Model, ModelBuilder
 
-from ..model.mechanisms import branched_robot  # noqa: TID252
+from ..model.mechanisms import branched_robot  # noqa: TID252 (tests have no absolute name)
 from .functions import ARGUMENTS, OTHERS, alone, arguments, assert_same, calls, in_batch, of_state, parameters
 
 

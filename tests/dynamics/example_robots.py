@@ -17,7 +17,7 @@ import numpy as np
 import robosim
 from robosim.model import Model
 
-from ..model.pinocchio_models import (  # noqa: TID252
+from ..model.pinocchio_models import (  # noqa: TID252 (tests have no absolute name)
     PEERS,
     convert,
     pin,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model.pinocchio_models import pin  # noqa: TID252
+from ..model.pinocchio_models import pin  # noqa: TID252 (tests have no absolute name)
 from .calls import Array
 from .sample import Answer, Sample
 

@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from ..model.pinocchio_models import pin  # noqa: TID252
+from ..model.pinocchio_models import pin  # noqa: TID252 (tests have no absolute name)
 from .calls import Array, Inputs
 from .example_robots import Robot
 

@@ -10,7 +10,7 @@ import pytest
 
 from robosim.errors import ModelError, UrdfError
 
-from ..model.pinocchio_models import robots_folder  # noqa: TID252
+from ..model.pinocchio_models import robots_folder  # noqa: TID252 (tests have no absolute name)
 from . import example_robots
 from .calls import OPERATIONS, evaluate_batch, options_of
 from .example_robots import STATES, Robot, random_robots, robots

@@ -30,7 +30,7 @@ from robosim.execution.profiles import PROFILES
 from robosim.execution.tolerances import ControllerTolerances
 from robosim.trajectory import TrajectoryLimits
 
-from ..reference.joint_trajectory_controller import ReferenceController  # noqa: TID252
+from ..reference.joint_trajectory_controller import ReferenceController  # noqa: TID252 (tests have no absolute name)
 
 EVENTS = int(os.environ.get("ROBOSIM_EXECUTOR_EVENTS", "100000"))
 STRETCH = 400  # events between two new beginnings

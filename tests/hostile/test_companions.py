@@ -1,6 +1,6 @@
 """Malformed and hostile companions of a URDF: SRDF, joint_limits.yaml and xacro."""
 
-# ruff: noqa: E501
+# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import pytest

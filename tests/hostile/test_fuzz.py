@@ -6,7 +6,7 @@ hostile ones, tags and attributes exchanged. ROBOSIM_FUZZ_ROUNDS sets the number
 run it with 100000 over night. A failure prints the seed that makes it again.
 """
 
-# ruff: noqa: E501
+# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import os

@@ -1,7 +1,7 @@
 """Malformed and hostile mesh files: a MeshError naming file and reason, in time, and without allocating what a
 header claims."""
 
-# ruff: noqa: E501
+# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import json

@@ -3,7 +3,7 @@
 In each case the line that is at fault carries the mark (!), which is taken out before the file is written.
 """
 
-# ruff: noqa: E501
+# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import pytest

@@ -1,6 +1,6 @@
 """The disk cache answers only what it should, survives damage, and pieces are convex, deterministic and cover the mesh."""
 
-# ruff: noqa: E501
+# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import numpy as np

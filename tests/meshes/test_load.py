@@ -1,6 +1,6 @@
 """Every format gives the same triangles; scale, units, axes, transforms and polygons are as documented."""
 
-# ruff: noqa: E501
+# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Stand-off, left-out distance, mass properties and overlap against closed forms and against the engine."""
 
-# ruff: noqa: E501
+# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import numpy as np

@@ -6,7 +6,7 @@ import pytest
 from robosim.errors import ModelError
 from robosim.model import Model, ModelBuilder
 
-from ..reference.dalembert import Body, inverse_dynamics  # noqa: TID252
+from ..reference.dalembert import Body, inverse_dynamics  # noqa: TID252 (tests have no absolute name)
 from .mechanisms import branched_robot
 
 

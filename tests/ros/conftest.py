@@ -5,7 +5,7 @@ What needs rclpy begins with `pytest.importorskip("rclpy", reason=...)`; the res
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,9 @@ Launch = Callable[..., Process]
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item):  # type: ignore[no-untyped-def]
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show what the processes of a failed test, and those of its module, have printed."""
     report = yield
     if report.failed:

@@ -132,7 +132,7 @@ def test_namespace_names_and_remapping_hold_for_all(arms):
 
 def test_a_goal_for_joints_with_a_prefix_in_another_order(arms):
     arm = arms["left"].client
-    target = HOME + [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]  # noqa: RUF005
+    target = HOME + [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]  # noqa: RUF005 (a sum of arrays)
     # From `ready`, 1.6 rad away: at most 1.9 x 1.6 / 1.5 rad/s.
     assert arm.outcome(arm.send(point_to_point(target, 1.5, LEFT))).status == SUCCEEDED
     arm.wait_at(target, LEFT)
@@ -349,7 +349,7 @@ def test_set_points_are_followed_and_the_arm_holds_when_they_stop(arm, said, com
 
 def test_a_set_point_far_away_is_gone_to_no_faster_than_the_limits(arm, said, command):
     start, begin = arm.wait_still(), len(arm.samples)
-    target = start + [1.0, 0, 0, 0, 0, 0]  # noqa: RUF005
+    target = start + [1.0, 0, 0, 0, 0, 0]  # noqa: RUF005 (a sum of arrays)
     for _ in range(10):
         command(target)
         time.sleep(0.008)

@@ -1,6 +1,6 @@
 """SRDF and joint_limits.yaml: what they say ends up in the model."""
 
-# ruff: noqa: E501
+# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import itertools

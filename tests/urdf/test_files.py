@@ -1,6 +1,6 @@
 """References to files: packages, schemes, meshes with scale, files beside the description; and xacro."""
 
-# ruff: noqa: E501
+# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Inertial data from geometry: closed forms for primitives, meshes against primitives, and when it is used."""
 
-# ruff: noqa: E501
+# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import numpy as np

@@ -1,6 +1,6 @@
 """`inspect_robot`: plain data, true about the model, and honest about hulls."""
 
-# ruff: noqa: E501
+# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import json

@@ -1,6 +1,6 @@
 """Every element of URDF that we honour ends up in the model; every default is the specification's."""
 
-# ruff: noqa: E501
+# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import numpy as np

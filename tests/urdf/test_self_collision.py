@@ -1,6 +1,6 @@
 """Which pairs are left out without an SRDF: adjacent, always and never touching, and no pair that can collide."""
 
-# ruff: noqa: E501
+# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import numpy as np

@@ -24,6 +24,7 @@ from control_msgs.action import FollowJointTrajectory
 from controller_manager_msgs.msg import ControllerState
 from controller_manager_msgs.srv import ListControllers
 from rclpy.action import ActionServer, CancelResponse
+from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
@@ -128,7 +129,7 @@ class FakeArm(Node):
         ]
         return response
 
-    def execute(self, handle) -> FollowJointTrajectory.Result:  # type: ignore[no-untyped-def]
+    def execute(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
         """Follow a goal along straight lines between its points."""
         print("goal", flush=True)
         trajectory = handle.request.trajectory

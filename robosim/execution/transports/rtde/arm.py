@@ -138,8 +138,8 @@ class RtdeArm:
         self.requirements = REAL_ARM
         self.events: list[Event] = []
         self.statistics = ""
-        # What the library prints is of use only when something goes wrong. Closed with the arm, in `_end`.
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        # What the library prints is of use only when something goes wrong.
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `_end`)
         self._parent, child = Pipe()
         with child:
             self._process: subprocess.Popen[bytes] = start_worker(
