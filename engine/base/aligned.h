@@ -1,4 +1,4 @@
-// Vectors that begin at a cache line, so that whole registers of neighbouring numbers are loaded from one line.
+// Arrays that begin at a cache line, so that whole registers of neighbouring numbers are loaded from one line.
 #pragma once
 
 #include <cstddef>
@@ -24,5 +24,22 @@ struct CacheLineAllocator {
 
 template <class T>
 using AlignedVector = std::vector<T, CacheLineAllocator<T>>;
+
+// Memory for intermediate results that only some callers need: taken when first asked for, kept, given up when more is needed.
+template <class T>
+class Scratch {
+ public:
+  // Room for n; what it holds is whatever was left there.
+  T* take(std::size_t n) {
+    if (memory_.size() < n) memory_ = AlignedVector<T>(n);
+    return memory_.data();
+  }
+  // What was taken last.
+  T* data() { return memory_.data(); }
+  const T* data() const { return memory_.data(); }
+
+ private:
+  AlignedVector<T> memory_;
+};
 
 }  // namespace robosim

@@ -44,19 +44,49 @@ void gather(const double* const (&from)[W], int size, Lanes<W, isa>* out) {
     for (int l = 0; l < W; ++l) out[k].set(l, from[l][k]);
 }
 
+namespace detail {
+
+// Number at(k) of all states becomes number k of each, for k below `size` and the first `count` states, whose numbers follow
+// each other from `to`. Two lanes at a time, with neighbours joined while they are loaded: half the shuffles of transposing
+// whole registers, and narrow stores, so that none of these is what the rest waits for.
+template <int W, Isa isa, class At>
+ROBOSIM_INLINE void scatter_from(const Lanes<W, isa>* in, At&& at, int size, int count, double* to) {
+  typedef double Pair __attribute__((vector_size(16)));
+  constexpr int block = W < 4 ? W : 4;
+  int k = 0;
+  for (; count == W && k + block <= size; k += block) {
+    const double* from[block];
+    for (int j = 0; j < block; ++j) from[j] = reinterpret_cast<const double*>(in + at(k + j));
+    for (int l = 0; l < W; l += 2) {
+      Pair x[block];
+      for (int j = 0; j < block; ++j) std::memcpy(&x[j], from[j] + l, sizeof(Pair));
+      double *first = to + static_cast<std::ptrdiff_t>(l) * size + k, *second = first + size;
+      if constexpr (block == 4) {
+        const auto even = __builtin_shufflevector(x[0], x[2], 0, 1, 2, 3), odd = __builtin_shufflevector(x[1], x[3], 0, 1, 2, 3);
+        const auto low = __builtin_shufflevector(even, odd, 0, 4, 2, 6), high = __builtin_shufflevector(even, odd, 1, 5, 3, 7);
+        std::memcpy(first, &low, sizeof(low)), std::memcpy(second, &high, sizeof(high));
+      } else {
+        const Pair low = __builtin_shufflevector(x[0], x[1], 0, 2), high = __builtin_shufflevector(x[0], x[1], 1, 3);
+        std::memcpy(first, &low, sizeof(low)), std::memcpy(second, &high, sizeof(high));
+      }
+    }
+  }
+  for (; k < size; ++k)
+    for (int l = 0; l < count; ++l) to[static_cast<std::ptrdiff_t>(l) * size + k] = in[at(k)][l];
+}
+
+}  // namespace detail
+
 // The reverse, for the first `count` lanes; the states' `size` numbers follow each other from `to`.
 template <int W, Isa isa>
 void scatter(const Lanes<W, isa>* in, int size, int count, double* to) {
-  using Vector = typename Lanes<W, isa>::Vector;
-  int k = 0;
-  for (; k + W <= size; k += W) {
-    Vector x[W];
-    for (int l = 0; l < W; ++l) x[l] = in[k + l].v;
-    detail::transpose_rounds<W / 2>(x);
-    for (int l = 0; l < count; ++l) std::memcpy(to + static_cast<std::ptrdiff_t>(l) * size + k, &x[l], sizeof(Vector));
-  }
-  for (; k < size; ++k)
-    for (int l = 0; l < count; ++l) to[static_cast<std::ptrdiff_t>(l) * size + k] = in[k][l];
+  detail::scatter_from(in, [](int k) { return k; }, size, count, to);
+}
+
+// The same of in[entries[0]], in[entries[1]], ..., `size` in all.
+template <int W, Isa isa>
+void scatter(const Lanes<W, isa>* in, const int* entries, int size, int count, double* to) {
+  detail::scatter_from(in, [&](int k) { return entries[k]; }, size, count, to);
 }
 
 }  // namespace robosim

@@ -7,6 +7,19 @@
 
 namespace robosim {
 
+namespace {
+
+// Of all arguments of one state.
+int numbers_of(const Model& model, int operation, const Options& options) {
+  const OperationInfo& info = all_operations()[static_cast<std::size_t>(operation)];
+  int n = size_of(model, options, wrench_argument);
+  for (const Argument& argument : info.inputs) n += size_of(model, options, argument);
+  for (const Argument& argument : info.outputs) n += size_of(model, options, argument);
+  return n;
+}
+
+}  // namespace
+
 void Batch::run(const Model& model, int operation, const Options& options, std::ptrdiff_t n, const double* const* in,
                 const std::ptrdiff_t* stride, double* const* out, int threads) {
   if (n <= 0) return;
@@ -20,15 +33,21 @@ void Batch::run(const Model& model, int operation, const Options& options, std::
   const std::ptrdiff_t chunk = std::clamp<std::ptrdiff_t>(groups / (8 * threads), 1, 64);
   const std::ptrdiff_t chunks = (groups + chunk - 1) / chunk;
   const std::lock_guard<std::mutex> lock(busy_);
-  while (workspaces_.size() < static_cast<std::size_t>(threads)) workspaces_.push_back(set.make_workspace(model));
+  while (places_.size() < static_cast<std::size_t>(threads))
+    places_.push_back({set.make_workspace(model), std::vector<int>(set.operations.size())});
+  const auto run_group = [&](std::ptrdiff_t g, Workspace& workspace) {
+    const std::ptrdiff_t first = g * set.lanes;
+    const int count = static_cast<int>(std::min<std::ptrdiff_t>(set.lanes, n - first));
+    kernel.lanes(model, workspace, options, first, count, in, stride, out);
+  };
+  const int size = numbers_of(model, operation, options);
+  for (int k = 0; k < threads; ++k) {
+    Place& place = places_[static_cast<std::size_t>(k)];
+    if (int& reached = place.reached[static_cast<std::size_t>(operation)]; reached < size) run_group(0, *place.workspace), reached = size;
+  }
   const auto body = [&](int c, int worker) {
-    Workspace& workspace = *workspaces_[static_cast<std::size_t>(worker)];
     const std::ptrdiff_t last = std::min(groups, (c + 1) * chunk);
-    for (std::ptrdiff_t g = c * chunk; g < last; ++g) {
-      const std::ptrdiff_t first = g * set.lanes;
-      const int count = static_cast<int>(std::min<std::ptrdiff_t>(set.lanes, n - first));
-      kernel.lanes(model, workspace, options, first, count, in, stride, out);
-    }
+    for (std::ptrdiff_t g = c * chunk; g < last; ++g) run_group(g, *places_[static_cast<std::size_t>(worker)].workspace);
   };
   if (threads == 1) {
     for (int c = 0; c < chunks; ++c) body(c, 0);

@@ -17,13 +17,18 @@ class Batch {
  public:
   // Operation `operation` of all_operations() for n states. in[i] points to input i's numbers, those of successive states
   // stride[i] apart (0: one for all), wrenches last; out[i] to room for n times the output's size, one state after another,
-  // apart from all inputs. At most `threads` threads, 0 for as many as the pool has. Allocates at first use only.
+  // apart from all inputs. At most `threads` threads, 0 for as many as the pool has. Allocates only when an operation, more
+  // threads or larger arguments are new; then each thread's memory is taken, whichever of them come to work.
   void run(const Model& model, int operation, const Options& options, std::ptrdiff_t n, const double* const* in,
            const std::ptrdiff_t* stride, double* const* out, int threads);
 
  private:
   std::mutex busy_;
-  std::vector<std::unique_ptr<Workspace>> workspaces_;  // one per thread
+  struct Place {
+    std::unique_ptr<Workspace> workspace;
+    std::vector<int> reached;  // per operation, the most numbers that one state had
+  };
+  std::vector<Place> places_;  // one per thread
 };
 
 }  // namespace robosim

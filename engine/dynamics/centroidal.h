@@ -129,7 +129,7 @@ void centroidal_momentum_derivatives(const Model& model, Data<S>& data, const S*
                                      S* dhdot_dv, S* A_G) {
   const int n_v = model.n_v;
   inertia_stage(model, data, q);
-  detail::derivatives_outward(model, data, v, a, Vec3<S>());
+  detail::derivatives_outward<false>(model, data, v, a, Vec3<S>());
   for (int k = 0; k < 6 * n_v; ++k) dh_dq[k] = dhdot_dq[k] = dhdot_dv[k] = A_G[k] = S(0);
   const detail::Centroid<S> com = detail::centroid(model, data);
   Vec3<S> momentum, rate;  // linear parts

@@ -5,7 +5,10 @@
 // in the common frame G (data.h). Cost O(n depth).
 #pragma once
 
+#include <algorithm>
+
 #include "dynamics/kinematics.h"
+#include "dynamics/tree_matrix.h"
 
 namespace robosim {
 
@@ -66,31 +69,48 @@ void composite_inertias(const Model& model, Data<S>& data) {
 
 namespace detail {
 
-// Adds x to both entries of columns c and l, which are zero so far unless joints mimic others: then several columns share a
-// coordinate, and both entries may be one.
+// What columns c and l <= c have in common, to the lower triangle, or to both (tree_matrix.h). Where joints mimic others
+// several columns share a coordinate, and what two of them have in common counts twice.
 template <bool mimic, class S>
-ROBOSIM_INLINE void add_symmetric(const Model& model, int c, int l, const S& x, S* M) {
-  const int row = mimic ? model.column_v[c] : c, column = mimic ? model.column_v[l] : l;
-  S &lower = M[row * model.n_v + column], &upper = M[column * model.n_v + row];
-  if constexpr (mimic) lower += x, upper += x;
-  else lower = upper = x;
+ROBOSIM_INLINE void add_lower(const Model& model, int c, int l, const S& x, S* M) {
+  if constexpr (mimic) {
+    const auto [column, row] = std::minmax(model.column_v[c], model.column_v[l]);
+    M[row * model.n_v + column] += row == column && c != l ? x + x : x;
+    if (fills_both<S> && row != column) M[column * model.n_v + row] = M[row * model.n_v + column];
+  } else {
+    M[c * model.n_v + l] = x;
+    if constexpr (fills_both<S>) M[l * model.n_v + c] = x;
+  }
 }
 
-// After composite_inertias.
+// Before columns are added to M: the drives, where each entry is written more than once.
+template <bool mimic, class S>
+void begin_mass_matrix(const Model& model, S* M) {
+  if constexpr (mimic) {
+    for (int k = 0; k < model.n_v * model.n_v; ++k) M[k] = S(0);
+    for (int k = 0; k < model.n_v; ++k) M[k * model.n_v + k] = S(model.armature[k]);
+  }
+}
+// The diagonal's part of column c.
+template <bool mimic, class S>
+ROBOSIM_INLINE void add_diagonal(const Model& model, int c, const S& x, S* M) {
+  if constexpr (mimic) add_lower<true>(model, c, c, x, M);
+  else M[c * model.n_v + c] = S(model.armature[c]) + x;
+}
+
+// After composite_inertias. Fills M as Pattern::tree_lower.
 template <bool mimic, class S>
 void crba_sweep(const Model& model, Data<S>& data, S* M) {
-  const int n = model.n_bodies(), n_v = model.n_v;
-  for (int k = 0; k < n_v * n_v; ++k) M[k] = S(0);
-  for (int k = 0; k < n_v; ++k) M[k * n_v + k] = S(model.armature[k]);
+  const int n = model.n_bodies();
+  begin_mass_matrix<mimic>(model, M);
   for (int i = 1; i < n; ++i) {
     const Joint& joint = model.joints[i];
     visit_joint(joint.type, [&]<class J>(J) {
       for (int c = joint.column; c < joint.column + J::n_v; ++c) {
         const Force<S> F = data.I_c[i] * data.J[c];
-        const int v = mimic ? model.column_v[c] : c;
-        M[v * n_v + v] += dot(data.J[c], F);
-        for (int l = joint.column; l < c; ++l) add_symmetric<mimic>(model, c, l, dot(data.J[l], F), M);
-        for_each_on_path(model, joint.parent, [&](int l) { add_symmetric<mimic>(model, c, l, dot(data.J[l], F), M); });
+        add_diagonal<mimic>(model, c, dot(data.J[c], F), M);
+        for (int l = joint.column; l < c; ++l) add_lower<mimic>(model, c, l, dot(data.J[l], F), M);
+        for_each_on_path(model, joint.parent, [&](int l) { add_lower<mimic>(model, c, l, dot(data.J[l], F), M); });
       }
     });
   }
@@ -98,13 +118,21 @@ void crba_sweep(const Model& model, Data<S>& data, S* M) {
 
 }  // namespace detail
 
-// q: n_q entries. Fills M (n_v x n_v, symmetric) and data.X_WB, J, I_c.
+// q: n_q entries. Fills M (n_v x n_v) as Pattern::tree_lower, and data.X_WB, J, I_c.
 template <class S>
-void crba(const Model& model, Data<S>& data, const S* q, S* M) {
+void crba_lower(const Model& model, Data<S>& data, const S* q, S* M) {
   detail::inertia_stage(model, data, q, data.I_c);
   detail::sum_subtrees(model, data.I_c);
   if (model.has_mimic) detail::crba_sweep<true>(model, data, M);
   else detail::crba_sweep<false>(model, data, M);
+}
+
+// The same, all of M.
+template <class S>
+void crba(const Model& model, Data<S>& data, const S* q, S* M) {
+  clear_unrelated(model, Pattern::tree_lower, M);
+  crba_lower(model, data, q, M);
+  mirror(model, Pattern::tree_lower, M);
 }
 
 extern template void crba(const Model&, Data<double>&, const double*, double*);

@@ -8,17 +8,30 @@
 
 namespace robosim {
 
+namespace detail {
+
+// The factor of M, in data.L; after composite_inertias.
+template <class S>
+const S* factor_mass_matrix(const Model& model, Data<S>& data) {
+  S* L = data.take_L(model);
+  if (model.has_mimic) crba_sweep<true>(model, data, L);
+  else crba_sweep<false>(model, data, L);
+  mass_factor(model, L);
+  return L;
+}
+
+}  // namespace detail
+
 // As aba.
 template <class S>
 void forward_dynamics(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a, Wrenches<S> wrenches = {}) {
   if (!model.has_mimic) return aba(model, data, q, v, tau, a, wrenches);
   inertia_stage(model, data, q);
   composite_inertias(model, data);
-  detail::crba_sweep<true>(model, data, data.M.data());
+  const S* L = detail::factor_mass_matrix(model, data);
   detail::rnea_sweep<true, false, true>(model, data, v, static_cast<const S*>(nullptr), data.bias.data(), wrenches);
   for (int k = 0; k < model.n_v; ++k) a[k] = tau[k] - data.bias[k];
-  mass_factor(model, data.M.data(), data.L.data());
-  mass_solve(model, data.L.data(), a, 1);
+  mass_solve(model, L, a, 1);
 }
 
 }  // namespace robosim

@@ -32,33 +32,39 @@ void bias_from_inertias(const Model& model, Data<S>& data, const S* v, S* h, Wre
 
 }  // namespace detail
 
-// q: n_q, v and tau: n_v entries. Fills a (n_v) and da_dq, da_dv, da_dtau (n_v x n_v, row by row).
+// q: n_q, v and tau: n_v entries. Fills a (n_v), da_dq and da_dv (n_v x n_v, row by row) and da_dtau as Pattern::upper.
 template <class S>
 void forward_dynamics_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a, S* da_dq,
                                   S* da_dv, S* da_dtau, Wrenches<S> wrenches = {}) {
-  const int n = model.n_v, stride = padded(n);
-  S *M = data.M.data(), *L = data.L.data(), *dtau_dq = data.matrix_a.data(), *dtau_dv = data.matrix_b.data();
+  const int n = model.n_v;
 
   // The acceleration, by the factor that the derivatives need.
   inertia_stage(model, data, q);
   composite_inertias(model, data);
-  if (model.has_mimic) detail::crba_sweep<true>(model, data, M);
-  else detail::crba_sweep<false>(model, data, M);
-  mass_factor(model, M, L);
+  const S* L = detail::factor_mass_matrix(model, data);
   detail::bias_from_inertias(model, data, v, data.bias.data(), wrenches);
   for (int k = 0; k < n; ++k) a[k] = tau[k] - data.bias[k];
   mass_solve(model, L, a, 1);
 
   // Where it leads when q and v move.
-  detail::rnea_derivatives_sweep<false>(model, data, v, a, dtau_dq, dtau_dv, stride, M, wrenches);
-  const auto solve = [&](S* dtau, S* da) {
-    mass_solve(model, L, dtau, stride, stride, true);
-    for (int i = 0; i < n; ++i)
-      for (int k = 0; k < n; ++k) da[i * n + k] = S(0) - dtau[i * stride + k];
-  };
-  solve(dtau_dq, da_dq);
-  solve(dtau_dv, da_dv);
-  mass_inverse(model, L, data.matrix_a.data(), da_dtau);
+  if (solves_in_place<S> && !model.has_mimic) {
+    detail::rnea_derivatives_sweep<true>(model, data, v, a, da_dq, da_dv, n, static_cast<S*>(nullptr), wrenches);
+    mass_solve_tree(model, L, da_dq, n);
+    mass_solve_tree(model, L, da_dv, n);
+  } else {
+    const int stride = padded(n);
+    const std::size_t size = static_cast<std::size_t>(n) * static_cast<std::size_t>(stride);
+    S *dtau_dq = data.matrix_a.take(size), *dtau_dv = data.matrix_b.take(size);
+    std::fill_n(dtau_dq, size, S(0)), std::fill_n(dtau_dv, size, S(0));
+    detail::rnea_derivatives_sweep<true>(model, data, v, a, dtau_dq, dtau_dv, stride, static_cast<S*>(nullptr), wrenches);
+    const auto solve = [&](S* dtau, S* da) {
+      mass_solve_tree(model, L, dtau, stride);
+      for (int i = 0; i < n; ++i) std::copy_n(dtau + i * stride, n, da + i * n);
+    };
+    solve(dtau_dq, da_dq);
+    solve(dtau_dv, da_dv);
+  }
+  mass_inverse(model, L, data.matrix_a, da_dtau);
 }
 
 }  // namespace robosim

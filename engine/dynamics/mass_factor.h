@@ -6,23 +6,20 @@
 // side, O(n depth).
 #pragma once
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/lanes.h"
 #include "model/data.h"
 
 namespace robosim {
 
-// Of a symmetric positive-definite M (its lower triangle, n_v x n_v). Fills L: below the diagonal the factor, on it 1 / D. A
-// singular matrix gives a factor that is not finite. L may be M.
+// Of a symmetric positive-definite M (n_v x n_v, as Pattern::tree_lower), which L holds first: then below the diagonal the
+// factor, on it 1 / D. A singular matrix gives a factor that is not finite.
 template <class S>
-void mass_factor(const Model& model, const S* M, S* L) {
+void mass_factor(const Model& model, S* L) {
   const int n = model.n_v;
-  if (L != M)
-    for (int k = 0; k < n; ++k) {
-      L[k * n + k] = M[k * n + k];
-      for (int r = model.row_begin[k]; r < model.row_begin[k + 1]; ++r) L[k * n + model.rows[r]] = M[k * n + model.rows[r]];
-    }
   for (int k = n - 1; k >= 0; --k) {
     const S inverse = S(1) / L[k * n + k];
     L[k * n + k] = inverse;
@@ -71,7 +68,8 @@ struct Pack<Lanes<1, isa>> {
 };
 
 // M^-1 B for N packs of columns from `begin`: first L^-T, where each row takes from those behind it, then D^-1 and L^-1, where
-// it takes from those before it, up to row `last`. With `tree`, blocks of B that are zero for being unrelated are passed over.
+// it takes from those before it. With `tree`, blocks of B that are zero for being unrelated are passed over. With `upper`, B is
+// the identity, and only the upper triangle is wanted: rows up to `last`.
 template <class P, int N, class S>
 void solve_columns(const Model& model, const S* L, S* B, int stride, int begin, bool tree, int last) {
   const int n = model.n_v;
@@ -81,12 +79,13 @@ void solve_columns(const Model& model, const S* L, S* B, int stride, int begin, 
     const S* row = B + from * stride + begin;
     for (int k = 0; k < N; ++k) x[k] = nmul_add(P::all(l), P::load(row + k * P::width), x[k]);
   };
-  for (int i = n - 1; i >= 0; --i) {
+  for (int i = last; i >= 0; --i) {
     if (tree && !(model.related[i] & own)) continue;
     S* row = B + i * stride + begin;
     for (int k = 0; k < N; ++k) x[k] = P::load(row + k * P::width);
     for (int c = model.column_begin[i]; c < model.column_begin[i + 1]; ++c) {
       const int from = model.columns[c];
+      if (from > last) break;
       if (!tree || (model.related[from] & own)) take(from, L[from * n + i]);
     }
     for (int k = 0; k < N; ++k) P::store(x[k], row + k * P::width);
@@ -96,16 +95,16 @@ void solve_columns(const Model& model, const S* L, S* B, int stride, int begin, 
     const typename P::Type inverse = P::all(L[i * n + i]);
     for (int k = 0; k < N; ++k) x[k] = inverse * P::load(row + k * P::width);
     for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r) take(model.rows[r], L[i * n + model.rows[r]]);
-    for (int k = 0; k < N; ++k) P::store(x[k], row + k * P::width);
+    for (int k = 0; k < N; ++k) P::store(P::all(S(0)) + x[k], row + k * P::width);
   }
 }
 
-// All columns. `symmetric`: of an inverse only the rows up to each block's last column are wanted.
+// All columns. `upper`: of the inverse.
 template <class S>
-void solve_blocks(const Model& model, const S* L, S* B, int width, int stride, bool tree, bool symmetric) {
+void solve_blocks(const Model& model, const S* L, S* B, int width, int stride, bool tree, bool upper) {
   using P = Pack<S>;
   constexpr int packs = solve_block / P::width;
-  const auto last = [&](int end) { return symmetric && end < model.n_v ? end - 1 : model.n_v - 1; };
+  const auto last = [&](int end) { return upper && end < model.n_v ? end - 1 : model.n_v - 1; };
   int begin = 0;
   if constexpr (P::width > 1) {  // four blocks at once, while registers last
     for (; begin + 4 * solve_block <= width; begin += 4 * solve_block)
@@ -117,24 +116,95 @@ void solve_blocks(const Model& model, const S* L, S* B, int width, int stride, b
     solve_columns<OneColumn<S>, 1>(model, L, B, stride, begin, false, last(begin + 1));
 }
 
-}  // namespace detail
-
-// B (n_v x width, rows `stride` apart, 0: width) becomes M^-1 B. With `tree`, B has the sparsity of M itself, zeros where two
-// coordinates are on different branches, which saves a part.
-template <class S>
-void mass_solve(const Model& model, const S* L, S* B, int width, int stride = 0, bool tree = false) {
-  detail::solve_blocks(model, L, B, width, stride ? stride : width, tree && !model.has_mimic, false);
+// The same of B with the tree's pattern, for N columns from s that follow each other on one branch: rows on other branches are
+// zero, and neither read nor taken from until L^-1 fills them. With `upper`, B is the identity, which is not read either.
+template <int N, class S>
+void solve_branch(const Model& model, const S* L, S* B, int stride, int s, bool upper) {
+  const int n = model.n_v, end = upper ? s + N : model.behind_end(s);
+  const int *path = model.rows.data() + model.row_begin[s], depth = model.row_begin[s + 1] - model.row_begin[s];
+  S x[N];
+  const auto load = [&](int i) __attribute__((always_inline)) {
+    const S* row = B + i * stride + s;
+    for (int k = 0; k < N; ++k) x[k] = upper ? S(i - s == k ? 1.0 : 0.0) : row[k];
+  };
+  const auto store = [&](int i) __attribute__((always_inline)) {
+    S* row = B + i * stride + s;
+    for (int k = 0; k < N; ++k) row[k] = x[k];
+  };
+  const auto take = [&](int from, const S& l) __attribute__((always_inline)) {
+    const S* row = B + from * stride + s;
+    for (int k = 0; k < N; ++k) x[k] = nmul_add(l, row[k], x[k]);
+  };
+  for (int i = end - 1; i >= s; --i) {
+    load(i);
+    for (int c = i + 1, behind = std::min(end, model.behind_end(i)); c < behind; ++c) take(c, L[c * n + i]);
+    store(i);
+  }
+  for (int a = 0; a < depth; ++a) {
+    const int i = path[a];
+    load(i);
+    for (int b = a - 1; b >= 0; --b) take(path[b], L[path[b] * n + i]);
+    for (int c = s; c < end; ++c) take(c, L[c * n + i]);
+    store(i);
+  }
+  int next = depth - 1;  // on the path from the root
+  for (int i = 0, rows = upper ? end : n; i < rows; ++i) {
+    const bool on_path = next >= 0 && path[next] == i;
+    if (on_path) --next;
+    const S* row = B + i * stride + s;
+    for (int k = 0; k < N; ++k) x[k] = on_path || (i >= s && i < end) ? L[i * n + i] * row[k] : S(0);
+    for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r) take(model.rows[r], L[i * n + model.rows[r]]);
+    for (int k = 0; k < N; ++k) x[k] = S(0) + x[k];
+    store(i);
+  }
 }
 
-// M^-1 (n_v x n_v), symmetric: the upper half is computed, with padded rows in `scratch` (n_v x padded(n_v)), and mirrored.
+template <class S, int... N>
+void solve_branches(const Model& model, const S* L, S* B, int stride, bool upper, std::integer_sequence<int, N...>) {
+  constexpr void (*solve[])(const Model&, const S*, S*, int, int, bool) = {&solve_branch<N + 1, S>...};
+  for (int s = 0, end; s < model.n_v; s = end) {
+    const int behind = model.behind_end(s);
+    for (end = s + 1; end < behind && end - s < solve_block && model.behind_end(end) == behind; ++end) {}
+    solve[end - s - 1](model, L, B, stride, s, upper);
+  }
+}
+
+}  // namespace detail
+
+// B (n_v x width, rows `stride` apart, 0: width) becomes M^-1 B.
 template <class S>
-void mass_inverse(const Model& model, const S* L, S* scratch, S* inverse) {
+void mass_solve(const Model& model, const S* L, S* B, int width, int stride = 0) {
+  detail::solve_blocks(model, L, B, width, stride ? stride : width, false, false);
+}
+
+// Whether mass_solve_tree and mass_inverse work in place: on rows that are not padded.
+template <class S>
+constexpr bool solves_in_place = detail::Pack<S>::width == 1;
+
+// B (n_v x n_v, as Pattern::tree) becomes M^-1 B. Unless solves_in_place, or where joints mimic others, the rest of B has to be
+// zero. Rows are `stride` apart.
+template <class S>
+void mass_solve_tree(const Model& model, const S* L, S* B, int stride) {
+  if constexpr (solves_in_place<S>) {
+    if (!model.has_mimic)
+      return detail::solve_branches(model, L, B, stride, false, std::make_integer_sequence<int, solve_block>());
+  }
+  detail::solve_blocks(model, L, B, stride, stride, !model.has_mimic, false);
+}
+
+// M^-1 (n_v x n_v) as Pattern::upper.
+template <class S>
+void mass_inverse(const Model& model, const S* L, Scratch<S>& scratch, S* inverse) {
   const int n = model.n_v, stride = padded(n);
-  for (int k = 0; k < n * stride; ++k) scratch[k] = S(0);
-  for (int k = 0; k < n; ++k) scratch[k * stride + k] = S(1);
-  detail::solve_blocks(model, L, scratch, stride, stride, !model.has_mimic, true);
-  for (int i = 0; i < n; ++i)
-    for (int w = i; w < n; ++w) inverse[i * n + w] = inverse[w * n + i] = S(0) + scratch[i * stride + w];
+  if constexpr (solves_in_place<S>) {
+    if (!model.has_mimic)
+      return detail::solve_branches(model, L, inverse, n, true, std::make_integer_sequence<int, solve_block>());
+  }
+  S* B = scratch.take(static_cast<std::size_t>(n) * static_cast<std::size_t>(stride));
+  std::fill_n(B, n * stride, S(0));
+  for (int k = 0; k < n; ++k) B[k * stride + k] = S(1);
+  detail::solve_blocks(model, L, B, stride, stride, !model.has_mimic, true);
+  for (int i = 0; i < n; ++i) std::copy_n(B + i * stride + i, n - i, inverse + i * n + i);
 }
 
 }  // namespace robosim

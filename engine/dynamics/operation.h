@@ -24,10 +24,20 @@ enum Dim : int {
   dim_columns = -8,   // of a matrix with any number of them
 };
 
+// What kernels fill of a square matrix over the coordinates (tree_matrix.h). Whoever calls the operation sees all of it.
+enum class Pattern {
+  full,
+  upper,       // the upper triangle of a symmetric one
+  tree,        // entries of coordinates that are related, Model::rows: both triangles and the diagonal
+  tree_lower,  // of these the lower triangle of a symmetric one
+};
+constexpr bool on_tree(Pattern pattern) { return pattern == Pattern::tree || pattern == Pattern::tree_lower; }
+
 struct Argument {
   const char* name;
   int rank;
   int dims[3];
+  Pattern pattern = Pattern::full;  // of an output
 };
 
 // What a call may choose beside its arrays. `axes` and `frames` belong to operations about frames.

@@ -163,8 +163,7 @@ void forward_dynamics_parameter_derivatives(const Model& model, Data<S>& data, c
   forward_dynamics(model, data, q, v, tau, a, wrenches);
   if (!model.has_mimic) {
     composite_inertias(model, data);
-    detail::crba_sweep<false>(model, data, data.M.data());
-    mass_factor(model, data.M.data(), data.L.data());
+    detail::factor_mass_matrix(model, data);
   }
   detail::parameter_derivatives_sweep(model, data, v, a, da, wrenches);
   const int bodies = model.n_bodies() - 1;

@@ -72,8 +72,8 @@ void sum_wrench_derivatives(const Model& model, Data<S>& data, Wrenches<S> wrenc
 }
 
 // Velocities, accelerations, columns' rates and every body's own F, momentum and K; after body_inertias. Fills data.V, A,
-// J_dot, J_ddot, J_sum, I_c, F, h_c, K_c.
-template <class S>
+// J_dot, J_ddot, J_sum, F, h_c, K_c, and unless `composites` are there already every body's own I_c.
+template <bool composites, class S>
 void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S* a, const Vec3<S>& g) {
   for (int i = 1; i < model.n_bodies(); ++i) {
     const Joint& joint = model.joints[i];
@@ -96,27 +96,25 @@ void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S*
     data.h_c[i] = I * data.V[i];
     data.F[i] = I * Motion<S>{data.A[i].angular, data.A[i].linear - g} + cross(data.V[i], data.h_c[i]);
     data.K_c[i] = inertia_rate(I, data.V[i]);
-    data.I_c[i] = I;
+    if constexpr (!composites) data.I_c[i] = I;
   }
 }
 
-// After body_inertias. Rows of dtau_dq and dtau_dv are `stride` apart; M is left alone unless with_M. `general`: with mimic
+// After body_inertias, and where `negative` composite_inertias. Fills dtau_dq and dtau_dv, their rows `stride` apart, on the tree's pattern, with all zeros besides where
+// joints mimic others, and M as crba_sweep; or, to be solved with M, the negative of the two without M. `general`: with mimic
 // joints, whose columns share coordinates, or with wrenches.
-template <bool general, bool with_M, class S>
+template <bool general, bool negative, class S>
 void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq, S* dtau_dv, int stride, S* M,
                             Wrenches<S> wrenches) {
-  const int n_v = model.n_v;
   const auto v_of = [&](int c) {
     if constexpr (general) return model.column_v[c];
     else return c;
   };
   if constexpr (general) sum_wrench_derivatives(model, data, wrenches);
-  derivatives_outward(model, data, v, a, Vec3<S>(model.gravity));
-  for (int k = 0; k < n_v * stride; ++k) dtau_dq[k] = dtau_dv[k] = S(0);
-  if constexpr (with_M) {
-    for (int k = 0; k < n_v * n_v; ++k) M[k] = S(0);
-    for (int k = 0; k < n_v; ++k) M[k * n_v + k] = S(model.armature[k]);
-  }
+  derivatives_outward<negative>(model, data, v, a, Vec3<S>(model.gravity));
+  if constexpr (general)
+    for (int k = 0; k < model.n_v * stride; ++k) dtau_dq[k] = dtau_dv[k] = S(0);
+  if constexpr (!negative) begin_mass_matrix<general>(model, M);
   for (int i = model.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
     const CompositeInertia<S>& I = data.I_c[i];
@@ -127,16 +125,17 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
         const Motion<S>& column = data.J[c];
         const int row = v_of(c);
         // What moving this column does to the subtree, for the rows above it...
-        const Force<S> IJ = I * column;
+        Force<S> IJ = I * column;
         Force<S> by_q = twice_B(K, h, data.J_dot[c].angular) + I * data.J_ddot[c] + cross(column, data.F[i]);
-        const Force<S> by_v = twice_B(K, h, column.angular) + I * data.J_sum[c];
+        Force<S> by_v = twice_B(K, h, column.angular) + I * data.J_sum[c];
         // ... and what the columns above do to this row.
-        const Vec3<S> BJ = twice_B_transposed(K, h, column);
+        Vec3<S> BJ = twice_B_transposed(K, h, column);
         Vec3<S> wrench;
         if constexpr (general) {
           by_q.angular += wrench_column(data.E_c[i], data.Y_c[i], column);
           wrench = wrench_row(data.E_c[i], data.Y_c[i], column);
         }
+        if constexpr (negative) IJ = -IJ, by_q = -by_q, by_v = -by_v, BJ = -BJ, wrench = -wrench;
         // Entries are zero so far, unless joints that mimic others share them.
         const auto add = [](S& entry, const S& x) {
           if constexpr (general) entry += x;
@@ -150,44 +149,55 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
           add(dtau_dv[at], dot_add(BJ, data.J[l].angular, dot(data.J_sum[l], IJ)));
         };
         for (int l = joint.column; l < joint.column + J::n_v; ++l) add_row(l);
-        if constexpr (with_M) {
-          for (int l = joint.column; l < c; ++l) add_symmetric<general>(model, c, l, dot(data.J[l], IJ), M);
-          M[row * n_v + row] += dot(column, IJ);
+        if constexpr (!negative) {
+          for (int l = joint.column; l < c; ++l) add_lower<general>(model, c, l, dot(data.J[l], IJ), M);
+          add_diagonal<general>(model, c, dot(column, IJ), M);
         }
         for_each_on_path(model, joint.parent, [&](int l) {
           add_row(l);
           const int at = v_of(l) * stride + row;
           add(dtau_dq[at], dot(data.J[l], by_q));
           add(dtau_dv[at], dot(data.J[l], by_v));
-          if constexpr (with_M) add_symmetric<general>(model, c, l, dot(data.J[l], IJ), M);
+          if constexpr (!negative) add_lower<general>(model, c, l, dot(data.J[l], IJ), M);
         });
       }
     });
     if (const int parent = joint.parent; parent > 0) {
-      data.I_c[parent] += I, data.K_c[parent] += K, data.h_c[parent] += h, data.F[parent] += data.F[i];
+      if constexpr (!negative) data.I_c[parent] += I;
+      data.K_c[parent] += K, data.h_c[parent] += h, data.F[parent] += data.F[i];
       if constexpr (general) data.E_c[parent] += data.E_c[i], data.Y_c[parent] += data.Y_c[i];
     }
   }
 }
 
-template <bool with_M, class S>
+template <bool negative, class S>
 void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq, S* dtau_dv, int stride, S* M,
                             Wrenches<S> wrenches) {
   if (wrenches.empty() && !model.has_mimic)
-    rnea_derivatives_sweep<false, with_M>(model, data, v, a, dtau_dq, dtau_dv, stride, M, wrenches);
+    rnea_derivatives_sweep<false, negative>(model, data, v, a, dtau_dq, dtau_dv, stride, M, wrenches);
   else
-    rnea_derivatives_sweep<true, with_M>(model, data, v, a, dtau_dq, dtau_dv, stride, M, wrenches);
+    rnea_derivatives_sweep<true, negative>(model, data, v, a, dtau_dq, dtau_dv, stride, M, wrenches);
 }
 
 }  // namespace detail
 
-// q: n_q, v and a: n_v entries. Fills dtau_dq, dtau_dv and M (n_v x n_v, row by row); in data what rnea and crba fill there,
-// and all of the derivative stage. After this data.F holds what the subtrees need, without the wrenches.
+// q: n_q, v and a: n_v entries. Fills dtau_dq and dtau_dv (n_v x n_v, row by row) as Pattern::tree and M as Pattern::tree_lower;
+// in data what rnea and crba fill there, and all of the derivative stage. After this data.F holds what the subtrees need,
+// without the wrenches.
+template <class S>
+void rnea_derivatives_on_tree(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* dtau_dq, S* dtau_dv, S* M,
+                              Wrenches<S> wrenches = {}) {
+  inertia_stage(model, data, q);
+  detail::rnea_derivatives_sweep<false>(model, data, v, a, dtau_dq, dtau_dv, model.n_v, M, wrenches);
+}
+
+// The same, all of the matrices.
 template <class S>
 void rnea_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* dtau_dq, S* dtau_dv, S* M,
                       Wrenches<S> wrenches = {}) {
-  inertia_stage(model, data, q);
-  detail::rnea_derivatives_sweep<true>(model, data, v, a, dtau_dq, dtau_dv, model.n_v, M, wrenches);
+  for (S* matrix : {dtau_dq, dtau_dv, M}) clear_unrelated(model, Pattern::tree, matrix);
+  rnea_derivatives_on_tree(model, data, q, v, a, dtau_dq, dtau_dv, M, wrenches);
+  mirror(model, Pattern::tree_lower, M);
 }
 
 }  // namespace robosim

@@ -1,5 +1,6 @@
 // Data<S>: the workspace of the algorithms over one Model, grouped by stage. Nothing in it is state: each algorithm fills
-// what it names and reads only that and what its comment asks for. All memory is taken here, so that no algorithm allocates.
+// what it names and reads only that and what its comment asks for. All memory is taken here, but for the matrices that grow with
+// the square of n_v: algorithms that need one take it in their first call. No later call allocates.
 //
 // Spatial vectors are in frame G: world axes, origin O at body 1's origin, so that their size and precision do not depend on
 // where in the world a mobile robot stands. In one common frame what a subtree feels and has is a plain sum over its bodies.
@@ -19,7 +20,7 @@ struct Data {
   // Position stage.
   std::vector<S> angle, sine, cosine;  // per joint of Model::angle_joints; computed by joint_angles
   std::vector<SE3<S>> X_WB;     // body in world; computed by forward_kinematics
-  std::vector<Vec3<S>> p_OB;    // from O to the body's origin, world axes [m]; computed by motion_subspaces
+  std::vector<Vec3<S>> p_OB;    // from O to the body's origin, world axes [m]; computed by motion_subspaces ([0] is not used)
   std::vector<Motion<S>> J;     // per column: motion of the joint's body at unit velocity; computed by motion_subspaces
   std::vector<CompositeInertia<S>> I;  // of the body; computed by body_inertias
 
@@ -46,8 +47,8 @@ struct Data {
   std::vector<S> D;                        // per joint, at 6 * column: Cholesky factor of J^T I_A J + armature, or its inverse
   std::vector<S> Du;                       // per column: D^-1 (tau - J^T p_A)
 
-  // Mass matrix and its factor L^T D L, computed by crba and mass_factor.
-  AlignedVector<S> M, L;  // n_v x n_v, row by row; of L the strictly lower triangle, the diagonal holds 1 / D
+  // Factor L^T D L of the mass matrix, computed by mass_factor in the place of crba's M.
+  Scratch<S> L;  // n_v x n_v, row by row: the strictly lower triangle, on the diagonal 1 / D
 
   // Derivatives, computed by rnea_derivatives. Per column:
   std::vector<Motion<S>> J_dot;     // V_parent x J, how the column moves with the parent
@@ -67,9 +68,12 @@ struct Data {
   std::vector<Motion<S>> F_bar;                // of the body's force: the velocities that the joint rates tau_bar make
   std::vector<Force<S>> X_bar, V_bar, A_bar;   // of moving, V and A of the body and everything behind it
 
-  // Vectors and matrices for intermediate results, of n_v entries and n_v rows of up to n_v + 7.
-  AlignedVector<S> bias, a, matrix_a, matrix_b;
+  // Vectors and matrices for intermediate results.
+  AlignedVector<S> bias, a;     // n_v entries
   std::vector<S> work_q, work;  // n_q and 8 n_v entries
+  Scratch<S> matrix_a, matrix_b;
+
+  S* take_L(const Model& model) { return L.take(static_cast<std::size_t>(model.n_v) * static_cast<std::size_t>(model.n_v)); }
 
   explicit Data(const Model& model) {
     const std::size_t n = static_cast<std::size_t>(model.n_bodies()), n_v = static_cast<std::size_t>(model.n_v);
@@ -79,12 +83,11 @@ struct Data {
     V.resize(n), A.resize(n), F.resize(n), external.resize(n), I_c.resize(n);
     mass_c.resize(n), moment_c.resize(n);
     I_A.resize(n), p_A.resize(n), dA.resize(n), U.resize(n_c), UD.resize(n_c), D.resize(6 * n_c), Du.resize(n_c);
-    M.resize(n_v * n_v), L.resize(n_v * n_v);
     J_dot.resize(n_c), J_ddot.resize(n_c), J_sum.resize(n_c), J_rate.resize(n_c);
     K_c.resize(n), h_c.resize(n), E_c.resize(n), Y_c.resize(n);
     X_rate.resize(n), V_rate.resize(n), A_rate.resize(n), F_rate.resize(n);
     F_bar.resize(n), X_bar.resize(n), V_bar.resize(n), A_bar.resize(n);
-    bias.resize(n_v), a.resize(n_v), matrix_a.resize(n_v * (n_v + 7)), matrix_b.resize(n_v * (n_v + 7));
+    bias.resize(n_v), a.resize(n_v);
     work_q.resize(static_cast<std::size_t>(model.n_q)), work.resize(8 * n_v);
   }
 };

@@ -82,6 +82,10 @@ struct Model {
   // Per v a bit for each 8 neighbouring v that hold one on its way to the root or behind it (the last bit for all from 504 on).
   std::vector<std::uint64_t> related;
 
+  // Whether every two coordinates are on one way to the root, or coupled by mimic joints.
+  bool all_related() const { return rows.size() == static_cast<std::size_t>(n_v) * static_cast<std::size_t>(n_v - 1) / 2; }
+  // Of a tree without mimic joints: one beyond the last coordinate behind v.
+  int behind_end(int v) const { return column_begin[v] < column_begin[v + 1] ? columns[column_begin[v + 1] - 1] + 1 : v + 1; }
   int n_columns() const { return static_cast<int>(column_v.size()); }
 
   int n_bodies() const { return static_cast<int>(joints.size()); }

@@ -80,6 +80,10 @@ ROBOSIM_INLINE Force<S> operator*(const S& s, const Force<S>& a) {
 }
 
 template <class S>
+ROBOSIM_INLINE Force<S> operator-(const Force<S>& a) {
+  return {-a.angular, -a.linear};
+}
+template <class S>
 ROBOSIM_INLINE Motion<S> operator-(const Motion<S>& a, const Motion<S>& b) {
   return {a.angular - b.angular, a.linear - b.linear};
 }

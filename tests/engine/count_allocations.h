@@ -60,3 +60,12 @@ extern "C" [[gnu::visibility("default")]] void __sanitizer_malloc_hook(const vol
 [[gnu::noinline]] void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept { std::free(p); }
 #endif
+
+// How often f allocates when it runs again.
+template <class F>
+long allocations_when_repeated(F&& f) {
+  f();
+  const long before = allocations;
+  f();
+  return allocations - before;
+}

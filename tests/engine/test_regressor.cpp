@@ -324,7 +324,7 @@ TEST_CASE("regressor and parameter derivatives in lanes: two states side by side
   });
 }
 
-TEST_CASE("regressor and parameter derivatives allocate nothing") {
+TEST_CASE("regressor and parameter derivatives allocate nothing after the first call") {
   for (const Case& c : battery()) {
     const Model& model = c.model;
     CAPTURE(c.label);
@@ -336,15 +336,15 @@ TEST_CASE("regressor and parameter derivatives allocate nothing") {
     Results D(model, model.n_v), gradient(model, 1);
     Data<double> data(model);
     const ParameterOutputs<double> matrices = D.outputs(), gradients = gradient.outputs();
-    const long before = allocations;
-    inertial_parameters(model, parameters.data());
-    inertial_regressor(model, data, q.data(), v.data(), v.data(), Y.data());
-    regressor_times(model, data, q.data(), v.data(), v.data(), parameters.data(), a.data());
-    regressor_transpose_times(model, data, q.data(), v.data(), v.data(), x.data(), parameters.data());
-    rnea_parameter_derivatives(model, data, q.data(), v.data(), v.data(), matrices, wrenches);
-    rnea_parameter_vjp(model, data, q.data(), v.data(), v.data(), x.data(), gradients, wrenches);
-    forward_dynamics_parameter_derivatives(model, data, q.data(), v.data(), v.data(), a.data(), matrices, wrenches);
-    forward_dynamics_parameter_vjp(model, data, q.data(), v.data(), v.data(), x.data(), a.data(), tau_bar.data(), gradients, wrenches);
-    CHECK(allocations == before);
+    CHECK(allocations_when_repeated([&] {
+      inertial_parameters(model, parameters.data());
+      inertial_regressor(model, data, q.data(), v.data(), v.data(), Y.data());
+      regressor_times(model, data, q.data(), v.data(), v.data(), parameters.data(), a.data());
+      regressor_transpose_times(model, data, q.data(), v.data(), v.data(), x.data(), parameters.data());
+      rnea_parameter_derivatives(model, data, q.data(), v.data(), v.data(), matrices, wrenches);
+      rnea_parameter_vjp(model, data, q.data(), v.data(), v.data(), x.data(), gradients, wrenches);
+      forward_dynamics_parameter_derivatives(model, data, q.data(), v.data(), v.data(), a.data(), matrices, wrenches);
+      forward_dynamics_parameter_vjp(model, data, q.data(), v.data(), v.data(), x.data(), a.data(), tau_bar.data(), gradients, wrenches);
+    }) == 0);
   }
 }

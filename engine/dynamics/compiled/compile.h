@@ -5,6 +5,7 @@
 #include "base/dual.h"
 #include "base/lane_transpose.h"
 #include "dynamics/kernels.h"
+#include "dynamics/tree_matrix.h"
 
 namespace robosim {
 
@@ -29,6 +30,13 @@ class KernelWorkspace final : public Workspace {
     return memory;
   }
 
+  // entries_of(model, pattern).
+  const int* entries(const Model& model, Pattern pattern) {
+    std::vector<int>& entries = entries_[static_cast<int>(pattern)];
+    if (entries.empty()) entries = entries_of(model, pattern);
+    return entries.data();
+  }
+
  private:
   Memory<One>& select(One*) { return one_; }
   Memory<Many>& select(Many*) { return many_; }
@@ -39,10 +47,17 @@ class KernelWorkspace final : public Workspace {
   Memory<Many> many_;
   Memory<DualOf<One>> one_dual_;  // of second-order operations
   Memory<DualOf<Many>> many_dual_;
+  std::vector<int> entries_[4];
 };
 
 namespace detail {
 
+template <class Op>
+inline constexpr bool has_pattern = [] {
+  for (const Argument& output : Op::outputs)
+    if (output.pattern != Pattern::full) return true;
+  return false;
+}();
 template <class Op>
 inline constexpr bool takes_wrenches = operation_info<Op>().takes_wrenches;
 
@@ -84,11 +99,16 @@ void run_one(const Model& model, Workspace& workspace, const Options& options, c
   S* outputs[n_out];
   // One lane is a struct of one double, and may look at one.
   for (int i = 0; i < n_in; ++i) inputs[i] = reinterpret_cast<const S*>(in[i]);
-  for (int i = 0; i < n_out; ++i) outputs[i] = reinterpret_cast<S*>(out[i]);
+  for (int i = 0; i < n_out; ++i) {
+    outputs[i] = reinterpret_cast<S*>(out[i]);
+    if constexpr (has_pattern<Op>) clear_unrelated(model, Op::outputs[i].pattern, outputs[i]);
+  }
   Wrenches<S> wrenches;
   if constexpr (takes_wrenches<Op>)
     if (!options.wrench_frames.empty()) wrenches = read_wrenches(options, reinterpret_cast<const S*>(in[n_in]), memory.wrenches);
   run_operation<Op>(model, own, Call<S>{inputs, outputs, wrenches, options});
+  if constexpr (has_pattern<Op>)
+    for (int i = 0; i < n_out; ++i) mirror(model, Op::outputs[i].pattern, outputs[i]);
 }
 
 template <class Op, Isa isa>
@@ -104,6 +124,7 @@ void run_lanes(const Model& model, Workspace& workspace, const Options& options,
   in_size[n_in] = takes_wrenches<Op> ? size_of(model, options, wrench_argument) : 0;
   total += in_size[n_in];
   for (int i = 0; i < n_out; ++i) total += out_size[i] = size_of(model, options, Op::outputs[i]);
+  if constexpr (has_pattern<Op>) total += n_out;  // a zero behind each
   if (memory.arguments.size() < static_cast<std::size_t>(total)) memory.arguments.resize(static_cast<std::size_t>(total));
 
   // Numbers of one state to one lane; what is missing to full lanes repeats the last state.
@@ -118,13 +139,19 @@ void run_lanes(const Model& model, Workspace& workspace, const Options& options,
     at += in_size[i];
   }
   S* outputs[n_out];
-  for (int i = 0; i < n_out; ++i) outputs[i] = at, at += out_size[i];
+  for (int i = 0; i < n_out; ++i) {
+    outputs[i] = at, at += out_size[i];
+    if constexpr (has_pattern<Op>) *at++ = S(0);
+  }
   Wrenches<S> wrenches;
   if constexpr (takes_wrenches<Op>)
     if (!options.wrench_frames.empty()) wrenches = read_wrenches(options, inputs[n_in], memory.wrenches);
   run_operation<Op>(model, own, Call<S>{inputs, outputs, wrenches, options});
-  for (int i = 0; i < n_out; ++i)
-    scatter(outputs[i], out_size[i], count, out[i] + first * out_size[i]);
+  for (int i = 0; i < n_out; ++i) {
+    double* to = out[i] + first * out_size[i];
+    if (const Pattern pattern = Op::outputs[i].pattern; pattern == Pattern::full) scatter(outputs[i], out_size[i], count, to);
+    else scatter(outputs[i], own.entries(model, pattern), out_size[i], count, to);
+  }
 }
 
 template <Isa isa, class... Ops>

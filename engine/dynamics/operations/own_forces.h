@@ -70,7 +70,7 @@ void subtract_slopes(const Model& model, Data<S>& data, const Call<S>& call, con
   }
 }
 
-// da_dq and da_dv (n_v x n_v) with what the slopes make of the acceleration. Uses data.work.
+// da_dq and da_dv (n_v x n_v) with what the slopes make of the acceleration; M_inverse: its upper triangle. Uses data.work.
 template <class S>
 void add_solved_slopes(const Model& model, Data<S>& data, const Call<S>& call, const S* v, const S* M_inverse, S* da_dq, S* da_dv) {
   if (!call.options.joint_forces) return;
@@ -79,8 +79,9 @@ void add_solved_slopes(const Model& model, Data<S>& data, const Call<S>& call, c
   for (int i = 0; i < n; ++i)
     for (int k = 0; k < n; ++k) {
       const int at = i * n + k;
-      da_dq[at] = mul_add(M_inverse[at], slope.q[k], da_dq[at]);
-      da_dv[at] = mul_add(M_inverse[at], slope.v[k], da_dv[at]);
+      const S& inverse = M_inverse[i < k ? at : k * n + i];
+      da_dq[at] = mul_add(inverse, slope.q[k], da_dq[at]);
+      da_dv[at] = mul_add(inverse, slope.v[k], da_dv[at]);
     }
 }
 

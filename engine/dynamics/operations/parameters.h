@@ -99,7 +99,7 @@ struct ForwardDynamicsParameterVjp {
   static constexpr bool takes_wrenches = true, solves = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    S *acceleration = data.matrix_a.data(), *tau_bar = data.matrix_b.data();  // not asked for
+    S *acceleration = data.work.data() + 2 * model.n_v, *tau_bar = acceleration + model.n_v;  // not asked for
     forward_dynamics_parameter_vjp(model, data, call.in[0], call.in[1], detail::all_forces(model, data, call, call.in[0], call.in[1], call.in[2]),
                                    call.in[3], acceleration, tau_bar, detail::parameter_outputs(call.out), call.wrenches);
   }

@@ -25,9 +25,15 @@ struct MassFactor {
   static constexpr bool solves = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    crba(model, data, call.in[0], data.M.data());
-    for (int k = 0; k < model.n_v * model.n_v; ++k) call.out[0][k] = S(0);
-    mass_factor(model, data.M.data(), call.out[0]);
+    const int n = model.n_v;
+    S *L = data.take_L(model), *out = call.out[0];
+    crba_lower(model, data, call.in[0], L);
+    mass_factor(model, L);
+    std::fill_n(out, n * n, S(0));
+    for (int i = 0; i < n; ++i) {
+      out[i * n + i] = L[i * n + i];
+      for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r) out[i * n + model.rows[r]] = L[i * n + model.rows[r]];
+    }
   }
 };
 

@@ -41,22 +41,23 @@ struct GravityForces {
 
 struct Crba {
   static constexpr const char* name = "crba";
-  static constexpr Argument inputs[] = {q}, outputs[] = {square("M")};
+  static constexpr Argument inputs[] = {q}, outputs[] = {square("M", Pattern::tree_lower)};
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    crba(model, data, call.in[0], call.out[0]);
+    crba_lower(model, data, call.in[0], call.out[0]);
   }
 };
 
 struct MassInverse {
   static constexpr const char* name = "mass_matrix_inverse";
-  static constexpr Argument inputs[] = {q}, outputs[] = {square("M_inverse")};
+  static constexpr Argument inputs[] = {q}, outputs[] = {square("M_inverse", Pattern::upper)};
   static constexpr bool solves = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    crba(model, data, call.in[0], data.M.data());
-    mass_factor(model, data.M.data(), data.L.data());
-    mass_inverse(model, data.L.data(), data.matrix_a.data(), call.out[0]);
+    S* L = data.take_L(model);
+    crba_lower(model, data, call.in[0], L);
+    mass_factor(model, L);
+    mass_inverse(model, L, data.matrix_a, call.out[0]);
   }
 };
 
