@@ -15,6 +15,9 @@ Run it with `python -m robosim.ros.planner`. Names are relative, so that a names
 | `display_planned_path` | moveit_msgs/DisplayTrajectory, latched | out: the last plan, where moveit_msgs is installed |
 
 Requests are done one after the other. `codes` says how planning's statuses become error codes.
+
+A signal (SIGINT, SIGTERM) ends what goes on, and everybody who waits is answered; for these answers to arrive the
+process stays up to 2 s longer (`robosim.ros.answers`).
 """
 
 from __future__ import annotations

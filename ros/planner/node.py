@@ -18,9 +18,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from robosim.errors import RobosimError
+from robosim.ros.answers import Answers
 from robosim.ros.arm import RosArm, RosArmOptions
 from robosim.ros.diagnostics import Diagnostics, Level, Report
-from robosim.ros.executor_thread import in_executor
 from robosim.ros.messages import seconds_of
 from robosim.ros.names import JOINT_STATES, ROBOT_DESCRIPTION, ROBOT_DESCRIPTION_SEMANTIC
 from robosim.ros.parameters import declare
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PlannerNode"]
 
-_PARTING = 0.2  # [s] for the last answers to arrive
 Feedback = Callable[[str, float], None]
 
 
@@ -70,7 +69,7 @@ class PlannerNode(Node):
         self._last = ""
         self._worker = Worker("planning")
         self._screen = Screen(self)
-        self._undelivered = 0
+        self._answers = Answers()
         self._closing = False
         self._arm: RosArm | None = None  # once a plan was to be executed
         self._arm_joints: tuple[str, ...] = ()  # that it was made for
@@ -92,7 +91,7 @@ class PlannerNode(Node):
             PlanMotionAction,
             "~/plan_motion",
             self._on_goal,
-            goal_callback=lambda request: GoalResponse.ACCEPT,
+            goal_callback=self._on_request,
             cancel_callback=self._on_cancel,
             callback_group=waits,
         )
@@ -100,17 +99,11 @@ class PlannerNode(Node):
         self._diagnostics.add("planning", self._report)
 
     def close(self) -> None:
-        """Stop what goes on, and answer everybody who waits."""
+        """Stop what goes on, answer everybody who waits, and let the answers arrive."""
         self._closing = True
         self._worker.close()
         self._screen.close()
-        answers_due, deadline = self._undelivered, time.monotonic() + 1.0
-        while self._undelivered and time.monotonic() < deadline:
-            time.sleep(0.01)
-        for _ in range(3):  # rounds: a goal ends, its result is set, and sent to who waits for it
-            in_executor(self, lambda: None, 0.2)
-        if answers_due:  # what DDS has not delivered when a writer goes is lost
-            time.sleep(_PARTING)
+        self._answers.see_off()
         self._let_go()
 
     def destroy_node(self) -> None:
@@ -178,6 +171,10 @@ class PlannerNode(Node):
         response.response = await self._answer(self._doing(request.request))
         return response
 
+    def _on_request(self, _: Any) -> Any:
+        self._answers.given()
+        return GoalResponse.ACCEPT
+
     async def _on_goal(self, goal: Any) -> Any:
         def feedback(stage: str, fraction: float) -> None:
             goal.publish_feedback(PlanMotionAction.Feedback(stage=stage, fraction=fraction))
@@ -213,17 +210,16 @@ class PlannerNode(Node):
             self._jobs[key] = job
         if goal is not None and goal.is_cancel_requested:  # since it was accepted
             job.cancel()
-        self._undelivered += 1
-        try:
-            if self._worker.busy and feedback is not None:
-                feedback("waiting", 0.0)
-            self._worker.submit(job)
-            await done
-            return messages.response(job.result())
-        finally:
-            self._undelivered -= 1
-            if key is not None:
-                del self._jobs[key]
+        with self._answers.due():
+            try:
+                if self._worker.busy and feedback is not None:
+                    feedback("waiting", 0.0)
+                self._worker.submit(job)
+                await done
+                return messages.response(job.result())
+            finally:
+                if key is not None:
+                    del self._jobs[key]
 
     def _doing(self, request: Any, feedback: Feedback | None = None) -> Callable[[Job[Answer]], Answer]:
         """What the worker does for a request."""

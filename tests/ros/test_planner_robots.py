@@ -17,7 +17,7 @@ from robosim.ros.description import describe
 from robosim.ros.names import UR_JOINTS
 from robosim.ros.planner.codes import ErrorCode
 
-from .harness.arm import ArmClient, running_arms
+from .harness.arm import ArmClient, asked, running_arms
 from .harness.planner import PlannerClient, trajectory_of
 from .harness.processes import Process, environment, node_command
 from .harness.waiting import wait_for
@@ -315,7 +315,7 @@ def test_ends_while_planning(start, ros_node, number):
         "allowed_planning_time": 100.0,
     }  # fmt: skip
     handle = planner.send(**no_way)
-    result = handle.get_result_async()
+    result = asked(ros_node, handle.get_result_async)
     wait_for(lambda: "search" in dict(planner.feedback), "the search to begin")
     waiting = [planner.ask(**no_way) for _ in range(3)]
     queued = []
@@ -347,7 +347,7 @@ def test_ends_while_executing(start, ros_node):
         goal_joint_names=["shoulder_pan_joint"], goal_positions=[begin[0] + 3.0], execute=True,
         max_velocity_scaling_factor=0.1,
     )  # fmt: skip
-    result = handle.get_result_async()
+    result = asked(ros_node, handle.get_result_async)
     wait_for(lambda: arm.at()[0] > begin[0] + 0.1, "the arm to move")
     process.send(signal.SIGINT)
     wait_for(result.done, "an answer")
