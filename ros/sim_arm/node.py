@@ -8,13 +8,13 @@ import traceback
 from collections.abc import Callable
 from typing import cast
 
-from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 
 from robosim.errors import RobosimError
+from robosim.ros.answers import Answers
 from robosim.ros.parameters import Value, declare
 from robosim.ros.sim_arm import PARAMETERS
-from robosim.ros.sim_arm.simulation import FAREWELL, Simulation
+from robosim.ros.sim_arm.simulation import Simulation
 
 __all__ = ["SimArm"]
 
@@ -34,6 +34,7 @@ class SimArm(LifecycleNode):
         self._stop = stop
         self._robot: Simulation | None = None
         self._failure: Exception | None = None
+        self._answers = Answers()
         self.values = declare(self, PARAMETERS, self._on_parameter)
         if self.values.autostart:
             self.trigger_configure()
@@ -42,9 +43,12 @@ class SimArm(LifecycleNode):
             self.trigger_activate()
 
     def close(self) -> None:
-        """Stop the arm and tell the clients."""
+        """Stop the arm, and let its clients hear of it."""
         if self._robot is not None:
-            self._robot.stop()
+            self._robot.switch(False)
+        self._answers.see_off()
+        if self._robot is not None:
+            self._robot.stop_control()
 
     def _on_parameter(self, name: str, value: Value) -> None:
         if name == "speed_slider" and self._robot is not None:
@@ -56,7 +60,7 @@ class SimArm(LifecycleNode):
         """Read the robot and let it stand there."""
         self._failure = None
         try:
-            self._robot = Simulation(self, self.values, self._stop)
+            self._robot = Simulation(self, self.values, self._stop, self._answers)
         except RobosimError as error:
             self._failure = error
             self.get_logger().error(f"cannot be configured: {error}")
@@ -83,10 +87,11 @@ class SimArm(LifecycleNode):
         return super().on_cleanup(state)
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """Abort a goal, hold, and end the process, once the answers to this and to the goal are sent."""
+        """Abort a goal, hold, and end the process, which lets the answers to this and to the goal arrive."""
         if self._robot is not None:
             self._robot.switch(False)
-        self.create_timer(FAREWELL, lambda: self._stop(0), clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._answers.given()
+        self._stop(0)
         return super().on_shutdown(state)
 
     def on_error(self, state: State) -> TransitionCallbackReturn:

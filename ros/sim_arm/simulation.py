@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import threading
-import time
 import traceback
 from collections.abc import Callable
 from functools import partial
@@ -25,6 +24,7 @@ from robosim.execution.executor import Event
 from robosim.execution.messages import Setpoint
 from robosim.execution.plant import commandable, joint_columns
 from robosim.ros import names
+from robosim.ros.answers import Answers
 from robosim.ros.description import Description
 from robosim.ros.diagnostics import Diagnostics
 from robosim.ros.messages import JointStateMessage
@@ -35,10 +35,8 @@ from robosim.ros.sim_arm.reports import report_arm, report_controller, report_lo
 from robosim.ros.sim_arm.robot import Robot
 from robosim.ros.sim_arm.trajectory_server import TrajectoryServer
 
-__all__ = ["FAREWELL", "Simulation"]
+__all__ = ["Simulation"]
 
-FAREWELL = 0.1  # [s] for what was sent to leave the process
-_PARTING = 1.0  # [s] at most, for the results of goals that the end aborts to be sent
 _SLIDER_SPEED = 5.0  # [1/s] by which the speed scaling follows the slider
 
 
@@ -49,6 +47,7 @@ class Simulation:
         node: shows it.
         values: of the node's parameters.
         stop: ends the process with an exit code.
+        answers: notes the results of goals.
 
     Attributes:
         slider: the speed scaling that is asked for; may be set.
@@ -57,7 +56,13 @@ class Simulation:
         RobosimError: the parameters do not describe a robot.
     """
 
-    def __init__(self, node: LifecycleNode, values: SimpleNamespace, stop: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        node: LifecycleNode,
+        values: SimpleNamespace,
+        stop: Callable[[int], None],
+        answers: Answers,
+    ) -> None:
         self._node, self._stop = node, stop
         self._lock = lock = threading.Lock()
         self.slider = values.speed_slider
@@ -86,7 +91,7 @@ class Simulation:
         self._transforms: Any = None
         if values.publish_tf:
             self._offer_transforms()
-        self._server = TrajectoryServer(node, self._arm, lock, self._on_arm_clock)
+        self._server = TrajectoryServer(node, self._arm, lock, self._on_arm_clock, answers)
         self._surroundings = Robot(node, self._arm, lock, self._server.notice)
         self._commands = node.create_subscription(
             Float64MultiArray, names.FORWARD_COMMANDS, self._on_command, NEWEST
@@ -120,16 +125,6 @@ class Simulation:
         with self._lock:
             self._arm.controller_active = active
             self._server.notice()
-
-    def stop(self) -> None:
-        """Hold for good; called from another thread than the executor's, which sends the last results."""
-        self.switch(False)
-        if self._server.busy:
-            end = time.monotonic() + _PARTING
-            while self._server.busy and time.monotonic() < end:
-                time.sleep(0.005)
-            time.sleep(FAREWELL)
-        self.stop_control()
 
     def stop_control(self) -> None:
         """End the control thread."""

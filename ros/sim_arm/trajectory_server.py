@@ -24,6 +24,7 @@ from robosim.execution.goals import GoalStatus, Rejection
 from robosim.execution.messages import JointTrajectory
 from robosim.execution.simulated import SimulatedArm
 from robosim.ros import messages
+from robosim.ros.answers import Answers
 from robosim.ros.qos import samples
 
 __all__ = ["TrajectoryServer"]
@@ -46,12 +47,19 @@ class TrajectoryServer:
         arm: the arm.
         lock: held whenever the arm is touched.
         from_ros: turns a stamp [ns, ROS time] into one on the arm's clock [s].
+        answers: notes the results of goals.
     """
 
     def __init__(
-        self, node: Any, arm: SimulatedArm, lock: threading.Lock, from_ros: Callable[[int], float]
+        self,
+        node: Any,
+        arm: SimulatedArm,
+        lock: threading.Lock,
+        from_ros: Callable[[int], float],
+        answers: Answers,
     ) -> None:
         self._node, self._arm, self._lock, self._from_ros = node, arm, lock, from_ros
+        self._answers = answers
         self._log = node.get_logger()
         self._running: list[_Running] = []
         self._accepted: _Running | None = None  # by the goal callback, on its way to the execute callback
@@ -82,11 +90,6 @@ class TrajectoryServer:
         self._node.destroy_subscription(self._subscription)
         self._node.destroy_publisher(self._state_publisher)
 
-    @property
-    def busy(self) -> bool:
-        """Whether a client still waits for the result of a goal that was accepted."""
-        return bool(self._by_id)
-
     def notice(self) -> None:
         """Look whether goals have ended; the lock is held. Called after every control period, and whatever ends
         goals."""
@@ -102,6 +105,7 @@ class TrajectoryServer:
     # -- The action ------------------------------------------------------------------------------------------
 
     def _on_goal(self, request: Any) -> GoalResponse:
+        self._answers.given()  # accepted or not
         goal = messages.goal(request)
         goal = replace(goal, trajectory=self._on_our_clock(goal.trajectory, request.trajectory))
         with self._lock:
@@ -134,7 +138,8 @@ class TrajectoryServer:
     async def _execute(self, handle: ServerGoalHandle) -> Any:
         goal_id = bytes(handle.goal_id.uuid)
         running = self._by_id[goal_id]
-        await running.ended
+        with self._answers.due():
+            await running.ended
         result = running.goal.result
         assert result is not None
         if result.status is GoalStatus.SUCCEEDED:
