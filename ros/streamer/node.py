@@ -9,9 +9,11 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -39,6 +41,7 @@ __all__ = ["Streamer"]
 EXIT_DONE, EXIT_NOT_THERE = 0, 3
 _DESCRIPTION = 1.0  # [s] for robot_description to arrive, where limits are needed
 _PARTING = 15.0  # [s] for a motion to be stopped when the node ends
+_ARRIVING = 1.0  # [s] at most, for who listens to hear how it ended
 
 
 class Streamer(Node):
@@ -87,6 +90,9 @@ class Streamer(Node):
         self._arm.interrupt()
         self._worker.join(_PARTING)
         self._arm.close()
+        # What DDS has not delivered when the process ends is lost. A middleware that cannot tell says so.
+        with suppress(NotImplementedError):
+            self._status.wait_for_all_acked(Duration(seconds=_ARRIVING))
         return EXIT_NOT_THERE if undone else EXIT_DONE
 
     # -- What the parameters say -----------------------------------------------------------------------------

@@ -104,12 +104,21 @@ def test_a_stale_start_is_refused(arm, plan, stream):
 
 
 def test_control_c_holds(arm, plan, stream):
-    """The arm stops on its way, and the exit code says that the plan is not done."""
+    """The arm stops on its way; the exit code and the last status, which arrives, say that the plan is not done."""
+    from rclpy.qos import DurabilityPolicy, QoSProfile
+    from std_msgs.msg import String
+
+    said = []
+    latched = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    arm.node.create_subscription(
+        String, "/streamer0/status", lambda message: said.append(message.data), latched
+    )
     slow = plan.scale(8.0)
     begin, seen = arm.at(), len(arm.samples)
     process = stream(slow)
-    wait_for(lambda: np.abs(arm.at() - begin).max() > 0.02, "the arm to move")
+    wait_for(lambda: said and np.abs(arm.at() - begin).max() > 0.02, "the arm to move, and to hear of it")
     assert process.stop(signal.SIGINT) == 3, process.output()
+    wait_for(lambda: said[-1].startswith("stopped: "), "the last status")
     assert "stopped: asked to stop" in process.output()
     still = arm.wait_still()
     # A controller that gives up holds where the arm was measured last.
