@@ -29,7 +29,7 @@ class JointStates:
     """The latest state of each joint. Fed and asked from different threads."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._samples: dict[str, Sample] = {}
 
     def update(
@@ -64,6 +64,7 @@ class JointStates:
         fresh = {name: Sample(float(q), float(v), time) for name, q, v in told if math.isfinite(q)}
         with self._lock:
             self._samples.update(fresh)
+            self._lock.notify_all()
         return ""
 
     def clear(self) -> None:
@@ -76,6 +77,18 @@ class JointStates:
         with self._lock:
             samples = [self._samples.get(name) for name in names]
         return max((math.inf if s is None else now - s.time for s in samples), default=0.0)
+
+    def wait_for(self, names: Iterable[str], seconds: float) -> bool:
+        """Wait until something is known of all these joints, at most so long by the computer's clock.
+
+        A planner that has just begun is asked before the first states have found their way to it.
+
+        Returns:
+            Whether all are known.
+        """
+        wanted = set(names)
+        with self._lock:
+            return self._lock.wait_for(lambda: wanted <= self._samples.keys(), timeout=seconds)
 
     def of(self, names: Sequence[str], *, now: float, timeout: float) -> dict[str, Sample]:
         """The state of these joints.

@@ -96,7 +96,12 @@ PARAMETERS = (
         "Limit of the jerk of every joint where a request says nothing [rad/s^3, m/s^3]; 0 is none.",
         minimum=0.0,
     ),
-    Parameter("state_timeout", 1.0, "A joint state older than this is refused as a start [s].", minimum=1e-3),
+    Parameter(
+        "state_timeout",
+        1.0,
+        "A joint state older than this is refused as a start, and a first one is waited for so long [s].",
+        minimum=1e-3,
+    ),
     Parameter(
         "stopped_velocity",
         0.05,

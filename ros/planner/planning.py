@@ -133,6 +133,8 @@ def _plan_until_current(
     scene = scene_now()
     answer = Answer(ErrorCode.TIMED_OUT, "the allowed planning time ended before planning began")
     for _ in range(_ATTEMPTS):
+        present = [name for name in model.position_names if name not in request.start_joint_names]
+        states.wait_for(present, settings.state_timeout)
         problem = make_problem(request, model, scene, states, settings, now=clock())
         left = dataclasses.replace(options, allowed_time=max(end - time.perf_counter(), 1e-3))
         answer = _answer(_plan(problem, left, progress, stop), scene, settings)

@@ -40,6 +40,28 @@ def planned(model, scene=None, q=Q, **fields):
     return answer
 
 
+# The joint states
+
+
+def test_the_first_joint_states_are_waited_for():
+    states = JointStates()
+    assert states.wait_for([], 0.0)
+    assert not states.wait_for(["arm"], 0.01)
+    threading.Timer(0.05, lambda: states.update(["arm"], [0.1], (), received=0.0)).start()
+    threading.Timer(0.1, lambda: states.update(["gripper"], [0.2], (), received=0.0)).start()
+    assert states.wait_for(["gripper", "arm"], LONG)
+    assert set(states.of(["gripper", "arm"], now=0.0, timeout=1.0)) == {"gripper", "arm"}
+
+
+def test_a_plan_waits_for_the_first_joint_states(ur5):
+    states = JointStates()
+    told = threading.Timer(0.1, lambda: states.update(ur5.position_names, Q, (), received=0.0))
+    told.start()
+    request = MotionRequest(goal_name="home")
+    answer = plan_motion(request, ur5, lambda: None, states, Settings(), clock=lambda: 0.0)
+    assert answer.ok, answer.message
+
+
 # The thread
 
 
