@@ -9,6 +9,8 @@
 // the library's functions take over, lane by lane. The sign of a zero is kept; infinities and NaN give NaN.
 #pragma once
 
+#include <cstring>
+
 #include "base/lanes.h"
 
 namespace robosim {
@@ -117,6 +119,9 @@ ROBOSIM_INLINE void sin_cos(const Lanes<W, isa>& x, Lanes<W, isa>& s, Lanes<W, i
   }
 }
 
+// Arrays for sin_cos_each of n numbers hold so many, zeros behind them.
+constexpr int sin_cos_room(int n) { return (n + 7) / 8 * 8; }
+
 // Of n numbers that do not depend on each other, so that processors overlap them; single numbers share registers.
 template <class S>
 void sin_cos_each(int n, const S* x, S* s, S* c) {
@@ -126,11 +131,10 @@ template <Isa isa>
 void sin_cos_each(int n, const Lanes<1, isa>* x, Lanes<1, isa>* s, Lanes<1, isa>* c) {
   constexpr int W = lanes_of(isa);
   for (int i = 0; i < n; i += W) {
-    const int count = n - i < W ? n - i : W;
-    Lanes<W, isa> angle(0.0), sine, cosine;
-    for (int l = 0; l < count; ++l) angle.set(l, x[i + l].v);
+    Lanes<W, isa> angle, sine, cosine;
+    std::memcpy(&angle, x + i, sizeof(angle));
     sin_cos(angle, sine, cosine);
-    for (int l = 0; l < count; ++l) s[i + l].v = sine[l], c[i + l].v = cosine[l];
+    std::memcpy(static_cast<void*>(s + i), &sine, sizeof(sine)), std::memcpy(static_cast<void*>(c + i), &cosine, sizeof(cosine));
   }
 }
 

@@ -21,8 +21,8 @@ ROBOSIM_INLINE void body_inertia(const Model& model, const Data<S>& data, int i,
   const Vec3<S> c = times_add(R, Vec3<S>(body.com), data.p_OB[i]);
   I.mass = S(body.mass), I.h = I.mass * c;
   const Mat3d& I_com = body.I_com;
-  I.I_o = rotated(R, Sym3<S>(S(I_com(0, 0)), S(I_com(0, 1)), S(I_com(0, 2)), S(I_com(1, 1)), S(I_com(1, 2)), S(I_com(2, 2))));
-  I.I_o += symmetric_shift(S(0.5) * I.h, c);  // m (c.c 1 - c c^T)
+  const Sym3<S> I_B(S(I_com(0, 0)), S(I_com(0, 1)), S(I_com(0, 2)), S(I_com(1, 1)), S(I_com(1, 2)), S(I_com(2, 2)));
+  I.I_o = moved_from_com(rotated(R, I_B), I.h, c);
 }
 
 }  // namespace detail
@@ -46,12 +46,6 @@ void inertia_stage(const Model& model, Data<S>& data, const S* q, std::vector<Co
   }
 }
 
-template <class S>
-void sum_subtrees(const Model& model, std::vector<CompositeInertia<S>>& I) {
-  for (int i = model.n_bodies() - 1; i > 0; --i)
-    if (const int parent = model.joints[i].parent; parent > 0) I[parent] += I[i];
-}
-
 }  // namespace detail
 
 // position_stage and body_inertias in one sweep.
@@ -64,7 +58,8 @@ void inertia_stage(const Model& model, Data<S>& data, const S* q) {
 template <class S>
 void composite_inertias(const Model& model, Data<S>& data) {
   for (int i = 1; i < model.n_bodies(); ++i) data.I_c[i] = data.I[i];
-  detail::sum_subtrees(model, data.I_c);
+  for (int i = model.n_bodies() - 1; i > 0; --i)
+    if (const int parent = model.joints[i].parent; parent > 0) data.I_c[parent] += data.I_c[i];
 }
 
 namespace detail {
@@ -98,22 +93,56 @@ ROBOSIM_INLINE void add_diagonal(const Model& model, int c, const S& x, S* M) {
   else M[c * model.n_v + c] = S(model.armature[c]) + x;
 }
 
-// After composite_inertias. Fills M as Pattern::tree_lower.
+// The block of a floating base, whose columns in its own axes at O, its origin, are unit vectors: the whole robot's inertia,
+//   M = [m 1, -[h]; [h], I_o]    (linear before angular)
+template <bool mimic, class S>
+void add_floating_base(const Model& model, const Mat3<S>& R, const CompositeInertia<S>& I, S* M) {
+  const Mat3<S> R_BW = transpose(R);
+  const Vec3<S> h = R_BW * I.h;
+  const Sym3<S> I_o = rotated(R_BW, I.I_o);
+  const S zero(0);
+  const S lower[6][6] = {{I.mass},
+                         {zero, I.mass},
+                         {zero, zero, I.mass},
+                         {zero, -h.z, h.y, I_o.xx},
+                         {h.z, zero, -h.x, I_o.xy, I_o.yy},
+                         {-h.y, h.x, zero, I_o.xz, I_o.yz, I_o.zz}};
+  for (int c = 0; c < 6; ++c) {
+    add_diagonal<mimic>(model, c, lower[c][c], M);
+    for (int l = 0; l < c; ++l) add_lower<mimic>(model, c, l, lower[c][l], M);
+  }
+}
+
+// data.I_c: of each body by itself; becomes what composite_inertias fills. Fills M as Pattern::tree_lower.
 template <bool mimic, class S>
 void crba_sweep(const Model& model, Data<S>& data, S* M) {
   const int n = model.n_bodies();
+  const bool floating_base = n > 1 && model.joints[1].type == JointType::floating;
+  const Mat3<S>& R_base = data.X_WB[n > 1 ? 1 : 0].R;
   begin_mass_matrix<mimic>(model, M);
-  for (int i = 1; i < n; ++i) {
+  for (int i = n - 1; i > (floating_base ? 1 : 0); --i) {
     const Joint& joint = model.joints[i];
+    const CompositeInertia<S> I = data.I_c[i];
+    if (joint.parent > 0) data.I_c[joint.parent] += I;
     visit_joint(joint.type, [&]<class J>(J) {
       for (int c = joint.column; c < joint.column + J::n_v; ++c) {
-        const Force<S> F = data.I_c[i] * data.J[c];
+        const Force<S> F = I * data.J[c];
         add_diagonal<mimic>(model, c, dot(data.J[c], F), M);
         for (int l = joint.column; l < c; ++l) add_lower<mimic>(model, c, l, dot(data.J[l], F), M);
-        for_each_on_path(model, joint.parent, [&](int l) { add_lower<mimic>(model, c, l, dot(data.J[l], F), M); });
+        for (int r = model.run_begin[joint.parent]; r < model.run_begin[joint.parent + 1]; ++r) {
+          const Model::Run run = model.runs[r];
+          int l = run.first;
+          if (floating_base && l == 0) {  // all six at once, in the base's axes
+            const Vec3<S> f = transpose_times(R_base, F.linear), moment = transpose_times(R_base, F.angular);
+            for (; l < 3; ++l) add_lower<mimic>(model, c, l, f[l], M), add_lower<mimic>(model, c, 3 + l, moment[l], M);
+            l = 6;
+          }
+          for (; l < run.first + run.count; ++l) add_lower<mimic>(model, c, l, dot(data.J[l], F), M);
+        }
       }
     });
   }
+  if (floating_base) add_floating_base<mimic>(model, R_base, data.I_c[1], M);
 }
 
 }  // namespace detail
@@ -122,7 +151,6 @@ void crba_sweep(const Model& model, Data<S>& data, S* M) {
 template <class S>
 void crba_lower(const Model& model, Data<S>& data, const S* q, S* M) {
   detail::inertia_stage(model, data, q, data.I_c);
-  detail::sum_subtrees(model, data.I_c);
   if (model.has_mimic) detail::crba_sweep<true>(model, data, M);
   else detail::crba_sweep<false>(model, data, M);
 }

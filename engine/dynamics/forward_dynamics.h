@@ -10,10 +10,11 @@ namespace robosim {
 
 namespace detail {
 
-// The factor of M, in data.L; after composite_inertias.
+// The factor of M, in data.L; after body_inertias. Fills data.I_c, too.
 template <class S>
 const S* factor_mass_matrix(const Model& model, Data<S>& data) {
   S* L = data.take_L(model);
+  for (int i = 1; i < model.n_bodies(); ++i) data.I_c[i] = data.I[i];
   if (model.has_mimic) crba_sweep<true>(model, data, L);
   else crba_sweep<false>(model, data, L);
   mass_factor(model, L);
@@ -27,7 +28,6 @@ template <class S>
 void forward_dynamics(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a, Wrenches<S> wrenches = {}) {
   if (!model.has_mimic) return aba(model, data, q, v, tau, a, wrenches);
   inertia_stage(model, data, q);
-  composite_inertias(model, data);
   const S* L = detail::factor_mass_matrix(model, data);
   detail::rnea_sweep<true, false, true>(model, data, v, static_cast<const S*>(nullptr), data.bias.data(), wrenches);
   for (int k = 0; k < model.n_v; ++k) a[k] = tau[k] - data.bias[k];

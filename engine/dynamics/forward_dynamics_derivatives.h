@@ -40,7 +40,6 @@ void forward_dynamics_derivatives(const Model& model, Data<S>& data, const S* q,
 
   // The acceleration, by the factor that the derivatives need.
   inertia_stage(model, data, q);
-  composite_inertias(model, data);
   const S* L = detail::factor_mass_matrix(model, data);
   detail::bias_from_inertias(model, data, v, data.bias.data(), wrenches);
   for (int k = 0; k < n; ++k) a[k] = tau[k] - data.bias[k];

@@ -56,8 +56,10 @@ ROBOSIM_INLINE void body_subspace(const Model& model, Data<S>& data, int i) {
   const SE3<S>& X_WB = data.X_WB[i];
   data.p_OB[i] = X_WB.p - data.X_WB[1].p;
   visit_joint(joint.type, [&]<class J>(J) __attribute__((always_inline)) {
-    for (int k = 0; k < J::n_v; ++k)
-      data.J[joint.column + k] = in_ground(X_WB.R, data.p_OB[i], J::template column<S>(joint, k));
+    if constexpr (requires { J::columns_in_ground(joint, X_WB.R, data.p_OB[i], &data.J[joint.column]); })
+      J::columns_in_ground(joint, X_WB.R, data.p_OB[i], &data.J[joint.column]);
+    else
+      for (int k = 0; k < J::n_v; ++k) data.J[joint.column + k] = in_ground(X_WB.R, data.p_OB[i], J::template column<S>(joint, k));
   });
   if (joint.mimic) data.J[joint.column] = S(joint.ratio) * data.J[joint.column];
 }

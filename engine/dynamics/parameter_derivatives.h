@@ -161,10 +161,7 @@ template <class S>
 void forward_dynamics_parameter_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a,
                                             const ParameterOutputs<S>& da, Wrenches<S> wrenches = {}) {
   forward_dynamics(model, data, q, v, tau, a, wrenches);
-  if (!model.has_mimic) {
-    composite_inertias(model, data);
-    detail::factor_mass_matrix(model, data);
-  }
+  if (!model.has_mimic) detail::factor_mass_matrix(model, data);
   detail::parameter_derivatives_sweep(model, data, v, a, da, wrenches);
   const int bodies = model.n_bodies() - 1;
   const auto solve = [&](S* matrix, int width) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/aligned.h"
+#include "base/lane_math.h"
 #include "model/model.h"
 #include "spatial/spatial_inertia.h"
 
@@ -78,7 +79,7 @@ struct Data {
   explicit Data(const Model& model) {
     const std::size_t n = static_cast<std::size_t>(model.n_bodies()), n_v = static_cast<std::size_t>(model.n_v);
     const std::size_t n_c = static_cast<std::size_t>(model.n_columns());
-    const std::size_t n_a = model.angle_joints.size();
+    const std::size_t n_a = static_cast<std::size_t>(sin_cos_room(static_cast<int>(model.angle_joints.size())));
     angle.resize(n_a), sine.resize(n_a), cosine.resize(n_a), X_WB.resize(n), p_OB.resize(n), J.resize(n_c), I.resize(n);
     V.resize(n), A.resize(n), F.resize(n), external.resize(n), I_c.resize(n);
     mass_c.resize(n), moment_c.resize(n);

@@ -1,6 +1,7 @@
 // Joint: what connects a body to its parent, with everything that depends on the description only.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -44,6 +45,8 @@ struct Joint {
   // Computed by prepare. Of a joint that turns by theta about its axis: R_PC = R_fixed + cos(theta) R_cos + sin(theta) R_sin.
   Mat3d R_fixed, R_cos, R_sin;
   Vec3d axis_P{0, 0, 1};  // the axis in the parent's axes
+  int along = -1;         // which of the child's axes the axis is, or points against; -1 for none of them
+  double sense = 1;       // 1 or -1
 
   // R_PC at the angle of this sine and cosine.
   template <class S>
@@ -54,6 +57,12 @@ struct Joint {
     return R;
   }
 
+  // R times the axis.
+  template <class S>
+  ROBOSIM_INLINE Vec3<S> turned_axis(const Mat3<S>& R) const {
+    return along >= 0 ? S(sense) * R.col(along) : R * Vec3<S>(axis);
+  }
+
   // To be called whenever X_PJ or the axis has changed. Rodrigues: R(theta) = a a^T + cos (1 - a a^T) + sin [a].
   void prepare() {
     const Mat3d aaT(axis.x * axis, axis.y * axis, axis.z * axis);
@@ -61,6 +70,9 @@ struct Joint {
     rest -= aaT;
     R_fixed = X_PJ.R * aaT, R_cos = X_PJ.R * rest, R_sin = X_PJ.R * skew(axis);
     axis_P = X_PJ.R * axis;
+    along = -1;
+    for (int k = 0; k < 3; ++k)
+      if (std::abs(axis[k]) == 1) along = k, sense = axis[k];
   }
 };
 

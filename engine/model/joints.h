@@ -12,6 +12,8 @@
 //   column(joint, k)                      k-th column of the motion subspace: the velocity of the child at v[k] = 1, in the
 //                                         child frame, where it must be constant
 //   placement_in_parent(joint, q)         optional: X_PC, where that is cheaper than X_PJ times the placement
+//   columns_in_ground(joint, R, p, J)     optional: all columns in world axes about a point from which the child, turned by R,
+//                                         is p away, where that is cheaper than turning each
 //   angle, placement_in_parent(joint, q, sine, cosine)   instead, where the placement takes those of q[angle]: they are
 //                                         computed for all joints at once
 //   integrate, difference                 along a body-side velocity over unit time, and back

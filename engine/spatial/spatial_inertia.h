@@ -28,6 +28,13 @@ ROBOSIM_INLINE Sym3<S> symmetric_shift(const Vec3<S>& a, const Vec3<S>& b) {
   return {y + z, -(a.x * b.y + a.y * b.x), -(a.x * b.z + a.z * b.x), x + z, -(a.y * b.z + a.z * b.y), x + y};
 }
 
+// I + m (c.c 1 - c c^T) for h = m c: about the point that the centre of mass is c from, of I about that centre.
+template <class S>
+ROBOSIM_INLINE Sym3<S> moved_from_com(const Sym3<S>& I, const Vec3<S>& h, const Vec3<S>& c) {
+  return {mul_add(h.y, c.y, mul_add(h.z, c.z, I.xx)), nmul_add(h.x, c.y, I.xy), nmul_add(h.x, c.z, I.xz),
+          mul_add(h.x, c.x, mul_add(h.z, c.z, I.yy)), nmul_add(h.y, c.z, I.yz), mul_add(h.x, c.x, mul_add(h.y, c.y, I.zz))};
+}
+
 template <class S>
 struct CompositeInertia {
   S mass{};
@@ -37,8 +44,7 @@ struct CompositeInertia {
   CompositeInertia() = default;
   CompositeInertia(const S& mass_, const Vec3<S>& h_, const Sym3<S>& I_o_) : mass(mass_), h(h_), I_o(I_o_) {}
   explicit CompositeInertia(const Inertia& body) : mass(body.mass), h(S(body.mass) * Vec3<S>(body.com)) {
-    I_o = Sym3<S>(Mat3<S>(body.I_com));
-    I_o += symmetric_shift(S(0.5) * h, Vec3<S>(body.com));  // m (c.c 1 - c c^T)
+    I_o = moved_from_com(Sym3<S>(Mat3<S>(body.I_com)), h, Vec3<S>(body.com));
   }
 
   CompositeInertia& operator+=(const CompositeInertia& o) {

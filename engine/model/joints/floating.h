@@ -33,6 +33,14 @@ struct FloatingJoint {
     return m;
   }
 
+  template <class S>
+  static ROBOSIM_INLINE void columns_in_ground(const Joint&, const Mat3<S>& R, const Vec3<S>& p, Motion<S>* J) {
+    for (int k = 0; k < 3; ++k) {
+      const Vec3<S> axis = R.col(k);
+      J[k] = {Vec3<S>(), axis}, J[3 + k] = {axis, cross(p, axis)};
+    }
+  }
+
   // p += R V(w) v, and the quaternion times exp(w), scaled to unit length.
   template <class S>
   static void integrate(const S* q, const S* v, S* out) {

@@ -30,6 +30,12 @@ struct HelicalJoint : ScalarJoint<Coordinate::angle> {
     return {Vec3<S>(joint.axis), Vec3<S>(joint.pitch * joint.axis)};
   }
 
+  template <class S>
+  static ROBOSIM_INLINE void columns_in_ground(const Joint& joint, const Mat3<S>& R, const Vec3<S>& p, Motion<S>* J) {
+    const Vec3<S> w = joint.turned_axis(R);
+    *J = {w, mul_add(S(joint.pitch), w, cross(p, w))};
+  }
+
   static Travel travel(const Joint& joint, const double* dq) { return {std::abs(dq[0]), std::abs(joint.pitch * dq[0])}; }
 };
 

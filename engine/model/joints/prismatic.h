@@ -26,6 +26,11 @@ struct PrismaticJoint : ScalarJoint<Coordinate::length> {
     return {Vec3<S>(joint.axis)};
   }
 
+  template <class S>
+  static ROBOSIM_INLINE void columns_in_ground(const Joint& joint, const Mat3<S>& R, const Vec3<S>&, Motion<S>* J) {
+    *J = {Vec3<S>(), joint.turned_axis(R)};
+  }
+
   static Travel travel(const Joint&, const double* dq) { return {0, std::abs(dq[0])}; }
 };
 

@@ -28,6 +28,12 @@ struct RevoluteJoint : ScalarJoint<Coordinate::periodic_angle> {
     return {Vec3<S>(joint.axis)};
   }
 
+  template <class S>
+  static ROBOSIM_INLINE void columns_in_ground(const Joint& joint, const Mat3<S>& R, const Vec3<S>& p, Motion<S>* J) {
+    const Vec3<S> w = joint.turned_axis(R);
+    *J = {w, cross(p, w)};
+  }
+
   static Travel travel(const Joint&, const double* dq) { return {std::abs(dq[0]), 0}; }
 };
 
