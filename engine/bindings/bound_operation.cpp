@@ -40,12 +40,6 @@ struct BoundObject {
   Bound* bound;
 };
 
-bool all_finite(const double* x, py::ssize_t n) {
-  double sum = 0;
-  for (py::ssize_t i = 0; i < n; ++i) sum += x[i] * 0;  // NaN where x is infinite or not a number
-  return sum == 0;
-}
-
 // The numbers of `value` where it is a contiguous float64 array of this shape, all finite; else null.
 const double* ready_array(PyObject* value, const Shape2& shape) {
   const auto& api = py::detail::npy_api::get();

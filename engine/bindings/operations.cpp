@@ -40,9 +40,7 @@ py::object evaluate(int operation, const Model& model, OperationData& data, cons
   }
   kernels().operations[static_cast<std::size_t>(operation)].one(model, *data.workspace, options, in_data.data(), out_data.data());
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (info.solves)
-      for (py::ssize_t k = 0; k < written[i].size(); ++k)
-        if (!std::isfinite(out_data[i][k])) raise_singular(model, " at this q");
+    if (info.solves && !all_finite(out_data[i], written[i].size())) raise_singular(model, " at this q");
     if (written[i].ptr() != results[i].ptr())
       std::copy(out_data[i], out_data[i] + written[i].size(), results[i].mutable_data());
   }
@@ -104,9 +102,10 @@ py::object evaluate_batch(int operation, const Model& model, Batch& batch, const
     batch.run(model, operation, options, n, in_data.data(), stride.data(), out_data.data(), threads);
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (info.solves)
-      for (py::ssize_t k = 0; k < written[i].size(); ++k)
-        if (!std::isfinite(out_data[i][k])) raise_singular(model, message(" at state ", k / (written[i].size() / n), " of the batch"));
+    if (info.solves && !all_finite(out_data[i], written[i].size())) {
+      const double* bad = std::find_if(out_data[i], out_data[i] + written[i].size(), [](double x) { return !std::isfinite(x); });
+      raise_singular(model, message(" at state ", (bad - out_data[i]) / (written[i].size() / n), " of the batch"));
+    }
     if (written[i].ptr() != results[i].ptr())
       std::copy(out_data[i], out_data[i] + written[i].size(), results[i].mutable_data());
   }
