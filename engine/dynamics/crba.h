@@ -117,7 +117,7 @@ void add_floating_base(const Model& model, const Mat3<S>& R, const CompositeIner
 template <bool mimic, class S>
 void crba_sweep(const Model& model, Data<S>& data, S* M) {
   const int n = model.n_bodies();
-  const bool floating_base = n > 1 && model.joints[1].type == JointType::floating;
+  const bool floating_base = n > 1 && has_unit_columns(model.joints[1]);
   const Mat3<S>& R_base = data.X_WB[n > 1 ? 1 : 0].R;
   begin_mass_matrix<mimic>(model, M);
   for (int i = n - 1; i > (floating_base ? 1 : 0); --i) {

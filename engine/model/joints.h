@@ -12,6 +12,7 @@
 //   column(joint, k)                      k-th column of the motion subspace: the velocity of the child at v[k] = 1, in the
 //                                         child frame, where it must be constant
 //   placement_in_parent(joint, q)         optional: X_PC, where that is cheaper than X_PJ times the placement
+//   unit_columns                          optional: true where the columns are the six unit motions of the child, linear first
 //   columns_in_ground(joint, R, p, J)     optional: all columns in world axes about a point from which the child, turned by R,
 //                                         is p away, where that is cheaper than turning each
 //   angle, placement_in_parent(joint, q, sine, cosine)   instead, where the placement takes those of q[angle]: they are
@@ -52,6 +53,11 @@ ROBOSIM_INLINE decltype(auto) visit_joint(JointType type, F&& f) {
       break;
   }
   return f(RevoluteJoint{});
+}
+
+// Whether the joint lets its child move in every way, in coordinates along the child's own axes.
+ROBOSIM_INLINE bool has_unit_columns(const Joint& joint) {
+  return visit_joint(joint.type, []<class J>(J) { return requires { J::unit_columns; }; });
 }
 
 // X_PC(q) = X_PJ * X_J(q), q being the joint's own entries (a mimic joint's: its source's); sine and cosine those of its

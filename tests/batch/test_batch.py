@@ -265,7 +265,6 @@ def _in_child(model, given, results):
     results.put([in_batch(model, "forward_dynamics", given, {}, threads=threads) for threads in (1, 2, 8)])
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork()")
 def test_parent_and_child_run_batches_after_fork(robot):
     batch.set_threads(8)
     given = arguments(robot, 300, seed=10)

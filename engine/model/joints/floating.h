@@ -19,6 +19,7 @@ struct FloatingJoint {
                                                Coordinate::quaternion, Coordinate::quaternion, Coordinate::quaternion};
   static constexpr unsigned angular = 0b111000;
   static constexpr bool has_axis = false;
+  static constexpr bool unit_columns = true;
 
   // Any quaternion but zero stands for a rotation: it is scaled to unit length.
   template <class S>
