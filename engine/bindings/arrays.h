@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/aligned.h"
 #include "base/error.h"
 #include "spatial/se3.h"
 
@@ -50,6 +51,17 @@ inline Array real_array(const pybind11::handle& value, const Shape2& shape, cons
       if (!std::isfinite(array.data()[i]))
         throw InputError(message(name, " holds ", array.data()[i], " at index ", i, "; finite numbers are needed"));
   return array;
+}
+
+// A fresh array that begins at a cache line, for large results: NumPy's own begin 16 bytes behind one, and every other store of a
+// row crosses into the next.
+inline Array aligned_array(const Shape2& shape) {
+  std::size_t size = 1;
+  for (const auto extent : shape) size *= static_cast<std::size_t>(extent);
+  CacheLineAllocator<double> allocator;
+  double* const data = allocator.allocate(size);
+  const auto give_back = [](void* p) { CacheLineAllocator<double>().deallocate(static_cast<double*>(p), 0); };
+  return Array(shape, data, pybind11::capsule(data, give_back));
 }
 
 // Where a result goes: a fresh array, or `out`, which must be writable contiguous float64 of exactly this shape.

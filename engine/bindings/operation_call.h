@@ -89,11 +89,12 @@ inline bool overlap(const Array& a, const Array& b) {
   return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
 }
 
-// Where results go: the arrays in `out`, or fresh ones.
-inline std::vector<Array> results_for(const OperationInfo& info, const pybind11::object& out, const std::vector<Shape2>& shapes) {
+// Where results go: the arrays in `out`, or fresh ones, `made` by this.
+inline std::vector<Array> results_for(const OperationInfo& info, const pybind11::object& out, const std::vector<Shape2>& shapes,
+                                      Array (*made)(const Shape2&)) {
   std::vector<Array> results;
   if (out.is_none()) {
-    for (const Shape2& shape : shapes) results.emplace_back(shape);
+    for (const Shape2& shape : shapes) results.push_back(made(shape));
   } else if (pybind11::isinstance<pybind11::tuple>(out)) {
     const pybind11::tuple all = pybind11::reinterpret_borrow<pybind11::tuple>(out);
     if (all.size() != shapes.size()) raise_count(info, shapes.size(), all.size(), "results");

@@ -30,7 +30,8 @@ py::object evaluate(int operation, const Model& model, OperationData& data, cons
   }
   std::vector<Shape2> shapes;
   for (const Argument& output : info.outputs) shapes.push_back(shape_of(model, choices, output));
-  std::vector<Array> results = results_for(info, out, shapes), written = results;
+  std::vector<Array> results = results_for(info, out, shapes, [](const Shape2& shape) { return Array(shape); });
+  std::vector<Array> written = results;
   std::array<double*, max_arguments> out_data{};
   for (std::size_t i = 0; i < results.size(); ++i) {
     // A result may be one of the arguments: it is written last.
@@ -90,7 +91,7 @@ py::object evaluate_batch(int operation, const Model& model, Batch& batch, const
     for (const auto extent : shape_of(model, choices, output)) shape.push_back(extent);
     shapes.push_back(shape);
   }
-  std::vector<Array> results = results_for(info, out, shapes), written = results;
+  std::vector<Array> results = results_for(info, out, shapes, aligned_array), written = results;
   std::array<double*, max_arguments> out_data{};
   for (std::size_t i = 0; i < results.size(); ++i) {
     const bool shared = std::any_of(in.begin(), in.end(), [&](const BatchInput& a) { return overlap(a.array, results[i]); });

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "dynamics/cholesky.h"
-#include "dynamics/crba.h"
+#include "dynamics/body_inertias.h"
 #include "dynamics/rnea.h"
 
 namespace robosim {

@@ -1,158 +1,127 @@
 // Composite rigid bodies: the joint-space mass matrix M(q), armature included.
 //
-// Inward: each body's composite inertia I_c is its own plus its children's. Then M_ij = J_j^T I_c,i J_i for each column j on
-// the way from i to the root. Walker and Orin (1982); Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 6.2, here
-// in the common frame G (data.h). Cost O(n depth).
+// Inward, in the frames of the bodies: each body's composite inertia I_c is its own plus its children's, I_c S_c is the force
+// that unit motion of the joint's column c asks for, and carried on to the body of each joint on the way to the root it gives
+// M_lc = S_l^T F_c. Walker and Orin (1982); Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 6.2. There joints
+// mostly turn about axes of their own frames: then their columns pick out components, and placements take few products. No
+// pose in the world is needed. Cost O(n depth).
 #pragma once
 
-#include <algorithm>
-
-#include "dynamics/kinematics.h"
-#include "dynamics/tree_matrix.h"
+#include "dynamics/mass_matrix.h"
 
 namespace robosim {
 
 namespace detail {
 
+// Of a body alone, in its frame.
 template <class S>
-ROBOSIM_INLINE void body_inertia(const Model& model, const Data<S>& data, int i, CompositeInertia<S>& I) {
-  const Inertia& body = model.inertias[i];
-  const Mat3<S>& R = data.X_WB[i].R;
-  const Vec3<S> c = times_add(R, Vec3<S>(body.com), data.p_OB[i]);
-  I.mass = S(body.mass), I.h = I.mass * c;
-  const Mat3d& I_com = body.I_com;
-  const Sym3<S> I_B(S(I_com(0, 0)), S(I_com(0, 1)), S(I_com(0, 2)), S(I_com(1, 1)), S(I_com(1, 2)), S(I_com(2, 2)));
-  I.I_o = moved_from_com(rotated(R, I_B), I.h, c);
+ROBOSIM_INLINE CompositeInertia<S> own_inertia(const Model& model, int i) {
+  return CompositeInertia<S>(CompositeInertia<double>(model.inertias[i]));
 }
 
-}  // namespace detail
-
-// Each body's own inertia in G; after motion_subspaces. Fills data.I.
-template <class S>
-void body_inertias(const Model& model, Data<S>& data) {
-  for (int i = 1; i < model.n_bodies(); ++i) detail::body_inertia(model, data, i, data.I[i]);
+// I, given in a frame that R turns and p moves, and `sum`.
+template <class R, class S>
+ROBOSIM_INLINE CompositeInertia<S> add_placed(const R& turn, const Vec3<S>& p, const CompositeInertia<S>& I,
+                                              const CompositeInertia<S>& sum) {
+  const Vec3<S> Rh = turn * I.h, h = mul_add(I.mass, p, Rh), g = Rh + h, half = S(0.5) * p;
+  const Sym3<S> A = rotated(turn, I.I_o);
+  const Sym3<S>& B = sum.I_o;
+  return {sum.mass + I.mass,
+          sum.h + h,
+          {mul_add(g.y, p.y, mul_add(g.z, p.z, B.xx + A.xx)), nmul_add(g.x, half.y, nmul_add(g.y, half.x, B.xy + A.xy)),
+           nmul_add(g.x, half.z, nmul_add(g.z, half.x, B.xz + A.xz)), mul_add(g.x, p.x, mul_add(g.z, p.z, B.yy + A.yy)),
+           nmul_add(g.y, half.z, nmul_add(g.z, half.y, B.yz + A.yz)), mul_add(g.x, p.x, mul_add(g.y, p.y, B.zz + A.zz))}};
 }
 
-namespace detail {
+// A force given in such a frame.
+template <class R, class S>
+ROBOSIM_INLINE void carry(const R& turn, const Vec3<S>& p, Force<S>& F) {
+  const Vec3<S> f = turn * F.linear;
+  F = {cross_add(p, f, turn * F.angular), f};
+}
+// Several. For lanes a function of its own: inlined, gcc 12 keeps copies of wide vectors in memory.
+template <class R, class S>
+[[gnu::noinline]] void carry_wide(const R& turn, const Vec3<S>& p, Force<S>* begin, Force<S>* end) {
+  const R own_turn = turn;
+  const Vec3<S> own_p = p;
+  for (Force<S>* F = begin; F < end; ++F) carry(own_turn, own_p, *F);
+}
 
-// position_stage and the bodies' inertias, written to I, in one sweep.
-template <class S>
-void inertia_stage(const Model& model, Data<S>& data, const S* q, std::vector<CompositeInertia<S>>& I) {
-  joint_angles(model, data, q);
-  for (int i = 1; i < model.n_bodies(); ++i) {
-    place_body(model, data, i, q);
-    body_subspace(model, data, i);
-    body_inertia(model, data, i, I[i]);
+// The force that column k of a joint asks for, in its body's frame.
+template <class J, class S>
+ROBOSIM_INLINE Force<S> column_force(const Joint& joint, const CompositeInertia<S>& I, int k) {
+  const UnitColumn unit = unit_column<J>(joint, k);
+  const double factor = unit.sign * joint.ratio;
+  const Force<S> F = unit.component >= 0 ? I.times_unit(unit.component) : I * J::template column<S>(joint, k);
+  return factor == 1 ? F : S(factor) * F;
+}
+
+// Calls f(c, k, x) for the columns c from `begin` to `end`, with what each has in common with column k of the joint to whose
+// body F has been carried.
+template <class J, class S, class Use>
+ROBOSIM_INLINE void for_each_common(const Joint& joint, const Force<S>* F, int begin, int end, Use&& f) {
+  if (const UnitColumn unit = unit_column<J>(joint, 0); J::n_v == 1 && unit.component >= 0) {
+    const double factor = unit.sign * joint.ratio;
+    const ForceComponent<S> component(unit.component);
+    if (factor == 1)
+      for (int c = begin; c < end; ++c) f(c, 0, component.of(F[c]));
+    else
+      for (int c = begin; c < end; ++c) f(c, 0, S(factor) * component.of(F[c]));
+    return;
   }
+  for (int c = begin; c < end; ++c)
+    for (int k = 0; k < J::n_v; ++k) {
+      const UnitColumn unit = unit_column<J>(joint, k);
+      if (unit.component >= 0) f(c, k, S(unit.sign) * ForceComponent<S>(unit.component).of(F[c]));
+      else f(c, k, S(joint.ratio) * dot(J::template column<S>(joint, k), F[c]));
+    }
 }
 
-}  // namespace detail
-
-// position_stage and body_inertias in one sweep.
-template <class S>
-void inertia_stage(const Model& model, Data<S>& data, const S* q) {
-  detail::inertia_stage(model, data, q, data.I);
-}
-
-// Of every subtree; after body_inertias. Fills data.I_c.
-template <class S>
-void composite_inertias(const Model& model, Data<S>& data) {
-  for (int i = 1; i < model.n_bodies(); ++i) data.I_c[i] = data.I[i];
-  for (int i = model.n_bodies() - 1; i > 0; --i)
-    if (const int parent = model.joints[i].parent; parent > 0) data.I_c[parent] += data.I_c[i];
-}
-
-namespace detail {
-
-// What columns c and l <= c have in common, to the lower triangle, or to both (tree_matrix.h). Where joints mimic others
-// several columns share a coordinate, and what two of them have in common counts twice.
 template <bool mimic, class S>
-ROBOSIM_INLINE void add_lower(const Model& model, int c, int l, const S& x, S* M) {
-  if constexpr (mimic) {
-    const auto [column, row] = std::minmax(model.column_v[c], model.column_v[l]);
-    M[row * model.n_v + column] += row == column && c != l ? x + x : x;
-    if (fills_both<S> && row != column) M[column * model.n_v + row] = M[row * model.n_v + column];
-  } else {
-    M[c * model.n_v + l] = x;
-    if constexpr (fills_both<S>) M[l * model.n_v + c] = x;
-  }
-}
-
-// Before columns are added to M: the drives, where each entry is written more than once.
-template <bool mimic, class S>
-void begin_mass_matrix(const Model& model, S* M) {
-  if constexpr (mimic) {
-    for (int k = 0; k < model.n_v * model.n_v; ++k) M[k] = S(0);
-    for (int k = 0; k < model.n_v; ++k) M[k * model.n_v + k] = S(model.armature[k]);
-  }
-}
-// The diagonal's part of column c.
-template <bool mimic, class S>
-ROBOSIM_INLINE void add_diagonal(const Model& model, int c, const S& x, S* M) {
-  if constexpr (mimic) add_lower<true>(model, c, c, x, M);
-  else M[c * model.n_v + c] = S(model.armature[c]) + x;
-}
-
-// The block of a floating base, whose columns in its own axes at O, its origin, are unit vectors: the whole robot's inertia,
-//   M = [m 1, -[h]; [h], I_o]    (linear before angular)
-template <bool mimic, class S>
-void add_floating_base(const Model& model, const Mat3<S>& R, const CompositeInertia<S>& I, S* M) {
-  const Mat3<S> R_BW = transpose(R);
-  const Vec3<S> h = R_BW * I.h;
-  const Sym3<S> I_o = rotated(R_BW, I.I_o);
-  const S zero(0);
-  const S lower[6][6] = {{I.mass},
-                         {zero, I.mass},
-                         {zero, zero, I.mass},
-                         {zero, -h.z, h.y, I_o.xx},
-                         {h.z, zero, -h.x, I_o.xy, I_o.yy},
-                         {-h.y, h.x, zero, I_o.xz, I_o.yz, I_o.zz}};
-  for (int c = 0; c < 6; ++c) {
-    add_diagonal<mimic>(model, c, lower[c][c], M);
-    for (int l = 0; l < c; ++l) add_lower<mimic>(model, c, l, lower[c][l], M);
-  }
-}
-
-// data.I_c: of each body by itself; becomes what composite_inertias fills. Fills M as Pattern::tree_lower.
-template <bool mimic, class S>
-void crba_sweep(const Model& model, Data<S>& data, S* M) {
-  const int n = model.n_bodies();
-  const bool floating_base = n > 1 && has_unit_columns(model.joints[1]);
-  const Mat3<S>& R_base = data.X_WB[n > 1 ? 1 : 0].R;
+void crba_sweep(const Model& model, Data<S>& data, const S* q, S* M) {
+  Force<S>* F = data.U.data();
   begin_mass_matrix<mimic>(model, M);
-  for (int i = n - 1; i > (floating_base ? 1 : 0); --i) {
+  for (int i = model.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
-    const CompositeInertia<S> I = data.I_c[i];
-    if (joint.parent > 0) data.I_c[joint.parent] += I;
-    visit_joint(joint.type, [&]<class J>(J) {
-      for (int c = joint.column; c < joint.column + J::n_v; ++c) {
-        const Force<S> F = I * data.J[c];
-        add_diagonal<mimic>(model, c, dot(data.J[c], F), M);
-        for (int l = joint.column; l < c; ++l) add_lower<mimic>(model, c, l, dot(data.J[l], F), M);
-        for (int r = model.run_begin[joint.parent]; r < model.run_begin[joint.parent + 1]; ++r) {
-          const Model::Run run = model.runs[r];
-          int l = run.first;
-          if (floating_base && l == 0) {  // all six at once, in the base's axes
-            const Vec3<S> f = transpose_times(R_base, F.linear), moment = transpose_times(R_base, F.angular);
-            for (; l < 3; ++l) add_lower<mimic>(model, c, l, f[l], M), add_lower<mimic>(model, c, 3 + l, moment[l], M);
-            l = 6;
-          }
-          for (; l < run.first + run.count; ++l) add_lower<mimic>(model, c, l, dot(data.J[l], F), M);
-        }
-      }
+    const int begin = joint.column, end = joint.column_end;
+    const bool leaf = i + 1 == model.n_bodies() || model.joints[i + 1].parent != i;
+    const CompositeInertia<S> I = leaf ? own_inertia<S>(model, i) : data.I_c[i];
+    visit_joint(joint.type, [&]<class J>(J) __attribute__((always_inline)) {
+      for (int k = 0; k < J::n_v; ++k) F[begin + k] = column_force<J>(joint, I, k);
+      for_each_common<J>(joint, F, begin, begin + J::n_v, [&](int c, int k, const S& x) __attribute__((always_inline)) {
+        if (const int l = begin + k; c == l) add_diagonal<mimic>(model, c, x, M);
+        else if (l < c) add_lower<mimic>(model, c, l, x, M);
+      });
+    });
+    if (joint.parent == 0) continue;
+    const Joint& above = model.joints[joint.parent];
+    const bool last_child = above.column_end == end;  // the first to come here
+    CompositeInertia<S>& sum = data.I_c[joint.parent];
+    const int angle = joint.angle < 0 ? 0 : joint.angle;  // joints without one do not look
+    const S *sine = data.sine.data() + angle, *cosine = data.cosine.data() + angle;
+    visit_placement(joint, q + joint.q_index, sine, cosine, [&](const auto& R, const Vec3<S>& p) __attribute__((always_inline)) {
+      sum = add_placed(R, p, I, last_child ? own_inertia<S>(model, joint.parent) : sum);
+      if constexpr (fills_both<S>)
+        for (int c = begin; c < end; ++c) carry(R, p, F[c]);
+      else
+        carry_wide(R, p, F + begin, F + end);
+    });
+    visit_joint(above.type, [&]<class J>(J) __attribute__((always_inline)) {
+      for_each_common<J>(above, F, begin, end, [&](int c, int k, const S& x) __attribute__((always_inline)) {
+        add_lower<mimic>(model, c, above.column + k, x, M);
+      });
     });
   }
-  if (floating_base) add_floating_base<mimic>(model, R_base, data.I_c[1], M);
 }
 
 }  // namespace detail
 
-// q: n_q entries. Fills M (n_v x n_v) as Pattern::tree_lower, and data.X_WB, J, I_c.
+// q: n_q entries. Fills M (n_v x n_v) as Pattern::tree_lower, and data.I_c, each in its body's frame.
 template <class S>
 void crba_lower(const Model& model, Data<S>& data, const S* q, S* M) {
-  detail::inertia_stage(model, data, q, data.I_c);
-  if (model.has_mimic) detail::crba_sweep<true>(model, data, M);
-  else detail::crba_sweep<false>(model, data, M);
+  joint_angles(model, data, q);
+  if (model.has_mimic) detail::crba_sweep<true>(model, data, q, M);
+  else detail::crba_sweep<false>(model, data, q, M);
 }
 
 // The same, all of M.

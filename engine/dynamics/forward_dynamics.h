@@ -5,6 +5,7 @@
 
 #include "dynamics/aba.h"
 #include "dynamics/mass_factor.h"
+#include "dynamics/mass_matrix.h"
 
 namespace robosim {
 
@@ -15,8 +16,8 @@ template <class S>
 const S* factor_mass_matrix(const Model& model, Data<S>& data) {
   S* L = data.take_L(model);
   for (int i = 1; i < model.n_bodies(); ++i) data.I_c[i] = data.I[i];
-  if (model.has_mimic) crba_sweep<true>(model, data, L);
-  else crba_sweep<false>(model, data, L);
+  if (model.has_mimic) mass_matrix_sweep<true>(model, data, L);
+  else mass_matrix_sweep<false>(model, data, L);
   mass_factor(model, L);
   return L;
 }

@@ -48,20 +48,18 @@ void forward_dynamics_derivatives(const Model& model, Data<S>& data, const S* q,
   // Where it leads when q and v move.
   if (solves_in_place<S> && !model.has_mimic) {
     detail::rnea_derivatives_sweep<true>(model, data, v, a, da_dq, da_dv, n, static_cast<S*>(nullptr), wrenches);
-    mass_solve_tree(model, L, da_dq, n);
-    mass_solve_tree(model, L, da_dv, n);
+    mass_solve_tree(model, L, {da_dq, da_dv}, n);
   } else {
     const int stride = padded(n);
     const std::size_t size = static_cast<std::size_t>(n) * static_cast<std::size_t>(stride);
     S *dtau_dq = data.matrix_a.take(size), *dtau_dv = data.matrix_b.take(size);
     std::fill_n(dtau_dq, size, S(0)), std::fill_n(dtau_dv, size, S(0));
     detail::rnea_derivatives_sweep<true>(model, data, v, a, dtau_dq, dtau_dv, stride, static_cast<S*>(nullptr), wrenches);
-    const auto solve = [&](S* dtau, S* da) {
-      mass_solve_tree(model, L, dtau, stride);
-      for (int i = 0; i < n; ++i) std::copy_n(dtau + i * stride, n, da + i * n);
-    };
-    solve(dtau_dq, da_dq);
-    solve(dtau_dv, da_dv);
+    mass_solve_tree(model, L, {dtau_dq, dtau_dv}, stride);
+    for (int i = 0; i < n; ++i) {
+      std::copy_n(dtau_dq + i * stride, n, da_dq + i * n);
+      std::copy_n(dtau_dv + i * stride, n, da_dv + i * n);
+    }
   }
   mass_inverse(model, L, data.matrix_a, da_dtau);
 }

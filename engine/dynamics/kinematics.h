@@ -126,13 +126,20 @@ SE3<S> frame_placement(const Model&, const Data<S>& data, const Frame& frame) {
 
 enum class Axes : bool { world, local };
 
-// Calls f(l) for every column l on the way from the root to body i, its own joint's included.
+// Calls f(l) for every column l >= from on the way from the root to body i, its own joint's included.
 template <class F>
-ROBOSIM_INLINE void for_each_on_path(const Model& model, int i, F&& f) {
+ROBOSIM_INLINE void for_each_on_path(const Model& model, int i, F&& f, int from = 0) {
   for (int r = model.run_begin[i]; r < model.run_begin[i + 1]; ++r) {
     const Model::Run run = model.runs[r];
-    for (int l = run.first; l < run.first + run.count; ++l) f(l);
+    for (int l = run.first > from ? run.first : from; l < run.first + run.count; ++l) f(l);
   }
+}
+
+// Whether the way to body i begins with columns 0 to 5 of a floating base: unit motions along body 1's axes at O, of which
+// transposed products are those with its rotation.
+inline bool on_floating_base(const Model& model, int i) {
+  const int r = model.run_begin[i];
+  return r < model.run_begin[i + 1] && model.runs[r].first == 0 && has_unit_columns(model.joints[1]);
 }
 
 namespace detail {

@@ -15,30 +15,57 @@
 
 namespace robosim {
 
+// Columns are solved for in blocks of so many; matrices whose rows are padded to that take no detours.
+inline constexpr int solve_block = 8;
+constexpr int padded(int width) { return (width + solve_block - 1) / solve_block * solve_block; }
+
+namespace detail {
+
+// Of row i the entries at N columns of `path`, from which all rows behind i are taken. The first block of a row takes them from
+// the diagonal, too, and divides column i by D.
+template <int N, bool first, class S>
+void factor_block(const Model& model, S* L, int i, const int* path) {
+  const int n = model.n_v;
+  S *own = L + i * n, x[N + 1], diagonal = own[i];
+  for (int t = 0; t < N; ++t) x[t] = own[path[t]];
+  for (int c = model.column_begin[i + 1] - 1; c >= model.column_begin[i]; --c) {
+    const int k = model.columns[c];
+    S* row = L + k * n;
+    if constexpr (first) {
+      const S whole = row[i];
+      row[i] = whole * row[k];
+      diagonal = nmul_add(row[i], whole, diagonal);
+    }
+    const S a = row[i];
+    for (int t = 0; t < N; ++t) x[t] = nmul_add(a, row[path[t]], x[t]);
+  }
+  for (int t = 0; t < N; ++t) own[path[t]] = x[t];
+  if constexpr (first) own[i] = S(1) / diagonal;
+}
+
+template <class S, int... N>
+void factor_rows(const Model& model, S* L, std::integer_sequence<int, N...>) {
+  using Block = void (*)(const Model&, S*, int, const int*);
+  constexpr Block first[] = {&factor_block<N, true, S>...}, more[] = {&factor_block<N, false, S>...};
+  for (int i = model.n_v - 1; i >= 0; --i) {
+    const int *path = model.rows.data() + model.row_begin[i], *end = model.rows.data() + model.row_begin[i + 1];
+    const Block* blocks = first;
+    do {
+      const int count = std::min(static_cast<int>(end - path), solve_block);
+      blocks[count](model, L, i, path);
+      path += count, blocks = more;
+    } while (path < end);
+  }
+}
+
+}  // namespace detail
+
 // Of a symmetric positive-definite M (n_v x n_v, as Pattern::tree_lower), which L holds first: then below the diagonal the
 // factor, on it 1 / D. A singular matrix gives a factor that is not finite.
 template <class S>
 void mass_factor(const Model& model, S* L) {
-  const int n = model.n_v;
-  for (int k = n - 1; k >= 0; --k) {
-    const S inverse = S(1) / L[k * n + k];
-    L[k * n + k] = inverse;
-    const int end = model.row_begin[k + 1];
-    for (int r = model.row_begin[k]; r < end; ++r) {
-      const int i = model.rows[r];
-      const S a = L[k * n + i] * inverse;
-      for (int t = r; t < end; ++t) {  // the rows' columns j <= i
-        const int j = model.rows[t];
-        L[i * n + j] = nmul_add(a, L[k * n + j], L[i * n + j]);
-      }
-      L[k * n + i] = a;
-    }
-  }
+  detail::factor_rows(model, L, std::make_integer_sequence<int, solve_block + 1>());
 }
-
-// Columns are solved for in blocks of so many; matrices whose rows are padded to that take no detours.
-inline constexpr int solve_block = 8;
-constexpr int padded(int width) { return (width + solve_block - 1) / solve_block * solve_block; }
 
 namespace detail {
 
@@ -116,24 +143,28 @@ void solve_blocks(const Model& model, const S* L, S* B, int width, int stride, b
     solve_columns<OneColumn<S>, 1>(model, L, B, stride, begin, false, last(begin + 1));
 }
 
-// The same of B with the tree's pattern, for N columns from s that follow each other on one branch: rows on other branches are
-// zero, and neither read nor taken from until L^-1 fills them. With `upper`, B is the identity, which is not read either.
-template <int N, class S>
-void solve_branch(const Model& model, const S* L, S* B, int stride, int s, bool upper) {
+// The same of T matrices with the tree's pattern, for N columns from s that follow each other on one branch: rows on other
+// branches are zero, and neither read nor taken from until L^-1 fills them. With `upper`, each is the identity, which is not read
+// either. Two matrices at once keep the units busy where N is small, each sum waiting for its last term.
+template <int N, int T, class S>
+void solve_branch(const Model& model, const S* L, S* const (&B)[T], int stride, int s, bool upper) {
   const int n = model.n_v, end = upper ? s + N : model.behind_end(s);
   const int *path = model.rows.data() + model.row_begin[s], depth = model.row_begin[s + 1] - model.row_begin[s];
-  S x[N];
+  S x[T][N];
+  const auto each = [&](int i, auto&& use) __attribute__((always_inline)) {
+    for (int t = 0; t < T; ++t) {
+      S* row = B[t] + i * stride + s;
+      for (int k = 0; k < N; ++k) use(x[t][k], row[k], k);
+    }
+  };
   const auto load = [&](int i) __attribute__((always_inline)) {
-    const S* row = B + i * stride + s;
-    for (int k = 0; k < N; ++k) x[k] = upper ? S(i - s == k ? 1.0 : 0.0) : row[k];
+    each(i, [&](S& to, const S& from, int k) __attribute__((always_inline)) { to = upper ? S(i - s == k ? 1.0 : 0.0) : from; });
   };
   const auto store = [&](int i) __attribute__((always_inline)) {
-    S* row = B + i * stride + s;
-    for (int k = 0; k < N; ++k) row[k] = x[k];
+    each(i, [](const S& from, S& to, int) __attribute__((always_inline)) { to = from; });
   };
   const auto take = [&](int from, const S& l) __attribute__((always_inline)) {
-    const S* row = B + from * stride + s;
-    for (int k = 0; k < N; ++k) x[k] = nmul_add(l, row[k], x[k]);
+    each(from, [&](S& sum, const S& term, int) __attribute__((always_inline)) { sum = nmul_add(l, term, sum); });
   };
   for (int i = end - 1; i >= s; --i) {
     load(i);
@@ -151,17 +182,17 @@ void solve_branch(const Model& model, const S* L, S* B, int stride, int s, bool 
   for (int i = 0, rows = upper ? end : n; i < rows; ++i) {
     const bool on_path = next >= 0 && path[next] == i;
     if (on_path) --next;
-    const S* row = B + i * stride + s;
-    for (int k = 0; k < N; ++k) x[k] = on_path || (i >= s && i < end) ? L[i * n + i] * row[k] : S(0);
+    const bool filled = on_path || (i >= s && i < end);
+    const S& inverse = L[i * n + i];
+    each(i, [&](S& to, const S& from, int) __attribute__((always_inline)) { to = filled ? inverse * from : S(0); });
     for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r) take(model.rows[r], L[i * n + model.rows[r]]);
-    for (int k = 0; k < N; ++k) x[k] = S(0) + x[k];
-    store(i);
+    each(i, [](const S& from, S& to, int) __attribute__((always_inline)) { to = S(0) + from; });
   }
 }
 
-template <class S, int... N>
-void solve_branches(const Model& model, const S* L, S* B, int stride, bool upper, std::integer_sequence<int, N...>) {
-  constexpr void (*solve[])(const Model&, const S*, S*, int, int, bool) = {&solve_branch<N + 1, S>...};
+template <int T, class S, int... N>
+void solve_branches(const Model& model, const S* L, S* const (&B)[T], int stride, bool upper, std::integer_sequence<int, N...>) {
+  constexpr void (*solve[])(const Model&, const S*, S* const (&)[T], int, int, bool) = {&solve_branch<N + 1, T, S>...};
   for (int s = 0, end; s < model.n_v; s = end) {
     const int behind = model.behind_end(s);
     for (end = s + 1; end < behind && end - s < solve_block && model.behind_end(end) == behind; ++end) {}
@@ -181,15 +212,15 @@ void mass_solve(const Model& model, const S* L, S* B, int width, int stride = 0)
 template <class S>
 constexpr bool solves_in_place = detail::Pack<S>::width == 1;
 
-// B (n_v x n_v, as Pattern::tree) becomes M^-1 B. Unless solves_in_place, or where joints mimic others, the rest of B has to be
-// zero. Rows are `stride` apart.
-template <class S>
-void mass_solve_tree(const Model& model, const S* L, S* B, int stride) {
+// Each B (n_v x n_v, as Pattern::tree) becomes M^-1 B. Unless solves_in_place, or where joints mimic others, the rest of B has to
+// be zero. Rows are `stride` apart.
+template <int T, class S>
+void mass_solve_tree(const Model& model, const S* L, S* const (&B)[T], int stride) {
   if constexpr (solves_in_place<S>) {
     if (!model.has_mimic)
       return detail::solve_branches(model, L, B, stride, false, std::make_integer_sequence<int, solve_block>());
   }
-  detail::solve_blocks(model, L, B, stride, stride, !model.has_mimic, false);
+  for (S* one : B) detail::solve_blocks(model, L, one, stride, stride, !model.has_mimic, false);
 }
 
 // M^-1 (n_v x n_v) as Pattern::upper.
@@ -198,7 +229,7 @@ void mass_inverse(const Model& model, const S* L, Scratch<S>& scratch, S* invers
   const int n = model.n_v, stride = padded(n);
   if constexpr (solves_in_place<S>) {
     if (!model.has_mimic)
-      return detail::solve_branches(model, L, inverse, n, true, std::make_integer_sequence<int, solve_block>());
+      return detail::solve_branches(model, L, {inverse}, n, true, std::make_integer_sequence<int, solve_block>());
   }
   S* B = scratch.take(static_cast<std::size_t>(n) * static_cast<std::size_t>(stride));
   std::fill_n(B, n * stride, S(0));

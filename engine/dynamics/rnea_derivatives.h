@@ -14,7 +14,7 @@
 // takes 12 numbers, which add up over a subtree. Wrenches: see detail::wrench_row. Cost O(n depth).
 #pragma once
 
-#include "dynamics/crba.h"
+#include "dynamics/mass_matrix.h"
 #include "dynamics/rnea.h"
 
 namespace robosim {
@@ -101,7 +101,7 @@ void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S*
 }
 
 // After body_inertias, and where `negative` composite_inertias. Fills dtau_dq and dtau_dv, their rows `stride` apart, on the tree's pattern, with all zeros besides where
-// joints mimic others, and M as crba_sweep; or, to be solved with M, the negative of the two without M. `general`: with mimic
+// joints mimic others, and M as mass_matrix_sweep; or, to be solved with M, the negative of the two without M. `general`: with mimic
 // joints, whose columns share coordinates, or with wrenches.
 template <bool general, bool negative, class S>
 void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq, S* dtau_dv, int stride, S* M,

@@ -20,7 +20,7 @@
 // symbols for rigid-body systems", J. Comput. Nonlinear Dynamics 16(9), 2021 contract it with joint rates as here.
 #pragma once
 
-#include "dynamics/crba.h"
+#include "dynamics/body_inertias.h"
 #include "dynamics/rnea.h"
 
 namespace robosim {

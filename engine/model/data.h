@@ -44,7 +44,7 @@ struct Data {
   std::vector<ArticulatedInertia<S>> I_A;  // of the body with all joints behind it free
   std::vector<Force<S>> p_A;               // bias force of the same
   std::vector<Motion<S>> dA;               // acceleration beyond the velocity products
-  std::vector<Force<S>> U, UD;             // per column: I_A J, and that times D^-1
+  std::vector<Force<S>> U, UD;             // per column: I_A J, and that times D^-1; crba's forces
   std::vector<S> D;                        // per joint, at 6 * column: Cholesky factor of J^T I_A J + armature, or its inverse
   std::vector<S> Du;                       // per column: D^-1 (tau - J^T p_A)
 

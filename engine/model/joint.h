@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "spatial/axis_turn.h"
 #include "spatial/se3.h"
 
 namespace robosim {
@@ -18,6 +19,12 @@ enum class Coordinate : std::uint8_t { length, angle, periodic_angle, quaternion
 // How far a joint moves its child at most: the angle [rad] that it turns by, and the way [m] of the child's origin.
 struct Travel {
   double turn = 0, slide = 0;
+};
+
+// A column of a joint that is one component of the child's motion (angular 0 to 2, linear 3 to 5) or, with sign -1, against it.
+struct UnitColumn {
+  int component = -1;  // none
+  double sign = 1;
 };
 
 // Joint i carries body i. Its placement: X_PC(q) = X_PJ * X_J(q), with P the parent body's frame, J the joint frame fixed in P, C
@@ -39,6 +46,7 @@ struct Joint {
 
   // The joint's columns of the motion subspace: its own, also where it shares coordinates with the joint that it mimics.
   int column = 0;
+  int column_end = 0;  // one beyond the last column of the joints behind it
 
   int angle = -1;  // the joint's place among Model::angle_joints, if it is there
 
@@ -47,6 +55,7 @@ struct Joint {
   Vec3d axis_P{0, 0, 1};  // the axis in the parent's axes
   int along = -1;         // which of the child's axes the axis is, or points against; -1 for none of them
   double sense = 1;       // 1 or -1
+  int fixed_turn = -1;    // which coordinate axis X_PJ turns about; 3 where it does not turn, -1 where about none of them
 
   // R_PC at the angle of this sine and cosine.
   template <class S>
@@ -55,6 +64,15 @@ struct Joint {
     for (int i = 0; i < 3; ++i)
       R.row[i] = mul_add(sine, Vec3<S>(R_sin.row[i]), mul_add(cosine, Vec3<S>(R_cos.row[i]), Vec3<S>(R_fixed.row[i])));
     return R;
+  }
+
+  // Calls f(R_PC) with the same where `along` and `fixed_turn` are not negative: as an AxisTurn, or two.
+  template <class S, class F>
+  ROBOSIM_INLINE void visit_turn(const S& sine, const S& cosine, F&& f) const {
+    const S sign(sense);
+    if (along == 0) visit_turn_about<0>(sign * sine, cosine, f);
+    else if (along == 1) visit_turn_about<1>(sign * sine, cosine, f);
+    else visit_turn_about<2>(sign * sine, cosine, f);
   }
 
   // R times the axis.
@@ -70,9 +88,28 @@ struct Joint {
     rest -= aaT;
     R_fixed = X_PJ.R * aaT, R_cos = X_PJ.R * rest, R_sin = X_PJ.R * skew(axis);
     axis_P = X_PJ.R * axis;
-    along = -1;
+    along = -1, sense = 1;
     for (int k = 0; k < 3; ++k)
-      if (std::abs(axis[k]) == 1) along = k, sense = axis[k];
+      if (std::abs(axis[k]) == 1 && axis[(k + 1) % 3] == 0 && axis[(k + 2) % 3] == 0) along = k, sense = axis[k];
+    fixed_turn = -1;
+    const Mat3d& R = X_PJ.R;
+    for (int k = 0; k < 3; ++k) {
+      const int a = (k + 1) % 3, b = (k + 2) % 3;
+      const bool about_k = R(k, k) == 1 && R(k, a) == 0 && R(k, b) == 0 && R(a, k) == 0 && R(b, k) == 0;
+      if (about_k && R(a, a) == R(b, b) && R(b, a) == -R(a, b)) fixed_turn = R(a, a) == 1 && R(b, a) == 0 ? 3 : k;
+    }
+  }
+
+ private:
+  template <int k, class S, class F>
+  ROBOSIM_INLINE void visit_turn_about(const S& sine, const S& cosine, F&& f) const {
+    constexpr int a = (k + 1) % 3, b = (k + 2) % 3;
+    const Mat3d& R = X_PJ.R;
+    if (fixed_turn == 3) return f(AxisTurn<k, S>{sine, cosine});
+    if (fixed_turn == a) return f(TwoTurns<AxisTurn<a, S>, AxisTurn<k, S>>{{S(R(k, b)), S(R(b, b))}, {sine, cosine}});
+    if (fixed_turn == b) return f(TwoTurns<AxisTurn<b, S>, AxisTurn<k, S>>{{S(R(a, k)), S(R(k, k))}, {sine, cosine}});
+    const S s(R(b, a)), c(R(a, a));  // about the same axis: the angles' sum
+    f(AxisTurn<k, S>{mul_add(s, cosine, c * sine), nmul_add(s, sine, c * cosine)});
   }
 };
 

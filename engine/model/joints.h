@@ -15,8 +15,9 @@
 //   unit_columns                          optional: true where the columns are the six unit motions of the child, linear first
 //   columns_in_ground(joint, R, p, J)     optional: all columns in world axes about a point from which the child, turned by R,
 //                                         is p away, where that is cheaper than turning each
-//   angle, placement_in_parent(joint, q, sine, cosine)   instead, where the placement takes those of q[angle]: they are
-//                                         computed for all joints at once
+//   unit_column(joint, k)                 optional: which component of the child's motion column k is, if it is one
+//   angle, position_in_parent(joint, q)   instead, where the child turns by q[angle] about joint.axis: p_PC. Sines and cosines
+//                                         are then computed for all joints at once
 //   integrate, difference                 along a body-side velocity over unit time, and back
 //   velocity(q, dq, v)                    the v of coordinates that change at the rates dq
 //   travel(joint, dq)                     how far the child moves at most when q changes by up to |dq| along any way
@@ -60,23 +61,55 @@ ROBOSIM_INLINE bool has_unit_columns(const Joint& joint) {
   return visit_joint(joint.type, []<class J>(J) { return requires { J::unit_columns; }; });
 }
 
+// Which component of the child's motion column k is, if it is one.
+template <class J>
+ROBOSIM_INLINE UnitColumn unit_column(const Joint& joint, int k) {
+  if constexpr (requires { J::unit_column(joint, k); }) return J::unit_column(joint, k);
+  else return {};
+}
+
+namespace detail {
+
+// Calls f with the q that the joint's functions take: a mimic joint's from its source's.
+template <class J, class S, class F>
+ROBOSIM_INLINE decltype(auto) with_own_q(const Joint& joint, const S* q, F&& f) {
+  if constexpr (J::n_q == 1) {
+    const S own = mul_add(S(joint.ratio), q[0], S(joint.offset));
+    return f(&own);
+  } else {
+    return f(q);
+  }
+}
+
+}  // namespace detail
+
 // X_PC(q) = X_PJ * X_J(q), q being the joint's own entries (a mimic joint's: its source's); sine and cosine those of its
 // angle, if it has one.
 template <class S>
 ROBOSIM_INLINE SE3<S> joint_placement(const Joint& joint, const S* q, const S* sine, const S* cosine) {
   return visit_joint(joint.type, [&]<class J>(J) __attribute__((always_inline)) {
-    const auto placed = [&](const S* own) __attribute__((always_inline)) {
-      if constexpr (requires { J::angle; }) return J::placement_in_parent(joint, own, *sine, *cosine);
+    return detail::with_own_q<J>(joint, q, [&](const S* own) __attribute__((always_inline)) {
+      if constexpr (requires { J::angle; }) return SE3<S>(joint.turned(*sine, *cosine), J::position_in_parent(joint, own));
       else if constexpr (requires { J::placement_in_parent(joint, own); }) return J::placement_in_parent(joint, own);
       else return SE3<S>(joint.X_PJ) * J::placement(joint, own);
-    };
-    if constexpr (J::n_q == 1) {
-      const S own = mul_add(S(joint.ratio), q[0], S(joint.offset));
-      return placed(&own);
-    } else {
-      return placed(q);
-    }
+    });
   });
+}
+
+// Calls f(R_PC, p_PC), R_PC as what takes the fewest products: where all axes are coordinate axes AxisTurn or TwoTurns, else Mat3.
+template <class S, class F>
+ROBOSIM_INLINE void visit_placement(const Joint& joint, const S* q, const S* sine, const S* cosine, F&& f) {
+  if (joint.angle < 0 || joint.along < 0 || joint.fixed_turn < 0) {
+    const SE3<S> X = joint_placement(joint, q, sine, cosine);
+    return f(X.R, X.p);
+  }
+  const Vec3<S> p = visit_joint(joint.type, [&]<class J>(J) __attribute__((always_inline)) {
+    return detail::with_own_q<J>(joint, q, [&](const S* own) __attribute__((always_inline)) {
+      if constexpr (requires { J::angle; }) return J::position_in_parent(joint, own);
+      else return Vec3<S>();
+    });
+  });
+  joint.visit_turn(*sine, *cosine, [&](const auto& R) __attribute__((always_inline)) { f(R, p); });
 }
 
 // The angle of a joint of Model::angle_joints.

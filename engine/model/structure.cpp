@@ -25,6 +25,12 @@ void number_paths(Model& model) {
       model.angle_joints.push_back(i);
     }
   }
+  for (int i = n - 1; i > 0; --i) {
+    Joint& joint = model.joints[i];
+    joint.column_end = std::max(joint.column_end, joint.column + joint_layout(joint.type).n_v);
+    int& above = model.joints[joint.parent].column_end;
+    above = std::max(above, joint.column_end);
+  }
   for (int i = 1; i < n; ++i) {
     const Joint& joint = model.joints[i];
     const int count = joint_layout(joint.type).n_v;

@@ -45,6 +45,20 @@ struct Force {
   }
 };
 
+// Which of a force's components: the angular are 0 to 2, the linear 3 to 5.
+template <class S>
+class ForceComponent {
+ public:
+  ROBOSIM_INLINE explicit ForceComponent(int k)
+      : part_(k < 3 ? &Force<S>::angular : &Force<S>::linear),
+        entry_(k % 3 == 0 ? &Vec3<S>::x : k % 3 == 1 ? &Vec3<S>::y : &Vec3<S>::z) {}
+  ROBOSIM_INLINE const S& of(const Force<S>& F) const { return F.*part_.*entry_; }
+
+ private:
+  Vec3<S> Force<S>::*part_;
+  S Vec3<S>::*entry_;
+};
+
 template <class S>
 ROBOSIM_INLINE Motion<S> operator+(Motion<S> a, const Motion<S>& b) {
   return a += b;
@@ -96,6 +110,12 @@ ROBOSIM_INLINE Motion<S> mul_add(const S& s, const Motion<S>& a, const Motion<S>
 template <class S>
 ROBOSIM_INLINE Force<S> mul_add(const S& s, const Force<S>& a, const Force<S>& b) {
   return {mul_add(s, a.angular, b.angular), mul_add(s, a.linear, b.linear)};
+}
+
+// In axes that R turns to the present ones: R^T F.
+template <class S>
+ROBOSIM_INLINE Force<S> transpose_times(const Mat3<S>& R, const Force<S>& F) {
+  return {transpose_times(R, F.angular), transpose_times(R, F.linear)};
 }
 
 // Power, or the component of a force along a motion.

@@ -43,6 +43,8 @@ struct CompositeInertia {
 
   CompositeInertia() = default;
   CompositeInertia(const S& mass_, const Vec3<S>& h_, const Sym3<S>& I_o_) : mass(mass_), h(h_), I_o(I_o_) {}
+  template <class T>
+  explicit CompositeInertia(const CompositeInertia<T>& o) : mass(S(o.mass)), h(o.h), I_o(o.I_o) {}
   explicit CompositeInertia(const Inertia& body) : mass(body.mass), h(S(body.mass) * Vec3<S>(body.com)) {
     I_o = moved_from_com(Sym3<S>(Mat3<S>(body.I_com)), h, Vec3<S>(body.com));
   }
@@ -50,6 +52,25 @@ struct CompositeInertia {
   CompositeInertia& operator+=(const CompositeInertia& o) {
     mass += o.mass, h += o.h, I_o += o.I_o;
     return *this;
+  }
+
+  // The force that a unit motion asks for: of its components the angular are 0 to 2, the linear 3 to 5.
+  ROBOSIM_INLINE Force<S> times_unit(int component) const {
+    const S zero(0);
+    switch (component) {
+      case 0:
+        return {I_o.row0(), {zero, -h.z, h.y}};
+      case 1:
+        return {I_o.row1(), {h.z, zero, -h.x}};
+      case 2:
+        return {I_o.row2(), {-h.y, h.x, zero}};
+      case 3:
+        return {{zero, h.z, -h.y}, {mass, zero, zero}};
+      case 4:
+        return {{-h.z, zero, h.x}, {zero, mass, zero}};
+      default:
+        return {{h.y, -h.x, zero}, {zero, zero, mass}};
+    }
   }
 };
 

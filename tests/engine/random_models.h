@@ -140,6 +140,36 @@ inline Model mimic_tree(bool free) {
   return builder.build({});
 }
 
+// Joints as descriptions mostly place them, for which kernels have shorter ways: along and against each axis of their frames, in
+// frames that are turned about none, about each and about the same coordinate axis.
+inline Model aligned_tree() {
+  Random random(19);
+  ModelBuilder builder("aligned", true);
+  builder.add_link("l0", random.inertia());
+  const auto turn = [&](int k, double angle) {
+    const int a = (k + 1) % 3, b = (k + 2) % 3;
+    Mat3d R = Mat3d::identity();
+    R(a, a) = R(b, b) = std::cos(angle), R(b, a) = std::sin(angle), R(a, b) = -R(b, a);
+    return R;
+  };
+  const char* const kinds[] = {"revolute", "revolute", "continuous", "revolute", "prismatic", "helical", "revolute"};
+  for (int i = 1; i <= 21; ++i) {
+    const int k = i % 3, fixed = i % 4;  // every pair of them
+    builder.add_link(message("l", i), random.inertia());
+    JointSpec joint;
+    joint.name = message("j", i), joint.parent = message("l", i % 6 == 1 ? 0 : i - 1 - (i % 5 == 0)), joint.child = message("l", i);
+    joint.kind = i <= 12 ? "revolute" : kinds[i % 7];
+    joint.X_PJ = SE3d(fixed == 3 ? Mat3d::identity() : turn(fixed, i == 4 ? pi : random.uniform(-3, 3)), random.vec3());
+    joint.axis = Vec3d();
+    joint.axis[k] = i % 5 < 3 ? 1 : -1;
+    if (joint.kind == "helical") joint.pitch = 0.2;
+    joint.damping = random.uniform(0, 1), joint.armature = random.uniform(0, 0.1);
+    if (i == 17) joint.mimic = MimicSpec{"j11", -0.8, 0.3};
+    builder.add_joint(joint);
+  }
+  return builder.build({});
+}
+
 inline std::vector<Case> battery() {
   std::vector<Case> cases;
   Random random(7);
@@ -147,6 +177,7 @@ inline std::vector<Case> battery() {
   for (const std::string& kind : all) cases.push_back({kind, random_tree(kind, random, {kind}, 3, true, false).build({})});
   cases.push_back({"chain", random_tree("chain", random, {"revolute"}, 7, true, false).build({})});
   cases.push_back({"tree", random_tree("tree", random, all, 13, false, false).build({})});
+  cases.push_back({"aligned", aligned_tree()});
   cases.push_back({"free-flying tree", random_tree("flying", random, all, 12, false, true).build({})});
   cases.push_back({"mimic", mimic_tree(false)});
   return cases;

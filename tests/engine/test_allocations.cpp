@@ -4,6 +4,7 @@
 
 #include "dynamics/centroidal.h"
 #include "dynamics/coriolis.h"
+#include "dynamics/crba.h"
 #include "dynamics/energy.h"
 #include "dynamics/energy_derivatives.h"
 #include "dynamics/forward_dynamics.h"

@@ -5,6 +5,7 @@
 #include "checks.h"
 #include "dynamics/centroidal.h"
 #include "dynamics/coriolis.h"
+#include "dynamics/crba.h"
 #include "dynamics/energy.h"
 #include "dynamics/energy_derivatives.h"
 #include "dynamics/forward_dynamics.h"

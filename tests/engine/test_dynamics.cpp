@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "checks.h"
+#include "dynamics/crba.h"
 #include "dynamics/energy.h"
 #include "dynamics/forward_dynamics_derivatives.h"
 #include "dynamics/jacobian.h"

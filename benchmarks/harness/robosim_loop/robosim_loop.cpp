@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/aligned.h"
 #include "dynamics/batch.h"
 #include "model/builder.h"
 
@@ -28,7 +29,8 @@ struct Robot {
   std::vector<int> frames;
   int n_states = 0;
   std::map<std::string, std::vector<double>> states;  // by the argument's name, one state after the other
-  std::vector<std::vector<double>> out;  // of the operation that ran last, per output: of a batch one state after the other
+  // Of the operation that ran last, per output: of a batch one state after the other, from a cache line on as robosim.batch's.
+  std::vector<AlignedVector<double>> out;
   std::string error;
 };
 
@@ -60,7 +62,7 @@ Prepared prepare(Robot& robot, const char* name) {
   }
   robot.out.resize(info.outputs.size());
   for (const Argument& output : info.outputs) {
-    std::vector<double>& to = robot.out[static_cast<std::size_t>(p.n_out)];
+    AlignedVector<double>& to = robot.out[static_cast<std::size_t>(p.n_out)];
     to.resize(static_cast<std::size_t>(robot.n_states * size_of(model, p.options, output)));
     p.out[p.n_out++] = to.data();
   }

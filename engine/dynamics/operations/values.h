@@ -1,6 +1,7 @@
 // Operations: dynamics themselves.
 #pragma once
 
+#include "dynamics/crba.h"
 #include "dynamics/energy.h"
 #include "dynamics/forward_dynamics.h"
 #include "dynamics/operations/arguments.h"

@@ -34,6 +34,8 @@ struct FloatingJoint {
     return m;
   }
 
+  static UnitColumn unit_column(const Joint&, int k) { return {k < 3 ? 3 + k : k - 3, 1}; }
+
   template <class S>
   static ROBOSIM_INLINE void columns_in_ground(const Joint&, const Mat3<S>& R, const Vec3<S>& p, Motion<S>* J) {
     for (int k = 0; k < 3; ++k) {

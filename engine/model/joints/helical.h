@@ -21,8 +21,8 @@ struct HelicalJoint : ScalarJoint<Coordinate::angle> {
 
   static constexpr int angle = 0;
   template <class S>
-  static ROBOSIM_INLINE SE3<S> placement_in_parent(const Joint& joint, const S* q, const S& sine, const S& cosine) {
-    return {joint.turned(sine, cosine), mul_add(q[0], Vec3<S>(joint.pitch * joint.axis_P), Vec3<S>(joint.X_PJ.p))};
+  static ROBOSIM_INLINE Vec3<S> position_in_parent(const Joint& joint, const S* q) {
+    return mul_add(q[0], Vec3<S>(joint.pitch * joint.axis_P), Vec3<S>(joint.X_PJ.p));
   }
 
   template <class S>

@@ -32,9 +32,9 @@ struct PlanarJoint {
 
   static constexpr int angle = 2;
   template <class S>
-  static SE3<S> placement_in_parent(const Joint& joint, const S* q, const S& sine, const S& cosine) {
+  static ROBOSIM_INLINE Vec3<S> position_in_parent(const Joint& joint, const S* q) {
     const Mat3<S> e(plane_axes(joint.axis));
-    return {joint.turned(sine, cosine), SE3<S>(joint.X_PJ) * (q[0] * e.row[0] + q[1] * e.row[1])};
+    return SE3<S>(joint.X_PJ) * (q[0] * e.row[0] + q[1] * e.row[1]);
   }
 
   template <class S>

@@ -19,14 +19,16 @@ struct RevoluteJoint : ScalarJoint<Coordinate::periodic_angle> {
 
   static constexpr int angle = 0;
   template <class S>
-  static ROBOSIM_INLINE SE3<S> placement_in_parent(const Joint& joint, const S*, const S& sine, const S& cosine) {
-    return {joint.turned(sine, cosine), Vec3<S>(joint.X_PJ.p)};
+  static ROBOSIM_INLINE Vec3<S> position_in_parent(const Joint& joint, const S*) {
+    return Vec3<S>(joint.X_PJ.p);
   }
 
   template <class S>
   static AngularMotion<S> column(const Joint& joint, int) {
     return {Vec3<S>(joint.axis)};
   }
+
+  static UnitColumn unit_column(const Joint& joint, int) { return {joint.along, joint.sense}; }
 
   template <class S>
   static ROBOSIM_INLINE void columns_in_ground(const Joint& joint, const Mat3<S>& R, const Vec3<S>& p, Motion<S>* J) {
