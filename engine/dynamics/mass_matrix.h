@@ -78,7 +78,10 @@ void mass_matrix_sweep(const Model& model, Data<S>& data, S* M) {
         const bool on_base = on_floating_base(model, joint.parent);
         if (on_base) {  // all six at once, in the base's axes
           const Force<S> f = transpose_times(R_base, F);
-          for (int l = 0; l < 3; ++l) add_lower<mimic>(model, c, l, f.linear[l], M), add_lower<mimic>(model, c, 3 + l, f.angular[l], M);
+          for (int l = 0; l < 3; ++l) {
+            add_lower<mimic>(model, c, l, f.linear[l], M);
+            add_lower<mimic>(model, c, 3 + l, f.angular[l], M);
+          }
         }
         const auto add = [&](int l) __attribute__((always_inline)) { add_lower<mimic>(model, c, l, dot(data.J[l], F), M); };
         for_each_on_path(model, joint.parent, add, on_base ? 6 : 0);
