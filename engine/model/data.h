@@ -33,7 +33,7 @@ struct Data {
   std::vector<Force<S>> F;         // on the body and everything behind it, through its joint [N m, N]
   std::vector<Force<S>> external;  // applied wrenches, summed per body
 
-  // Subtrees, computed by composite_inertias (crba, rnea_derivatives).
+  // Subtrees, computed by composite_inertias (rnea_derivatives; by crba in the bodies' frames).
   std::vector<CompositeInertia<S>> I_c;  // of the body and everything behind it
 
   // Mass of the body and everything behind it [kg], and that times its centre of mass from O [kg m]; computed by mass_moments.

@@ -102,9 +102,18 @@ def end_velocity(M: Array, momentum: Array, drives: Drives, dt: float) -> Array:
         if not wrong.any():
             break
         if iteration >= _BLOCK:
-            only = np.zeros(n, dtype=bool)
-            only[int(np.argmax(wrong))] = True
+            j = int(np.argmax(wrong))
+            only = np.arange(n) == j
             beyond, down, up, wrong = beyond & only, down & only, up & only, only
+            # Corrected alone, a joint goes to the piece next to its own: else it may jump to and fro over the right one.
+            if fixed[j]:
+                now_saturated = _saturation(v, drives)
+            else:
+                ends = _ends(drives, j, saturated[j])
+                if v[j] > ends[1] and ends[1] < high[j]:
+                    now_saturated[j], beyond[j] = saturated[j] - 1, False
+                elif v[j] < ends[0] and ends[0] > low[j]:
+                    now_saturated[j], beyond[j] = saturated[j] + 1, False
         saturated = np.where(wrong, now_saturated, saturated)
         side = np.where(down, np.where(v <= 0, -1.0, 1.0), np.where(up, np.where(v >= 0, 1.0, -1.0), side))
         v = np.where(beyond, np.clip(v, low, high), v)
@@ -132,6 +141,19 @@ def _plain(v: Array, drives: Drives) -> bool:
     return bool(
         (np.abs(raw) <= drives.limit).all() and (v >= drives.lower).all() and (v <= drives.upper).all()
     )
+
+
+def _ends(drives: Drives, joint: int, saturated: float) -> tuple[float, float]:
+    """Least and greatest velocity at which the joint's drive is at its limit, or is not, as `saturated` says."""
+    u, g, limit = drives.u[joint], drives.g[joint], drives.limit[joint]
+    if g == 0:
+        return -np.inf, np.inf
+    forward, backward = (u - limit) / g, (u + limit) / g  # up to the one it is at its limit forwards, from the other on backwards
+    if saturated > 0:
+        return -np.inf, forward
+    if saturated < 0:
+        return backward, np.inf
+    return forward, backward
 
 
 def _saturation(v: Array, drives: Drives) -> Array:

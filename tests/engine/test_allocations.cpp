@@ -1,5 +1,4 @@
 // No algorithm takes memory after its first call. Counted by replacing the global operator new.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include "dynamics/centroidal.h"

@@ -1,6 +1,5 @@
 // Batches: the same bits for a state wherever it stands, whoever its neighbours are and however many threads work, and no
 // memory taken once everything has been used. Also run under ThreadSanitizer.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <atomic>

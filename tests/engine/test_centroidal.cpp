@@ -1,7 +1,6 @@
 // Centre of mass, centroidal momentum, Coriolis matrix, energy gradients and the derivative of gravity forces, on every joint
 // type, against dual numbers through the kernels of the values and against the laws of mechanics. Tolerance 1e-12 relative to
 // the largest entry, as in test_dynamics.cpp.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "checks.h"
 #include "dynamics/centroidal.h"
 #include "dynamics/coriolis.h"

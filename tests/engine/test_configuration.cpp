@@ -1,5 +1,4 @@
 // Moving on the configuration manifold, and the exponentials and logarithms behind it.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <cmath>

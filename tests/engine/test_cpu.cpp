@@ -1,5 +1,4 @@
 // Choice of the kernels' instruction set: what is built and supported, and the environment variable that forces one.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <cstdlib>

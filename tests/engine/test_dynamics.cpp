@@ -1,7 +1,6 @@
 // Every kernel on every joint type, against exact derivatives by dual numbers and against the identities that tie the
 // algorithms together. Tolerance 1e-12 relative to the largest entry, unless a reason is given: all quantities are of order
 // one to a hundred and every chain of operations is short.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <algorithm>

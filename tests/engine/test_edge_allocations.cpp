@@ -1,5 +1,4 @@
 // An edge check takes no memory once its buffers have grown. Counted by replacing the global operator new.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include "count_allocations.h"

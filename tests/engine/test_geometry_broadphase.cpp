@@ -1,5 +1,4 @@
 // The tree of boxes gives what brute force gives, and nothing is allocated on the way.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <algorithm>

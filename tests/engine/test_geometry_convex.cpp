@@ -1,5 +1,4 @@
 // Convex meshes: the exact predicate, the hull, adjacency and hill climbing, the smallest ball.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <algorithm>

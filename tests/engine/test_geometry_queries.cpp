@@ -1,5 +1,4 @@
 // Queries in C++: caches change no answer, analytic pairs agree with GJK and EPA, nothing is allocated, bounds bound.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <random>

@@ -1,5 +1,4 @@
 // Inverse kinematics on random mechanisms: what it returns is a solution, within limits, nearest first.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,5 +1,4 @@
 // What joints exert by themselves: the laws, their derivatives, and the balance of energy with them.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include "checks.h"

@@ -1,6 +1,5 @@
 // Jacobians of points, their rate, and the derivatives of frames' velocities and accelerations, on every joint type, against
 // dual numbers through the kernels of the values. Tolerance 1e-12 relative to the largest entry, as in test_dynamics.cpp.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "checks.h"
 #include "dynamics/kinematics_derivatives.h"
 

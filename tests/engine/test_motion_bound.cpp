@@ -1,6 +1,5 @@
 // The motion bounds hold: over random trees of all joint types, no point of a collider ever moves farther than certified, as
 // seen from the world or from another collider, and the bounds are not much wider than the motion where that can be known.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include "planning/motion_bound.h"

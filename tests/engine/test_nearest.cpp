@@ -1,5 +1,4 @@
 // The nearest neighbour is the one that a plain scan finds: spread points, clustered ones, many equal ones.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <limits>

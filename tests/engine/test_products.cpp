@@ -1,7 +1,6 @@
 // Products with derivatives against dual numbers through the recursions that they differentiate, over the battery, with and
 // without wrenches; 1e-12 relative to the largest entry as in test_dynamics.cpp, 1e-10 where the condition of M amplifies
 // rounding. Second-order products also against Ridders' differences of the first-order ones.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <functional>

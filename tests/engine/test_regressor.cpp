@@ -2,7 +2,6 @@
 // regressor without any derivative; centre of mass and moments are moved by a floating joint that carries the body's mass, joint
 // placements by one without mass before the joint, both with a dual q: exact to rounding, 1e-12 of the largest entry as
 // in test_dynamics.cpp. Forward dynamics against Ridders' differences over changed models, good to 1e-8 of the largest entry.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include "base/lanes.h"

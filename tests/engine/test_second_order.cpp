@@ -1,6 +1,5 @@
 // Second-order products against Ridders' differences of the first-order products that they differentiate, good to 1e-8 of the
 // largest entry, over the battery; and the symmetry of the Hessian, corrected by brackets where joints are not vector spaces.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include "base/lanes.h"

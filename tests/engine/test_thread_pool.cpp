@@ -1,6 +1,5 @@
 // The thread pool: every chunk once, whatever the sizes; workers unique; nested, concurrent, failing loops; fork and exit; limits.
 // What needs a process of its own (fork, limits of the system, the environment) runs in children, which a lock-up ends by SIGALRM.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <pthread.h>

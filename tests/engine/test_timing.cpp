@@ -1,5 +1,4 @@
 // The speed profile against closed forms and brute force; timing of a whole path; the moving average.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <cmath>

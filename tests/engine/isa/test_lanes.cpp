@@ -1,7 +1,6 @@
 // Lanes and their elementary functions, compiled and run for one instruction set: every operation lane by lane on different
 // numbers against the same on doubles, sine and cosine against a double-double reference, and the promise that a number has
 // the same bits alone and in any lane of any width.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <algorithm>
