@@ -105,7 +105,7 @@ def end_velocity(M: Array, momentum: Array, drives: Drives, dt: float) -> Array:
             j = int(np.argmax(wrong))
             only = np.arange(n) == j
             beyond, down, up, wrong = beyond & only, down & only, up & only, only
-            # Corrected alone, a joint goes to the piece next to its own: else it may jump to and fro over the right one.
+            # Corrected alone, a joint goes to the piece next to its own; else it may jump to and fro over the right.
             if fixed[j]:
                 now_saturated = _saturation(v, drives)
             else:
@@ -148,7 +148,8 @@ def _ends(drives: Drives, joint: int, saturated: float) -> tuple[float, float]:
     u, g, limit = drives.u[joint], drives.g[joint], drives.limit[joint]
     if g == 0:
         return -np.inf, np.inf
-    forward, backward = (u - limit) / g, (u + limit) / g  # up to the one it is at its limit forwards, from the other on backwards
+    # Up to `forward` the drive is at its limit forwards, from `backward` on at its limit backwards.
+    forward, backward = (u - limit) / g, (u + limit) / g
     if saturated > 0:
         return -np.inf, forward
     if saturated < 0:

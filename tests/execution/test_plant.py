@@ -36,7 +36,7 @@ def random_problem(rng: np.random.Generator, n: int):
 
 @settings(deadline=None, max_examples=400)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 8))
-@example(seed=1855485, n=5)  # a joint that would jump to and fro between its stop and rest, over the piece in which it moves
+@example(seed=1855485, n=5)  # jumps between stop and rest, over the piece in which it moves
 @example(seed=10013896, n=1)
 def test_the_velocity_solves_the_equation_of_the_step(seed, n):
     """M (v - v0) = dt (f(v) - h) with every force on its own graph: the definition, checked joint by joint."""
