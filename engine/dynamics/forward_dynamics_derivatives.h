@@ -30,6 +30,22 @@ void bias_from_inertias(const Model& model, Data<S>& data, const S* v, S* h, Wre
   gather_joint_forces(model, data, data.F, h);
 }
 
+// The first six columns of da_dq and three of da_dv where a base is free. Moved or turned as a whole, or in another frame that
+// moves steadily, a robot does the same, as far as the base's axes and g have kept their angle: with a = (linear, angular) and v
+// in those axes, only the base's own linear part of a changes, which is
+//   g_B - omega x v + what its forces do:   d/dtheta = [g_B],  d/dv = -[omega]      (g_B = R^T g).
+template <class S>
+void free_base_columns(const Model& model, const Data<S>& data, const S* v, S* da_dq, S* da_dv) {
+  const int n = model.n_v;
+  for (int i = 0; i < n; ++i) {
+    for (int k = 0; k < 6; ++k) da_dq[i * n + k] = S(0);
+    for (int k = 0; k < 3; ++k) da_dv[i * n + k] = S(0);
+  }
+  const Mat3<S> by_turn = skew(transpose_times(data.X_WB[1].R, Vec3<S>(model.gravity))), by_v = skew(Vec3<S>{-v[3], -v[4], -v[5]});
+  for (int i = 0; i < 3; ++i)
+    for (int k = 0; k < 3; ++k) da_dq[i * n + 3 + k] = by_turn(i, k), da_dv[i * n + k] = by_v(i, k);
+}
+
 }  // namespace detail
 
 // q: n_q, v and tau: n_v entries. Fills a (n_v), da_dq and da_dv (n_v x n_v, row by row) and da_dtau as Pattern::upper.
@@ -46,21 +62,24 @@ void forward_dynamics_derivatives(const Model& model, Data<S>& data, const S* q,
   mass_solve(model, L, a, 1);
 
   // Where it leads when q and v move.
+  const bool known = wrenches.empty() && !model.has_mimic && detail::base_is_free(model);
+  const int from[] = {known ? 6 : 0, known ? 3 : 0};
   if (solves_in_place<S> && !model.has_mimic) {
     detail::rnea_derivatives_sweep<true>(model, data, v, a, da_dq, da_dv, n, static_cast<S*>(nullptr), wrenches);
-    mass_solve_tree(model, L, {da_dq, da_dv}, n);
+    mass_solve_tree(model, L, {da_dq, da_dv}, from, n);
   } else {
-    const int stride = padded(n);
+    const int stride = std::max(padded(n, from[0]), padded(n, from[1]));
     const std::size_t size = static_cast<std::size_t>(n) * static_cast<std::size_t>(stride);
     S *dtau_dq = data.matrix_a.take(size), *dtau_dv = data.matrix_b.take(size);
     std::fill_n(dtau_dq, size, S(0)), std::fill_n(dtau_dv, size, S(0));
     detail::rnea_derivatives_sweep<true>(model, data, v, a, dtau_dq, dtau_dv, stride, static_cast<S*>(nullptr), wrenches);
-    mass_solve_tree(model, L, {dtau_dq, dtau_dv}, stride);
+    mass_solve_tree(model, L, {dtau_dq, dtau_dv}, from, stride);
     for (int i = 0; i < n; ++i) {
       std::copy_n(dtau_dq + i * stride, n, da_dq + i * n);
       std::copy_n(dtau_dv + i * stride, n, da_dv + i * n);
     }
   }
+  if (known) detail::free_base_columns(model, data, v, da_dq, da_dv);
   mass_inverse(model, L, data.matrix_a, da_dtau);
 }
 

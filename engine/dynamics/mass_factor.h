@@ -15,9 +15,9 @@
 
 namespace robosim {
 
-// Columns are solved for in blocks of so many; matrices whose rows are padded to that take no detours.
+// Columns are solved for in blocks of so many, from the first one on; matrices whose rows are padded to that take no detours.
 inline constexpr int solve_block = 8;
-constexpr int padded(int width) { return (width + solve_block - 1) / solve_block * solve_block; }
+constexpr int padded(int width, int from = 0) { return from + (width - from + solve_block - 1) / solve_block * solve_block; }
 
 namespace detail {
 
@@ -100,7 +100,8 @@ struct Pack<Lanes<1, isa>> {
 template <class P, int N, class S>
 void solve_columns(const Model& model, const S* L, S* B, int stride, int begin, bool tree, int last) {
   const int n = model.n_v;
-  const std::uint64_t own = std::uint64_t{1} << (begin / solve_block < 63 ? begin / solve_block : 63);
+  const auto bit = [](int column) { return std::uint64_t{1} << std::min(column / solve_block, 63); };
+  const std::uint64_t own = bit(begin) | bit(begin + solve_block - 1);
   typename P::Type x[N];
   const auto take = [&](int from, const S& l) __attribute__((always_inline)) {
     const S* row = B + from * stride + begin;
@@ -126,13 +127,12 @@ void solve_columns(const Model& model, const S* L, S* B, int stride, int begin, 
   }
 }
 
-// All columns. `upper`: of the inverse.
+// All columns from `begin`. `upper`: of the inverse.
 template <class S>
-void solve_blocks(const Model& model, const S* L, S* B, int width, int stride, bool tree, bool upper) {
+void solve_blocks(const Model& model, const S* L, S* B, int begin, int width, int stride, bool tree, bool upper) {
   using P = Pack<S>;
   constexpr int packs = solve_block / P::width;
   const auto last = [&](int end) { return upper && end < model.n_v ? end - 1 : model.n_v - 1; };
-  int begin = 0;
   if constexpr (P::width > 1) {  // four blocks at once, while registers last
     for (; begin + 4 * solve_block <= width; begin += 4 * solve_block)
       solve_columns<P, 4 * packs>(model, L, B, stride, begin, false, last(begin + 4 * solve_block));
@@ -190,12 +190,14 @@ void solve_branch(const Model& model, const S* L, S* const (&B)[T], int stride, 
   }
 }
 
+// Columns `from` to `to`.
 template <int T, class S, int... N>
-void solve_branches(const Model& model, const S* L, S* const (&B)[T], int stride, bool upper, std::integer_sequence<int, N...>) {
+void solve_branches(const Model& model, const S* L, S* const (&B)[T], int from, int to, int stride, bool upper,
+                    std::integer_sequence<int, N...>) {
   constexpr void (*solve[])(const Model&, const S*, S* const (&)[T], int, int, bool) = {&solve_branch<N + 1, T, S>...};
-  for (int s = 0, end; s < model.n_v; s = end) {
-    const int behind = model.behind_end(s);
-    for (end = s + 1; end < behind && end - s < solve_block && model.behind_end(end) == behind; ++end) {}
+  for (int s = from, end; s < to; s = end) {
+    const int behind = model.behind_end(s), most = std::min({to, behind, s + solve_block});
+    for (end = s + 1; end < most && model.behind_end(end) == behind; ++end) {}
     solve[end - s - 1](model, L, B, stride, s, upper);
   }
 }
@@ -205,22 +207,27 @@ void solve_branches(const Model& model, const S* L, S* const (&B)[T], int stride
 // B (n_v x width, rows `stride` apart, 0: width) becomes M^-1 B.
 template <class S>
 void mass_solve(const Model& model, const S* L, S* B, int width, int stride = 0) {
-  detail::solve_blocks(model, L, B, width, stride ? stride : width, false, false);
+  detail::solve_blocks(model, L, B, 0, width, stride ? stride : width, false, false);
 }
 
 // Whether mass_solve_tree and mass_inverse work in place: on rows that are not padded.
 template <class S>
 constexpr bool solves_in_place = detail::Pack<S>::width == 1;
 
-// Each B (n_v x n_v, as Pattern::tree) becomes M^-1 B. Unless solves_in_place, or where joints mimic others, the rest of B has to
-// be zero. Rows are `stride` apart.
+// Of each B (n_v x n_v, as Pattern::tree) the columns from `from` on become those of M^-1 B. Unless solves_in_place, or where
+// joints mimic others, the rest of B has to be zero, also in columns up to padded(n_v, from). Rows are `stride` apart.
 template <int T, class S>
-void mass_solve_tree(const Model& model, const S* L, S* const (&B)[T], int stride) {
+void mass_solve_tree(const Model& model, const S* L, S* const (&B)[T], const int (&from)[T], int stride) {
   if constexpr (solves_in_place<S>) {
-    if (!model.has_mimic)
-      return detail::solve_branches(model, L, B, stride, false, std::make_integer_sequence<int, solve_block>());
+    if (!model.has_mimic) {
+      constexpr auto sizes = std::make_integer_sequence<int, solve_block>();
+      const int together = *std::max_element(from, from + T);
+      for (int t = 0; t < T; ++t) detail::solve_branches(model, L, {B[t]}, from[t], together, stride, false, sizes);
+      return detail::solve_branches(model, L, B, together, model.n_v, stride, false, sizes);
+    }
   }
-  for (S* one : B) detail::solve_blocks(model, L, one, stride, stride, !model.has_mimic, false);
+  for (int t = 0; t < T; ++t)
+    detail::solve_blocks(model, L, B[t], from[t], padded(model.n_v, from[t]), stride, !model.has_mimic, false);
 }
 
 // M^-1 (n_v x n_v) as Pattern::upper.
@@ -229,12 +236,12 @@ void mass_inverse(const Model& model, const S* L, Scratch<S>& scratch, S* invers
   const int n = model.n_v, stride = padded(n);
   if constexpr (solves_in_place<S>) {
     if (!model.has_mimic)
-      return detail::solve_branches(model, L, {inverse}, n, true, std::make_integer_sequence<int, solve_block>());
+      return detail::solve_branches(model, L, {inverse}, 0, n, n, true, std::make_integer_sequence<int, solve_block>());
   }
   S* B = scratch.take(static_cast<std::size_t>(n) * static_cast<std::size_t>(stride));
   std::fill_n(B, n * stride, S(0));
   for (int k = 0; k < n; ++k) B[k * stride + k] = S(1);
-  detail::solve_blocks(model, L, B, stride, stride, !model.has_mimic, true);
+  detail::solve_blocks(model, L, B, 0, stride, stride, !model.has_mimic, true);
   for (int i = 0; i < n; ++i) std::copy_n(B + i * stride + i, n - i, inverse + i * n + i);
 }
 

@@ -100,9 +100,17 @@ void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S*
   }
 }
 
-// After body_inertias, and where `negative` composite_inertias. Fills dtau_dq and dtau_dv, their rows `stride` apart, on the tree's pattern, with all zeros besides where
-// joints mimic others, and M as mass_matrix_sweep; or, to be solved with M, the negative of the two without M. `general`: with mimic
-// joints, whose columns share coordinates, or with wrenches.
+// Whether the first joint is one of a base that nothing but gravity and applied wrenches holds.
+inline bool base_is_free(const Model& model) {
+  const auto unhindered = [](double armature) { return armature == 0; };
+  return model.n_bodies() > 1 && has_unit_columns(model.joints[1]) &&
+         std::all_of(model.armature.begin(), model.armature.begin() + 6, unhindered);
+}
+
+// After body_inertias, and where `negative` composite_inertias. Fills dtau_dq and dtau_dv, their rows `stride` apart, on the tree's
+// pattern, with all zeros besides where joints mimic others, and M as mass_matrix_sweep; or, to be solved with M, the negative of
+// the two without M, and without those columns of a free base that are known when solved (forward_dynamics_derivatives.h).
+// `general`: with mimic joints, whose columns share coordinates, or with wrenches.
 template <bool general, bool negative, class S>
 void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq, S* dtau_dv, int stride, S* M,
                             Wrenches<S> wrenches) {
@@ -115,8 +123,10 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
   if constexpr (general)
     for (int k = 0; k < model.n_v * stride; ++k) dtau_dq[k] = dtau_dv[k] = S(0);
   if constexpr (!negative) begin_mass_matrix<general>(model, M);
+  const bool known = negative && !general && base_is_free(model);  // the base's columns of dtau_dq, and the first three of dtau_dv
   for (int i = model.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
+    const bool on_base = !general && on_floating_base(model, joint.parent);
     const CompositeInertia<S>& I = data.I_c[i];
     const Sym3<S>& K = data.K_c[i];
     const Force<S>& h = data.h_c[i];
@@ -141,25 +151,45 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
           if constexpr (general) entry += x;
           else entry = x;
         };
-        const auto add_row = [&](int l) {
-          const int at = row * stride + v_of(l);
+        const auto add_dq = [&](int l) __attribute__((always_inline)) {
           S dq = dot_add(BJ, data.J_dot[l].angular, dot(data.J_ddot[l], IJ));
           if constexpr (general) dq = dot_add(wrench, data.J[l].angular, dq);
-          add(dtau_dq[at], dq);
-          add(dtau_dv[at], dot_add(BJ, data.J[l].angular, dot(data.J_sum[l], IJ)));
+          add(dtau_dq[row * stride + v_of(l)], dq);
         };
-        for (int l = joint.column; l < joint.column + J::n_v; ++l) add_row(l);
+        const auto add_dv = [&](int l) __attribute__((always_inline)) {
+          add(dtau_dv[row * stride + v_of(l)], dot_add(BJ, data.J[l].angular, dot(data.J_sum[l], IJ)));
+        };
+        if (!(known && i == 1))
+          for (int l = joint.column; l < joint.column + J::n_v; ++l) add_dq(l);
+        for (int l = joint.column + (known && i == 1 ? 3 : 0); l < joint.column + J::n_v; ++l) add_dv(l);
         if constexpr (!negative) {
           for (int l = joint.column; l < c; ++l) add_lower<general>(model, c, l, dot(data.J[l], IJ), M);
           add_diagonal<general>(model, c, dot(column, IJ), M);
         }
-        for_each_on_path(model, joint.parent, [&](int l) {
-          add_row(l);
+        if (on_base) {  // its columns at once, in its axes
+          const Mat3<S>& R = data.X_WB[1].R;
+          const Force<S> dq{transpose_times(R, by_q.angular), transpose_times(R, by_q.linear)};
+          const Force<S> dv{transpose_times(R, by_v.angular), transpose_times(R, by_v.linear)};
+          for (int l = 0; l < 6; ++l) {
+            dtau_dq[l * stride + row] = l < 3 ? dq.linear[l] : dq.angular[l - 3];
+            dtau_dv[l * stride + row] = l < 3 ? dv.linear[l] : dv.angular[l - 3];
+          }
+          if constexpr (!negative) {
+            const Force<S> f{transpose_times(R, IJ.angular), transpose_times(R, IJ.linear)};
+            for (int l = 0; l < 6; ++l) add_lower<general>(model, c, l, l < 3 ? f.linear[l] : f.angular[l - 3], M);
+          }
+          if (!known)
+            for (int l = 0; l < 6; ++l) add_dq(l);
+          for (int l = known ? 3 : 0; l < 6; ++l) add_dv(l);
+        }
+        const auto add_both = [&](int l) __attribute__((always_inline)) {
+          add_dq(l), add_dv(l);
           const int at = v_of(l) * stride + row;
           add(dtau_dq[at], dot(data.J[l], by_q));
           add(dtau_dv[at], dot(data.J[l], by_v));
           if constexpr (!negative) add_lower<general>(model, c, l, dot(data.J[l], IJ), M);
-        });
+        };
+        for_each_on_path(model, joint.parent, add_both, on_base ? 6 : 0);
       }
     });
     if (const int parent = joint.parent; parent > 0) {
