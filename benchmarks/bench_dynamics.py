@@ -27,7 +27,7 @@ from harness.report import Report, Row, arguments, machine, require_peers
 from harness.timing import Bystanders, Patience, Timing, Work, alternate
 
 STATES = 256
-MANY = 4096  # states of a batch for two threads
+MANY = 2048  # states of a batch for two threads: their results fit in the last level of most caches
 ONE_STATE_BAR, BATCH_BAR, PYTHON_BAR, THREADS_BAR = 0.7, 0.2, 0.5, 1.8  # ours / peer; the last: times as fast
 STATE_PARTS = ("q", "v", "a", "tau")
 IDLE = 0.05  # of a processor, used by others

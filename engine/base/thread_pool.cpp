@@ -4,7 +4,7 @@
 // writes a new one over it.
 //
 // A loop lives on its caller's stack. It is *open* while a worker may join it: from post() until its places are taken or its
-// chunks are handed out. A worker joins and leaves under the mutex and hands out chunks to itself by an atomic counter.
+// chunks are handed out. A worker joins and leaves under the mutex and hands out chunks to itself by atomic counters.
 #include "base/thread_pool.h"
 
 #include <pthread.h>
@@ -31,10 +31,19 @@
 namespace robosim {
 namespace {
 
+// Neighbouring chunks that one thread hands out to itself, until others are done with theirs and help: what a thread wrote in the
+// last loop over the same arrays is still in its own cache. On a cache line of its own. 64 bits, because every thread counts once
+// beyond the end.
+struct alignas(64) Share {
+  std::atomic<std::int64_t> next{0};
+  std::int64_t end = 0;
+};
+constexpr int max_shares = 16;  // more threads share shares
+
 struct Loop {
   FunctionRef<void(int, int)> body;
-  int n_chunks;
   int places;  // for workers beside the caller
+  int n_shares;
 
   // Written under the pool's mutex, except `environment`, which is constant once the loop is open.
   std::fenv_t environment = {};
@@ -45,10 +54,15 @@ struct Loop {
   int failed_chunk = 0;
   std::exception_ptr failure = nullptr;
 
-  // On cache lines of their own: all threads write the first, the caller watches the second. 64 bits, because every thread
-  // counts once beyond n_chunks.
-  alignas(64) std::atomic<std::int64_t> next_chunk{0};
-  alignas(64) std::atomic<int> running{0};  // workers that joined and did not leave; raised only under the mutex
+  // On a cache line of its own, which the caller watches: workers that joined and did not leave; raised only under the mutex.
+  alignas(64) std::atomic<int> running{0};
+  Share shares[max_shares];  // of all chunks, as many as threads may come
+
+  Loop(FunctionRef<void(int, int)> body_, int n_chunks, int threads)
+      : body(body_), places(threads - 1), n_shares(std::clamp(threads, 1, max_shares)) {
+    const auto bound = [&](int i) { return static_cast<std::int64_t>(n_chunks) * i / n_shares; };
+    for (int i = 0; i < n_shares; ++i) shares[i].next.store(bound(i), std::memory_order_relaxed), shares[i].end = bound(i + 1);
+  }
 };
 
 void pause() {
@@ -112,19 +126,20 @@ bool spin_until(Predicate holds, bool yields) {
   return false;
 }
 
-// Takes chunks until none are left.
+// Takes chunks until none are left, first of the worker's own share.
 void run_chunks(Loop& loop, int worker) {
-  for (;;) {
-    const std::int64_t next = loop.next_chunk.fetch_add(1, std::memory_order_relaxed);
-    if (next >= loop.n_chunks) return;
-    const int chunk = static_cast<int>(next);
-    try {
-      loop.body(chunk, worker);
-    } catch (...) {
-      const std::lock_guard lock(pool.mutex);
-      if (loop.failure && loop.failed_chunk < chunk) continue;
-      loop.failed_chunk = chunk;
-      loop.failure = std::current_exception();
+  for (int i = 0; i < loop.n_shares; ++i) {
+    Share& share = loop.shares[(worker + i) % loop.n_shares];
+    for (std::int64_t next; (next = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
+      const int chunk = static_cast<int>(next);
+      try {
+        loop.body(chunk, worker);
+      } catch (...) {
+        const std::lock_guard lock(pool.mutex);
+        if (loop.failure && loop.failed_chunk < chunk) continue;
+        loop.failed_chunk = chunk;
+        loop.failure = std::current_exception();
+      }
     }
   }
 }
@@ -278,7 +293,7 @@ void parallel_for(int n_chunks, int threads, FunctionRef<void(int chunk, int wor
   if (n_chunks < 0) throw InputError(message("parallel_for: there cannot be ", n_chunks, " chunks"));
   if (threads < 1) throw InputError(message("parallel_for: needs at least 1 thread, not ", threads));
   const int together = inside_body ? 1 : std::min({threads, thread_limit(), n_chunks});
-  Loop loop{body, n_chunks, together - 1};
+  Loop loop(body, n_chunks, together);
   const bool nested = inside_body;
   if (loop.places > 0) post(loop);
   inside_body = true;

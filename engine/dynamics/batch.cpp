@@ -2,19 +2,21 @@
 #include "dynamics/batch.h"
 
 #include <algorithm>
+#include <span>
 
+#include "base/streaming.h"
 #include "base/thread_pool.h"
 
 namespace robosim {
 
 namespace {
 
-// Of all arguments of one state.
-int numbers_of(const Model& model, int operation, const Options& options) {
-  const OperationInfo& info = all_operations()[static_cast<std::size_t>(operation)];
-  int n = size_of(model, options, wrench_argument);
-  for (const Argument& argument : info.inputs) n += size_of(model, options, argument);
-  for (const Argument& argument : info.outputs) n += size_of(model, options, argument);
+// Results that are larger than this many numbers (32 MiB) do not stay in the caches until somebody reads them.
+constexpr std::ptrdiff_t cached_results = std::ptrdiff_t{1} << 22;
+
+int numbers_of(const Model& model, const Options& options, std::span<const Argument> arguments) {
+  int n = 0;
+  for (const Argument& argument : arguments) n += size_of(model, options, argument);
   return n;
 }
 
@@ -40,14 +42,19 @@ void Batch::run(const Model& model, int operation, const Options& options, std::
     const int count = static_cast<int>(std::min<std::ptrdiff_t>(set.lanes, n - first));
     kernel.lanes(model, workspace, options, first, count, in, stride, out);
   };
-  const int size = numbers_of(model, operation, options);
+  const OperationInfo& info = all_operations()[static_cast<std::size_t>(operation)];
+  const int results = numbers_of(model, options, info.outputs);
+  const int size = size_of(model, options, wrench_argument) + numbers_of(model, options, info.inputs) + results;
+  const bool streams = n * results > cached_results;
   for (int k = 0; k < threads; ++k) {
     Place& place = places_[static_cast<std::size_t>(k)];
+    place.workspace->streams = streams;
     if (int& reached = place.reached[static_cast<std::size_t>(operation)]; reached < size) run_group(0, *place.workspace), reached = size;
   }
   const auto body = [&](int c, int worker) {
     const std::ptrdiff_t last = std::min(groups, (c + 1) * chunk);
     for (std::ptrdiff_t g = c * chunk; g < last; ++g) run_group(g, *places_[static_cast<std::size_t>(worker)].workspace);
+    if (streams) end_streaming();
   };
   if (threads == 1) {
     for (int c = 0; c < chunks; ++c) body(c, 0);

@@ -16,6 +16,8 @@ class Workspace {
  public:
   virtual ~Workspace() = default;
 
+  bool streams = false;  // whether results of lanes go past the caches; then end_streaming (base/streaming.h) is due
+
  protected:
   Workspace() = default;
 };

@@ -126,6 +126,20 @@ TEST_CASE("a state has the same bits alone, in any place of any batch, with any 
   }
 }
 
+TEST_CASE("results that do not fit in the caches have the same bits as those that do") {
+  set_thread_limit(2);
+  for (const Case& c : models()) {
+    CAPTURE(c.label);
+    const std::ptrdiff_t n = (std::ptrdiff_t{1} << 22) / (c.model.n_v * c.model.n_v) + 13;
+    const Problem problem(c.model, operation_index("crba"), n, false);
+    Batch batch;
+    auto whole = problem.room(), pieces = problem.room();
+    problem.run(batch, 0, n, 2, whole);
+    for (std::ptrdiff_t first = 0; first < n; first += 256) problem.run(batch, first, std::min<std::ptrdiff_t>(256, n - first), 1, pieces);
+    CHECK(same_bits(whole, pieces));
+  }
+}
+
 TEST_CASE("several callers at once, with batches of their own and with one together") {
   set_thread_limit(4);
   const Model model = models()[1].model;

@@ -147,11 +147,16 @@ void run_lanes(const Model& model, Workspace& workspace, const Options& options,
   if constexpr (takes_wrenches<Op>)
     if (!options.wrench_frames.empty()) wrenches = read_wrenches(options, inputs[n_in], memory.wrenches);
   run_operation<Op>(model, own, Call<S>{inputs, outputs, wrenches, options});
-  for (int i = 0; i < n_out; ++i) {
-    double* to = out[i] + first * out_size[i];
-    if (const Pattern pattern = Op::outputs[i].pattern; pattern == Pattern::full) scatter(outputs[i], out_size[i], count, to);
-    else scatter(outputs[i], own.entries(model, pattern), out_size[i], count, to);
-  }
+  const auto write = [&]<bool streaming>(std::bool_constant<streaming>) {
+    for (int i = 0; i < n_out; ++i) {
+      double* to = out[i] + first * out_size[i];
+      if (const Pattern pattern = Op::outputs[i].pattern; pattern == Pattern::full)
+        scatter<streaming>(outputs[i], out_size[i], count, to);
+      else scatter<streaming>(outputs[i], own.entries(model, pattern), out_size[i], count, to);
+    }
+  };
+  if (own.streams) write(std::true_type());
+  else write(std::false_type());
 }
 
 template <Isa isa, class... Ops>
