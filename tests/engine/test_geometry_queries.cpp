@@ -1,56 +1,19 @@
 // Queries in C++: caches change no answer, analytic pairs agree with GJK and EPA, nothing is allocated, bounds bound.
 #include <doctest/doctest.h>
 
-#include <random>
 #include <vector>
 
 #include "count_allocations.h"
 #include "geometry/pair_table.h"
 #include "geometry/query.h"
+#include "random_shapes.h"
 
 using namespace robosim;
-
-namespace {
-
-struct Random {
-  std::mt19937_64 engine{1};
-  double uniform(double a, double b) { return a + (b - a) * (static_cast<double>(engine() >> 11) * 0x1p-53); }
-  double sign_free() { return uniform(-1, 1) + uniform(-1, 1) + uniform(-1, 1); }
-
-  SE3d pose(double reach) {
-    Vec3d a(sign_free(), sign_free(), sign_free()), b(sign_free(), sign_free(), sign_free());
-    a *= 1 / norm(a);
-    b -= dot(a, b) * a;
-    b *= 1 / norm(b);
-    return {{a, b, cross(a, b)}, {uniform(-reach, reach), uniform(-reach, reach), uniform(-reach, reach)}};
-  }
-  // Fills every size, so that it makes any type of shape.
-  Shape shape(ShapeType type) {
-    Shape s{type};
-    s.radius = uniform(0.05, 0.4), s.half_length = uniform(0.05, 0.5);
-    s.half_extents = {uniform(0.05, 0.5), uniform(0.05, 0.5), uniform(0.05, 0.5)};
-    std::vector<Vec3d> points(static_cast<std::size_t>(uniform(8, 120)));
-    for (Vec3d& p : points) p = Vec3d(0.4 * sign_free(), 0.3 * sign_free(), 0.2 * sign_free());
-    if (type == ShapeType::convex) s.mesh = std::make_shared<ConvexMesh>(convex_hull_mesh(points));
-    return s;
-  }
-};
-
-template <class F>
-void for_all_pairs(F&& f) {
-  for (int a = 0; a < n_shape_types; ++a)
-    for (int b = 0; b < n_shape_types; ++b) {
-      CAPTURE(shape_type_names[a]);
-      CAPTURE(shape_type_names[b]);
-      f(static_cast<ShapeType>(a), static_cast<ShapeType>(b));
-    }
-}
-
-}  // namespace
+using namespace robosim::testing;
 
 // Two solvers that both certify their answer differ by no more than their certificates: 1e-9 m.
 TEST_CASE("a cache changes no answer") {
-  Random random;
+  RandomShapes random;
   for_all_pairs([&](ShapeType a, ShapeType b) {
     if (a == b && a == ShapeType::half_space) return;
     const Shape A = random.shape(a), B = random.shape(b);
@@ -75,7 +38,7 @@ TEST_CASE("a cache changes no answer") {
 }
 
 TEST_CASE("analytic pairs agree with GJK and EPA") {
-  Random random;
+  RandomShapes random;
   int compared = 0;
   for_all_pairs([&](ShapeType a, ShapeType b) {
     const PairFunctions analytic = pair_functions(a, b), generic = generic_pair_functions(a, b);
@@ -93,7 +56,7 @@ TEST_CASE("analytic pairs agree with GJK and EPA") {
 }
 
 TEST_CASE("analytic pairs with a sphere agree with GJK and EPA in the other order") {
-  Random random;
+  RandomShapes random;
   for (ShapeType b : {ShapeType::box, ShapeType::capsule, ShapeType::cylinder}) {
     const PairFunctions analytic = pair_functions(b, ShapeType::sphere), generic = generic_pair_functions(ShapeType::sphere, b);
     REQUIRE(analytic.analytic);
@@ -110,7 +73,7 @@ TEST_CASE("analytic pairs with a sphere agree with GJK and EPA in the other orde
 }
 
 TEST_CASE("no query allocates") {
-  Random random;
+  RandomShapes random;
   for_all_pairs([&](ShapeType a, ShapeType b) {
     const Shape A = random.shape(a), B = random.shape(b);
     PairCache cache;
@@ -128,7 +91,7 @@ TEST_CASE("no query allocates") {
 
 // Every pose here is exactly representable, so that centres coincide, faces are parallel and touch exactly.
 TEST_CASE("degenerate poses have finite, certified answers") {
-  Random random;
+  RandomShapes random;
   const Mat3d turns[] = {Mat3d::identity(), {{0, -1, 0}, {1, 0, 0}, {0, 0, 1}}, {{1, 0, 0}, {0, 0, -1}, {0, 1, 0}},
                          {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}};
   std::vector<Vec3d> corners;
@@ -165,7 +128,7 @@ TEST_CASE("degenerate poses have finite, certified answers") {
 
 TEST_CASE("sizes a million times apart") {
   const Shape small = Shape::box({1e-4, 1e-4, 1e-4}), large = Shape::box({1e3, 1e3, 1e3}), slab = Shape::cylinder(1e3, 1e-4);
-  Random random;
+  RandomShapes random;
   for (int i = 0; i < 300; ++i) {
     const SE3d X = random.pose(0);
     const double reach = (std::fabs(X.R(2, 0)) + std::fabs(X.R(2, 1)) + std::fabs(X.R(2, 2))) * 1e-4;  // along z

@@ -1,9 +1,12 @@
 // Box |x| <= half_extents.x and so on. Core: the box itself.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "geometry/bounds.h"
+#include "geometry/directions.h"
+#include "geometry/local_surface.h"
 
 namespace robosim {
 
@@ -16,6 +19,35 @@ struct BoxCore {
   // The corner on d's side.
   Vec3d support(const Vec3d& d) const {
     return {std::copysign(half_extents.x, d.x), std::copysign(half_extents.y, d.y), std::copysign(half_extents.z, d.z)};
+  }
+  // A face is 2 axis + (on its positive side); an edge 4 axis + 2 (second other axis positive) + (first one positive); a vertex
+  // has a bit for each positive coordinate.
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n) const {
+    LocalSurface s;
+    const Vec3d room(half_extents.x - std::fabs(p.x), half_extents.y - std::fabs(p.y), half_extents.z - std::fabs(p.z));
+    const double tolerance = std::max(feature_tolerance * norm(half_extents), std::min({room.x, room.y, room.z}));
+    int n_free = 0, free[3] = {}, fixed[3] = {}, n_fixed = 0, positive = 0;
+    for (int i = 0; i < 3; ++i) {
+      positive |= (p[i] > 0) << i;
+      if (room[i] > tolerance) free[n_free++] = i, s.slide = std::fmin(s.slide, room[i]);
+      else fixed[n_fixed++] = i, s.tilt = std::fmin(s.tilt, std::fabs(std::asin(std::fmin(1.0, std::fabs(n[i])))));
+    }
+    if (n_free == 0) {
+      s.kind = FeatureKind::vertex, s.index = positive;
+      s.axis[0] = perpendicular(n), s.axis[1] = cross(n, s.axis[0]);
+    } else if (n_free == 1) {
+      const int i = free[0], j = (i + 1) % 3, k = (i + 2) % 3;
+      s.kind = FeatureKind::edge, s.index = 4 * i + 2 * (positive >> k & 1) + (positive >> j & 1);
+      s.axis[0][i] = 1, s.radius[0] = LocalSurface::straight;
+      s.axis[1] = unit_or(cross(n, s.axis[0]), perpendicular(s.axis[0]));
+    } else {
+      const int i = fixed[0];
+      s.kind = FeatureKind::face, s.index = 2 * i + (positive >> i & 1);
+      s.axis[0][(i + 1) % 3] = 1, s.axis[1][(i + 2) % 3] = 1;
+      s.radius[0] = s.radius[1] = LocalSurface::straight;
+      s.tilt = LocalSurface::straight;
+    }
+    return s;
   }
   Ball bounding_ball() const { return {{}, norm(half_extents)}; }
   // At the corner opposite to p.

@@ -1,9 +1,12 @@
 // Capsule: ball swept along the segment from (0, 0, -half_length) to (0, 0, half_length). Core: the segment.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "geometry/bounds.h"
+#include "geometry/directions.h"
+#include "geometry/local_surface.h"
 
 namespace robosim {
 
@@ -14,6 +17,19 @@ struct CapsuleCore {
   double rounding() const { return radius; }
   Vec3d centre() const { return {}; }
   Vec3d support(const Vec3d& d) const { return {0, 0, std::copysign(half_length, d.z)}; }
+  // Curved: 0 and 1 the balls at the lower and upper end, 2 the mantle.
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n) const {
+    LocalSurface s;
+    const Vec3d across = unit_or({n.y, -n.x, 0}, {1, 0, 0});  // perpendicular to the axis, too
+    s.axis[0] = cross(across, n), s.axis[1] = across;
+    s.slide = half_length - std::fabs(p.z);
+    if (s.slide > feature_tolerance * half_length) {
+      s.index = 2, s.radius[0] = LocalSurface::straight;
+    } else {
+      s.index = p.z > 0, s.tilt = std::fabs(std::asin(std::clamp(n.z, -1.0, 1.0))), s.slide = LocalSurface::straight;
+    }
+    return s;
+  }
   Ball bounding_ball() const { return {{}, half_length + radius}; }
   double farthest_from(const Vec3d& p) const { return norm(p - support(-p)) + radius; }
 };

@@ -6,6 +6,7 @@
 
 #include "geometry/bounds.h"
 #include "geometry/convex_mesh.h"
+#include "geometry/hull_features.h"
 
 namespace robosim {
 
@@ -18,7 +19,8 @@ struct ConvexCore {
 
   double rounding() const { return 0; }
   Vec3d centre() const { return mesh->centroid; }
-  Vec3d support(const Vec3d& d) const {
+  Vec3d support(const Vec3d& d) const { return mesh->vertices[static_cast<std::size_t>(support_vertex(d))]; }
+  int support_vertex(const Vec3d& d) const {
     const Vec3d* vertices = mesh->vertices.data();
     const int n = static_cast<int>(mesh->vertices.size());
     if (n <= max_brute_force) {
@@ -28,7 +30,7 @@ struct ConvexCore {
         const double r = dot(vertices[i], d);
         if (r > reach) reach = r, best = i;
       }
-      return vertices[best];
+      return best;
     }
     const int* begin = mesh->neighbour_begin.data();
     const int* neighbours = mesh->neighbours.data();
@@ -45,8 +47,9 @@ struct ConvexCore {
       }
     }
     hint = best;
-    return vertices[best];
+    return best;
   }
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n) const { return hull_surface(*mesh, p, n, support_vertex(n)); }
   Ball bounding_ball() const { return mesh->ball; }
   double farthest_from(const Vec3d& p) const {
     double farthest = 0;

@@ -1,9 +1,12 @@
 // Cylinder x^2 + y^2 <= radius^2, |z| <= half_length. Core: the cylinder itself.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "geometry/bounds.h"
+#include "geometry/directions.h"
+#include "geometry/local_surface.h"
 
 namespace robosim {
 
@@ -18,6 +21,27 @@ struct CylinderCore {
     const double across = std::sqrt(d.x * d.x + d.y * d.y);
     const double s = across > 0 ? radius / across : 0;
     return {s * d.x, s * d.y, std::copysign(half_length, d.z)};
+  }
+  // Faces: 0 the lower end, 1 the upper; edges: their rims; curved: 0 the mantle.
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n) const {
+    LocalSurface s;
+    const double rho = std::sqrt(p.x * p.x + p.y * p.y), below = half_length - std::fabs(p.z), within = radius - rho;
+    const double tolerance = std::max(feature_tolerance * (radius + half_length), std::fmin(below, within));
+    const double n_rho = std::sqrt(n.x * n.x + n.y * n.y), n_z = std::fabs(n.z);
+    const Vec3d round = unit_or({-n.y, n.x, 0}, unit_or({-p.y, p.x, 0}, {0, 1, 0}));  // along the rim
+    s.index = below <= tolerance && p.z > 0;
+    if (below <= tolerance && within <= tolerance) {
+      s.kind = FeatureKind::edge, s.axis[0] = round, s.axis[1] = cross(n, round);
+      s.radius[0] = n_rho > 0 ? radius / n_rho : LocalSurface::straight;
+      s.tilt = std::atan2(std::fmin(n_rho, n_z), std::fmax(n_rho, n_z));
+    } else if (below <= tolerance) {
+      s.kind = FeatureKind::face, s.axis[0] = {1, 0, 0}, s.axis[1] = {0, 1, 0}, s.slide = within;
+      s.radius[0] = s.radius[1] = LocalSurface::straight;
+    } else {
+      s.axis[0] = round, s.axis[1] = {0, 0, 1}, s.slide = below;
+      s.radius[0] = radius, s.radius[1] = LocalSurface::straight;
+    }
+    return s;
   }
   Ball bounding_ball() const { return {{}, std::hypot(radius, half_length)}; }
   double farthest_from(const Vec3d& p) const {

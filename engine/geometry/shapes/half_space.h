@@ -4,10 +4,19 @@
 #include <limits>
 
 #include "geometry/bounds.h"
+#include "geometry/local_surface.h"
 
 namespace robosim {
 
 struct HalfSpaceCore {
+  // One face.
+  LocalSurface local_surface(const Vec3d&, const Vec3d&) const {
+    LocalSurface s;
+    s.kind = FeatureKind::face, s.axis[0] = {1, 0, 0}, s.axis[1] = {0, 1, 0};
+    s.radius[0] = s.radius[1] = LocalSurface::straight;
+    return s;
+  }
+  double rounding() const { return 0; }
   Ball bounding_ball() const { return {{}, std::numeric_limits<double>::infinity()}; }
   double farthest_from(const Vec3d&) const { return std::numeric_limits<double>::infinity(); }
 };

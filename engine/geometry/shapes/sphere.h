@@ -2,6 +2,8 @@
 #pragma once
 
 #include "geometry/bounds.h"
+#include "geometry/directions.h"
+#include "geometry/local_surface.h"
 
 namespace robosim {
 
@@ -12,6 +14,12 @@ struct SphereCore {
   double rounding() const { return radius; }
   Vec3d centre() const { return {}; }
   Vec3d support(const Vec3d&) const { return {}; }
+  // One feature, which is curved everywhere.
+  LocalSurface local_surface(const Vec3d&, const Vec3d& n) const {
+    LocalSurface s;
+    s.axis[0] = perpendicular(n), s.axis[1] = cross(n, s.axis[0]);
+    return s;
+  }
   Ball bounding_ball() const { return {{}, radius}; }
   double farthest_from(const Vec3d& p) const { return norm(p) + radius; }
 };

@@ -1,0 +1,154 @@
+#include "geometry/hull_features.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "geometry/directions.h"
+#include "geometry/simplex.h"
+
+namespace robosim {
+namespace {
+
+// Vertices near the plane that n supports the hull with: of faces with more than so many the first ones will do.
+constexpr int max_near = 512;
+
+struct Near {
+  std::array<int, max_near> vertex;
+  int n = 0;
+
+  bool has(int v) const { return std::find(vertex.begin(), vertex.begin() + n, v) != vertex.begin() + n; }
+};
+
+// Neighbours of neighbours of `farthest`, down to `depth` below it.
+Near near_vertices(const ConvexMesh& mesh, const Vec3d& n, int farthest, double depth) {
+  Near near;
+  near.vertex[0] = farthest, near.n = 1;
+  const double reach = dot(n, mesh.vertices[static_cast<std::size_t>(farthest)]);
+  for (int k = 0; k < near.n; ++k) {
+    const std::size_t v = static_cast<std::size_t>(near.vertex[static_cast<std::size_t>(k)]);
+    for (int e = mesh.neighbour_begin[v]; e < mesh.neighbour_begin[v + 1] && near.n < max_near; ++e) {
+      const int w = mesh.neighbours[static_cast<std::size_t>(e)];
+      if (reach - dot(n, mesh.vertices[static_cast<std::size_t>(w)]) <= depth && !near.has(w))
+        near.vertex[static_cast<std::size_t>(near.n++)] = w;
+    }
+  }
+  return near;
+}
+
+class Finder {
+ public:
+  Finder(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest)
+      : mesh_(mesh), p_(p), n_(n), on_(feature_tolerance * mesh.ball.radius),
+        near_(near_vertices(mesh, n, farthest, 1e-6 * mesh.ball.radius)) {}
+
+  LocalSurface find() const {
+    for (int k = 0; k < near_.n; ++k)
+      if (const int v = near_vertex(k); norm(at(v) - p_) <= on_) return vertex(v);
+    if (near_.n == 1) return vertex(near_vertex(0));
+    if (near_.n == 2) return edge(near_vertex(0), near_vertex(1));
+    // The face: the triangle of neighbours that p is nearest to, and what lies in its plane.
+    double best = INFINITY;
+    int corner[3] = {};
+    for (int a = 0; a < near_.n; ++a)
+      for_each_neighbour(near_vertex(a), [&](int, int j) {
+        for_each_neighbour(j, [&](int, int k) {
+          const int i = near_vertex(a);
+          if (i < j && j < k && are_neighbours(i, k)) {
+            Simplex triangle;
+            for (int v : {i, j, k}) triangle.add(at(v) - p_, Vec3d());
+            if (const double d = squared_norm(nearest_point(triangle)); d < best) best = d, corner[0] = i, corner[1] = j, corner[2] = k;
+          }
+        });
+      });
+    if (best == INFINITY) return edge(near_vertex(0), near_vertex(1));  // the near ones are in a row
+    return face(corner);
+  }
+
+ private:
+  const Vec3d& at(int v) const { return mesh_.vertices[static_cast<std::size_t>(v)]; }
+  int near_vertex(int k) const { return near_.vertex[static_cast<std::size_t>(k)]; }
+  // f(half-edge, vertex) for neighbours that are near.
+  template <class F>
+  void for_each_neighbour(int v, F&& f) const {
+    for (int e = mesh_.neighbour_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbour_begin[static_cast<std::size_t>(v) + 1]; ++e)
+      if (const int w = mesh_.neighbours[static_cast<std::size_t>(e)]; near_.has(w)) f(e, w);
+  }
+  bool are_neighbours(int v, int w) const {
+    bool found = false;
+    for_each_neighbour(v, [&](int, int u) { found |= u == w; });
+    return found;
+  }
+  int half_edge(int v, int w) const {
+    int found = 0;
+    for (int e = mesh_.neighbour_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbour_begin[static_cast<std::size_t>(v) + 1]; ++e)
+      if (mesh_.neighbours[static_cast<std::size_t>(e)] == w) found = e;
+    return found;
+  }
+  // Least angle by which n turns, about the line through v along `axis` or about any, until a neighbour of v is as far as v.
+  double tilt_at(int v, const Vec3d* axis) const {
+    double least = LocalSurface::straight;
+    for (int e = mesh_.neighbour_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbour_begin[static_cast<std::size_t>(v) + 1]; ++e) {
+      Vec3d d = at(mesh_.neighbours[static_cast<std::size_t>(e)]) - at(v);
+      if (axis) d -= dot(*axis, d) * *axis;
+      if (norm(d) > on_) least = std::fmin(least, std::fabs(std::asin(std::clamp(-dot(n_, d) / norm(d), -1.0, 1.0))));
+    }
+    return least;
+  }
+
+  LocalSurface vertex(int v) const {
+    LocalSurface s;
+    s.kind = FeatureKind::vertex, s.index = v;
+    s.axis[0] = perpendicular(n_), s.axis[1] = cross(n_, s.axis[0]);
+    s.tilt = tilt_at(v, nullptr);
+    return s;
+  }
+  LocalSurface edge(int v, int w) const {
+    LocalSurface s;
+    s.kind = FeatureKind::edge, s.index = half_edge(std::min(v, w), std::max(v, w));
+    const Vec3d d = at(w) - at(v), e = d * (1 / norm(d));
+    s.axis[0] = e, s.radius[0] = LocalSurface::straight;
+    s.axis[1] = unit_or(cross(n_, e), perpendicular(e));
+    s.slide = std::fmin(dot(p_ - at(v), e), dot(at(w) - p_, e));
+    s.tilt = std::fmin(tilt_at(v, &e), tilt_at(w, &e));
+    return s;
+  }
+  LocalSurface face(const int (&corner)[3]) const {
+    const Vec3d a = at(corner[0]);
+    Vec3d m = unit_or(cross(at(corner[1]) - a, at(corner[2]) - a), n_);
+    if (dot(m, n_) < 0) m = -m;
+    const auto in_plane = [&](int v) { return std::fabs(dot(m, at(v) - a)) <= on_; };
+    // Its outline: edges with all of it to the left.
+    LocalSurface s;
+    s.kind = FeatureKind::face, s.index = static_cast<int>(mesh_.neighbours.size());
+    s.axis[0] = unit_or(at(corner[1]) - a, perpendicular(m)), s.axis[1] = cross(m, s.axis[0]);
+    s.radius[0] = s.radius[1] = LocalSurface::straight;
+    int from = 0, to = 0;
+    for (int k = 0; k < near_.n; ++k) {
+      const int v = near_vertex(k);
+      if (!in_plane(v)) continue;
+      for_each_neighbour(v, [&](int e, int w) {
+        if (!in_plane(w)) return;
+        const Vec3d left = unit_or(cross(m, at(w) - at(v)), Vec3d());
+        for (int i = 0; i < near_.n; ++i)
+          if (in_plane(near_vertex(i)) && dot(left, at(near_vertex(i)) - at(v)) < -on_) return;
+        s.index = std::min(s.index, e);
+        if (const double room = dot(left, p_ - at(v)); room < s.slide) s.slide = room, from = v, to = w;
+      });
+    }
+    return s.slide <= on_ ? edge(from, to) : s;
+  }
+
+  const ConvexMesh& mesh_;
+  const Vec3d p_, n_;
+  const double on_;  // within this distance of a feature is on it
+  const Near near_;
+};
+
+}  // namespace
+
+LocalSurface hull_surface(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest) {
+  return Finder(mesh, p, n, farthest).find();
+}
+
+}  // namespace robosim

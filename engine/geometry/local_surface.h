@@ -1,0 +1,36 @@
+// A shape's surface about a point, to second order: what derivatives of contacts need to know about a shape.
+//
+// Let the outward normal n of a convex shape turn by dn (tangential). Along a principal direction e_i with radius of curvature r_i
+// the point with that normal moves by e_i . dp = r_i e_i . dn. A corner has r = 0 in both, its point stays; an edge has r = 0 across and
+// an infinite radius along: there n may not turn, and the point is free. A face is straight in both directions.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <limits>
+
+#include "spatial/vec3.h"
+
+namespace robosim {
+
+enum class FeatureKind : std::uint8_t { vertex, edge, face, curved, count };
+inline constexpr const char* feature_kind_names[] = {"vertex", "edge", "face", "curved"};
+static_assert(std::size(feature_kind_names) == static_cast<std::size_t>(FeatureKind::count));
+
+struct LocalSurface {
+  static constexpr double straight = std::numeric_limits<double>::infinity();
+
+  FeatureKind kind = FeatureKind::curved;  // a rim is an edge, a mantle curved
+  int index = 0;                           // among the shape's features of this kind; each core says which
+  Vec3d axis[2];                           // principal directions: unit, tangential, perpendicular to each other
+  double radius[2] = {0, 0};               // along them [m]: zero, positive or `straight`
+  double slide = straight;                 // [m] how far the point may move along straight directions...
+  double tilt = straight;                  // [rad] ... and the normal turn, until another feature takes over
+
+  bool is_straight(int i) const { return radius[i] == straight; }
+};
+
+// Coordinates of a witness point are on a feature when they are within this part of the shape's size.
+inline constexpr double feature_tolerance = 1e-9;
+
+}  // namespace robosim
