@@ -20,6 +20,7 @@ LocalSurface local_surface(const Shape& shape, const SE3d& X_WS, const Vec3d& p_
     const double rounding = core.rounding();
     const Vec3d p = transpose_times(X_WS.R, p_W - rounding * n_W - X_WS.p), n = transpose_times(X_WS.R, n_W);
     LocalSurface s = core.local_surface(p, n);
+    s.point = X_WS * s.point + rounding * n_W;
     for (int i = 0; i < 2; ++i) s.axis[i] = X_WS.R * s.axis[i], s.radius[i] += rounding;
     return s;
   });

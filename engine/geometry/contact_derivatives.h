@@ -30,7 +30,7 @@ struct WitnessDerivatives {
   LocalSurface A, B;  // the features that touch, at the points; axes in W
   // Of derivatives that hold on one side only, because another feature takes over right here, because the points are not unique
   // (parallel faces or edges: then the points keep their place on the shape that is not straight, on B where both are), or because
-  // the surfaces' common centre of curvature is there (as when a sphere's centre lies on a capsule's axis: then n is held).
+  // the surfaces' common centre of curvature is there (as when a sphere's centre lies on a capsule's axis: then n turns with A).
   bool one_sided = false;
 };
 

@@ -20,16 +20,15 @@ struct Near {
   bool has(int v) const { return std::find(vertex.begin(), vertex.begin() + n, v) != vertex.begin() + n; }
 };
 
-// Neighbours of neighbours of `farthest`, down to `depth` below it.
-Near near_vertices(const ConvexMesh& mesh, const Vec3d& n, int farthest, double depth) {
+// Neighbours of neighbours of `farthest`, as far as n . vertex is at least `level`.
+Near near_vertices(const ConvexMesh& mesh, const Vec3d& n, int farthest, double level) {
   Near near;
   near.vertex[0] = farthest, near.n = 1;
-  const double reach = dot(n, mesh.vertices[static_cast<std::size_t>(farthest)]);
   for (int k = 0; k < near.n; ++k) {
     const std::size_t v = static_cast<std::size_t>(near.vertex[static_cast<std::size_t>(k)]);
     for (int e = mesh.neighbour_begin[v]; e < mesh.neighbour_begin[v + 1] && near.n < max_near; ++e) {
       const int w = mesh.neighbours[static_cast<std::size_t>(e)];
-      if (reach - dot(n, mesh.vertices[static_cast<std::size_t>(w)]) <= depth && !near.has(w))
+      if (dot(n, mesh.vertices[static_cast<std::size_t>(w)]) >= level && !near.has(w))
         near.vertex[static_cast<std::size_t>(near.n++)] = w;
     }
   }
@@ -38,9 +37,10 @@ Near near_vertices(const ConvexMesh& mesh, const Vec3d& n, int farthest, double 
 
 class Finder {
  public:
-  Finder(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest)
-      : mesh_(mesh), p_(p), n_(n), on_(feature_tolerance * mesh.ball.radius),
-        near_(near_vertices(mesh, n, farthest, 1e-6 * mesh.ball.radius)) {}
+  Finder(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest, double precision)
+      : mesh_(mesh), p_(p), n_(n), on_(precision * mesh.ball.radius),
+        level_(dot(n, mesh.vertices[static_cast<std::size_t>(farthest)]) - 1e-5 * mesh.ball.radius),
+        near_(near_vertices(mesh, n, farthest, level_)) {}
 
   LocalSurface find() const {
     for (int k = 0; k < near_.n; ++k)
@@ -72,7 +72,7 @@ class Finder {
   template <class F>
   void for_each_neighbour(int v, F&& f) const {
     for (int e = mesh_.neighbour_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbour_begin[static_cast<std::size_t>(v) + 1]; ++e)
-      if (const int w = mesh_.neighbours[static_cast<std::size_t>(e)]; near_.has(w)) f(e, w);
+      if (const int w = mesh_.neighbours[static_cast<std::size_t>(e)]; dot(n_, at(w)) >= level_) f(e, w);
   }
   bool are_neighbours(int v, int w) const {
     bool found = false;
@@ -98,14 +98,14 @@ class Finder {
 
   LocalSurface vertex(int v) const {
     LocalSurface s;
-    s.kind = FeatureKind::vertex, s.index = v;
+    s.kind = FeatureKind::vertex, s.index = v, s.point = at(v);
     s.axis[0] = perpendicular(n_), s.axis[1] = cross(n_, s.axis[0]);
     s.tilt = tilt_at(v, nullptr);
     return s;
   }
   LocalSurface edge(int v, int w) const {
     LocalSurface s;
-    s.kind = FeatureKind::edge, s.index = half_edge(std::min(v, w), std::max(v, w));
+    s.kind = FeatureKind::edge, s.index = half_edge(std::min(v, w), std::max(v, w)), s.point = at(v);
     const Vec3d d = at(w) - at(v), e = d * (1 / norm(d));
     s.axis[0] = e, s.radius[0] = LocalSurface::straight;
     s.axis[1] = unit_or(cross(n_, e), perpendicular(e));
@@ -120,7 +120,7 @@ class Finder {
     const auto in_plane = [&](int v) { return std::fabs(dot(m, at(v) - a)) <= on_; };
     // Its outline: edges with all of it to the left.
     LocalSurface s;
-    s.kind = FeatureKind::face, s.index = static_cast<int>(mesh_.neighbours.size());
+    s.kind = FeatureKind::face, s.index = static_cast<int>(mesh_.neighbours.size()), s.point = a;
     s.axis[0] = unit_or(at(corner[1]) - a, perpendicular(m)), s.axis[1] = cross(m, s.axis[0]);
     s.radius[0] = s.radius[1] = LocalSurface::straight;
     int from = 0, to = 0;
@@ -141,14 +141,15 @@ class Finder {
 
   const ConvexMesh& mesh_;
   const Vec3d p_, n_;
-  const double on_;  // within this distance of a feature is on it
+  const double on_;     // within this distance of a feature is on it
+  const double level_;  // vertices with n . vertex at least this are near
   const Near near_;
 };
 
 }  // namespace
 
-LocalSurface hull_surface(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest) {
-  return Finder(mesh, p, n, farthest).find();
+LocalSurface hull_surface(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest, double precision) {
+  return Finder(mesh, p, n, farthest, precision).find();
 }
 
 }  // namespace robosim

@@ -22,6 +22,7 @@ struct LocalSurface {
 
   FeatureKind kind = FeatureKind::curved;  // a rim is an edge, a mantle curved
   int index = 0;                           // among the shape's features of this kind; each core says which
+  Vec3d point;                             // of the feature: of a vertex or an edge exactly, else near the one asked about
   Vec3d axis[2];                           // principal directions: unit, tangential, perpendicular to each other
   double radius[2] = {0, 0};               // along them [m]: zero, positive or `straight`
   double slide = straight;                 // [m] how far the point may move along straight directions...

@@ -1,12 +1,17 @@
 // Last digits of the nearest or least-penetrating points of curved shapes.
 //
 // GJK and EPA approach a curved surface by chords: near touch the direction of a short v drowns in rounding, and inside a body a
-// facet's points lie under the surface. Here D = B - A is moved along the normal n until the origin is a clearance t away from
-// it, where GJK's normal has all its digits, and the new normal replaces n: a fixed point at the answer, at which the nearest
-// point of the moved D is the same. The error of n shrinks by (t + depth) / (t + r) each time, with r the radius of curvature
-// of D (zero error at once on a flat face).
+// facet's points lie under the surface. Once it is known which features of A and B touch, the witness conditions
+//
+//   p_B - p_A = phi n,  p_A on A with normal n,  p_B on B with normal -n,  n perpendicular to what is straight
+//
+// are smooth equations, and Newton's method doubles the digits each time; its linear part is that of the derivatives
+// (contact_derivatives.h). Where features are not yet clear D = B - A is first moved along n until the origin is a clearance t away
+// from it, where GJK's normal has all its digits, and the new normal replaces n: a fixed point at the answer. The error of n shrinks
+// by (t + depth) / (t + r) each time, with r the radius of curvature of D.
 #pragma once
 
+#include "geometry/local_surface.h"
 #include "geometry/support_function.h"
 
 namespace robosim {
@@ -17,8 +22,40 @@ struct Contact {
   Vec3d a, w;           // nearest point of A, and of D = B - A: distance * normal, were everything exact
 };
 
+// Surfaces of a difference D = B - A of cores without its type, in A's frame; `side` 0 is A, 1 is B, n outward from that side.
+struct Surfaces {
+  const void* difference;
+  LocalSurface (*surface)(const void*, int side, const Vec3d& p, const Vec3d& n, double precision);
+  Vec3d (*on_feature)(const void*, int side, const LocalSurface& s, const Vec3d& p, const Vec3d& n);
+
+  template <class Difference>
+  static Surfaces of(const Difference& D) {
+    return {&D,
+            [](const void* d, int side, const Vec3d& p, const Vec3d& n, double precision) {
+              const Difference& own = *static_cast<const Difference*>(d);
+              if (side == 0) return own.A.local_surface(p, n, precision);
+              LocalSurface s = own.B.local_surface(transpose_times(own.X_AB.R, p - own.X_AB.p), transpose_times(own.X_AB.R, n), precision);
+              for (Vec3d& e : s.axis) e = own.X_AB.R * e;
+              s.point = own.X_AB * s.point;
+              return s;
+            },
+            [](const void* d, int side, const LocalSurface& s, const Vec3d& p, const Vec3d& n) {
+              const Difference& own = *static_cast<const Difference*>(d);
+              if (side == 0) {
+                if constexpr (requires { own.A.on_feature(s, p, n); }) return own.A.on_feature(s, p, n);
+              } else if constexpr (requires { own.B.on_feature(s, p, n); }) {
+                return own.X_AB * own.B.on_feature(s, transpose_times(own.X_AB.R, p - own.X_AB.p), transpose_times(own.X_AB.R, n));
+              }
+              Vec3d x = s.point;  // without curved features: the corner, the line or the plane
+              for (int i = 0; i < 2; ++i)
+                if (s.is_straight(i)) x += dot(p - s.point, s.axis[i]) * s.axis[i];
+              return x;
+            }};
+  }
+};
+
 // scale: of the coordinates of D's points. Ends with the contact whose w agrees best with its distance and normal; that may be the
 // given one.
-Contact polished(const SupportFunction& D, const Contact& contact, double scale);
+Contact polished(const SupportFunction& D, const Surfaces& surfaces, const Contact& contact, double scale);
 
 }  // namespace robosim

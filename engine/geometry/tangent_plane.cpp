@@ -53,6 +53,7 @@ Response response(double phi, const Radii& A, const Radii& B, double size) {
       r.Q_A = r.P * A.finite, r.Q_B = r.P * B.finite, r.H = A.finite * r.Q_B;
     }
   }
+  if (!r.regular) r = {{}, one, {}, B.finite, false};
   return r;
 }
 

@@ -57,7 +57,7 @@ struct Radii {
   }
 };
 
-// `regular` unless the 2 x 2 system is singular; then the normal is held where it is.
+// `regular` unless the 2 x 2 system is singular; then the normal turns with A.
 struct Response {
   Mat2 P, Q_A, Q_B, H;
   bool regular = true;

@@ -18,8 +18,7 @@ struct RandomShapes {
   SE3d pose(double reach) {
     Vec3d a(sign_free(), sign_free(), sign_free()), b(sign_free(), sign_free(), sign_free());
     a *= 1 / norm(a);
-    b -= dot(a, b) * a;
-    b *= 1 / norm(b);
+    for (int i = 0; i < 2; ++i) b -= dot(a, b) * a, b *= 1 / norm(b);  // twice: to the last digit
     return {{a, b, cross(a, b)}, {uniform(-reach, reach), uniform(-reach, reach), uniform(-reach, reach)}};
   }
   // Fills every size, so that it makes any type of shape.

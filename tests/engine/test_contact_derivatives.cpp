@@ -1,8 +1,8 @@
 // Derivatives of closest points against Ridders differences of the query itself, and what holds of them exactly.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <cstdio>
+#include <algorithm>
+#include <cmath>
 
 #include "geometry/contact_derivatives.h"
 #include "random_shapes.h"
@@ -36,34 +36,111 @@ Numbers column(const WitnessDerivatives& d, int c) {
 
 }  // namespace
 
+// Of 1e-7 relative, as the accuracy table promises; steps stay on the features that touch. Deep inside other features may be as deep, and the
+// query change over to them: such poses, told by a jump of the normal, are left out, and are few.
 TEST_CASE("derivatives are those of the query") {
   RandomShapes random;
   for_all_pairs([&](ShapeType a, ShapeType b) {
-    int compared = 0, skipped = 0;
-    double worst = 0;
+    if (a == ShapeType::half_space && b == a) return;
+    int compared = 0, overlapping = 0, jumped = 0;
     for (int i = 0; i < 60; ++i) {
       const Shape A = random.shape(a), B = random.shape(b);
       const SE3d X_WA = random.pose(0.6), X_WB = random.pose(0.6);
       const Witness w = signed_distance(A, X_WA, B, X_WB);
-      if (!std::isfinite(w.distance)) continue;
       const WitnessDerivatives d = witness_derivatives(w, A, X_WA, B, X_WB);
-      const double room = std::fmin(std::fmin(d.A.slide, d.A.tilt), std::fmin(d.B.slide, d.B.tilt));
-      if (d.one_sided || room < 0.02) { ++skipped; continue; }
+      const double room = std::min({d.A.slide, d.A.tilt, d.B.slide, d.B.tilt});
+      if (d.one_sided || room < 0.01) continue;
+      bool jumps = false;
       for (int c = 0; c < 12; ++c) {
+        const Numbers got = column(d, c);
         const Numbers expected = ridders(
             [&](double t) {
-              return flat(c < 6 ? signed_distance(A, moved(X_WA, c, t), B, X_WB) : signed_distance(A, X_WA, B, moved(X_WB, c - 6, t)));
+              const Witness x =
+                  c < 6 ? signed_distance(A, moved(X_WA, c, t), B, X_WB) : signed_distance(A, X_WA, B, moved(X_WB, c - 6, t));
+              jumps |= norm(x.normal - w.normal) > 0.1;
+              return flat(x);
             },
-            1e-3);
-        const Numbers got = column(d, c);
-        for (std::size_t k = 0; k < got.size(); ++k) {
-          const double e = std::fabs(got[k] - expected[k]);
-          if (e > worst) worst = e;
-          if (e > 1e-5 && std::getenv("SHOW")) std::printf("  %s %s phi %.3g c %d k %zu got %.9g expected %.9g kinds %d %d room %.3g\n", name_of(a), name_of(b), w.distance, c, k, got[k], expected[k], (int)d.A.kind, (int)d.B.kind, room);
+            std::min(1e-3, 0.05 * room));
+        if (jumps) break;
+        double largest = 1;
+        for (const double x : expected) largest = std::max(largest, std::fabs(x));
+        for (std::size_t k = 0; k < got.size(); ++k) CHECK(std::fabs(got[k] - expected[k]) < 1e-7 * largest);
+      }
+      jumps ? ++jumped : ++compared;
+      overlapping += w.distance < 0;
+    }
+    CHECK(compared >= 30);
+    CHECK(overlapping >= 5);
+    CHECK(jumped <= 3);
+  });
+}
+
+// Also where the derivatives are one-sided.
+TEST_CASE("what holds of every contact: rigid motions, the order of the shapes, the gap's slope") {
+  RandomShapes random;
+  for_all_pairs([&](ShapeType a, ShapeType b) {
+    for (int i = 0; i < 60; ++i) {
+      const Shape A = random.shape(a), B = random.shape(b);
+      const SE3d X_WA = i % 3 == 0 ? SE3d() : random.pose(0.6), X_WB = i % 3 < 2 ? SE3d(Mat3d::identity(), {0.25 * i, 0, 0}) : random.pose(0.6);
+      const Witness w = signed_distance(A, X_WA, B, X_WB);
+      if (!std::isfinite(w.distance)) continue;
+      const WitnessDerivatives d = witness_derivatives(w, A, X_WA, B, X_WB);
+      // Moved together, all moves with them: a twist of W is R^T v, R^T omega of a frame at the origin of W.
+      const Vec3d v(0.3, -0.2, 0.5), omega(0.7, 0.4, -0.6);
+      Numbers together(10), expected{0};
+      for (int side = 0; side < 2; ++side) {
+        const SE3d& X = side ? X_WB : X_WA;
+        const Vec3d linear = transpose_times(X.R, v + cross(omega, X.p)), angular = transpose_times(X.R, omega);
+        for (int k = 0; k < 6; ++k) {
+          const Numbers x = column(d, 6 * side + k);
+          for (std::size_t j = 0; j < x.size(); ++j) {
+            CHECK(std::isfinite(x[j]));
+            together[j] += x[j] * (k < 3 ? linear[k] : angular[k - 3]);
+          }
         }
       }
-      ++compared;
+      for (const Vec3d& x : {cross(omega, w.normal), v + cross(omega, w.p_WA), v + cross(omega, w.p_WB)})
+        for (int k = 0; k < 3; ++k) expected.push_back(x[k]);
+      double largest = 1;  // columns may be large, where surfaces nearly have a common centre of curvature
+      for (int c = 0; c < 12; ++c)
+        for (const double x : column(d, c)) largest = std::max(largest, std::fabs(x));
+      for (std::size_t j = 0; j < 10; ++j) CHECK(std::fabs(together[j] - expected[j]) < 1e-12 * largest);
+      // dphi/dp = n, and the normal stays a unit vector.
+      for (int c = 0; c < 12; ++c) CHECK(std::fabs(dot(d.normal[c], w.normal)) < 1e-12 * largest);
+      for (int k = 0; k < 3; ++k) {
+        CHECK(std::fabs(d.distance[6 + k] - dot(w.normal, X_WB.R.col(k))) < 1e-14);
+        CHECK(std::fabs(d.distance[k] + dot(w.normal, X_WA.R.col(k))) < 1e-14);
+      }
+      if (d.one_sided) continue;
+      const Witness back{w.distance, w.p_WB, w.p_WA, -w.normal};
+      const WitnessDerivatives e = witness_derivatives(back, B, X_WB, A, X_WA);
+      for (int c = 0; c < 12; ++c) {
+        const int o = (c + 6) % 12;
+        CHECK(std::fabs(e.distance[o] - d.distance[c]) < 1e-12 * largest);
+        CHECK(norm(e.normal[o] + d.normal[c]) < 1e-12 * largest);
+        CHECK(norm(e.p_WA[o] - d.p_WB[c]) + norm(e.p_WB[o] - d.p_WA[c]) < 1e-11 * largest);
+      }
     }
-    std::printf("%-12s %-12s compared %d skipped %d worst %.2g\n", name_of(a), name_of(b), compared, skipped, worst);
   });
+}
+
+TEST_CASE("points of curved shapes fit their normal to the last digits") {
+  RandomShapes random;
+  for (const ShapeType b : {ShapeType::box, ShapeType::capsule, ShapeType::cylinder, ShapeType::convex}) {
+    CAPTURE(name_of(b));
+    for (int i = 0; i < 500; ++i) {
+      const Shape A = random.shape(ShapeType::cylinder), B = random.shape(b);
+      const SE3d X_WA = random.pose(0.6), X_WB = random.pose(0.6);
+      const Witness w = signed_distance(A, X_WA, B, X_WB);
+      CHECK(norm(w.p_WB - w.p_WA - w.distance * w.normal) < 1e-13);
+      const Vec3d p = transpose_times(X_WA.R, w.p_WA - X_WA.p), n = transpose_times(X_WA.R, w.normal);
+      const double rho = std::hypot(p.x, p.y);
+      const LocalSurface s = local_surface(A, X_WA, w.p_WA, w.normal);
+      if (s.kind != FeatureKind::curved) CHECK(std::fabs(std::fabs(p.z) - A.half_length) < 1e-14);
+      if (s.kind == FeatureKind::face || s.slide < 1e-6 || s.tilt < 1e-3) continue;
+      CHECK(std::fabs(rho - A.radius) < 1e-13);
+      CHECK(std::fabs(p.x * n.y - p.y * n.x) < 1e-12 * std::hypot(n.x, n.y));  // the normal stands on the axis
+      if (s.kind == FeatureKind::curved) CHECK(std::fabs(n.z) < 1e-12);
+    }
+  }
 }

@@ -31,9 +31,9 @@ struct GenericPair {
       for (int i = 0; i < r.simplex.n; ++i) c.a += r.simplex.lambda[i] * r.simplex.a[i];
     }
     if constexpr (curved) {
-      c = polished(SupportFunction::of(D), c, D.size());
-      // A polished value is a support plane's, so never above the distance; GJK bounds it on both sides.
-      if (!r.overlap) c.distance = std::clamp(c.distance, r.lower, std::max(r.lower, r.upper));
+      c = polished(SupportFunction::of(D), Surfaces::of(D), c, D.size());
+      // A polished value is a support plane's, so never above the distance, as GJK's own lower bound is.
+      if (!r.overlap) c.distance = std::max(c.distance, r.lower);
     }
     cache.axis = c.distance > 0 ? c.normal : Vec3d();
     remember(D, cache);

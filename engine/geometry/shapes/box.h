@@ -22,15 +22,16 @@ struct BoxCore {
   }
   // A face is 2 axis + (on its positive side); an edge 4 axis + 2 (second other axis positive) + (first one positive); a vertex
   // has a bit for each positive coordinate.
-  LocalSurface local_surface(const Vec3d& p, const Vec3d& n) const {
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
     LocalSurface s;
+    s.point = p;
     const Vec3d room(half_extents.x - std::fabs(p.x), half_extents.y - std::fabs(p.y), half_extents.z - std::fabs(p.z));
-    const double tolerance = std::max(feature_tolerance * norm(half_extents), std::min({room.x, room.y, room.z}));
+    const double tolerance = std::max(precision * norm(half_extents), std::min({room.x, room.y, room.z}));
     int n_free = 0, free[3] = {}, fixed[3] = {}, n_fixed = 0, positive = 0;
     for (int i = 0; i < 3; ++i) {
       positive |= (p[i] > 0) << i;
       if (room[i] > tolerance) free[n_free++] = i, s.slide = std::fmin(s.slide, room[i]);
-      else fixed[n_fixed++] = i, s.tilt = std::fmin(s.tilt, std::fabs(std::asin(std::fmin(1.0, std::fabs(n[i])))));
+      else s.point[i] = std::copysign(half_extents[i], p[i]), fixed[n_fixed++] = i, s.tilt = std::fmin(s.tilt, std::fabs(std::asin(std::fmin(1.0, std::fabs(n[i])))));
     }
     if (n_free == 0) {
       s.kind = FeatureKind::vertex, s.index = positive;

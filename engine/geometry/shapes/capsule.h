@@ -18,15 +18,17 @@ struct CapsuleCore {
   Vec3d centre() const { return {}; }
   Vec3d support(const Vec3d& d) const { return {0, 0, std::copysign(half_length, d.z)}; }
   // Curved: 0 and 1 the balls at the lower and upper end, 2 the mantle.
-  LocalSurface local_surface(const Vec3d& p, const Vec3d& n) const {
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
     LocalSurface s;
-    const Vec3d across = unit_or({n.y, -n.x, 0}, {1, 0, 0});  // perpendicular to the axis, too
-    s.axis[0] = cross(across, n), s.axis[1] = across;
-    s.slide = half_length - std::fabs(p.z);
-    if (s.slide > feature_tolerance * half_length) {
-      s.index = 2, s.radius[0] = LocalSurface::straight;
+    const Vec3d across = unit_or({-n.y, n.x, 0}, {0, 1, 0});
+    s.point = {0, 0, p.z};
+    if (const double room = half_length - std::fabs(p.z); room > precision * half_length) {
+      s.index = 2, s.slide = room;
+      s.axis[0] = {0, 0, 1}, s.axis[1] = across, s.radius[0] = LocalSurface::straight;
     } else {
-      s.index = p.z > 0, s.tilt = std::fabs(std::asin(std::clamp(n.z, -1.0, 1.0))), s.slide = LocalSurface::straight;
+      s.index = p.z > 0, s.point.z = std::copysign(half_length, p.z);
+      s.axis[0] = cross(across, n), s.axis[1] = across;
+      s.tilt = std::fabs(std::asin(std::clamp(n.z, -1.0, 1.0)));
     }
     return s;
   }

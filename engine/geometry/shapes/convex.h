@@ -49,7 +49,9 @@ struct ConvexCore {
     hint = best;
     return best;
   }
-  LocalSurface local_surface(const Vec3d& p, const Vec3d& n) const { return hull_surface(*mesh, p, n, support_vertex(n)); }
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
+    return hull_surface(*mesh, p, n, support_vertex(n), precision);
+  }
   Ball bounding_ball() const { return mesh->ball; }
   double farthest_from(const Vec3d& p) const {
     double farthest = 0;

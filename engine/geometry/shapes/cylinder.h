@@ -23,10 +23,11 @@ struct CylinderCore {
     return {s * d.x, s * d.y, std::copysign(half_length, d.z)};
   }
   // Faces: 0 the lower end, 1 the upper; edges: their rims; curved: 0 the mantle.
-  LocalSurface local_surface(const Vec3d& p, const Vec3d& n) const {
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
     LocalSurface s;
+    s.point = p;
     const double rho = std::sqrt(p.x * p.x + p.y * p.y), below = half_length - std::fabs(p.z), within = radius - rho;
-    const double tolerance = std::max(feature_tolerance * (radius + half_length), std::fmin(below, within));
+    const double tolerance = std::max(precision * (radius + half_length), std::fmin(below, within));
     const double n_rho = std::sqrt(n.x * n.x + n.y * n.y), n_z = std::fabs(n.z);
     const Vec3d round = unit_or({-n.y, n.x, 0}, unit_or({-p.y, p.x, 0}, {0, 1, 0}));  // along the rim
     s.index = below <= tolerance && p.z > 0;
@@ -42,6 +43,12 @@ struct CylinderCore {
       s.radius[0] = radius, s.radius[1] = LocalSurface::straight;
     }
     return s;
+  }
+  // The point of the feature with normal n, nearest to p where the feature is straight.
+  Vec3d on_feature(const LocalSurface& s, const Vec3d& p, const Vec3d& n) const {
+    if (s.kind == FeatureKind::face) return {p.x, p.y, s.index ? half_length : -half_length};
+    const double across = std::sqrt(n.x * n.x + n.y * n.y), r = across > 0 ? radius / across : 0;
+    return {r * n.x, r * n.y, s.kind == FeatureKind::curved ? p.z : (s.index ? half_length : -half_length)};
   }
   Ball bounding_ball() const { return {{}, std::hypot(radius, half_length)}; }
   double farthest_from(const Vec3d& p) const {

@@ -15,7 +15,7 @@ struct SphereCore {
   Vec3d centre() const { return {}; }
   Vec3d support(const Vec3d&) const { return {}; }
   // One feature, which is curved everywhere.
-  LocalSurface local_surface(const Vec3d&, const Vec3d& n) const {
+  LocalSurface local_surface(const Vec3d&, const Vec3d& n, double = feature_tolerance) const {
     LocalSurface s;
     s.axis[0] = perpendicular(n), s.axis[1] = cross(n, s.axis[0]);
     return s;
