@@ -20,12 +20,24 @@
 
 namespace robosim {
 
-// Columns 0 to 5 belong to A's twist, 6 to 11 to B's, each [linear; angular] in the moving frame.
-struct WitnessDerivatives {
-  static constexpr int n_columns = 12;
+// What one parameter moves, per unit of it.
+struct WitnessRate {
+  double distance = 0;
+  Vec3d normal, p_WA, p_WB;
+};
 
-  double distance[n_columns] = {};
-  Vec3d normal[n_columns], p_WA[n_columns], p_WB[n_columns];
+struct WitnessDerivatives {
+  static constexpr int max_sizes = 3;
+
+  // Per entry of A's twist, then of B's, each [linear; angular] in the moving frame.
+  WitnessRate twist[12];
+  // Per size of A's and B's constructors, in their order; of box size x, y, z.
+  WitnessRate size[2][max_sizes];
+  int n_sizes[2] = {0, 0};
+  // When A or B grows as a whole about the origin of its frame: per unit of a factor at 1.
+  WitnessRate scale[2];
+  // Of a convex mesh: per coordinate, in the shape's frame, of the feature's corners (LocalSurface::corner); all other vertices have none.
+  WitnessRate corner[2][3][3];
 
   LocalSurface A, B;  // the features that touch, at the points; axes in W
   // Of derivatives that hold on one side only, because another feature takes over right here, because the points are not unique

@@ -101,6 +101,7 @@ class Finder {
     s.kind = FeatureKind::vertex, s.index = v, s.point = at(v);
     s.axis[0] = perpendicular(n_), s.axis[1] = cross(n_, s.axis[0]);
     s.tilt = tilt_at(v, nullptr);
+    s.corner[0] = {v, 1, {}}, s.n_corners = 1;
     return s;
   }
   LocalSurface edge(int v, int w) const {
@@ -111,6 +112,8 @@ class Finder {
     s.axis[1] = unit_or(cross(n_, e), perpendicular(e));
     s.slide = std::fmin(dot(p_ - at(v), e), dot(at(w) - p_, e));
     s.tilt = std::fmin(tilt_at(v, &e), tilt_at(w, &e));
+    const double length = norm(d), along = dot(p_ - at(v), e) / length;
+    s.corner[0] = {v, 1 - along, e * (-1 / length)}, s.corner[1] = {w, along, e * (1 / length)}, s.n_corners = 2;
     return s;
   }
   LocalSurface face(const int (&corner)[3]) const {
@@ -136,7 +139,15 @@ class Finder {
         if (const double room = dot(left, p_ - at(v)); room < s.slide) s.slide = room, from = v, to = w;
       });
     }
-    return s.slide <= on_ ? edge(from, to) : s;
+    if (s.slide <= on_) return edge(from, to);
+    // Barycentric coordinates in the triangle.
+    for (int i = 0; i < 3; ++i) {
+      const Vec3d &b = at(corner[(i + 1) % 3]), &c = at(corner[(i + 2) % 3]), across = cross(m, c - b);
+      const Vec3d slope = across * (1 / dot(across, at(corner[i]) - b));
+      s.corner[i] = {corner[i], dot(slope, p_ - b), slope};
+    }
+    s.n_corners = 3;
+    return s;
   }
 
   const ConvexMesh& mesh_;

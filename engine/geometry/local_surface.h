@@ -28,6 +28,16 @@ struct LocalSurface {
   double slide = straight;                 // [m] how far the point may move along straight directions...
   double tilt = straight;                  // [rad] ... and the normal turn, until another feature takes over
 
+  // Of a convex mesh: the vertices whose mean with these weights the point is; moved by d, vertex i moves the feature by weight d and
+  // turns it by -slope (n . d).
+  struct Corner {
+    int vertex = 0;
+    double weight = 0;
+    Vec3d slope;  // of the weight over the feature [1/m]
+  };
+  Corner corner[3];
+  int n_corners = 0;
+
   bool is_straight(int i) const { return radius[i] == straight; }
 };
 

@@ -20,6 +20,13 @@
 //   double farthest_from(Vec3d p) const   of any point of the shape from p; may be an upper bound: edge checks then take
 //                                         shorter steps and miss nothing
 //
+// and, for derivatives (local_surface.h), about a point p of the core with outward normal n,
+//
+//   LocalSurface local_surface(Vec3d p, Vec3d n, double precision) const   precision: of p, as a part of the shape's size
+//   Vec3d on_feature(LocalSurface s, Vec3d p, Vec3d n) const   if curved: the point of the feature with normal n, near p
+//   static constexpr int n_sizes; Vec3d size_rate(int k, LocalSurface s, Vec3d n) const   how fast the point moves, its normal held,
+//                                         when size k of the constructor in Python (a full size) grows; none for a mesh
+//
 // shapes/capsule.h is a short example, shapes/cylinder.h one that is curved. Only the half-space has no support: it is unbounded.
 #pragma once
 

@@ -50,6 +50,12 @@ struct BoxCore {
     }
     return s;
   }
+  static constexpr int n_sizes = 3;  // along x, y and z
+  Vec3d size_rate(int k, const LocalSurface& s, const Vec3d&) const {
+    Vec3d rate;
+    if (std::fabs(s.point[k]) == half_extents[k]) rate[k] = std::copysign(0.5, s.point[k]);
+    return rate;
+  }
   Ball bounding_ball() const { return {{}, norm(half_extents)}; }
   // At the corner opposite to p.
   double farthest_from(const Vec3d& p) const { return norm(p - support(-p)); }

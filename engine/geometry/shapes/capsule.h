@@ -32,6 +32,11 @@ struct CapsuleCore {
     }
     return s;
   }
+  static constexpr int n_sizes = 2;  // radius, length
+  Vec3d size_rate(int k, const LocalSurface& s, const Vec3d& n) const {
+    if (k == 0) return n;
+    return {0, 0, s.index == 2 ? 0 : (s.index ? 0.5 : -0.5)};
+  }
   Ball bounding_ball() const { return {{}, half_length + radius}; }
   double farthest_from(const Vec3d& p) const { return norm(p - support(-p)) + radius; }
 };

@@ -50,6 +50,11 @@ struct CylinderCore {
     const double across = std::sqrt(n.x * n.x + n.y * n.y), r = across > 0 ? radius / across : 0;
     return {r * n.x, r * n.y, s.kind == FeatureKind::curved ? p.z : (s.index ? half_length : -half_length)};
   }
+  static constexpr int n_sizes = 2;  // radius, length
+  Vec3d size_rate(int k, const LocalSurface& s, const Vec3d& n) const {
+    if (k == 0) return s.kind == FeatureKind::face ? Vec3d() : unit_or({n.x, n.y, 0}, {1, 0, 0});
+    return {0, 0, s.kind == FeatureKind::curved ? 0 : (s.index ? 0.5 : -0.5)};
+  }
   Ball bounding_ball() const { return {{}, std::hypot(radius, half_length)}; }
   double farthest_from(const Vec3d& p) const {
     return std::hypot(std::hypot(p.x, p.y) + radius, std::fabs(p.z) + half_length);

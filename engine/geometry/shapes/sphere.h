@@ -20,6 +20,8 @@ struct SphereCore {
     s.axis[0] = perpendicular(n), s.axis[1] = cross(n, s.axis[0]);
     return s;
   }
+  static constexpr int n_sizes = 1;  // radius
+  Vec3d size_rate(int, const LocalSurface&, const Vec3d& n) const { return n; }
   Ball bounding_ball() const { return {{}, radius}; }
   double farthest_from(const Vec3d& p) const { return norm(p) + radius; }
 };
