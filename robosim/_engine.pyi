@@ -51,6 +51,7 @@ __all__: list[str] = [
     "shape_sizes",
     "shortcut",
     "signed_distance",
+    "signed_distance_derivatives",
     "thread_limit",
     "time_path",
     "total_mass",
@@ -831,6 +832,59 @@ def signed_distance(
 ]:
     """
     (distance, p_WA, p_WB, normal) of two posed shapes; see robosim.geometry.signed_distance.
+    """
+
+def signed_distance_derivatives(
+    A: Shape, X_WA: typing.Any, B: Shape, X_WB: typing.Any
+) -> tuple[
+    tuple[
+        float,
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    dict[
+        str,
+        tuple[
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+        ],
+    ],
+    dict[
+        str,
+        tuple[
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+        ],
+    ],
+    tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    tuple[str, int, float, float],
+    tuple[str, int, float, float],
+    bool,
+]:
+    """
+    See robosim.geometry.signed_distance_derivatives.
     """
 
 def thread_limit() -> int: ...
