@@ -136,6 +136,9 @@ TEST_CASE("degenerate poses have finite, certified answers") {
   const Shape shapes[] = {Shape::sphere(0.5),         Shape::box({0.5, 0.5, 0.5}), Shape::capsule(0.25, 0.25),
                           Shape::cylinder(0.5, 0.5),  Shape::box({1e-4, 0.5, 2}),  Shape::cylinder(1e-4, 3),
                           Shape::capsule(1e-4, 0.5),  Shape::cylinder(3, 1e-4),    Shape::box({100, 100, 1e-3}),
+                          Shape::cone(0.5, 0.5),      Shape::cone(1e-4, 1),        Shape::cone(3, 1e-4),
+                          Shape::ellipsoid({0.5, 0.5, 0.5}),  Shape::ellipsoid({0.25, 0.5, 1}),
+                          Shape::ellipsoid({1e-2, 1e-2, 1}),  Shape::ellipsoid({1, 1, 1e-2}),
                           Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(corners)))};
   const double steps[] = {0, 0.25, 0.5, 1, 1e-12, -1e-12, 1e-300};
   for (const Shape& A : shapes)

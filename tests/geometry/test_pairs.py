@@ -43,9 +43,8 @@ def check(oracle, A, X_WA, B, X_WB, w: Witness, tolerance: float) -> None:
     assert np.isfinite(w.distance)
     assert abs(np.linalg.norm(w.normal) - 1) < 1e-12
     np.testing.assert_allclose(w.p_WB - w.p_WA, w.distance * w.normal, rtol=0, atol=tolerance)
-    curved = (
-        "cylinder" in (A.type, B.type) and not {"sphere", "half_space"} & {A.type, B.type} and w.distance < 0
-    )
+    types = {A.type, B.type}
+    curved = bool(types & oracle.curved) and not types & {"sphere", "half_space"} and w.distance < 0
     on_surface = tolerance / TOLERANCE * CURVED_POINTS if curved else tolerance
     assert abs(oracle.outside(A, X_WA, w.p_WA)) < on_surface
     assert abs(oracle.outside(B, X_WB, w.p_WB)) < on_surface
