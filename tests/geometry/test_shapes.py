@@ -92,7 +92,7 @@ def test_directions_of_the_wrong_form_are_refused(directions):
         ("length", lambda x: Shape.capsule(1, x)),
         ("radius", lambda x: Shape.cylinder(x, 1)),
         ("length", lambda x: Shape.cylinder(1, x)),
-        ("ellipsoid: radii along y is", lambda x: Shape.ellipsoid((1, x, 1))),
+        ("ellipsoid: radii", lambda x: Shape.ellipsoid((1, x, 1))),
         ("cone: radius is", lambda x: Shape.cone(x, 1)),
         ("cone: length is", lambda x: Shape.cone(1, x)),
     ],

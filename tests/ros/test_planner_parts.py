@@ -10,7 +10,7 @@ import pytest
 import robosim
 from robosim.errors import ExecutionError
 from robosim.execution.simulated import SimulatedArm
-from robosim.geometry import pose
+from robosim.geometry import Shape, pose
 from robosim.meshes.tessellate import tessellated
 from robosim.ros.parameters import markdown
 from robosim.ros.planner.codes import ErrorCode
