@@ -59,7 +59,7 @@ __all__: list[str] = [
 
 class Shape:
     """
-    A convex collision shape in its own frame, immutable. Sizes are full sizes in metres.
+    A convex collision shape in its own frame, immutable. Sizes are full sizes in metres; radii are radii.
     """
     @staticmethod
     def box(size: typing.Any) -> Shape:
@@ -75,6 +75,14 @@ class Shape:
         A ball of this radius [m] swept along z; length [m] of the straight part, without the caps.
         """
     @staticmethod
+    def cone(
+        radius: typing.SupportsFloat | typing.SupportsIndex,
+        length: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> Shape:
+        """
+        A solid cone about z: base of this radius [m] at z = -length / 2, apex at z = length / 2.
+        """
+    @staticmethod
     def convex(vertices: typing.Any, faces: typing.Any = None) -> Shape:
         """
         The convex hull of vertices (n, 3) [m]. With faces (m, 3), refuses those that are not the closed outward surface
@@ -87,6 +95,11 @@ class Shape:
     ) -> Shape:
         """
         A cylinder about z with flat ends: radius and full length [m].
+        """
+    @staticmethod
+    def ellipsoid(radii: typing.Any) -> Shape:
+        """
+        An ellipsoid about the origin, its semi-axes along x, y and z [m].
         """
     @staticmethod
     def half_space() -> Shape:
@@ -112,12 +125,17 @@ class Shape:
     @property
     def length(self) -> float:
         """
-        Of capsule, cylinder [m].
+        Of capsule, cylinder, cone [m].
+        """
+    @property
+    def radii(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Of ellipsoid: along x, y, z [m], shape (3,).
         """
     @property
     def radius(self) -> float:
         """
-        Of sphere, capsule, cylinder [m].
+        Of sphere, capsule, cylinder, cone [m].
         """
     @property
     def size(self) -> numpy.typing.NDArray[numpy.float64]:

@@ -167,10 +167,11 @@ void def_attribute(py::class_<Shape>& c, const Size& size) {
 }
 
 void bind_shape(py::module_& m) {
-  py::class_<Shape> c(m, "Shape", "A convex collision shape in its own frame, immutable. Sizes are full sizes in metres.");
+  py::class_<Shape> c(m, "Shape", "A convex collision shape in its own frame, immutable. Sizes are full sizes in metres; radii are radii.");
   const Size radius{"radius", [](const Shape& s) { return s.radius; }};
   const Size length{"length", [](const Shape& s) { return 2 * s.half_length; }};
   const Size size{"size", [](const Shape& s) { return 2.0 * s.half_extents; }};
+  const Size radii{"radii", [](const Shape& s) { return s.half_extents; }};
   const Size vertices{"vertices", [](const Shape& s) -> const std::vector<Vec3d>& { return s.mesh->vertices; }};
 
   def_shape(c, ShapeType::sphere, &Shape::sphere, "A ball of this radius [m] about the origin.", radius);
@@ -183,6 +184,12 @@ void bind_shape(py::module_& m) {
   def_shape(
       c, ShapeType::cylinder, +[](double r, double full) { return Shape::cylinder(r, full / 2); },
       "A cylinder about z with flat ends: radius and full length [m].", radius, length);
+  def_shape(
+      c, ShapeType::ellipsoid, +[](const py::object& a) { return Shape::ellipsoid(read_vec3(a, "ellipsoid: radii")); },
+      "An ellipsoid about the origin, its semi-axes along x, y and z [m].", radii);
+  def_shape(
+      c, ShapeType::cone, +[](double r, double full) { return Shape::cone(r, full / 2); },
+      "A solid cone about z: base of this radius [m] at z = -length / 2, apex at z = length / 2.", radius, length);
   def_shape(c, ShapeType::half_space, &Shape::half_space, "All points with z <= 0, without end.");
   // By hand: faces are no size of it, the vertices alone determine it.
   sizes[static_cast<std::size_t>(ShapeType::convex)] = {vertices};

@@ -76,7 +76,11 @@ WitnessDerivatives witness_derivatives(const Witness& witness, const Shape& A, c
       if constexpr (requires { core.n_sizes; }) {
         const LocalSurface s = core.local_surface(transpose_times(X.R, arm - core.rounding() * n_out), n_S);
         d.n_sizes[side] = core.n_sizes;
-        for (int k = 0; k < core.n_sizes; ++k) d.size[side][k] = rate(side, X.R * core.size_rate(k, s, n_S), Vec3d());
+        for (int k = 0; k < core.n_sizes; ++k) {
+          Vec3d turn;
+          if constexpr (requires { core.size_turn(k, s, n_S); }) turn = X.R * core.size_turn(k, s, n_S);
+          d.size[side][k] = rate(side, X.R * core.size_rate(k, s, n_S), side ? -turn : turn);
+        }
       }
     });
     const LocalSurface& s = side ? d.B : d.A;

@@ -7,7 +7,9 @@
 #include "geometry/pairs/box_sphere.h"
 #include "geometry/pairs/capsule_capsule.h"
 #include "geometry/pairs/capsule_sphere.h"
+#include "geometry/pairs/cone_sphere.h"
 #include "geometry/pairs/cylinder_sphere.h"
+#include "geometry/pairs/ellipsoid_sphere.h"
 #include "geometry/pairs/generic.h"
 #include "geometry/pairs/half_space.h"
 #include "geometry/pairs/half_space_half_space.h"
@@ -18,7 +20,8 @@ namespace {
 
 // The cells that are not GJK and EPA. Half-spaces against every bounded type are filled in below.
 using AnalyticPairs =
-    std::tuple<SphereSphere, BoxSphere, CapsuleSphere, CylinderSphere, CapsuleCapsule, HalfSpaceHalfSpace>;
+    std::tuple<SphereSphere, BoxSphere, CapsuleSphere, CylinderSphere, EllipsoidSphere, ConeSphere, CapsuleCapsule,
+               HalfSpaceHalfSpace>;
 
 // The functions of pair P; what P does not define follows from its signed distance.
 template <class P>

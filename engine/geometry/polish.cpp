@@ -83,8 +83,9 @@ Contact polished(const SupportFunction& D, const Surfaces& surfaces, const Conta
     const Candidate rough = best;
     for (const double precision : {1e-9, 1e-6, 1e-4}) {
       const Candidate c = newton(D, surfaces, rough, scale, precision);
-      if (c.error < std::fmax(best.error, enough)) best = c;
-      if (c.error < enough) return true;
+      const bool deeper = c.contact.distance < best.contact.distance - enough;  // another direction separates by less
+      if (!deeper && c.error < std::fmax(best.error, enough)) best = c;
+      if (!deeper && c.error < enough) return true;
     }
     return false;
   };

@@ -10,11 +10,18 @@ void check(const Shape& s, const char* size, const char* along, double value, do
                            Shape::min_size, " to ", Shape::max_size, " m"));
 }
 
+constexpr const char* along_axis[] = {" along x", " along y", " along z"};
+
 }  // namespace
 
 double Shape::checked(const Shape& s, const char* size, double value) {
   check(s, size, "", value, value);
   return value;
+}
+
+Vec3d Shape::checked(const Shape& s, const char* size, const Vec3d& values) {
+  for (int i = 0; i < 3; ++i) check(s, size, along_axis[i], values[i], values[i]);
+  return values;
 }
 
 double Shape::checked_half(const Shape& s, const char* size, double half) {
@@ -23,8 +30,7 @@ double Shape::checked_half(const Shape& s, const char* size, double half) {
 }
 
 Vec3d Shape::checked_halves(const Shape& s, const char* size, const Vec3d& halves) {
-  const char* along[] = {" along x", " along y", " along z"};
-  for (int i = 0; i < 3; ++i) check(s, size, along[i], halves[i], 2 * halves[i]);
+  for (int i = 0; i < 3; ++i) check(s, size, along_axis[i], halves[i], 2 * halves[i]);
   return halves;
 }
 

@@ -6,6 +6,8 @@
 //   cylinder    x^2 + y^2 <= radius^2, |z| <= half_length (flat ends)
 //   half_space  z <= 0, unbounded below; its outward normal is the frame's z axis
 //   convex      convex hull of `mesh->vertices`
+//   ellipsoid   (x / half_extents.x)^2 + (y / half_extents.y)^2 + (z / half_extents.z)^2 <= 1
+//   cone        base disc of `radius` at z = -half_length, apex at z = +half_length, and all between
 //
 // A new shape costs three files: shapes/x.h (its core), its rows here (ShapeType, shape_type_names, a constructor in Shape, core),
 // its constructor and sizes in bindings/geometry.cpp. GJK and EPA then answer it against every other shape, the half-space too.
@@ -26,6 +28,7 @@
 //   Vec3d on_feature(LocalSurface s, Vec3d p, Vec3d n) const   if curved: the point of the feature with normal n, near p
 //   static constexpr int n_sizes; Vec3d size_rate(int k, LocalSurface s, Vec3d n) const   how fast the point moves, its normal held,
 //                                         when size k of the constructor in Python (a full size) grows; none for a mesh
+//   Vec3d size_turn(int k, LocalSurface s, Vec3d n) const   and the normal of a straight direction turns; if any does
 //
 // shapes/capsule.h is a short example, shapes/cylinder.h one that is curved. Only the half-space has no support: it is unbounded.
 #pragma once
@@ -39,16 +42,19 @@
 #include "geometry/convex_mesh.h"
 #include "geometry/shapes/box.h"
 #include "geometry/shapes/capsule.h"
+#include "geometry/shapes/cone.h"
 #include "geometry/shapes/convex.h"
 #include "geometry/shapes/cylinder.h"
+#include "geometry/shapes/ellipsoid.h"
 #include "geometry/shapes/half_space.h"
 #include "geometry/shapes/sphere.h"
 #include "spatial/se3.h"
 
 namespace robosim {
 
-enum class ShapeType : std::uint8_t { sphere, box, capsule, cylinder, half_space, convex, count };
-inline constexpr const char* shape_type_names[] = {"sphere", "box", "capsule", "cylinder", "half_space", "convex"};
+enum class ShapeType : std::uint8_t { sphere, box, capsule, cylinder, half_space, convex, ellipsoid, cone, count };
+inline constexpr const char* shape_type_names[] = {"sphere",     "box",    "capsule",   "cylinder",
+                                                   "half_space", "convex", "ellipsoid", "cone"};
 
 inline constexpr int n_shape_types = static_cast<int>(ShapeType::count);
 static_assert(std::size(shape_type_names) == n_shape_types, "every ShapeType has one name");
@@ -59,7 +65,7 @@ struct Shape {
   ShapeType type = ShapeType::sphere;
   double radius = 0;       // [m]
   double half_length = 0;  // along z [m]
-  Vec3d half_extents{};    // [m]
+  Vec3d half_extents{};    // along x, y and z [m]; of an ellipsoid its radii
   std::shared_ptr<const ConvexMesh> mesh{};
 
   // Each throws InputError for a size outside [min_size, max_size].
@@ -92,13 +98,25 @@ struct Shape {
     s.mesh = std::move(mesh);
     return s;
   }
+  static Shape ellipsoid(const Vec3d& radii) {
+    Shape s{ShapeType::ellipsoid};
+    s.half_extents = checked(s, "radii", radii);
+    return s;
+  }
+  static Shape cone(double radius, double half_length) {
+    Shape s{ShapeType::cone};
+    s.radius = checked(s, "radius", radius);
+    s.half_length = checked_half(s, "length", half_length);
+    return s;
+  }
 
   static constexpr double min_size = 1e-9, max_size = 1e6;  // [m]
 
   // The value given back, or InputError naming the shape, the size and, of half a size, its full value.
   static double checked(const Shape& s, const char* size, double value);
+  static Vec3d checked(const Shape& s, const char* size, const Vec3d& values);  // along x, y and z
   static double checked_half(const Shape& s, const char* size, double half);
-  static Vec3d checked_halves(const Shape& s, const char* size, const Vec3d& halves);  // along x, y and z
+  static Vec3d checked_halves(const Shape& s, const char* size, const Vec3d& halves);
 };
 
 // The core of a shape of type T: the set whose points within `rounding()` of it are the shape, so that a sphere is a point, a
@@ -110,9 +128,11 @@ auto core(const Shape& s) {
   else if constexpr (T == ShapeType::capsule) return CapsuleCore{s.radius, s.half_length};
   else if constexpr (T == ShapeType::cylinder) return CylinderCore{s.radius, s.half_length};
   else if constexpr (T == ShapeType::half_space) return HalfSpaceCore{};
+  else if constexpr (T == ShapeType::convex) return ConvexCore{s.mesh.get()};
+  else if constexpr (T == ShapeType::ellipsoid) return EllipsoidCore{s.half_extents};
   else {
-    static_assert(T == ShapeType::convex, "this ShapeType has no row in core");
-    return ConvexCore{s.mesh.get()};
+    static_assert(T == ShapeType::cone, "this ShapeType has no row in core");
+    return ConeCore{s.radius, s.half_length};
   }
 }
 

@@ -25,18 +25,24 @@ def tessellated(shape: Shape) -> TriangleMesh:
     if kind == "box":
         signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, 8).T
         return convex_hull(signs * np.asarray(shape.size) / 2)
-    if kind not in ("sphere", "cylinder", "capsule"):
+    if kind not in ("sphere", "cylinder", "capsule", "ellipsoid", "cone"):
         return support_hull(shape, _SEGMENTS)
+    radius = 1.0 if kind == "ellipsoid" else shape.radius
     turn = 2 * np.pi * np.arange(_SEGMENTS) / _SEGMENTS
-    circle = np.column_stack([np.cos(turn), np.sin(turn), np.zeros(_SEGMENTS)]) * shape.radius
+    circle = np.column_stack([np.cos(turn), np.sin(turn), np.zeros(_SEGMENTS)]) * radius
     if kind == "cylinder":
         shift = np.array([0, 0, shape.length / 2])
         return convex_hull(np.vstack([circle - shift, circle + shift]))
+    if kind == "cone":
+        shift = np.array([0, 0, shape.length / 2])
+        return convex_hull(np.vstack([circle - shift, shift]))
     rise = np.pi * (np.arange(1, _SEGMENTS // 2) / (_SEGMENTS // 2) - 0.5)
-    ball = np.vstack([circle * np.cos(r) + [0, 0, shape.radius * np.sin(r)] for r in rise])
-    ball = np.vstack([ball, [[0, 0, -shape.radius], [0, 0, shape.radius]]])
+    ball = np.vstack([circle * np.cos(r) + [0, 0, radius * np.sin(r)] for r in rise])
+    ball = np.vstack([ball, [[0, 0, -radius], [0, 0, radius]]])
     if kind == "sphere":
         return convex_hull(ball)
+    if kind == "ellipsoid":
+        return convex_hull(ball * np.asarray(shape.radii))
     shift = np.array([0, 0, shape.length / 2])
     return convex_hull(np.vstack([ball - shift, ball + shift]))
 

@@ -8,8 +8,7 @@ numbers, `pose` optional.
     `primitive_poses`
 
 Sizes: box [x, y, z]; sphere [radius]; cylinder and cone [height, radius]. A plane ax + by + cz + d = 0
-becomes the half-space ax + by + cz + d <= 0. A cone becomes a 64-sided pyramid about it (0.12 % of its radius
-outside, at most).
+becomes the half-space ax + by + cz + d <= 0.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from robosim.geometry import Shape
 from robosim.geometry import pose as make_pose
 from robosim.scene import objects as make
 from robosim.scene.mesh_objects import mesh_object
-from robosim.scene.moveit_values import cone, plane_pose
+from robosim.scene.moveit_values import plane_pose
 from robosim.scene.objects import Pose, SceneObject
 from robosim.scene.scene import Scene
 from robosim.scene.yaml_nodes import decoded
@@ -102,8 +102,6 @@ class _Reader:
             return self.mesh(name, what, sizes)
         if kind == "plane":
             return make.simple_object(name, "half_space", (), plane_pose(sizes, what), None)
-        if kind == "cone":
-            return make.compound_object(name, [(cone(what, *sizes.tolist()), None)], None, None)
         return make.simple_object(name, kind, [sizes] if kind == "box" else sizes.tolist(), None, None)
 
     def mesh(self, name: str, what: str, counts: NDArray[np.float64]) -> SceneObject:

@@ -89,17 +89,7 @@ def read_primitive(node: Node, what: str) -> Shape:
     if kind == "sphere":
         return make.make_shape(what, "sphere", float(sizes[0]))
     height, radius = sizes.tolist()
-    return cone(what, radius, height) if kind == "cone" else make.make_shape(what, "cylinder", radius, height)
-
-
-def cone(what: str, radius: float, height: float, sides: int = 64) -> Shape:
-    """A pyramid that contains the cone about z with its apex at +height / 2; `sides` flat faces touch the cone."""
-    if not (radius > 0 and height > 0):
-        raise SceneError(f"{what}: a cone needs a radius and a height above 0, found {radius} and {height}")
-    angles = np.arange(sides) * (2 * np.pi / sides)
-    rim = radius / np.cos(np.pi / sides)
-    base = np.stack([rim * np.cos(angles), rim * np.sin(angles), np.full(sides, -height / 2)], axis=1)
-    return make.make_shape(what, "convex", np.vstack([base, [0, 0, height / 2]]))
+    return make.make_shape(what, kind, radius, height)
 
 
 def read_plane(node: Node, what: str) -> Pose:

@@ -38,6 +38,12 @@ def shape_mesh(shape: Shape, *, segments: int = 48) -> Mesh:
     if kind == "cylinder":
         h = shape.length / 2
         return _revolve(np.array([0.0, shape.radius, shape.radius, 0.0]), np.array([-h, -h, h, h]), segments)
+    if kind == "cone":
+        h = shape.length / 2
+        return _revolve(np.array([0.0, shape.radius, 0.0]), np.array([-h, -h, h]), segments)
+    if kind == "ellipsoid":
+        ball, faces = _revolve(*_cap_profile(1.0, 0.0, segments), segments)
+        return ball * np.asarray(shape.radii, float), faces
     if kind == "box":
         return box_mesh(np.asarray(shape.size, float))
     if kind == "half_space":

@@ -131,6 +131,9 @@ def _shape_mark(shape: Shape, X: FloatArray, namespace: str, rgba: Colour) -> Ma
     if kind == "sphere":
         d = 2 * shape.radius
         return Mark(namespace, "sphere", X, (d, d, d), rgba)
+    if kind == "ellipsoid":  # RViz stretches its ball
+        x, y, z = (2 * float(a) for a in shape.radii)
+        return Mark(namespace, "sphere", X, (x, y, z), rgba)
     if kind == "cylinder":
         d = 2 * shape.radius
         return Mark(namespace, "cylinder", X, (d, d, shape.length), rgba)

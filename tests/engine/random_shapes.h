@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <random>
+#include <string>
 #include <vector>
 
 #include "geometry/query.h"
@@ -37,8 +38,8 @@ template <class F>
 void for_all_pairs(F&& f) {
   for (int a = 0; a < n_shape_types; ++a)
     for (int b = 0; b < n_shape_types; ++b) {
-      CAPTURE(shape_type_names[a]);
-      CAPTURE(shape_type_names[b]);
+      CAPTURE(std::string(shape_type_names[a]));
+      CAPTURE(std::string(shape_type_names[b]));
       f(static_cast<ShapeType>(a), static_cast<ShapeType>(b));
     }
 }

@@ -40,13 +40,15 @@ TEST_CASE("derivatives are those of the query: poses, sizes, scale, vertices") {
     int compared = 0, overlapping = 0, jumped = 0;
     for (int i = 0; i < 60; ++i) {
       const Shape A = random.shape(a), B = random.shape(b);
-      const SE3d X_WA = random.pose(0.6), X_WB = random.pose(0.6);
+      const SE3d X_WA = random.pose(0.6), X_WB = random.pose(i % 2 ? 0.6 : 0.3);
       const Witness w = signed_distance(A, X_WA, B, X_WB);
       const WitnessDerivatives d = witness_derivatives(w, A, X_WA, B, X_WB);
       const double room = std::min({d.A.slide, d.A.tilt, d.B.slide, d.B.tilt});
       if (d.one_sided || room < 0.01) continue;
+      CAPTURE(i);
+      CAPTURE(w.distance);
       bool jumps = false;
-      const auto check = [&](const WitnessRate& rate, auto&& query) {
+      const auto check = [&](const WitnessRate& rate, auto&& query, double part = 1) {
         const Numbers got = flat(rate);
         const Numbers expected = ridders(
             [&](double t) {
@@ -54,7 +56,7 @@ TEST_CASE("derivatives are those of the query: poses, sizes, scale, vertices") {
               jumps |= norm(x.normal - w.normal) > 0.1;
               return flat(x);
             },
-            std::min(1e-3, 0.05 * room));
+            part * std::min(1e-3, 0.05 * room));
         double largest = 1;
         for (const double x : expected) largest = std::max(largest, std::fabs(x));
         for (std::size_t k = 0; k < got.size(); ++k)
@@ -76,6 +78,7 @@ TEST_CASE("derivatives are those of the query: poses, sizes, scale, vertices") {
         for (int k = 0; k < d.n_sizes[side]; ++k)
           check(d.size[side][k], with(side, [k](Shape s, double t) {
                   if (s.type == ShapeType::box) s.half_extents[k] += t / 2;
+                  else if (s.type == ShapeType::ellipsoid) s.half_extents[k] += t;
                   else if (k == 0) s.radius += t;
                   else s.half_length += t / 2;
                   return s;
@@ -88,7 +91,7 @@ TEST_CASE("derivatives are those of the query: poses, sizes, scale, vertices") {
                 s.mesh = mesh;
                 return s;
               }));
-        CHECK(d.n_sizes[side] == std::vector<int>{1, 3, 2, 2, 0, 0}[static_cast<std::size_t>(shape.type)]);
+        CHECK(d.n_sizes[side] == std::vector<int>{1, 3, 2, 2, 0, 0, 3, 2}[static_cast<std::size_t>(shape.type)]);
         CHECK((surface.n_corners > 0) == (shape.type == ShapeType::convex));
         for (int corner = 0; corner < surface.n_corners; ++corner)
           for (int k = 0; k < 3; ++k)
@@ -97,7 +100,7 @@ TEST_CASE("derivatives are those of the query: poses, sizes, scale, vertices") {
                     mesh->vertices[static_cast<std::size_t>(v)][k] += t;
                     s.mesh = mesh;
                     return s;
-                  }));
+                  }), 0.03);  // the edge between two nearly parallel faces gives way to the other diagonal soon
       }
       jumps ? ++jumped : ++compared;
       overlapping += w.distance < 0;

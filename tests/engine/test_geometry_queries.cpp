@@ -72,6 +72,35 @@ TEST_CASE("analytic pairs with a sphere agree with GJK and EPA in the other orde
   }
 }
 
+// Against the distance of a point from the other shape, which is in closed form (but of a convex mesh, where EPA is exact).
+TEST_CASE("an ellipsoid of equal radii is a sphere") {
+  RandomShapes random;
+  for (int b = 0; b < n_shape_types; ++b) {
+    CAPTURE(b);
+    const Shape B = random.shape(static_cast<ShapeType>(b));
+    for (int i = 0; i < 300; ++i) {
+      const double r = random.uniform(0.01, 0.5);
+      const SE3d X_WA = random.pose(0.5), X_WB = random.pose(i % 3 == 0 ? 0.1 : 0.7);
+      const double d = signed_distance(Shape::sphere(r), X_WA, B, X_WB).distance;
+      CHECK(std::fabs(signed_distance(Shape::ellipsoid({r, r, r}), X_WA, B, X_WB).distance - d) < 1e-9);
+    }
+  }
+}
+
+// The depth is least to fourth order only: the ball's centre is the ellipsoid's centre of curvature. Normals known to 1e-6 then tell
+// the direction to the cube root, 1e-2, and the depth to its fourth power, 1e-8.
+TEST_CASE("a ball about an ellipsoid's centre of curvature") {
+  const Shape disc = Shape::ellipsoid({1, 1, 1e-2}), egg = Shape::ellipsoid({0.4, 0.6, 0.9}), ball = Shape::ellipsoid({0.5, 0.5, 0.5});
+  RandomShapes random;
+  for (int i = 0; i < 100; ++i) {
+    const SE3d X_WB = random.pose(0.5), turn = random.pose(0);
+    // On the shortest of the two radii of curvature at a pole: 0.4^2 / 0.9 below the egg's.
+    const SE3d X_egg = X_WB * SE3d(turn.R, {0, 0, 0.9 - 0.4 * 0.4 / 0.9}), X_disc = X_WB * SE3d(turn.R, {1, 0, 0});
+    CHECK(std::fabs(signed_distance(egg, X_WB, ball, X_egg).distance + 0.4 * 0.4 / 0.9 + 0.5) < 1e-8);
+    CHECK(std::fabs(signed_distance(disc, X_WB, ball, X_disc).distance + 0.5) < 1e-8);
+  }
+}
+
 TEST_CASE("no query allocates") {
   RandomShapes random;
   for_all_pairs([&](ShapeType a, ShapeType b) {
@@ -99,6 +128,10 @@ TEST_CASE("degenerate poses have finite, certified answers") {
   const Shape shapes[] = {Shape::sphere(0.5),         Shape::box({0.5, 0.5, 0.5}), Shape::capsule(0.25, 0.25),
                           Shape::cylinder(0.5, 0.5),  Shape::box({1e-4, 0.5, 2}),  Shape::cylinder(1e-4, 3),
                           Shape::capsule(1e-4, 0.5),  Shape::cylinder(3, 1e-4),    Shape::box({100, 100, 1e-3}),
+                          Shape::cone(0.5, 0.5),      Shape::cone(1e-4, 1),        Shape::cone(3, 1e-4),
+                          Shape::ellipsoid({0.5, 0.5, 0.5}),  Shape::ellipsoid({0.25, 0.5, 1}),
+                          Shape::ellipsoid({1e-2, 1e-2, 1}),  Shape::ellipsoid({1, 1, 1e-2}),
+                          Shape::ellipsoid({1e-4, 1e-4, 1}),  Shape::ellipsoid({1, 1, 1e-4}),
                           Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(corners)))};
   const double steps[] = {0, 0.25, 0.5, 1, 1e-12, -1e-12, 1e-300};
   for (const Shape& A : shapes)

@@ -20,13 +20,26 @@ class Row(NamedTuple):
     support: Callable[[Shape, np.ndarray], np.ndarray]
     """h(d) = max of d.x over the shape, for directions (k, 3)."""
     outside: Callable[[Shape, np.ndarray], float]
-    """Positive outside the shape, zero on its surface, negative inside."""
+    """Distance from the surface to first order: positive outside the shape, zero on it, negative inside."""
+    curved: bool = False
+    """Whether GJK and EPA see a curved surface, which they approach from chords."""
 
 
 def _outside_hull(s: Shape, p: np.ndarray) -> float:
     a, b, c = (s.vertices[s.faces[:, i]] for i in range(3))
     n = np.cross(b - a, c - a)
     return float((np.einsum("ij,ij->i", n, p - a) / np.linalg.norm(n, axis=1)).max())
+
+
+def _outside_ellipsoid(s: Shape, p: np.ndarray) -> float:
+    u = p / s.radii
+    return float((np.linalg.norm(u) - 1) * np.linalg.norm(u) / max(np.linalg.norm(u / s.radii), 1e-300))
+
+
+def _outside_cone(s: Shape, p: np.ndarray) -> float:
+    across, above = np.hypot(p[0], p[1]), p[2] - s.length / 2  # of the apex
+    mantle = (across * s.length + above * s.radius) / np.hypot(s.length, s.radius)
+    return max(mantle, -p[2] - s.length / 2)
 
 
 # A new shape is one row.
@@ -50,6 +63,7 @@ SHAPES = {
         lambda rng, s: Shape.cylinder(s * rng.uniform(0.1, 0.5), s * rng.uniform(0.1, 1)),
         lambda s, d: s.length / 2 * np.abs(d[:, 2]) + s.radius * np.hypot(d[:, 0], d[:, 1]),
         lambda s, p: max(np.hypot(p[0], p[1]) - s.radius, abs(p[2]) - s.length / 2),
+        curved=True,
     ),
     "half_space": Row(
         lambda rng, s: Shape.half_space(),
@@ -62,6 +76,20 @@ SHAPES = {
         ),
         lambda s, d: (d @ s.vertices.T).max(axis=1),
         _outside_hull,
+    ),
+    "ellipsoid": Row(
+        lambda rng, s: Shape.ellipsoid(s * rng.uniform(0.05, 0.5, 3)),
+        lambda s, d: np.linalg.norm(d * s.radii, axis=1),
+        _outside_ellipsoid,
+        curved=True,
+    ),
+    "cone": Row(
+        lambda rng, s: Shape.cone(s * rng.uniform(0.1, 0.5), s * rng.uniform(0.1, 1)),
+        lambda s, d: np.maximum(
+            s.length / 2 * d[:, 2], s.radius * np.hypot(d[:, 0], d[:, 1]) - s.length / 2 * d[:, 2]
+        ),
+        _outside_cone,
+        curved=True,
     ),
 }
 
@@ -91,6 +119,7 @@ def oracle() -> SimpleNamespace:
         random_pose=random_pose,
         unit=unit,
         kinds=tuple(SHAPES),
+        curved={kind for kind, row in SHAPES.items() if row.curved},
         make=lambda kind, rng, s=1.0: SHAPES[kind].make(rng, s),
     )
 

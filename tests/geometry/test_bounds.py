@@ -64,9 +64,26 @@ def test_balls_of_primitives_are_the_smallest():
     assert bounding_ball(Shape.box((2, 4, 4)))[1] == pytest.approx(3)
     assert bounding_ball(Shape.capsule(0.5, 2))[1] == pytest.approx(1.5)
     assert bounding_ball(Shape.cylinder(3, 8))[1] == pytest.approx(5)
+    assert bounding_ball(Shape.ellipsoid((1, 3, 2)))[1] == 3
     centre, radius = bounding_ball(Shape.convex([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, 0, 0.5]]))
     np.testing.assert_allclose(centre, 0, atol=1e-12)
     assert radius == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("radius", "length"), [(3, 8), (3, 3.001), (3, 3), (3, 2), (1e-6, 1), (1, 1e-6)], ids=str
+)
+def test_the_ball_of_a_cone_is_the_smallest(radius, length):
+    """Its centre lies in the hull of the points that it touches, apex and rim; the converse would be a smaller ball."""
+    centre, r = bounding_ball(Shape.cone(radius, length))
+    np.testing.assert_array_equal(centre[:2], 0)
+    to_apex, to_rim = length / 2 - centre[2], np.hypot(radius, centre[2] + length / 2)
+    assert r == pytest.approx(max(to_apex, to_rim), rel=1e-14)
+    assert to_rim == pytest.approx(r, rel=1e-14)
+    if to_apex < r * (1 - 1e-14):  # touches with the rim alone
+        assert centre[2] == -length / 2
+    else:
+        assert -length / 2 <= centre[2] <= length / 2
 
 
 def test_farthest_points_of_primitives():
@@ -75,6 +92,9 @@ def test_farthest_points_of_primitives():
     assert _engine.farthest_from(Shape.box((2, 4, 6)), p) == pytest.approx(np.linalg.norm((1.3, 2.4, 3.2)))
     assert _engine.farthest_from(Shape.capsule(0.1, 2), p) == pytest.approx(np.hypot(0.5, 1.2) + 0.1)
     assert _engine.farthest_from(Shape.cylinder(0.1, 2), p) == pytest.approx(np.hypot(0.6, 1.2))
+    apex, rim = np.linalg.norm((0.3, 0.4, 0.8)), np.hypot(0.5 + 0.1, 1.2)
+    assert _engine.farthest_from(Shape.cone(0.1, 2), p) == pytest.approx(max(apex, rim))
+    assert _engine.farthest_from(Shape.cone(0.1, 2), p * (1, 1, -4)) == pytest.approx(np.hypot(0.5, 1.8))
     tetrahedron = Shape.convex([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, 0, 0.5]])
     assert _engine.farthest_from(tetrahedron, p) == pytest.approx(np.linalg.norm(p - (0, 1, 0)))
 

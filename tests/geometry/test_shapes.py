@@ -16,6 +16,9 @@ def test_full_sizes_come_back():
     np.testing.assert_array_equal(Shape.box((0.1, 0.2, 0.3)).size, (0.1, 0.2, 0.3))
     capsule, cylinder = Shape.capsule(0.1, 0.5), Shape.cylinder(0.2, 0.7)
     assert (capsule.radius, capsule.length, cylinder.radius, cylinder.length) == (0.1, 0.5, 0.2, 0.7)
+    cone = Shape.cone(radius=0.2, length=0.7)
+    assert (cone.radius, cone.length) == (0.2, 0.7)
+    np.testing.assert_array_equal(Shape.ellipsoid(radii=(0.1, 0.2, 0.3)).radii, (0.1, 0.2, 0.3))
 
 
 def test_type_and_repr_name_the_shape(oracle, kind):
@@ -89,6 +92,9 @@ def test_directions_of_the_wrong_form_are_refused(directions):
         ("length", lambda x: Shape.capsule(1, x)),
         ("radius", lambda x: Shape.cylinder(x, 1)),
         ("length", lambda x: Shape.cylinder(1, x)),
+        ("ellipsoid: radii", lambda x: Shape.ellipsoid((1, x, 1))),
+        ("cone: radius is", lambda x: Shape.cone(x, 1)),
+        ("cone: length is", lambda x: Shape.cone(1, x)),
     ],
 )
 def test_sizes_that_make_no_body_are_refused(name, make, bad):
@@ -97,9 +103,11 @@ def test_sizes_that_make_no_body_are_refused(name, make, bad):
 
 
 @pytest.mark.parametrize("size", [(1, 2), (1, 2, 3, 4), 1.0, "abc", [[1, 2, 3]], (1, 2, None), (1, 2j, 3)])
-def test_box_sizes_of_the_wrong_form_are_refused(size):
+def test_sizes_of_the_wrong_form_are_refused(size):
     with pytest.raises(GeometryError, match="box: size"):
         Shape.box(size)
+    with pytest.raises(GeometryError, match="ellipsoid: radii"):
+        Shape.ellipsoid(size)
 
 
 @pytest.mark.parametrize(

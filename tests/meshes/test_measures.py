@@ -112,7 +112,15 @@ def test_open_mesh_counts_with_its_hull():
 
 
 @pytest.mark.parametrize(
-    "shape", [Shape.sphere(0.7), Shape.cylinder(0.4, 1.3), Shape.capsule(0.3, 0.9), Shape.box((1, 2, 3))]
+    "shape",
+    [
+        Shape.sphere(0.7),
+        Shape.cylinder(0.4, 1.3),
+        Shape.capsule(0.3, 0.9),
+        Shape.box((1, 2, 3)),
+        Shape.cone(0.4, 1.3),
+        Shape.ellipsoid((0.1, 0.7, 0.4)),
+    ],
 )
 def test_tessellation_is_inscribed(shape):
     mesh = tessellated(shape)
@@ -122,6 +130,8 @@ def test_tessellation_is_inscribed(shape):
         "cylinder": lambda: np.pi * shape.radius**2 * shape.length,
         "capsule": lambda: np.pi * shape.radius**2 * (shape.length + 4 / 3 * shape.radius),
         "box": lambda: np.prod(shape.size),
+        "cone": lambda: np.pi / 3 * shape.radius**2 * shape.length,
+        "ellipsoid": lambda: 4 / 3 * np.pi * np.prod(shape.radii),
     }[str(shape.type)]()
     # 32 segments lose 0.6 % of a circle's area, and up to twice that of a ball's volume.
     assert 0.98 * volume <= mesh_mass_properties(mesh)[0].volume <= volume * (1 + 1e-12)

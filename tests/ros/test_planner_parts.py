@@ -10,7 +10,7 @@ import pytest
 import robosim
 from robosim.errors import ExecutionError
 from robosim.execution.simulated import SimulatedArm
-from robosim.geometry import pose
+from robosim.geometry import Shape, pose
 from robosim.meshes.tessellate import tessellated
 from robosim.ros.parameters import markdown
 from robosim.ros.planner.codes import ErrorCode
@@ -141,6 +141,8 @@ def shapes_scene():
     scene.add_sphere("sphere", 0.1, X)
     scene.add_cylinder("cylinder", 0.1, 0.5, X)
     scene.add_capsule("capsule", 0.1, 0.5, X)
+    scene.add_shape("egg", Shape.ellipsoid((0.1, 0.2, 0.3)), X)
+    scene.add_shape("cone", Shape.cone(0.1, 0.5), X)
     scene.add_half_space("floor", pose((0, 0, -0.5)))
     scene.add_convex("hull", [*np.eye(3).tolist(), [0.0, 0.0, 0.0]], X)
     scene.add_points("cloud", [[0.0, 0, 0], [0, 0, 1]], 0.02, X)
@@ -155,12 +157,13 @@ def test_marks_of_every_shape():
     assert {name: mark.kind for name, mark in marks.items()} == {
         "scene/box": "cube", "scene/sphere": "sphere", "scene/cylinder": "cylinder", "scene/floor": "cube",
         "scene/capsule": "triangle_list", "scene/hull": "triangle_list", "scene/mesh": "triangle_list",
-        "scene/cloud": "sphere_list",
+        "scene/cloud": "sphere_list", "scene/egg": "sphere", "scene/cone": "triangle_list",
     }  # fmt: skip
     assert marks["scene/box"].scale == (0.1, 0.2, 0.3)
     assert marks["scene/box"].rgba == (0.1, 0.2, 0.3, 0.4)
     assert marks["scene/sphere"].scale == (0.2, 0.2, 0.2)
     assert marks["scene/cylinder"].scale == (0.2, 0.2, 0.5)
+    assert marks["scene/egg"].scale == (0.2, 0.4, 0.6)
     assert marks["scene/cloud"].scale == (0.04, 0.04, 0.04)
     assert len(marks["scene/cloud"].points) == 2
     for name, mark in marks.items():

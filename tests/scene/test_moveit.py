@@ -102,9 +102,8 @@ def test_planning_scene_by_hand(kitchen: Path):
         assert found.distance == pytest.approx(distance, abs=1e-12)
 
     heap = scene.objects["heap"]
-    assert [shape.type for shape in heap.shapes] == ["convex", "sphere"]
-    apex = heap.shapes[0].vertices[np.argmax(heap.shapes[0].vertices[:, 2])]
-    np.testing.assert_allclose(apex, (0, 0, 0.2), rtol=0, atol=1e-15)
+    assert [shape.type for shape in heap.shapes] == ["cone", "sphere"]
+    assert (heap.shapes[0].radius, heap.shapes[0].length) == (0.1, 0.4)
     assert isinstance(scene.objects["wedge"].source, MeshSource)
     np.testing.assert_allclose(scene.objects["wedge"].pose[:3, 3], (5, 0, 0))
 
@@ -139,18 +138,6 @@ def test_a_model_places_what_the_file_leaves_to_it(kitchen: Path, ur5):
     np.testing.assert_allclose(again.objects["can"].pose, pose((7.1, 0.2, 0.5)), rtol=0, atol=1e-12)
 
 
-def test_a_cone_is_contained_and_hardly_more():
-    from robosim.scene.moveit_values import cone
-
-    shape = cone("cone", 0.1, 0.4)
-    angles = np.linspace(0, 2 * np.pi, 1000)
-    rim = np.stack([0.1 * np.cos(angles), 0.1 * np.sin(angles), np.full(1000, -0.2)], axis=1)
-    speck = Shape.sphere(1e-9)
-    distances = [signed_distance(speck, pose(p), shape, np.eye(4)).distance for p in rim]
-    assert max(distances) < 1e-8
-    assert np.linalg.norm(shape.vertices[:, :2], axis=1).max() < 0.1 * 1.0013
-
-
 @pytest.mark.parametrize("newer", [False, True])
 def test_scene_text(tmp_path: Path, newer):
     object_pose = "1 0 0\n0 0 0.7071067811865476 0.7071067811865476\n" if newer else ""
@@ -163,21 +150,24 @@ def test_scene_text(tmp_path: Path, newer):
         f"* a box\n{object_pose}1\nbox\n0.1 0.2 0.3\n0 1 0\n0 0 0 1\n0 0.5 1 1\n{subframes}"
         f"* rest\n{plain}2\nsphere\n0.5\n0 0 2\n0 0 0 1\n0 0 0 0\n"
         f"cylinder\n0.1 0.4\n0 0 0\n0 0 0 1\n0 0 0 0\n{none}"
+        f"* tip\n{plain}1\ncone\n0.2 0.3\n0 0 0\n0 0 0 1\n0 0 0 0\n{none}"
         f"* wedge\n{plain}1\nmesh\n4 4\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n0 2 1\n0 1 3\n0 3 2\n1 2 3\n"
         f"0 0 3\n0 0 0 1\n0 0 0 0\n{none}"
         f"* floor\n{plain}1\nplane\n0 0 1 0.5\n0 0 0\n0 0 0 1\n0 0 0 0\n{none}.\n"
     )
     scene = read_moveit_scene(path)
     assert scene.name == "my desk"
-    assert list(scene.objects) == ["a box", "rest", "wedge", "floor"]
+    assert list(scene.objects) == ["a box", "rest", "tip", "wedge", "floor"]
     box = scene.objects["a box"]
     np.testing.assert_array_equal(box.shapes[0].size, (0.1, 0.2, 0.3))
     assert box.color == (0, 0.5, 1, 1)
     np.testing.assert_allclose(box.pose[:3, 3], (0, 0, 0) if newer else (0, 1, 0), rtol=0, atol=1e-15)
     rest = scene.objects["rest"]
     assert [shape.type for shape in rest.shapes] == ["sphere", "cylinder"]
-    # Here a cylinder is radius, length.
+    # Here a cylinder is radius, length, and so is a cone.
     assert (rest.shapes[1].radius, rest.shapes[1].length) == (0.1, 0.4)
+    tip = scene.objects["tip"].shapes[0]
+    assert (tip.type, tip.radius, tip.length) == ("cone", 0.2, 0.3)
     np.testing.assert_allclose(rest.shape_poses[0][:3, 3], (0, 0, 2))
     assert isinstance(scene.objects["wedge"].source, MeshSource)
     np.testing.assert_allclose(scene.objects["wedge"].pose[:3, 3], (0, 0, 3))

@@ -18,6 +18,11 @@ SHAPES = {
         SimpleNamespace(type="capsule", radius=0.2, length=0.5),
         np.pi * 0.2**2 * 0.5 + 4 / 3 * np.pi * 0.2**3,
     ),
+    "cone": (SimpleNamespace(type="cone", radius=0.2, length=0.5), np.pi / 3 * 0.2**2 * 0.5),
+    "ellipsoid": (
+        SimpleNamespace(type="ellipsoid", radii=np.array([0.1, 0.2, 0.4])),
+        4 / 3 * np.pi * 0.1 * 0.2 * 0.4,
+    ),
 }
 
 
@@ -39,10 +44,18 @@ def test_closed_outward_and_of_the_right_volume(name):
     assert 0.99 * exact <= volume(vertices, faces) <= exact * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("name", ["sphere", "capsule", "cylinder"])
+@pytest.mark.parametrize("name", ["sphere", "capsule", "cylinder", "cone", "ellipsoid"])
 def test_vertices_lie_on_the_surface(name):
     shape, _ = SHAPES[name]
     vertices, _ = shape_mesh(shape)
+    if name == "ellipsoid":
+        assert np.allclose(np.linalg.norm(vertices / shape.radii, axis=1), 1, atol=1e-12)
+        return
+    if name == "cone":
+        across, up = np.hypot(vertices[:, 0], vertices[:, 1]), vertices[:, 2] + shape.length / 2
+        on_mantle = np.isclose(across, shape.radius * (1 - up / shape.length), atol=1e-12)
+        assert (on_mantle | ((up == 0) & (across == 0))).all()
+        return
     half = getattr(shape, "length", 0.0) / 2
     if name == "cylinder":
         assert np.allclose(np.abs(vertices[:, 2]), half)

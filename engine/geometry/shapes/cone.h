@@ -1,0 +1,89 @@
+// Solid cone about z: base disc of `radius` at z = -half_length, apex at z = +half_length. Core: the cone itself.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "geometry/bounds.h"
+#include "geometry/directions.h"
+#include "geometry/local_surface.h"
+
+namespace robosim {
+
+struct ConeCore {
+  static constexpr bool curved = true;
+  double radius, half_length;
+
+  double rounding() const { return 0; }
+  Vec3d centre() const { return {}; }
+  // The apex, or a point of the rim on d's side; the base's centre for a d straight down.
+  Vec3d support(const Vec3d& d) const {
+    const double across = std::sqrt(d.x * d.x + d.y * d.y);
+    if (2 * half_length * d.z >= radius * across) return {0, 0, half_length};
+    const double s = across > 0 ? radius / across : 0;
+    return {s * d.x, s * d.y, -half_length};
+  }
+  // Vertex 0 the apex, edge 0 the rim, face 0 the base, curved 0 the mantle, which is straight along its lines from the apex.
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
+    LocalSurface s;
+    const double height = 2 * half_length, line = std::hypot(radius, height);
+    const double rho = std::sqrt(p.x * p.x + p.y * p.y), n_rho = std::sqrt(n.x * n.x + n.y * n.y);
+    const double from_apex = std::hypot(rho, half_length - p.z), above = p.z + half_length;
+    const double within = ((half_length - p.z) * radius - rho * height) / line;  // how far p lies under the mantle
+    const double angle = std::atan2(n_rho, n.z) - std::atan2(height, radius);    // from the mantle's normal, outward
+    const double tolerance = std::max(precision * line, std::fmin(above, within));
+    const Vec3d out = outward(n), round(-out.y, out.x, 0);
+    s.point = p, s.axis[0] = round, s.axis[1] = cross(n, round);
+    if (from_apex <= precision * line) {
+      s.kind = FeatureKind::vertex, s.tilt = std::fabs(angle), s.point = {0, 0, half_length};
+    } else if (above <= tolerance && within <= tolerance) {
+      s.kind = FeatureKind::edge, s.tilt = std::fabs(std::fmin(angle, std::atan2(n_rho, -n.z)));
+      s.radius[0] = n_rho > 0 ? radius / n_rho : LocalSurface::straight;
+    } else if (above <= tolerance) {
+      s.kind = FeatureKind::face, s.axis[0] = {1, 0, 0}, s.axis[1] = {0, 1, 0}, s.slide = radius - rho;
+      s.radius[0] = s.radius[1] = LocalSurface::straight;
+    } else {
+      s.axis[1] = along_line(n), s.slide = std::fmin(from_apex, line - from_apex);
+      s.radius[0] = (half_length - p.z) * radius * line / (height * height), s.radius[1] = LocalSurface::straight;
+    }
+    return s;
+  }
+  Vec3d on_feature(const LocalSurface& s, const Vec3d& p, const Vec3d& n) const {
+    if (s.kind == FeatureKind::vertex) return {0, 0, half_length};
+    if (s.kind == FeatureKind::face) return {p.x, p.y, -half_length};
+    const double z = s.kind == FeatureKind::edge ? -half_length : p.z, rho = (half_length - z) / (2 * half_length) * radius;
+    return rho * outward(n) + Vec3d(0, 0, z);
+  }
+  static constexpr int n_sizes = 2;  // radius, length
+  Vec3d size_rate(int k, const LocalSurface& s, const Vec3d& n) const {
+    const double part = (half_length - s.point.z) / (2 * half_length);  // of the way from the apex to the base
+    if (k == 1) return {0, 0, 0.5 - part};
+    return s.kind == FeatureKind::face ? Vec3d() : part * outward(n);
+  }
+  // How fast the mantle's normal turns when its lines do.
+  Vec3d size_turn(int k, const LocalSurface& s, const Vec3d& n) const {
+    if (s.kind != FeatureKind::curved) return {};
+    return ((k == 0 ? -dot(n, outward(n)) : n.z) / std::hypot(radius, 2 * half_length)) * along_line(n);
+  }
+  // About apex and rim, or about the rim alone where the cone is wider than high.
+  Ball bounding_ball() const {
+    const double height = 2 * half_length;
+    if (radius >= height) return {{0, 0, -half_length}, radius};
+    const double r = 0.5 * (height + radius / height * radius);
+    return {{0, 0, half_length - r}, r};
+  }
+  // The apex, or the rim's point on the other side.
+  double farthest_from(const Vec3d& p) const {
+    const double across = std::hypot(p.x, p.y);
+    return std::max(std::hypot(across, p.z - half_length), std::hypot(across + radius, p.z + half_length));
+  }
+
+ private:
+  static Vec3d outward(const Vec3d& n) { return unit_or({n.x, n.y, 0}, {1, 0, 0}); }
+  // From the apex to the rim, unit.
+  Vec3d along_line(const Vec3d& n) const {
+    return (1 / std::hypot(radius, 2 * half_length)) * (radius * outward(n) - Vec3d(0, 0, 2 * half_length));
+  }
+};
+
+}  // namespace robosim
