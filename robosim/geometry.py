@@ -73,7 +73,8 @@ def signed_distance(A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike) -> Wit
     Returns:
         Distance [m], negative inside; exact to rounding for polytopes and for the pairs in closed form, to about
         1e-9 m where a curved surface takes part (that of a cylinder, cone or ellipsoid; the points of such an overlap
-        to 1e-7 m, on shapes of about 1 m). Two half-spaces overlap without end (distance -inf) unless they face each other.
+        to 1e-7 m, on shapes of about 1 m). Two half-spaces overlap without end (distance -inf) unless they face
+        each other.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers.

@@ -64,10 +64,11 @@ class Mixing {
 Contact polished(const SupportFunction& D, const Contact& contact, double scale) {
   constexpr int max_rounds = 16;
   const double clearance = 1e-3 * scale, enough = 1e-13 * scale;
+  const double equal = 1e-11 * scale;  // of distances: at a kink of D they have the first order of n's noise
   const auto error = [](const Contact& c) { return norm(c.w - c.distance * c.normal); };
   Contact best = contact;
   best.distance = dot(contact.normal, D(-contact.normal).w);
-  double best_error = error(best);
+  double best_error = error(best), highest = best.distance;
   Contact c = best;
   Mixing mixing;
   int slow = 0;
@@ -78,12 +79,15 @@ Contact polished(const SupportFunction& D, const Contact& contact, double scale)
     if (r.overlap) break;
     c.normal = r.v * (1 / r.upper);
     c.distance = dot(c.normal, D(-c.normal).w);
-    c.a = {};
-    for (int i = 0; i < r.simplex.n; ++i) c.a += r.simplex.lambda[i] * r.simplex.a[i];
-    c.w = r.v - shift;
-    const double e = error(c), gain = c.distance - best.distance;
+    c.a = {}, c.w = -shift;
+    for (int i = 0; i < r.simplex.n; ++i) {
+      c.a += r.simplex.lambda[i] * r.simplex.a[i];
+      c.w += r.simplex.lambda[i] * r.simplex.w[i];
+    }
+    const double e = error(c), gain = c.distance - highest;
     slow = gain > enough || e < 0.5 * best_error ? 0 : slow + 1;
-    if (gain > enough || (gain > -enough && e < best_error)) best = c, best_error = e;
+    if (gain > equal || (gain > -equal && e < best_error)) best = c, best_error = e;
+    highest = std::fmax(highest, c.distance);
     // A jump disturbs what had converged: a plain step puts that right, and the one after it enters the mixing.
     if (jumped) {
       jumped = false;

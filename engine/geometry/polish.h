@@ -22,8 +22,8 @@ struct Contact {
   Vec3d a, w;           // nearest point of A, and of D = B - A: distance * normal, were everything exact
 };
 
-// scale: of the coordinates of D's points. Gives the contact of the largest distance, of equal ones that whose w agrees best with its
-// distance and normal; that may be the given one. At most 16 runs of GJK, mostly two to five.
+// scale: of the coordinates of D's points. Gives the contact of the largest distance; of those equal to 1e-11 of the scale, that whose w
+// agrees best with its distance and normal; that may be the given one. At most 16 runs of GJK, mostly two to five.
 Contact polished(const SupportFunction& D, const Contact& contact, double scale);
 
 }  // namespace robosim
