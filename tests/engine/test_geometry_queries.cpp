@@ -124,18 +124,43 @@ TEST_CASE("an ellipsoid of equal radii is a sphere") {
   }
 }
 
-// The depth is least to fourth order only: the ball's centre is the ellipsoid's centre of curvature. Normals known to 1e-6 then tell
-// the direction to the cube root, 1e-2, and the depth to its fourth power, 1e-8.
-TEST_CASE("a ball about an ellipsoid's centre of curvature") {
-  const Shape disc = Shape::ellipsoid({1, 1, 1e-2}), egg = Shape::ellipsoid({0.4, 0.6, 0.9}), ball = Shape::ellipsoid({0.5, 0.5, 0.5});
+// The depth of the egg is least to fourth order only: normals known to 1e-6 tell the direction to the cube root, 1e-2, and the
+// depth to its fourth power, 1e-8. That of the disc, by its rim's radius of 1e-4 across, is to second order.
+TEST_CASE("a ball about an ellipsoid's centre of curvature, or nearly there") {
+  const Shape disc = Shape::ellipsoid({1, 1, 1e-2}), egg = Shape::ellipsoid({0.4, 0.6, 0.9});
+  const Shape ball = Shape::ellipsoid({0.5, 0.5, 0.5});
   Random random;
   for (int i = 0; i < 100; ++i) {
     const SE3d X_WB = random.pose(0.5), turn = random.pose(0);
-    // On the shortest of the two radii of curvature at a pole: 0.4^2 / 0.9 below the egg's.
+    // The least radius of curvature at the egg's upper pole is 0.4^2 / 0.9; on the disc's rim it is 1e-4.
     const SE3d X_egg = X_WB * SE3d(turn.R, {0, 0, 0.9 - 0.4 * 0.4 / 0.9}), X_disc = X_WB * SE3d(turn.R, {1, 0, 0});
     CHECK(std::fabs(signed_distance(egg, X_WB, ball, X_egg).distance + 0.4 * 0.4 / 0.9 + 0.5) < 1e-8);
-    CHECK(std::fabs(signed_distance(disc, X_WB, ball, X_disc).distance + 0.5) < 1e-8);
+    CHECK(std::fabs(signed_distance(disc, X_WB, ball, X_disc).distance + 0.5) < 1e-9);
   }
+}
+
+// Both points on the planes of support that the normal and the distance say, apart, touching and overlapping; 2e-7 m as in
+// tests/geometry/test_pairs.py, since the points of such an overlap are known to the root of rounding only.
+TEST_CASE("contacts of curved shapes lie where the shapes end") {
+  Random random;
+  const double gaps[] = {0, 1e-3, 1e-7, 1e-12, -1e-9, -1e-5, -1e-2, -0.1};
+  for (ShapeType a : {ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::cone})
+    for (ShapeType b : {ShapeType::box, ShapeType::capsule, ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::cone}) {
+      CAPTURE(name_of(a));
+      CAPTURE(name_of(b));
+      for (int i = 0; i < 4000; ++i) {
+        const Shape A = random.shape(a), B = random.shape(b);
+        const SE3d X_WA = random.pose(0.5);
+        SE3d X_WB = random.pose(0.5);
+        Witness w = signed_distance(A, X_WA, B, X_WB);
+        X_WB.p += (gaps[i % 8] - w.distance) * w.normal;
+        w = signed_distance(A, X_WA, B, X_WB);
+        const Vec3d a_end = X_WA * support(A, transpose_times(X_WA.R, w.normal));
+        const Vec3d b_end = X_WB * support(B, transpose_times(X_WB.R, -w.normal));
+        CHECK(std::fabs(dot(w.normal, w.p_WA - a_end)) < 2e-7);
+        CHECK(std::fabs(dot(w.normal, w.p_WB - b_end)) < 2e-7);
+      }
+    }
 }
 
 TEST_CASE("no query allocates") {
