@@ -163,6 +163,40 @@ TEST_CASE("contacts of curved shapes lie where the shapes end") {
     }
 }
 
+// Each found among tens of thousands: EPA's chord points beside a depth as good as any; a touch whose v is rounding alone; a needle of
+// a simplex, whose v and barycentric coordinates disagree.
+TEST_CASE("cones that were answered wrongly") {
+  struct Pair {
+    Shape A, B;
+    SE3d X_AB;
+  };
+  const Pair pairs[] = {
+      {Shape::cone(0.31946745670357379, 0.33243098468859872), Shape::cone(0.18154302481369169, 0.45030282059250137),
+       {{{0.97855080340324629, 0.1092194039196408, -0.17466953645756084},
+         {0.11005402011825166, -0.99391337881394859, -0.004930321536364024},
+         {-0.17414487593573463, -0.014398514578900568, -0.9846147698279003}},
+        {0.34899142201452998, -0.16798832813197062, 0.11094227606718007}}},
+      {Shape::cone(0.32305053292409591, 0.21571874050604886), Shape::cone(0.16514830266791247, 0.1339586248042797),
+       {{{-0.38854154330671681, 0.82809524611207297, -0.40409619212684988},
+         {-0.28560449514333203, 0.30872189617961959, 0.90726008573792249},
+         {0.87605110665917052, 0.46791992283492861, 0.11655644270222659}},
+        {0.045042356886487146, -0.15993878684825219, 0.14739965330617705}}},
+      {Shape::cone(0.22666647634996009, 0.080203003546434851), Shape::cone(0.22239362385888037, 0.18435604130743907),
+       {{{-0.52720154284800569, 0.61125352505502661, 0.59027761377718413},
+         {0.82916913092645317, 0.21813299685053769, 0.51468101577935998},
+         {0.18584156030703414, 0.76078060161442562, -0.62183260663126994}},
+        {-0.21930182551809949, 0.0088983204009443345, -0.029733919149326483}}},
+  };
+  for (const auto& [A, B, X] : pairs) {
+    const Witness w = signed_distance(A, SE3d(), B, X);
+    CAPTURE(w.distance);
+    CHECK(std::fabs(dot(w.normal, w.p_WA - support(A, w.normal))) < 2e-7);
+    CHECK(std::fabs(dot(w.normal, w.p_WB - X * support(B, transpose_times(X.R, -w.normal)))) < 2e-7);
+    // All three touch with B's apex.
+    CHECK(norm(w.p_WB - X * Vec3d(0, 0, B.half_length)) < 2e-7);
+  }
+}
+
 TEST_CASE("no query allocates") {
   Random random;
   for_all_pairs([&](ShapeType a, ShapeType b) {
