@@ -77,7 +77,7 @@ Contact polished(const SupportFunction& D, const Contact& contact, double scale)
     const Vec3d from = c.normal, shift = (clearance - c.distance) * from;
     const GjkResult r = gjk(Shifted{D, shift}, from, {.relative_gap = 1e-15});
     if (r.overlap) break;
-    c.normal = r.v * (1 / r.upper);
+    c.normal = r.axis * (1 / norm(r.axis));  // of the plane that separates best; of v to rounding
     c.distance = dot(c.normal, D(-c.normal).w);
     c.a = {}, c.w = -shift;
     for (int i = 0; i < r.simplex.n; ++i) {
