@@ -56,7 +56,7 @@ struct GjkResult {
 };
 
 namespace gjk_limits {
-inline constexpr int max_iterations = 128;       // polytopes need 3 to 20, cylinders up to 40
+inline constexpr int max_iterations = 128;       // polytopes need 3 to 20, curved shapes up to 70
 inline constexpr int max_stalled = 16;           // of them without progress that rounding lets see
 inline constexpr double rounding_error = 1e-14;  // of the coordinates: a nearer origin counts as touching
 }  // namespace gjk_limits

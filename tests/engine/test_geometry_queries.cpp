@@ -87,17 +87,75 @@ TEST_CASE("an ellipsoid of equal radii is a sphere") {
   }
 }
 
-// The depth is least to fourth order only: the ball's centre is the ellipsoid's centre of curvature. Normals known to 1e-6 then tell
-// the direction to the cube root, 1e-2, and the depth to its fourth power, 1e-8.
-TEST_CASE("a ball about an ellipsoid's centre of curvature") {
-  const Shape disc = Shape::ellipsoid({1, 1, 1e-2}), egg = Shape::ellipsoid({0.4, 0.6, 0.9}), ball = Shape::ellipsoid({0.5, 0.5, 0.5});
+// The depth of the egg is least to fourth order only: normals known to 1e-6 tell the direction to the cube root, 1e-2, and the
+// depth to its fourth power, 1e-8. That of the disc, by its rim's radius of 1e-4 across, is to second order.
+TEST_CASE("a ball about an ellipsoid's centre of curvature, or nearly there") {
+  const Shape disc = Shape::ellipsoid({1, 1, 1e-2}), egg = Shape::ellipsoid({0.4, 0.6, 0.9});
+  const Shape ball = Shape::ellipsoid({0.5, 0.5, 0.5});
   RandomShapes random;
   for (int i = 0; i < 100; ++i) {
     const SE3d X_WB = random.pose(0.5), turn = random.pose(0);
-    // On the shortest of the two radii of curvature at a pole: 0.4^2 / 0.9 below the egg's.
+    // The least radius of curvature at the egg's upper pole is 0.4^2 / 0.9; on the disc's rim it is 1e-4.
     const SE3d X_egg = X_WB * SE3d(turn.R, {0, 0, 0.9 - 0.4 * 0.4 / 0.9}), X_disc = X_WB * SE3d(turn.R, {1, 0, 0});
     CHECK(std::fabs(signed_distance(egg, X_WB, ball, X_egg).distance + 0.4 * 0.4 / 0.9 + 0.5) < 1e-8);
-    CHECK(std::fabs(signed_distance(disc, X_WB, ball, X_disc).distance + 0.5) < 1e-8);
+    CHECK(std::fabs(signed_distance(disc, X_WB, ball, X_disc).distance + 0.5) < 1e-9);
+  }
+}
+
+// Both points on the planes of support that the normal and the distance say, apart, touching and overlapping.
+TEST_CASE("contacts of curved shapes lie where the shapes end") {
+  RandomShapes random;
+  const double gaps[] = {0, 1e-3, 1e-7, 1e-12, -1e-9, -1e-5, -1e-2, -0.1};
+  for (ShapeType a : {ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::cone})
+    for (ShapeType b : {ShapeType::box, ShapeType::capsule, ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::cone}) {
+      CAPTURE(name_of(a));
+      CAPTURE(name_of(b));
+      for (int i = 0; i < 4000; ++i) {
+        const Shape A = random.shape(a), B = random.shape(b);
+        const SE3d X_WA = random.pose(0.5);
+        SE3d X_WB = random.pose(0.5);
+        Witness w = signed_distance(A, X_WA, B, X_WB);
+        X_WB.p += (gaps[i % 8] - w.distance) * w.normal;
+        w = signed_distance(A, X_WA, B, X_WB);
+        const Vec3d a_end = X_WA * support(A, transpose_times(X_WA.R, w.normal));
+        const Vec3d b_end = X_WB * support(B, transpose_times(X_WB.R, -w.normal));
+        CHECK(std::fabs(dot(w.normal, w.p_WA - a_end)) < 1e-9);
+        CHECK(std::fabs(dot(w.normal, w.p_WB - b_end)) < 1e-9);
+      }
+    }
+}
+
+// Each found among tens of thousands: EPA's chord points beside a depth as good as any; a touch whose v is rounding alone; a needle of
+// a simplex, whose v and barycentric coordinates disagree.
+TEST_CASE("cones that were answered wrongly") {
+  struct Pair {
+    Shape A, B;
+    SE3d X_AB;
+  };
+  const Pair pairs[] = {
+      {Shape::cone(0.31946745670357379, 0.33243098468859872), Shape::cone(0.18154302481369169, 0.45030282059250137),
+       {{{0.97855080340324629, 0.1092194039196408, -0.17466953645756084},
+         {0.11005402011825166, -0.99391337881394859, -0.004930321536364024},
+         {-0.17414487593573463, -0.014398514578900568, -0.9846147698279003}},
+        {0.34899142201452998, -0.16798832813197062, 0.11094227606718007}}},
+      {Shape::cone(0.32305053292409591, 0.21571874050604886), Shape::cone(0.16514830266791247, 0.1339586248042797),
+       {{{-0.38854154330671681, 0.82809524611207297, -0.40409619212684988},
+         {-0.28560449514333203, 0.30872189617961959, 0.90726008573792249},
+         {0.87605110665917052, 0.46791992283492861, 0.11655644270222659}},
+        {0.045042356886487146, -0.15993878684825219, 0.14739965330617705}}},
+      {Shape::cone(0.22666647634996009, 0.080203003546434851), Shape::cone(0.22239362385888037, 0.18435604130743907),
+       {{{-0.52720154284800569, 0.61125352505502661, 0.59027761377718413},
+         {0.82916913092645317, 0.21813299685053769, 0.51468101577935998},
+         {0.18584156030703414, 0.76078060161442562, -0.62183260663126994}},
+        {-0.21930182551809949, 0.0088983204009443345, -0.029733919149326483}}},
+  };
+  for (const auto& [A, B, X] : pairs) {
+    const Witness w = signed_distance(A, SE3d(), B, X);
+    CAPTURE(w.distance);
+    CHECK(std::fabs(dot(w.normal, w.p_WA - support(A, w.normal))) < 1e-9);
+    CHECK(std::fabs(dot(w.normal, w.p_WB - X * support(B, transpose_times(X.R, -w.normal)))) < 1e-9);
+    // All three touch with B's apex.
+    CHECK(norm(w.p_WB - X * Vec3d(0, 0, B.half_length)) < 1e-9);
   }
 }
 

@@ -29,6 +29,8 @@ TO_COAL = {
     "cylinder": lambda s: coal.Cylinder(s.radius, s.length),
     "half_space": lambda s: coal.Halfspace(np.array((0.0, 0.0, 1.0)), 0.0),
     "convex": hull_to_coal,
+    "ellipsoid": lambda s: coal.Ellipsoid(*s.radii),
+    "cone": lambda s: coal.Cone(s.radius, s.length),
 }
 
 

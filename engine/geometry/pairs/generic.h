@@ -31,6 +31,8 @@ struct GenericPair {
       for (int i = 0; i < r.simplex.n; ++i) c.a += r.simplex.lambda[i] * r.simplex.a[i];
     }
     if constexpr (curved) {
+      // A v as short as rounding has no direction; the plane that separated best has.
+      if (!r.overlap && r.lower > 0 && r.upper < 1e-10 * D.size()) c.normal = r.axis * (1 / norm(r.axis));
       c = polished(SupportFunction::of(D), Surfaces::of(D), c, D.size());
       // A polished value is a support plane's, so never above the distance, as GJK's own lower bound is.
       if (!r.overlap) c.distance = std::max(c.distance, r.lower);
