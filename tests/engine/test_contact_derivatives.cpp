@@ -91,7 +91,7 @@ TEST_CASE("derivatives are those of the query: poses, sizes, scale, vertices") {
                 s.mesh = mesh;
                 return s;
               }));
-        CHECK(d.n_sizes[side] == std::vector<int>{1, 3, 2, 2, 0, 0, 3, 2}[static_cast<std::size_t>(shape.type)]);
+        CHECK((d.n_sizes[side] > 0) == (shape.type != ShapeType::half_space && shape.type != ShapeType::convex));
         CHECK((surface.n_corners > 0) == (shape.type == ShapeType::convex));
         for (int corner = 0; corner < surface.n_corners; ++corner)
           for (int k = 0; k < 3; ++k)

@@ -21,8 +21,6 @@ class Row(NamedTuple):
     """h(d) = max of d.x over the shape, for directions (k, 3)."""
     outside: Callable[[Shape, np.ndarray], float]
     """Distance from the surface to first order: positive outside the shape, zero on it, negative inside."""
-    curved: bool = False
-    """Whether GJK and EPA see a curved surface, which they approach from chords."""
 
 
 def _outside_hull(s: Shape, p: np.ndarray) -> float:
@@ -63,7 +61,6 @@ SHAPES = {
         lambda rng, s: Shape.cylinder(s * rng.uniform(0.1, 0.5), s * rng.uniform(0.1, 1)),
         lambda s, d: s.length / 2 * np.abs(d[:, 2]) + s.radius * np.hypot(d[:, 0], d[:, 1]),
         lambda s, p: max(np.hypot(p[0], p[1]) - s.radius, abs(p[2]) - s.length / 2),
-        curved=True,
     ),
     "half_space": Row(
         lambda rng, s: Shape.half_space(),
@@ -81,7 +78,6 @@ SHAPES = {
         lambda rng, s: Shape.ellipsoid(s * rng.uniform(0.05, 0.5, 3)),
         lambda s, d: np.linalg.norm(d * s.radii, axis=1),
         _outside_ellipsoid,
-        curved=True,
     ),
     "cone": Row(
         lambda rng, s: Shape.cone(s * rng.uniform(0.1, 0.5), s * rng.uniform(0.1, 1)),
@@ -89,7 +85,6 @@ SHAPES = {
             s.length / 2 * d[:, 2], s.radius * np.hypot(d[:, 0], d[:, 1]) - s.length / 2 * d[:, 2]
         ),
         _outside_cone,
-        curved=True,
     ),
 }
 
@@ -119,7 +114,6 @@ def oracle() -> SimpleNamespace:
         random_pose=random_pose,
         unit=unit,
         kinds=tuple(SHAPES),
-        curved={kind for kind, row in SHAPES.items() if row.curved},
         make=lambda kind, rng, s=1.0: SHAPES[kind].make(rng, s),
     )
 
