@@ -200,17 +200,20 @@ bool Polytope::expand(int f, const SupportPoint& p) {
 }
 
 // The boundary point nearest to the origin and the point of A that belongs to it. Several facets may lie in the nearest plane:
-// the one that the origin projects into has it.
+// the one that the origin projects into has it. Others may be as near in another direction: their points belong to that.
 void Polytope::set_nearest_point(Penetration& p, double depth) const {
   Simplex best;
-  double nearest = INFINITY;
-  for (int i = 0; i < n_facets_; ++i) {
-    const Facet& f = facets_[i];
-    if (!f.alive || f.d > depth + 10 * tolerance * size_) continue;
-    Simplex s;
-    for (int k : f.vertex) s.add(vertices_[k].w, vertices_[k].a);
-    const double d = squared_norm(nearest_point(s));
-    if (d < nearest) nearest = d, best = s;
+  for (const double alike : {0.999, -1.0}) {  // all, where the polytope broke before it had a facet there
+    double nearest = INFINITY;
+    for (int i = 0; i < n_facets_; ++i) {
+      const Facet& f = facets_[i];
+      if (!f.alive || f.d > depth + 10 * tolerance * size_ || dot(f.n, p.direction) < alike) continue;
+      Simplex s;
+      for (int k : f.vertex) s.add(vertices_[k].w, vertices_[k].a);
+      const double d = squared_norm(nearest_point(s));
+      if (d < nearest) nearest = d, best = s;
+    }
+    if (best.n > 0) break;
   }
   for (int k = 0; k < best.n; ++k) p.a += best.lambda[k] * best.a[k], p.w += best.lambda[k] * best.w[k];
 }
@@ -233,7 +236,11 @@ Penetration Polytope::solve(const Simplex& start) {
     const double h = dot(facet.n, p.w);
     if (h <= best.depth) best.direction = facet.n, best.depth = h;
     lower = facet.d;
-    if (best.depth - lower <= tolerance * size_ || !expand(nearest, p)) break;
+    if (best.depth - lower <= tolerance * size_) {
+      if (h - lower <= tolerance * size_) best.direction = facet.n, best.depth = h;  // of equal ones that which has its facet
+      break;
+    }
+    if (!expand(nearest, p)) break;
   }
   set_nearest_point(best, lower);
   return best;

@@ -208,6 +208,9 @@ TEST_CASE("degenerate poses have finite, certified answers") {
             CHECK(std::fabs(norm(w.normal) - 1) < 1e-12);
             CHECK(std::fabs(w.distance - v.distance) < 1e-9 * size);
             CHECK(norm(w.p_WB - w.p_WA - w.distance * w.normal) < 1e-9 * size);
+            // Of several ways out that are equally short, points and normal belong to the same.
+            CHECK(std::fabs(dot(w.normal, w.p_WA - support(A, w.normal))) < 1e-9 * size);
+            CHECK(std::fabs(dot(w.normal, w.p_WB - X * support(B, transpose_times(R, -w.normal)))) < 1e-9 * size);
             // A translation by the depth (and a little) separates.
             if (w.distance < 0) {
               const SE3d apart(R, X.p + (1e-8 * size - w.distance) * w.normal);
