@@ -14,6 +14,7 @@ namespace {
 // Results that are larger than this many numbers (32 MiB) do not stay in the caches until somebody reads them.
 constexpr std::ptrdiff_t cached_results = std::ptrdiff_t{1} << 22;
 
+// Of one state.
 int numbers_of(const Model& model, const Options& options, std::span<const Argument> arguments) {
   int n = 0;
   for (const Argument& argument : arguments) n += size_of(model, options, argument);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 
 #include "geometry/directions.h"
 #include "geometry/simplex.h"
@@ -47,21 +48,20 @@ class Finder {
       if (const int v = near_vertex(k); norm(at(v) - p_) <= on_) return vertex(v);
     if (near_.n == 1) return vertex(near_vertex(0));
     if (near_.n == 2) return edge(near_vertex(0), near_vertex(1));
-    // The face: the triangle of neighbours that p is nearest to, and what lies in its plane.
-    double best = INFINITY;
-    int corner[3] = {};
+    // What p is nearest to: of triangles of neighbours, whose plane may hold more, and of edges, whose triangles need not be near.
+    double to_face = INFINITY, to_edge = INFINITY;
+    int corner[3] = {}, end[2] = {};
     for (int a = 0; a < near_.n; ++a)
       for_each_neighbour(near_vertex(a), [&](int, int j) {
+        const int i = near_vertex(a);
+        if (j < i) return;
+        if (const double d = distance_from({i, j}); d < to_edge) to_edge = d, end[0] = i, end[1] = j;
         for_each_neighbour(j, [&](int, int k) {
-          const int i = near_vertex(a);
-          if (i < j && j < k && are_neighbours(i, k)) {
-            Simplex triangle;
-            for (int v : {i, j, k}) triangle.add(at(v) - p_, Vec3d());
-            if (const double d = squared_norm(nearest_point(triangle)); d < best) best = d, corner[0] = i, corner[1] = j, corner[2] = k;
-          }
+          if (k < j || !are_neighbours(i, k)) return;
+          if (const double d = distance_from({i, j, k}); d < to_face) to_face = d, corner[0] = i, corner[1] = j, corner[2] = k;
         });
       });
-    if (best == INFINITY) return edge(near_vertex(0), near_vertex(1));  // the near ones are in a row
+    if (to_edge < to_face - on_) return edge(end[0], end[1]);
     return face(corner);
   }
 
@@ -73,6 +73,12 @@ class Finder {
   void for_each_neighbour(int v, F&& f) const {
     for (int e = mesh_.neighbour_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbour_begin[static_cast<std::size_t>(v) + 1]; ++e)
       if (const int w = mesh_.neighbours[static_cast<std::size_t>(e)]; dot(n_, at(w)) >= level_) f(e, w);
+  }
+  // Of p from the segment or triangle.
+  double distance_from(std::initializer_list<int> corners) const {
+    Simplex simplex;
+    for (const int v : corners) simplex.add(at(v) - p_, Vec3d());
+    return norm(nearest_point(simplex));
   }
   bool are_neighbours(int v, int w) const {
     bool found = false;

@@ -117,7 +117,8 @@ TEST_CASE("what holds of every contact: rigid motions, the order of the shapes, 
   for_all_pairs([&](ShapeType a, ShapeType b) {
     for (int i = 0; i < 60; ++i) {
       const Shape A = random.shape(a), B = random.shape(b);
-      const SE3d X_WA = i % 3 == 0 ? SE3d() : random.pose(0.6), X_WB = i % 3 < 2 ? SE3d(Mat3d::identity(), {0.25 * i, 0, 0}) : random.pose(0.6);
+      const SE3d X_WA = i % 3 == 0 ? SE3d() : random.pose(0.6);
+      const SE3d X_WB = i % 3 < 2 ? SE3d(Mat3d::identity(), {0.25 * i, 0, 0}) : random.pose(0.6);
       const Witness w = signed_distance(A, X_WA, B, X_WB);
       if (!std::isfinite(w.distance)) continue;
       const WitnessDerivatives d = witness_derivatives(w, A, X_WA, B, X_WB);
@@ -179,4 +180,25 @@ TEST_CASE("points of curved shapes fit their normal to the last digits") {
       if (s.kind == FeatureKind::curved) CHECK(std::fabs(n.z) < 1e-12);
     }
   }
+}
+
+// A ridge, so slightly bent that all of it is near the plane of support, but none of the faces beside.
+TEST_CASE("the edge of a convex mesh is that which holds the point, among many that are near") {
+  std::vector<Vec3d> points;
+  for (int i = -4; i <= 4; ++i) points.push_back({0.1 * i, 0, -1e-5 * (0.1 * i) * (0.1 * i)});
+  for (const double x : {-0.4, 0.4})
+    for (const double y : {-0.3, 0.3}) points.push_back({x, y, -0.5});
+  const Shape ridge = Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)));
+  for (int i = -4; i < 4; ++i)
+    for (const double part : {0.2, 0.5, 0.9}) {
+      const Vec3d a(0.1 * i, 0, -1e-5 * (0.1 * i) * (0.1 * i)), b(0.1 * (i + 1), 0, -1e-5 * (0.1 * (i + 1)) * (0.1 * (i + 1)));
+      const Vec3d e = (b - a) * (1 / norm(b - a)), n(-e.z, 0, e.x);
+      const LocalSurface s = local_surface(ridge, SE3d(), a + part * (b - a), n);
+      REQUIRE(s.kind == FeatureKind::edge);
+      double x[2];
+      for (int k = 0; k < 2; ++k) x[k] = ridge.mesh->vertices[static_cast<std::size_t>(s.corner[k].vertex)].x;
+      CHECK(std::min(x[0], x[1]) == a.x);
+      CHECK(std::max(x[0], x[1]) == b.x);
+      CHECK(std::fabs(s.slide - std::min(part, 1 - part) * norm(b - a)) < 1e-12);
+    }
 }

@@ -30,8 +30,12 @@ struct BoxCore {
     int n_free = 0, free[3] = {}, fixed[3] = {}, n_fixed = 0, positive = 0;
     for (int i = 0; i < 3; ++i) {
       positive |= (p[i] > 0) << i;
-      if (room[i] > tolerance) free[n_free++] = i, s.slide = std::fmin(s.slide, room[i]);
-      else s.point[i] = std::copysign(half_extents[i], p[i]), fixed[n_fixed++] = i, s.tilt = std::fmin(s.tilt, std::fabs(std::asin(std::fmin(1.0, std::fabs(n[i])))));
+      if (room[i] > tolerance) {
+        free[n_free++] = i, s.slide = std::fmin(s.slide, room[i]);
+      } else {
+        fixed[n_fixed++] = i, s.point[i] = std::copysign(half_extents[i], p[i]);
+        s.tilt = std::fmin(s.tilt, std::asin(std::fmin(1.0, std::fabs(n[i]))));
+      }
     }
     if (n_free == 0) {
       s.kind = FeatureKind::vertex, s.index = positive;
