@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
-#include "spatial/vec3.h"
+#include "spatial/se3.h"
 
 namespace robosim {
 
@@ -39,6 +41,33 @@ inline double squared_distance(const Aabb& a, const Vec3d& p) {
   const double dy = std::max({a.lower.y - p.y, 0.0, p.y - a.upper.y});
   const double dz = std::max({a.lower.z - p.z, 0.0, p.z - a.upper.z});
   return dx * dx + dy * dy + dz * dz;
+}
+
+// Distance of two boxes; when they overlap, minus the length of the shortest translation that separates them. So it is at most the
+// signed distance of any two convex sets in them.
+inline double signed_distance(const Aabb& a, const Aabb& b) {
+  double squared = 0, deepest = -std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 3; ++i) {
+    const double gap = std::max(a.lower[i] - b.upper[i], b.lower[i] - a.upper[i]);
+    deepest = std::max(deepest, gap);
+    if (gap > 0) squared += gap * gap;
+  }
+  return deepest > 0 ? std::sqrt(squared) : deepest;
+}
+
+// The box around a box that is given in frame B; without end along every axis if it is along one.
+inline Aabb bounding_box(const Aabb& box, const SE3d& X_AB) {
+  const Vec3d half = 0.5 * (box.upper - box.lower), centre = X_AB * (0.5 * (box.lower + box.upper));
+  if (!std::isfinite(half.x + half.y + half.z)) {
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    return {{-inf, -inf, -inf}, {inf, inf, inf}};
+  }
+  Vec3d reach;
+  for (int i = 0; i < 3; ++i) {
+    const Vec3d& r = X_AB.R.row[i];
+    reach[i] = std::fabs(r.x) * half.x + std::fabs(r.y) * half.y + std::fabs(r.z) * half.z;
+  }
+  return {centre - reach, centre + reach};
 }
 
 }  // namespace robosim

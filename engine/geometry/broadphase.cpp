@@ -15,19 +15,29 @@ double middle(const Aabb& box, int axis) {
 
 }  // namespace
 
-AabbTree::AabbTree(const std::vector<Aabb>& boxes) {
+AabbTree::AabbTree(const std::vector<Aabb>& boxes, int leaf_size, const std::vector<int>& items) {
   if (boxes.empty()) return;
-  std::vector<int> order(boxes.size());
-  std::iota(order.begin(), order.end(), 0);
-  nodes_.reserve(2 * boxes.size());
+  items_.resize(boxes.size());
+  std::iota(items_.begin(), items_.end(), 0);
+  nodes_.reserve(2 * boxes.size() / static_cast<std::size_t>(leaf_size) + 2);
   nodes_.resize(1);
-  build(0, order, boxes, 0, static_cast<int>(boxes.size()));
+  build(0, boxes, 0, static_cast<int>(boxes.size()), leaf_size);
+  nodes_.shrink_to_fit();
+  if (!items.empty())
+    for (int& i : items_) i = items[static_cast<std::size_t>(i)];
 }
 
-// Fills nodes_[self] from the boxes order[begin, end).
-void AabbTree::build(int self, std::vector<int>& order, const std::vector<Aabb>& boxes, int begin, int end) {
-  const auto at = [&](int i) -> const Aabb& {
-    return boxes[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])];
+int AabbTree::add_children(int self) {
+  const int left = static_cast<int>(nodes_.size());
+  nodes_.resize(nodes_.size() + 2);
+  nodes_[static_cast<std::size_t>(self)].first = left;
+  return left;
+}
+
+// Fills nodes_[self] from the boxes items_[begin, end), which it sorts into two halves.
+void AabbTree::build(int self, const std::vector<Aabb>& boxes, int begin, int end, int leaf_size) {
+  const auto at = [&](int place) -> const Aabb& {
+    return boxes[static_cast<std::size_t>(items_[static_cast<std::size_t>(place)])];
   };
   Aabb box = at(begin), centres;
   for (int i = begin; i < end; ++i) {
@@ -35,25 +45,22 @@ void AabbTree::build(int self, std::vector<int>& order, const std::vector<Aabb>&
     centres = i == begin ? Aabb{c, c} : hull(centres, {c, c});
     box = hull(box, at(i));
   }
-  Node node{box, -1, -1};
-  if (end - begin == 1) {
-    node.item = order[static_cast<std::size_t>(begin)];
-    nodes_[static_cast<std::size_t>(self)] = node;
+  nodes_[static_cast<std::size_t>(self)].box = box;
+  if (end - begin <= leaf_size) {
+    nodes_[static_cast<std::size_t>(self)].first = begin, nodes_[static_cast<std::size_t>(self)].count = end - begin;
     return;
   }
   // Halve along the longest axis; ties by index keep the tree the same everywhere.
   const Vec3d size = centres.upper - centres.lower;
   const int axis = size.x >= size.y && size.x >= size.z ? 0 : (size.y >= size.z ? 1 : 2);
   const int half = begin + (end - begin) / 2;
-  std::nth_element(order.begin() + begin, order.begin() + half, order.begin() + end, [&](int a, int b) {
+  std::nth_element(items_.begin() + begin, items_.begin() + half, items_.begin() + end, [&](int a, int b) {
     const double ca = middle(boxes[static_cast<std::size_t>(a)], axis), cb = middle(boxes[static_cast<std::size_t>(b)], axis);
     return ca != cb ? ca < cb : a < b;
   });
-  node.left = static_cast<int>(nodes_.size());
-  nodes_[static_cast<std::size_t>(self)] = node;
-  nodes_.resize(nodes_.size() + 2);
-  build(node.left, order, boxes, begin, half);
-  build(node.left + 1, order, boxes, half, end);
+  const int left = add_children(self);
+  build(left, boxes, begin, half, leaf_size);
+  build(left + 1, boxes, half, end, leaf_size);
 }
 
 }  // namespace robosim

@@ -6,6 +6,7 @@
 // welcome but are visited nearly always.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "geometry/bounds.h"
@@ -16,18 +17,30 @@ class AabbTree {
  public:
   struct Node {
     Aabb box;
-    int left = -1;  // first child, its sibling is left + 1; -1 in a leaf
-    int item = -1;  // what a leaf holds: an index into the boxes that the tree was built from
+    int first = 0;  // inner node: its first child, the other is first + 1; leaf: the first of its places
+    int count = 0;  // of a leaf's places; 0 in an inner node
+
+    bool is_leaf() const { return count > 0; }
   };
 
-  // boxes may be empty. Same boxes, same tree, on every machine.
-  explicit AabbTree(const std::vector<Aabb>& boxes);
+  AabbTree() = default;
+  // boxes may be empty. Same boxes, same tree, on every machine. At most leaf_size boxes in a leaf. items: what to call the boxes,
+  // if not by their index.
+  explicit AabbTree(const std::vector<Aabb>& boxes, int leaf_size = 1, const std::vector<int>& items = {});
+
+  // Items that lie in a grid, item = row * columns + column, need no list: box_of(row, first, end) is the box of part of a row,
+  // and leaves are such parts of at most leaf_size items. O(n).
+  template <class BoxOf>
+  static AabbTree over_grid(int rows, int columns, int leaf_size, BoxOf&& box_of);
 
   // nodes()[0] is the root, unless there is nothing in the tree.
   const std::vector<Node>& nodes() const { return nodes_; }
+  const Node& node(int i) const { return nodes_[static_cast<std::size_t>(i)]; }
+  // What is in a place of a leaf.
+  int item(int place) const { return items_.empty() ? place : items_[static_cast<std::size_t>(place)]; }
 
-  // Calls visit(item) for every leaf whose box comes within `margin` of the given one along each axis; stops when visit returns
-  // true, and says so.
+  // Calls visit(item) for every item of the leaves whose box comes within `margin` of the given one along each axis; stops when
+  // visit returns true, and says so.
   template <class Visit>
   bool visit_near(const Aabb& box, double margin, Visit&& visit) const {
     const Aabb wide = grown(box, margin);
@@ -42,7 +55,10 @@ class AabbTree {
   }
 
  private:
-  void build(int self, std::vector<int>& order, const std::vector<Aabb>& boxes, int begin, int end);
+  void build(int self, const std::vector<Aabb>& boxes, int begin, int end, int leaf_size);
+  int add_children(int self);
+  template <class BoxOf>
+  void build_grid(int self, int columns, int leaf_size, BoxOf& box_of, int row, int row_end, int column, int column_end);
 
   template <class Near, class Visit>
   bool traverse(Near&& near, Visit&& visit) const {
@@ -52,17 +68,52 @@ class AabbTree {
     while (depth > 0) {
       const Node& node = nodes_[static_cast<std::size_t>(stack[--depth])];
       if (!near(node.box)) continue;
-      if (node.left < 0) {
-        if (visit(node.item)) return true;
+      if (node.is_leaf()) {
+        for (int place = node.first; place < node.first + node.count; ++place)
+          if (visit(item(place))) return true;
       } else {
-        stack[depth++] = node.left + 1;
-        stack[depth++] = node.left;
+        stack[depth++] = node.first + 1;
+        stack[depth++] = node.first;
       }
     }
     return false;
   }
 
   std::vector<Node> nodes_;
+  std::vector<int> items_;  // by place; empty where they are the places
 };
+
+template <class BoxOf>
+AabbTree AabbTree::over_grid(int rows, int columns, int leaf_size, BoxOf&& box_of) {
+  AabbTree tree;
+  if (rows <= 0 || columns <= 0) return tree;
+  const std::size_t leaves = static_cast<std::size_t>(rows) * static_cast<std::size_t>((2 * columns) / leaf_size + 1);
+  tree.nodes_.reserve(2 * leaves);
+  tree.nodes_.resize(1);
+  tree.build_grid(0, columns, leaf_size, box_of, 0, rows, 0, columns);
+  tree.nodes_.shrink_to_fit();
+  return tree;
+}
+
+template <class BoxOf>
+void AabbTree::build_grid(int self, int columns, int leaf_size, BoxOf& box_of, int row, int row_end, int column, int column_end) {
+  const int height = row_end - row, width = column_end - column;
+  if (height == 1 && width <= leaf_size) {
+    nodes_[static_cast<std::size_t>(self)] = {box_of(row, column, column_end), row * columns + column, width};
+    return;
+  }
+  const int left = add_children(self);
+  // Halve the side that is longer in leaves.
+  if (height > 1 && height * leaf_size >= width) {
+    const int half = row + height / 2;
+    build_grid(left, columns, leaf_size, box_of, row, half, column, column_end);
+    build_grid(left + 1, columns, leaf_size, box_of, half, row_end, column, column_end);
+  } else {
+    const int half = column + (width / 2 + leaf_size - 1) / leaf_size * leaf_size;
+    build_grid(left, columns, leaf_size, box_of, row, row_end, column, half);
+    build_grid(left + 1, columns, leaf_size, box_of, row, row_end, half, column_end);
+  }
+  nodes_[static_cast<std::size_t>(self)].box = hull(node(left).box, node(left + 1).box);
+}
 
 }  // namespace robosim

@@ -51,7 +51,7 @@ void EdgeChecker::split(const Entry& entry) {
     const CollisionScene::Cluster& c = scene_->clusters()[at(entry.item)];
     for (int i = c.first; i < c.first + c.count; ++i) pending_.push_back({i, single, entry.left, entry.right});
   } else {
-    const int left = scene_->bvh(scene_->groups()[at(entry.kind)].bvh).nodes[at(entry.item)].left;
+    const int left = scene_->bvh(scene_->groups()[at(entry.kind)].bvh).node(entry.item).first;
     pending_.push_back({left, entry.kind, entry.left, entry.right});
     pending_.push_back({left + 1, entry.kind, entry.left, entry.right});
   }
@@ -103,17 +103,18 @@ void EdgeChecker::sift(const Entry& entry) {
   MotionBound::Relative motion;
   if (entry.kind >= 0) {
     const CollisionScene::Group& group = scene_->groups()[at(entry.kind)];
-    const StaticBvh::Node& node = scene_->bvh(group.bvh).nodes[at(entry.item)];
+    const AabbTree& tree = scene_->bvh(group.bvh);
+    const AabbTree::Node& node = tree.node(entry.item);
     motion = motion_.of(group.object);
-    if (node.left >= 0) {
+    if (!node.is_leaf()) {
       const Cover box{0.5 * (node.box.lower + node.box.upper), 0.5 * (node.box.upper - node.box.lower), 0};
       const double part = part_of_ball(query_.centre(group.object), scene_->object(group.object).ball_radius, box, SE3d(), motion, needed, gap);
       if (part > needed) return;
-      if (gap <= 0 || motion.total < node.radius || is_last_) return split(entry);
+      if (gap <= 0 || motion.total * motion.total < squared_norm(box.half_extents) || is_last_) return split(entry);
       return keep_open(entry, part);
     }
     c.a = group.object;
-    c.b = node.object;
+    c.b = tree.item(node.first);
   } else {
     c.a = scene_->single_pairs()[at(entry.item)].a;
     c.b = scene_->single_pairs()[at(entry.item)].b;

@@ -138,7 +138,7 @@ void CollisionScene::sort_pairs() {
       std::vector<Aabb> boxes;
       boxes.reserve(obstacles.size());
       for (const int o : obstacles) boxes.push_back(bounding_box(object(o).shape, object(o).X_BO));
-      trees_.emplace_back(obstacles, boxes);
+      trees_.emplace_back(boxes, 1, obstacles);
     }
     groups_.push_back({a, entry->second});
   }

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "geometry/broadphase.h"
 #include "geometry/query.h"
 #include "model/model.h"
-#include "scene/static_bvh.h"
 
 namespace robosim {
 
@@ -80,7 +80,7 @@ class CollisionScene {
   const Ball& body_ball(int body) const { return body_balls_[static_cast<std::size_t>(body)]; }
   // The box of all objects of a body, in its frame.
   const Aabb& body_box(int body) const { return body_boxes_[static_cast<std::size_t>(body)]; }
-  const StaticBvh& bvh(int i) const { return trees_[static_cast<std::size_t>(i)]; }
+  const AabbTree& bvh(int i) const { return trees_[static_cast<std::size_t>(i)]; }
   // The first fixed pair that overlaps, or -1: then every configuration collides. An index into pairs().
   int overlapping_fixed_pair() const { return overlapping_fixed_pair_; }
 
@@ -100,7 +100,7 @@ class CollisionScene {
   std::vector<Group> groups_;
   std::vector<Ball> body_balls_;
   std::vector<Aabb> body_boxes_;
-  std::vector<StaticBvh> trees_;
+  std::vector<AabbTree> trees_;
   int overlapping_fixed_pair_ = -1;
 };
 

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "geometry/broadphase.h"
@@ -67,8 +68,55 @@ TEST_CASE("visit_near agrees with brute force") {
   }
 }
 
+TEST_CASE("larger leaves hold the same items under their own names, and miss nothing") {
+  std::mt19937_64 engine(5);
+  for (int n : {1, 5, 300}) {
+    const std::vector<Aabb> boxes = random_boxes(engine, n, 0.05);
+    std::vector<int> names;
+    for (int i = 0; i < n; ++i) names.push_back(1000 - 3 * i);
+    const AabbTree tree(boxes, 4, names);
+    std::vector<int> held;
+    for (const AabbTree::Node& node : tree.nodes()) {
+      CHECK(node.count <= 4);
+      for (int place = node.first; place < node.first + node.count; ++place) held.push_back(tree.item(place));
+    }
+    std::sort(held.begin(), held.end()), std::sort(names.begin(), names.end());
+    CHECK(held == names);
+    for (int k = 0; k < 50; ++k) {
+      const Aabb box = random_boxes(engine, 1, 0.3)[0];
+      std::vector<int> found;
+      tree.visit_near(box, 0, [&](int i) { return found.push_back(i), false; });
+      for (std::size_t i = 0; i < boxes.size(); ++i)
+        if (overlap(boxes[i], box)) CHECK(std::count(found.begin(), found.end(), 1000 - 3 * static_cast<int>(i)) == 1);
+    }
+  }
+}
+
+TEST_CASE("a tree over a grid has every item in one leaf, inside its box") {
+  for (const auto& [rows, columns, leaf] : {std::array{1, 1, 4}, {1, 9, 4}, {7, 2, 4}, {13, 40, 8}, {40, 13, 1}, {1, 5, 2}}) {
+    const auto box_of = [](int row, int first, int end) { return Aabb{{1.0 * row, 1.0 * first, 0}, {row + 1.0, 1.0 * end, 1}}; };
+    const AabbTree tree = AabbTree::over_grid(rows, columns, leaf, box_of);
+    std::vector<int> seen(static_cast<std::size_t>(rows * columns), 0);
+    for (const AabbTree::Node& node : tree.nodes()) {
+      CHECK(node.count <= leaf);
+      for (int place = node.first; place < node.first + node.count; ++place) {
+        const int item = tree.item(place), row = item / columns, column = item % columns;
+        ++seen[static_cast<std::size_t>(item)];
+        CHECK(squared_distance(node.box, {row + 0.5, column + 0.5, 0.5}) == 0);
+      }
+      if (node.is_leaf()) continue;
+      for (int child = node.first; child < node.first + 2; ++child) {
+        const Aabb both = hull(node.box, tree.node(child).box);
+        CHECK(squared_norm(both.upper - node.box.upper) + squared_norm(both.lower - node.box.lower) == 0);
+      }
+    }
+    CHECK(std::count(seen.begin(), seen.end(), 1) == rows * columns);
+  }
+}
+
 TEST_CASE("a tree of nothing finds nothing") {
-  const AabbTree tree({});
+  const AabbTree tree(std::vector<Aabb>{});
   CHECK_FALSE(tree.visit_near(Aabb{{-1, -1, -1}, {1, 1, 1}}, 1, [](int) { return true; }));
   CHECK_FALSE(tree.visit_near(Ball{{}, 10}, [](int) { return true; }));
+  CHECK(AabbTree::over_grid(0, 3, 4, [](int, int, int) { return Aabb(); }).nodes().empty());
 }
