@@ -30,7 +30,9 @@ PYBIND11_MODULE(_engine, m) {
       },
       "How this module was built and what the processor offers, as a dict of strings and lists of strings.");
   robosim::bind_threads(m);
-  robosim::bind_geometry(m);
+  robosim::bind_shapes(m);
+  robosim::bind_shape_queries(m);
+  robosim::bind_witness_derivatives(m);
   robosim::bind_model(m);
   robosim::bind_dynamics(m);
   robosim::bind_operations(m);

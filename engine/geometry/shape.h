@@ -10,7 +10,7 @@
 //   cone        base disc of `radius` at z = -half_length, apex at z = +half_length, and all between
 //
 // A new shape costs three files: shapes/x.h (its core), its rows here (ShapeType, shape_type_names, a constructor in Shape, core),
-// its constructor and sizes in bindings/geometry.cpp. GJK and EPA then answer it against every other shape, the half-space too.
+// its constructor and sizes in bindings/shapes.cpp. GJK and EPA then answer it against every other shape, the half-space too.
 // A core is a struct with
 //
 //   static constexpr bool curved      whether its surface is curved after `rounding` is taken off (asks for the polish):

@@ -1,0 +1,51 @@
+// What bindings of shapes share: arguments from Python read and checked, a shape's sizes by name, results as tuples.
+#pragma once
+
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "bindings/arrays.h"
+#include "geometry/query.h"
+
+namespace robosim {
+
+// f(), with a refused input turned into the package's own error.
+template <class F>
+auto checked(F&& f) {
+  try {
+    return f();
+  } catch (const std::invalid_argument& e) {
+    pybind11::set_error(pybind11::module_::import("robosim.errors").attr("GeometryError"), e.what());
+    throw pybind11::error_already_set();
+  }
+}
+
+// A pose whose rotation is one: what the queries rely on. Else InputError.
+SE3d rigid(const pybind11::object& value, const char* name);
+
+std::vector<Vec3d> read_points(const pybind11::object& value, const char* name);
+pybind11::array_t<double> points_array(const std::vector<Vec3d>& points);
+
+// A size of a shape: what its constructor in Python takes, the attribute that gives it back, the key in scene files. In full
+// sizes, also where the engine keeps half of it.
+struct Size {
+  using Points = const std::vector<Vec3d>& (*)(const Shape&);
+  const char* name;
+  std::variant<double (*)(const Shape&), Vec3d (*)(const Shape&), Points> of;
+
+  const char* kind() const { return std::array{"number", "vector", "points"}[of.index()]; }
+};
+
+// The sizes of a type of shape, in the order of its constructor's arguments; known once bind_shapes has run.
+using Sizes = std::vector<Size>;
+const Sizes& sizes_of(ShapeType type);
+
+// (distance, p_WA, p_WB, normal).
+using WitnessTuple = std::tuple<double, pybind11::array_t<double>, pybind11::array_t<double>, pybind11::array_t<double>>;
+inline WitnessTuple witness_tuple(const Witness& w) { return {w.distance, vec3_array(w.p_WA), vec3_array(w.p_WB), vec3_array(w.normal)}; }
+
+}  // namespace robosim

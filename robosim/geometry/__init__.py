@@ -1,0 +1,26 @@
+"""Collision shapes, poses, and how two posed shapes lie to each other.
+
+A pose `X_WB` is a (4, 4) homogeneous matrix that maps coordinates in frame B to W. `Shape` describes a convex
+body in its own frame by full sizes in metres, `Shape.box(size)` for example; `shape_sizes` lists the types of shapes.
+"""
+
+from robosim._engine import Shape
+from robosim.geometry.derivatives import Feature, WitnessDerivatives, WitnessRates, signed_distance_derivatives
+from robosim.geometry.poses import pose, pose_to_xyz_quaternion
+from robosim.geometry.queries import Witness, bounding_ball, bounding_box, collide, shape_sizes, signed_distance
+
+__all__ = [
+    "Feature",
+    "Shape",
+    "Witness",
+    "WitnessDerivatives",
+    "WitnessRates",
+    "bounding_ball",
+    "bounding_box",
+    "collide",
+    "pose",
+    "pose_to_xyz_quaternion",
+    "shape_sizes",
+    "signed_distance",
+    "signed_distance_derivatives",
+]

@@ -1,0 +1,103 @@
+"""Derivatives of the signed distance of two posed shapes, and the features that touch."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from numpy.typing import ArrayLike
+
+from robosim import _engine
+from robosim._engine import Shape
+from robosim.geometry.poses import Array
+from robosim.geometry.queries import Witness
+
+
+class WitnessRates(NamedTuple):
+    """Derivatives of a `Witness` in some parameters: of a parameter of shape s, arrays of shape s and (3,) + s."""
+
+    distance: Array
+    p_WA: Array
+    p_WB: Array
+    normal: Array
+
+
+class Feature(NamedTuple):
+    """The part of a shape that touches."""
+
+    kind: str
+    """"vertex", "edge" (a rim, too), "face", or "curved": a sphere, a mantle, the ball of a capsule's end."""
+    number: int
+    """Among the shape's features of this kind; the same feature has the same number in any pose."""
+    slide: float
+    """How far the point may move, in straight directions, until another feature takes over [m]; inf where none does."""
+    tilt: float
+    """The same of how far the normal may turn [rad]."""
+
+
+class WitnessDerivatives(NamedTuple):
+    """How the closest features of two shapes move."""
+
+    witness: Witness
+    """What is differentiated, as `signed_distance` gives it."""
+    twist: WitnessRates
+    """In the poses, (12,): the twist of A, then of B, each [linear; angular] in the moving frame."""
+    sizes_A: dict[str, WitnessRates]
+    """In every size of A, under its name in `shape_sizes`; of a convex mesh in all coordinates of its vertices."""
+    sizes_B: dict[str, WitnessRates]
+    """The same of B."""
+    scale_A: WitnessRates
+    """In a factor, at 1, by which A grows about the origin of its frame, ()."""
+    scale_B: WitnessRates
+    """The same of B."""
+    feature_A: Feature
+    """What touches of A."""
+    feature_B: Feature
+    """What touches of B."""
+    one_sided: bool
+    """Whether they hold to one side only: another feature takes over right here, or the points are not unique
+    (parallel faces or edges), or the surfaces have their centre of curvature in common. Then they are those of the
+    features named."""
+
+
+def signed_distance_derivatives(A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike) -> WitnessDerivatives:
+    """Signed distance of two posed shapes with its exact derivatives, and those of both points and of the normal.
+
+    For every pair of shapes, separated and overlapping, in the poses and in the shapes' own sizes. Curved surfaces
+    keep their curvature: the normal on a sphere turns as the other shape slides along it. Deep inside each other two
+    shapes may be separated equally soon in several directions; the derivatives follow the one that is given.
+
+    Args:
+        A: the first shape.
+        X_WA: its pose, (4, 4).
+        B: the second shape.
+        X_WB: its pose, (4, 4).
+
+    Returns:
+        Witness and derivatives. Where the distance is -inf (two half-spaces), all are zero and `one_sided`.
+
+    Raises:
+        GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers.
+
+    Example:
+        >>> ball = Shape.sphere(0.5)
+        >>> d = signed_distance_derivatives(ball, pose(), ball, pose((2, 0, 0)))
+        >>> d.twist.distance[[0, 6]]  # along x, of A and of B
+        array([-1.,  1.])
+        >>> d.twist.normal[1, 7]  # the normal turns as B moves along y: 1 / distance of the centres
+        np.float64(0.5)
+        >>> d.sizes_A["radius"].distance
+        array(-1.)
+    """
+    parts = _engine.signed_distance_derivatives(A, X_WA, B, X_WB)
+    witness, twist, sizes_A, sizes_B, scale_A, scale_B, feature_A, feature_B, one_sided = parts
+    return WitnessDerivatives(
+        Witness(*witness),
+        WitnessRates(*twist),
+        {name: WitnessRates(*rates) for name, rates in sizes_A.items()},
+        {name: WitnessRates(*rates) for name, rates in sizes_B.items()},
+        WitnessRates(*scale_A),
+        WitnessRates(*scale_B),
+        Feature(*feature_A),
+        Feature(*feature_B),
+        one_sided,
+    )
