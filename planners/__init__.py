@@ -25,7 +25,7 @@ from robosim.planners.registry import (
     planner,
 )
 from robosim.planners.result import NoPlan, PlanResult, Status
-from robosim.planners.stages import search, simplify
+from robosim.planners.stages import optimise, search, simplify
 from robosim.planners.targets import Targets, goal_configurations
 from robosim.planners.timing import MotionLimits, motion_limits, time_parametrise
 
@@ -53,6 +53,7 @@ __all__ = [
     "goal_configurations",
     "inverse_kinematics",
     "motion_limits",
+    "optimise",
     "plan",
     "plan_cartesian",
     "planner",

@@ -19,8 +19,10 @@ from robosim.planners.result import NoPlan, PlanResult, Status
 from robosim.planners.run import Progress, Run
 from robosim.planners.stages import (
     MAX_ITERATIONS,
+    OPTIMISER_ITERATIONS,
     RESOLUTION,
     SHORTCUT_ITERATIONS,
+    optimise,
     path_length,
     search,
     simplify,
@@ -42,6 +44,7 @@ def plan(
     budget_s: float = math.inf,
     max_iterations: int = MAX_ITERATIONS,
     shortcut_iterations: int = SHORTCUT_ITERATIONS,
+    optimiser_iterations: int = OPTIMISER_ITERATIONS,
     velocity_scaling: float = 1.0,
     acceleration_scaling: float = 1.0,
     jerk: float | ArrayLike | Mapping[str, float] | None = None,
@@ -52,8 +55,8 @@ def plan(
 ) -> PlanResult:
     """Plan a motion: collision-free at every time, within all limits, at rest at its end.
 
-    The stages are: `prepare`, `goal_configurations` (inverse kinematics), `search`, `simplify`, `time_parametrise`,
-    `check`; each is public too. The seed and the iteration numbers decide the result, on any machine at any load.
+    The stages are: `prepare`, `goal_configurations` (inverse kinematics), `search`, `simplify`, `optimise` (for a
+    clearance), `time_parametrise`, `check`; each is public too. The seed and the iteration numbers decide the result, on any machine at any load.
     The wall-clock budget only cuts it short, and then the status says so.
 
     A start velocity is honoured: the motion sets out in its direction and turns towards the goal as soon as it can.
@@ -67,6 +70,7 @@ def plan(
         budget_s: wall-clock seconds for everything.
         max_iterations: of the search.
         shortcut_iterations: of the simplification; 0 leaves the path as the search found it.
+        optimiser_iterations: of the optimisation that a problem with a clearance asks for; 0 does without.
         velocity_scaling: 0 < factor <= 1 of the velocity limits.
         acceleration_scaling: 0 < factor <= 1 of the acceleration limits.
         jerk: [rad/s^3, m/s^3] limit: one for all, one per coordinate that moves, or by name; None: unlimited.
@@ -85,10 +89,18 @@ def plan(
         SceneError: the scene does not fit the robot.
         MissingDependencyError: the planner needs a package that is not installed.
     """
-    _validate(planner, seed, budget_s, max_iterations, shortcut_iterations, resolution)
+    _validate(planner, seed, budget_s, max_iterations, shortcut_iterations, optimiser_iterations, resolution)
     begin = time.perf_counter()
     run = Run(
-        planner, seed, max_iterations, shortcut_iterations, resolution, begin + budget_s, progress, stop
+        planner,
+        seed,
+        max_iterations,
+        shortcut_iterations,
+        optimiser_iterations,
+        resolution,
+        begin + budget_s,
+        progress,
+        stop,
     )
     model = problem.model
     prepared: Prepared | None = None
@@ -135,13 +147,20 @@ def plan(
 
 
 def _validate(
-    planner: str, seed: int, budget_s: float, max_iterations: int, shortcut_iterations: int, resolution: float
+    planner: str,
+    seed: int,
+    budget_s: float,
+    max_iterations: int,
+    shortcut_iterations: int,
+    optimiser_iterations: int,
+    resolution: float,
 ) -> None:
     get_planner(planner)
     for name, number, least in (
         ("seed", seed, 0),
         ("max_iterations", max_iterations, 1),
         ("shortcut_iterations", shortcut_iterations, 0),
+        ("optimiser_iterations", optimiser_iterations, 0),
     ):
         if (
             isinstance(number, bool)
@@ -213,7 +232,7 @@ def _legs(
 def _leg(
     prepared: Prepared, start: FloatArray, targets: Targets, what: str, run: Run
 ) -> tuple[FloatArray, int]:
-    """One simplified free path to any of the targets, and which goal that is."""
+    """One simplified and, for a clearance, optimised free path to any of the targets, and which goal that is."""
     with run.stage("search"):
         found = search(
             prepared,
@@ -247,6 +266,15 @@ def _leg(
             deadline_s=run.left(),
             resolution=run.resolution,
         )
+    if prepared.clearance > 0 and run.optimiser_iterations > 0:
+        with run.stage("optimise"):
+            path = optimise(
+                prepared,
+                path,
+                iterations=run.optimiser_iterations,
+                deadline_s=run.left(),
+                resolution=run.resolution,
+            )
     run.cut_short |= run.left() == 0.0
     return path, targets.goal_index[found.goal_index]
 

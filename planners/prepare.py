@@ -46,6 +46,7 @@ class Prepared:
         columns: the coordinates that may move, with their limits.
         goals: any of which will do.
         via: to be passed before, in this order; each with its alternatives.
+        clearance: [m] wanted by the problem.
     """
 
     model: Model
@@ -55,6 +56,7 @@ class Prepared:
     columns: Columns
     goals: tuple[Goal, ...]
     via: tuple[tuple[Goal, ...], ...]
+    clearance: float = 0.0
 
 
 def describe_collisions(scene: _engine.CollisionScene, q: FloatArray, limit: int = 3) -> str:
@@ -98,7 +100,7 @@ def prepare(problem: Problem) -> Prepared:
         raise PlanningError(
             f"start_velocity: {model.velocity_names[still[0]]!r} moves, but is not in the group {list(joints)}"
         )
-    return Prepared(model, compiled, q, v[list(columns.v)], columns, goals, via)
+    return Prepared(model, compiled, q, v[list(columns.v)], columns, goals, via, problem.clearance)
 
 
 def _compile(scene: Scene | None, model: Model) -> _engine.CollisionScene:

@@ -109,6 +109,9 @@ class Problem:
         start_velocity: (n_v,) or by joint name [rad/s, m/s]; None is at rest.
         group: the joints that may move: a group of the model, or names of joints. None takes the smallest group that
             has every joint that the goals need, or all joints if there is none. A floating base never moves.
+        clearance: [m] wanted between what moves and everything else. The path keeps it as far as start, goal and room
+            allow, and takes a longer way for it; parts of the robot that are nearer each other at the start or the goal
+            need only stay as far apart as there. 0 asks only that nothing touches.
     """
 
     model: Model
@@ -118,3 +121,9 @@ class Problem:
     via: Sequence[Goal | Positions] = ()
     start_velocity: ArrayLike | Mapping[str, float] | None = None
     group: str | Sequence[str] | None = None
+    clearance: float = 0.0
+
+    def __post_init__(self) -> None:
+        number = isinstance(self.clearance, (int, float, np.number)) and not isinstance(self.clearance, bool)
+        if not (number and np.isfinite(self.clearance) and self.clearance >= 0):
+            raise PlanningError(f"clearance is {self.clearance!r}; it must be a finite length [m], not negative")

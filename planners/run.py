@@ -23,6 +23,7 @@ class Run:
     seed: int
     max_iterations: int
     shortcut_iterations: int
+    optimiser_iterations: int
     resolution: float
     end: float
     progress: Progress | None

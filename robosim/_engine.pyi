@@ -22,6 +22,7 @@ __all__: list[str] = [
     "Model",
     "ModelBuilder",
     "OperationData",
+    "OptimisedPath",
     "SearchResult",
     "Shape",
     "TimingResult",
@@ -32,6 +33,7 @@ __all__: list[str] = [
     "brake",
     "build_info",
     "closer_than",
+    "contact_rates",
     "default_angular_acceleration",
     "default_friction_width",
     "default_linear_acceleration",
@@ -44,6 +46,7 @@ __all__: list[str] = [
     "joint_kinds",
     "neutral",
     "operations",
+    "optimise_path",
     "rrt_connect",
     "sample_configuration",
     "sample_self_collisions",
@@ -526,6 +529,33 @@ class BlendedPath:
         s of corners too tight for any blend, where the motion has to stop; usually empty.
         """
 
+class OptimisedPath:
+    """
+    What an optimisation made of a path.
+    """
+    @property
+    def cost_after(self) -> float:
+        """
+        Of the path found, by the same weights.
+        """
+    @property
+    def cost_before(self) -> float:
+        """
+        Of the path given, by the weights used last.
+        """
+    @property
+    def improved(self) -> bool:
+        """
+        False: the path is the one given.
+        """
+    @property
+    def iterations(self) -> int: ...
+    @property
+    def path(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Waypoints (p, n_q).
+        """
+
 class IkResult:
     """
     Solutions of inverse kinematics, nearest first, or the closest that it came.
@@ -702,6 +732,13 @@ def closer_than(
     Whether the signed distance is less than margin [m], by the first proof either way.
     """
 
+def contact_rates(
+    scene: CollisionScene, q: typing.Any, margin: typing.SupportsFloat | typing.SupportsIndex
+) -> list:
+    """
+    See robosim.scene.contact_derivatives.
+    """
+
 def distance_lower_bound(
     enough: typing.SupportsFloat | typing.SupportsIndex,
     A: Shape,
@@ -781,6 +818,24 @@ def inverse_kinematics(
 
 def neutral(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...
 def operations() -> dict: ...
+def optimise_path(
+    scene: CollisionScene,
+    path: typing.Any,
+    columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    lower: typing.Any,
+    upper: typing.Any,
+    clearance: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+    smoothness: typing.SupportsFloat | typing.SupportsIndex = 0.03,
+    iterations: typing.SupportsInt | typing.SupportsIndex = 40,
+    deadline_s: typing.SupportsFloat | typing.SupportsIndex = ...,
+    resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005,
+) -> OptimisedPath:
+    """
+    A path between the ends of the free polyline path (p, n_q), within lower and upper (n,) of the columns, that is shorter,
+    rounder and farther from what it passes, up to `clearance` [m]; every edge is proven free. Or the path given, when
+    nothing better was found. See robosim.planners.optimise.
+    """
+
 def rrt_connect(
     scene: CollisionScene,
     start: typing.Any,

@@ -40,9 +40,12 @@ def test_every_page_is_in_the_contents() -> None:
     assert listed | {"index"} == {path.stem for path in (ROOT / "docs").glob("*.md")} | {"api"}
 
 
-def test_python_of_dynamics_runs(tmp_path: Path) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", DYNAMICS, re.DOTALL)
-    assert len(blocks) >= 4
+@pytest.mark.parametrize("page", ["dynamics", "geometry"])
+def test_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
+    """All of its blocks, one after the other."""
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) >= 3
     run = [sys.executable, "-W", "error", "-c", "\n".join(blocks)]
     result = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

@@ -12,6 +12,8 @@ void bind_witness_derivatives(pybind11::module_& m);
 void bind_model(pybind11::module_& m);
 void bind_dynamics(pybind11::module_& m);
 void bind_planning(pybind11::module_& m);
+void bind_configuration_rates(pybind11::module_& m);
+void bind_path_optimiser(pybind11::module_& m);
 void bind_motion(pybind11::module_& m);
 void bind_operations(pybind11::module_& m);
 void bind_bound_operation(pybind11::module_& m);

@@ -5,13 +5,11 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <mutex>
+#include <tuple>
 
-#include "bindings/arrays.h"
+#include "bindings/bound_scene.h"
 #include "bindings/module.h"
-#include "model/joint_layout.h"
 #include "planning/blend.h"
-#include "planning/edge_check.h"
 #include "planning/rrt_connect.h"
 #include "planning/shortcut.h"
 #include "scene/self_collision.h"
@@ -21,30 +19,7 @@ namespace py = pybind11;
 namespace robosim {
 namespace {
 
-// As real_array, with -1 for an extent that may be anything.
-Array sized(const py::handle& value, Shape2 shape, const char* name) {
-  const py::array given = py::array::ensure(value);
-  if (!given) PyErr_Clear();
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    if (shape[i] < 0) shape[i] = given && given.ndim() == static_cast<py::ssize_t>(shape.size()) ? given.shape()[i] : 1;
-  return real_array(value, shape, name);
-}
-
 using IntArray = py::array_t<int, py::array::c_style | py::array::forcecast>;
-
-// A scene with one workspace for the calls from Python, which take turns.
-struct BoundScene {
-  CollisionScene scene;
-  EdgeChecker checker;
-  std::mutex mutex;
-
-  BoundScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs)
-      : scene(model, std::move(extras), std::move(pairs)), checker(scene) {}
-
-  Array configuration(const py::handle& q, const char* name = "q") const { return real_array(q, {scene.model().n_q}, name); }
-  const std::string& name(int object) const { return scene.object(object).name; }
-  py::object pair_names(int a, int b) const { return a < 0 ? py::object(py::none()) : py::make_tuple(name(a), name(b)); }
-};
 
 std::vector<std::pair<int, int>> pairs_from(const py::handle& value) {
   const IntArray pairs = IntArray::ensure(value);
@@ -83,25 +58,6 @@ std::unique_ptr<BoundScene> make_scene(const Model& model, const std::vector<std
     for (std::size_t i = 0; i < n; ++i) extras.push_back({names[i], shapes[i], bodies[i], rigid_pose(X.data() + 16 * i, names[i])});
   }
   return std::make_unique<BoundScene>(model, std::move(extras), pairs_from(pairs));
-}
-
-double checked_resolution(double resolution) {
-  if (!(resolution > 0 && std::isfinite(resolution)))
-    throw InputError("resolution is " + std::to_string(resolution) + " m; it must be positive");
-  return resolution;
-}
-
-std::vector<int> checked_columns(const Model& model, const std::vector<int>& columns) {
-  std::vector<char> seen(static_cast<std::size_t>(model.n_q), 0);
-  for (const int c : columns) {
-    if (c < 0 || c >= model.n_q)
-      throw InputError("column " + std::to_string(c) + " is not an entry of q, which has " + std::to_string(model.n_q));
-    if (seen[static_cast<std::size_t>(c)]++) throw InputError("column " + std::to_string(c) + " is given twice");
-    if (coordinate_of(model, c) == Coordinate::quaternion)
-      throw InputError("column " + std::to_string(c) + " belongs to the quaternion of joint '" + joint_of_position(model, c).name +
-                                  "', which has no straight lines in q");
-  }
-  return columns;
 }
 
 struct BoundEdgeResult {
@@ -261,19 +217,6 @@ void bind_scene(py::module_& m) {
       "pairs (m, 2) of collider indices; by default all pairs on different bodies. Returns (pairs (m, 2), counts (m,)).");
 }
 
-// Waypoints (p, n_q), at least one.
-std::vector<double> path_from(const py::handle& value, const Model& model) {
-  const Array a = sized(value, {-1, model.n_q}, "path");
-  if (a.shape(0) == 0) throw InputError("path holds no waypoint");
-  return {a.data(), a.data() + a.size()};
-}
-
-Array path_array(const std::vector<double>& path, int n_q) {
-  Array out(Shape2{static_cast<py::ssize_t>(path.size()) / std::max(n_q, 1), n_q});
-  std::copy(path.begin(), path.end(), out.mutable_data());
-  return out;
-}
-
 // Positive, one per column; None: none.
 std::vector<double> weights_from(const py::handle& value, std::size_t n) {
   if (value.is_none()) return {};
@@ -322,23 +265,15 @@ void bind_search(py::module_& m) {
         const Model& model = s.scene.model();
         SearchOptions options;
         options.columns = checked_columns(model, columns);
-        const py::ssize_t n = static_cast<py::ssize_t>(columns.size());
-        if (n == 0) throw InputError("columns is empty: nothing may move");
+        if (columns.empty()) throw InputError("columns is empty: nothing may move");
         const Array from = s.configuration(start, "start"), to = sized(goals, {-1, model.n_q}, "goals");
         if (to.shape(0) == 0) throw InputError("goals holds no goal");
-        const Array lo = real_array(lower, {n}, "lower", false), hi = real_array(upper, {n}, "upper", false);
-        for (py::ssize_t k = 0; k < n; ++k)
-          if (!(lo.data()[k] <= hi.data()[k]))
-            throw InputError(message("limits of column ", columns[static_cast<std::size_t>(k)], " are ", lo.data()[k], " and ",
-                                     hi.data()[k], "; lower must not exceed upper"));
-        options.lower.assign(lo.data(), lo.data() + n);
-        options.upper.assign(hi.data(), hi.data() + n);
+        std::tie(options.lower, options.upper) = limits_from(lower, upper, columns);
         options.weights = weights_from(weights, columns.size());
         options.seed = seed;
         if (max_iterations < 0) throw InputError(message("max_iterations is ", max_iterations, "; it must not be negative"));
         options.max_iterations = max_iterations;
-        if (!(deadline_s >= 0)) throw InputError(message("deadline_s is ", deadline_s, "; it must not be negative"));
-        options.deadline = deadline_s;
+        options.deadline = checked_deadline(deadline_s);
         options.resolution = checked_resolution(resolution);
         if (!(range > 0)) throw InputError(message("range is ", range, "; it must be positive"));
         options.range = range;
@@ -375,8 +310,7 @@ void bind_search(py::module_& m) {
         options.seed = seed;
         options.iterations = iterations;
         options.patience = patience;
-        if (!(deadline_s >= 0)) throw InputError(message("deadline_s is ", deadline_s, "; it must not be negative"));
-        options.deadline = deadline_s;
+        options.deadline = checked_deadline(deadline_s);
         options.resolution = checked_resolution(resolution);
         std::vector<double> waypoints = path_from(path, model);
         {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings/arrays.h"
+#include "geometry/contact_derivatives.h"
 #include "geometry/query.h"
 
 namespace robosim {
@@ -47,5 +48,15 @@ const Sizes& sizes_of(ShapeType type);
 // (distance, p_WA, p_WB, normal).
 using WitnessTuple = std::tuple<double, pybind11::array_t<double>, pybind11::array_t<double>, pybind11::array_t<double>>;
 inline WitnessTuple witness_tuple(const Witness& w) { return {w.distance, vec3_array(w.p_WA), vec3_array(w.p_WB), vec3_array(w.normal)}; }
+
+// Rates of (distance, p_WA, p_WB, normal) in parameters of this shape, arrays of `shape` and (3,) + `shape`; one that is null is zero.
+using RatesTuple = std::tuple<pybind11::array_t<double>, pybind11::array_t<double>, pybind11::array_t<double>, pybind11::array_t<double>>;
+RatesTuple rates_tuple(const std::vector<const WitnessRate*>& rates, const std::vector<pybind11::ssize_t>& shape);
+
+// (kind, number, slide, tilt), see robosim.geometry.Feature.
+using FeatureTuple = std::tuple<const char*, int, double, double>;
+inline FeatureTuple feature_tuple(const LocalSurface& s) {
+  return {feature_kind_names[static_cast<std::size_t>(s.kind)], s.index, s.slide, s.tilt};
+}
 
 }  // namespace robosim

@@ -9,10 +9,7 @@
 namespace py = pybind11;
 
 namespace robosim {
-namespace {
 
-// Rates of (distance, p_WA, p_WB, normal) in parameters of this shape; one that is null is zero.
-using RatesTuple = std::tuple<py::array_t<double>, py::array_t<double>, py::array_t<double>, py::array_t<double>>;
 RatesTuple rates_tuple(const std::vector<const WitnessRate*>& rates, const std::vector<py::ssize_t>& shape) {
   std::vector<py::ssize_t> vectors{3};
   vectors.insert(vectors.end(), shape.begin(), shape.end());
@@ -29,6 +26,8 @@ RatesTuple rates_tuple(const std::vector<const WitnessRate*>& rates, const std::
   }
   return out;
 }
+
+namespace {
 
 // Of each size of A (side 0) or B under its name.
 py::typing::Dict<py::str, RatesTuple> size_rates(const Shape& shape, const WitnessDerivatives& d, std::size_t side) {
@@ -65,11 +64,8 @@ void bind_witness_derivatives(py::module_& m) {
           const WitnessDerivatives d = witness_derivatives(w, A, X_A, B, X_B);
           std::vector<const WitnessRate*> twist;
           for (const WitnessRate& rate : d.twist) twist.push_back(&rate);
-          const auto feature = [](const LocalSurface& s) {
-            return std::make_tuple(feature_kind_names[static_cast<std::size_t>(s.kind)], s.index, s.slide, s.tilt);
-          };
           return std::make_tuple(witness_tuple(w), rates_tuple(twist, {12}), size_rates(A, d, 0), size_rates(B, d, 1),
-                                 rates_tuple({&d.scale[0]}, {}), rates_tuple({&d.scale[1]}, {}), feature(d.A), feature(d.B), d.one_sided);
+                                 rates_tuple({&d.scale[0]}, {}), rates_tuple({&d.scale[1]}, {}), feature_tuple(d.A), feature_tuple(d.B), d.one_sided);
         });
       },
       py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"), "See robosim.geometry.signed_distance_derivatives.");

@@ -5,6 +5,7 @@
 
 #include "dynamics/jacobian.h"
 #include "model/joint_layout.h"
+#include "model/position_rates.h"
 #include "spatial/lie.h"
 
 namespace robosim {
@@ -82,18 +83,10 @@ void IkResidual::differentiate() {
   frame_jacobian(model_, data_, frame_, Axes::local, J_full_.data());
   const auto full = [&](int row, int dof) { return J_full_[static_cast<std::size_t>(row * model_.n_v + dof)]; };
   for (std::size_t j = 0; j < columns_.size(); ++j) {
-    // The joint's v may turn with it: d/dq_k is the mixture of its columns that the velocity at dq_k/dt = 1 makes.
-    const Joint& joint = *joints_[j];
     Vec3d v, w;
-    visit_joint(joint.type, [&]<class J>(J) {
-      double unit[J::n_q] = {}, rate[J::n_v];
-      unit[columns_[j] - joint.q_index] = 1;
-      J::velocity(q_ + joint.q_index, unit, rate);
-      for (int k = 0; k < J::n_v; ++k) {
-        const int dof = joint.v_index + k;
-        v += rate[k] * Vec3d(full(0, dof), full(1, dof), full(2, dof));
-        w += rate[k] * Vec3d(full(3, dof), full(4, dof), full(5, dof));
-      }
+    for_each_rate(*joints_[j], q_, columns_[j], [&](int dof, double rate) {
+      v += rate * Vec3d(full(0, dof), full(1, dof), full(2, dof));
+      w += rate * Vec3d(full(3, dof), full(4, dof), full(5, dof));
     });
     const Vec3d dp = R_GE_ * v, dphi = inverse_left_jacobian_times(-phi_, w);
     double* column = J_.data() + 6 * j;

@@ -41,6 +41,8 @@ class SceneQuery {
 
   // Building blocks of the edge check.
   const Data<double>& data() const { return data_; }
+  // Fills the motion subspaces of data() at the configuration placed last, for derivatives.
+  void place_motions() { motion_subspaces(scene_->model(), data_); }
   // Centre of the ball about a body's objects, in W.
   const Vec3d& body_centre(int body) const { return body_centres_[static_cast<std::size_t>(body)]; }
   // Centre of an object's ball, in W.

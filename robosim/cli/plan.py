@@ -20,6 +20,7 @@ Without a goal, the scene's own named start and goal are used.
 
 examples:
   robosim plan ur5 --scene bookshelf_small -o plan.json
+  robosim plan ur5 --scene bookshelf_small --clearance 0.03 --view
   robosim plan ur5 --goal 0.5,-1.2,1.3,-1.6,-1.5,0
   robosim plan my_arm.urdf --goal-pose 0.4 0.1 0.5 0 1 0 0 --frame tool0 --view
 """
@@ -73,6 +74,13 @@ def add_parsers(commands: Subparsers) -> None:
     how.add_argument("--acceleration-scaling", metavar="S", type=float, default=1.0, help="0 to 1, default 1")
     how.add_argument(
         "--jerk-limit", metavar="J", type=float, help="[rad/s^3, m/s^3] for all joints; no limit by default"
+    )
+    how.add_argument(
+        "--clearance",
+        metavar="M",
+        type=float,
+        default=0.0,
+        help="distance to keep from everything where there is room [m]; by default only nothing touches",
     )
     out = parser.add_argument_group("what to do with the plan")
     out.add_argument("-o", "--output", metavar="FILE", help="write the trajectory: .json, .csv or .npz")
@@ -179,7 +187,7 @@ def make_problem(args: argparse.Namespace, model: Model, scene: Scene | None) ->
     group: Any = args.group
     if group is not None and group not in model.groups:
         group = [joint.strip() for joint in group.split(",")]
-    return Problem(model, scene, start=start, goal=goal, group=group)
+    return Problem(model, scene, start=start, goal=goal, group=group, clearance=args.clearance)
 
 
 def _end_effector(model: Model) -> str:

@@ -1,6 +1,7 @@
 """Scenes: obstacles, held objects, allowed contacts, named starts and goals; their files and bundled generators."""
 
 from robosim.scene.bundled import bundled_scenes, load_scene
+from robosim.scene.derivatives import ContactDerivatives, contact_derivatives
 from robosim.scene.families import families, generate
 from robosim.scene.moveit import MotionRequest, read_moveit_request, read_moveit_scene
 from robosim.scene.objects import MeshSource, PointCloud, SceneObject
@@ -10,6 +11,7 @@ from robosim.scene.targets import Configuration, LinkPose
 __all__ = [
     "Attachment",
     "Configuration",
+    "ContactDerivatives",
     "LinkPose",
     "MeshSource",
     "MotionRequest",
@@ -17,6 +19,7 @@ __all__ = [
     "Scene",
     "SceneObject",
     "bundled_scenes",
+    "contact_derivatives",
     "families",
     "generate",
     "load_scene",

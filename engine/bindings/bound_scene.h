@@ -1,0 +1,88 @@
+// What bindings of scenes and of planning share: a scene with its workspace, and arguments from Python read and checked.
+#pragma once
+
+#include <cmath>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays.h"
+#include "model/joint_layout.h"
+#include "planning/edge_check.h"
+
+namespace robosim {
+
+// As real_array, with -1 for an extent that may be anything.
+inline Array sized(const pybind11::handle& value, Shape2 shape, const char* name) {
+  const pybind11::array given = pybind11::array::ensure(value);
+  if (!given) PyErr_Clear();
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] < 0) shape[i] = given && given.ndim() == static_cast<pybind11::ssize_t>(shape.size()) ? given.shape()[i] : 1;
+  return real_array(value, shape, name);
+}
+
+// A scene with one workspace for the calls from Python, which take turns.
+struct BoundScene {
+  CollisionScene scene;
+  EdgeChecker checker;
+  std::mutex mutex;
+
+  BoundScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs)
+      : scene(model, std::move(extras), std::move(pairs)), checker(scene) {}
+
+  Array configuration(const pybind11::handle& q, const char* name = "q") const { return real_array(q, {scene.model().n_q}, name); }
+  const std::string& name(int object) const { return scene.object(object).name; }
+  pybind11::object pair_names(int a, int b) const { return a < 0 ? pybind11::object(pybind11::none()) : pybind11::make_tuple(name(a), name(b)); }
+};
+
+inline double checked_resolution(double resolution) {
+  if (!(resolution > 0 && std::isfinite(resolution)))
+    throw InputError("resolution is " + std::to_string(resolution) + " m; it must be positive");
+  return resolution;
+}
+
+inline std::vector<int> checked_columns(const Model& model, const std::vector<int>& columns) {
+  std::vector<char> seen(static_cast<std::size_t>(model.n_q), 0);
+  for (const int c : columns) {
+    if (c < 0 || c >= model.n_q)
+      throw InputError("column " + std::to_string(c) + " is not an entry of q, which has " + std::to_string(model.n_q));
+    if (seen[static_cast<std::size_t>(c)]++) throw InputError("column " + std::to_string(c) + " is given twice");
+    if (coordinate_of(model, c) == Coordinate::quaternion)
+      throw InputError("column " + std::to_string(c) + " belongs to the quaternion of joint '" + joint_of_position(model, c).name +
+                                  "', which has no straight lines in q");
+  }
+  return columns;
+}
+
+// Waypoints (p, n_q), at least one.
+inline std::vector<double> path_from(const pybind11::handle& value, const Model& model) {
+  const Array a = sized(value, {-1, model.n_q}, "path");
+  if (a.shape(0) == 0) throw InputError("path holds no waypoint");
+  return {a.data(), a.data() + a.size()};
+}
+
+inline Array path_array(const std::vector<double>& path, int n_q) {
+  Array out(Shape2{static_cast<pybind11::ssize_t>(path.size()) / std::max(n_q, 1), n_q});
+  std::copy(path.begin(), path.end(), out.mutable_data());
+  return out;
+}
+
+// Limits of the columns, (n,) each; infinite where there is none.
+inline std::pair<std::vector<double>, std::vector<double>> limits_from(const pybind11::handle& lower, const pybind11::handle& upper,
+                                                                       const std::vector<int>& columns) {
+  const pybind11::ssize_t n = static_cast<pybind11::ssize_t>(columns.size());
+  const Array lo = real_array(lower, {n}, "lower", false), hi = real_array(upper, {n}, "upper", false);
+  for (pybind11::ssize_t k = 0; k < n; ++k)
+    if (!(lo.data()[k] <= hi.data()[k]))
+      throw InputError(message("limits of column ", columns[static_cast<std::size_t>(k)], " are ", lo.data()[k], " and ", hi.data()[k],
+                               "; lower must not exceed upper"));
+  return {{lo.data(), lo.data() + n}, {hi.data(), hi.data() + n}};
+}
+
+inline double checked_deadline(double seconds) {
+  if (!(seconds >= 0)) throw InputError(message("deadline_s is ", seconds, "; it must not be negative"));
+  return seconds;
+}
+
+}  // namespace robosim

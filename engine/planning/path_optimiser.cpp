@@ -1,0 +1,256 @@
+#include "planning/path_optimiser.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "model/joint_layout.h"
+#include "model/position_rates.h"
+#include "planning/banded_cholesky.h"
+#include "planning/polyline.h"
+#include "scene/configuration_rates.h"
+
+namespace robosim {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+constexpr double step = 0.06;                     // between samples [rad, m]
+constexpr std::size_t min_steps = 8, max_steps = 128;
+constexpr double weights_of_clearance[] = {10, 100, 1000, 10000};  // b
+constexpr double reached = 0.02;      // part of the clearance that may be missing
+constexpr double converged = 1e-4;    // part by which E falls in the last iteration
+constexpr double thin_tolerance = 1e-3;  // from the line between the points that stay [rad, m]
+
+class Optimiser {
+ public:
+  Optimiser(const CollisionScene& scene, const std::vector<double>& path, const PathOptimiserOptions& options)
+      : scene_(scene),
+        options_(options),
+        n_(options.columns.size()),
+        clearance_(std::max(options.clearance, 2 * options.resolution)),
+        checker_(scene, options.columns),
+        rate_(at(scene.model().n_v)),
+        gradient_q_(n_),
+        q_(path.begin(), path.begin() + scene.model().n_q) {
+    for (const int column : options.columns) joints_.push_back(&joint_of_position(scene.model(), column));
+    input_ = columns_of(path, at(scene.model().n_q), options.columns);
+    length_ = input_.length();
+    steps_ = std::clamp(static_cast<std::size_t>(std::ceil(length_ / step)), min_steps, max_steps);
+  }
+
+  OptimisedPath run(const std::vector<double>& path) {
+    OptimisedPath out;
+    out.path = path;
+    if (!(length_ > 0) || n_ == 0) return out;
+    set_targets();
+    const Polyline given = input_.resampled(steps_);
+    x_ = given.points;
+    Polyline best;
+    for (const double weight : weights_of_clearance) {
+      weight_ = weight;
+      descend(out.iterations);
+      const bool there = violation_ <= reached;
+      if (there || weight == weights_of_clearance[std::size(weights_of_clearance) - 1] || late() || out.iterations >= options_.iterations) {
+        Polyline thin = Polyline{n_, x_}.thinned(thin_tolerance);
+        if (free(thin)) {
+          best = std::move(thin);
+          break;
+        }
+      }
+      if (late() || out.iterations >= options_.iterations) break;
+    }
+    if (best.points.empty()) return out;
+    out.cost_before = evaluate(given.points, false);
+    out.cost_after = evaluate(best.resampled(steps_).points, false);
+    out.improved = out.cost_after < out.cost_before && (options_.clearance > 0 || best.length() < length_);
+    if (out.improved) {
+      out.path.clear();
+      for (std::size_t i = 0; i < best.size(); ++i) {
+        place_columns(best.point(i));
+        out.path.insert(out.path.end(), q_.begin(), q_.end());
+      }
+    }
+    return out;
+  }
+
+ private:
+  // Of parts of the robot that are nearer each other at an end than the clearance.
+  struct Target {
+    int a = 0, b = 0;
+    double distance = 0;
+  };
+
+  bool late() const { return std::chrono::duration<double>(Clock::now() - begin_).count() > options_.deadline; }
+
+  void place_columns(const double* x) {
+    for (std::size_t k = 0; k < n_; ++k) q_[at(options_.columns[k])] = x[k];
+  }
+
+  bool free(const Polyline& path) {
+    std::vector<double> from = q_, to = q_;
+    for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+      for (std::size_t k = 0; k < n_; ++k) {
+        from[at(options_.columns[k])] = path.point(i)[k];
+        to[at(options_.columns[k])] = path.point(i + 1)[k];
+      }
+      if (!checker_.line(from.data(), to.data(), options_.resolution).free) return false;
+    }
+    return true;
+  }
+
+  void set_targets() {
+    SceneQuery& query = checker_.query();
+    for (const std::size_t end : {std::size_t{0}, input_.size() - 1}) {
+      place_columns(input_.point(end));
+      query.place(q_.data());
+      query.contacts(clearance_, contacts_);
+      for (const SceneQuery::Contact& c : contacts_) {
+        if (scene_.object(c.a).body == 0 || scene_.object(c.b).body == 0) continue;
+        const double d = std::max(c.witness.distance, 2 * options_.resolution);
+        const auto known = find(c);
+        if (known != targets_.end()) known->distance = std::min(known->distance, d);
+        else targets_.push_back({c.a, c.b, d});
+      }
+    }
+  }
+  std::vector<Target>::iterator find(const SceneQuery::Contact& c) {
+    return std::find_if(targets_.begin(), targets_.end(), [&](const Target& t) { return t.a == c.a && t.b == c.b; });
+  }
+
+  // E at x; with derivatives also gradient_ and H_, of the points between the ends. violation_: the largest missing part of a target.
+  double evaluate(const std::vector<double>& x, bool derivatives) {
+    const double steps = static_cast<double>(steps_), per_length = steps / (length_ * length_);
+    const double bend = options_.smoothness * options_.smoothness * steps * steps * per_length;
+    if (derivatives) H_.set_zero(), std::fill(gradient_.begin(), gradient_.end(), 0.0);
+    double E = 0;
+    // One square 1/2 factor |sum_j c_j x_(i + j)|^2 and its derivatives.
+    const auto square = [&](std::size_t i, const double* c, std::size_t terms, double factor) {
+      for (std::size_t k = 0; k < n_; ++k) {
+        double r = 0;
+        for (std::size_t j = 0; j < terms; ++j) r += c[j] * x[(i + j) * n_ + k];
+        E += 0.5 * factor * r * r;
+        if (!derivatives) continue;
+        for (std::size_t j = 0; j < terms; ++j) {
+          if (!inner(i + j)) continue;
+          gradient_[variable(i + j, k)] += factor * c[j] * r;
+          for (std::size_t l = 0; l <= j; ++l)
+            if (inner(i + l)) H_(variable(i + j, k), variable(i + l, k)) += factor * c[j] * c[l];
+        }
+      }
+    };
+    constexpr double first[] = {-1, 1}, second[] = {1, -2, 1};
+    for (std::size_t i = 0; i < steps_; ++i) square(i, first, 2, per_length);
+    for (std::size_t i = 0; i + 2 <= steps_; ++i) square(i, second, 3, bend);
+    violation_ = 0;
+    for (std::size_t i = 1; i < steps_; ++i) E += clearance_cost(x.data() + i * n_, i, derivatives);
+    return E;
+  }
+
+  bool inner(std::size_t i) const { return i > 0 && i < steps_; }
+  std::size_t variable(std::size_t i, std::size_t k) const { return (i - 1) * n_ + k; }
+
+  double clearance_cost(const double* x, std::size_t i, bool derivatives) {
+    SceneQuery& query = checker_.query();
+    const Model& model = scene_.model();
+    place_columns(x);
+    query.place(q_.data());
+    query.contacts(clearance_, contacts_);
+    const double factor = weight_ / (static_cast<double>(steps_) * clearance_ * clearance_);
+    double cost = 0;
+    bool has_subspaces = false;
+    for (const SceneQuery::Contact& c : contacts_) {
+      const int body_a = scene_.object(c.a).body, body_b = scene_.object(c.b).body;
+      if (body_a == body_b) continue;
+      const auto target = find(c);
+      const double missing = (target != targets_.end() ? target->distance : clearance_) - c.witness.distance;
+      if (missing <= 0) continue;
+      violation_ = std::max(violation_, missing / clearance_);
+      cost += 0.5 * factor * missing * missing;
+      if (!derivatives) continue;
+      if (!has_subspaces) query.place_motions(), has_subspaces = true;
+      distance_rate(model, query.data(), body_a, body_b, c.witness, rate_.data());
+      for (std::size_t k = 0; k < n_; ++k) {
+        gradient_q_[k] = 0;
+        for_each_rate(*joints_[k], q_.data(), options_.columns[k], [&](int dof, double v) { gradient_q_[k] += v * rate_[at(dof)]; });
+      }
+      for (std::size_t k = 0; k < n_; ++k) {
+        gradient_[variable(i, k)] -= factor * missing * gradient_q_[k];
+        for (std::size_t l = 0; l <= k; ++l) H_(variable(i, k), variable(i, l)) += factor * gradient_q_[k] * gradient_q_[l];
+      }
+    }
+    return cost;
+  }
+
+  // Minimises E at the weight set, from x_.
+  void descend(int& iterations) {
+    const std::size_t n = (steps_ - 1) * n_;
+    H_ = BandedMatrix(n, 2 * n_);
+    gradient_.assign(n, 0);
+    double damping = 1e-6, E = evaluate(x_, true);
+    while (iterations < options_.iterations && !late()) {
+      ++iterations;
+      hold_at_limits();
+      const BandedMatrix H = H_;
+      const std::vector<double> gradient = gradient_, before = x_;
+      double next = E;
+      // Until E falls.
+      for (;; damping *= 10) {
+        if (damping > 1e6) {
+          x_ = before;
+          evaluate(x_, false);
+          return;
+        }
+        BandedMatrix L = H;
+        for (std::size_t i = 0; i < n; ++i) L(i, i) += damping * H(i, i);
+        if (!L.factorise()) continue;
+        std::vector<double> down = gradient;
+        L.solve(down.data());
+        for (std::size_t i = 0; i < n; ++i) x_[n_ + i] = std::clamp(before[n_ + i] - down[i], options_.lower[i % n_], options_.upper[i % n_]);
+        next = evaluate(x_, true);
+        if (next < E) break;
+      }
+      damping = std::max(damping / 10, 1e-9);
+      const double gain = E - next;
+      E = next;
+      if (gain <= converged * E) return;
+    }
+  }
+
+  // Entries at a limit that would go beyond it keep their place: their row and column become those of the unit matrix.
+  void hold_at_limits() {
+    const std::size_t n = gradient_.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      const double v = x_[n_ + i], lower = options_.lower[i % n_], upper = options_.upper[i % n_];
+      if (!((v <= lower && gradient_[i] > 0) || (v >= upper && gradient_[i] < 0))) continue;
+      for (std::size_t j = H_.first_of_row(i); j < i; ++j) H_(i, j) = 0;
+      for (std::size_t j = i + 1; j < std::min(n, i + H_.half_bandwidth() + 1); ++j) H_(j, i) = 0;
+      H_(i, i) = 1;
+      gradient_[i] = 0;
+    }
+  }
+
+  const CollisionScene& scene_;
+  const PathOptimiserOptions& options_;
+  std::size_t n_, steps_ = 0;
+  double clearance_, length_ = 0, weight_ = 0, violation_ = 0;
+  EdgeChecker checker_;
+  Polyline input_;
+  std::vector<const Joint*> joints_;  // of the columns
+  std::vector<double> x_;             // (steps + 1) points
+  std::vector<double> gradient_, rate_, gradient_q_, q_;
+  BandedMatrix H_{0, 0};
+  std::vector<Target> targets_;
+  std::vector<SceneQuery::Contact> contacts_;
+  Clock::time_point begin_ = Clock::now();
+};
+
+}  // namespace
+
+OptimisedPath optimise_path(const CollisionScene& scene, const std::vector<double>& path, const PathOptimiserOptions& options) {
+  return Optimiser(scene, path, options).run(path);
+}
+
+}  // namespace robosim

@@ -1,0 +1,162 @@
+"""Optimisation of paths: never worse than what it is given, free, within limits, and with the clearance asked for."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from robosim import _engine
+from robosim.errors import PlanningError
+from robosim.geometry import pose
+from robosim.planners import Problem, goal_configurations, optimise, plan, prepare, search, simplify
+from robosim.planners.stages import path_length
+from robosim.scene import Scene, generate
+
+
+def found_path(problem: Problem, *, shortcuts: int = 40, seed: int = 0):
+    prepared = prepare(problem)
+    goals = goal_configurations(prepared, prepared.goals, prepared.start).q
+    found = search(prepared, goals, seed=seed)
+    assert found.path is not None and len(found.path) > 1
+    return prepared, simplify(prepared, found.path, iterations=shortcuts)
+
+
+def resampled(path: np.ndarray, steps: int) -> np.ndarray:
+    along = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    at = np.linspace(0, along[-1], steps + 1)
+    return np.column_stack([np.interp(at, along, column) for column in path.T])
+
+
+def least_distance(prepared, path: np.ndarray, columns=()) -> float:
+    """Of what moves from what does not, at points 0.01 apart, less those within a tenth of the path of its ends."""
+    points = resampled(path, max(int(path_length(path) / 0.01), 20))
+    part = len(points) // 10
+    return min(prepared.scene.min_distance(q)[0] for q in points[part:-part])
+
+
+def assert_valid(prepared, before: np.ndarray, after: np.ndarray) -> None:
+    np.testing.assert_array_equal(after[[0, -1]], before[[0, -1]])
+    columns = list(prepared.columns.q)
+    assert (after[:, columns] >= prepared.columns.lower).all()
+    assert (after[:, columns] <= prepared.columns.upper).all()
+    still = np.setdiff1d(np.arange(before.shape[1]), columns)
+    assert (after[:, still] == before[0, still]).all()
+    for a, b in zip(after, after[1:], strict=False):
+        assert prepared.scene.edge_free(a, b, resolution=0.005)
+    for q in resampled(after, 300):
+        assert not prepared.scene.collides(q)
+
+
+@pytest.mark.parametrize("clearance", [0.0, 0.03])
+@pytest.mark.parametrize("family", ["bookshelf_small", "cage", "table_pick"])
+def test_never_worse(family, clearance, ur5):
+    scene = generate(family, seed=4, model=ur5)
+    prepared, path = found_path(dataclasses.replace(Problem(ur5, scene), clearance=clearance), shortcuts=5)
+    better = optimise(prepared, path)
+    assert_valid(prepared, path, better)
+    if clearance == 0:
+        assert path_length(better) <= path_length(path)
+    np.testing.assert_array_equal(optimise(prepared, path), better)  # the same each time
+
+
+def test_pulls_taut(robots):
+    """From a rough path around a pillar, without shortcuts, to one about as short as a hundred shortcuts make it."""
+    problem = Problem(robots.planar_arm(), robots.pillar_scene(), [0.9, -0.2, 0.1], [-0.9, 0.2, -0.1])
+    prepared, rough = found_path(problem, shortcuts=0)
+    short = optimise(prepared, rough)
+    assert_valid(prepared, rough, short)
+    _, reference = found_path(problem, shortcuts=100)
+    assert path_length(short) < 0.8 * path_length(rough)
+    assert path_length(short) < 1.1 * path_length(reference)
+
+
+def test_keeps_the_clearance(robots):
+    """Where there is room for it, up to the few per cent that the penalty leaves."""
+    for clearance in (0.02, 0.1):
+        problem = Problem(
+            robots.planar_arm(),
+            robots.pillar_scene(),
+            [0.9, -0.2, 0.1],
+            [-0.9, 0.2, -0.1],
+            clearance=clearance,
+        )
+        prepared, path = found_path(problem)
+        better = optimise(prepared, path)
+        assert_valid(prepared, path, better)
+        assert least_distance(prepared, path) < clearance / 2
+        assert least_distance(prepared, better) > 0.9 * clearance
+
+
+def test_cost_is_what_it_says(robots):
+    """The cost before, by the formula in the header, from the distances that the scene gives."""
+    clearance, smoothness = 0.05, 0.03
+    problem = Problem(robots.planar_arm(), robots.pillar_scene(), [0.9, -0.2, 0.1], [-0.9, 0.2, -0.1])
+    prepared, path = found_path(problem)
+    columns = list(prepared.columns.q)
+    result = _engine.optimise_path(
+        prepared.scene,
+        path,
+        columns,
+        prepared.columns.lower,
+        prepared.columns.upper,
+        clearance=clearance,
+        smoothness=smoothness,
+    )
+    assert result.improved and result.cost_after < result.cost_before
+    length = path_length(path)
+    steps = int(np.clip(np.ceil(length / 0.06), 8, 128))
+    x = resampled(path, steps)
+    cost = steps / (2 * length**2) * (np.diff(x, axis=0) ** 2).sum()
+    cost += smoothness**2 * steps**3 / (2 * length**2) * (np.diff(x, n=2, axis=0) ** 2).sum()
+    missing = [
+        max(0.0, clearance - d) / clearance
+        for q in x[1:-1]
+        for a, b, d in prepared.scene.collisions(q, clearance)
+        if "pillar" in (a, b)
+    ]
+    # Links of the arm keep their distance; only the pillar counts here.
+    weights = [(result.cost_before - cost) * 2 * steps / np.square(missing).sum()]
+    assert min(abs(weights[0] / b - 1) for b in (10, 100, 1000, 10000)) < 1e-9
+
+
+def test_limits_are_respected(robots):
+    """A carriage that would pass a block with room on both sides stays between its limits, which leave less."""
+    scene = Scene("block")
+    scene.add_box("block", (0.3, 1.62, 1.0), pose((1.0, 0.75, 0)))
+    problem = Problem(
+        robots.gantry(), scene, {"x": 0.3, "y": 1.8}, {"x": 1.7, "y": 1.8}, group=["x", "y"], clearance=0.5
+    )
+    prepared, path = found_path(problem)
+    better = optimise(prepared, path)
+    assert_valid(prepared, path, better)
+    assert better[:, 1].max() == prepared.columns.upper[1]
+    assert least_distance(prepared, better) > least_distance(prepared, path)
+
+
+def test_plan_with_clearance(ur5, check_plan):
+    scene = generate("bookshelf_small", seed=1, model=ur5)
+    problem = Problem(ur5, scene, clearance=0.02)
+    result = plan(problem, seed=1)
+    check_plan(problem, result)
+    assert "optimise" in result.timings
+
+
+def test_refused(ur5):
+    for wrong in (-0.1, np.nan, np.inf, "far", True):
+        with pytest.raises(PlanningError, match="clearance is"):
+            Problem(ur5, clearance=wrong)
+    with pytest.raises(PlanningError, match="optimiser_iterations is -1"):
+        plan(Problem(ur5, goal=ur5.neutral()), optimiser_iterations=-1)
+
+
+def test_nothing_to_do(robots):
+    """A path of one point, and a straight line in free space, come back as they are."""
+    problem = Problem(robots.planar_arm(), Scene("empty"), [0, 0, 0], [1, 1, 1])
+    prepared = prepare(problem)
+    line = np.array([[0.0, 0, 0], [1, 1, 1]])
+    np.testing.assert_array_equal(optimise(prepared, line), line)
+    np.testing.assert_array_equal(optimise(prepared, line[:1]), line[:1])
+    still = line[[0, 0]]
+    np.testing.assert_array_equal(optimise(prepared, still), still)
