@@ -126,4 +126,6 @@ class Problem:
     def __post_init__(self) -> None:
         number = isinstance(self.clearance, (int, float, np.number)) and not isinstance(self.clearance, bool)
         if not (number and np.isfinite(self.clearance) and self.clearance >= 0):
-            raise PlanningError(f"clearance is {self.clearance!r}; it must be a finite length [m], not negative")
+            raise PlanningError(
+                f"clearance is {self.clearance!r}; it must be a finite length [m], not negative"
+            )

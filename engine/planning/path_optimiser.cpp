@@ -17,11 +17,11 @@ using Clock = std::chrono::steady_clock;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-constexpr double step = 0.06;                     // between samples [rad, m]
-constexpr std::size_t min_steps = 8, max_steps = 128;
+constexpr double step = 0.08;                     // between samples [rad, m]
+constexpr std::size_t min_steps = 8, max_steps = 96;
 constexpr double weights_of_clearance[] = {10, 100, 1000, 10000};  // b
 constexpr double reached = 0.02;      // part of the clearance that may be missing
-constexpr double converged = 1e-4;    // part by which E falls in the last iteration
+constexpr double converged = 1e-4;    // by how much E, of which length is about 1/2, falls in the last iteration
 constexpr double thin_tolerance = 1e-3;  // from the line between the points that stay [rad, m]
 
 class Optimiser {
@@ -215,7 +215,7 @@ class Optimiser {
       damping = std::max(damping / 10, 1e-9);
       const double gain = E - next;
       E = next;
-      if (gain <= converged * E) return;
+      if (gain <= converged) return;
     }
   }
 

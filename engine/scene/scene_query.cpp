@@ -116,7 +116,8 @@ bool SceneQuery::collides(int* a, int* b) {
 
 void SceneQuery::contacts(double margin, std::vector<Contact>& out) {
   out.clear();
-  const auto take = [&](int i, int j, int) {
+  const auto take = [&](int i, int j, int single) {
+    if (distance_bound(margin, i, j, single) >= margin && margin > 0) return false;  // most leave by a plane between them
     const Witness w = signed_distance(scene_->object(i).shape, X_WO(i), scene_->object(j).shape, X_WO(j));
     if (w.distance < margin) out.push_back({i, j, w});
     return false;

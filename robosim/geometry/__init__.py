@@ -5,9 +5,21 @@ body in its own frame by full sizes in metres, `Shape.box(size)` for example; `s
 """
 
 from robosim._engine import Shape
-from robosim.geometry.derivatives import Feature, WitnessDerivatives, WitnessRates, signed_distance_derivatives
+from robosim.geometry.derivatives import (
+    Feature,
+    WitnessDerivatives,
+    WitnessRates,
+    signed_distance_derivatives,
+)
 from robosim.geometry.poses import pose, pose_to_xyz_quaternion
-from robosim.geometry.queries import Witness, bounding_ball, bounding_box, collide, shape_sizes, signed_distance
+from robosim.geometry.queries import (
+    Witness,
+    bounding_ball,
+    bounding_box,
+    collide,
+    shape_sizes,
+    signed_distance,
+)
 
 __all__ = [
     "Feature",

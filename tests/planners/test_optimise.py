@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +11,16 @@ import pytest
 from robosim import _engine
 from robosim.errors import PlanningError
 from robosim.geometry import pose
-from robosim.planners import Problem, goal_configurations, optimise, plan, prepare, search, simplify
+from robosim.planners import (
+    Problem,
+    SearchStatus,
+    goal_configurations,
+    optimise,
+    plan,
+    prepare,
+    search,
+    simplify,
+)
 from robosim.planners.stages import path_length
 from robosim.scene import Scene, generate
 
@@ -19,7 +29,7 @@ def found_path(problem: Problem, *, shortcuts: int = 40, seed: int = 0):
     prepared = prepare(problem)
     goals = goal_configurations(prepared, prepared.goals, prepared.start).q
     found = search(prepared, goals, seed=seed)
-    assert found.path is not None and len(found.path) > 1
+    assert found.status is SearchStatus.FOUND
     return prepared, simplify(prepared, found.path, iterations=shortcuts)
 
 
@@ -43,8 +53,8 @@ def assert_valid(prepared, before: np.ndarray, after: np.ndarray) -> None:
     assert (after[:, columns] <= prepared.columns.upper).all()
     still = np.setdiff1d(np.arange(before.shape[1]), columns)
     assert (after[:, still] == before[0, still]).all()
-    for a, b in zip(after, after[1:], strict=False):
-        assert prepared.scene.edge_free(a, b, resolution=0.005)
+    for a, b in pairwise(after):
+        assert prepared.scene.edge_free(a, b, resolution=5e-4)  # no closer than planning's 5 mm may leave it
     for q in resampled(after, 300):
         assert not prepared.scene.collides(q)
 
@@ -104,9 +114,10 @@ def test_cost_is_what_it_says(robots):
         clearance=clearance,
         smoothness=smoothness,
     )
-    assert result.improved and result.cost_after < result.cost_before
+    assert result.improved
+    assert result.cost_after < result.cost_before
     length = path_length(path)
-    steps = int(np.clip(np.ceil(length / 0.06), 8, 128))
+    steps = int(np.clip(np.ceil(length / 0.08), 8, 96))
     x = resampled(path, steps)
     cost = steps / (2 * length**2) * (np.diff(x, axis=0) ** 2).sum()
     cost += smoothness**2 * steps**3 / (2 * length**2) * (np.diff(x, n=2, axis=0) ** 2).sum()
@@ -124,9 +135,9 @@ def test_cost_is_what_it_says(robots):
 def test_limits_are_respected(robots):
     """A carriage that would pass a block with room on both sides stays between its limits, which leave less."""
     scene = Scene("block")
-    scene.add_box("block", (0.3, 1.62, 1.0), pose((1.0, 0.75, 0)))
+    scene.add_box("block", (0.3, 1.35, 1.0), pose((1.0, 1.025, 0)))
     problem = Problem(
-        robots.gantry(), scene, {"x": 0.3, "y": 1.8}, {"x": 1.7, "y": 1.8}, group=["x", "y"], clearance=0.5
+        robots.gantry(), scene, {"x": 0.3, "y": 1.8}, {"x": 1.7, "y": 1.8}, group=["x", "y"], clearance=0.3
     )
     prepared, path = found_path(problem)
     better = optimise(prepared, path)
@@ -141,6 +152,11 @@ def test_plan_with_clearance(ur5, check_plan):
     result = plan(problem, seed=1)
     check_plan(problem, result)
     assert "optimise" in result.timings
+    plain = dataclasses.replace(problem, clearance=0.0)
+    assert "optimise" not in plan(plain, seed=1).timings
+    rounder = plan(plain, seed=1, optimiser_iterations=40)
+    check_plan(plain, rounder)
+    assert rounder.path_length < plan(plain, seed=1).path_length
 
 
 def test_refused(ur5):

@@ -74,12 +74,21 @@ def test_against_differences():
         q[:3] = rng.uniform(-0.5, 0.5, 3)
         for c in contact_derivatives(scene, q, margin=1.0):
             room_left = min(c.feature_A.slide, c.feature_A.tilt, c.feature_B.slide, c.feature_B.tilt)
-            if c.one_sided or room_left < 1e-3 or abs(c.witness.distance) < 1e-3 or c.witness.distance < -0.03:
+            if (
+                c.one_sided
+                or room_left < 1e-3
+                or abs(c.witness.distance) < 1e-3
+                or c.witness.distance < -0.03
+            ):
                 continue
             rates = np.vstack([c.rates.distance, c.rates.p_WA, c.rates.p_WB, c.rates.normal])
             for k in rng.choice(model.n_v, 3, replace=False):
                 want = differences(model, scene, q, (c.A, c.B), k)
-                assert rates[:, k] == pytest.approx(want, abs=1e-7 * max(1.0, np.abs(rates).max())), (c.A, c.B, k)
+                assert rates[:, k] == pytest.approx(want, abs=1e-7 * max(1.0, np.abs(rates).max())), (
+                    c.A,
+                    c.B,
+                    k,
+                )
                 compared += 1
     assert compared > 150
 
