@@ -89,6 +89,7 @@ ConvexMesh convex_hull_mesh(const std::vector<Vec3d>& points) {
   build_adjacency(mesh);
   integrate_volume(mesh.vertices, mesh.faces, mesh.volume, mesh.centroid);
   mesh.ball = smallest_ball(mesh.vertices);
+  mesh.polygons = hull_polygons(mesh);
   return mesh;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "geometry/bounds.h"
+#include "geometry/hull_polygons.h"
 #include "spatial/vec3.h"
 
 namespace robosim {
@@ -14,6 +15,7 @@ struct ConvexMesh {
   std::vector<std::array<int, 3>> faces;  // triangles, counter-clockwise seen from outside
   // Neighbours of vertex i: neighbours[neighbour_begin[i] .. neighbour_begin[i + 1]).
   std::vector<int> neighbour_begin, neighbours;
+  HullPolygons polygons;  // triangles in one plane put together
   Vec3d centroid;     // of the volume [m]
   double volume = 0;  // [m^3]
   Ball ball;          // smallest ball around the vertices

@@ -7,6 +7,7 @@
 #include "geometry/bounds.h"
 #include "geometry/directions.h"
 #include "geometry/local_surface.h"
+#include "geometry/patch.h"
 
 namespace robosim {
 
@@ -58,6 +59,31 @@ struct BoxCore {
   Vec3d size_rate(int k, const LocalSurface& s, const Vec3d&) const {
     Vec3d rate;
     if (std::fabs(s.point[k]) == half_extents[k]) rate[k] = std::copysign(0.5, s.point[k]);
+    return rate;
+  }
+  // The face on whose side n lies most.
+  void patch(const Vec3d& n, Patch& out) const {
+    const double x = std::fabs(n.x), y = std::fabs(n.y), z = std::fabs(n.z);
+    const int i = x >= y && x >= z ? 0 : (y >= z ? 1 : 2), j = (i + 1) % 3, k = (i + 2) % 3;
+    const bool up = n[i] > 0;
+    out.kind = Patch::Kind::polygon;
+    out.face = {FeatureKind::face, 2 * i + up, 0};
+    out.normal[i] = up ? 1 : -1;
+    for (int c = 0; c < 4; ++c) {
+      // Round the face: (-, -), (+, -), (+, +), (-, +) along j and k, the other way on a lower face.
+      const bool first = c == 1 || c == 2, second = c >= 2, on_j = up ? first : second, on_k = up ? second : first;
+      Vec3d p;
+      p[i] = up ? half_extents[i] : -half_extents[i];
+      p[j] = on_j ? half_extents[j] : -half_extents[j];
+      p[k] = on_k ? half_extents[k] : -half_extents[k];
+      const bool along_j = up == (c % 2 == 0);  // the side to the next corner; its other axes in the order of local_surface
+      const int side = along_j ? 4 * j + 2 * up + on_k : 4 * k + 2 * on_j + up;
+      out.add(p, {FeatureKind::vertex, up << i | on_j << j | on_k << k, 0}, {FeatureKind::edge, side, 0});
+    }
+  }
+  Vec3d stretch(int k, const Vec3d& p, const Vec3d&) const {
+    Vec3d rate;
+    rate[k] = 0.5 * p[k] / half_extents[k];
     return rate;
   }
   Ball bounding_ball() const { return {{}, norm(half_extents)}; }

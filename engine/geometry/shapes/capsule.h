@@ -7,6 +7,7 @@
 #include "geometry/bounds.h"
 #include "geometry/directions.h"
 #include "geometry/local_surface.h"
+#include "geometry/patch.h"
 
 namespace robosim {
 
@@ -36,6 +37,19 @@ struct CapsuleCore {
   Vec3d size_rate(int k, const LocalSurface& s, const Vec3d& n) const {
     if (k == 0) return n;
     return {0, 0, s.index == 2 ? 0 : (s.index ? 0.5 : -0.5)};
+  }
+  // The segment, unless n points more along it than away from it.
+  void patch(const Vec3d& n, Patch& out) const {
+    const double across = std::sqrt(n.x * n.x + n.y * n.y);
+    if (std::fabs(n.z) > across) return;
+    out.kind = Patch::Kind::line;
+    out.face = {FeatureKind::curved, 2, 0};
+    out.normal = {n.x / across, n.y / across, 0};
+    out.tube_radius = 0, out.tube_half_length = half_length;
+    for (int i = 0; i < 2; ++i) out.add({0, 0, i ? half_length : -half_length}, {FeatureKind::curved, i, 0}, out.face);
+  }
+  Vec3d stretch(int k, const Vec3d& p, const Vec3d& m) const {
+    return k == 0 ? m : Vec3d(0, 0, 0.5 * p.z / half_length);
   }
   Ball bounding_ball() const { return {{}, half_length + radius}; }
   double farthest_from(const Vec3d& p) const { return norm(p - support(-p)) + radius; }

@@ -7,6 +7,7 @@
 #include "geometry/bounds.h"
 #include "geometry/directions.h"
 #include "geometry/local_surface.h"
+#include "geometry/patch.h"
 
 namespace robosim {
 
@@ -64,6 +65,24 @@ struct ConeCore {
   Vec3d size_turn(int k, const LocalSurface& s, const Vec3d& n) const {
     if (s.kind != FeatureKind::curved) return {};
     return ((k == 0 ? -dot(n, outward(n)) : n.z) / std::hypot(radius, 2 * half_length)) * along_line(n);
+  }
+  // The base, or the mantle's line on n's side; none where n points more along the axis, over the apex, than along the mantle's normal.
+  void patch(const Vec3d& n, Patch& out) const {
+    const double height = 2 * half_length, line = std::hypot(radius, height), across = std::sqrt(n.x * n.x + n.y * n.y);
+    const double to_mantle = (height * across + radius * n.z) / line;
+    if (-n.z >= to_mantle) return disc_patch(out, radius, -half_length, false, 0);
+    if (n.z >= to_mantle) return;
+    const Vec3d e(n.x / across, n.y / across, 0);
+    out.kind = Patch::Kind::line;
+    out.face = {FeatureKind::curved, 0, 0};
+    out.normal = (1 / line) * (height * e + Vec3d(0, 0, radius)), out.round = {-e.y, e.x, 0};
+    out.swing[1] = radius / across;
+    out.tube_radius = radius / 2, out.tube_slope = -radius / height, out.tube_half_length = half_length;
+    out.add({0, 0, half_length}, {FeatureKind::vertex, 0, 0}, out.face);
+    out.add(radius * e - Vec3d(0, 0, half_length), {FeatureKind::edge, 0, 0}, out.face);
+  }
+  Vec3d stretch(int k, const Vec3d& p, const Vec3d&) const {
+    return k == 0 ? Vec3d(p.x / radius, p.y / radius, 0) : Vec3d(0, 0, 0.5 * p.z / half_length);
   }
   // About apex and rim, or about the rim alone where the cone is wider than high.
   Ball bounding_ball() const {

@@ -7,6 +7,7 @@
 #include "geometry/bounds.h"
 #include "geometry/convex_mesh.h"
 #include "geometry/hull_features.h"
+#include "geometry/hull_polygons.h"
 
 namespace robosim {
 
@@ -52,6 +53,7 @@ struct ConvexCore {
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
     return hull_surface(*mesh, p, n, support_vertex(n), precision);
   }
+  void patch(const Vec3d& n, Patch& out) const { hull_patch(*mesh, n, support_vertex(n), out); }
   Ball bounding_ball() const { return mesh->ball; }
   double farthest_from(const Vec3d& p) const {
     double farthest = 0;

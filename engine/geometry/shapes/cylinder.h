@@ -7,6 +7,7 @@
 #include "geometry/bounds.h"
 #include "geometry/directions.h"
 #include "geometry/local_surface.h"
+#include "geometry/patch.h"
 
 namespace robosim {
 
@@ -54,6 +55,22 @@ struct CylinderCore {
   Vec3d size_rate(int k, const LocalSurface& s, const Vec3d& n) const {
     if (k == 0) return s.kind == FeatureKind::face ? Vec3d() : unit_or({n.x, n.y, 0}, {1, 0, 0});
     return {0, 0, s.kind == FeatureKind::curved ? 0 : (s.index ? 0.5 : -0.5)};
+  }
+  // An end, or the mantle's line on n's side.
+  void patch(const Vec3d& n, Patch& out) const {
+    const double across = std::sqrt(n.x * n.x + n.y * n.y);
+    if (std::fabs(n.z) >= across) return disc_patch(out, radius, std::copysign(half_length, n.z), n.z > 0, n.z > 0);
+    const Vec3d e(n.x / across, n.y / across, 0);
+    out.kind = Patch::Kind::line;
+    out.face = {FeatureKind::curved, 0, 0};
+    out.normal = e, out.round = {-e.y, e.x, 0};
+    out.swing[0] = out.swing[1] = radius / across;
+    out.tube_radius = radius, out.tube_half_length = half_length;
+    for (int i = 0; i < 2; ++i)
+      out.add(radius * e + Vec3d(0, 0, i ? half_length : -half_length), {FeatureKind::edge, i, 0}, out.face);
+  }
+  Vec3d stretch(int k, const Vec3d& p, const Vec3d&) const {
+    return k == 0 ? Vec3d(p.x / radius, p.y / radius, 0) : Vec3d(0, 0, 0.5 * p.z / half_length);
   }
   Ball bounding_ball() const { return {{}, std::hypot(radius, half_length)}; }
   double farthest_from(const Vec3d& p) const {

@@ -5,6 +5,7 @@
 
 #include "geometry/bounds.h"
 #include "geometry/local_surface.h"
+#include "geometry/patch.h"
 
 namespace robosim {
 
@@ -16,6 +17,11 @@ struct HalfSpaceCore {
     s.kind = FeatureKind::face, s.axis[0] = {1, 0, 0}, s.axis[1] = {0, 1, 0};
     s.radius[0] = s.radius[1] = LocalSurface::straight;
     return s;
+  }
+  void patch(const Vec3d&, Patch& out) const {
+    out.kind = Patch::Kind::plane;
+    out.face = {FeatureKind::face, 0, 0};
+    out.normal = {0, 0, 1};
   }
   double rounding() const { return 0; }
   Ball bounding_ball() const { return {{}, std::numeric_limits<double>::infinity()}; }

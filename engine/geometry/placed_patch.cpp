@@ -1,0 +1,107 @@
+#include "geometry/placed_patch.h"
+
+#include <algorithm>
+
+#include "geometry/hull_polygons.h"
+
+namespace robosim {
+namespace {
+
+// Where the line p + h e (e unit) leaves the ball of `radius` swept from a to b; nothing where it misses it.
+struct CapsuleExit {
+  bool hit = false;
+  double h = -INFINITY;
+  Vec3d foot;
+};
+CapsuleExit leave_capsule(const Vec3d& p, const Vec3d& e, const Vec3d& a, const Vec3d& b, double radius) {
+  const Vec3d d = b - a, q = p - a;
+  const double dd = dot(d, d), de = dot(d, e), dq = dot(d, q);
+  // |q + h e|^2 - (d . (q + h e))^2 / d^2 = radius^2
+  const double A = dd - de * de, B = dd * dot(q, e) - dq * de, C = dd * (dot(q, q) - radius * radius) - dq * dq;
+  const double disc = B * B - A * C;
+  double along = dq < 0 ? 0 : 1;
+  if (A > 1e-14 * dd) {
+    if (disc < 0) return {};
+    const double h = (-B + std::sqrt(disc)) / A;
+    along = (dq + h * de) / dd;
+    if (along >= 0 && along <= 1) return {true, h, a + along * d};
+  } else if (de != 0) {
+    along = de > 0;
+  }
+  const Vec3d end = along > 0.5 ? b : a, r = p - end;
+  const double re = dot(r, e), in = re * re - dot(r, r) + radius * radius;
+  if (in < 0) return {};
+  return {true, -re + std::sqrt(in), end};
+}
+
+}  // namespace
+
+void PlacedPatch::place() {
+  normal = X_CS.R * patch.normal;
+  const int n = patch.kind == Patch::Kind::plane ? 1 : patch.n_corners;  // of a plane corner[0] is on it
+  for (int i = 0; i < n; ++i) corner[i] = X_CS * patch.corner[i];
+  n_sides = patch.kind == Patch::Kind::polygon ? n : (patch.kind == Patch::Kind::line ? 1 : 0);
+  for (int j = 0; j < n_sides; ++j) {
+    const Vec3d &a = corner[j], &b = corner[j + 1 == n ? 0 : j + 1];
+    const double x = up * (a.y - b.y), y = up * (b.x - a.x), length = std::sqrt(x * x + y * y);
+    if (length > 0) side[j] = {x / length, y / length, -(x * a.x + y * a.y) / length};
+    else side[j] = {0, 0, INFINITY};
+  }
+}
+
+PlacedPatch::Exit PlacedPatch::rounded(const Vec3d& p, const Vec3d& face_normal) const {
+  const Vec3d e(0, 0, up);
+  if (is_polygon()) {
+    // Over the face moved out by the rounding, when what is below is within its sides.
+    const double h = rounding / (up * face_normal.z);
+    const Vec3d foot = p + h * e - rounding * face_normal;
+    bool within = true;
+    for (int j = 0; j < n_sides && within; ++j) within = inside(j, foot) >= 0;
+    if (within) return {p.z + up * h, face_normal};
+  }
+  CapsuleExit farthest;
+  for (int j = 0; j < n_sides; ++j) {
+    const CapsuleExit exit = leave_capsule(p, e, corner[j], corner[j + 1 == patch.n_corners ? 0 : j + 1], rounding);
+    if (exit.hit && exit.h > farthest.h) farthest = exit;
+  }
+  if (!farthest.hit) return {p.z + up * rounding, e};  // not reached from a p of the patch
+  return {p.z + up * farthest.h, (1 / rounding) * (p + farthest.h * e - farthest.foot)};
+}
+
+PlacedPatch::Exit PlacedPatch::exit_from(const Vec3d& p) const {
+  return rounding > 0 ? rounded(p, normal) : Exit{p.z, normal};
+}
+
+PlacedPatch::Exit PlacedPatch::over_face(const Vec3d& p) const {
+  Vec3d on = corner[0], m = normal;
+  if (patch.mesh) {
+    Vec3d n_S;
+    on = X_CS * hull_polygon_at(*patch.mesh, patch.polygon, X_CS.inverse_times(p), up * X_CS.R.row[2], n_S);
+    m = X_CS.R * n_S;
+  }
+  const Vec3d x(p.x, p.y, on.z - (m.x * (p.x - on.x) + m.y * (p.y - on.y)) / m.z);
+  return rounding > 0 ? rounded(x, m) : Exit{x.z, m};
+}
+
+std::optional<PlacedPatch::Exit> PlacedPatch::beside_line(const Vec3d& p, double& room, int& end) const {
+  if (patch.tube_radius < 0) return {};
+  // In the shape's frame: the line s + h e through the surface x^2 + y^2 = (radius + slope z)^2, moved out by the rounding.
+  const Vec3d s = X_CS.inverse_times({p.x, p.y, 0}), e = up * X_CS.R.row[2];
+  const double k = patch.tube_slope, radius = patch.tube_radius + rounding * std::sqrt(1 + k * k), at = radius + k * s.z;
+  const double a = e.x * e.x + e.y * e.y - k * k * e.z * e.z;
+  const double b = s.x * e.x + s.y * e.y - k * at * e.z, c = s.x * s.x + s.y * s.y - at * at;
+  const double disc = b * b - a * c;
+  if (!(a > 0) || !(disc >= 0)) return {};
+  const double h = (-b + std::sqrt(disc)) / a;
+  const Vec3d exit = s + h * e;
+  const double rho = radius + k * exit.z;
+  if (!(rho > 0)) return {};
+  const Vec3d m = (1 / (rho * std::sqrt(1 + k * k))) * Vec3d(exit.x, exit.y, -k * rho);
+  const double z = exit.z - rounding * m.z;  // of the core
+  room = patch.tube_half_length - std::fabs(z);
+  end = (patch.corner[1].z > patch.corner[0].z) == (z > 0);
+  if (dot(m, e) < 0.5) return {};
+  return Exit{up * h, X_CS.R * m};
+}
+
+}  // namespace robosim

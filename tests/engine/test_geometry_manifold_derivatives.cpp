@@ -1,0 +1,195 @@
+// Derivatives of contact manifolds against Ridders differences of contact_manifold itself, point by point.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <tuple>
+
+#include "geometry/manifold_derivatives.h"
+#include "random_contacts.h"
+#include "ridders.h"
+
+using namespace robosim;
+using namespace robosim::testing;
+
+namespace {
+
+constexpr double margin = 0.02;
+
+SE3d moved(const SE3d& X, int k, double t) {
+  ::robosim::Motion<double> V;
+  (k < 3 ? V.linear[k] : V.angular[k - 3]) = t;
+  return X * exp_motion(V);
+}
+
+void append(Numbers& x, double gap, const Vec3d& n, const Vec3d& a, const Vec3d& b, const Vec3d& p) {
+  x.push_back(gap);
+  for (const Vec3d& v : {n, a, b, p})
+    for (int i = 0; i < 3; ++i) x.push_back(v[i]);
+}
+
+bool same_id(const ManifoldPoint& a, const ManifoldPoint& b) {
+  return a.anchor == b.anchor && a.feature[0] == b.feature[0] && a.feature[1] == b.feature[1];
+}
+
+// One contact with all that may change about it, against `out`'s rates.
+struct Comparison {
+  const RandomContact& c;
+  const Manifold m;
+  double step;
+  int jumps = 0, compared = 0;  // parameters
+
+  // longest: of the steps. Where a capsule's ball gives way to its mantle, second derivatives jump.
+  Comparison(const RandomContact& contact, double within, double longest)
+      : c(contact), m(contact_manifold(c.A, c.X_WA, c.B, c.X_WB, within)), step(longest) {
+    double room = 1;
+    for (int i = 0; i < m.n_points; ++i) room = std::min({room, m.points[i].slide, within - m.points[i].gap});
+    if (m.reference < 0) {  // the witness's own features
+      const WitnessDerivatives d = witness_derivatives(m.witness, c.A, c.X_WA, c.B, c.X_WB);
+      room = std::min({room, d.A.slide, d.A.tilt, d.B.slide, d.B.tilt});
+    }
+    step = std::min(step, 0.05 * room);
+  }
+
+  // query(t): the manifold at t; rate(d): the derivative, of a point.
+  template <class Query, class Rate>
+  void check(const ManifoldDerivatives& d, Query&& query, Rate&& rate, double part = 1) {
+    Numbers got;
+    for (int i = 0; i < m.n_points; ++i) {
+      if (d.points[i].one_sided) continue;
+      const ManifoldRate& r = rate(d.points[i]);
+      append(got, r.distance, r.normal, r.p_WA, r.p_WB, r.p_W);
+    }
+    bool jumped = false;
+    const Numbers expected = ridders(
+        [&](double t) {
+          const Manifold x = query(t);
+          jumped |= x.reference != m.reference || norm(x.normal() - m.normal()) > 0.1;
+          Numbers all;
+          for (int i = 0; i < m.n_points; ++i) {
+            if (d.points[i].one_sided) continue;
+            int k = 0;
+            while (k < x.n_points && !same_id(x.points[k], m.points[i])) ++k;
+            jumped |= k == x.n_points;
+            const ManifoldPoint& p = x.points[std::min(k, Manifold::max_points - 1)];
+            append(all, p.gap, x.normal(), p.p_WA, p.p_WB, p.p_W);
+          }
+          return all;
+        },
+        part * step);
+    if (jumped) {
+      ++jumps;
+      return;
+    }
+    ++compared;
+    double largest = 1;  // of all poses, too: a barely tilted rim's lowest point runs round it
+    for (int i = 0; i < m.n_points; ++i)
+      for (const ManifoldRate& r : d.points[i].twist) largest = std::max({largest, norm(r.p_WA), norm(r.p_WB)});
+    for (const double x : expected) largest = std::max(largest, std::fabs(x));
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      CAPTURE(k);
+      CHECK(std::fabs(got[k] - expected[k]) < 1e-7 * largest);
+    }
+  }
+};
+
+void check_all(Comparison& x, double within) {
+  static ManifoldDerivatives d;
+  const RandomContact& c = x.c;
+  manifold_derivatives(x.m, c.A, c.X_WA, c.B, c.X_WB, d);
+  REQUIRE(d.n_points == x.m.n_points);
+  for (int k = 0; k < 6; ++k) {
+    CAPTURE(k);
+    x.check(d, [&](double t) { return contact_manifold(c.A, moved(c.X_WA, k, t), c.B, c.X_WB, within); },
+            [&](const auto& p) -> auto& { return p.twist[k]; });
+    x.check(d, [&](double t) { return contact_manifold(c.A, c.X_WA, c.B, moved(c.X_WB, k, t), within); },
+            [&](const auto& p) -> auto& { return p.twist[6 + k]; });
+  }
+  for (int side = 0; side < 2; ++side) {
+    CAPTURE(side);
+    const auto with = [&](auto&& change) {
+      return [&, side, change](double t) {
+        const Shape changed = change(side ? c.B : c.A, t);
+        return side ? contact_manifold(c.A, c.X_WA, changed, c.X_WB, within) : contact_manifold(changed, c.X_WA, c.B, c.X_WB, within);
+      };
+    };
+    for (int k = 0; k < d.n_sizes[side]; ++k) {
+      CAPTURE(k);
+      x.check(d, with([k](Shape s, double t) {
+                if (s.type == ShapeType::box) s.half_extents[k] += t / 2;
+                else if (s.type == ShapeType::ellipsoid) s.half_extents[k] += t;
+                else if (k == 0) s.radius += t;
+                else s.half_length += t / 2;
+                return s;
+              }),
+              [&](const auto& p) -> auto& { return p.size[side][k]; });
+    }
+    x.check(d, with([](Shape s, double t) {
+              s.radius *= 1 + t, s.half_length *= 1 + t, s.half_extents *= 1 + t;
+              if (!s.mesh) return s;
+              auto mesh = std::make_shared<ConvexMesh>(*s.mesh);
+              for (Vec3d& v : mesh->vertices) v *= 1 + t;
+              s.mesh = mesh;
+              return s;
+            }),
+            [&](const auto& p) -> auto& { return p.scale[side]; });
+    const Shape& shape = side ? c.B : c.A;
+    if (!shape.mesh) continue;
+    // Every vertex that is named by some point; points that do not name it do not move.
+    std::vector<int> vertices;
+    for (int i = 0; i < d.n_points; ++i)
+      for (int j = 0; j < d.points[i].n_corners[side]; ++j) vertices.push_back(d.points[i].vertex[side][j]);
+    std::sort(vertices.begin(), vertices.end());
+    vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
+    CHECK(!vertices.empty());
+    for (const int v : vertices)
+      for (int k = 0; k < 3; ++k) {
+        const ManifoldRate still{};
+        x.check(d, with([v, k](Shape s, double t) {
+                  auto mesh = std::make_shared<ConvexMesh>(*s.mesh);
+                  mesh->vertices[static_cast<std::size_t>(v)][k] += t;
+                  s.mesh = mesh;
+                  return s;
+                }),
+                [&](const auto& p) -> auto& {
+                  for (int j = 0; j < p.n_corners[side]; ++j)
+                    if (p.vertex[side][j] == v) return p.corner[side][j][k];
+                  return still;
+                },
+                0.03);  // the edge between two nearly parallel faces gives way to the other diagonal soon
+      }
+  }
+}
+
+}  // namespace
+
+// 1e-7 of the largest entry; steps stay on the features that generate the points.
+TEST_CASE("derivatives are those of the manifold: poses, sizes, scale, vertices") {
+  constexpr double gaps[] = {0.01, 1e-3, -1e-3, -0.02}, tilts[] = {0, 1e-4, 1e-2, 0.1};
+  RandomShapes random;
+  int contacts = 0, several = 0, left_out = 0, parallel = 0;
+  for_all_pairs([&](ShapeType a, ShapeType b) {
+    if (a == ShapeType::half_space && b == a) return;
+    int here = 0;
+    for (int i = 0; i < 32; ++i) {
+      CAPTURE(i);
+      const RandomContact c(random, a, b, i % 4 > 0, tilts[i % 16 / 4], gaps[i % 4]);
+      const double tilt = tilts[i % 16 / 4];
+      Comparison x(c, margin, i % 4 == 0 ? 1e-3 : (tilt > 0 ? std::min(1e-3, 0.05 * tilt) : 1e-5));
+      if (x.m.n_points == 0 || x.step < 1e-6) {
+        ++left_out;
+        continue;
+      }
+      CAPTURE(x.m.n_points);
+      CAPTURE(x.m.witness.distance);
+      CAPTURE(x.m.reference);
+      check_all(x, margin);
+      x.jumps > x.compared ? ++left_out : ++contacts, ++here;
+      several += x.m.n_points > 1, parallel += x.m.n_points > 1 && i % 16 < 4 && i % 4 > 0;
+    }
+    CHECK(here >= 5);
+  });
+  MESSAGE(contacts, " contacts, ", several, " of several points, ", parallel, " of parallel faces or lines; ", left_out, " left out");
+  CHECK(contacts > 3 * left_out);
+}
