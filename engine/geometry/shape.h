@@ -30,6 +30,11 @@
 //                                         when size k of the constructor in Python (a full size) grows; none for a mesh
 //   Vec3d size_turn(int k, LocalSurface s, Vec3d n) const   and the normal of a straight direction turns; if any does
 //
+// and, for contact manifolds (patch.h), where it has a face or a straight line,
+//
+//   void patch(Vec3d n, Patch& out) const                the one that turns most towards n, outward
+//   Vec3d stretch(int k, Vec3d p, Vec3d m) const         how fast its points move when size k grows
+//
 // shapes/capsule.h is a short example, shapes/cylinder.h one that is curved. Only the half-space has no support: it is unbounded.
 #pragma once
 
