@@ -29,7 +29,7 @@ RESOLUTION = 0.005  # [m] of collider motion, see _engine.CollisionScene.edge_fr
 MAX_ITERATIONS = 1_000_000  # most only draw a sample; a search without a way out takes seconds to do them all
 SHORTCUT_ITERATIONS = 40  # more shorten a path by a few per cent, at a millisecond per 40
 
-OPTIMISER_ITERATIONS = 40  # most paths need 10 to 20
+OPTIMISER_ITERATIONS = 60  # a third for each weight of the clearance
 
 
 def search(

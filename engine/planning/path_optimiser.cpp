@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
+#include <limits>
 
 #include "model/joint_layout.h"
 #include "model/position_rates.h"
@@ -19,7 +21,8 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 constexpr double step = 0.08;                     // between samples [rad, m]
 constexpr std::size_t min_steps = 8, max_steps = 96;
-constexpr double weights_of_clearance[] = {10, 100, 1000, 10000};  // b
+constexpr double weights_of_clearance[] = {30, 300, 3000, 30000, 30000};  // b, each for its share of the iterations
+constexpr int n_weights = std::size(weights_of_clearance);
 constexpr double reached = 0.02;      // part of the clearance that may be missing
 constexpr double converged = 1e-4;    // by how much E, of which length is about 1/2, falls in the last iteration
 constexpr double thin_tolerance = 1e-3;  // from the line between the points that stay [rad, m]
@@ -47,24 +50,28 @@ class Optimiser {
     if (!(length_ > 0) || n_ == 0) return out;
     set_targets();
     const Polyline given = input_.resampled(steps_);
-    x_ = given.points;
-    Polyline best;
-    for (const double weight : weights_of_clearance) {
-      weight_ = weight;
-      descend(out.iterations);
-      const bool there = violation_ <= reached;
-      if (there || weight == weights_of_clearance[std::size(weights_of_clearance) - 1] || late() || out.iterations >= options_.iterations) {
-        Polyline thin = Polyline{n_, x_}.thinned(thin_tolerance);
-        if (free(thin)) {
-          best = std::move(thin);
-          break;
-        }
-      }
-      if (late() || out.iterations >= options_.iterations) break;
+    Polyline now = given, best;
+    std::vector<Polyline> found;
+    const int share = (options_.iterations + n_weights - 1) / n_weights;
+    for (int i = 0; i < n_weights && !late(); ++i) {
+      weight_ = weights_of_clearance[i];
+      // Anew each time, as forces stretch the path just where it has to pass something thin.
+      x_ = now.resampled(steps_).points;
+      descend(share);
+      now.points = x_;
+      Polyline thin = now.thinned(thin_tolerance);
+      if (!free(thin)) continue;
+      found.push_back(std::move(thin));
+      if (violation_ <= reached) break;
     }
-    if (best.points.empty()) return out;
+    out.iterations = iterations_;
+    if (found.empty()) return out;
     out.cost_before = evaluate(given.points, false);
-    out.cost_after = evaluate(best.resampled(steps_).points, false);
+    out.cost_after = std::numeric_limits<double>::infinity();
+    for (Polyline& candidate : found) {
+      const double cost = evaluate(candidate.resampled(steps_).points, false);
+      if (cost < out.cost_after) out.cost_after = cost, best = std::move(candidate);
+    }
     out.improved = out.cost_after < out.cost_before && (options_.clearance > 0 || best.length() < length_);
     if (out.improved) {
       out.path.clear();
@@ -120,7 +127,8 @@ class Optimiser {
     return std::find_if(targets_.begin(), targets_.end(), [&](const Target& t) { return t.a == c.a && t.b == c.b; });
   }
 
-  // E at x; with derivatives also gradient_ and H_, of the points between the ends. violation_: the largest missing part of a target.
+  // E at x; with derivatives also gradient_ and H_, of the points between the ends, and
+  // violation_, the largest missing part of a target.
   double evaluate(const std::vector<double>& x, bool derivatives) {
     const double steps = static_cast<double>(steps_), per_length = steps / (length_ * length_);
     const double bend = options_.smoothness * options_.smoothness * steps * steps * per_length;
@@ -144,7 +152,7 @@ class Optimiser {
     constexpr double first[] = {-1, 1}, second[] = {1, -2, 1};
     for (std::size_t i = 0; i < steps_; ++i) square(i, first, 2, per_length);
     for (std::size_t i = 0; i + 2 <= steps_; ++i) square(i, second, 3, bend);
-    violation_ = 0;
+    if (derivatives) violation_ = 0;
     for (std::size_t i = 1; i < steps_; ++i) E += clearance_cost(x.data() + i * n_, i, derivatives);
     return E;
   }
@@ -167,7 +175,6 @@ class Optimiser {
       const auto target = find(c);
       const double missing = (target != targets_.end() ? target->distance : clearance_) - c.witness.distance;
       if (missing <= 0) continue;
-      violation_ = std::max(violation_, missing / clearance_);
       cost += 0.5 * factor * missing * missing;
       if (!derivatives) continue;
       if (!has_subspaces) query.place_motions(), has_subspaces = true;
@@ -176,6 +183,9 @@ class Optimiser {
         gradient_q_[k] = 0;
         for_each_rate(*joints_[k], q_.data(), options_.columns[k], [&](int dof, double v) { gradient_q_[k] += v * rate_[at(dof)]; });
       }
+      // What no column moves, such as a turning base above its pedestal, is not missing.
+      const bool moves = std::any_of(gradient_q_.begin(), gradient_q_.end(), [](double g) { return std::abs(g) > 1e-6; });
+      if (moves) violation_ = std::max(violation_, missing / clearance_);
       for (std::size_t k = 0; k < n_; ++k) {
         gradient_[variable(i, k)] -= factor * missing * gradient_q_[k];
         for (std::size_t l = 0; l <= k; ++l) H_(variable(i, k), variable(i, l)) += factor * gradient_q_[k] * gradient_q_[l];
@@ -185,13 +195,13 @@ class Optimiser {
   }
 
   // Minimises E at the weight set, from x_.
-  void descend(int& iterations) {
+  void descend(int iterations) {
     const std::size_t n = (steps_ - 1) * n_;
     H_ = BandedMatrix(n, 2 * n_);
     gradient_.assign(n, 0);
     double damping = 1e-6, E = evaluate(x_, true);
-    while (iterations < options_.iterations && !late()) {
-      ++iterations;
+    for (; iterations > 0 && !late(); --iterations) {
+      ++iterations_;
       hold_at_limits();
       const BandedMatrix H = H_;
       const std::vector<double> gradient = gradient_, before = x_;
@@ -200,7 +210,7 @@ class Optimiser {
       for (;; damping *= 10) {
         if (damping > 1e6) {
           x_ = before;
-          evaluate(x_, false);
+          evaluate(x_, true);
           return;
         }
         BandedMatrix L = H;
@@ -242,6 +252,7 @@ class Optimiser {
   std::vector<double> x_;             // (steps + 1) points
   std::vector<double> gradient_, rate_, gradient_q_, q_;
   BandedMatrix H_{0, 0};
+  int iterations_ = 0;
   std::vector<Target> targets_;
   std::vector<SceneQuery::Contact> contacts_;
   Clock::time_point begin_ = Clock::now();

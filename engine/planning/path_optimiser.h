@@ -11,8 +11,8 @@
 // methods", 1982). b grows until the clearance is there as far as the ends and the room allow it. Then points that do not matter go, and
 // every edge is proven free (edge_check.h).
 //
-// The result is never worse than the input: where an edge cannot be proven, E has not fallen or, without a clearance asked for, the path has not become
-// shorter, the input is given back. Deterministic; the deadline just cuts.
+// The result is never worse than the input: where an edge cannot be proven, E at the last b has not fallen or, without a clearance asked
+// for, the path has not become shorter, the input is given back. Deterministic; the deadline just cuts.
 //
 // Source: the cost is that of elastic bands (Quinlan, Khatib 1993) and of CHOMP (Zucker et al., IJRR 2013), minimised by a second-order
 // method. Cost per iteration: N kinematics and distance queries, and 4 N n_columns^3.
@@ -30,7 +30,7 @@ struct PathOptimiserOptions {
   double clearance = 0;               // wanted between what moves and everything else [m]; parts of the robot that are nearer each other
                                       // at the start or the goal need only stay as far apart as there
   double smoothness = 0.03;           // s: corners are rounded over about this part of the path
-  int iterations = 40;                // in all
+  int iterations = 60;                // in all
   double deadline = 1e300;            // seconds from the call
   double resolution = 0.005;          // see edge_check.h [m]
 };

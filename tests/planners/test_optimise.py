@@ -129,7 +129,7 @@ def test_cost_is_what_it_says(robots):
     ]
     # Links of the arm keep their distance; only the pillar counts here.
     weights = [(result.cost_before - cost) * 2 * steps / np.square(missing).sum()]
-    assert min(abs(weights[0] / b - 1) for b in (10, 100, 1000, 10000)) < 1e-9
+    assert min(abs(weights[0] / b - 1) for b in (30, 300, 3000, 30000)) < 1e-9
 
 
 def test_limits_are_respected(robots):
@@ -154,7 +154,7 @@ def test_plan_with_clearance(ur5, check_plan):
     assert "optimise" in result.timings
     plain = dataclasses.replace(problem, clearance=0.0)
     assert "optimise" not in plan(plain, seed=1).timings
-    rounder = plan(plain, seed=1, optimiser_iterations=40)
+    rounder = plan(plain, seed=1, optimiser_iterations=60)
     check_plan(plain, rounder)
     assert rounder.path_length < plan(plain, seed=1).path_length
 
