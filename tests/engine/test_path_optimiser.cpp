@@ -13,8 +13,8 @@ using namespace robosim;
 
 TEST_CASE("A banded system is solved, and an indefinite one refused") {
   Rng rng(1);
-  for (const std::size_t n : {1, 2, 5, 40})
-    for (const std::size_t w : {0, 1, 3, 60}) {
+  for (const std::size_t n : {1u, 2u, 5u, 40u})
+    for (const std::size_t w : {0u, 1u, 3u, 60u}) {
       BandedMatrix A(n, w);
       const auto far = [&](std::size_t i, std::size_t j) { return i > j ? i - j > A.half_bandwidth() : j - i > A.half_bandwidth(); };
       // Diagonally dominant, so positive definite.
@@ -41,7 +41,7 @@ TEST_CASE("A banded system is solved, and an indefinite one refused") {
 TEST_CASE("A resampled polyline keeps its ends and lies on it, at equal distances along it") {
   const Polyline path{2, {0, 0, 3, 0, 3, 4, 3, 4, 0, 4}};  // one edge without length
   CHECK(path.length() == 10);
-  for (const std::size_t steps : {1, 3, 10, 40}) {
+  for (const std::size_t steps : {1u, 3u, 10u, 40u}) {
     const Polyline even = path.resampled(steps);
     REQUIRE(even.size() == steps + 1);
     for (std::size_t i = 0; i <= steps; ++i) {
@@ -65,7 +65,10 @@ TEST_CASE("A thinned polyline loses only what is near the lines that stay") {
     CHECK(thin.point(thin.size() - 1)[1] == arc.point(200)[1]);
     // A chord of an arc is off by its angle squared over eight, at its middle, where no point may be.
     const std::size_t chord = static_cast<std::size_t>(std::sqrt(8 * tolerance) / 0.01);
-    const auto points = [](std::size_t steps) { return 1 + (200 + steps - 1) / std::clamp<std::size_t>(steps, 1, 200); };
+    const auto points = [](std::size_t steps) {
+      steps = std::clamp<std::size_t>(steps, 1, 200);
+      return 1 + (200 + steps - 1) / steps;
+    };
     CHECK(thin.size() >= points(chord + 1));
     CHECK(thin.size() <= points(chord));
   }
