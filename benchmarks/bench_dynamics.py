@@ -241,7 +241,7 @@ def main() -> int:
     )
     options = parser.parse_args()
     require_peers("pin", "example-robot-data")
-    from harness import dynamics_table, pinocchio_loop, robosim_loop
+    from harness import dynamics_table, page, pinocchio_loop, robosim_loop
 
     patience = Patience(9, 0.002) if options.quick else Patience(41, 0.01)
     report = Report("Dynamics, beside Pinocchio")
@@ -271,7 +271,8 @@ def main() -> int:
     report.remark(f"Other programs used {100 * share:.0f} % of a processor meanwhile."
                   + (" WARNING: the machine was not idle." if share > IDLE else ""))  # fmt: skip
     if options.markdown is not None:
-        dynamics_table.write(options.markdown, dynamics_table.document(conditions, figures.sections))
+        text = dynamics_table.document(conditions, figures.sections)
+        page.write(options.markdown, text, "dynamics tables")
     return report.finish(options.json)
 
 

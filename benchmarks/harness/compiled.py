@@ -60,6 +60,43 @@ def cached_library(name: str, made_of: Iterable[bytes | str], build: Callable[[P
     return library
 
 
+ENGINE = Path(__file__).resolve().parents[2] / "engine"
+
+
+def with_engine(
+    name: str, source: Path, floors: Sequence[str], also: Iterable[Path] = (), *, purpose: str
+) -> Path:
+    """A shared library from the cache: a CMake project and the floors of the checkout's engine that it builds on.
+
+    Args:
+        name: of the library and of its target.
+        source: the folder.
+        floors: of the engine, all that the target needs.
+        also: other files that it includes.
+        purpose: what it is for, for the message where CMake is missing.
+
+    Raises:
+        RuntimeError: no C++ compiler or CMake, or their own message.
+    """
+    files = [ENGINE / "CMakeLists.txt", *sorted(source.iterdir()), *also]
+    for floor in floors:
+        files += sorted(file for file in (ENGINE / floor).rglob("*") if file.is_file())
+    made_of: list[bytes | str] = [checked([compiler(), "--version"])]
+    for file in files:
+        made_of += [str(file.relative_to(ENGINE.parent)), file.read_bytes()]
+
+    def build(folder: Path, output: Path) -> None:
+        cmake = shutil.which("cmake")
+        if cmake is None:
+            raise RuntimeError(f"{purpose} is compiled when first used: install cmake")
+        generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+        checked([cmake, "-S", source, "-B", folder, *generator, f"-DCMAKE_CXX_COMPILER={compiler()}"])
+        checked([cmake, "--build", folder, "--target", name, "--parallel", str(os.cpu_count())])
+        next(folder.glob(f"lib{name}.*")).replace(output)
+
+    return cached_library(name, made_of, build)
+
+
 def declare(
     library: ctypes.CDLL, prefix: str, functions: Iterable[tuple[str, type | None, list[type]]]
 ) -> None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from harness.timing import Timing
-
-BEGIN, END = "<!-- begin dynamics tables", "<!-- end dynamics tables -->"
 
 # By what is measured (a column) of a robot (a row).
 Timings = Mapping[str, Mapping[str, Timing]]
@@ -37,21 +34,3 @@ def document(conditions: str, sections: Mapping[str, Timings]) -> str:
     parts = [f"Microseconds of robosim / of Pinocchio = ratio, medians. {conditions}"]
     parts += [f"**{title}**\n\n{table(timings)}" for title, timings in sections.items() if timings]
     return "\n\n".join(parts) + "\n"
-
-
-def write(path: Path, text: str) -> None:
-    """Put the tables between the markers of a page, or into a file of their own.
-
-    Raises:
-        ValueError: a file that is there has no markers.
-    """
-    if not path.exists():
-        path.write_text(text, encoding="utf-8")
-        return
-    page = path.read_text(encoding="utf-8")
-    before, begin, rest = page.partition(BEGIN)
-    command, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"{path} has no line that begins with {BEGIN!r} before one {END!r}")
-    marker = begin + command.splitlines()[0]
-    path.write_text(f"{before}{marker}\n\n{text}\n{end}{after}", encoding="utf-8")

@@ -1,8 +1,9 @@
 #include "geometry/epa.h"
 
 #include <algorithm>
-#include <array>
+#include <new>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "geometry/directions.h"
@@ -10,7 +11,8 @@
 namespace robosim {
 namespace {
 
-constexpr int max_vertices = 200;
+constexpr int max_vertices = 800;
+constexpr int max_rounds = 24;               // with as many vertices each
 constexpr int max_faces = 2 * max_vertices;  // Euler: 2 V - 4 at most
 constexpr double tolerance = 1e-12;          // of the size of D: flat faces end at 1e-16, curved ones converge linearly
 
@@ -25,6 +27,21 @@ struct Edge {
   int facet, side;
 };
 
+// Room for n objects that are made when they are needed: to begin with hundreds of zero ones takes longer than a small polytope.
+template <class T, int n>
+class Room {
+ public:
+  Room() {}
+  T& operator[](int i) { return items_[i]; }
+  const T& operator[](int i) const { return items_[i]; }
+
+ private:
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+  union {
+    T items_[n];
+  };
+};
+
 int next(int i) { return i == 2 ? 0 : i + 1; }
 
 class Polytope {
@@ -35,7 +52,7 @@ class Polytope {
 
  private:
   int add_vertex(const SupportPoint& p) {
-    vertices_[n_vertices_] = p;
+    new (&vertices_[n_vertices_]) SupportPoint(p);
     return n_vertices_++;
   }
   bool grow_from(const Simplex& start);
@@ -43,13 +60,20 @@ class Polytope {
   void link(int f, int i, int g, int j) { facets_[f].neighbour[i] = g, facets_[g].neighbour[j] = f; }
   bool expand(int f, const SupportPoint& p);
   void remove_visible(int f, int side, const Vec3d& w);
+  bool is_about(int f, const Vec3d& direction, double alike) const {
+    const auto about = [&](int g) { return dot(facets_[g].n, direction) >= alike; };
+    const int* neighbour = facets_[f].neighbour;
+    return about(f) || about(neighbour[0]) || about(neighbour[1]) || about(neighbour[2]);
+  }
+  bool search(Penetration& best, double& lower, double alike);
+  Simplex facet_about(const Vec3d& direction) const;
   void set_nearest_point(Penetration& p, double depth) const;
 
   const SupportFunction& D_;
-  std::array<SupportPoint, max_vertices> vertices_;
-  std::array<Facet, max_faces> facets_;
-  std::array<int, max_faces> free_;
-  std::array<Edge, max_faces> horizon_;
+  Room<SupportPoint, max_vertices> vertices_;
+  Room<Facet, max_faces> facets_;
+  Room<int, max_faces> free_;
+  Room<Edge, max_faces> horizon_;
   int n_vertices_ = 0, n_facets_ = 0, n_free_ = 0, n_horizon_ = 0;
   double size_ = 0;  // of D's coordinates
   Penetration flat_;
@@ -137,7 +161,7 @@ int Polytope::add_facet(int i, int j, int k) {
   const double nn = norm(n);
   if (!(nn > 0) || (n_free_ == 0 && n_facets_ == max_faces)) return -1;
   const int f = n_free_ > 0 ? free_[--n_free_] : n_facets_++;
-  Facet& facet = facets_[f];
+  Facet& facet = *new (&facets_[f]) Facet{};
   facet.vertex[0] = i, facet.vertex[1] = j, facet.vertex[2] = k;
   facet.n = n * (1 / nn);
   facet.d = dot(facet.n, a);
@@ -216,6 +240,41 @@ void Polytope::set_nearest_point(Penetration& p, double depth) const {
     if (best.n > 0) break;
   }
   for (int k = 0; k < best.n; ++k) p.a += best.lambda[k] * best.a[k], p.w += best.lambda[k] * best.w[k];
+  if (best.n > 0) return;
+  const SupportPoint end = D_(p.direction);
+  p.a = end.a, p.w = end.w;
+}
+
+// Grows the polytope towards the nearest facet until that is as deep as the best direction (true), or the room or its precision ends.
+// Of the facets count those with a normal as `alike` to the best direction as a cosine says, and their neighbours.
+bool Polytope::search(Penetration& best, double& lower, double alike) {
+  while (true) {
+    int nearest = -1;
+    for (int f = 0; f < n_facets_; ++f)
+      if (facets_[f].alive && (nearest < 0 || facets_[f].d < facets_[nearest].d) && is_about(f, best.direction, alike)) nearest = f;
+    if (nearest < 0) return false;
+    const Facet& facet = facets_[nearest];
+    const SupportPoint p = D_(facet.n);
+    const double h = dot(facet.n, p.w);
+    if (h <= best.depth) best.direction = facet.n, best.depth = h;
+    lower = facet.d;
+    if (best.depth - lower <= tolerance * size_) {
+      if (h - lower <= tolerance * size_) best.direction = facet.n, best.depth = h;  // of equal ones that which has its facet
+      return true;
+    }
+    if (!expand(nearest, p)) return false;
+  }
+}
+
+// The facet whose normal is nearest to the best direction, as the start of another polytope.
+Simplex Polytope::facet_about(const Vec3d& direction) const {
+  Simplex s;
+  int best = -1;
+  for (int f = 0; f < n_facets_; ++f)
+    if (facets_[f].alive && (best < 0 || dot(facets_[f].n, direction) > dot(facets_[best].n, direction))) best = f;
+  if (best >= 0)
+    for (int k : facets_[best].vertex) s.add(vertices_[k].w, vertices_[k].a);
+  return s;
 }
 
 Penetration Polytope::solve(const Simplex& start) {
@@ -226,22 +285,20 @@ Penetration Polytope::solve(const Simplex& start) {
   Penetration best;
   best.depth = INFINITY;
   double lower = 0;
-  while (true) {
-    int nearest = -1;
-    for (int f = 0; f < n_facets_; ++f)
-      if (facets_[f].alive && (nearest < 0 || facets_[f].d < facets_[nearest].d)) nearest = f;
-    if (nearest < 0) break;
-    const Facet& facet = facets_[nearest];
-    const SupportPoint p = D_(facet.n);
-    const double h = dot(facet.n, p.w);
-    if (h <= best.depth) best.direction = facet.n, best.depth = h;
-    lower = facet.d;
-    if (best.depth - lower <= tolerance * size_) {
-      if (h - lower <= tolerance * size_) best.direction = facet.n, best.depth = h;  // of equal ones that which has its facet
-      break;
-    }
-    if (!expand(nearest, p)) break;
+  bool found = search(best, lower, -1);
+  // Where round shapes surround each other, many directions are nearly as deep as the best, and there is not room for all. Then the best
+  // so far is made better with all the room about it alone, and about less once it stays there: a way out that is as short as any
+  // beside it, and longer than the shortest by what the first polytope left open at most.
+  double angle = 0.3;
+  for (int round = 0; !found && n_vertices_ == max_vertices && round < max_rounds; ++round) {
+    const Simplex about = facet_about(best.direction);
+    const Vec3d before = best.direction;
+    n_vertices_ = n_facets_ = n_free_ = 0;
+    if (about.n < 3 || !grow_from(about)) break;
+    found = search(best, lower, std::cos(angle));
+    if (norm(best.direction - before) < 0.5 * angle) angle *= 0.2;
   }
+  best.gap = best.depth - lower;
   set_nearest_point(best, lower);
   return best;
 }

@@ -3,7 +3,8 @@
 // A polytope inside D is grown by the support point in the direction of its face nearest to the origin. The distance of that
 // face bounds the depth from below and the support function h(m) = max over D of m.x in any direction m from above. The answer
 // is the direction with the least h found: a translation by h(m) along it certainly separates. Exact for polytopes.
-//
+// Where round shapes surround each other, or meshes of many faces, more directions are nearly as deep as the best one than there is
+// room for: then it is the least h of directions nearby, above the least of all by no more than what 800 points of D leave open.
 // Source: van den Bergen, "Proximity queries and penetration depth computation on 3D game objects", 2001.
 #pragma once
 
@@ -14,6 +15,7 @@ namespace robosim {
 struct Penetration {
   Vec3d direction;   // unit; the boundary point of D nearest to the origin is depth * direction
   double depth = 0;  // zero or positive up to rounding
+  double gap = 0;    // to what the facets prove, over all directions or those about this one
   Vec3d a, w;        // the point of A whose partner on B is a + w, and that point w of D: depth * direction to rounding,
                      // but for curved shapes up to the sagitta of the last facet
 };

@@ -31,7 +31,7 @@ struct Candidate {
 // Newton's method on the features that touch, which are looked for with `precision`.
 Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candidate& start, double scale, double precision) {
   using namespace tangent_plane;
-  constexpr int max_rounds = 6;
+  constexpr int max_rounds = 24;
   constexpr double enough = 1e-15;  // of the scale: rounding
   Candidate best = start;
   best.error = INFINITY;  // GJK's w is along its normal by construction; that the points fit the normal is what counts here
@@ -41,13 +41,14 @@ Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candi
   for (int round = 0; round < max_rounds && best.error > enough * scale; ++round) {
     a = surfaces.on_feature(surfaces.difference, 0, s_A, a, n);
     b = surfaces.on_feature(surfaces.difference, 1, s_B, b, -n);
-    const Candidate c(D, {n, 0, a, b - a});
-    if (c.error < best.error) best = c;
-    else if (round > 1) break;
-    // The surfaces where the points are now, on the same features.
+    // The surfaces where the points are now: on the same features still, and not beyond their ends.
     const LocalSurface A = surfaces.surface(surfaces.difference, 0, a, n, precision);
     const LocalSurface B = surfaces.surface(surfaces.difference, 1, b, -n, precision);
     if (A.kind != s_A.kind || A.index != s_A.index || B.kind != s_B.kind || B.index != s_B.index) break;
+    if (A.slide < 0 || B.slide < 0) break;
+    const Candidate c(D, {n, 0, a, b - a});
+    if (c.error < best.error) best = c;
+    else if (round > 1) break;
     const Vec3d t0 = perpendicular(n), t1 = cross(n, t0);
     const Radii S_A(A, t0, t1), S_B(B, t0, t1);
     if (share_a_straight_direction(S_A, S_B)) break;

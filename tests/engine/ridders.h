@@ -2,12 +2,14 @@
 // that picks the best of the tableau. Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "random_models.h"
+#include <vector>
 
 namespace robosim::testing {
+
+using Numbers = std::vector<double>;
 
 // df/dt at t = 0 of a function from a number to Numbers that is smooth within `step` of zero. About 1e-10 of the entries'
 // size for the kernels here.

@@ -1,8 +1,10 @@
 // Two capsules: the distance of their core segments.
 //
-// p(s) = s z on A, q(t) = c + t u on B (u unit); the nearest points are interior (2 x 2 system) or at an end of one segment, whose
-// partner is its projection. Taking the best of all candidates is exact for parallel segments too. Segments that cross leave
-// each other along their common normal.
+// p(s) = s z on A, q(t) = c + t u on B (u unit). The nearest points of the lines, s clamped to A's segment, then t to that nearest to it
+// on B's, and where that had to be clamped, s again: the nearest points of the segments, parallel ones too, without comparing distances
+// that may be equal. Lines leave each other along their common normal, also where they cross.
+//
+// Source: Ericson, "Real-Time Collision Detection", 2005, sec. 5.1.9.
 #pragma once
 
 #include <algorithm>
@@ -19,34 +21,26 @@ struct CapsuleCapsule {
   static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache&) {
     const double ha = A.half_length, hb = B.half_length;
     const Vec3d &c = X_AB.p, u = X_AB.R.col(2);
-    double best_s = 0, best_t = 0, best = INFINITY;
-    const auto offset = [&](double s, double t) { return Vec3d(c.x + t * u.x, c.y + t * u.y, c.z + t * u.z - s); };
-    const auto consider = [&](double s, double t) {
-      const double d = squared_norm(offset(s, t));
-      if (d < best) best = d, best_s = s, best_t = t;
-    };
-    // Interior: v perpendicular to z and u, with sin^2 of their angle as determinant.
-    const double cu = dot(c, u), sin2 = u.x * u.x + u.y * u.y;
-    Vec3d normal = cross(Vec3d(0, 0, 1), u);
-    if (sin2 > 0) {
-      const double t = (c.z * u.z - cu) / sin2, s = c.z + t * u.z;
-      if (std::fabs(s) <= ha && std::fabs(t) <= hb) consider(s, t);
-    }
-    for (const double sign : {-1.0, 1.0}) {
-      consider(sign * ha, std::clamp(sign * ha * u.z - cu, -hb, hb));
-      consider(std::clamp(c.z + sign * hb * u.z, -ha, ha), sign * hb);
-    }
-    const Vec3d v = offset(best_s, best_t);
-    const double d = norm(v);
-    Vec3d n;
-    if (d > 1e-14 * (norm(c) + ha + hb)) {
-      n = v * (1 / d);
-    } else {  // touching cores: the common normal, on the side of what is left of v
-      n = unit_or(normal, {1, 0, 0});
+    const double cu = dot(c, u), sin2 = u.x * u.x + u.y * u.y;  // of the angle between the segments
+    // Of the lines, seen along z: nothing cancels there. Of parallel ones, the point beside B's centre.
+    const double t_line = sin2 > 0 ? -(c.x * u.x + c.y * u.y) / sin2 : 0;
+    double s = std::clamp(c.z + t_line * u.z, -ha, ha);
+    const double t_free = s * u.z - cu, t = std::clamp(t_free, -hb, hb);
+    if (t != t_free) s = std::clamp(c.z + t * u.z, -ha, ha);
+    Vec3d v(c.x + t * u.x, c.y + t * u.y, c.z + t * u.z - s);
+    const bool inside_A = std::fabs(s) < ha, inside_B = std::fabs(t) < hb;
+    // Perpendicular to a segment that it meets inside, however short v is.
+    if (inside_A) v.z = 0;
+    else if (inside_B) v -= dot(v, u) * u;
+    double d = norm(v);
+    Vec3d n = unit_or(v, {1, 0, 0});
+    if ((inside_A && inside_B) || d <= 1e-14 * (norm(c) + ha + hb)) {
+      n = unit_or({-u.y, u.x, 0}, n);
       if (dot(n, v) < 0) n = -n;
+      d = dot(n, v);
     }
-    const Vec3d q(0, 0, best_s);
-    return {d - A.radius - B.radius, q + A.radius * n, q + v - B.radius * n, n};
+    const Vec3d q(0, 0, s);
+    return {d - A.radius - B.radius, q + A.radius * n, q + d * n - B.radius * n, n};
   }
 };
 

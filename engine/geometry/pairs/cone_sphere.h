@@ -31,6 +31,9 @@ struct ConeSphere {
     } else {
       d = below, across = 0, rise = -1;
     }
+    // Of a centre as near to apex or rim as rounding, the direction may be outside of those that are normal there.
+    const double to_rim = sine * across - cosine * rise;
+    if (along <= 0 ? to_rim > 0 : along > slant && to_rim < 0) across = cosine, rise = sine;
     const Vec3d n = across * radial + rise * up;
     return {d - B.radius, c - d * n, c - B.radius * n, n};
   }

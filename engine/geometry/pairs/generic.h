@@ -23,14 +23,18 @@ struct GenericPair {
     const Difference D = difference(A, B, X_AB, cache);
     const GjkResult r = gjk(D, start(D, cache), {});
     Contact c;
+    double gap = r.upper - r.lower;  // between the bounds on the distance
     if (r.overlap) {
       const Penetration e = epa(SupportFunction::of(D), r.simplex);
       c = {-e.direction, -e.depth, e.a, e.w};
+      gap = std::fmax(e.gap, norm(e.w - e.depth * e.direction));
     } else {
-      c = {r.v * (1 / r.upper), r.upper, {}, r.v};
-      for (int i = 0; i < r.simplex.n; ++i) c.a += r.simplex.lambda[i] * r.simplex.a[i];
+      c = {r.v * (1 / r.upper), r.upper, {}, {}};
+      for (int i = 0; i < r.simplex.n; ++i) c.a += r.simplex.lambda[i] * r.simplex.a[i], c.w += r.simplex.lambda[i] * r.simplex.w[i];
+      gap = std::fmax(gap, norm(c.w - r.v));  // of a needle v may be better known than what it is made of
     }
-    if constexpr (curved) {
+    // Of polytopes only what rounding has spoilt: needles, and touches.
+    if (curved || gap > 1e-11 * D.size()) {
       // A v as short as rounding has no direction; the plane that separated best has.
       if (!r.overlap && r.lower > 0 && r.upper < 1e-10 * D.size()) c.normal = r.axis * (1 / norm(r.axis));
       c = polished(SupportFunction::of(D), Surfaces::of(D), c, D.size());

@@ -35,7 +35,7 @@ struct ConeCore {
     const double tolerance = std::max(precision * line, std::fmin(above, within));
     const Vec3d out = outward(n), round(-out.y, out.x, 0);
     s.point = p, s.axis[0] = round, s.axis[1] = cross(n, round);
-    if (from_apex <= precision * line) {
+    if (from_apex <= precision * line || p.z > half_length) {
       s.kind = FeatureKind::vertex, s.tilt = std::fabs(angle), s.point = {0, 0, half_length};
     } else if (above <= tolerance && within <= tolerance) {
       s.kind = FeatureKind::edge, s.tilt = std::fabs(std::fmin(angle, std::atan2(n_rho, -n.z)));

@@ -1,0 +1,114 @@
+// Derivatives of a witness against Ridders differences of the query itself, for one pair of posed shapes.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "geometry/contact_derivatives.h"
+#include "ridders.h"
+#include "spatial/lie.h"
+
+namespace robosim::testing {
+
+inline SE3d moved(const SE3d& X, int k, double t) {
+  Motion<double> V;
+  (k < 3 ? V.linear[k] : V.angular[k - 3]) = t;
+  return X * exp_motion(V);
+}
+
+// distance, normal, p_WA, p_WB.
+inline Numbers flat(const Witness& w) {
+  Numbers x{w.distance};
+  for (const Vec3d& v : {w.normal, w.p_WA, w.p_WB})
+    for (int i = 0; i < 3; ++i) x.push_back(v[i]);
+  return x;
+}
+inline Numbers flat(const WitnessRate& r) { return flat(Witness{r.distance, r.p_WA, r.p_WB, r.normal}); }
+
+// A shape whose size k, as the constructors in Python count, is greater by t.
+inline Shape with_size(Shape s, int k, double t) {
+  if (s.type == ShapeType::box) s.half_extents[k] += t / 2;
+  else if (s.type == ShapeType::ellipsoid) s.half_extents[k] += t;
+  else if (k == 0) s.radius += t;
+  else s.half_length += t / 2;
+  return s;
+}
+
+template <class F>
+Shape with_mesh(Shape s, F&& change) {
+  if (!s.mesh) return s;
+  auto mesh = std::make_shared<ConvexMesh>(*s.mesh);
+  change(mesh->vertices);
+  s.mesh = mesh;
+  return s;
+}
+
+inline Shape with_scale(Shape s, double factor) {
+  s.radius *= factor, s.half_length *= factor, s.half_extents *= factor;
+  return with_mesh(s, [&](std::vector<Vec3d>& vertices) {
+    for (Vec3d& v : vertices) v *= factor;
+  });
+}
+
+// By kind of derivative, the worst error of an entry, as a part of the largest entry of its column (or 1). Steps stay on the features
+// that touch; nothing is compared where these change within 0.01 (m or rad), or where the derivatives are one-sided. Of overlapping
+// shapes other features may be as deep, and the query change over to them: told by a jump of the normal, which ends the comparison.
+struct DerivativeErrors {
+  enum Kind { twist, sizes, scale, vertices, n_kinds };
+  static constexpr double switch_distance = 0.01;
+
+  Witness witness;
+  WitnessDerivatives rates;
+  double worst[n_kinds] = {-1, -1, -1, -1};  // -1: the pair has none of the kind
+  bool near_a_switch = false, jumped = false;
+
+  DerivativeErrors(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB)
+      : witness(signed_distance(A, X_WA, B, X_WB)), rates(witness_derivatives(witness, A, X_WA, B, X_WB)) {
+    const double room = std::min({rates.A.slide, rates.A.tilt, rates.B.slide, rates.B.tilt});
+    near_a_switch = rates.one_sided || room < switch_distance;
+    if (near_a_switch) return;
+    const double step = std::min(1e-3, 0.05 * room);
+    for (int k = 0; k < 6; ++k) {
+      compare(twist, rates.twist[k], step, [&](double t) { return signed_distance(A, moved(X_WA, k, t), B, X_WB); });
+      compare(twist, rates.twist[6 + k], step, [&](double t) { return signed_distance(A, X_WA, B, moved(X_WB, k, t)); });
+    }
+    for (int side = 0; side < 2; ++side) {
+      const Shape& shape = side ? B : A;
+      const auto query = [&, side](const Shape& s) {
+        return side ? signed_distance(A, X_WA, s, X_WB) : signed_distance(s, X_WA, B, X_WB);
+      };
+      for (int k = 0; k < rates.n_sizes[side]; ++k)
+        compare(sizes, rates.size[side][k], step, [&](double t) { return query(with_size(shape, k, t)); });
+      compare(scale, rates.scale[side], step, [&](double t) { return query(with_scale(shape, 1 + t)); });
+      const LocalSurface& surface = side ? rates.B : rates.A;
+      for (int i = 0; i < surface.n_corners; ++i)
+        for (int k = 0; k < 3; ++k)
+          // Shorter: the edge between two nearly parallel faces gives way to the other diagonal soon.
+          compare(vertices, rates.corner[side][i][k], 0.03 * step, [&](double t) {
+            const std::size_t v = static_cast<std::size_t>(surface.corner[i].vertex);
+            return query(with_mesh(shape, [&](std::vector<Vec3d>& x) { x[v][k] += t; }));
+          });
+    }
+  }
+
+ private:
+  template <class F>
+  void compare(Kind kind, const WitnessRate& rate, double step, F&& query) {
+    if (jumped) return;
+    const Numbers got = flat(rate), expected = ridders(
+        [&](double t) {
+          const Witness x = query(t);
+          jumped |= norm(x.normal - witness.normal) > 0.1;
+          return flat(x);
+        },
+        step);
+    if (jumped) return;
+    double largest = 1, error = expected.size() == got.size() ? 0 : INFINITY;  // none found: not a number on the way
+    for (const double x : expected) largest = std::max(largest, std::fabs(x));
+    for (std::size_t k = 0; k < expected.size(); ++k) error = std::max(error, std::fabs(got[k] - expected[k]));
+    worst[kind] = std::max(worst[kind], error / largest);
+  }
+};
+
+}  // namespace robosim::testing

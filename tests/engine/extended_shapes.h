@@ -1,0 +1,251 @@
+// The shapes once more, from their definitions (geometry/shape.h) and in extended precision: what answers are judged by.
+//
+// A shape is all points within `rounding` of a core. Of the core: its farthest point in a direction (support), how far a point lies
+// off the surface, and the smooth piece of surface (patch) about a point, p(u) with its first and second derivatives. Everything in the
+// shape's own frame. `long double` has 64 bits on x86: rounding of 1e-19. Nothing here uses the engine's cores; a new ShapeType does
+// not compile until it has its row in each function.
+#pragma once
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "geometry/query.h"
+
+namespace robosim::testing::extended {
+
+using Real = long double;
+using Vec = Eigen::Matrix<Real, 3, 1>;
+using Mat = Eigen::Matrix<Real, 3, 3>;
+
+inline Vec vec(const Vec3d& a) { return {a.x, a.y, a.z}; }
+
+inline Real rounding(const Shape& s) {
+  return s.type == ShapeType::sphere || s.type == ShapeType::capsule ? static_cast<Real>(s.radius) : 0;
+}
+
+// A point of the core farthest in direction d.
+inline Vec core_support(const Shape& s, const Vec& d) {
+  const Real r = s.radius, h = s.half_length, across = std::hypot(d.x(), d.y());
+  const auto rim = [&](Real z) { return across > 0 ? Vec(r * d.x() / across, r * d.y() / across, z) : Vec(r, 0, z); };
+  switch (s.type) {
+    case ShapeType::sphere: return Vec::Zero();
+    case ShapeType::box: {
+      Vec x = vec(s.half_extents);
+      for (int i = 0; i < 3; ++i) x[i] = std::copysign(x[i], d[i]);
+      return x;
+    }
+    case ShapeType::capsule: return {0, 0, std::copysign(h, d.z())};
+    case ShapeType::cylinder: return rim(std::copysign(h, d.z()));
+    case ShapeType::cone: {
+      const Vec apex(0, 0, h), low = rim(-h);
+      return d.dot(apex) > d.dot(low) ? apex : low;
+    }
+    case ShapeType::ellipsoid: {
+      const Vec a = vec(s.half_extents), q = a.cwiseProduct(d);
+      return q.isZero(0) ? Vec(a.x(), 0, 0) : Vec(a.cwiseProduct(q) / q.norm());
+    }
+    case ShapeType::convex: {
+      Vec best = vec(s.mesh->vertices[0]);
+      for (const Vec3d& v : s.mesh->vertices)
+        if (const Vec x = vec(v); d.dot(x) > d.dot(best)) best = x;
+      return best;
+    }
+    case ShapeType::half_space:
+    case ShapeType::count: break;
+  }
+  throw std::logic_error("unbounded: no support point");
+}
+
+// The outward normal of a face and its distance from the origin.
+inline std::pair<Vec, Real> plane(const ConvexMesh& mesh, const std::array<int, 3>& face) {
+  const auto at = [&](int k) { return vec(mesh.vertices[static_cast<std::size_t>(face[static_cast<std::size_t>(k)])]); };
+  const Vec n = (at(1) - at(0)).cross(at(2) - at(0)).normalized();
+  return {n, n.dot(at(0))};
+}
+
+// How far x lies outside the shape, negative inside; near the surface its distance from it, or (ellipsoids) up to their ratio of radii
+// more; outside a convex mesh that from the planes of its faces.
+inline Real outside(const Shape& s, const Vec& x) {
+  const Real r = s.radius, h = s.half_length, rho = std::hypot(x.x(), x.y());
+  const auto of_product = [](Real a, Real b) {  // of a x b, by the distances from both
+    return a > 0 && b > 0 ? std::hypot(a, b) : std::max(a, b);
+  };
+  switch (s.type) {
+    case ShapeType::sphere: return x.norm() - r;
+    case ShapeType::box: {
+      const Vec d = x.cwiseAbs() - vec(s.half_extents);
+      return of_product(of_product(d.x(), d.y()), d.z());
+    }
+    case ShapeType::capsule: return std::hypot(rho, std::max<Real>(0, std::fabs(x.z()) - h)) - r;
+    case ShapeType::cylinder: return of_product(rho - r, std::fabs(x.z()) - h);
+    case ShapeType::cone: {
+      if (x.z() > h) return std::hypot(rho, x.z() - h);
+      const Real below = -h - x.z(), mantle = (2 * h * rho - (h - x.z()) * r) / std::hypot(r, 2 * h);
+      return below > 0 && rho > r ? std::hypot(below, rho - r) : std::max(below, mantle);
+    }
+    case ShapeType::ellipsoid: {
+      const Real q = x.cwiseQuotient(vec(s.half_extents)).norm();
+      return q > 0 ? x.norm() * (1 - 1 / q) : -x.norm();
+    }
+    case ShapeType::convex: {
+      Real most = -std::numeric_limits<Real>::infinity();
+      for (const auto& face : s.mesh->faces) {
+        const auto [n, d] = plane(*s.mesh, face);
+        most = std::max(most, n.dot(x) - d);
+      }
+      return most;
+    }
+    case ShapeType::half_space: return x.z();
+    case ShapeType::count: break;
+  }
+  throw std::logic_error("no such shape");
+}
+
+// A smooth piece of a surface, with k coordinates u that are zero or angles at the point asked about.
+struct Patch {
+  enum class Kind { flat, revolution, ellipsoid };
+  Kind kind = Kind::flat;
+  int k = 0;
+  Vec origin = Vec::Zero(), along[2] = {Vec::Zero(), Vec::Zero()};  // flat: origin + u0 along[0] + u1 along[1]
+  Real radius = 0, slope = 0;  // revolution: (rho cos u0, rho sin u0, origin.z + u1) with rho = radius + slope u1; a circle if k = 1
+  Vec radii = Vec::Zero();     // ellipsoid: radii times (cos u1 cos u0, cos u1 sin u0, sin u1), the last along `pole`
+  int pole = 2;
+  Real u[2] = {0, 0};
+
+  struct Jet {
+    Vec p, d[2], dd[2][2];
+  };
+  Jet at(Real u0, Real u1) const {
+    const Vec zero = Vec::Zero();
+    const Real c = std::cos(u0), s = std::sin(u0);
+    if (kind == Kind::flat) return {origin + u0 * along[0] + u1 * along[1], {along[0], along[1]}, {{zero, zero}, {zero, zero}}};
+    if (kind == Kind::revolution) {
+      const Real rho = radius + slope * u1;
+      const Vec mixed(-slope * s, slope * c, 0);
+      return {{rho * c, rho * s, origin.z() + u1},
+              {{-rho * s, rho * c, 0}, {slope * c, slope * s, 1}},
+              {{{-rho * c, -rho * s, 0}, mixed}, {mixed, zero}}};
+    }
+    const Real C = std::cos(u1), S = std::sin(u1);
+    const auto of = [&](Real x, Real y, Real z) {
+      Vec q;
+      q[(pole + 1) % 3] = x, q[(pole + 2) % 3] = y, q[pole] = z;
+      return Vec(radii.cwiseProduct(q));
+    };
+    const Vec mixed = of(S * s, -S * c, 0);
+    return {of(C * c, C * s, S), {of(-C * s, C * c, 0), of(-S * c, -S * s, C)}, {{of(-C * c, -C * s, 0), mixed}, {mixed, of(-C * c, -C * s, -S)}}};
+  }
+
+  static Patch point(const Vec& x) {
+    Patch p;
+    p.origin = x;
+    return p;
+  }
+  static Patch line(const Vec& x, const Vec& d) {
+    Patch p = point(x);
+    p.k = 1, p.along[0] = d.normalized();
+    return p;
+  }
+  static Patch flat(const Vec& x, const Vec& n) {
+    Patch p = point(x);
+    p.k = 2, p.along[0] = n.unitOrthogonal(), p.along[1] = n.cross(p.along[0]);
+    return p;
+  }
+  static Patch round(const Vec& x, Real z, Real radius, int k, Real slope = 0) {
+    Patch p = point({0, 0, z});
+    p.kind = Kind::revolution, p.k = k, p.radius = radius, p.slope = slope, p.u[0] = std::atan2(x.y(), x.x());
+    return p;
+  }
+};
+
+inline Patch mesh_patch(const ConvexMesh& mesh, const Vec& x, const Vec& n, Real tolerance) {
+  const auto at = [&](int v) { return vec(mesh.vertices[static_cast<std::size_t>(v)]); };
+  for (const Vec3d& v : mesh.vertices)
+    if ((x - vec(v)).norm() <= tolerance) return Patch::point(vec(v));
+  Real nearest = tolerance;
+  Patch best;
+  for (const auto& face : mesh.faces)
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Vec a = at(face[i]), e = at(face[(i + 1) % 3]) - a;
+      const Real part = std::clamp<Real>((x - a).dot(e) / e.squaredNorm(), 0, 1), d = (x - a - part * e).norm();
+      if (d <= nearest) nearest = d, best = Patch::line(a + part * e, e);
+    }
+  if (best.k == 1) return best;
+  Real alike = -2;
+  for (const auto& face : mesh.faces) {
+    const auto [m, d] = plane(mesh, face);
+    if (std::fabs(m.dot(x) - d) <= tolerance && m.dot(n) > alike) alike = m.dot(n), best = Patch::flat(x - (m.dot(x) - d) * m, m);
+  }
+  return best;  // a point where nothing is that near: no answer will follow from it
+}
+
+// The piece of the core that holds x, with outward normal n there: the smallest within the tolerance.
+inline Patch patch(const Shape& s, const Vec& x, const Vec& n, Real tolerance) {
+  const Real r = s.radius, h = s.half_length, rho = std::hypot(x.x(), x.y());
+  const bool at_end = std::fabs(x.z()) >= h - tolerance;
+  const Real end = std::copysign(h, x.z());
+  switch (s.type) {
+    case ShapeType::sphere: return Patch::point(Vec::Zero());
+    case ShapeType::box: {
+      Patch p = Patch::point(x);
+      for (int i = 0; i < 3; ++i) {
+        const Real half = s.half_extents[i];
+        if (std::fabs(x[i]) >= half - tolerance) p.origin[i] = std::copysign(half, x[i]);
+        else if (p.k < 2) p.along[p.k++] = Vec::Unit(i);
+      }
+      return p;
+    }
+    case ShapeType::capsule: return at_end ? Patch::point({0, 0, end}) : Patch::line({0, 0, x.z()}, Vec::UnitZ());
+    case ShapeType::cylinder:
+      if (!at_end) return Patch::round(x, x.z(), r, 2);
+      return rho >= r - tolerance ? Patch::round(x, end, r, 1) : Patch::flat({x.x(), x.y(), end}, Vec::UnitZ());
+    case ShapeType::cone: {
+      if ((x - Vec(0, 0, h)).norm() <= tolerance) return Patch::point({0, 0, h});
+      const bool low = x.z() <= -h + tolerance;
+      if (low) return rho >= r - tolerance ? Patch::round(x, -h, r, 1) : Patch::flat({x.x(), x.y(), -h}, Vec::UnitZ());
+      return Patch::round(x, x.z(), (h - x.z()) * r / (2 * h), 2, -r / (2 * h));
+    }
+    case ShapeType::ellipsoid: {
+      Patch p;
+      p.kind = Patch::Kind::ellipsoid, p.k = 2, p.radii = vec(s.half_extents);
+      const Vec q = x.cwiseQuotient(p.radii).normalized();
+      q.cwiseAbs().minCoeff(&p.pole);
+      p.u[0] = std::atan2(q[(p.pole + 2) % 3], q[(p.pole + 1) % 3]), p.u[1] = std::asin(q[p.pole]);
+      return p;
+    }
+    case ShapeType::convex: return mesh_patch(*s.mesh, x, n, tolerance);
+    case ShapeType::half_space: return Patch::flat({x.x(), x.y(), 0}, Vec::UnitZ());
+    case ShapeType::count: break;
+  }
+  throw std::logic_error("no such shape");
+}
+
+// A shape somewhere in W.
+struct Posed {
+  const Shape& shape;
+  Mat R;
+  Vec p;
+
+  Posed(const Shape& s, const SE3d& X) : shape(s), p(vec(X.p)) {
+    for (int i = 0; i < 3; ++i) R.row(i) = vec(X.R.row[i]).transpose();
+  }
+  bool bounded() const { return shape.type != ShapeType::half_space; }
+  Vec in_shape(const Vec& x_W) const { return R.transpose() * (x_W - p); }
+  Vec core_support(const Vec& d_W) const { return R * extended::core_support(shape, R.transpose() * d_W) + p; }
+  // max over the shape of n.x, for a unit n; of a half-space for its own normal alone.
+  Real reach(const Vec& n_W) const { return bounded() ? n_W.dot(core_support(n_W)) + rounding(shape) : R.col(2).dot(p); }
+  Real outside(const Vec& x_W) const { return extended::outside(shape, in_shape(x_W)); }
+};
+
+// What the planes of support with normal n (unit, from A to B) say: a lower bound on the signed distance for every n, and the largest of
+// them is the distance. With a half-space it is that of the half-space's normal, whatever n.
+inline Real plane_gap(const Posed& A, const Posed& B, const Vec& n) {
+  const Vec m = !A.bounded() ? Vec(A.R.col(2)) : !B.bounded() ? Vec(-B.R.col(2)) : n;
+  return -A.reach(m) - B.reach(-m);
+}
+
+}  // namespace robosim::testing::extended

@@ -1,0 +1,130 @@
+// A proof that no direction separates two overlapping shapes by less: branch and bound over all directions.
+//
+// With D = B - A, moved by h(m) = max over D of m.x along -m the shapes just touch; the depth is the least h. Directions are split
+// into spherical triangles, 1280 of equal kind at first. With the corners m_i and points w_k of D, for all x of the flat triangle
+//
+//   h(x) >= max_k w_k.x >= max over mixtures mu of min_i sum_k mu_k w_k.m_i     (the value of a matrix game),
+//
+// and h(x / |x|) = h(x) / |x|. The bound is short of h by the square of the triangle's size, on smooth parts, ridges and tips of h alike.
+// The triangle with the least bound is split in four until none is below what has to be proven.
+#pragma once
+
+#include <map>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "extended_shapes.h"
+
+namespace robosim::testing::extended {
+
+struct Corner {
+  Vec m, w;  // a direction, and the core difference's farthest point in it
+};
+
+struct Triangle {
+  Corner corner[3];
+  Real bound = 0;  // on the core difference's h
+  bool operator<(const Triangle& other) const { return bound > other.bound; }
+};
+
+// The best mixture of at most three rows of the game, of those that make two or three columns equal.
+inline Real game_value(const Mat& M) {
+  Real value = -std::numeric_limits<Real>::infinity();
+  for (int k = 0; k < 3; ++k) value = std::max(value, M.row(k).minCoeff());
+  for (int k = 0; k < 3; ++k) {
+    const Eigen::Matrix<Real, 1, 3> a = M.row(k), b = M.row((k + 1) % 3);
+    for (int i = 0; i < 3; ++i) {
+      const int j = (i + 1) % 3;
+      const Real slope = (a[i] - b[i]) - (a[j] - b[j]), t = (b[j] - b[i]) / slope;
+      if (slope != 0 && t > 0 && t < 1) value = std::max(value, (t * a + (1 - t) * b).minCoeff());
+    }
+  }
+  // mu with mu^T M constant: a cross product of two differences of columns.
+  Vec mu = (M.col(1) - M.col(0)).cross(M.col(2) - M.col(0));
+  if (mu.sum() < 0) mu = -mu;
+  if (mu.minCoeff() > 0) value = std::max(value, (mu.transpose() * M).minCoeff() / mu.sum());
+  return value;
+}
+
+inline void set_bound(Triangle& t) {
+  Mat M;
+  for (int k = 0; k < 3; ++k)
+    for (int i = 0; i < 3; ++i) M(k, i) = t.corner[k].w.dot(t.corner[i].m);
+  t.bound = game_value(M);
+  if (t.bound >= 0) return;  // divided by |x| <= 1 it only grows; below zero |x| is at least the plane's distance
+  const Vec &a = t.corner[0].m, &b = t.corner[1].m, &c = t.corner[2].m;
+  t.bound /= std::fabs((b - a).cross(c - a).normalized().dot(a));
+}
+
+// The sphere as 20 * 4^levels triangles, from an icosahedron.
+struct Sphere {
+  std::vector<Vec> corners;
+  std::vector<std::array<std::size_t, 3>> triangles;
+
+  explicit Sphere(int levels) {
+    const Real g = (1 + std::sqrt(Real(5))) / 2;
+    for (const Real s : {-1, 1})
+      for (const Real t : {-g, g}) corners.insert(corners.end(), {Vec(0, s, t), Vec(s, t, 0), Vec(t, 0, s)});
+    const auto edge = [&](std::size_t i, std::size_t j) { return (corners[i] - corners[j]).norm() < 2.1L; };  // of length 2
+    for (std::size_t i = 0; i < 12; ++i)
+      for (std::size_t j = i + 1; j < 12; ++j)
+        for (std::size_t k = j + 1; k < 12; ++k)
+          if (edge(i, j) && edge(j, k) && edge(k, i)) triangles.push_back({i, j, k});
+    for (Vec& v : corners) v.normalize();
+    for (; levels > 0; --levels) split();
+  }
+
+ private:
+  void split() {
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> known;
+    const auto middle = [&](std::size_t i, std::size_t j) {
+      const auto [at, is_new] = known.insert({std::minmax(i, j), corners.size()});
+      if (is_new) corners.push_back((corners[i] + corners[j]).normalized());
+      return at->second;
+    };
+    std::vector<std::array<std::size_t, 3>> finer;
+    for (const auto& [a, b, c] : triangles) {
+      const std::size_t d = middle(a, b), e = middle(b, c), f = middle(c, a);
+      finer.insert(finer.end(), {{a, d, f}, {d, b, e}, {f, e, c}, {d, e, f}});
+    }
+    triangles = finer;
+  }
+};
+
+struct DepthBounds {
+  Real lower, upper;  // of the depth: no direction below `lower`, one with `upper` was met
+};
+
+// Of bounded shapes (overlapping or not: then of minus the distance). Splits until lower >= target - tolerance, at most `budget` times.
+inline DepthBounds least_depth(const Posed& A, const Posed& B, Real target, Real tolerance, int budget = 20000) {
+  static const Sphere sphere(3);
+  const Real round = rounding(A.shape) + rounding(B.shape);
+  DepthBounds found{0, std::numeric_limits<Real>::infinity()};
+  const auto corner = [&](const Vec& m) {
+    const Corner c{m, B.core_support(m) - A.core_support(-m)};
+    found.upper = std::min(found.upper, m.dot(c.w) + round);
+    return c;
+  };
+  const Real proven = target - tolerance - round;
+  std::priority_queue<Triangle> open;
+  const auto add = [&](const Corner& a, const Corner& b, const Corner& c) {
+    Triangle t{{a, b, c}};
+    set_bound(t);
+    if (t.bound < proven) open.push(t);
+  };
+  std::vector<Corner> corners;
+  for (const Vec& m : sphere.corners) corners.push_back(corner(m));
+  for (const auto& [a, b, c] : sphere.triangles) add(corners[a], corners[b], corners[c]);
+  for (; !open.empty() && budget > 0; --budget) {
+    const Triangle t = open.top();
+    open.pop();
+    const auto &[a, b, c] = t.corner;
+    const Corner d = corner((a.m + b.m).normalized()), e = corner((b.m + c.m).normalized()), f = corner((c.m + a.m).normalized());
+    add(a, d, f), add(d, b, e), add(f, e, c), add(d, e, f);
+  }
+  found.lower = (open.empty() ? proven : open.top().bound) + round;
+  return found;
+}
+
+}  // namespace robosim::testing::extended
