@@ -11,6 +11,14 @@ from robosim.geometry.derivatives import (
     WitnessRates,
     signed_distance_derivatives,
 )
+from robosim.geometry.manifolds import (
+    Manifold,
+    ManifoldDerivatives,
+    ManifoldFeature,
+    ManifoldRates,
+    contact_manifold,
+    contact_manifold_derivatives,
+)
 from robosim.geometry.poses import pose, pose_to_xyz_quaternion
 from robosim.geometry.queries import (
     Witness,
@@ -23,6 +31,10 @@ from robosim.geometry.queries import (
 
 __all__ = [
     "Feature",
+    "Manifold",
+    "ManifoldDerivatives",
+    "ManifoldFeature",
+    "ManifoldRates",
     "Shape",
     "Witness",
     "WitnessDerivatives",
@@ -30,6 +42,8 @@ __all__ = [
     "bounding_ball",
     "bounding_box",
     "collide",
+    "contact_manifold",
+    "contact_manifold_derivatives",
     "pose",
     "pose_to_xyz_quaternion",
     "shape_sizes",

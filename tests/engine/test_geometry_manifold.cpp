@@ -6,7 +6,8 @@
 #include <set>
 #include <tuple>
 
-#include "geometry/manifold.h"
+#include "count_allocations.h"
+#include "geometry/manifold_derivatives.h"
 #include "random_contacts.h"
 
 using namespace robosim;
@@ -233,4 +234,80 @@ TEST_CASE("of many points the deepest and a spread of the others stay") {
   CHECK(std::fabs(m.points[m.deepest].gap - m.witness.distance) < 1e-14);
   for (int i = 0; i < m.n_points; ++i)
     for (int j = 0; j < i; ++j) CHECK(norm(m.points[i].p_W - m.points[j].p_W) > 0.2);
+}
+
+TEST_CASE("flat faces of meshes: every triangle in one, a box has six of four corners") {
+  RandomShapes random;
+  for (int i = 0; i < 40; ++i) {
+    const ConvexMesh mesh = *random.shape(ShapeType::convex).mesh;
+    const HullPolygons& p = mesh.polygons;
+    std::set<int> triangles(p.triangles.begin(), p.triangles.end());
+    CHECK(triangles.size() == mesh.faces.size());
+    CHECK(p.triangles.size() == mesh.faces.size());
+    CHECK(p.begin.size() == mesh.faces.size() + 1);  // at random, no two are flat together
+    CHECK(p.corners.size() == 3 * mesh.faces.size());
+  }
+  for (const double noise : {0.0, 1e-8}) {
+    std::vector<Vec3d> points;
+    for (int i = 0; i < 8; ++i) points.push_back({i & 1 ? 0.5 : -0.5 + noise * i, i & 2 ? 0.5 : -0.5, (i & 4 ? 0.5 : -0.5) + noise * ((i * 5) % 8)});
+    const ConvexMesh mesh = convex_hull_mesh(points);
+    const HullPolygons& p = mesh.polygons;
+    REQUIRE(p.begin.size() == 7);
+    for (std::size_t i = 0; i < 6; ++i) {
+      CHECK(p.begin[i + 1].corner - p.begin[i].corner == 4);
+      CHECK(p.begin[i + 1].triangle - p.begin[i].triangle == 2);
+    }
+    for (std::size_t i = 0; i < p.sides.size(); ++i) {  // each edge of two faces, and one of its two vertices is its lower
+      CHECK(std::count(p.sides.begin(), p.sides.end(), p.sides[i]) == 2);
+      const int v = p.corners[i];
+      const auto k = static_cast<std::size_t>(p.sides[i]);
+      CHECK((mesh.neighbours[k] == v || (static_cast<int>(k) >= mesh.neighbour_begin[static_cast<std::size_t>(v)] &&
+                                         static_cast<int>(k) < mesh.neighbour_begin[static_cast<std::size_t>(v) + 1])));
+    }
+  }
+}
+
+// Sizes from 1e-4 to 1e3 m, needles and plates, inside each other, centre on centre, axis along axis.
+TEST_CASE("hostile contacts: finite, on the normal, never deeper than the distance") {
+  RandomShapes random;
+  const auto size = [&] { return std::pow(10.0, random.uniform(-4, 3)); };
+  for_all_pairs([&](ShapeType a, ShapeType b) {
+    for (int i = 0; i < 60; ++i) {
+      CAPTURE(i);
+      const auto make = [&](ShapeType type) {
+        Shape s = random.shape(type);
+        s.radius = size(), s.half_length = size(), s.half_extents = {size(), size(), size()};
+        if (!s.mesh) return s;
+        std::vector<Vec3d> points = s.mesh->vertices;
+        const Vec3d by(size(), size(), size());
+        for (Vec3d& p : points) p = {p.x * by.x, p.y * by.y, p.z * by.z};
+        s.mesh = std::make_shared<ConvexMesh>(convex_hull_mesh(points));
+        return s;
+      };
+      const Shape A = make(a), B = make(b);
+      const SE3d X_WA = i % 2 ? random.pose(1) : SE3d(), X_WB = i % 3 ? random.pose(i % 5 ? 1 : 0) : SE3d();
+      const double within = size();
+      const Manifold m = contact_manifold(A, X_WA, B, X_WB, within);
+      CHECK(m.n_points >= (m.witness.distance <= within && std::isfinite(m.witness.distance)));
+      // Depths that deep are known to 1e-9 of sizes of 1e3 m.
+      for (int k = 0; k < m.n_points; ++k) {
+        const ManifoldPoint& p = m.points[k];
+        CHECK(std::isfinite(p.gap + p.p_WA.x + p.p_WA.y + p.p_WA.z + p.p_W.x + p.p_W.y + p.p_W.z));
+        CHECK(norm(p.p_WB - p.p_WA - p.gap * m.normal()) < 1e-9);
+        CHECK(p.gap - m.witness.distance > -1e-6);
+        CHECK(p.gap <= within);
+      }
+    }
+  });
+}
+
+TEST_CASE("manifolds and their derivatives allocate nothing") {
+  static ManifoldDerivatives d;
+  for_contacts(8, [&](const RandomContact& c, const Manifold& m) {
+    PairCache cache;
+    CHECK(allocations_when_repeated([&] {
+            contact_manifold(c.A, c.X_WA, c.B, c.X_WB, margin, &cache);
+            manifold_derivatives(m, c.A, c.X_WA, c.B, c.X_WB, d);
+          }) == 0);
+  });
 }
