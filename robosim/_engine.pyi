@@ -33,6 +33,8 @@ __all__: list[str] = [
     "brake",
     "build_info",
     "closer_than",
+    "contact_manifold",
+    "contact_manifold_derivatives",
     "contact_rates",
     "default_angular_acceleration",
     "default_friction_width",
@@ -730,6 +732,94 @@ def closer_than(
 ) -> bool:
     """
     Whether the signed distance is less than margin [m], by the first proof either way.
+    """
+
+def contact_manifold(
+    A: Shape,
+    X_WA: typing.Any,
+    B: Shape,
+    X_WB: typing.Any,
+    margin: typing.SupportsFloat | typing.SupportsIndex,
+) -> tuple[
+    float,
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    list[tuple[str, int, int]],
+    list[tuple[str, int, int]],
+    numpy.typing.NDArray[numpy.float64],
+    int,
+]:
+    """
+    See robosim.geometry.contact_manifold.
+    """
+
+def contact_manifold_derivatives(
+    A: Shape,
+    X_WA: typing.Any,
+    B: Shape,
+    X_WB: typing.Any,
+    margin: typing.SupportsFloat | typing.SupportsIndex,
+) -> tuple[
+    tuple[
+        float,
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        list[tuple[str, int, int]],
+        list[tuple[str, int, int]],
+        numpy.typing.NDArray[numpy.float64],
+        int,
+    ],
+    tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    dict[
+        str,
+        tuple[
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+        ],
+    ],
+    dict[
+        str,
+        tuple[
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+        ],
+    ],
+    tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    numpy.typing.NDArray[numpy.bool],
+]:
+    """
+    See robosim.geometry.contact_manifold_derivatives.
     """
 
 def contact_rates(

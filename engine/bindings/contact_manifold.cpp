@@ -46,26 +46,28 @@ ManifoldTuple manifold_tuple(const Manifold& m) {
 
 // Rates of (gap, normal, p_WA, p_WB, p_W) of n points in parameters of a shape s: (n,) + s, (3,) + s, (n, 3) + s. rate(i, k): of point i
 // in the k-th of them; null is zero.
-using ManifoldRatesTuple = std::array<py::array_t<double>, 5>;
+using Numbers = py::array_t<double>;
+using ManifoldRatesTuple = std::tuple<Numbers, Numbers, Numbers, Numbers, Numbers>;
 ManifoldRatesTuple manifold_rates(int n, const std::vector<py::ssize_t>& shape, const std::function<const ManifoldRate*(int, std::size_t)>& rate) {
   std::vector<py::ssize_t> gaps{n}, normals{3}, points{n, 3};
   for (auto* dims : {&gaps, &normals, &points}) dims->insert(dims->end(), shape.begin(), shape.end());
-  ManifoldRatesTuple out{py::array_t<double>(gaps), py::array_t<double>(normals), py::array_t<double>(points), py::array_t<double>(points),
-                         py::array_t<double>(points)};
+  ManifoldRatesTuple out{Numbers(gaps), Numbers(normals), Numbers(points), Numbers(points), Numbers(points)};
   std::size_t count = 1;
   for (const py::ssize_t extent : shape) count *= static_cast<std::size_t>(extent);
-  double* const normal = out[1].mutable_data();
+  double* const normal = std::get<1>(out).mutable_data();
   std::fill_n(normal, 3 * count, 0.0);
   for (int i = 0; i < n; ++i)
     for (std::size_t k = 0; k < count; ++k) {
       const ManifoldRate* const given = rate(i, k);
       const ManifoldRate r = given ? *given : ManifoldRate();
-      out[0].mutable_data()[static_cast<std::size_t>(i) * count + k] = r.distance;
+      std::get<0>(out).mutable_data()[static_cast<std::size_t>(i) * count + k] = r.distance;
       for (std::size_t c = 0; c < 3; ++c) {
         const int axis = static_cast<int>(c);
         const std::size_t at = (3 * static_cast<std::size_t>(i) + c) * count + k;
         if (given) normal[c * count + k] = r.normal[axis];  // the same of all points that know the parameter
-        out[2].mutable_data()[at] = r.p_WA[axis], out[3].mutable_data()[at] = r.p_WB[axis], out[4].mutable_data()[at] = r.p_W[axis];
+        std::get<2>(out).mutable_data()[at] = r.p_WA[axis];
+        std::get<3>(out).mutable_data()[at] = r.p_WB[axis];
+        std::get<4>(out).mutable_data()[at] = r.p_W[axis];
       }
     }
   return out;

@@ -187,9 +187,12 @@ int reference_face(const PlacedPatch (&P)[2], const Candidates& found, double de
     if (kind != Patch::Kind::polygon && kind != Patch::Kind::plane) continue;
     if (std::hypot(P[s].normal.x, P[s].normal.y) > feature_tolerance) continue;
     bool holds = true;
-    for (int i = 0; i < found.size() && holds; ++i)
-      if (found[i].gap <= deepest + on)
-        holds = found[i].anchor == (s == 0 ? Anchor::corner_B : Anchor::corner_A) && found[i].slide > std::fmax(on, P[1 - s].patch.bulge);
+    for (int i = 0; i < found.size() && holds; ++i) {
+      const Candidate& c = found[i];
+      if (c.gap > deepest + on) continue;
+      if (c.anchor == Anchor::witness) holds = c.id[s].kind == FeatureKind::face && c.id[1 - s].kind != FeatureKind::face && c.slide > 0;
+      else holds = c.anchor == (s == 0 ? Anchor::corner_B : Anchor::corner_A) && c.slide > std::fmax(on, P[1 - s].patch.bulge);
+    }
     if (holds) return s;
   }
   return -1;
@@ -265,6 +268,7 @@ Manifold contact_manifold(const Shape& A, const SE3d& X_WA, const Shape& B, cons
     x.feature[0] = c.id[0], x.feature[1] = c.id[1];
     if (c.anchor == Anchor::witness) {
       x.p_WA = w.p_WA, x.p_WB = w.p_WB;
+      x.trace[0].out = w.normal, x.trace[1].out = -w.normal;
     } else {
       x.p_WA = X_WC * Vec3d(c.core[0].x, c.core[0].y, c.exit[0].z);
       x.p_WB = x.p_WA + c.gap * w.normal;

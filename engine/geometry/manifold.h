@@ -48,8 +48,8 @@ struct Manifold {
   ManifoldPoint points[max_points];  // the first n_points; in an order that features alone decide
   Witness witness;
   int deepest = 0;  // of the points
-  // Whose face the normal is that of, 0 of A or 1 of B, where all deepest points are corners of the other strictly within it; else -1.
-  // Then the normal turns with that shape alone, also where faces are parallel and the witness one of many.
+  // Whose face the normal is that of, 0 of A or 1 of B, where all deepest points are corners or round places of the other strictly
+  // within it; else -1. Then the normal turns with that shape alone, also where faces are parallel and the witness one of many.
   int reference = -1;
 
   const Vec3d& normal() const { return witness.normal; }  // unit, from A to B; in W

@@ -67,18 +67,20 @@ class FrameRates {
  public:
   FrameRates(const Manifold& m, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB)
       : reference_(m.reference), n_(m.witness.normal), origin_(m.plane_point()) {
-    if (reference_ < 0) {
-      d_ = witness_derivatives(m.witness, A, X_WA, B, X_WB);
-      return;
-    }
+    bool has_witness = reference_ < 0;
+    for (int i = 0; i < m.n_points; ++i) has_witness |= m.points[i].anchor == Anchor::witness;
+    if (has_witness) d_ = witness_derivatives(m.witness, A, X_WA, B, X_WB);
+    if (reference_ < 0) return;
     shape_ = reference_ ? &B : &A, X_ = reference_ ? &X_WB : &X_WA;
     out_ = m.points[m.deepest].trace[reference_].out;
     if (shape_->mesh) face_ = local_surface(*shape_, *X_, origin_, out_);
   }
-  bool one_sided() const { return reference_ < 0 && d_.one_sided; }
+  bool one_sided(const ManifoldPoint& x) const { return (reference_ < 0 || x.anchor == Anchor::witness) && d_.one_sided; }
   const WitnessDerivatives& witness() const { return d_; }
-  // Of a convex mesh: the vertices that turn the normal or move the plane.
-  const LocalSurface& feature(int side) const { return reference_ < 0 ? (side ? d_.B : d_.A) : (side == reference_ ? face_ : none_); }
+  // Of a convex mesh: the vertices that turn the normal, move the plane, or are the witness's.
+  const LocalSurface& feature(int side, bool of_witness) const {
+    return reference_ < 0 || of_witness ? (side ? d_.B : d_.A) : (side == reference_ ? face_ : none_);
+  }
 
   struct Rate {
     Vec3d normal, origin;
@@ -108,6 +110,7 @@ class FrameRates {
   // In coordinate k of corner i of the feature.
   Rate corner(int side, int i, int k) const {
     if (reference_ < 0) return of(d_.corner[side][i][k]);
+    if (side != reference_) return {};
     const Vec3d axis = X_->R.col(k);
     return {-dot(axis, n_) * face_.corner[i].slope, face_.corner[i].weight * axis};
   }
@@ -171,7 +174,7 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
     ManifoldPointDerivatives& d = out.points[i];
     const PointResponse response(x, n);
     const Vec3d to_plane = manifold.plane_point() - x.p_WA;
-    d.one_sided = frame.one_sided() || !(x.slide > 0);
+    d.one_sided = frame.one_sided(x) || !(x.slide > 0);
     for (int side = 0; side < 2; ++side) {
       const SE3d& X = side ? X_WB : X_WA;
       const Shape& shape = side ? B : A;
@@ -210,7 +213,7 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
 
       d.n_corners[side] = 0;
       if (!shape.mesh) continue;
-      const Weights weights = weights_of(x, side, shape, X, frame.feature(side));
+      const Weights weights = weights_of(x, side, shape, X, frame.feature(side, x.anchor == Anchor::witness));
       d.n_corners[side] = weights.n;
       for (int c = 0; c < weights.n; ++c) {
         d.vertex[side][c] = weights.vertex[c];

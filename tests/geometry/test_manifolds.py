@@ -85,14 +85,14 @@ def same_rates(rates, index, query, base, h=1e-4):
     """Central differences of all points, extrapolated once: 1e-9 of the entries at best."""
 
     def row(step):
-        high, low = query(step), query(-step)
-        for m in (high, low):
-            assert (m.features_A, m.features_B, m.reference) == (
-                base.features_A,
-                base.features_B,
-                base.reference,
-            )
-        return [(getattr(high, name) - getattr(low, name)) / (2 * step) for name in rates._fields]
+        ends = []
+        for m in (query(step), query(-step)):
+            assert m.reference == base.reference
+            # A tilted disc has its lowest point besides.
+            order = {f: i for i, f in enumerate(zip(m.features_A, m.features_B, strict=True))}
+            same = [order[f] for f in zip(base.features_A, base.features_B, strict=True)]
+            ends.append([m.normal if name == "normal" else getattr(m, name)[same] for name in rates._fields])
+        return [(high - low) / (2 * step) for high, low in zip(*ends, strict=True)]
 
     for name, coarse, fine in zip(rates._fields, row(h), row(h / 2), strict=True):
         want = (4 * fine - coarse) / 3
