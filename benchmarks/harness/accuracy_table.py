@@ -45,6 +45,8 @@ def document(results: Sequence[Result], poses: int, derivative_poses: int, seed:
         f"double precision, and are compared in the distance alone (as are two half-spaces); of "
         f"{sum(v.not_verified for v in values):,} no exact witness was found. Derivatives of {compared:,} poses were "
         f"compared; of {near:,} they were not, as a feature switch is within 0.01 (m or rad), and of {jumped:,}, as "
-        "another way out took over during the differences.",
+        "another way out took over during the differences; of meshes "
+        f"{sum(d.passed_over for d in derivatives):,} coordinates of vertices, as an edge turned to the other "
+        "diagonal.",
     ]
     return "\n\n".join(text) + "\n"

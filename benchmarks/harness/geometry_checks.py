@@ -73,6 +73,7 @@ class Derivatives:
         poses: how many were compared.
         near_a_switch: how many more are not, as the features change nearby or the derivative is one-sided.
         jumped: how many more are not, as the query changed over to another way out meanwhile.
+        passed_over: coordinates of vertices that turn an edge of the mesh to the other diagonal meanwhile.
         at: the pose with the worst of each error.
     """
 
@@ -80,6 +81,7 @@ class Derivatives:
     poses: int
     near_a_switch: int
     jumped: int
+    passed_over: int
     at: tuple[int, ...]
 
 
@@ -136,10 +138,10 @@ class Accuracy:
 
     def derivatives(self, pair: Pair, poses: int) -> Derivatives:
         """Worst errors of derivatives."""
-        out = (ctypes.c_double * 11)()
+        out = (ctypes.c_double * 12)()
         self._library.accuracy_derivatives(pair.a, pair.b, self._seed, 0, poses, out)
-        compared, near, jumped, *at = (int(x) for x in out[4:])
-        return Derivatives(tuple(out[:4]), compared, near, jumped, tuple(at))
+        compared, near, jumped, passed_over, *at = (int(x) for x in out[4:])
+        return Derivatives(tuple(out[:4]), compared, near, jumped, passed_over, tuple(at))
 
 
 class Fuzz:

@@ -52,9 +52,9 @@ inline void set_bound(Triangle& t) {
   for (int k = 0; k < 3; ++k)
     for (int i = 0; i < 3; ++i) M(k, i) = t.corner[k].w.dot(t.corner[i].m);
   t.bound = game_value(M);
-  if (t.bound >= 0) return;  // divided by |x| <= 1 it only grows; below zero |x| is at least the plane's distance
+  if (t.bound >= 0) return;  // divided by |x| <= 1 it only grows; below zero |x|^2 = 1 - sum over pairs of lambda_i lambda_j |m_i - m_j|^2
   const Vec &a = t.corner[0].m, &b = t.corner[1].m, &c = t.corner[2].m;
-  t.bound /= std::fabs((b - a).cross(c - a).normalized().dot(a));
+  t.bound /= std::sqrt(1 - std::max({(b - a).squaredNorm(), (c - b).squaredNorm(), (a - c).squaredNorm()}) / 3);
 }
 
 // The sphere as 20 * 4^levels triangles, from an icosahedron.

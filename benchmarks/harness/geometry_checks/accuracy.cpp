@@ -109,15 +109,15 @@ EXPORT void accuracy_half_spaces(std::uint64_t seed, std::uint64_t begin, std::u
 }
 
 // out: worst relative errors by twist, sizes, scale and vertices (-1: none); how many poses were compared, near a switch, left out as the
-// query jumped; then the pose with the worst of each error.
+// query jumped, how many coordinates of vertices were passed over; then the pose with the worst of each error.
 EXPORT void accuracy_derivatives(int a, int b, std::uint64_t seed, std::uint64_t begin, std::uint64_t end, double* out) {
-  for (int k = 0; k < 11; ++k) out[k] = k < 4 ? -1 : 0;
+  for (int k = 0; k < 12; ++k) out[k] = k < 4 ? -1 : 0;
   for (std::uint64_t i = begin; i < end; ++i) {
     const Sample s = sample(static_cast<ShapeType>(a), static_cast<ShapeType>(b), seed, i);
     const DerivativeErrors e(s.A, s.X_WA, s.B, s.X_WB);
-    out[4] += !e.near_a_switch && !e.jumped, out[5] += e.near_a_switch, out[6] += e.jumped;
+    out[4] += !e.near_a_switch && !e.jumped, out[5] += e.near_a_switch, out[6] += e.jumped, out[7] += e.passed_over;
     if (e.near_a_switch || e.jumped) continue;
     for (int k = 0; k < 4; ++k)
-      if (!(e.worst[k] <= out[k])) out[k] = e.worst[k], out[7 + k] = static_cast<double>(i);
+      if (!(e.worst[k] <= out[k])) out[k] = e.worst[k], out[8 + k] = static_cast<double>(i);
   }
 }
