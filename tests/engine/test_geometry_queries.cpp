@@ -1,10 +1,9 @@
-// Queries in C++: caches change no answer, analytic pairs agree with GJK and EPA, nothing is allocated, bounds bound.
+// Queries in C++: caches change no answer, nothing is allocated, bounds bound.
 #include <doctest/doctest.h>
 
 #include <vector>
 
 #include "count_allocations.h"
-#include "geometry/pair_table.h"
 #include "geometry/query.h"
 #include "random_shapes.h"
 
@@ -35,41 +34,6 @@ TEST_CASE("a cache changes no answer") {
       }
     }
   });
-}
-
-TEST_CASE("analytic pairs agree with GJK and EPA") {
-  RandomShapes random;
-  int compared = 0;
-  for_all_pairs([&](ShapeType a, ShapeType b) {
-    const PairFunctions analytic = pair_functions(a, b), generic = generic_pair_functions(a, b);
-    if (!analytic.analytic || generic.signed_distance == nullptr || analytic.swapped || generic.swapped) return;
-    for (int i = 0; i < 300; ++i) {
-      const Shape A = random.shape(a), B = random.shape(b);
-      const SE3d X_AB = random.pose(i % 3 == 0 ? 0.1 : 0.7);
-      PairCache cache, other;
-      const Witness w = analytic.signed_distance(A, B, X_AB, cache), g = generic.signed_distance(A, B, X_AB, other);
-      CHECK(std::fabs(w.distance - g.distance) < 1e-9);
-      ++compared;
-    }
-  });
-  CHECK(compared >= 600);  // sphere-sphere and capsule-capsule at least: the others know only their own order
-}
-
-TEST_CASE("analytic pairs with a sphere agree with GJK and EPA in the other order") {
-  RandomShapes random;
-  for (ShapeType b : {ShapeType::box, ShapeType::capsule, ShapeType::cylinder}) {
-    const PairFunctions analytic = pair_functions(b, ShapeType::sphere), generic = generic_pair_functions(ShapeType::sphere, b);
-    REQUIRE(analytic.analytic);
-    REQUIRE_FALSE(analytic.swapped);
-    REQUIRE_FALSE(generic.swapped);
-    for (int i = 0; i < 300; ++i) {
-      const Shape A = random.shape(b), B = random.shape(ShapeType::sphere);
-      const SE3d X_AB = random.pose(i % 3 == 0 ? 0.1 : 0.7);
-      PairCache cache, other;
-      const double d = analytic.signed_distance(A, B, X_AB, cache).distance;
-      CHECK(std::fabs(generic.signed_distance(B, A, X_AB.inverse(), other).distance - d) < 1e-9);
-    }
-  }
 }
 
 // Against the distance of a point from the other shape, which is in closed form (but of a convex mesh, where EPA is exact).
