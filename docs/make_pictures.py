@@ -1,8 +1,8 @@
 """Make the pictures of the README and the documentation anew: `python docs/make_pictures.py`.
 
 Writes into docs/images: a painted picture of a real plan, its torques beside their limits, how a simulated arm
-followed it, what a state of a batch costs, and, where a Chromium is installed, a screenshot of the viewer. Needs the
-extra `view` for the last, and an idle machine for the one before.
+followed it, the clearance of a plan, what a state of a batch costs, and, where a Chromium is installed, a screenshot of
+the viewer. Needs the extra `view` for the last, and an idle machine for the one before.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib
@@ -30,10 +31,12 @@ from robosim.execution.simulated import SimulatedArm
 from robosim.execution.streaming import stream_trajectory
 from robosim.execution.tracking import Tracking
 from robosim.scene import load_scene
+from robosim.trajectory import Trajectory
 
 IMAGES = Path(__file__).resolve().parent / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SCENES = ("bookshelf_small", "table_pick", "cage")
+CLEARANCE = 0.04  # wanted of a plan [m]
 
 
 def main() -> None:
@@ -51,6 +54,7 @@ def main() -> None:
             result.trajectory.plot().savefig(IMAGES / "trajectory.png", dpi=80)
             followed(ur5, result.trajectory).plot().savefig(IMAGES / "tracking.png", dpi=80)
             screenshot(IMAGES / "viewer.png", ur5, scene, result.trajectory)
+    clearance(IMAGES / "clearance.png", ur5)
     costs_of_batches(IMAGES / "batch.png", ur5)
     for path in sorted(IMAGES.glob("*.png")):
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
@@ -61,6 +65,48 @@ def followed(model, trajectory) -> Tracking:
     start = dict(zip(trajectory.position_names, trajectory.position(0.0), strict=True))
     arm = SimulatedArm(model, tracking="dynamics", initial=start)
     return stream_trajectory(arm, trajectory, rate=125.0).tracking
+
+
+def along(path: np.ndarray, points: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """Parts of the way, and the configurations there."""
+    way = np.concatenate([[0], np.cumsum([np.linalg.norm(b - a) for a, b in pairwise(path)])])
+    at = np.linspace(0, way[-1], points)
+    return at / way[-1], np.column_stack([np.interp(at, way, column) for column in path.T])
+
+
+def gaps(prepared: planners.Prepared, path: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The least distance between robot and surroundings along a path, over the pairs that the motion changes."""
+    part, q = along(path)
+    links = range(prepared.scene.n_colliders)
+    outside = [a not in links or b not in links for a, b in prepared.scene.pairs]
+    distances = np.array([prepared.scene.distances(configuration) for configuration in q])[:, outside]
+    return part, distances[:, np.ptp(distances, axis=0) > 1e-6].min(axis=1)
+
+
+def clearance(path: Path, ur5) -> None:
+    """A plan before and after: pictures of both ways, and the distance along them."""
+    scene = load_scene("table_under_pick", model=ur5)
+    prepared = planners.prepare(planners.Problem(ur5, scene, clearance=CLEARANCE))
+    goals = planners.goal_configurations(prepared, prepared.goals, prepared.start).q
+    short = planners.simplify(prepared, planners.search(prepared, goals).path)
+    ways = {"shortcuts": short, f"optimised for {1e3 * CLEARANCE:.0f} mm": planners.optimise(prepared, short)}
+    figure = plt.figure(figsize=(11, 7), layout="constrained")
+    axes = figure.subplot_mosaic([["0", "1"], ["gap", "gap"]], height_ratios=[1.5, 1])
+    for i, (name, way) in enumerate(ways.items()):
+        part, q = along(way, 120)
+        motion = Trajectory.from_waypoints(4 * part, q, position_names=prepared.model.position_names)
+        axes[str(i)].imshow(viewer.picture(ur5, scene, motion, size=(900, 640), azimuth=0.9))
+        axes[str(i)].set_axis_off()
+        length = np.linalg.norm(np.diff(way, axis=0), axis=1).sum()
+        axes[str(i)].set_title(f"{name}: length {length:.2f} rad")
+        part, least = gaps(prepared, way)
+        axes["gap"].plot(part, 1e3 * least, label=name)
+    axes["gap"].axhline(1e3 * CLEARANCE, color="0.5", linestyle="--", label="clearance wanted")
+    axes["gap"].set(xlabel="part of the way", ylabel="least distance [mm]", xlim=(0, 1), ylim=(0, None))
+    axes["gap"].grid(alpha=0.3)
+    axes["gap"].legend()
+    figure.savefig(path, dpi=90)
+    plt.close(figure)
 
 
 def costs_of_batches(path: Path, model) -> None:
