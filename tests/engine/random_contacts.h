@@ -26,7 +26,8 @@ struct RandomContact {
       const double angle = std::acos(std::fmax(-1.0, std::fmin(1.0, -dot(m_A, m_B))));
       X_WB.R = turn(tilt * slight) * turn(angle * axis) * at.R;
       const Vec3d t = perpendicular(m_A), u = cross(m_A, t);
-      X_WB.p = X_WA * q_A - X_WB.R * q_B + 0.5 * m_A + random.uniform(-0.2, 0.2) * t + random.uniform(-0.2, 0.2) * u;
+      const double along_t = random.uniform(-0.2, 0.2), along_u = random.uniform(-0.2, 0.2);
+      X_WB.p = X_WA * q_A - X_WB.R * q_B + 0.5 * m_A + along_t * t + along_u * u;
     } else {
       X_WB.p = X_WA.p + 3.0 * unit_or(random.pose(1).p, {1, 0, 0});
     }
