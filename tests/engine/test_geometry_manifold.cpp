@@ -105,7 +105,8 @@ TEST_CASE("the same after a rigid motion, with the shapes swapped, and by id aft
     const Manifold shifted = contact_manifold(c.A, c.X_WA, c.B, SE3d(c.X_WB.R, c.X_WB.p + Vec3d(3e-10, -2e-10, 1e-10)), margin);
     ++all;
     double room = 1;
-    for (int i = 0; i < m.n_points; ++i) room = std::min({room, m.points[i].slide, margin - m.points[i].gap});
+    for (const Manifold* x : {&m, &moved, &swapped, &shifted})
+      for (int i = 0; i < x->n_points; ++i) room = std::min({room, x->points[i].slide, margin - x->points[i].gap});
     // The normal itself may be one of two, or be found from nearly nothing.
     if (room < 1e-6 || norm(X.R * m.normal() - moved.normal()) + norm(m.normal() + swapped.normal()) + norm(m.normal() - shifted.normal()) > 1e-7)
       return;
