@@ -122,7 +122,8 @@ TEST_CASE("the same after a rigid motion, with the shapes swapped, and by id aft
       REQUIRE(a);
       REQUIRE(b);
       REQUIRE(d);
-      const double tolerance = one_sided ? 1e-6 : 1e-7;
+      // Where the lowest place of a barely tilted rim is, its height does not tell.
+      const double tolerance = p.anchor == ManifoldPoint::Anchor::witness && m.n_points > 1 ? 1e-5 : (one_sided ? 1e-6 : 1e-7);
       CHECK(std::fabs(a->gap - p.gap) + norm(a->p_WA - X * p.p_WA) + norm(a->p_WB - X * p.p_WB) < tolerance);
       CHECK(std::fabs(b->gap - p.gap) + norm(b->p_WA - p.p_WB) + norm(b->p_WB - p.p_WA) + norm(b->p_W - p.p_W) < tolerance);
       CHECK(std::fabs(d->gap - p.gap) + norm(d->p_WA - p.p_WA) < tolerance);
