@@ -4,8 +4,8 @@ Each answer is compared in extended precision (long double) with what does not d
 support functions, written a second time. From below the distance is bounded by the planes of support with the answer's
 normal; from above, apart, by the points, and overlapping by branch and bound over all directions, which proves that no
 other way out is shorter. Points and normal are compared with the solution of the witness conditions by Newton's method,
-itself verified. Derivatives are compared with Ridders differences of the query. coal, which is good to 1e-6 or so, is a
-cross-check where it is installed.
+itself verified. Derivatives are compared with Ridders differences of the query. (coal, which is good to 1e-6 or so, is
+compared with by bench_collision.py.)
 
     python benchmarks/accuracy_geometry.py [--poses 10000] [--quick] [--markdown docs/geometry.md] [--json FILE]
 """

@@ -6,14 +6,17 @@ are the witness both ways round, whether the shapes overlap, and all derivatives
 `tests/engine/certificate.h`: both points on the surfaces and on planes of support that prove the distance, no shorter
 way out in any of 20 other directions, the right sign, finite derivatives; lengths to 1e-9 of the scene's size.
 
-    python benchmarks/fuzz_geometry.py [--queries 1e7] [--seed 1] [--json FILE]
+    python benchmarks/fuzz_geometry.py [--queries 1e7] [--seed 1] [--threads N] [--json FILE]
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -27,35 +30,64 @@ SHOWN = 40
 LARGE = 100_000
 
 
+@dataclass(frozen=True)
+class Failure:
+    """A scene of which something does not hold.
+
+    Attributes:
+        seed, scene: what it is made from.
+        broken: what does not hold.
+    """
+
+    seed: int
+    scene: int
+    broken: str
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--queries", type=float, default=1e7, help="how many scenes (default 1e7, some minutes)"
     )
     parser.add_argument("--seed", type=int, default=1, help="of the first chunk; the others count up")
+    parser.add_argument(
+        "--threads", type=int, default=os.cpu_count(), help="scenes at a time (default: as many as cores)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the result to a file")
     options = parser.parse_args()
     from harness.geometry_checks import Fuzz, load
 
     library = load()
-    total, done, seed = int(options.queries), 0, options.seed
-    failures: list[dict[str, object]] = []
-    slowest, start = 0.0, time.perf_counter()
-    while done < total:
-        fuzz, n = Fuzz(library, seed, LARGE), min(CHUNK, total - done)
-        for number, text in fuzz.failures(0, n, TOLERANCE):
-            failures.append({"seed": seed, "scene": number, "broken": text})
-            if len(failures) <= SHOWN:
-                print(f"seed {seed}, scene {number}: {text}", flush=True)
+    total, start = int(options.queries), time.perf_counter()
+    chunks = [(options.seed + k, min(CHUNK, total - first)) for k, first in enumerate(range(0, total, CHUNK))]
+
+    def run(chunk: tuple[int, int]) -> tuple[list[Failure], float]:
+        seed, scenes = chunk
+        fuzz = Fuzz(library, seed, LARGE)
+        found = [Failure(seed, number, text) for number, text in fuzz.failures(0, scenes, TOLERANCE)]
         took, number = fuzz.slowest
         if took > IN_TIME:
-            failures.append({"seed": seed, "scene": number, "broken": f"took {took:.1f} s"})
-            print(f"seed {seed}, scene {number}: took {took:.1f} s", flush=True)
-        slowest, done, seed = max(slowest, took), done + n, seed + 1
-        print(f"{done:.3g} scenes, {len(failures)} failures, {time.perf_counter() - start:.0f} s", flush=True)
+            found.append(Failure(seed, number, f"took {took:.1f} s"))
+        return found, took
+
+    failures: list[Failure] = []
+    slowest = 0.0
+    with ThreadPoolExecutor(options.threads) as threads:  # the library lets other threads run
+        for k, (found, took) in enumerate(threads.map(run, chunks), start=1):
+            for failure in found[: max(0, SHOWN - len(failures))]:
+                print(f"seed {failure.seed}, scene {failure.scene}: {failure.broken}", flush=True)
+            failures += found
+            slowest = max(slowest, took)
+            done = min(k * CHUNK, total)
+            print(
+                f"{done:,} scenes, {len(failures)} failures, {time.perf_counter() - start:.0f} s", flush=True
+            )
     print(f"slowest scene {1e3 * slowest:.3g} ms")
     if options.json is not None:
-        write_json(options.json, {"scenes": done, "slowest": slowest, "failures": failures})
+        write_json(
+            options.json,
+            {"scenes": total, "slowest": slowest, "failures": [asdict(failure) for failure in failures]},
+        )
     return 1 if failures else 0
 
 
