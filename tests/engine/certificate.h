@@ -39,7 +39,11 @@ inline Verdict certify_half_spaces(const Scene& s, const Witness& w) {
 
 // A body inside one that is more than ten thousand times as large has ways out all around that differ by less than 1e-4 of the size: one of
 // them is found, to this part of it.
-inline constexpr double surrounded_ratio = 1e-4, surrounded_tolerance = 1e-5;
+inline constexpr double surrounded_tolerance = 1e-5;
+inline bool surrounded(const Scene& s) {
+  const double a = bounding_ball(s.A).radius, b = bounding_ball(s.B).radius;
+  return HostileScenes::bounded(s.A) && HostileScenes::bounded(s.B) && std::fmin(a, b) < 1e-4 * std::fmax(a, b);
+}
 
 // Lengths to `tolerance` of the scene's size. directions: how many others are tried as ways out of an overlap.
 inline Verdict certify(const Scene& s, RandomShapes& random, double tolerance = 1e-9, int directions = 20) {
@@ -47,9 +51,7 @@ inline Verdict certify(const Scene& s, RandomShapes& random, double tolerance = 
   const Witness w = signed_distance(s.A, s.X_WA, s.B, s.X_WB);
   const bool bounded_A = HostileScenes::bounded(s.A), bounded_B = HostileScenes::bounded(s.B);
   if (!bounded_A && !bounded_B) return certify_half_spaces(s, w);
-  const double radius_A = bounding_ball(s.A).radius, radius_B = bounding_ball(s.B).radius;
-  const bool surrounded = w.distance < 0 && std::fmin(radius_A, radius_B) < surrounded_ratio * std::fmax(radius_A, radius_B);
-  if (surrounded && bounded_A && bounded_B) tolerance = std::fmax(tolerance, surrounded_tolerance);
+  if (w.distance < 0 && surrounded(s)) tolerance = std::fmax(tolerance, surrounded_tolerance);
   const auto beyond = [&](double length) { return !(std::fabs(length) <= tolerance * s.size); };
   const auto verdict = [&](const char* broken, double length) { return Verdict{broken, length / s.size}; };
   if (!std::isfinite(w.distance + norm(w.p_WA) + norm(w.p_WB))) return verdict("not finite", w.distance);

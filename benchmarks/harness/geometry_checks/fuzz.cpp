@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "certificate.h"
+#include "manifold_certificate.h"
 
 using namespace robosim;
 using namespace robosim::testing;
@@ -24,7 +24,7 @@ EXPORT std::uint64_t fuzz_run(const void* scenes, std::uint64_t begin, std::uint
   for (std::uint64_t i = begin; i < end; ++i) {
     const Scene s = static_cast<const HostileScenes*>(scenes)->scene(i);
     const Clock::time_point start = Clock::now();
-    const Verdict verdict = certify(s, random, tolerance);
+    const Verdict verdict = certify_all(s, random, tolerance);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (seconds > *slowest) *slowest = seconds, *slowest_number = i;
     if (!verdict.broken) continue;
