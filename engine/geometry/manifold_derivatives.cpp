@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace robosim {
 namespace {
@@ -24,37 +25,42 @@ class PointResponse {
       across_[s] = (1 / dot(m, n)) * m;
       reach_[s] = dot(n, (s ? x.p_WB : x.p_WA) - x.trace[first_].core);
     }
-    if (x.anchor == Anchor::crossing) {
+    crosses_ = x.anchor == Anchor::crossing;
+    swings_ = squared_norm(x.trace[0].swing) + squared_norm(x.trace[1].swing) > 0;
+    if (crosses_) {
       const Vec3d c = cross(n, x.trace[1].along);
       crossing_ = (1 / dot(x.trace[0].along, c)) * c;
       between_ = dot(n, x.trace[1].core - x.trace[0].core);
     }
   }
 
-  ManifoldRate operator()(int side, const Motion& motion) const {
-    const auto core_rate = [&](int s) {
-      const Vec3d& swing = x_.trace[s].swing;
-      const double turn = (s ? -1 : 1) * dot(swing, s == side ? motion.dn - motion.w : motion.dn);
-      return s == side ? motion.u_core + turn * swing : turn * swing;
-    };
-    Vec3d dy = core_rate(first_);
-    if (x_.anchor == Anchor::crossing) dy += dot(core_rate(1) - dy - between_ * motion.dn, crossing_) * x_.trace[0].along;
-    ManifoldRate rate;
+  void operator()(int side, const Motion& motion, WitnessRate& out) const {
+    Vec3d dy = core_rate(first_, side, motion);
+    if (crosses_) dy += dot(core_rate(1, side, motion) - dy - between_ * motion.dn, crossing_) * x_.trace[0].along;
     double dz[2];
     for (int s = 0; s < 2; ++s) {
-      Vec3d by = -dy - reach_[s] * motion.dn;
-      if (s == side) by += motion.u_out;
-      dz[s] = dot(across_[s], by);
-      (s ? rate.p_WB : rate.p_WA) = dy + dz[s] * n_ + reach_[s] * motion.dn;
+      const Vec3d at = mul_add(reach_[s], motion.dn, dy);  // of the point that stays at the same height
+      dz[s] = dot(across_[s], s == side ? motion.u_out - at : -at);
+      (s ? out.p_WB : out.p_WA) = mul_add(dz[s], n_, at);
     }
-    rate.distance = dz[1] - dz[0];
-    rate.normal = motion.dn;
-    return rate;
+    out.distance = dz[1] - dz[0];
+    out.normal = motion.dn;
   }
 
  private:
+  Vec3d core_rate(int s, int side, const Motion& motion) const {
+    Vec3d rate;
+    if (s == side) rate = motion.u_core;
+    if (swings_) {
+      const Vec3d& swing = x_.trace[s].swing;
+      rate += ((s ? -1 : 1) * dot(swing, s == side ? motion.dn - motion.w : motion.dn)) * swing;
+    }
+    return rate;
+  }
+
   const ManifoldPoint& x_;
   const Vec3d n_;
+  bool crosses_, swings_;
   int first_;        // the shape whose trace is y
   Vec3d across_[2];  // m / (m . n)
   double reach_[2];  // h
@@ -75,25 +81,29 @@ class FrameRates {
     out_ = m.points[m.deepest].trace[reference_].out;
     if (shape_->mesh) face_ = local_surface(*shape_, *X_, origin_, out_);
   }
-  bool one_sided(const ManifoldPoint& x) const { return (reference_ < 0 || x.anchor == Anchor::witness) && d_.one_sided; }
-  const WitnessDerivatives& witness() const { return d_; }
+  bool one_sided(const ManifoldPoint& x) const { return (reference_ < 0 || x.anchor == Anchor::witness) && d_->one_sided; }
+  // All zero where nothing depends on it.
+  const WitnessDerivatives& witness() const {
+    static const WitnessDerivatives none;
+    return d_ ? *d_ : none;
+  }
   // Of a convex mesh: the vertices that turn the normal, move the plane, or are the witness's.
   const LocalSurface& feature(int side, bool of_witness) const {
-    return reference_ < 0 || of_witness ? (side ? d_.B : d_.A) : (side == reference_ ? face_ : none_);
+    return reference_ < 0 || of_witness ? (side ? d_->B : d_->A) : (side == reference_ ? face_ : none_);
   }
 
   struct Rate {
     Vec3d normal, origin;
   };
   Rate twist(int side, int k) const {
-    if (reference_ < 0) return of(d_.twist[6 * side + k]);
+    if (reference_ < 0) return of(d_->twist[6 * side + k]);
     if (side != reference_) return {};
     const Vec3d axis = X_->R.col(k % 3);
     if (k < 3) return {{}, axis};
     return {cross(axis, n_), cross(axis, origin_ - X_->p)};
   }
   Rate size(int side, int k) const {
-    if (reference_ < 0) return of(d_.size[side][k]);
+    if (reference_ < 0) return of(d_->size[side][k]);
     if (side != reference_) return {};
     return {{}, visit(*shape_, [&](const auto& core) -> Vec3d {
               if constexpr (requires { core.stretch(k, n_, n_); }) {
@@ -104,12 +114,12 @@ class FrameRates {
             })};
   }
   Rate scale(int side) const {
-    if (reference_ < 0) return of(d_.scale[side]);
+    if (reference_ < 0) return of(d_->scale[side]);
     return {{}, side == reference_ ? origin_ - X_->p : Vec3d()};
   }
   // In coordinate k of corner i of the feature.
   Rate corner(int side, int i, int k) const {
-    if (reference_ < 0) return of(d_.corner[side][i][k]);
+    if (reference_ < 0) return of(d_->corner[side][i][k]);
     if (side != reference_) return {};
     const Vec3d axis = X_->R.col(k);
     return {-dot(axis, n_) * face_.corner[i].slope, face_.corner[i].weight * axis};
@@ -124,7 +134,7 @@ class FrameRates {
   const SE3d* X_ = nullptr;
   Vec3d out_;
   LocalSurface face_, none_;
-  WitnessDerivatives d_;
+  std::optional<WitnessDerivatives> d_;
 };
 
 // Vertices that move a point of a convex mesh, and how much of the motion the core's point takes and the surface's.
@@ -174,6 +184,7 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
     ManifoldPointDerivatives& d = out.points[i];
     const PointResponse response(x, n);
     const Vec3d to_plane = manifold.plane_point() - x.p_WA;
+    const double up_to_plane = dot(n, to_plane);
     d.one_sided = frame.one_sided(x) || !(x.slide > 0);
     for (int side = 0; side < 2; ++side) {
       const SE3d& X = side ? X_WB : X_WA;
@@ -181,20 +192,20 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
       const ManifoldPoint::Trace& trace = x.trace[side];
       const Vec3d core_arm = trace.core - X.p, arm = (side ? x.p_WB : x.p_WA) - X.p;
       // A parameter that moves the core's point and the surface and turns the shape, of the witness if the point is that.
-      const auto rate = [&](const FrameRates::Rate& f, const Vec3d& u_core, const Vec3d& u_out, const Vec3d& w, const WitnessRate& witness) {
-        ManifoldRate r;
+      const auto rate = [&](ManifoldRate& r, const FrameRates::Rate& f, const Vec3d& u_core, const Vec3d& u_out, const Vec3d& w,
+                            const WitnessRate& witness) {
         if (x.anchor == Anchor::witness) static_cast<WitnessRate&>(r) = witness;
-        else r = response(side, {u_core, u_out, f.normal, w});
-        r.p_W = r.p_WA + dot(n, to_plane) * f.normal + (dot(f.normal, to_plane) + dot(n, f.origin - r.p_WA)) * n;
-        return r;
+        else response(side, {u_core, u_out, f.normal, w}, r);
+        r.p_W = r.p_WA + up_to_plane * f.normal + (dot(f.normal, to_plane) + dot(n, f.origin - r.p_WA)) * n;
       };
       for (int k = 0; k < 3; ++k) {
         const Vec3d axis = X.R.col(k);
         const int linear = 6 * side + k, angular = linear + 3;
-        d.twist[linear] = rate(frame.twist(side, k), axis, axis, {}, of_witness.twist[linear]);
-        d.twist[angular] = rate(frame.twist(side, 3 + k), cross(axis, core_arm), cross(axis, arm), cross(axis, n), of_witness.twist[angular]);
+        rate(d.twist[linear], frame.twist(side, k), axis, axis, {}, of_witness.twist[linear]);
+        rate(d.twist[angular], frame.twist(side, 3 + k), cross(axis, core_arm), cross(axis, arm), cross(axis, n),
+             of_witness.twist[angular]);
       }
-      d.scale[side] = rate(frame.scale(side), core_arm, arm, {}, of_witness.scale[side]);
+      rate(d.scale[side], frame.scale(side), core_arm, arm, {}, of_witness.scale[side]);
 
       visit(shape, [&](const auto& core) {
         if constexpr (requires { core.n_sizes; }) {
@@ -206,7 +217,7 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
             Vec3d u_core, u_out;
             if constexpr (requires { core.stretch(k, y, m); })
               u_core = X.R * core.stretch(k, y, Vec3d()), u_out = X.R * core.stretch(k, foot, m);
-            d.size[side][k] = rate(frame.size(side, k), u_core, u_out, {}, of_witness.size[side][k]);
+            rate(d.size[side][k], frame.size(side, k), u_core, u_out, {}, of_witness.size[side][k]);
           }
         }
       });
@@ -222,7 +233,7 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
           const Vec3d axis = X.R.col(k);
           const FrameRates::Rate f = of_normal < 0 ? FrameRates::Rate() : frame.corner(side, of_normal, k);
           const WitnessRate& witness = of_witness.corner[side][std::max(of_normal, 0)][k];
-          d.corner[side][c][k] = rate(f, weights.core[c] * axis, weights.out[c] * axis, {}, witness);
+          rate(d.corner[side][c][k], f, weights.core[c] * axis, weights.out[c] * axis, {}, witness);
         }
       }
     }
