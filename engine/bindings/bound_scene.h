@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "bindings/arrays.h"
 #include "model/joint_layout.h"
 #include "planning/edge_check.h"
+#include "scene/batch_check.h"
 
 namespace robosim {
 
@@ -22,18 +24,61 @@ inline Array sized(const pybind11::handle& value, Shape2 shape, const char* name
   return real_array(value, shape, name);
 }
 
-// A scene with one workspace for the calls from Python, which take turns.
-struct BoundScene {
-  CollisionScene scene;
-  EdgeChecker checker;
-  std::mutex mutex;
+// A scene with a workspace for each call from Python that runs at the time.
+class BoundScene {
+ public:
+  const CollisionScene scene;
 
   BoundScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs)
-      : scene(model, std::move(extras), std::move(pairs)), checker(scene) {}
+      : scene(model, std::move(extras), std::move(pairs)), batch(scene) {
+    idle_.push_back(std::make_unique<EdgeChecker>(scene));
+  }
+
+  // An edge checker of one's own; goes back at the end of the call.
+  class Lease {
+   public:
+    explicit Lease(BoundScene& scene) : scene_(scene), checker_(scene.take()) {}
+    ~Lease() { scene_.give_back(std::move(checker_)); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    EdgeChecker& operator*() const { return *checker_; }
+    EdgeChecker* operator->() const { return checker_.get(); }
+    // The query, placed at q.
+    SceneQuery& at(const Array& q) const {
+      checker_->query().place(q.data());
+      return checker_->query();
+    }
+
+   private:
+    BoundScene& scene_;
+    std::unique_ptr<EdgeChecker> checker_;
+  };
+
+  BatchCheck batch;
 
   Array configuration(const pybind11::handle& q, const char* name = "q") const { return real_array(q, {scene.model().n_q}, name); }
   const std::string& name(int object) const { return scene.object(object).name; }
   pybind11::object pair_names(int a, int b) const { return a < 0 ? pybind11::object(pybind11::none()) : pybind11::make_tuple(name(a), name(b)); }
+
+ private:
+  std::unique_ptr<EdgeChecker> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        std::unique_ptr<EdgeChecker> checker = std::move(idle_.back());
+        idle_.pop_back();
+        return checker;
+      }
+    }
+    return std::make_unique<EdgeChecker>(scene);
+  }
+  void give_back(std::unique_ptr<EdgeChecker> checker) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(checker));
+  }
+
+  std::vector<std::unique_ptr<EdgeChecker>> idle_;
+  std::mutex mutex_;
 };
 
 inline double checked_resolution(double resolution) {

@@ -19,9 +19,8 @@ void bind_configuration_rates(py::module_& m) {
         std::vector<WitnessRate> rates(static_cast<std::size_t>(model.n_v));
         std::vector<const WitnessRate*> all;
         for (const WitnessRate& rate : rates) all.push_back(&rate);
-        const std::lock_guard lock(s.mutex);
-        SceneQuery& query = s.checker.query();
-        query.place(p.data());
+        const BoundScene::Lease checker(s);
+        SceneQuery& query = checker.at(p);
         query.place_motions();
         std::vector<SceneQuery::Contact> contacts;
         query.contacts(margin, contacts);

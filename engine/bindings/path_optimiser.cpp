@@ -50,7 +50,7 @@ void bind_path_optimiser(py::module_& m) {
         BoundPath out;
         out.n_q = model.n_q;
         const py::gil_scoped_release release;
-        static_cast<OptimisedPath&>(out) = optimise_path(s.scene, waypoints, options);
+        static_cast<OptimisedPath&>(out) = optimise_path(*BoundScene::Lease(s), waypoints, options);
         return out;
       },
       py::arg("scene"), py::arg("path"), py::arg("columns"), py::arg("lower"), py::arg("upper"), py::arg("clearance") = 0.0,

@@ -100,19 +100,32 @@ void bind_scene(py::module_& m) {
           "collides",
           [](BoundScene& s, const py::handle& q) {
             const Array p = s.configuration(q);
-            const std::lock_guard lock(s.mutex);
-            s.checker.query().place(p.data());
-            return s.checker.query().collides();
+            return BoundScene::Lease(s).at(p).collides();
           },
           py::arg("q"), "Whether any pair overlaps at q (n_q,).")
+      .def(
+          "collides_many",
+          [](BoundScene& s, const py::handle& q, int threads) {
+            const Array p = sized(q, {-1, s.scene.model().n_q}, "q");
+            if (threads < 0) throw InputError(message("threads is ", threads, "; it must not be negative"));
+            py::array_t<bool> out(p.shape(0));
+            bool* flags = out.mutable_data();
+            {
+              const py::gil_scoped_release release;
+              s.batch.collides(p.shape(0), p.data(), flags, threads);
+            }
+            return out;
+          },
+          py::arg("q"), py::arg("threads") = 1,
+          "Whether any pair overlaps at each of the configurations q (n, n_q): (n,), bit for bit what `collides` says of each.\n\n"
+          "Several configurations go side by side through bounds of balls, and to exact shapes where these decide nothing.\n"
+          "At most `threads` threads share the work, 0 for as many as there are processors; their number changes nothing.")
       .def(
           "first_collision",
           [](BoundScene& s, const py::handle& q) {
             const Array p = s.configuration(q);
-            const std::lock_guard lock(s.mutex);
-            s.checker.query().place(p.data());
             int a, b;
-            s.checker.query().collides(&a, &b);
+            BoundScene::Lease(s).at(p).collides(&a, &b);
             return s.pair_names(a, b);
           },
           py::arg("q"), "The names of one overlapping pair at q (n_q,), or None.")
@@ -121,10 +134,8 @@ void bind_scene(py::module_& m) {
           [](BoundScene& s, const py::handle& q, double margin) {
             const Array p = s.configuration(q);
             if (!(margin >= 0)) throw InputError("margin is " + std::to_string(margin) + " m; it must not be negative");
-            const std::lock_guard lock(s.mutex);
-            s.checker.query().place(p.data());
             std::vector<SceneQuery::Contact> contacts;
-            s.checker.query().contacts(margin, contacts);
+            BoundScene::Lease(s).at(p).contacts(margin, contacts);
             py::list out;
             for (const auto& c : contacts) out.append(py::make_tuple(s.name(c.a), s.name(c.b), c.witness.distance));
             return out;
@@ -135,9 +146,7 @@ void bind_scene(py::module_& m) {
           "min_distance",
           [](BoundScene& s, const py::handle& q) {
             const Array p = s.configuration(q);
-            const std::lock_guard lock(s.mutex);
-            s.checker.query().place(p.data());
-            const SceneQuery::Contact c = s.checker.query().closest();
+            const SceneQuery::Contact c = BoundScene::Lease(s).at(p).closest();
             if (c.a < 0) throw InputError("the scene has no pair to measure");
             return py::make_tuple(c.witness.distance, s.name(c.a), s.name(c.b), vec3_array(c.witness.p_WA), vec3_array(c.witness.p_WB));
           },
@@ -147,9 +156,7 @@ void bind_scene(py::module_& m) {
           [](BoundScene& s, const py::handle& q) {
             const Array p = s.configuration(q);
             Array out(Shape2{static_cast<py::ssize_t>(s.scene.pairs().size())});
-            const std::lock_guard lock(s.mutex);
-            s.checker.query().place(p.data());
-            s.checker.query().distances(out.mutable_data());
+            BoundScene::Lease(s).at(p).distances(out.mutable_data());
             return out;
           },
           py::arg("q"), "Signed distance [m] of every pair (m,), in the order of `pairs`.")
@@ -157,8 +164,9 @@ void bind_scene(py::module_& m) {
           "edge_free",
           [](BoundScene& s, const py::handle& q0, const py::handle& q1, double resolution) {
             const Array p0 = s.configuration(q0, "q0"), p1 = s.configuration(q1, "q1");
-            const std::lock_guard lock(s.mutex);
-            return to_python(s, s.checker.line(p0.data(), p1.data(), checked_resolution(resolution)));
+            const BoundScene::Lease checker(s);
+            checker->restrict_to({});
+            return to_python(s, checker->line(p0.data(), p1.data(), checked_resolution(resolution)));
           },
           py::arg("q0"), py::arg("q1"), py::arg("resolution") = 0.005,
           "Whether the straight line from q0 to q1 is free of collisions, all of it: nothing is missed between samples.\n\n"
@@ -181,8 +189,9 @@ void bind_scene(py::module_& m) {
               throw InputError("coefficients hold " + std::to_string(order) + " powers of time; it must be 1 to " +
                                           std::to_string(PiecewisePolynomial::max_order));
             const PiecewisePolynomial curve(breaks, pieces, c.data(), order, columns.data(), n, rest.data(), model.n_q);
-            const std::lock_guard lock(s.mutex);
-            return to_python(s, s.checker.curve(curve, curve.start(), curve.end(), checked_resolution(resolution)));
+            const BoundScene::Lease checker(s);
+            checker->restrict_to({});
+            return to_python(s, checker->curve(curve, curve.start(), curve.end(), checked_resolution(resolution)));
           },
           py::arg("times"), py::arg("coefficients"), py::arg("columns"), py::arg("q_rest"), py::arg("resolution") = 0.005,
           "Whether a piecewise polynomial motion is free of collisions, all of it.\n\n"
@@ -283,7 +292,7 @@ void bind_search(py::module_& m) {
         {
           const py::gil_scoped_release release;
           static_cast<SearchResult&>(result) =
-              rrt_connect(s.scene, from.data(), to.data(), static_cast<int>(to.shape(0)), options);
+              rrt_connect(*BoundScene::Lease(s), from.data(), to.data(), static_cast<int>(to.shape(0)), options);
         }
         if (raised) throw py::error_already_set();
         result.path_rows = path_array(result.path, model.n_q);
@@ -315,7 +324,7 @@ void bind_search(py::module_& m) {
         std::vector<double> waypoints = path_from(path, model);
         {
           const py::gil_scoped_release release;
-          waypoints = shortcut(s.scene, waypoints, options);
+          waypoints = shortcut(*BoundScene::Lease(s), waypoints, options);
         }
         return path_array(waypoints, model.n_q);
       },
@@ -350,7 +359,7 @@ void bind_search(py::module_& m) {
         options.largest = largest;
         const std::vector<double> waypoints = path_from(path, s.scene.model());
         const py::gil_scoped_release release;
-        return blend_corners(s.scene, waypoints, options);
+        return blend_corners(*BoundScene::Lease(s), waypoints, options);
       },
       py::arg("scene"), py::arg("path"), py::arg("columns"), py::arg("resolution") = 0.005, py::arg("weights") = py::none(),
       py::arg("largest") = std::numeric_limits<double>::infinity(),

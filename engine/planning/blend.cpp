@@ -11,8 +11,8 @@ constexpr double smallest = 1e-6;
 
 }  // namespace
 
-BlendedPath blend_corners(const CollisionScene& scene, const std::vector<double>& path, const BlendOptions& options) {
-  const std::size_t n_q = static_cast<std::size_t>(scene.model().n_q), n = options.columns.size();
+BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path, const BlendOptions& options) {
+  const std::size_t n_q = static_cast<std::size_t>(checker.scene().model().n_q), n = options.columns.size();
   const auto weight = [&](std::size_t k) { return options.weights.empty() ? 1.0 : options.weights[k]; };
   const auto column = [&](std::size_t k) { return static_cast<std::size_t>(options.columns[k]); };
 
@@ -57,7 +57,7 @@ BlendedPath blend_corners(const CollisionScene& scene, const std::vector<double>
     return c;
   };
 
-  EdgeChecker checker(scene, options.columns);
+  checker.restrict_to(options.columns);
   const std::vector<double> rest(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(n_q));
   const auto is_free = [&](std::size_t i, double d) {
     const double breaks[2] = {0, 2 * d};

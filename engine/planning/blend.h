@@ -32,6 +32,6 @@ struct BlendedPath {
 };
 
 // path: waypoints of n_q entries each, every edge free.
-BlendedPath blend_corners(const CollisionScene& scene, const std::vector<double>& path, const BlendOptions& options);
+BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path, const BlendOptions& options);
 
 }  // namespace robosim

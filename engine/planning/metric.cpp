@@ -7,7 +7,7 @@
 
 namespace robosim {
 
-std::vector<double> reach_weights(const CollisionScene& scene, const std::vector<int>& columns) {
+std::vector<double> reaches(const CollisionScene& scene) {
   const Model& model = scene.model();
   const std::size_t n_q = static_cast<std::size_t>(model.n_q);
   std::vector<double> weight(n_q, 0);
@@ -36,6 +36,11 @@ std::vector<double> reach_weights(const CollisionScene& scene, const std::vector
     double& above = reach[static_cast<std::size_t>(joint.parent)];
     above = std::max(above, norm(joint.X_PJ.p) + longer + reach[j]);
   }
+  return weight;
+}
+
+std::vector<double> reach_weights(const CollisionScene& scene, const std::vector<int>& columns) {
+  const std::vector<double> weight = reaches(scene);
   double most = 0;
   for (const int c : columns) most = std::max(most, weight[static_cast<std::size_t>(c)]);
   // A column that moves nothing still needs a length.

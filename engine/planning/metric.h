@@ -11,6 +11,9 @@
 
 namespace robosim {
 
+// Per entry of q [m per rad, or m per m], before the division: nothing moves farther than the sum of these times the entries' changes.
+std::vector<double> reaches(const CollisionScene& scene);
+
 // One weight per column, in (0, 1].
 std::vector<double> reach_weights(const CollisionScene& scene, const std::vector<int>& columns);
 

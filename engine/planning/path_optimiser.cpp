@@ -29,17 +29,18 @@ constexpr double thin_tolerance = 1e-3;  // from the line between the points tha
 
 class Optimiser {
  public:
-  Optimiser(const CollisionScene& scene, const std::vector<double>& path, const PathOptimiserOptions& options)
-      : scene_(scene),
+  Optimiser(EdgeChecker& checker, const std::vector<double>& path, const PathOptimiserOptions& options)
+      : scene_(checker.scene()),
         options_(options),
         n_(options.columns.size()),
         clearance_(std::max(options.clearance, 2 * options.resolution)),
-        checker_(scene, options.columns),
-        rate_(at(scene.model().n_v)),
+        checker_(checker),
+        rate_(at(scene_.model().n_v)),
         gradient_q_(n_),
-        q_(path.begin(), path.begin() + scene.model().n_q) {
-    for (const int column : options.columns) joints_.push_back(&joint_of_position(scene.model(), column));
-    input_ = columns_of(path, at(scene.model().n_q), options.columns);
+        q_(path.begin(), path.begin() + scene_.model().n_q) {
+    checker_.restrict_to(options.columns);
+    for (const int column : options.columns) joints_.push_back(&joint_of_position(scene_.model(), column));
+    input_ = columns_of(path, at(scene_.model().n_q), options.columns);
     length_ = input_.length();
     steps_ = std::clamp(static_cast<std::size_t>(std::ceil(length_ / step)), min_steps, max_steps);
   }
@@ -246,7 +247,7 @@ class Optimiser {
   const PathOptimiserOptions& options_;
   std::size_t n_, steps_ = 0;
   double clearance_, length_ = 0, weight_ = 0, violation_ = 0;
-  EdgeChecker checker_;
+  EdgeChecker& checker_;
   Polyline input_;
   std::vector<const Joint*> joints_;  // of the columns
   std::vector<double> x_;             // (steps + 1) points
@@ -260,8 +261,8 @@ class Optimiser {
 
 }  // namespace
 
-OptimisedPath optimise_path(const CollisionScene& scene, const std::vector<double>& path, const PathOptimiserOptions& options) {
-  return Optimiser(scene, path, options).run(path);
+OptimisedPath optimise_path(EdgeChecker& checker, const std::vector<double>& path, const PathOptimiserOptions& options) {
+  return Optimiser(checker, path, options).run(path);
 }
 
 }  // namespace robosim

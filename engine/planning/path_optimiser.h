@@ -43,6 +43,6 @@ struct OptimisedPath {
 };
 
 // path: at least two waypoints of n_q entries each, within limits, every edge free.
-OptimisedPath optimise_path(const CollisionScene& scene, const std::vector<double>& path, const PathOptimiserOptions& options);
+OptimisedPath optimise_path(EdgeChecker& checker, const std::vector<double>& path, const PathOptimiserOptions& options);
 
 }  // namespace robosim

@@ -34,22 +34,25 @@ struct Tree {
 
 class Search {
  public:
-  Search(const CollisionScene& scene, const double* start, const double* goals, int n_goals, const SearchOptions& options)
+  Search(EdgeChecker& checker, const double* start, const double* goals, int n_goals, const SearchOptions& options)
       : options_(options),
-        n_q_(scene.model().n_q),
+        n_q_(checker.scene().model().n_q),
         n_(static_cast<int>(options.columns.size())),
         n_goals_(n_goals),
         start_(start),
         goals_(goals),
-        checker_(scene, options.columns),
+        checker_(checker),
+        samples_before_(checker.samples()),
         rng_(options.seed),
         trees_{Tree(n_), Tree(n_)},
-        weights_(options.weights.empty() ? reach_weights(scene, options.columns) : options.weights),
+        weights_(options.weights.empty() ? reach_weights(checker.scene(), options.columns) : options.weights),
         from_(start, start + n_q_),
         to_(start, start + n_q_),
         sample_(at(n_)),
         step_(at(n_)),
-        scaled_(at(n_)) {}
+        scaled_(at(n_)) {
+    checker_.restrict_to(options.columns);
+  }
 
   SearchResult run();
 
@@ -71,7 +74,8 @@ class Search {
   const SearchOptions& options_;
   int n_q_, n_, n_goals_;
   const double *start_, *goals_;
-  EdgeChecker checker_;
+  EdgeChecker& checker_;
+  std::int64_t samples_before_;
   Rng rng_;
   Tree trees_[2];  // from the start, from the goals
   std::vector<double> weights_, sample_lower_, sample_upper_;
@@ -261,7 +265,7 @@ SearchResult Search::run() {
       }
     }
   }
-  result_.samples = checker_.samples();
+  result_.samples = checker_.samples() - samples_before_;
   result_.vertices = trees_[0].size() + trees_[1].size();
   result_.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
   return std::move(result_);
@@ -291,9 +295,8 @@ const char* name_of(SearchStatus status) {
   return "goal_in_collision";
 }
 
-SearchResult rrt_connect(const CollisionScene& scene, const double* start, const double* goals, int n_goals,
-                         const SearchOptions& options) {
-  return Search(scene, start, goals, n_goals, options).run();
+SearchResult rrt_connect(EdgeChecker& checker, const double* start, const double* goals, int n_goals, const SearchOptions& options) {
+  return Search(checker, start, goals, n_goals, options).run();
 }
 
 }  // namespace robosim

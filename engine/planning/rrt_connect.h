@@ -54,7 +54,7 @@ struct SearchResult {
 };
 
 // start: n_q entries; goals: rows of n_q entries, of which only `columns` count (others are taken from the start).
-SearchResult rrt_connect(const CollisionScene& scene, const double* start, const double* goals, int n_goals,
-                         const SearchOptions& options);
+// The checker's scene is searched; the result does not depend on what the checker was used for before.
+SearchResult rrt_connect(EdgeChecker& checker, const double* start, const double* goals, int n_goals, const SearchOptions& options);
 
 }  // namespace robosim

@@ -22,13 +22,14 @@ struct Place {
 
 class Shortcutter {
  public:
-  Shortcutter(const CollisionScene& scene, const std::vector<double>& path, const ShortcutOptions& options)
+  Shortcutter(EdgeChecker& checker, const std::vector<double>& path, const ShortcutOptions& options)
       : options_(options),
         n_(options.columns.size()),
-        checker_(scene, options.columns),
+        checker_(checker),
         rng_(options.seed),
         weights_(options.weights.empty() ? std::vector<double>(n_, 1.0) : options.weights),
-        n_q_(at(scene.model().n_q)) {
+        n_q_(at(checker.scene().model().n_q)) {
+    checker_.restrict_to(options.columns);
     rest_.assign(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(n_q_));
     a_ = b_ = rest_;
     for (std::size_t i = 0; i + n_q_ <= path.size(); i += n_q_) {
@@ -143,7 +144,7 @@ class Shortcutter {
 
   const ShortcutOptions& options_;
   std::size_t n_;
-  EdgeChecker checker_;
+  EdgeChecker& checker_;
   Rng rng_;
   std::vector<double> weights_;
   std::size_t n_q_;
@@ -154,9 +155,9 @@ class Shortcutter {
 
 }  // namespace
 
-std::vector<double> shortcut(const CollisionScene& scene, const std::vector<double>& path, const ShortcutOptions& options) {
+std::vector<double> shortcut(EdgeChecker& checker, const std::vector<double>& path, const ShortcutOptions& options) {
   if (path.empty()) return path;
-  return Shortcutter(scene, path, options).run();
+  return Shortcutter(checker, path, options).run();
 }
 
 }  // namespace robosim

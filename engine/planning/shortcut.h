@@ -26,6 +26,6 @@ struct ShortcutOptions {
 };
 
 // path: waypoints of n_q entries each, every edge free; returns the shorter one between the same ends.
-std::vector<double> shortcut(const CollisionScene& scene, const std::vector<double>& path, const ShortcutOptions& options);
+std::vector<double> shortcut(EdgeChecker& checker, const std::vector<double>& path, const ShortcutOptions& options);
 
 }  // namespace robosim

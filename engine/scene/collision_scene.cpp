@@ -12,7 +12,8 @@ namespace {
 
 // A half-space is covered by a box as deep as anything stands.
 constexpr double half_space_depth = 1e6;
-constexpr int max_balls = 8;
+constexpr int max_balls = 12;
+constexpr double standoff = 0.005;  // [m]
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Tight where rounding makes it so; any other shape by its box.
@@ -24,20 +25,29 @@ Cover cover_of(const Shape& shape) {
   return {0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower), 0};
 }
 
-// Equal balls in a row along the cover's longest side, about as many as it is longer than wide.
-void fill_balls(const Cover& cover, SceneObject& object) {
+// Equal balls in a row along the longest side: of a capsule or cylinder about its axis, of anything else about its cover's.
+// A piece of half-length h of what is r wide is in a ball of radius sqrt(r^2 + h^2), which stands off it by about h^2 / 2 r;
+// there are as many as make that at most `standoff`, or max_balls.
+void fill_balls(const Shape& shape, SceneObject& object) {
+  const Cover& cover = object.cover;
   const Vec3d& e = cover.half_extents;
-  const int axis = e.x >= e.y && e.x >= e.z ? 0 : (e.y >= e.z ? 1 : 2);
+  const bool is_round = shape.type == ShapeType::capsule || shape.type == ShapeType::cylinder;
+  const bool has_ends = shape.type == ShapeType::capsule;  // whose caps the first and last ball hold, about the ends themselves
+  const int axis = is_round || (e.z >= e.x && e.z >= e.y) ? 2 : (e.x >= e.y ? 0 : 1);
   Vec3d along;
   along[axis] = e[axis];
-  const double length = e[axis], width = norm(e - along);
-  if (!std::isfinite(length)) return;
-  const int n = std::clamp(width > 0 ? static_cast<int>(std::ceil(1.5 * length / width)) : max_balls, 1, max_balls);
-  const double radius = std::hypot(width, length / n) + cover.radius;
-  object.slack = 0.5 * (std::min(radius, object.ball_radius) - std::min({e.x, e.y, e.z}) - cover.radius);
+  const double length = e[axis], width = is_round ? shape.radius : norm(e - along) + cover.radius;
+  if (!std::isfinite(length) || !(width > 0) || !(length > 0)) return;
+  const double h = std::sqrt(2 * width * standoff);
+  const int n = std::clamp(static_cast<int>(std::ceil(length / h)) + has_ends, 1 + has_ends, max_balls);
+  const double spacing = length / (n - has_ends), radius = std::hypot(width, spacing) * (1 + 1e-12);
+  const double thinnest = is_round ? shape.radius : std::min({e.x, e.y, e.z}) + cover.radius;
+  object.slack = 0.5 * (std::min(radius, object.ball_radius) - thinnest);
   if (n == 1 || radius >= object.ball_radius) return;  // no better than the one ball
-  for (int i = 0; i < n; ++i)
-    object.balls.push_back({object.X_BO * (cover.centre + ((2 * i + 1.0) / n - 1) * along), radius});
+  for (int i = 0; i < n; ++i) {
+    const double at = has_ends ? 2.0 * i / (n - 1) - 1 : (2 * i + 1.0) / n - 1;
+    object.balls.push_back({object.X_BO * (cover.centre + at * along), radius});
+  }
 }
 
 }  // namespace
@@ -67,7 +77,7 @@ void CollisionScene::add_object(const std::string& name, const Shape& shape, int
     throw std::invalid_argument("half-space '" + name + "' is attached to a moving body; only obstacles may be unbounded");
   const Ball ball = bounding_ball(shape);
   objects_.push_back({name, shape, body, X_BO, X_BO * ball.centre, ball.radius, {}, 0, cover_of(shape)});
-  fill_balls(objects_.back().cover, objects_.back());
+  fill_balls(shape, objects_.back());
 }
 
 void CollisionScene::bound_bodies() {

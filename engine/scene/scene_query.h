@@ -55,7 +55,18 @@ class SceneQuery {
   double finer_distance(int a, int b);
   // Lower bound up to `enough` on the distance of two objects, 0 when they overlap (see geometry/query.h). `single`: place in
   // scene().single_pairs(), whose cache it uses, or -1.
-  double distance_bound(double enough, int a, int b, int single);
+  double distance_bound(double enough, int a, int b, int single) { return distance_bound(enough, a, X_WO(a), b, X_WO(b), single); }
+  // The same of the objects placed there.
+  double distance_bound(double enough, int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single);
+  // Whether two objects overlap, by their exact shapes.
+  bool overlaps(int a, int b) { return overlaps(a, X_WO(a), b, X_WO(b), -1); }
+  // The same of the objects placed there; `single` as in distance_bound.
+  bool overlaps(int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single) {
+    PairCache* cache = single < 0 ? nullptr : &caches_[static_cast<std::size_t>(single)];
+    return closer_than(0, scene_->object(a).shape, X_WA, scene_->object(b).shape, X_WB, cache);
+  }
+  // Empties the caches, which change the time of a query and the last digits of a distance.
+  void forget();
 
  private:
   double row_distance(int a, int b);
@@ -136,10 +147,11 @@ inline double SceneQuery::finer_distance(int a, int b) {
   return bound;
 }
 
-inline double SceneQuery::distance_bound(double enough, int a, int b, int single) {
-  const SceneObject &A = scene_->object(a), &B = scene_->object(b);
+inline double SceneQuery::distance_bound(double enough, int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single) {
   PairCache* cache = single < 0 ? nullptr : &caches_[static_cast<std::size_t>(single)];
-  return distance_lower_bound(enough, A.shape, X_WO(a), B.shape, X_WO(b), cache);
+  return distance_lower_bound(enough, scene_->object(a).shape, X_WA, scene_->object(b).shape, X_WB, cache);
 }
+
+inline void SceneQuery::forget() { std::fill(caches_.begin(), caches_.end(), PairCache()); }
 
 }  // namespace robosim

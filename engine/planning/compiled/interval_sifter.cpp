@@ -1,0 +1,427 @@
+// The interval sifter of one instruction set.
+#include "planning/interval_sifter.h"
+
+#include <cstring>
+
+#include "scene/lane_placement.h"
+
+namespace robosim::detail {
+namespace {
+
+constexpr int width = SiftRow::width;
+
+// What bounds say in the lanes of one register.
+template <class L>
+struct Proof {
+  L part, gap;  // infinite where the part is clearly more than needed
+};
+
+// As many configurations as a register holds: those from `first` on.
+template <class L>
+class Register {
+ public:
+  using Relative = typename MotionBound<L>::Relative;
+  using Slots = MotionLayout::Slots;
+
+  Register(const CollisionScene& scene, const MotionLayout& layout)
+      : scene_(&scene),
+        layout_(&layout),
+        placement_(scene),
+        motion_(layout),
+        clusters_(scene.clusters().data()),
+        pairs_(scene.single_pairs().data()),
+        groups_(scene.groups().data()),
+        span_(static_cast<std::size_t>(scene.model().n_q)),
+        step_(span_),
+        bend_(span_) {}
+
+  void place(int first, int count, const double* const* q) {
+    const double* from[L::width];
+    for (int l = 0; l < L::width; ++l) from[l] = q[first + l < count ? first + l : count - 1];  // what is missing repeats the last
+    placement_.place(from);
+  }
+
+  void spread(int first, int count, const Spread* spread, const double* half) {
+    const double *span[L::width], *step[L::width], *bend[L::width];
+    for (int l = 0; l < L::width; ++l) {
+      const int i = first + l < count ? first + l : count - 1;
+      span[l] = spread[i].span.data(), step[l] = spread[i].step.data(), bend[l] = spread[i].bend.data();
+      half_.set(l, half[i]);
+    }
+    const int n = scene_->model().n_q;
+    gather(span, n, span_.data()), gather(step, n, step_.data()), gather(bend, n, bend_.data());
+    motion_.update(placement_.X_WB(), placement_.q(), span_.data(), step_.data(), bend_.data());
+  }
+
+  SE3d X_WB(int body, int l) const {
+    const SE3<L>& X = placement_.X_WB()[body];
+    const auto at = [&](const Vec3<L>& v) __attribute__((always_inline)) { return Vec3d{v.x[l], v.y[l], v.z[l]}; };
+    return {{at(X.R.row[0]), at(X.R.row[1]), at(X.R.row[2])}, at(X.p)};
+  }
+
+  // How much of the half-width is to be proven where the ends cover so much.
+  L needed(const double* left, const double* right) const {
+    L a, b;
+    std::memcpy(&a, left, sizeof(L)), std::memcpy(&b, right, sizeof(L));
+    return (half_ - smaller(a, b)) / half_;
+  }
+
+  // Bits of the lanes among `lanes` where the balls about the bodies of a cluster overlap; where those of a pair do, and how much.
+  std::uint32_t touching_cluster(int i, std::uint32_t lanes) {
+    double reach;
+    const Vec3<L> out = out_of_cluster(clusters_[i], reach);
+    return lanes & ~bits_of(squared_norm(out) > L(reach * reach));
+  }
+  std::uint32_t touching_pair(int a, int b, std::uint32_t lanes, L& depth) {
+    const SceneObject &A = placement_.object(a), &B = placement_.object(b);
+    depth = depth_of(placement_.centre(a), A.ball_radius, b);
+    lanes &= bits_of(depth > L(0));
+    if (lanes != 0 && !A.balls.empty()) lanes = touching_row(a, b, lanes, depth);
+    if (lanes != 0 && B.body != 0 && !B.balls.empty()) lanes = touching_row(b, a, lanes, depth);
+    return lanes;
+  }
+  std::uint32_t touching_node(const CollisionScene::Group& group, const AabbTree::Node& node, std::uint32_t lanes) {
+    const double reach = placement_.object(group.object).ball_radius + rounding_slack;
+    return lanes & ~bits_of(squared_norm(from_bounds(node.box, placement_.centre(group.object))) > L(reach * reach));
+  }
+
+  // Bits of the lanes among `lanes` that are not proven to `needed`; then proof and motion say how they stand.
+  std::uint32_t sift_cluster(int i, const L& needed, std::uint32_t lanes, Proof<L>& proof, L& total) {
+    const CollisionScene::Cluster& c = clusters_[i];
+    const Slots& slots = layout_->clusters.data()[i];
+    total = motion_.total_of(slots);
+    double reach;
+    const Vec3<L> out = out_of_cluster(c, reach);
+    if ((lanes &= ~far(out, reach, needed, total)) == 0) return 0;
+    proof = proof_of(placement_.body_centre(c.body_a), out, reach, motion_.relative(slots), needed,
+                     [&](const Vec3<L>& v) __attribute__((always_inline)) { return c.b >= 0 ? placement_.turned_to_object(c.b, v) : v; });
+    return unproven(proof, needed, lanes);
+  }
+
+  std::uint32_t sift_node(const CollisionScene::Group& group, const AabbTree::Node& node, const L& needed, std::uint32_t lanes,
+                          Proof<L>& proof, L& total) {
+    const Slots& slots = layout_->objects.data()[group.object];
+    total = motion_.total_of(slots);
+    const Vec3<L> p = placement_.centre(group.object), out = from_bounds(node.box, p);
+    const double reach = placement_.object(group.object).ball_radius + rounding_slack;
+    if ((lanes &= ~far(out, reach, needed, total)) == 0) return 0;
+    proof = proof_of(p, out, reach, motion_.relative(slots), needed, [](const Vec3<L>& v) __attribute__((always_inline)) { return v; });
+    return unproven(proof, needed, lanes);
+  }
+
+  std::uint32_t sift_pair(int a, int b, const Slots& slots, const L& needed, std::uint32_t lanes, Proof<L>& proof, L& least) {
+    const SceneObject &A = placement_.object(a), &B = placement_.object(b);
+    const L total = motion_.total_of(slots);
+    const Vec3<L> p = placement_.centre(a);
+    double reach = A.ball_radius + B.cover.radius + rounding_slack;
+    Vec3<L> out = from_cover(b, p);
+    if ((lanes &= ~far(out, reach, needed, total)) == 0) return 0;
+
+    const Relative motion = motion_.relative(slots);
+    const auto axes = [&](const Vec3<L>& v) __attribute__((always_inline)) { return placement_.turned_to_object(b, v); };
+    proof = proof_of(p, out, reach, motion, needed, axes);
+    if ((lanes = unproven(proof, needed, lanes)) == 0) return 0;
+    if (const std::size_t n = A.balls.size(); n > 0) {
+      L row(__builtin_inf()), gap = row;
+      const Vec3<L>* centres = placement_.row(a);
+      for (std::size_t k = 0; k < n; ++k) {
+        reach = A.balls.data()[k].radius + B.cover.radius + rounding_slack;
+        out = from_cover(b, centres[k]);
+        if ((lanes & ~far(out, reach, needed, total)) == 0) continue;
+        const Proof<L> one = proof_of(centres[k], out, reach, motion, needed, axes);
+        row = smaller(row, one.part), gap = smaller(gap, one.gap);
+      }
+      proof = {larger(proof.part, row), larger(proof.gap, gap)};
+      if ((lanes = unproven(proof, needed, lanes)) == 0) return 0;
+    }
+    // The other way round: balls of b against the cover of a, without a direction.
+    if (B.body != 0) {
+      const auto off = [&](const Vec3<L>& p_W, double radius) __attribute__((always_inline)) {
+        return norm(from_cover(a, p_W)) - L(A.cover.radius + radius + rounding_slack);
+      };
+      L other = off(placement_.centre(b), B.ball_radius);
+      if (const std::size_t n = B.balls.size(); n > 0) {
+        L row(__builtin_inf());
+        const Vec3<L>* centres = placement_.row(b);
+        for (std::size_t k = 0; k < n; ++k) row = smaller(row, off(centres[k], B.balls.data()[k].radius));
+        other = larger(other, row);
+      }
+      proof.part = select(other > L(0), larger(proof.part, other / total), proof.part);
+      proof.gap = larger(proof.gap, other);
+      if ((lanes = unproven(proof, needed, lanes)) == 0) return 0;
+    }
+    least = motion.least();
+    return lanes;
+  }
+
+ private:
+  static std::uint32_t unproven(const Proof<L>& proof, const L& needed, std::uint32_t lanes) {
+    return lanes & ~bits_of(proof.part > needed);
+  }
+
+  // The way from the cover of object b to a point, in the axes of b.
+  ROBOSIM_INLINE Vec3<L> from_cover(int b, const Vec3<L>& p_W) {
+    const Cover& cover = placement_.object(b).cover;
+    return from_box(cover.centre, cover.half_extents, placement_.in_object(b, p_W));
+  }
+  // The way to the ball about body a, and the length below which it touches.
+  ROBOSIM_INLINE Vec3<L> out_of_cluster(const CollisionScene::Cluster& c, double& reach) {
+    const Vec3<L>& p = placement_.body_centre(c.body_a);
+    reach = placement_.body_ball(c.body_a).radius + rounding_slack;
+    if (c.b >= 0) {
+      reach += placement_.object(c.b).cover.radius;
+      return from_cover(c.b, p);
+    }
+    reach += placement_.body_ball(c.body_b).radius;
+    return p - placement_.body_centre(c.body_b);
+  }
+
+  // Bits of the lanes in which a ball, reached by `out`, is so far off that any motion so large proves what is needed.
+  static ROBOSIM_INLINE std::uint32_t far(const Vec3<L>& out, double reach, const L& needed, const L& total) {
+    const L length = mul_add(needed, total, L(reach));
+    return bits_of(squared_norm(out) > length * length);
+  }
+
+  // A ball about p_W. `out` is the way to it, in the axes that `axes` turns vectors of W to: the normal of a face that
+  // keeps them apart.
+  template <class Axes>
+  static ROBOSIM_INLINE Proof<L> proof_of(const Vec3<L>& p_W, const Vec3<L>& out, double reach, const Relative& motion, const L& needed,
+                                          Axes&& axes) {
+    const L squared = squared_norm(out), far = mul_add(needed, motion.total, L(reach)), infinite(__builtin_inf());
+    const auto is_far = squared > far * far;
+    const L length = sqrt(squared), gap = length - L(reach);
+    // Where the ball touches the direction means nothing, and the part is zero.
+    const L towards = absolute(dot(out, axes(motion.velocity(p_W)))) / larger(length, L(1e-300)) + motion.rest;
+    const L least = select(gap > motion.total, motion.total, smaller(motion.total, towards));
+    const L part = select(gap > L(0), gap / least, L(0));
+    return {select(is_far, infinite, part), select(is_far, infinite, gap)};
+  }
+
+  // How much a ball overlaps the cover of b, in squares.
+  ROBOSIM_INLINE L depth_of(const Vec3<L>& p_W, double radius, int b) {
+    const double reach = radius + placement_.object(b).cover.radius + rounding_slack;
+    return L(reach * reach) - squared_norm(from_cover(b, p_W));
+  }
+  std::uint32_t touching_row(int a, int b, std::uint32_t lanes, L& depth) {
+    const SceneObject& A = placement_.object(a);
+    const Vec3<L>* centres = placement_.row(a);
+    L most(-1.0);
+    for (std::size_t k = 0, n = A.balls.size(); k < n; ++k) most = larger(most, depth_of(centres[k], A.balls.data()[k].radius, b));
+    depth = smaller(depth, most);
+    return lanes & bits_of(most > L(0));
+  }
+
+  const CollisionScene* scene_;
+  const MotionLayout* layout_;
+  LanePlacement<L> placement_;
+  MotionBound<L> motion_;
+  const CollisionScene::Cluster* clusters_;
+  const CollisionScene::Pair* pairs_;
+  const CollisionScene::Group* groups_;
+  std::vector<L> span_, step_, bend_;
+  L half_;
+};
+
+}  // namespace
+
+template <Isa isa>
+class CompiledSifter final : public IntervalSifter {
+ public:
+  using L = Lanes<lanes_of(isa), isa>;
+  static constexpr int registers = width / L::width;
+
+  CompiledSifter(const CollisionScene& scene, const MotionLayout& layout) : scene_(&scene), layout_(&layout) {
+    for (auto& r : registers_) r = std::make_unique<Register<L>>(scene, layout);
+  }
+
+  void place(int count, const double* const* q) override {
+    count_ = count;
+    for (int k = 0; k * L::width < count; ++k) registers_[k]->place(k * L::width, count, q);
+  }
+
+  void spread(const Spread* spread, const double* half, std::uint32_t is_last) override {
+    is_last_ = is_last;
+    for (int k = 0; k * L::width < count_; ++k) registers_[k]->spread(k * L::width, count_, spread, half);
+  }
+
+  void suspects(const SiftItem* items, int n, std::vector<SiftSuspect>& out) override {
+    const CollisionScene::Pair* pairs = scene_->single_pairs().data();
+    for (int i = 0; i < n; ++i) {
+      const SiftItem& item = items[i];
+      if (item.kind == SiftItem::cluster) {
+        const CollisionScene::Cluster& c = scene_->clusters().data()[item.item];
+        const std::uint32_t lanes = each(every(), [&](Register<L>& r, std::uint32_t own, int) { return r.touching_cluster(item.item, own); });
+        for (int j = c.first; lanes != 0 && j < c.first + c.count; ++j) touching({j, SiftItem::single}, pairs[j].a, pairs[j].b, lanes, out);
+        continue;
+      }
+      const CollisionScene::Group& group = scene_->groups().data()[item.kind];
+      const AabbTree& tree = scene_->bvh(group.bvh);
+      Open stack[64];  // see broadphase.h
+      int depth = 0;
+      stack[depth++] = {item.item, every()};
+      while (depth > 0) {
+        const Open open = stack[--depth];
+        const AabbTree::Node& node = tree.node(open.node);
+        if (node.is_leaf()) {
+          touching({open.node, item.kind}, group.object, tree.item(node.first), open.lanes, out);
+          continue;
+        }
+        const std::uint32_t lanes =
+            each(open.lanes, [&](Register<L>& r, std::uint32_t own, int) { return r.touching_node(group, node, own); });
+        if (lanes == 0) continue;
+        stack[depth++] = {node.first + 1, lanes};
+        stack[depth++] = {node.first, lanes};
+      }
+    }
+  }
+
+  void sift(const SiftItem* items, int n, SiftRows& out) override {
+    SiftRow row;
+    for (int l = 0; l < width; ++l) row.left[l] = row.right[l] = 0;
+    for (L& needed : needed_) needed = L(1.0);
+    for (int i = 0; i < n; ++i) {
+      row.item = items[i].item, row.kind = items[i].kind;
+      sift(row, every(), out);
+    }
+  }
+
+  void sift(const SiftRow* rows, int n, SiftRows& out) override {
+    for (int i = 0; i < n; ++i) {
+      each(rows[i].lanes, [&](Register<L>& r, std::uint32_t, int first) {
+        needed_[first / L::width] = r.needed(rows[i].left + first, rows[i].right + first);
+        return 0u;
+      });
+      sift(rows[i], rows[i].lanes, out);
+    }
+  }
+
+  SE3d X_WB(int body, int l) const override { return registers_[l / L::width]->X_WB(body, l % L::width); }
+
+ private:
+  static constexpr std::uint32_t all = (1u << L::width) - 1;
+  struct Open {
+    int node;
+    std::uint32_t lanes;
+  };
+
+  std::uint32_t every() const { return (1u << count_) - 1; }
+
+  // Calls f(register, its bits of `lanes`, the number of its first configuration) for the registers that have any; the bits that it
+  // returns, put together.
+  template <class F>
+  ROBOSIM_INLINE std::uint32_t each(std::uint32_t lanes, F&& f) {
+    std::uint32_t out = 0;
+    for (int k = 0; k < registers; ++k)
+      if (const std::uint32_t own = lanes >> (k * L::width) & all; own != 0) out |= f(*registers_[k], own, k * L::width) << (k * L::width);
+    return out;
+  }
+
+  void touching(const SiftItem& pair, int a, int b, std::uint32_t lanes, std::vector<SiftSuspect>& out) {
+    each(lanes, [&](Register<L>& r, std::uint32_t own, int first) {
+      L depth;
+      const std::uint32_t found = r.touching_pair(a, b, own, depth);
+      for (int l = 0; found >> l != 0; ++l)
+        if (found >> l & 1) add_suspect(out, {pair, first + l, depth[l]});
+      return found;
+    });
+  }
+
+  static void write(const Proof<L>& proof, const L& motion, int first, SiftRow& row) {
+    std::memcpy(row.part + first, &proof.part, sizeof(L));
+    std::memcpy(row.gap + first, &proof.gap, sizeof(L));
+    std::memcpy(row.motion + first, &motion, sizeof(L));
+  }
+  // A row for what is left of an item.
+  static void keep(const SiftRow& given, const SiftItem& item, std::uint32_t lanes, const SiftRow& found, SiftRows& out) {
+    if (lanes == 0) return;
+    SiftRow& row = out.add();
+    row.item = item.item, row.kind = item.kind, row.lanes = lanes;
+    std::memcpy(row.left, given.left, sizeof(row.left)), std::memcpy(row.right, given.right, sizeof(row.right));
+    std::memcpy(row.part, found.part, sizeof(row.part)), std::memcpy(row.gap, found.gap, sizeof(row.gap));
+    std::memcpy(row.motion, found.motion, sizeof(row.motion));
+  }
+  // Where a cluster or node is opened: where it may overlap, or once it is larger than the motion; before that its parts could
+  // not leave either.
+  std::uint32_t opened(std::uint32_t lanes, const SiftRow& found, double size) const {
+    std::uint32_t out = lanes & is_last_;
+    for (int l = 0; l < width; ++l)
+      if ((lanes >> l & 1) && (found.gap[l] <= 0 || found.motion[l] < size)) out |= 1u << l;
+    return out;
+  }
+
+  void sift_pair(const SiftRow& given, const SiftItem& item, int a, int b, const MotionLayout::Slots& slots, std::uint32_t lanes,
+                 SiftRows& out) {
+    SiftRow found;
+    lanes = each(lanes, [&](Register<L>& r, std::uint32_t own, int first) {
+      Proof<L> proof;
+      L motion;
+      const std::uint32_t open = r.sift_pair(a, b, slots, needed_[first / L::width], own, proof, motion);
+      if (open != 0) write(proof, motion, first, found);
+      return open;
+    });
+    keep(given, item, lanes, found, out);
+  }
+
+  // One item in the intervals `lanes`, whose needs are in needed_.
+  void sift(const SiftRow& given, std::uint32_t lanes, SiftRows& out) {
+    const CollisionScene::Pair* pairs = scene_->single_pairs().data();
+    const MotionLayout::Slots* slots = layout_->pairs.data();
+    if (given.kind == SiftItem::single)
+      return sift_pair(given, given, pairs[given.item].a, pairs[given.item].b, slots[given.item], lanes, out);
+    SiftRow found;
+    Proof<L> proof;
+    L total;
+    if (given.kind == SiftItem::cluster) {
+      const CollisionScene::Cluster& c = scene_->clusters().data()[given.item];
+      lanes = each(lanes, [&](Register<L>& r, std::uint32_t own, int first) {
+        const std::uint32_t open = r.sift_cluster(given.item, needed_[first / L::width], own, proof, total);
+        if (open != 0) write(proof, total, first, found);
+        return open;
+      });
+      if (lanes == 0) return;
+      const std::uint32_t open = opened(lanes, found, scene_->body_ball(c.body_a).radius);
+      keep(given, given, lanes & ~open, found, out);
+      for (int j = c.first; open != 0 && j < c.first + c.count; ++j)
+        sift_pair(given, {j, SiftItem::single}, pairs[j].a, pairs[j].b, slots[j], open, out);
+      return;
+    }
+    const CollisionScene::Group& group = scene_->groups().data()[given.kind];
+    const AabbTree& tree = scene_->bvh(group.bvh);
+    Open stack[64];  // see broadphase.h
+    int depth = 0;
+    stack[depth++] = {given.item, lanes};
+    while (depth > 0) {
+      const Open at = stack[--depth];
+      const AabbTree::Node& node = tree.node(at.node);
+      if (node.is_leaf()) {
+        sift_pair(given, {at.node, given.kind}, group.object, tree.item(node.first), layout_->objects.data()[group.object], at.lanes, out);
+        continue;
+      }
+      lanes = each(at.lanes, [&](Register<L>& r, std::uint32_t own, int first) {
+        const std::uint32_t open = r.sift_node(group, node, needed_[first / L::width], own, proof, total);
+        if (open != 0) write(proof, total, first, found);
+        return open;
+      });
+      if (lanes == 0) continue;
+      const std::uint32_t open = opened(lanes, found, 0.5 * norm(node.box.upper - node.box.lower));
+      keep(given, {at.node, given.kind}, lanes & ~open, found, out);
+      if (open == 0) continue;
+      stack[depth++] = {node.first + 1, open};
+      stack[depth++] = {node.first, open};
+    }
+  }
+
+  const CollisionScene* scene_;
+  const MotionLayout* layout_;
+  std::unique_ptr<Register<L>> registers_[registers];
+  L needed_[registers];
+  int count_ = 0;
+  std::uint32_t is_last_ = 0;
+};
+
+template <>
+std::unique_ptr<IntervalSifter> make_interval_sifter<own_isa>(const CollisionScene& scene, const MotionLayout& layout) {
+  return std::make_unique<CompiledSifter<own_isa>>(scene, layout);
+}
+
+}  // namespace robosim::detail
