@@ -416,6 +416,15 @@ class CollisionScene:
         """
         Whether any pair overlaps at q (n_q,).
         """
+    def collides_many(
+        self, q: typing.Any, threads: typing.SupportsInt | typing.SupportsIndex = 1
+    ) -> numpy.typing.NDArray[numpy.bool]:
+        """
+        Whether any pair overlaps at each of the configurations q (n, n_q): (n,), bit for bit what `collides` says of each.
+
+        Several configurations go side by side through bounds of balls, and to exact shapes where these decide nothing.
+        At most `threads` threads share the work, 0 for as many as there are processors; their number changes nothing.
+        """
     def collisions(self, q: typing.Any, margin: typing.SupportsFloat | typing.SupportsIndex = 0.0) -> list:
         """
         All pairs with a signed distance below margin [m] at q (n_q,): a list of (name, name, distance).

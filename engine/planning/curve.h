@@ -22,6 +22,8 @@ class Curve {
   virtual void position(double t, double* q) const = 0;
   // The spread over [t0, t1].
   virtual void spread(double t0, double t1, Spread& out) const = 0;
+  // Whether spans say the same of all t, also of those outside the interval that they were asked for.
+  virtual bool is_steady() const { return false; }
 };
 
 // q(t) = q0 + t (q1 - q0), t in [0, 1]. A quaternion takes the shorter way round, and kinematics scale it
@@ -32,6 +34,7 @@ class Line final : public Curve {
   void set(const double* q0, const double* q1);
   void position(double t, double* q) const override;
   void spread(double t0, double t1, Spread& out) const override;
+  bool is_steady() const override { return true; }
 
  private:
   std::size_t size() const { return q0_.size(); }

@@ -19,6 +19,10 @@ constexpr double provable = 0.1;
 constexpr int most_parts = 64;
 // Exact distances are asked for where they can exceed the cheap bounds by this part of the motion.
 constexpr double worthwhile = 4;
+// Items whose suspects are tested before the next items are looked at, and times that a pair is tested in vain.
+constexpr std::size_t block = 24;
+constexpr int patience = 16;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -50,6 +54,7 @@ void EdgeChecker::restrict_to(const std::vector<int>& columns) {
   for (std::size_t g = 0; g < scene_->groups().size(); ++g)
     if (layout_.moves(scene_->groups()[g].object, driven)) root_.push_back({0, static_cast<int>(g)});
   query_.forget();
+  for (Place& place : places_) place.looks = place.hits = 0;
 }
 
 EdgeResult EdgeChecker::line(const double* q0, const double* q1, double resolution) {
@@ -78,6 +83,7 @@ void EdgeChecker::divide(const Curve& curve, double t0, double t1) {
 void EdgeChecker::place(const Curve& curve, const Interval* intervals, int count) {
   const double* q[width];
   for (int l = 0; l < count; ++l) {
+    looks_[l].t0 = intervals[l].t0, looks_[l].t1 = intervals[l].t1;
     looks_[l].half = 0.5 * (intervals[l].t1 - intervals[l].t0);
     looks_[l].middle = intervals[l].t0 + looks_[l].half;
     curve.position(looks_[l].middle, q_[l].data());
@@ -99,17 +105,38 @@ SE3d EdgeChecker::X_WO(int object, int lane) const {
   return o.body == 0 ? o.X_BO : sifter_->X_WB(o.body, lane) * o.X_BO;
 }
 
-// Whether something overlaps at the configurations at hand.
+std::size_t EdgeChecker::number_of(const SiftItem& item) const {
+  if (item.kind == SiftItem::cluster) return at(item.item);
+  if (item.kind == SiftItem::single) return scene_->clusters().size() + at(item.item);
+  return first_place_[at(item.kind)] + at(item.item);
+}
+
+// Whether something is found to overlap at the configurations at hand; what is not found is left to the proof.
 bool EdgeChecker::collides(EdgeResult& result) {
-  suspects_.clear();
-  sifter_->suspects(root_.data(), static_cast<int>(root_.size()), suspects_);
-  // The deepest first: most configurations that collide are found out there.
-  std::sort(suspects_.begin(), suspects_.end(), [](const SiftSuspect& x, const SiftSuspect& y) { return x.depth > y.depth; });
-  for (const SiftSuspect& s : suspects_) {
-    const auto [a, b] = objects_of(s.pair);
-    if (!query_.overlaps(a, X_WO(a, s.lane), b, X_WO(b, s.lane), s.pair.kind == SiftItem::single ? s.pair.item : -1)) continue;
-    result = {false, looks_[s.lane].middle, a, b};
-    return true;
+  for (std::size_t begin = 0; begin < root_.size(); begin += block) {
+    const std::size_t n = std::min(block, root_.size() - begin);
+    suspects_.clear();
+    sifter_->suspects(&root_[begin], static_cast<int>(n), suspects_);
+    // Pairs that are always near and never touch are not worth the look.
+    std::erase_if(suspects_, [&](const SiftSuspect& s) {
+      const Place& place = places_[number_of(s.pair)];
+      return place.looks > patience * (place.hits + 1);
+    });
+    // The deepest first: most configurations that collide are found out there.
+    for (std::size_t left = suspects_.size(); left > 0; --left) {
+      const auto deepest = std::max_element(suspects_.begin(), suspects_.begin() + static_cast<std::ptrdiff_t>(left),
+                                            [](const SiftSuspect& x, const SiftSuspect& y) { return x.depth < y.depth; });
+      const SiftSuspect s = *deepest;
+      *deepest = suspects_[left - 1];
+      Place& place = places_[number_of(s.pair)];
+      ++place.looks;
+      if (!query_.overlaps(s.a, X_WO(s.a, s.lane), s.b, X_WO(s.b, s.lane), s.pair.kind == SiftItem::single ? s.pair.item : -1)) continue;
+      ++place.hits;
+      result = {false, looks_[s.lane].middle, s.a, s.b};
+      // Curves that follow often meet the same: its block comes first then.
+      std::rotate(root_.begin(), root_.begin() + static_cast<std::ptrdiff_t>(begin), root_.begin() + static_cast<std::ptrdiff_t>(begin + n));
+      return true;
+    }
   }
   return false;
 }
@@ -141,12 +168,9 @@ void EdgeChecker::prove(const Curve& curve, double t0, double t1, const Interval
   for (int l = 0; l < count; ++l)
     for (std::size_t i = intervals[l].first; i < intervals[l].first + intervals[l].count; ++i) {
       const Entry& entry = entries_[i];
-      const std::size_t number = entry.kind == SiftItem::cluster  ? at(entry.item)
-                                 : entry.kind == SiftItem::single ? scene_->clusters().size() + at(entry.item)
-                                                                  : first_place_[at(entry.kind)] + at(entry.item);
-      Place& place = places_[number];
+      Place& place = places_[number_of(entry)];
       if (place.stamp != now_) {
-        place = {now_, asked_.size()};
+        place.stamp = now_, place.row = asked_.size();
         SiftRow& row = asked_.add();
         row.item = entry.item, row.kind = entry.kind, row.lanes = 0;
       }
@@ -166,16 +190,53 @@ void EdgeChecker::keep_open(int lane, const Entry& entry, double part) {
 }
 
 // What the cheap bounds have not proven is kept as it is or becomes a candidate for exact shapes.
-void EdgeChecker::sort_out(const SiftRow& row) {
+void EdgeChecker::sort_out(SiftRow& row) {
   const bool is_pair = row.kind == SiftItem::single ||
                        (row.kind >= 0 && scene_->bvh(scene_->groups()[at(row.kind)].bvh).node(row.item).is_leaf());
   std::pair<int, int> objects;
-  if (is_pair) objects = objects_of(row);
+  if (is_pair) {
+    objects = objects_of(row);
+    int near = 0;
+    for (int l = 0; l < width; ++l) near += (row.lanes >> l & 1) && row.gap[l] <= 0;
+    if (is_steady_ && near >= 3) extend(row, objects.first, objects.second);
+  }
   for (int l = 0; row.lanes >> l != 0; ++l) {
     if (!(row.lanes >> l & 1)) continue;
     const Entry entry{row, row.left[l], row.right[l]};
     if (!is_pair) keep_open(l, entry, row.part[l]);
     else (row.gap[l] > 0 ? others_ : near_).push_back({entry, l, objects.first, objects.second, row.part[l], -row.gap[l], row.motion[l]});
+  }
+}
+
+// A pair that is near in several intervals of a steady curve: one exact distance d, in the middle one of them, proves |t - t_m| < h d / m
+// beyond its own interval too, with m the bound of motion that grows in proportion to the width.
+void EdgeChecker::extend(SiftRow& row, int a, int b) {
+  double first = infinity, last = -infinity;
+  for (int l = 0; l < width; ++l)
+    if (row.lanes >> l & 1) first = std::min(first, looks_[l].t0), last = std::max(last, looks_[l].t1);
+  int central = -1;
+  for (int l = 0; l < width; ++l)
+    if ((row.lanes >> l & 1) && (central < 0 || std::abs(looks_[l].middle - 0.5 * (first + last)) <
+                                                    std::abs(looks_[central].middle - 0.5 * (first + last))))
+      central = l;
+  const Look& look = looks_[central];
+  const double speed = row.total[central] / look.half;
+  const double far = speed * std::max(last - look.middle, look.middle - first);
+  if (!(speed > 0)) return;
+  const int cache = row.kind == SiftItem::single ? row.item : -1;
+  const double reach =
+      (query_.distance_bound(far + 2 * rounding_slack, a, X_WO(a, central), b, X_WO(b, central), cache) - rounding_slack) / speed;
+  if (!(reach > 0)) return;
+  const double from = look.middle - reach, to = look.middle + reach;
+  for (int l = 0; l < width; ++l) {
+    if (!(row.lanes >> l & 1)) continue;
+    const Look& other = looks_[l];
+    if (other.t0 > from) row.left[l] = std::max(row.left[l], std::min(to, other.t1) - other.t0);
+    if (other.t1 < to) row.right[l] = std::max(row.right[l], other.t1 - std::max(from, other.t0));
+    // The middle proves what the ends do not.
+    const double proven = std::max(row.part[l], l == central ? reach / other.half : 0.0) * other.half;
+    row.part[l] = proven / other.half;
+    if (row.left[l] + row.right[l] >= other.t1 - other.t0 || std::min(row.left[l], row.right[l]) + proven >= other.half) row.lanes &= ~(1u << l);
   }
 }
 
@@ -212,6 +273,7 @@ EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double r
   }
   resolution_ = resolution;
   rigour_ = rigour;
+  is_steady_ = curve.is_steady();
   entries_.clear();
   divide(curve, t0, t1);
   // Most curves that are not free collide in some middle: first of all that is asked.

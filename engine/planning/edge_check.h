@@ -74,7 +74,7 @@ class EdgeChecker {
   };
   // Of those at hand, the half-width and what makes the floor.
   struct Look {
-    double middle = 0, half = 1, floor_factor = 0;
+    double t0 = 0, t1 = 0, middle = 0, half = 1, floor_factor = 0;
     bool is_last = false;
   };
   // A pair of objects in interval `lane` that the cheap bounds have not cleared: they prove `part` of the half-width.
@@ -88,8 +88,10 @@ class EdgeChecker {
   void divide(const Curve& curve, double t0, double t1);
   void place(const Curve& curve, const Interval* intervals, int count);
   bool collides(EdgeResult& result);
+  std::size_t number_of(const SiftItem& item) const;
   void prove(const Curve& curve, double t0, double t1, const Interval* intervals, int count);
-  void sort_out(const SiftRow& row);
+  void sort_out(SiftRow& row);
+  void extend(SiftRow& row, int a, int b);
   std::pair<int, int> objects_of(const SiftItem& pair) const;
   SE3d X_WO(int object, int lane) const;
   void keep_open(int lane, const Entry& entry, double part);
@@ -107,10 +109,12 @@ class EdgeChecker {
   std::vector<Interval> queue_;
   std::vector<Entry> entries_;  // of the intervals in the queue
   SiftRows asked_, rows_;       // what is to be proven in the intervals at hand, and what is left of it
-  // The row of an item, valid where the stamp is the latest. Numbers of items: clusters, single pairs, then the nodes of each group.
+  // Of each item: its row, valid where the stamp is the latest; of a pair how often it was looked at first, and found to overlap.
+  // Numbers of items: clusters, single pairs, then the nodes of each group.
   struct Place {
     std::uint32_t stamp = 0;
     std::size_t row = 0;
+    int looks = 0, hits = 0;
   };
   std::vector<Place> places_;
   std::vector<std::size_t> first_place_;  // of each group
@@ -123,6 +127,7 @@ class EdgeChecker {
   Look looks_[width];
   double resolution_ = 0;
   Rigour rigour_ = Rigour::planning;
+  bool is_steady_ = false;  // see Curve
   std::int64_t samples_ = 0;
 };
 

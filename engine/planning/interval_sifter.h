@@ -29,8 +29,8 @@ struct SiftRow : SiftItem {
   std::uint32_t lanes = 0;                       // bit l: open in interval l
   alignas(64) double left[width], right[width];  // what the ends of the interval cover already, in t
   // Results: what the middle proves, as a part of the half-width; the gap of the balls [m]; a bound on the motion over the
-  // half-width [m], for pairs the lesser of both.
-  alignas(64) double part[width], gap[width], motion[width];
+  // half-width [m], for pairs the lesser of both, and the one that grows in proportion to the width.
+  alignas(64) double part[width], gap[width], motion[width], total[width];
 };
 
 // Rows that are used again.
@@ -49,6 +49,7 @@ class SiftRows {
 // A pair whose balls overlap at interval l; depth: how much, in squared lengths [m^2].
 struct SiftSuspect {
   SiftItem pair;
+  int a = 0, b = 0;
   int lane = 0;
   double depth = 0;
 };

@@ -32,7 +32,7 @@ void BatchCheck::check(Workspace& w, std::ptrdiff_t first, int count, const doub
       // The pair whose balls overlap most first: most configurations that collide are found out there.
       const LaneBounds::Suspect* deepest = nullptr;
       for (const LaneBounds::Suspect& s : w.suspects)
-        if ((s.lanes >> l & 1) && (!deepest || s.gap[l] < deepest->gap[l])) deepest = &s;
+        if ((s.lanes >> l & 1) && (!deepest || s.depth[l] > deepest->depth[l])) deepest = &s;
       touches = w.query.overlaps(deepest->a, deepest->b);
       for (std::size_t i = 0; i < w.suspects.size() && !touches; ++i) {
         const LaneBounds::Suspect& s = w.suspects[i];

@@ -1,7 +1,7 @@
 // Which of many configurations collide: the answers of SceneQuery::collides, several configurations at a time.
 //
 // As many configurations as a register has lanes go through the forward kinematics and the balls and covers of all pairs together
-// (lane_placement.h): first the balls about whole bodies, then those about objects, then rows of smaller balls. Configurations
+// (lane_placement.h): first balls and rods about whole bodies, then rods about objects, then rows of smaller balls. Configurations
 // in which all pairs are apart by these bounds are free; of the others the pairs that are left go to exact shapes, placed as
 // SceneQuery places them. Bounds leave out only what they prove apart, so the answers are those of one at a time, bit for bit, on any
 // processor and any number of threads.
@@ -24,11 +24,12 @@ class LaneBounds {
  public:
   virtual ~LaneBounds() = default;
   virtual int lanes() const = 0;
-  // Two objects that the bounds leave open: in the configurations of the bits of `lanes`. gap: of their balls [m].
+  // Two objects that the bounds leave open: in the configurations of the bits of `lanes`. depth: how much the balls overlap, in
+  // squares [m^2].
   struct Suspect {
     int a = 0, b = 0;
     std::uint32_t lanes = 0;
-    double gap[8];
+    double depth[8];
   };
   // Adds those of the configurations q[0] to q[count - 1], n_q entries each; 1 <= count <= lanes().
   virtual void suspects(int count, const double* const* q, std::vector<Suspect>& out) = 0;

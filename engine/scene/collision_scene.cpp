@@ -25,28 +25,67 @@ Cover cover_of(const Shape& shape) {
   return {0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower), 0};
 }
 
-// Equal balls in a row along the longest side: of a capsule or cylinder about its axis, of anything else about its cover's.
+// A part of the width: so much shorter than the box is the segment of a rod, whose round ends reach farther than flat ones.
+constexpr double shortened = 0.4;
+
+// The direction of the longest side of a box.
+int longest(const Vec3d& e) { return e.x >= e.y && e.x >= e.z ? 0 : (e.y >= e.z ? 1 : 2); }
+
+// The half-length of the segment of a rod about a box of this half-length and width (half-diagonal across).
+double rod_length(double length, double width) { return std::max(length - shortened * width, 0.0); }
+
+Rod rod_about(const Aabb& box) {
+  const Vec3d e = 0.5 * (box.upper - box.lower);
+  const int axis = longest(e);
+  Vec3d along;
+  along[axis] = 1;
+  const double width = norm(e - e[axis] * along), half = rod_length(e[axis], width);
+  return {0.5 * (box.lower + box.upper), half * along, std::hypot(width, e[axis] - half)};
+}
+
+// The rod of an object, and equal balls in a row: about the axis of a capsule or cylinder, else along the longest side of the cover.
 // A piece of half-length h of what is r wide is in a ball of radius sqrt(r^2 + h^2), which stands off it by about h^2 / 2 r;
 // there are as many as make that at most `standoff`, or max_balls.
-void fill_balls(const Shape& shape, SceneObject& object) {
+void fill_rod_and_balls(const Shape& shape, SceneObject& object) {
   const Cover& cover = object.cover;
   const Vec3d& e = cover.half_extents;
-  const bool is_round = shape.type == ShapeType::capsule || shape.type == ShapeType::cylinder;
-  const bool has_ends = shape.type == ShapeType::capsule;  // whose caps the first and last ball hold, about the ends themselves
-  const int axis = is_round || (e.z >= e.x && e.z >= e.y) ? 2 : (e.x >= e.y ? 0 : 1);
+  const bool is_capsule = shape.type == ShapeType::capsule, is_cylinder = shape.type == ShapeType::cylinder;
+  const int axis = is_capsule || is_cylinder ? 2 : longest(e);
   Vec3d along;
-  along[axis] = e[axis];
-  const double length = e[axis], width = is_round ? shape.radius : norm(e - along) + cover.radius;
-  if (!std::isfinite(length) || !(width > 0) || !(length > 0)) return;
+  along[axis] = 1;
+  const double length = e[axis];
+  if (!std::isfinite(length)) return;
+  // The farthest of any point from the axis, and from the segment about it.
+  double width = is_cylinder ? shape.radius : norm(e - length * along) + cover.radius;
+  double half = is_capsule ? length : rod_length(length, width), radius = is_capsule ? width : std::hypot(width, length - half);
+  if (shape.type == ShapeType::convex) {
+    double squared_width = 0, squared_radius = 0;
+    for (const Vec3d& vertex : shape.mesh->vertices) {
+      const Vec3d d = vertex - cover.centre;
+      squared_width = std::max(squared_width, squared_norm(d) - d[axis] * d[axis]);
+    }
+    width = std::sqrt(squared_width);
+    half = rod_length(length, width);
+    for (const Vec3d& vertex : shape.mesh->vertices) {
+      const Vec3d d = vertex - cover.centre;
+      squared_radius = std::max(squared_radius, squared_norm(d - std::clamp(d[axis], -half, half) * along));
+    }
+    radius = std::sqrt(squared_radius);
+  }
+  constexpr double rounded_up = 1 + 1e-12;
+  object.rod = {object.X_BO * cover.centre, object.X_BO.R * (half * along), radius * rounded_up};
+
+  if (!(width > 0) || !(length > 0)) return;
   const double h = std::sqrt(2 * width * standoff);
-  const int n = std::clamp(static_cast<int>(std::ceil(length / h)) + has_ends, 1 + has_ends, max_balls);
-  const double spacing = length / (n - has_ends), radius = std::hypot(width, spacing) * (1 + 1e-12);
-  const double thinnest = is_round ? shape.radius : std::min({e.x, e.y, e.z}) + cover.radius;
-  object.slack = 0.5 * (std::min(radius, object.ball_radius) - thinnest);
-  if (n == 1 || radius >= object.ball_radius) return;  // no better than the one ball
+  // The first and last ball of a capsule are about the ends of its axis themselves, and hold the caps.
+  const int n = std::clamp(static_cast<int>(std::ceil(length / h)) + is_capsule, 1 + is_capsule, max_balls);
+  const double ball_radius = std::hypot(width, length / (n - is_capsule)) * rounded_up;
+  const double thinnest = is_capsule || is_cylinder ? shape.radius : std::min({e.x, e.y, e.z}) + cover.radius;
+  object.slack = 0.5 * (std::min(ball_radius, object.ball_radius) - thinnest);
+  if (n == 1 || ball_radius >= object.ball_radius) return;  // no better than the one ball
   for (int i = 0; i < n; ++i) {
-    const double at = has_ends ? 2.0 * i / (n - 1) - 1 : (2 * i + 1.0) / n - 1;
-    object.balls.push_back({object.X_BO * (cover.centre + at * along), radius});
+    const double at = is_capsule ? 2.0 * i / (n - 1) - 1 : (2 * i + 1.0) / n - 1;
+    object.balls.push_back({object.X_BO * (cover.centre + at * length * along), ball_radius});
   }
 }
 
@@ -76,14 +115,15 @@ void CollisionScene::add_object(const std::string& name, const Shape& shape, int
   if (shape.type == ShapeType::half_space && body != 0)
     throw std::invalid_argument("half-space '" + name + "' is attached to a moving body; only obstacles may be unbounded");
   const Ball ball = bounding_ball(shape);
-  objects_.push_back({name, shape, body, X_BO, X_BO * ball.centre, ball.radius, {}, 0, cover_of(shape)});
-  fill_balls(shape, objects_.back());
+  objects_.push_back({name, shape, body, X_BO, X_BO * ball.centre, ball.radius, {}, {}, 0, cover_of(shape)});
+  fill_rod_and_balls(shape, objects_.back());
 }
 
 void CollisionScene::bound_bodies() {
   const Aabb nothing{{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}};
   body_boxes_.assign(static_cast<std::size_t>(model_->n_bodies()), nothing);
   body_balls_.assign(body_boxes_.size(), {{}, -1});
+  body_rods_.resize(body_boxes_.size());
   for (const SceneObject& object : objects_) {
     Aabb& box = body_boxes_[static_cast<std::size_t>(object.body)];
     if (object.body != 0) box = hull(box, bounding_box(object.shape, object.X_BO));
@@ -93,6 +133,7 @@ void CollisionScene::bound_bodies() {
     const Aabb& box = body_boxes_[static_cast<std::size_t>(object.body)];
     Ball& ball = body_balls_[static_cast<std::size_t>(object.body)];
     ball.centre = 0.5 * (box.lower + box.upper);
+    body_rods_[static_cast<std::size_t>(object.body)] = rod_about(box);
     ball.radius = std::max(ball.radius, norm(object.p_BC - ball.centre) + object.ball_radius);
   }
 }

@@ -5,7 +5,8 @@
 //
 // Queries take cheap lower bounds from simple sets that contain an object before they ask for exact shapes:
 //   ball   a point and a radius; also one about all objects of a body together
-//   balls  a row of smaller balls along the object's longest side
+//   rod    all points within a radius of a segment along the object's longest side; also one about all objects of a body
+//   balls  a row of smaller balls along the same side
 //   cover  all points within `radius` of a box: exact for sphere, box and capsule
 // A distance between a ball's centre and a cover costs about 5 ns, an exact distance 100 ns to 1 us.
 #pragma once
@@ -26,6 +27,12 @@ struct Cover {
   double radius = 0;
 };
 
+// Points within `radius` of the segment from centre - half to centre + half.
+struct Rod {
+  Vec3d centre, half;
+  double radius = 0;
+};
+
 struct SceneObject {
   std::string name;
   Shape shape;
@@ -33,6 +40,7 @@ struct SceneObject {
   SE3d X_BO;
   Vec3d p_BC;              // centre of the ball, in the body frame
   double ball_radius = 0;  // [m]; infinite for a half-space
+  Rod rod;                 // in the body frame
   std::vector<Ball> balls; // in the body frame
   double slack = 0;        // how far the balls stand off the cover at most, about [m]
   Cover cover;
@@ -78,6 +86,7 @@ class CollisionScene {
   const std::vector<Pair>& fixed_pairs() const { return fixed_; }
   // About all objects of a body, in its frame; radius negative when it has none.
   const Ball& body_ball(int body) const { return body_balls_[static_cast<std::size_t>(body)]; }
+  const Rod& body_rod(int body) const { return body_rods_[static_cast<std::size_t>(body)]; }
   // The box of all objects of a body, in its frame.
   const Aabb& body_box(int body) const { return body_boxes_[static_cast<std::size_t>(body)]; }
   const AabbTree& bvh(int i) const { return trees_[static_cast<std::size_t>(i)]; }
@@ -99,6 +108,7 @@ class CollisionScene {
   std::vector<Cluster> clusters_;
   std::vector<Group> groups_;
   std::vector<Ball> body_balls_;
+  std::vector<Rod> body_rods_;
   std::vector<Aabb> body_boxes_;
   std::vector<AabbTree> trees_;
   int overlapping_fixed_pair_ = -1;

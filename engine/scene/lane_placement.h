@@ -1,9 +1,10 @@
-// A CollisionScene at several configurations side by side, one per lane: forward kinematics, the centres of the balls about
-// bodies, and how far balls stand off covers (collision_scene.h).
+// A CollisionScene at several configurations side by side, one per lane: forward kinematics, the balls and rods about bodies and
+// objects, and how far they stand off covers (collision_scene.h).
 //
 // The distance between a point p and the box |x - c| <= e is the length of  out = p - c - clamp(p - c, -e, e),  which is also
-// the direction of a face, edge or corner that keeps a ball about p off the box.
-// Cost for a register of configurations: 10 ns per joint, and 5 ns per ball and cover where one ball alone costs as much.
+// the direction of a face, edge or corner that keeps a ball about p off the box. For the segment p +- h, e + |h| takes the place of e:
+// all of the segment is beyond the plane with the normal `out`, at least as far as `out` is long.
+// Cost for a register of configurations: 10 ns per joint, and 5 to 10 ns per ball or rod and cover where one ball alone costs as much.
 // Instantiated for lanes only, in files that are compiled for their instruction set (engine/README.md).
 #pragma once
 
@@ -18,6 +19,45 @@
 
 namespace robosim {
 
+namespace detail {
+
+template <class L>
+ROBOSIM_INLINE L beyond(const L& x, const L& lower, const L& upper) {
+  return x - smaller(larger(x, lower), upper);
+}
+
+}  // namespace detail
+
+// From a box to a point in its axes; zero inside.
+template <class L>
+ROBOSIM_INLINE Vec3<L> from_box(const Vec3d& centre, const Vec3d& half_extents, const Vec3<L>& p) {
+  const auto beyond = [](const L& x, double e) __attribute__((always_inline)) { return detail::beyond(x, L(-e), L(e)); };
+  return {beyond(p.x - L(centre.x), half_extents.x), beyond(p.y - L(centre.y), half_extents.y), beyond(p.z - L(centre.z), half_extents.z)};
+}
+
+// To the smallest box about the segment p +- h.
+template <class L>
+ROBOSIM_INLINE Vec3<L> from_box(const Vec3d& centre, const Vec3d& half_extents, const Vec3<L>& p, const Vec3<L>& h) {
+  const auto beyond = [](const L& x, double e, const L& half) __attribute__((always_inline)) {
+    const L reach = L(e) + absolute(half);
+    return detail::beyond(x, -reach, reach);
+  };
+  return {beyond(p.x - L(centre.x), half_extents.x, h.x), beyond(p.y - L(centre.y), half_extents.y, h.y),
+          beyond(p.z - L(centre.z), half_extents.z, h.z)};
+}
+
+// From an axis-aligned box to a point; a half-space's has no bounds on some sides.
+template <class L>
+ROBOSIM_INLINE Vec3<L> from_bounds(const Aabb& box, const Vec3<L>& p) {
+  return {detail::beyond(p.x, L(box.lower.x), L(box.upper.x)), detail::beyond(p.y, L(box.lower.y), L(box.upper.y)),
+          detail::beyond(p.z, L(box.lower.z), L(box.upper.z))};
+}
+
+template <class L>
+struct LaneRod {
+  Vec3<L> centre, half;  // in W
+};
+
 template <class L>
 class LanePlacement {
  public:
@@ -28,24 +68,28 @@ class LanePlacement {
       : model_(&scene.model()),
         objects_(scene.objects().data()),
         body_balls_(&scene.body_ball(0)),
+        body_rods_(&scene.body_rod(0)),
         data_(scene.model()),
         q_(static_cast<std::size_t>(scene.model().n_q)),
-        body_centres_(static_cast<std::size_t>(scene.model().n_bodies())),
+        body_placed_(static_cast<std::size_t>(scene.model().n_bodies())),
         poses_(scene.objects().size()),
-        first_(scene.objects().size() + 1) {
-    for (std::size_t i = 0; i < poses_.size(); ++i) first_[i + 1].ball = first_[i].ball + static_cast<int>(objects_[i].balls.size());
-    balls_.resize(static_cast<std::size_t>(first_[poses_.size()].ball));
+        rows_(scene.objects().size() + 1) {
+    for (std::size_t i = 0; i < poses_.size(); ++i) rows_[i + 1].ball = rows_[i].ball + static_cast<int>(objects_[i].balls.size());
+    balls_.resize(static_cast<std::size_t>(rows_[poses_.size()].ball));
   }
 
   // Lane l to the n_q entries from q[l] on.
   void place(const double* const (&q)[L::width]) {
     gather(q, model_->n_q, q_.data());
     forward_kinematics(*model_, data_, q_.data());
-    for (std::size_t i = 1; i < body_centres_.size(); ++i) body_centres_[i] = data_.X_WB[i] * Vec3<L>(body_balls_[i].centre);
+    for (std::size_t i = 1; i < body_placed_.size(); ++i) {
+      body_placed_[i].ball = data_.X_WB[i] * Vec3<L>(body_balls_[i].centre);
+      body_placed_[i].rod = placed(static_cast<int>(i), body_rods_[i]);
+    }
     // After 2^32 - 1 calls the counter starts again, and no old stamp may look new.
     if (++now_ == 0) {
-      for (Pose& pose : poses_) pose.stamp = 0;
-      for (Row& row : first_) row.stamp = 0;
+      for (Pose& pose : poses_) pose.stamp = pose.rod_stamp = 0;
+      for (Row& row : rows_) row.stamp = 0;
       now_ = 1;
     }
   }
@@ -53,16 +97,24 @@ class LanePlacement {
   const L* q() const { return q_.data(); }
   const SE3<L>* X_WB() const { return data_.X_WB.data(); }
   const SceneObject& object(int i) const { return objects_[i]; }
-  // Centres of the balls about a body's objects and about one object, in W.
-  const Ball& body_ball(int body) const { return body_balls_[body]; }
-  const Vec3<L>& body_centre(int body) const { return body_centres_[static_cast<std::size_t>(body)]; }
+  // About a body's objects; centre and rod in W.
+  double body_ball_radius(int body) const { return body_balls_[body].radius; }
+  double body_rod_radius(int body) const { return body_rods_[body].radius; }
+  const Vec3<L>& body_centre(int body) const { return body_placed_[static_cast<std::size_t>(body)].ball; }
+  const LaneRod<L>& body_rod(int body) const { return body_placed_[static_cast<std::size_t>(body)].rod; }
+  // Centre of an object's ball, in W.
   Vec3<L> centre(int i) const { return in_world(objects_[i].body, objects_[i].p_BC); }
   // A point of a body, in W.
   Vec3<L> in_world(int body, const Vec3d& p_B) const { return data_.X_WB[static_cast<std::size_t>(body)] * Vec3<L>(p_B); }
 
-  // Centres of the balls of a moving object, in W.
+  // The rod of a moving object, and the centres of its row of balls, in W.
+  const LaneRod<L>& rod(int i) {
+    Pose& pose = poses_[static_cast<std::size_t>(i)];
+    if (pose.rod_stamp != now_) pose.rod = placed(objects_[i].body, objects_[i].rod), pose.rod_stamp = now_;
+    return pose.rod;
+  }
   const Vec3<L>* row(int i) {
-    Row& row = first_[static_cast<std::size_t>(i)];
+    Row& row = rows_[static_cast<std::size_t>(i)];
     Vec3<L>* centres = balls_.data() + row.ball;
     if (row.stamp != now_) {
       const Ball* balls = objects_[i].balls.data();
@@ -84,10 +136,72 @@ class LanePlacement {
     return transpose_times(object.body == 0 ? Mat3<L>(object.X_BO.R) : pose(i).R, v_W);
   }
 
+  // The way from the cover of object b to a point or a rod's segment, in the axes of b.
+  ROBOSIM_INLINE Vec3<L> from_cover(int b, const Vec3<L>& p_W) {
+    const Cover& cover = objects_[b].cover;
+    return from_box(cover.centre, cover.half_extents, in_object(b, p_W));
+  }
+  ROBOSIM_INLINE Vec3<L> from_cover(int b, const LaneRod<L>& rod) {
+    const Cover& cover = objects_[b].cover;
+    return from_box(cover.centre, cover.half_extents, in_object(b, rod.centre), turned_to_object(b, rod.half));
+  }
+
+  // Bits of the lanes among `lanes` where what is about the bodies of a cluster overlaps.
+  std::uint32_t touching(const CollisionScene::Cluster& c, std::uint32_t lanes) {
+    const Vec3<L>& p = body_centre(c.body_a);
+    if (c.b < 0) {
+      const double reach = body_ball_radius(c.body_a) + body_ball_radius(c.body_b) + rounding_slack;
+      return lanes & ~bits_of(squared_norm(p - body_centre(c.body_b)) > L(reach * reach));
+    }
+    const double reach = body_ball_radius(c.body_a) + objects_[c.b].cover.radius + rounding_slack;
+    lanes &= ~bits_of(squared_norm(from_cover(c.b, p)) > L(reach * reach));
+    if (lanes == 0) return 0;
+    const double nearer = body_rod_radius(c.body_a) + objects_[c.b].cover.radius + rounding_slack;
+    return lanes & ~bits_of(squared_norm(from_cover(c.b, body_rod(c.body_a))) > L(nearer * nearer));
+  }
+  // Where the ball about an object and the box of a node overlap.
+  std::uint32_t touching(int object, const Aabb& box, std::uint32_t lanes) {
+    const double reach = objects_[object].ball_radius + rounding_slack;
+    return lanes & ~bits_of(squared_norm(from_bounds(box, centre(object))) > L(reach * reach));
+  }
+  // Where rods, and then rows of balls, overlap covers of the other object; depth: by how much, in squares [m^2].
+  std::uint32_t touching(int a, int b, std::uint32_t lanes, L& depth) {
+    const SceneObject &A = objects_[a], &B = objects_[b];
+    const bool b_moves = B.body != 0;
+    depth = overlap(from_cover(b, rod(a)), A.rod.radius + B.cover.radius);
+    if (b_moves) depth = smaller(depth, overlap(from_cover(a, rod(b)), B.rod.radius + A.cover.radius));
+    lanes &= bits_of(depth > L(0));
+    if (lanes != 0 && !A.balls.empty()) lanes &= touching_row(a, b, depth);
+    if (lanes != 0 && b_moves && !B.balls.empty()) lanes &= touching_row(b, a, depth);
+    return lanes;
+  }
+
  private:
+  static ROBOSIM_INLINE L overlap(const Vec3<L>& out, double radius) {
+    const double reach = radius + rounding_slack;
+    return L(reach * reach) - squared_norm(out);
+  }
+  std::uint32_t touching_row(int a, int b, L& depth) {
+    const Vec3<L>* centres = row(a);
+    const Ball* balls = objects_[a].balls.data();
+    L most(-1.0);
+    for (std::size_t k = 0, n = objects_[a].balls.size(); k < n; ++k)
+      most = larger(most, overlap(from_cover(b, centres[k]), balls[k].radius + objects_[b].cover.radius));
+    depth = smaller(depth, most);
+    return bits_of(most > L(0));
+  }
+  ROBOSIM_INLINE LaneRod<L> placed(int body, const Rod& rod) const {
+    const SE3<L>& X = data_.X_WB[static_cast<std::size_t>(body)];
+    return {X * Vec3<L>(rod.centre), X.R * Vec3<L>(rod.half)};
+  }
+  struct BodyPlaced {
+    Vec3<L> ball;
+    LaneRod<L> rod;
+  };
   struct Pose {
     SE3<L> X_WO;
-    std::uint32_t stamp = 0;  // the place() call in which it was worked out
+    LaneRod<L> rod;
+    std::uint32_t stamp = 0, rod_stamp = 0;  // the place() calls in which they were worked out
   };
   struct Row {
     int ball = 0;             // the first of its balls
@@ -105,30 +219,14 @@ class LanePlacement {
   const Model* model_;
   const SceneObject* objects_;
   const Ball* body_balls_;
+  const Rod* body_rods_;
   Data<L> data_;
   std::vector<L> q_;
-  std::vector<Vec3<L>> body_centres_;  // of the balls about bodies, in W
+  std::vector<BodyPlaced> body_placed_;
   std::vector<Pose> poses_;            // of moving objects, worked out on first use
-  std::vector<Row> first_;             // per object
+  std::vector<Row> rows_;             // per object
   std::vector<Vec3<L>> balls_;         // of all rows
   std::uint32_t now_ = 0;
 };
-
-// From the box of a cover to a point of its object's frame; zero inside.
-template <class L>
-ROBOSIM_INLINE Vec3<L> from_box(const Vec3d& centre, const Vec3d& half_extents, const Vec3<L>& p_O) {
-  const auto beyond = [](const L& x, double e) __attribute__((always_inline)) { return x - smaller(larger(x, L(-e)), L(e)); };
-  return {beyond(p_O.x - L(centre.x), half_extents.x), beyond(p_O.y - L(centre.y), half_extents.y),
-          beyond(p_O.z - L(centre.z), half_extents.z)};
-}
-
-// From an axis-aligned box to a point; a half-space's has no bounds on some sides.
-template <class L>
-ROBOSIM_INLINE Vec3<L> from_bounds(const Aabb& box, const Vec3<L>& p) {
-  const auto beyond = [](const L& x, double lower, double upper) __attribute__((always_inline)) {
-    return x - smaller(larger(x, L(lower)), L(upper));
-  };
-  return {beyond(p.x, box.lower.x, box.upper.x), beyond(p.y, box.lower.y, box.upper.y), beyond(p.z, box.lower.z, box.upper.z)};
-}
 
 }  // namespace robosim

@@ -1,9 +1,10 @@
-// An edge check takes no memory once its buffers have grown. Counted by replacing the global operator new.
+// Edge checks and checks of many configurations take no memory once their buffers have grown. Counted by replacing the global operator new.
 #include <doctest/doctest.h>
 
 #include "count_allocations.h"
 #include "planning/edge_check.h"
 #include "random_models.h"
+#include "scene/batch_check.h"
 
 using namespace robosim;
 using namespace robosim::testing;
@@ -27,6 +28,10 @@ TEST_CASE("state queries and edge checks allocate nothing after the first round"
   EdgeChecker checker(scene);
   std::vector<Numbers> q;
   for (int i = 0; i < 40; ++i) q.push_back(random.configuration(model));
+  BatchCheck batch(scene);
+  Numbers all;
+  for (const Numbers& row : q) all.insert(all.end(), row.begin(), row.end());
+  bool collides[40];
   int free = 0, touching = 0;
   long taken = 0;
   const auto round = [&] {
@@ -39,6 +44,9 @@ TEST_CASE("state queries and edge checks allocate nothing after the first round"
       (checker.line(from.data(), to.data(), 0.005).free ? free : touching)++;
       taken += allocations - before;
     }
+    const long before = allocations;
+    batch.collides(40, all.data(), collides, 1);
+    taken += allocations - before;
   };
   round();
   taken = 0;
@@ -46,4 +54,8 @@ TEST_CASE("state queries and edge checks allocate nothing after the first round"
   CHECK(taken == 0);
   CHECK(free > 0);
   CHECK(touching > 0);
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    checker.query().place(q[i].data());
+    CHECK(checker.query().collides() == collides[i]);
+  }
 }

@@ -179,7 +179,12 @@ def test_a_line_as_a_trajectory_gets_the_same_answer(problems):
         partial = scene.trajectory_free([0, 1], np.stack([q0, q1 - q0])[None][:, :, :2], [0, 1], rest)
         end = rest.copy()
         end[:2] = q1[:2]
-        assert partial.free == scene.edge_free(np.concatenate([q0[:2], rest[2:]]), end).free
+        begin = np.concatenate([q0[:2], rest[2:]])
+        edge = scene.edge_free(begin, end)
+        # Between 0 and half the resolution either answer is right: an edge needs more room than a trajectory.
+        if partial.free != edge.free:
+            assert partial.free
+            assert 0 < least_distance(scene, along(begin, end, 1000)) < RESOLUTION / 2
 
 
 def test_a_floating_body_turns_the_shorter_way(problems):

@@ -66,35 +66,30 @@ class Register {
     return (half_ - smaller(a, b)) / half_;
   }
 
-  // Bits of the lanes among `lanes` where the balls about the bodies of a cluster overlap; where those of a pair do, and how much.
-  std::uint32_t touching_cluster(int i, std::uint32_t lanes) {
-    double reach;
-    const Vec3<L> out = out_of_cluster(clusters_[i], reach);
-    return lanes & ~bits_of(squared_norm(out) > L(reach * reach));
-  }
-  std::uint32_t touching_pair(int a, int b, std::uint32_t lanes, L& depth) {
-    const SceneObject &A = placement_.object(a), &B = placement_.object(b);
-    depth = depth_of(placement_.centre(a), A.ball_radius, b);
-    lanes &= bits_of(depth > L(0));
-    if (lanes != 0 && !A.balls.empty()) lanes = touching_row(a, b, lanes, depth);
-    if (lanes != 0 && B.body != 0 && !B.balls.empty()) lanes = touching_row(b, a, lanes, depth);
-    return lanes;
-  }
-  std::uint32_t touching_node(const CollisionScene::Group& group, const AabbTree::Node& node, std::uint32_t lanes) {
-    const double reach = placement_.object(group.object).ball_radius + rounding_slack;
-    return lanes & ~bits_of(squared_norm(from_bounds(node.box, placement_.centre(group.object))) > L(reach * reach));
-  }
+  LanePlacement<L>& placement() { return placement_; }
 
   // Bits of the lanes among `lanes` that are not proven to `needed`; then proof and motion say how they stand.
   std::uint32_t sift_cluster(int i, const L& needed, std::uint32_t lanes, Proof<L>& proof, L& total) {
     const CollisionScene::Cluster& c = clusters_[i];
     const Slots& slots = layout_->clusters.data()[i];
     total = motion_.total_of(slots);
-    double reach;
-    const Vec3<L> out = out_of_cluster(c, reach);
+    const Vec3<L>& p = placement_.body_centre(c.body_a);
+    double reach = placement_.body_ball_radius(c.body_a) + rounding_slack;
+    if (c.b < 0) {
+      reach += placement_.body_ball_radius(c.body_b);
+      const Vec3<L> out = p - placement_.body_centre(c.body_b);
+      if ((lanes &= ~far(out, reach, needed, total)) == 0) return 0;
+      const auto axes = [](const Vec3<L>& v) __attribute__((always_inline)) { return v; };
+      proof = proof_of(p, nullptr, out, reach, motion_.relative(slots), needed, axes);
+      return unproven(proof, needed, lanes);
+    }
+    reach += placement_.object(c.b).cover.radius;
+    if ((lanes &= ~far(placement_.from_cover(c.b, p), reach, needed, total)) == 0) return 0;
+    reach = placement_.body_rod_radius(c.body_a) + placement_.object(c.b).cover.radius + rounding_slack;
+    const LaneRod<L>& rod = placement_.body_rod(c.body_a);
+    const Vec3<L> out = placement_.from_cover(c.b, rod);
     if ((lanes &= ~far(out, reach, needed, total)) == 0) return 0;
-    proof = proof_of(placement_.body_centre(c.body_a), out, reach, motion_.relative(slots), needed,
-                     [&](const Vec3<L>& v) __attribute__((always_inline)) { return c.b >= 0 ? placement_.turned_to_object(c.b, v) : v; });
+    proof = proof_of(rod.centre, &rod.half, out, reach, motion_.relative(slots), needed, axes_of(c.b));
     return unproven(proof, needed, lanes);
   }
 
@@ -105,45 +100,44 @@ class Register {
     const Vec3<L> p = placement_.centre(group.object), out = from_bounds(node.box, p);
     const double reach = placement_.object(group.object).ball_radius + rounding_slack;
     if ((lanes &= ~far(out, reach, needed, total)) == 0) return 0;
-    proof = proof_of(p, out, reach, motion_.relative(slots), needed, [](const Vec3<L>& v) __attribute__((always_inline)) { return v; });
+    const auto axes = [](const Vec3<L>& v) __attribute__((always_inline)) { return v; };
+    proof = proof_of(p, nullptr, out, reach, motion_.relative(slots), needed, axes);
     return unproven(proof, needed, lanes);
   }
 
-  std::uint32_t sift_pair(int a, int b, const Slots& slots, const L& needed, std::uint32_t lanes, Proof<L>& proof, L& least) {
+  std::uint32_t sift_pair(int a, int b, const Slots& slots, const L& needed, std::uint32_t lanes, Proof<L>& proof, L& least,
+                          L& total) {
     const SceneObject &A = placement_.object(a), &B = placement_.object(b);
-    const L total = motion_.total_of(slots);
-    const Vec3<L> p = placement_.centre(a);
-    double reach = A.ball_radius + B.cover.radius + rounding_slack;
-    Vec3<L> out = from_cover(b, p);
+    total = motion_.total_of(slots);
+    const LaneRod<L>& rod = placement_.rod(a);
+    double reach = A.rod.radius + B.cover.radius + rounding_slack;
+    Vec3<L> out = placement_.from_cover(b, rod);
     if ((lanes &= ~far(out, reach, needed, total)) == 0) return 0;
-
     const Relative motion = motion_.relative(slots);
-    const auto axes = [&](const Vec3<L>& v) __attribute__((always_inline)) { return placement_.turned_to_object(b, v); };
-    proof = proof_of(p, out, reach, motion, needed, axes);
+    const auto axes = axes_of(b);
+    proof = proof_of(rod.centre, &rod.half, out, reach, motion, needed, axes);
     if ((lanes = unproven(proof, needed, lanes)) == 0) return 0;
     if (const std::size_t n = A.balls.size(); n > 0) {
-      L row(__builtin_inf()), gap = row;
+      L part(__builtin_inf()), gap = part;
       const Vec3<L>* centres = placement_.row(a);
       for (std::size_t k = 0; k < n; ++k) {
         reach = A.balls.data()[k].radius + B.cover.radius + rounding_slack;
-        out = from_cover(b, centres[k]);
+        out = placement_.from_cover(b, centres[k]);
         if ((lanes & ~far(out, reach, needed, total)) == 0) continue;
-        const Proof<L> one = proof_of(centres[k], out, reach, motion, needed, axes);
-        row = smaller(row, one.part), gap = smaller(gap, one.gap);
+        const Proof<L> one = proof_of(centres[k], nullptr, out, reach, motion, needed, axes);
+        part = smaller(part, one.part), gap = smaller(gap, one.gap);
       }
-      proof = {larger(proof.part, row), larger(proof.gap, gap)};
+      proof = {larger(proof.part, part), larger(proof.gap, gap)};
       if ((lanes = unproven(proof, needed, lanes)) == 0) return 0;
     }
-    // The other way round: balls of b against the cover of a, without a direction.
+    // The other way round: rod and balls of b against the cover of a, without a direction.
     if (B.body != 0) {
-      const auto off = [&](const Vec3<L>& p_W, double radius) __attribute__((always_inline)) {
-        return norm(from_cover(a, p_W)) - L(A.cover.radius + radius + rounding_slack);
-      };
-      L other = off(placement_.centre(b), B.ball_radius);
+      L other = norm(placement_.from_cover(a, placement_.rod(b))) - L(B.rod.radius + A.cover.radius + rounding_slack);
       if (const std::size_t n = B.balls.size(); n > 0) {
         L row(__builtin_inf());
         const Vec3<L>* centres = placement_.row(b);
-        for (std::size_t k = 0; k < n; ++k) row = smaller(row, off(centres[k], B.balls.data()[k].radius));
+        for (std::size_t k = 0; k < n; ++k)
+          row = smaller(row, norm(placement_.from_cover(a, centres[k])) - L(B.balls.data()[k].radius + A.cover.radius + rounding_slack));
         other = larger(other, row);
       }
       proof.part = select(other > L(0), larger(proof.part, other / total), proof.part);
@@ -159,21 +153,9 @@ class Register {
     return lanes & ~bits_of(proof.part > needed);
   }
 
-  // The way from the cover of object b to a point, in the axes of b.
-  ROBOSIM_INLINE Vec3<L> from_cover(int b, const Vec3<L>& p_W) {
-    const Cover& cover = placement_.object(b).cover;
-    return from_box(cover.centre, cover.half_extents, placement_.in_object(b, p_W));
-  }
-  // The way to the ball about body a, and the length below which it touches.
-  ROBOSIM_INLINE Vec3<L> out_of_cluster(const CollisionScene::Cluster& c, double& reach) {
-    const Vec3<L>& p = placement_.body_centre(c.body_a);
-    reach = placement_.body_ball(c.body_a).radius + rounding_slack;
-    if (c.b >= 0) {
-      reach += placement_.object(c.b).cover.radius;
-      return from_cover(c.b, p);
-    }
-    reach += placement_.body_ball(c.body_b).radius;
-    return p - placement_.body_centre(c.body_b);
+  // Turns vectors of W to the axes of an object.
+  auto axes_of(int b) {
+    return [this, b](const Vec3<L>& v) __attribute__((always_inline)) { return placement_.turned_to_object(b, v); };
   }
 
   // Bits of the lanes in which a ball, reached by `out`, is so far off that any motion so large proves what is needed.
@@ -182,33 +164,21 @@ class Register {
     return bits_of(squared_norm(out) > length * length);
   }
 
-  // A ball about p_W. `out` is the way to it, in the axes that `axes` turns vectors of W to: the normal of a face that
-  // keeps them apart.
+  // A ball about p_W, or with `half` a rod about p_W +- half. `out` is the way to it, in the axes that `axes` turns vectors of W to:
+  // the normal of a face that keeps them apart.
   template <class Axes>
-  static ROBOSIM_INLINE Proof<L> proof_of(const Vec3<L>& p_W, const Vec3<L>& out, double reach, const Relative& motion, const L& needed,
-                                          Axes&& axes) {
+  static ROBOSIM_INLINE Proof<L> proof_of(const Vec3<L>& p_W, const Vec3<L>* half, const Vec3<L>& out, double reach,
+                                          const Relative& motion, const L& needed, Axes&& axes) {
     const L squared = squared_norm(out), far = mul_add(needed, motion.total, L(reach)), infinite(__builtin_inf());
     const auto is_far = squared > far * far;
     const L length = sqrt(squared), gap = length - L(reach);
-    // Where the ball touches the direction means nothing, and the part is zero.
-    const L towards = absolute(dot(out, axes(motion.velocity(p_W)))) / larger(length, L(1e-300)) + motion.rest;
+    // Where they touch the direction means nothing, and the part is zero.
+    L speed = absolute(dot(out, axes(motion.velocity(p_W))));
+    if (half) speed += absolute(dot(out, axes(cross(motion.omega, *half))));
+    const L towards = speed / larger(length, L(1e-300)) + motion.rest;
     const L least = select(gap > motion.total, motion.total, smaller(motion.total, towards));
     const L part = select(gap > L(0), gap / least, L(0));
     return {select(is_far, infinite, part), select(is_far, infinite, gap)};
-  }
-
-  // How much a ball overlaps the cover of b, in squares.
-  ROBOSIM_INLINE L depth_of(const Vec3<L>& p_W, double radius, int b) {
-    const double reach = radius + placement_.object(b).cover.radius + rounding_slack;
-    return L(reach * reach) - squared_norm(from_cover(b, p_W));
-  }
-  std::uint32_t touching_row(int a, int b, std::uint32_t lanes, L& depth) {
-    const SceneObject& A = placement_.object(a);
-    const Vec3<L>* centres = placement_.row(a);
-    L most(-1.0);
-    for (std::size_t k = 0, n = A.balls.size(); k < n; ++k) most = larger(most, depth_of(centres[k], A.balls.data()[k].radius, b));
-    depth = smaller(depth, most);
-    return lanes & bits_of(most > L(0));
   }
 
   const CollisionScene* scene_;
@@ -250,7 +220,7 @@ class CompiledSifter final : public IntervalSifter {
       const SiftItem& item = items[i];
       if (item.kind == SiftItem::cluster) {
         const CollisionScene::Cluster& c = scene_->clusters().data()[item.item];
-        const std::uint32_t lanes = each(every(), [&](Register<L>& r, std::uint32_t own, int) { return r.touching_cluster(item.item, own); });
+        const std::uint32_t lanes = each(every(), [&](Register<L>& r, std::uint32_t own, int) { return r.placement().touching(c, own); });
         for (int j = c.first; lanes != 0 && j < c.first + c.count; ++j) touching({j, SiftItem::single}, pairs[j].a, pairs[j].b, lanes, out);
         continue;
       }
@@ -267,7 +237,7 @@ class CompiledSifter final : public IntervalSifter {
           continue;
         }
         const std::uint32_t lanes =
-            each(open.lanes, [&](Register<L>& r, std::uint32_t own, int) { return r.touching_node(group, node, own); });
+            each(open.lanes, [&](Register<L>& r, std::uint32_t own, int) { return r.placement().touching(group.object, node.box, own); });
         if (lanes == 0) continue;
         stack[depth++] = {node.first + 1, lanes};
         stack[depth++] = {node.first, lanes};
@@ -319,14 +289,15 @@ class CompiledSifter final : public IntervalSifter {
   void touching(const SiftItem& pair, int a, int b, std::uint32_t lanes, std::vector<SiftSuspect>& out) {
     each(lanes, [&](Register<L>& r, std::uint32_t own, int first) {
       L depth;
-      const std::uint32_t found = r.touching_pair(a, b, own, depth);
+      const std::uint32_t found = r.placement().touching(a, b, own, depth);
       for (int l = 0; found >> l != 0; ++l)
-        if (found >> l & 1) add_suspect(out, {pair, first + l, depth[l]});
+        if (found >> l & 1) add_suspect(out, {pair, a, b, first + l, depth[l]});
       return found;
     });
   }
 
-  static void write(const Proof<L>& proof, const L& motion, int first, SiftRow& row) {
+  static void write(const Proof<L>& proof, const L& motion, const L& total, int first, SiftRow& row) {
+    std::memcpy(row.total + first, &total, sizeof(L));
     std::memcpy(row.part + first, &proof.part, sizeof(L));
     std::memcpy(row.gap + first, &proof.gap, sizeof(L));
     std::memcpy(row.motion + first, &motion, sizeof(L));
@@ -338,7 +309,7 @@ class CompiledSifter final : public IntervalSifter {
     row.item = item.item, row.kind = item.kind, row.lanes = lanes;
     std::memcpy(row.left, given.left, sizeof(row.left)), std::memcpy(row.right, given.right, sizeof(row.right));
     std::memcpy(row.part, found.part, sizeof(row.part)), std::memcpy(row.gap, found.gap, sizeof(row.gap));
-    std::memcpy(row.motion, found.motion, sizeof(row.motion));
+    std::memcpy(row.motion, found.motion, sizeof(row.motion)), std::memcpy(row.total, found.total, sizeof(row.total));
   }
   // Where a cluster or node is opened: where it may overlap, or once it is larger than the motion; before that its parts could
   // not leave either.
@@ -354,9 +325,9 @@ class CompiledSifter final : public IntervalSifter {
     SiftRow found;
     lanes = each(lanes, [&](Register<L>& r, std::uint32_t own, int first) {
       Proof<L> proof;
-      L motion;
-      const std::uint32_t open = r.sift_pair(a, b, slots, needed_[first / L::width], own, proof, motion);
-      if (open != 0) write(proof, motion, first, found);
+      L motion, total;
+      const std::uint32_t open = r.sift_pair(a, b, slots, needed_[first / L::width], own, proof, motion, total);
+      if (open != 0) write(proof, motion, total, first, found);
       return open;
     });
     keep(given, item, lanes, found, out);
@@ -375,7 +346,7 @@ class CompiledSifter final : public IntervalSifter {
       const CollisionScene::Cluster& c = scene_->clusters().data()[given.item];
       lanes = each(lanes, [&](Register<L>& r, std::uint32_t own, int first) {
         const std::uint32_t open = r.sift_cluster(given.item, needed_[first / L::width], own, proof, total);
-        if (open != 0) write(proof, total, first, found);
+        if (open != 0) write(proof, total, total, first, found);
         return open;
       });
       if (lanes == 0) return;
@@ -399,7 +370,7 @@ class CompiledSifter final : public IntervalSifter {
       }
       lanes = each(at.lanes, [&](Register<L>& r, std::uint32_t own, int first) {
         const std::uint32_t open = r.sift_node(group, node, needed_[first / L::width], own, proof, total);
-        if (open != 0) write(proof, total, first, found);
+        if (open != 0) write(proof, total, total, first, found);
         return open;
       });
       if (lanes == 0) continue;

@@ -20,18 +20,7 @@ class CompiledBounds final : public LaneBounds {
     const std::uint32_t all = (1u << count) - 1;
     const CollisionScene::Pair* pairs = scene_->single_pairs().data();
     for (const CollisionScene::Cluster& c : scene_->clusters()) {
-      const Vec3<L>& p = placement_.body_centre(c.body_a);
-      double reach = placement_.body_ball(c.body_a).radius + rounding_slack;
-      L squared;
-      if (c.b >= 0) {
-        const Cover& cover = placement_.object(c.b).cover;
-        squared = squared_norm(from_box(cover.centre, cover.half_extents, placement_.in_object(c.b, p)));
-        reach += cover.radius;
-      } else {
-        squared = squared_norm(p - placement_.body_centre(c.body_b));
-        reach += placement_.body_ball(c.body_b).radius;
-      }
-      const std::uint32_t near = all & ~bits_of(squared > L(reach * reach));
+      const std::uint32_t near = placement_.touching(c, all);
       for (int k = c.first; near != 0 && k < c.first + c.count; ++k) look_at(pairs[k].a, pairs[k].b, near, out);
     }
     for (const CollisionScene::Group& group : scene_->groups()) visit(group, 0, all, out);
@@ -41,8 +30,6 @@ class CompiledBounds final : public LaneBounds {
   // The nodes of a tree that the ball of a group's object touches in some lane.
   void visit(const CollisionScene::Group& group, int root, std::uint32_t all, std::vector<Suspect>& out) {
     const AabbTree& tree = scene_->bvh(group.bvh);
-    const Vec3<L> p = placement_.centre(group.object);
-    const L reach(placement_.object(group.object).ball_radius + rounding_slack);
     int stack[64], depth = 0;  // see broadphase.h
     std::uint32_t lanes[64];
     stack[0] = root, lanes[depth++] = all;
@@ -53,43 +40,19 @@ class CompiledBounds final : public LaneBounds {
         look_at(group.object, tree.item(node.first), open, out);
         continue;
       }
-      const L squared = squared_norm(from_bounds(node.box, p));
-      const std::uint32_t near = open & ~bits_of(squared > reach * reach);
+      const std::uint32_t near = placement_.touching(group.object, node.box, open);
       if (near == 0) continue;
       stack[depth] = node.first + 1, lanes[depth++] = near;
       stack[depth] = node.first, lanes[depth++] = near;
     }
   }
 
-  // How far a ball stands off the cover of object i.
-  ROBOSIM_INLINE L gap(const Vec3<L>& p_W, double radius, int i) {
-    const Cover& cover = placement_.object(i).cover;
-    return norm(from_box(cover.centre, cover.half_extents, placement_.in_object(i, p_W))) - L(cover.radius + radius + rounding_slack);
-  }
-
-  // How far the row of balls of object a stands off the cover of b.
-  L row_gap(int a, int b) {
-    const SceneObject& A = placement_.object(a);
-    const Vec3<L>* centres = placement_.row(a);
-    L least(__builtin_inf());
-    for (std::size_t k = 0, n = A.balls.size(); k < n; ++k) least = smaller(least, gap(centres[k], A.balls.data()[k].radius, b));
-    return least;
-  }
-
   void look_at(int a, int b, std::uint32_t lanes, std::vector<Suspect>& out) {
-    const SceneObject &A = placement_.object(a), &B = placement_.object(b);
-    L most = gap(placement_.centre(a), A.ball_radius, b);
-    if ((lanes &= ~bits_of(most > L(0))) == 0) return;
-    if (!A.balls.empty()) most = larger(most, row_gap(a, b));
-    if ((lanes &= ~bits_of(most > L(0))) == 0) return;
-    if (B.body != 0) {
-      most = larger(most, gap(placement_.centre(b), B.ball_radius, a));
-      if (!B.balls.empty()) most = larger(most, row_gap(b, a));
-      if ((lanes &= ~bits_of(most > L(0))) == 0) return;
-    }
+    L depth;
+    if ((lanes = placement_.touching(a, b, lanes, depth)) == 0) return;
     Suspect suspect;
     suspect.a = a, suspect.b = b, suspect.lanes = lanes;
-    for (int l = 0; l < L::width; ++l) suspect.gap[l] = most[l];
+    for (int l = 0; l < L::width; ++l) suspect.depth[l] = depth[l];
     add_suspect(out, suspect);
   }
 
