@@ -1,4 +1,4 @@
-"""Run in a process of its own with ROBOSIM_ISA set: what many configurations and edges of three scenes are found to be."""
+"""Run in its own process with ROBOSIM_ISA set: what many configurations and edges of three scenes are found to be."""
 
 from __future__ import annotations
 

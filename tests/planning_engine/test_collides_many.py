@@ -1,4 +1,4 @@
-"""Many configurations at once: the answers of one at a time, bit for bit, on every instruction set and number of threads."""
+"""Many configurations at once: the answers of one at a time, bit for bit, on any instruction set and any threads."""
 
 from __future__ import annotations
 
