@@ -15,12 +15,12 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 // No interval is halved below this part of the curve: bounds the work for absurdly long curves.
 constexpr double shortest = 1e-7;
 // [m] A curve is cut into equal parts, 8 to most_parts, until no point moves more than this over half of one.
-constexpr double provable = 0.1;
+constexpr double provable = 0.2;
 constexpr int most_parts = 64;
 // Exact distances are asked for where they can exceed the cheap bounds by this part of the motion.
-constexpr double worthwhile = 4;
+constexpr double worthwhile = 1;
 // Items whose suspects are tested before the next items are looked at, and times that a pair is tested in vain.
-constexpr std::size_t block = 24;
+constexpr std::size_t block = 8;
 constexpr int patience = 16;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -183,87 +183,92 @@ void EdgeChecker::prove(const Curve& curve, double t0, double t1, const Interval
 }
 
 // To both halves, unless the ends and the placed configuration cover them.
-void EdgeChecker::keep_open(int lane, const Entry& entry, double part) {
-  const double half = looks_[lane].half, cover = half * part;
-  if (entry.left + cover < half) open_[2 * lane].push_back({entry, entry.left, cover});
-  if (entry.right + cover < half) open_[2 * lane + 1].push_back({entry, cover, entry.right});
+void EdgeChecker::keep_open(const SiftRow& row, int lane, double part) {
+  const double half = looks_[lane].half, covered = half * part;
+  if (row.left[lane] + covered < half) open_[2 * lane].push_back({row, row.left[lane], covered});
+  if (row.right[lane] + covered < half) open_[2 * lane + 1].push_back({row, covered, row.right[lane]});
 }
 
-// What the cheap bounds have not proven is kept as it is or becomes a candidate for exact shapes.
-void EdgeChecker::sort_out(SiftRow& row) {
-  const bool is_pair = row.kind == SiftItem::single ||
-                       (row.kind >= 0 && scene_->bvh(scene_->groups()[at(row.kind)].bvh).node(row.item).is_leaf());
-  std::pair<int, int> objects;
-  if (is_pair) {
-    objects = objects_of(row);
-    int near = 0;
-    for (int l = 0; l < width; ++l) near += (row.lanes >> l & 1) && row.gap[l] <= 0;
-    if (is_steady_ && near >= 3) extend(row, objects.first, objects.second);
-  }
-  for (int l = 0; row.lanes >> l != 0; ++l) {
-    if (!(row.lanes >> l & 1)) continue;
-    const Entry entry{row, row.left[l], row.right[l]};
-    if (!is_pair) keep_open(l, entry, row.part[l]);
-    else (row.gap[l] > 0 ? others_ : near_).push_back({entry, l, objects.first, objects.second, row.part[l], -row.gap[l], row.motion[l]});
-  }
-}
-
-// A pair that is near in several intervals of a steady curve: one exact distance d, in the middle one of them, proves |t - t_m| < h d / m
-// beyond its own interval too, with m the bound of motion that grows in proportion to the width.
-void EdgeChecker::extend(SiftRow& row, int a, int b) {
-  double first = infinity, last = -infinity;
-  for (int l = 0; l < width; ++l)
-    if (row.lanes >> l & 1) first = std::min(first, looks_[l].t0), last = std::max(last, looks_[l].t1);
-  int central = -1;
-  for (int l = 0; l < width; ++l)
-    if ((row.lanes >> l & 1) && (central < 0 || std::abs(looks_[l].middle - 0.5 * (first + last)) <
-                                                    std::abs(looks_[central].middle - 0.5 * (first + last))))
-      central = l;
-  const Look& look = looks_[central];
-  const double speed = row.total[central] / look.half;
-  const double far = speed * std::max(last - look.middle, look.middle - first);
-  if (!(speed > 0)) return;
-  const int cache = row.kind == SiftItem::single ? row.item : -1;
-  const double reach =
-      (query_.distance_bound(far + 2 * rounding_slack, a, X_WO(a, central), b, X_WO(b, central), cache) - rounding_slack) / speed;
-  if (!(reach > 0)) return;
-  const double from = look.middle - reach, to = look.middle + reach;
+// Takes what lies between two t as proven, in all intervals of a row.
+void EdgeChecker::cover(SiftRow& row, double from, double to) const {
   for (int l = 0; l < width; ++l) {
+    const Look& look = looks_[l];
     if (!(row.lanes >> l & 1)) continue;
-    const Look& other = looks_[l];
-    if (other.t0 > from) row.left[l] = std::max(row.left[l], std::min(to, other.t1) - other.t0);
-    if (other.t1 < to) row.right[l] = std::max(row.right[l], other.t1 - std::max(from, other.t0));
-    // The middle proves what the ends do not.
-    const double proven = std::max(row.part[l], l == central ? reach / other.half : 0.0) * other.half;
-    row.part[l] = proven / other.half;
-    if (row.left[l] + row.right[l] >= other.t1 - other.t0 || std::min(row.left[l], row.right[l]) + proven >= other.half) row.lanes &= ~(1u << l);
+    if (look.t0 > from) row.left[l] = std::max(row.left[l], std::min(to, look.t1) - look.t0);
+    if (look.t1 < to) row.right[l] = std::max(row.right[l], look.t1 - std::max(from, look.t0));
+    const bool by_ends = row.left[l] + row.right[l] >= look.t1 - look.t0;
+    if (by_ends || std::min(row.left[l], row.right[l]) + row.part[l] * look.half >= look.half) row.lanes &= ~(1u << l);
   }
 }
 
-// Asks for exact shapes; false: cleared or kept open.
-bool EdgeChecker::touches(const Candidate& c) {
-  const Look& look = looks_[c.lane];
+// Asks for the exact shapes of a pair in one interval; false: cleared or kept open.
+bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
+  const Look& look = looks_[lane];
+  const double motion = row.motion[lane];
   const double floor = rigour_ == Rigour::proof
                            ? resolution_ / 1000
-                           : std::max(std::min(resolution_ / 2, look.floor_factor * c.motion), resolution_ / 100);
-  const bool at_floor = c.motion <= floor || look.is_last;
+                           : std::max(std::min(resolution_ / 2, look.floor_factor * motion), resolution_ / 100);
+  const bool at_floor = motion <= floor || look.is_last;
   // Exact distances are worth their time only where they can cover a good part of the interval; otherwise it is enough to know
   // that the shapes do not overlap.
-  const SceneObject &A = scene_->object(c.a), &B = scene_->object(c.b);
+  const SceneObject &A = scene_->object(a), &B = scene_->object(b);
   const double slack = A.slack + (B.body == 0 ? 0.0 : B.slack);
-  const bool is_worthwhile = at_floor || slack > worthwhile * c.motion;
-  if (c.depth < 0 && !is_worthwhile) {
-    keep_open(c.lane, c.entry, c.part);
-    return false;
+  const bool is_worthwhile = at_floor || slack > worthwhile * motion;
+  if (row.gap[lane] > 0 && !is_worthwhile) return keep_open(row, lane, row.part[lane]), false;
+  const double needed = motion * (look.half - std::min(row.left[lane], row.right[lane])) / look.half;
+  double ask = is_worthwhile ? needed : 0;
+  // Along a steady curve a distance d proves |t - t_m| < h d / m beyond its own interval too, with m the bound of motion that grows in
+  // proportion to the width: worth asking for where the pair is near in the intervals about this one.
+  const double speed = row.total[lane] / look.half;
+  if (is_steady_ && (row.lanes & (row.lanes - 1)))
+    for (int l = 0; l < width; ++l)
+      if (row.lanes >> l & 1) ask = std::max(ask, speed * (std::abs(looks_[l].middle - look.middle) + looks_[l].half));
+  const int cache = row.kind == SiftItem::single ? row.item : -1;
+  const double bound = query_.distance_bound(ask + 2 * rounding_slack, a, X_WO(a, lane), b, X_WO(b, lane), cache) - rounding_slack;
+  row.lanes &= ~(1u << lane);
+  if (is_steady_ && bound > 0) {
+    const double from = look.middle - bound / speed, to = look.middle + bound / speed;
+    cover(row, from, to);
+    Place& place = places_[number_of(row)];
+    if (place.curve != curve_) place.curve = curve_, place.n_proven = 0;
+    const std::size_t k = at(place.n_proven++ % Place::most);
+    place.from[k] = from, place.to[k] = to;
   }
-  const int cache = c.entry.kind == SiftItem::single ? c.entry.item : -1;
-  const double needed = c.motion * enough(c.entry, look.half);
-  const double ask = is_worthwhile ? needed + 2 * rounding_slack : 2 * rounding_slack;
-  const double bound = query_.distance_bound(ask, c.a, X_WO(c.a, c.lane), c.b, X_WO(c.b, c.lane), cache) - rounding_slack;
   if (bound > needed) return false;
   if (bound <= 0 || at_floor) return true;
-  keep_open(c.lane, c.entry, std::max(bound / c.motion, c.part));
+  keep_open(row, lane, std::max(bound / motion, row.part[lane]));
   return false;
+}
+
+// What the cheap bounds have not proven is kept as it is or put to exact shapes.
+EdgeResult EdgeChecker::settle(SiftRow& row) {
+  const bool is_pair = row.kind == SiftItem::single ||
+                       (row.kind >= 0 && scene_->bvh(scene_->groups()[at(row.kind)].bvh).node(row.item).is_leaf());
+  if (!is_pair) {
+    for (int l = 0; l < width; ++l)
+      if (row.lanes >> l & 1) keep_open(row, l, row.part[l]);
+    return {};
+  }
+  const auto [a, b] = objects_of(row);
+  if (const Place& place = places_[number_of(row)]; is_steady_ && place.curve == curve_)
+    for (int k = 0; k < std::min(place.n_proven, Place::most); ++k) cover(row, place.from[k], place.to[k]);
+  // Where the balls overlap first, from the middle of those intervals on.
+  while (row.lanes != 0) {
+    double first = infinity, last = -infinity;
+    bool any_near = false;
+    for (int l = 0; l < width; ++l)
+      if ((row.lanes >> l & 1) && row.gap[l] <= 0) any_near = true;
+    const auto counts = [&](int l) { return (row.lanes >> l & 1) && (!any_near || row.gap[l] <= 0); };
+    for (int l = 0; l < width; ++l)
+      if (counts(l)) first = std::min(first, looks_[l].middle), last = std::max(last, looks_[l].middle);
+    int lane = -1;
+    const double centre = 0.5 * (first + last);
+    for (int l = 0; l < width; ++l)
+      if (counts(l) && (lane < 0 || std::abs(looks_[l].middle - centre) < std::abs(looks_[lane].middle - centre))) lane = l;
+    if (touches(row, lane, a, b)) return {false, looks_[lane].middle, a, b};
+    row.lanes &= ~(1u << lane);
+  }
+  return {};
 }
 
 EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double resolution, Rigour rigour) {
@@ -274,6 +279,10 @@ EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double r
   resolution_ = resolution;
   rigour_ = rigour;
   is_steady_ = curve.is_steady();
+  if (++curve_ == 0) {
+    for (Place& place : places_) place.curve = 0;
+    curve_ = 1;
+  }
   entries_.clear();
   divide(curve, t0, t1);
   // Most curves that are not free collide in some middle: first of all that is asked.
@@ -290,18 +299,13 @@ EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double r
     head += at(count);
     if (!is_placed) place(curve, intervals, count);
     is_placed = false;
-    near_.clear();
-    others_.clear();
     prove(curve, t0, t1, intervals, count);
-    for (std::size_t i = 0; i < rows_.size(); ++i) sort_out(rows_.data()[i]);
-    // The deepest first.
-    std::sort(near_.begin(), near_.end(), [](const Candidate& x, const Candidate& y) { return x.depth > y.depth; });
-    for (const auto* candidates : {&near_, &others_})
-      for (const Candidate& c : *candidates)
-        if (touches(c)) {
-          for (std::vector<Entry>& open : open_) open.clear();
-          return {false, looks_[c.lane].middle, c.a, c.b};
-        }
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      result = settle(rows_.data()[i]);
+      if (result.free) continue;
+      for (std::vector<Entry>& open : open_) open.clear();
+      return result;
+    }
     for (int i = 0; i < 2 * count; ++i) {
       std::vector<Entry>& open = open_[i];
       if (open.empty()) continue;

@@ -77,28 +77,17 @@ class EdgeChecker {
     double t0 = 0, t1 = 0, middle = 0, half = 1, floor_factor = 0;
     bool is_last = false;
   };
-  // A pair of objects in interval `lane` that the cheap bounds have not cleared: they prove `part` of the half-width.
-  struct Candidate {
-    Entry entry;
-    int lane = 0, a = 0, b = 0;
-    double part = 0, depth = 0;  // depth: how far their balls overlap
-    double motion = 0;
-  };
-
   void divide(const Curve& curve, double t0, double t1);
   void place(const Curve& curve, const Interval* intervals, int count);
   bool collides(EdgeResult& result);
   std::size_t number_of(const SiftItem& item) const;
   void prove(const Curve& curve, double t0, double t1, const Interval* intervals, int count);
-  void sort_out(SiftRow& row);
-  void extend(SiftRow& row, int a, int b);
+  EdgeResult settle(SiftRow& row);
+  bool touches(SiftRow& row, int lane, int a, int b);
+  void cover(SiftRow& row, double from, double to) const;
   std::pair<int, int> objects_of(const SiftItem& pair) const;
   SE3d X_WO(int object, int lane) const;
-  void keep_open(int lane, const Entry& entry, double part);
-  bool touches(const Candidate& candidate);
-  // How far an entry's proof has to reach, as a part of the half-width, so that nothing of the interval stays open.
-  static double enough(const Entry& entry, double half) { return (half - std::min(entry.left, entry.right)) / half; }
-
+  void keep_open(const SiftRow& row, int lane, double part);
   const CollisionScene* scene_;
   SceneQuery query_;
   MotionLayout layout_;
@@ -115,13 +104,17 @@ class EdgeChecker {
     std::uint32_t stamp = 0;
     std::size_t row = 0;
     int looks = 0, hits = 0;
+    // Of a pair along a steady curve: what exact distances have proven of it so far, in t, valid where `curve` is the latest.
+    static constexpr int most = 4;
+    std::uint32_t curve = 0;
+    int n_proven = 0;
+    double from[most] = {}, to[most] = {};
   };
   std::vector<Place> places_;
   std::vector<std::size_t> first_place_;  // of each group
-  std::uint32_t now_ = 0;
+  std::uint32_t now_ = 0, curve_ = 0;
   std::vector<Entry> open_[2 * width];        // of the left and right half of each interval at hand
   std::vector<SiftSuspect> suspects_;
-  std::vector<Candidate> near_, others_;  // balls overlap, do not
   std::vector<double> q_[width];
   std::vector<Spread> spreads_;
   Look looks_[width];

@@ -5,19 +5,31 @@
 #include <cmath>
 
 #include "base/rng.h"
+#include "planning/polyline.h"
 
 namespace robosim {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Point = std::vector<double>;  // columns only
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// Candidates that are drawn for each one that is tried.
+constexpr int draws = 4;
+// Parts of the path's length: what a candidate gains at least, and what `patience` of them gain together.
+constexpr double least_gain = 2e-3, worthwhile_gain = 0.01;
 
 // A place on the path: on the edge from vertex `edge` to the next, the part `u` of the way.
 struct Place {
   std::size_t edge = 0;
   double u = 0;
+};
+
+// What lies between two places becomes straight, in all columns or in one.
+struct Candidate {
+  Place from, to;
+  int column = -1;
+  double gain = 0;
 };
 
 class Shortcutter {
@@ -28,39 +40,36 @@ class Shortcutter {
         checker_(checker),
         rng_(options.seed),
         weights_(options.weights.empty() ? std::vector<double>(n_, 1.0) : options.weights),
-        n_q_(at(checker.scene().model().n_q)) {
+        n_q_(at(checker.scene().model().n_q)),
+        points_(columns_of(path, n_q_, options.columns)) {
     checker_.restrict_to(options.columns);
-    rest_.assign(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(n_q_));
-    a_ = b_ = rest_;
-    for (std::size_t i = 0; i + n_q_ <= path.size(); i += n_q_) {
-      Point p(n_);
-      for (std::size_t k = 0; k < n_; ++k) p[k] = path[i + at(options.columns[k])];
-      points_.push_back(std::move(p));
-    }
+    a_.assign(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(n_q_));
+    b_ = a_;
   }
 
   std::vector<double> run() {
     remove_vertices();
-    double reference = length(points_);
+    measure();
+    double reference = length();
     int since = 0;
     for (int i = 0; i < options_.iterations && points_.size() > 2 && !late(); ++i) {
       if (++since > options_.patience) {
-        const double now = length(points_);
-        if (now > 0.99 * reference) break;
-        reference = now;
+        if (length() > (1 - worthwhile_gain) * reference) break;
+        reference = length();
         since = 0;
       }
-      Place from = random_place(), to = random_place();
-      if (to.edge < from.edge || (to.edge == from.edge && to.u < from.u)) std::swap(from, to);
-      if (from.edge == to.edge) continue;  // already straight
-      // Every other attempt moves one joint only.
-      replace(from, to, i % 2 == 0 ? -1 : rng_.below(static_cast<int>(n_)));
+      Candidate best;
+      for (int k = 0; k < draws; ++k) {
+        const Candidate candidate = draw(k % 2 == 0 ? -1 : rng_.below(static_cast<int>(n_)));
+        if (candidate.gain > best.gain) best = candidate;
+      }
+      if (best.gain > least_gain * length()) replace(best);
     }
     remove_vertices();
     std::vector<double> out;
-    for (const Point& p : points_) {
-      out.insert(out.end(), rest_.begin(), rest_.end());
-      for (std::size_t k = 0; k < n_; ++k) out[out.size() - n_q_ + at(options_.columns[k])] = p[k];
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      out.insert(out.end(), a_.begin(), a_.end());
+      for (std::size_t k = 0; k < n_; ++k) out[out.size() - n_q_ + at(options_.columns[k])] = points_.point(i)[k];
     }
     return out;
   }
@@ -68,17 +77,20 @@ class Shortcutter {
  private:
   bool late() const { return std::chrono::duration<double>(Clock::now() - begin_).count() > options_.deadline; }
 
-  double distance(const Point& a, const Point& b) const {
+  double distance(const double* a, const double* b) const {
     double sum = 0;
     for (std::size_t k = 0; k < n_; ++k) sum += weights_[k] * weights_[k] * (a[k] - b[k]) * (a[k] - b[k]);
     return std::sqrt(sum);
   }
-  double length(const std::vector<Point>& points) const {
-    double sum = 0;
-    for (std::size_t i = 1; i < points.size(); ++i) sum += distance(points[i - 1], points[i]);
-    return sum;
+  // Lengths along the path up to its vertices.
+  void measure() {
+    along_.assign(1, 0.0);
+    for (std::size_t i = 1; i < points_.size(); ++i) along_.push_back(along_.back() + distance(points_.point(i - 1), points_.point(i)));
   }
-  bool free(const Point& a, const Point& b) {
+  double length() const { return along_.back(); }
+  double along(const Place& place) const { return along_[place.edge] + place.u * (along_[place.edge + 1] - along_[place.edge]); }
+
+  bool free(const double* a, const double* b) {
     for (std::size_t k = 0; k < n_; ++k) {
       a_[at(options_.columns[k])] = a[k];
       b_[at(options_.columns[k])] = b[k];
@@ -87,57 +99,60 @@ class Shortcutter {
   }
 
   Place random_place() {
-    double along = rng_.uniform() * length(points_);
-    for (std::size_t i = 0; i + 1 < points_.size(); ++i) {
-      const double d = distance(points_[i], points_[i + 1]);
-      if (along < d) return {i, along / d};
-      along -= d;
-    }
-    return {points_.size() - 2, 1};
+    const double s = rng_.uniform() * length();
+    std::size_t i = 0;
+    while (i + 2 < points_.size() && s >= along_[i + 1]) ++i;
+    const double edge = along_[i + 1] - along_[i];
+    return {i, edge > 0 ? std::min((s - along_[i]) / edge, 1.0) : 0.0};
   }
-  Point point_at(const Place& place) const {
-    const Point &a = points_[place.edge], &b = points_[place.edge + 1];
-    Point p(n_);
-    for (std::size_t k = 0; k < n_; ++k) p[k] = place.u == 1 ? b[k] : a[k] + place.u * (b[k] - a[k]);
-    return p;
+  void append_place(const Place& place, std::vector<double>& out) const {
+    const double *a = points_.point(place.edge), *b = points_.point(place.edge + 1);
+    for (std::size_t k = 0; k < n_; ++k) out.push_back(place.u == 1 ? b[k] : a[k] + place.u * (b[k] - a[k]));
   }
 
-  // Straightens the path between two places, in all columns or in one, when that is shorter and free.
-  void replace(const Place& from, const Place& to, int column) {
-    std::vector<Point> old{point_at(from)};
-    for (std::size_t i = from.edge + 1; i <= to.edge; ++i) old.push_back(points_[i]);
-    old.push_back(point_at(to));
-    std::vector<Point> now;
-    if (column < 0) {
-      now = {old.front(), old.back()};
-    } else {
-      now = old;
-      const std::size_t k = at(column);
-      const double total = length(old);
-      double along = 0;
-      for (std::size_t i = 1; i + 1 < old.size(); ++i) {
-        along += distance(old[i - 1], old[i]);
-        now[i][k] = old.front()[k] + along / total * (old.back()[k] - old.front()[k]);
-      }
-    }
-    // The ends of the replaced part become vertices, unless they are vertices already or the path's line goes on there.
-    if (length(now) > length(old) * (1 - 1e-3)) return;
-    for (std::size_t i = 1; i < now.size(); ++i)
-      if (!free(now[i - 1], now[i])) return;
-    std::vector<Point> points(points_.begin(), points_.begin() + static_cast<std::ptrdiff_t>(from.edge + 1));
-    if (from.u == 0) points.pop_back();
-    points.insert(points.end(), now.begin(), now.end());
-    if (to.u == 1) points.pop_back();
-    points.insert(points.end(), points_.begin() + static_cast<std::ptrdiff_t>(to.edge + 1), points_.end());
-    points_ = std::move(points);
+  // Writes what takes the place of the path between the two places of a candidate to now_, ends included.
+  void build(const Candidate& c) {
+    now_.clear();
+    append_place(c.from, now_);
+    if (c.column >= 0)
+      now_.insert(now_.end(), points_.point(c.from.edge + 1), points_.point(c.to.edge + 1));
+    append_place(c.to, now_);
+    if (c.column < 0) return;
+    const std::size_t k = at(c.column), last = now_.size() / n_ - 1;
+    const double begin = along(c.from), total = along(c.to) - begin, x0 = now_[k], x1 = now_[last * n_ + k];
+    for (std::size_t i = 1; i < last; ++i) now_[i * n_ + k] = x0 + (along_[c.from.edge + i] - begin) / total * (x1 - x0);
+  }
+
+  Candidate draw(int column) {
+    Candidate c{random_place(), random_place(), column};
+    if (c.to.edge < c.from.edge || (c.to.edge == c.from.edge && c.to.u < c.from.u)) std::swap(c.from, c.to);
+    if (c.from.edge == c.to.edge) return c;  // already straight
+    build(c);
+    c.gain = along(c.to) - along(c.from);
+    for (std::size_t i = n_; i < now_.size(); i += n_) c.gain -= distance(&now_[i - n_], &now_[i]);
+    return c;
+  }
+
+  void replace(const Candidate& c) {
+    build(c);
+    for (std::size_t i = n_; i < now_.size(); i += n_)
+      if (!free(&now_[i - n_], &now_[i])) return;
+    // The ends of the replaced part become vertices, unless they are vertices already.
+    const auto vertex = [&](std::size_t i) { return points_.points.begin() + static_cast<std::ptrdiff_t>(i * n_); };
+    const std::size_t first = c.from.u == 0 ? c.from.edge : c.from.edge + 1, last = c.to.u == 1 ? c.to.edge + 2 : c.to.edge + 1;
+    now_.insert(now_.begin(), vertex(0), vertex(first));
+    now_.insert(now_.end(), vertex(last), points_.points.end());
+    points_.points.swap(now_);
+    measure();
   }
 
   // From each vertex on, the farthest later one that a free edge reaches becomes the next, searched by halving.
   void remove_vertices() {
     for (std::size_t i = 0; i + 2 < points_.size(); ++i)
       for (std::size_t j = points_.size() - 1; j > i + 1 && !late(); j = i + 1 + (j - i - 1) / 2) {
-        if (!free(points_[i], points_[j])) continue;
-        points_.erase(points_.begin() + static_cast<std::ptrdiff_t>(i + 1), points_.begin() + static_cast<std::ptrdiff_t>(j));
+        if (!free(points_.point(i), points_.point(j))) continue;
+        const auto vertex = [&](std::size_t v) { return points_.points.begin() + static_cast<std::ptrdiff_t>(v * n_); };
+        points_.points.erase(vertex(i + 1), vertex(j));
         break;
       }
   }
@@ -148,8 +163,9 @@ class Shortcutter {
   Rng rng_;
   std::vector<double> weights_;
   std::size_t n_q_;
-  std::vector<double> rest_, a_, b_;  // whole configurations
-  std::vector<Point> points_;
+  Polyline points_;  // columns only
+  std::vector<double> a_, b_;  // whole configurations
+  std::vector<double> along_, now_;
   Clock::time_point begin_ = Clock::now();
 };
 

@@ -1,10 +1,11 @@
 // Makes a collision-free polyline shorter: seeded random shortcuts and their one-joint variants, then vertex removal.
 //
-// One iteration picks two points of the path, uniformly by length, and replaces what lies between them
+// One iteration draws some candidates, each two points of the path, uniformly by length, between which it is replaced
 //   by the straight line (every joint at once), or
 //   in one entry of q only, by its linear interpolation, the others going on as before
 //   (partial shortcut: Geraerts, Overmars, "Creating high-quality paths for motion planning", IJRR 2007),
-// when that is shorter and every new edge is proven free (edge_check.h). It ends after `iterations`, or once `patience`
+// and tries the one that would shorten the path most: it is taken when every new edge is proven free (edge_check.h). Lengths cost
+// nothing beside proofs, so few tries go far. It ends after `iterations`, or once `patience`
 // iterations in a row gained less than 1 % of the length together. Vertices that two free edges can do without go at the start and at the end.
 // The result depends on the seed and these numbers only; the deadline just cuts, and what there is then is a valid path.
 #pragma once
