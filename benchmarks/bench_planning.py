@@ -163,7 +163,7 @@ def rows_of(label: str, outcomes: list[Outcome], report: Report, *, judged: bool
     """The figures of a family, or with bars of a whole set."""
     solved = [o for o in outcomes if o.solved]
     if not solved:
-        report.add(Row(f"{label}: solved within 1 s", 0.0, "%", bar=99.0 if judged else None, at_least=True))
+        report.add(Row(f"{label}: solved within 1 s", 0.0, "%", bar=99.5 if judged else None, at_least=True))
         return
     percent = 100 * len(solved) / len(outcomes)
     search = np.array([o.search for o in solved]) * 1e3
@@ -171,15 +171,15 @@ def rows_of(label: str, outcomes: list[Outcome], report: Report, *, judged: bool
     ompl = np.array([o.ompl for o in outcomes]) * 1e3  # unsolved ones count with their budget
     bar = (lambda value: value) if judged else (lambda value: None)
     report.add(Row(f"{label}: solved within 1 s", percent, "%", peer=100 * np.mean([o.ompl_solved for o in outcomes]),
-                   bar=bar(99.0), at_least=True, note=f"n = {len(outcomes)}"))  # fmt: skip
+                   bar=bar(99.5), at_least=True, note=f"n = {len(outcomes)}"))  # fmt: skip
     report.add(Row(f"{label}: search, median", float(np.median(search)), "ms", float(np.median(ompl)),
                    bar=bar(8.0), at_least=True, on_ratio=True))  # fmt: skip
     report.add(
         Row(f"{label}: search, p95", float(np.percentile(search, 95)), "ms", float(np.percentile(ompl, 95)))
     )
-    report.add(Row(f"{label}: search and simplification, median", float(np.median(both)), "ms", bar=bar(3.0)))
+    report.add(Row(f"{label}: search and simplification, median", float(np.median(both)), "ms", bar=bar(0.5)))
     report.add(
-        Row(f"{label}: search and simplification, p95", float(np.percentile(both, 95)), "ms", bar=bar(60.0))
+        Row(f"{label}: search and simplification, p95", float(np.percentile(both, 95)), "ms", bar=bar(10.0))
     )
     if judged:
         total = np.array([o.total for o in solved]) * 1e3

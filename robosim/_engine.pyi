@@ -925,7 +925,7 @@ def optimise_path(
     upper: typing.Any,
     clearance: typing.SupportsFloat | typing.SupportsIndex = 0.0,
     smoothness: typing.SupportsFloat | typing.SupportsIndex = 0.03,
-    iterations: typing.SupportsInt | typing.SupportsIndex = 40,
+    iterations: typing.SupportsInt | typing.SupportsIndex = 60,
     deadline_s: typing.SupportsFloat | typing.SupportsIndex = ...,
     resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005,
 ) -> OptimisedPath:

@@ -24,6 +24,16 @@ constexpr std::size_t block = 8;
 constexpr int patience = 16;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+// A k >= 1, nearly the largest, with k along + k^3 rest <= gap, where that holds for k = 1.
+double reach_of(double gap, double along, double rest) {
+  double low = 1, high = 128;
+  for (int i = 0; i < 12; ++i) {
+    const double k = 0.5 * (low + high);
+    (k * along + k * k * k * rest <= gap ? low : high) = k;
+  }
+  return low;
+}
+
 }  // namespace
 
 EdgeChecker::EdgeChecker(const CollisionScene& scene)
@@ -215,28 +225,47 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
   const double slack = A.slack + (B.body == 0 ? 0.0 : B.slack);
   const bool is_worthwhile = at_floor || slack > worthwhile * motion;
   if (row.gap[lane] > 0 && !is_worthwhile) return keep_open(row, lane, row.part[lane]), false;
-  const double needed = motion * (look.half - std::min(row.left[lane], row.right[lane])) / look.half;
-  double ask = is_worthwhile ? needed : 0;
-  // Along a steady curve a distance d proves |t - t_m| < h d / m beyond its own interval too, with m the bound of motion that grows in
-  // proportion to the width: worth asking for where the pair is near in the intervals about this one.
-  const double speed = row.total[lane] / look.half;
-  if (is_steady_ && (row.lanes & (row.lanes - 1)))
-    for (int l = 0; l < width; ++l)
-      if (row.lanes >> l & 1) ask = std::max(ask, speed * (std::abs(looks_[l].middle - look.middle) + looks_[l].half));
+  const double enough = (look.half - std::min(row.left[lane], row.right[lane])) / look.half;
   const int cache = row.kind == SiftItem::single ? row.item : -1;
+  const bool has_neighbours = is_steady_ && (row.lanes & (row.lanes - 1)) != 0;
+  // What is asked for: enough for the motion along the direction that kept them apart last, a guess; and for the neighbours.
+  double ask = 0;
+  if (is_worthwhile || has_neighbours) {
+    const Vec3d guess = query_.separating_axis(cache);
+    ask = motion;
+    if (squared_norm(guess) > 0) {
+      const IntervalSifter::Approach m = sifter_->approach(row, lane, guess);
+      ask = std::min(ask, m.along + m.rest);
+    }
+    ask *= has_neighbours ? 4 * enough : enough;
+  }
   const double bound = query_.distance_bound(ask + 2 * rounding_slack, a, X_WO(a, lane), b, X_WO(b, lane), cache) - rounding_slack;
   row.lanes &= ~(1u << lane);
-  if (is_steady_ && bound > 0) {
-    const double from = look.middle - bound / speed, to = look.middle + bound / speed;
+  if (bound <= 0) return true;
+  // The part of the half-width that it proves: by the motion in any direction or along the normal of the plane that keeps them apart.
+  double part = bound / motion;
+  const Vec3d n = query_.separating_axis(cache);
+  if (squared_norm(n) > 0 || is_steady_) {
+    const IntervalSifter::Approach m = sifter_->approach(row, lane, n);
+    const bool has_plane = squared_norm(n) > 0;
+    if (has_plane) part = std::max(part, bound / (m.along + m.rest));
+    // Along a steady curve it reaches beyond the interval too.
+    if (is_steady_ && part > 1) {
+      part = std::max(1.0, bound / m.total);
+      if (has_plane) part = std::max(part, reach_of(bound, m.along, m.rest));
+    }
+  }
+  if (is_steady_) {
+    const double from = look.middle - part * look.half, to = look.middle + part * look.half;
     cover(row, from, to);
     Place& place = places_[number_of(row)];
     if (place.curve != curve_) place.curve = curve_, place.n_proven = 0;
     const std::size_t k = at(place.n_proven++ % Place::most);
     place.from[k] = from, place.to[k] = to;
   }
-  if (bound > needed) return false;
-  if (bound <= 0 || at_floor) return true;
-  keep_open(row, lane, std::max(bound / motion, row.part[lane]));
+  if (part > enough) return false;
+  if (at_floor) return true;
+  keep_open(row, lane, std::max(part, row.part[lane]));
   return false;
 }
 

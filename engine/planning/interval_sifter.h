@@ -29,8 +29,8 @@ struct SiftRow : SiftItem {
   std::uint32_t lanes = 0;                       // bit l: open in interval l
   alignas(64) double left[width], right[width];  // what the ends of the interval cover already, in t
   // Results: what the middle proves, as a part of the half-width; the gap of the balls [m]; a bound on the motion over the
-  // half-width [m], for pairs the lesser of both, and the one that grows in proportion to the width.
-  alignas(64) double part[width], gap[width], motion[width], total[width];
+  // half-width [m], for pairs the lesser of both.
+  alignas(64) double part[width], gap[width], motion[width];
 };
 
 // Rows that are used again.
@@ -70,6 +70,12 @@ class IntervalSifter {
   virtual void sift(const SiftItem* items, int n, SiftRows& out) = 0;
   // The same of items of which something may be covered, in the intervals of their `lanes`.
   virtual void sift(const SiftRow* rows, int n, SiftRows& out) = 0;
+  // How far a pair moves at most over the half-width of interval l: `total` in any direction, `along` + `rest` along the unit vector n of W.
+  // Wider by a factor k >= 1, on a steady curve, they are at most k total, and k along + k^3 rest.
+  struct Approach {
+    double total, along, rest;
+  };
+  virtual Approach approach(const SiftItem& pair, int l, const Vec3d& n) = 0;
   // The placement of a body in configuration l.
   virtual SE3d X_WB(int body, int l) const = 0;
 

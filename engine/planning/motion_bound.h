@@ -27,7 +27,8 @@
 //   (2)  |x(q) - x(q_m) - s v(x)| <= rest = sum_j rho*_j [bend_j + D_j (D_j / 2 + sum_{i above j} D_i)] + terms in L alike
 //
 // where rho*_j = rho_j(q_m) + e_{j+1} bounds the distance over the whole interval. Then a ball about x leaves a plane with
-// unit normal n at a gap g > |n . v(x)| + rest untouched: a ball turns about its centre without moving.
+// unit normal n at a gap g > |n . v(x)| + rest untouched: a ball turns about its centre without moving. So does any object a gap
+// g > max_x |n . v(x)| + rest, and of a segment with a radius r the largest |n . v(x)| is that of its ends and |n x omega| r.
 // Written once for plain numbers and for lanes, that is for several configurations side by side.
 // Cost: about 10 ns per object asked for and moving joint above it, for one configuration or for a register of them.
 #pragma once
@@ -100,6 +101,11 @@ class MotionBound {
     const Vec3<S>* p_W = nullptr;
 
     Vec3<S> velocity(const Vec3<S>& x) const { return v0 + cross(omega, x); }
+    // Of any point of a along a unit vector, without the rest.
+    S along(const Vec3<S>& n) const {
+      const S ends = larger(absolute(dot(n, velocity(p_W[0]))), absolute(dot(n, velocity(p_W[1]))));
+      return ends + norm(cross(n, omega)) * S(radius);
+    }
     // Of any point of a against any point of b, by (1) or (2).
     S least() const {
       using std::sqrt;

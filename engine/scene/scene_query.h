@@ -65,6 +65,8 @@ class SceneQuery {
     PairCache* cache = single < 0 ? nullptr : &caches_[static_cast<std::size_t>(single)];
     return closer_than(0, scene_->object(a).shape, X_WA, scene_->object(b).shape, X_WB, cache);
   }
+  // The normal of the plane, from a to b, by which distance_bound last bounded the distance of this single pair; zero when there is none.
+  Vec3d separating_axis(int single) const { return single < 0 ? Vec3d() : caches_[static_cast<std::size_t>(single)].axis; }
   // Empties the caches, which change the time of a query and the last digits of a distance.
   void forget();
 

@@ -68,6 +68,11 @@ class Register {
 
   LanePlacement<L>& placement() { return placement_; }
 
+  IntervalSifter::Approach approach(const Slots& slots, int l, const Vec3d& n) {
+    const Relative motion = motion_.relative(slots);
+    return {motion.total[l], motion.along(Vec3<L>(n))[l], motion.rest[l]};
+  }
+
   // Bits of the lanes among `lanes` that are not proven to `needed`; then proof and motion say how they stand.
   std::uint32_t sift_cluster(int i, const L& needed, std::uint32_t lanes, Proof<L>& proof, L& total) {
     const CollisionScene::Cluster& c = clusters_[i];
@@ -105,10 +110,9 @@ class Register {
     return unproven(proof, needed, lanes);
   }
 
-  std::uint32_t sift_pair(int a, int b, const Slots& slots, const L& needed, std::uint32_t lanes, Proof<L>& proof, L& least,
-                          L& total) {
+  std::uint32_t sift_pair(int a, int b, const Slots& slots, const L& needed, std::uint32_t lanes, Proof<L>& proof, L& least) {
     const SceneObject &A = placement_.object(a), &B = placement_.object(b);
-    total = motion_.total_of(slots);
+    const L total = motion_.total_of(slots);
     const LaneRod<L>& rod = placement_.rod(a);
     double reach = A.rod.radius + B.cover.radius + rounding_slack;
     Vec3<L> out = placement_.from_cover(b, rod);
@@ -265,6 +269,12 @@ class CompiledSifter final : public IntervalSifter {
     }
   }
 
+  Approach approach(const SiftItem& pair, int l, const Vec3d& n) override {
+    const MotionLayout::Slots& slots = pair.kind == SiftItem::single ? layout_->pairs.data()[pair.item]
+                                                                     : layout_->objects.data()[scene_->groups().data()[pair.kind].object];
+    return registers_[l / L::width]->approach(slots, l % L::width, n);
+  }
+
   SE3d X_WB(int body, int l) const override { return registers_[l / L::width]->X_WB(body, l % L::width); }
 
  private:
@@ -296,8 +306,7 @@ class CompiledSifter final : public IntervalSifter {
     });
   }
 
-  static void write(const Proof<L>& proof, const L& motion, const L& total, int first, SiftRow& row) {
-    std::memcpy(row.total + first, &total, sizeof(L));
+  static void write(const Proof<L>& proof, const L& motion, int first, SiftRow& row) {
     std::memcpy(row.part + first, &proof.part, sizeof(L));
     std::memcpy(row.gap + first, &proof.gap, sizeof(L));
     std::memcpy(row.motion + first, &motion, sizeof(L));
@@ -309,7 +318,7 @@ class CompiledSifter final : public IntervalSifter {
     row.item = item.item, row.kind = item.kind, row.lanes = lanes;
     std::memcpy(row.left, given.left, sizeof(row.left)), std::memcpy(row.right, given.right, sizeof(row.right));
     std::memcpy(row.part, found.part, sizeof(row.part)), std::memcpy(row.gap, found.gap, sizeof(row.gap));
-    std::memcpy(row.motion, found.motion, sizeof(row.motion)), std::memcpy(row.total, found.total, sizeof(row.total));
+    std::memcpy(row.motion, found.motion, sizeof(row.motion));
   }
   // Where a cluster or node is opened: where it may overlap, or once it is larger than the motion; before that its parts could
   // not leave either.
@@ -325,9 +334,9 @@ class CompiledSifter final : public IntervalSifter {
     SiftRow found;
     lanes = each(lanes, [&](Register<L>& r, std::uint32_t own, int first) {
       Proof<L> proof;
-      L motion, total;
-      const std::uint32_t open = r.sift_pair(a, b, slots, needed_[first / L::width], own, proof, motion, total);
-      if (open != 0) write(proof, motion, total, first, found);
+      L motion;
+      const std::uint32_t open = r.sift_pair(a, b, slots, needed_[first / L::width], own, proof, motion);
+      if (open != 0) write(proof, motion, first, found);
       return open;
     });
     keep(given, item, lanes, found, out);
@@ -346,7 +355,7 @@ class CompiledSifter final : public IntervalSifter {
       const CollisionScene::Cluster& c = scene_->clusters().data()[given.item];
       lanes = each(lanes, [&](Register<L>& r, std::uint32_t own, int first) {
         const std::uint32_t open = r.sift_cluster(given.item, needed_[first / L::width], own, proof, total);
-        if (open != 0) write(proof, total, total, first, found);
+        if (open != 0) write(proof, total, first, found);
         return open;
       });
       if (lanes == 0) return;
@@ -370,7 +379,7 @@ class CompiledSifter final : public IntervalSifter {
       }
       lanes = each(at.lanes, [&](Register<L>& r, std::uint32_t own, int first) {
         const std::uint32_t open = r.sift_node(group, node, needed_[first / L::width], own, proof, total);
-        if (open != 0) write(proof, total, total, first, found);
+        if (open != 0) write(proof, total, first, found);
         return open;
       });
       if (lanes == 0) continue;
