@@ -38,6 +38,7 @@ EXAMPLES = {
     "convex": (Shape.convex(PRISM), UP, UP),
     "ellipsoid": (Shape.ellipsoid((0.4, 0.3, 0.2)), UP, UP),
     "cone": (Shape.cone(0.25, 0.8), OVER, ON_MANTLE),
+    "triangle": (Shape.triangle([(-0.4, -0.3, 0), (0.4, -0.3, 0), (0, 0.4, 0)], rounding=0.02), UP, UP),
 }
 
 

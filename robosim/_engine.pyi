@@ -67,9 +67,9 @@ class Shape:
     A convex collision shape in its own frame, immutable. Sizes are full sizes in metres; radii are radii.
     """
     @staticmethod
-    def box(size: typing.Any) -> Shape:
+    def box(size: typing.Any, rounding: typing.SupportsFloat | typing.SupportsIndex = 0.0) -> Shape:
         """
-        A box about the origin, its full size along x, y and z [m].
+        A box about the origin, its full size along x, y and z [m]; with a rounding, all points within that distance [m] of it.
         """
     @staticmethod
     def capsule(
@@ -88,10 +88,15 @@ class Shape:
         A solid cone about z: base of this radius [m] at z = -length / 2, apex at z = length / 2.
         """
     @staticmethod
-    def convex(vertices: typing.Any, faces: typing.Any = None) -> Shape:
+    def convex(
+        vertices: typing.Any,
+        faces: typing.Any = None,
+        rounding: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+    ) -> Shape:
         """
         The convex hull of vertices (n, 3) [m]. With faces (m, 3), refuses those that are not the closed outward surface
-        of the hull. Flat point sets are refused too (thinner than 1e-9 of their extent).
+        of the hull. Flat point sets are refused too (thinner than 1e-9 of their extent). With a rounding, all points within
+        that distance [m] of the hull.
         """
     @staticmethod
     def cylinder(
@@ -115,6 +120,11 @@ class Shape:
     def sphere(radius: typing.SupportsFloat | typing.SupportsIndex) -> Shape:
         """
         A ball of this radius [m] about the origin.
+        """
+    @staticmethod
+    def triangle(vertices: typing.Any, rounding: typing.SupportsFloat | typing.SupportsIndex = 0.0) -> Shape:
+        """
+        A flat triangle of vertices (3, 3) [m]; with a rounding, all points within that distance [m] of it.
         """
     def __repr__(self) -> str: ...
     def support(self, directions: typing.Any) -> numpy.typing.NDArray[numpy.float64]:
@@ -143,6 +153,11 @@ class Shape:
         Of sphere, capsule, cylinder, cone [m].
         """
     @property
+    def rounding(self) -> float:
+        """
+        Of box, convex, triangle [m].
+        """
+    @property
     def size(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         Of box: along x, y, z [m], shape (3,).
@@ -155,7 +170,7 @@ class Shape:
     @property
     def vertices(self) -> numpy.typing.NDArray[numpy.float64]:
         """
-        Of convex [m], shape (n, 3).
+        Of convex, triangle [m], shape (n, 3).
         """
 
 class Joint:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -29,12 +30,12 @@ auto checked(F&& f) {
 SE3d rigid(const pybind11::object& value, const char* name);
 
 std::vector<Vec3d> read_points(const pybind11::object& value, const char* name);
-pybind11::array_t<double> points_array(const std::vector<Vec3d>& points);
+pybind11::array_t<double> points_array(std::span<const Vec3d> points);
 
 // A size of a shape: what its constructor in Python takes, the attribute that gives it back, the key in scene files. In full
 // sizes, also where the engine keeps half of it.
 struct Size {
-  using Points = const std::vector<Vec3d>& (*)(const Shape&);
+  using Points = std::span<const Vec3d> (*)(const Shape&);
   const char* name;
   std::variant<double (*)(const Shape&), Vec3d (*)(const Shape&), Points> of;
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <set>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -27,9 +28,9 @@ std::array<Sizes, n_shape_types> sizes;  // filled in below
   throw py::attribute_error((vowel ? "an " : "a ") + name + " has no " + what);
 }
 
-Shape convex(const py::object& vertices, const py::object& faces) {
+Shape convex(const py::object& vertices, const py::object& faces, double rounding) {
   const std::vector<Vec3d> points = read_points(vertices, "convex: vertices");
-  if (faces.is_none()) return Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)));
+  if (faces.is_none()) return Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)), rounding);
   const py::array indices = py::array::ensure(faces);
   const char kind = indices ? indices.dtype().kind() : ' ';
   if ((kind != 'i' && kind != 'u') || indices.ndim() != 2 || indices.shape(1) != 3) {
@@ -41,7 +42,13 @@ Shape convex(const py::object& vertices, const py::object& faces) {
   for (std::size_t i = 0; i < triangles.size(); ++i)
     for (int k = 0; k < 3; ++k)  // what fits no int is no vertex either
       triangles[i][k] = static_cast<int>(std::clamp<std::int64_t>(index.at(i, k), -1, std::numeric_limits<int>::max()));
-  return Shape::convex(std::make_shared<ConvexMesh>(convex_mesh(points, triangles)));
+  return Shape::convex(std::make_shared<ConvexMesh>(convex_mesh(points, triangles)), rounding);
+}
+
+Shape triangle(const py::object& vertices, double rounding) {
+  const std::vector<Vec3d> points = read_points(vertices, "triangle: vertices");
+  if (points.size() != 3) throw InputError(message("triangle: ", points.size(), " vertices; it has 3"));
+  return Shape::triangle(points[0], points[1], points[2], rounding);
 }
 
 std::string describe(const Shape& s) {
@@ -62,14 +69,23 @@ std::string describe(const Shape& s) {
   return text + ")";
 }
 
+// A size of a constructor: without one, it is zero.
+py::arg argument(const Size& size) { return py::arg(size.name); }
+struct Optional {
+  Size size;
+};
+py::arg_v argument(const Optional& optional) { return py::arg(optional.size.name) = 0.0; }
+const Size& named(const Size& size) { return size; }
+const Size& named(const Optional& optional) { return optional.size; }
+
 // One constructor and its sizes, in the order of its arguments.
 template <class... Arguments, class... Names>
 void def_shape(py::class_<Shape>& c, ShapeType type, Shape (*make)(Arguments...), const char* doc, const Names&... size) {
   static_assert(sizeof...(Arguments) == sizeof...(Names), "every argument is a size");
-  sizes[static_cast<std::size_t>(type)] = Sizes{size...};
+  sizes[static_cast<std::size_t>(type)] = Sizes{named(size)...};
   c.def_static(
       name_of(type), [make](Arguments... arguments) { return checked([&] { return make(arguments...); }); },
-      py::arg(size.name)..., doc);
+      argument(size)..., doc);
 }
 
 // The attribute `size.name` of all types of shapes that have it, refused to others.
@@ -120,7 +136,7 @@ SE3d rigid(const py::object& value, const char* name) {
   return X;
 }
 
-py::array_t<double> points_array(const std::vector<Vec3d>& points) {
+py::array_t<double> points_array(std::span<const Vec3d> points) {
   py::array_t<double> out({static_cast<py::ssize_t>(points.size()), py::ssize_t{3}});
   for (std::size_t i = 0; i < points.size(); ++i)
     for (int k = 0; k < 3; ++k) out.mutable_at(i, k) = points[i][k];
@@ -146,12 +162,17 @@ void bind_shapes(py::module_& m) {
   const Size length{"length", [](const Shape& s) { return 2 * s.half_length; }};
   const Size size{"size", [](const Shape& s) { return 2.0 * s.half_extents; }};
   const Size radii{"radii", [](const Shape& s) { return s.half_extents; }};
-  const Size vertices{"vertices", [](const Shape& s) -> const std::vector<Vec3d>& { return s.mesh->vertices; }};
+  const Size vertices{"vertices", [](const Shape& s) -> std::span<const Vec3d> {
+                        if (s.mesh) return s.mesh->vertices;
+                        return s.vertex;
+                      }};
+  const Size rounding{"rounding", [](const Shape& s) { return s.rounding; }};
 
   def_shape(c, ShapeType::sphere, &Shape::sphere, "A ball of this radius [m] about the origin.", radius);
   def_shape(
-      c, ShapeType::box, +[](const py::object& full) { return Shape::box(0.5 * read_vec3(full, "box: size")); },
-      "A box about the origin, its full size along x, y and z [m].", size);
+      c, ShapeType::box, +[](const py::object& full, double r) { return Shape::box(0.5 * read_vec3(full, "box: size"), r); },
+      "A box about the origin, its full size along x, y and z [m]; with a rounding, all points within that distance [m] of it.",
+      size, Optional{rounding});
   def_shape(
       c, ShapeType::capsule, +[](double r, double full) { return Shape::capsule(r, full / 2); },
       "A ball of this radius [m] swept along z; length [m] of the straight part, without the caps.", radius, length);
@@ -166,13 +187,18 @@ void bind_shapes(py::module_& m) {
       "A solid cone about z: base of this radius [m] at z = -length / 2, apex at z = length / 2.", radius, length);
   def_shape(c, ShapeType::half_space, &Shape::half_space, "All points with z <= 0, without end.");
   // By hand: faces are no size of it, the vertices alone determine it.
-  sizes[static_cast<std::size_t>(ShapeType::convex)] = {vertices};
+  sizes[static_cast<std::size_t>(ShapeType::convex)] = {vertices, rounding};
   c.def_static(
       "convex",
-      [](const py::object& points, const py::object& faces) { return checked([&] { return convex(points, faces); }); },
-      py::arg("vertices"), py::arg("faces") = py::none(),
+      [](const py::object& points, const py::object& faces, double r) { return checked([&] { return convex(points, faces, r); }); },
+      py::arg("vertices"), py::arg("faces") = py::none(), py::arg("rounding") = 0.0,
       "The convex hull of vertices (n, 3) [m]. With faces (m, 3), refuses those that are not the closed outward surface\n"
-      "of the hull. Flat point sets are refused too (thinner than 1e-9 of their extent).");
+      "of the hull. Flat point sets are refused too (thinner than 1e-9 of their extent). With a rounding, all points within\n"
+      "that distance [m] of the hull.");
+  def_shape(
+      c, ShapeType::triangle, &triangle,
+      "A flat triangle of vertices (3, 3) [m]; with a rounding, all points within that distance [m] of it.", vertices,
+      Optional{rounding});
 
   std::set<std::string_view> defined;
   for (const Sizes& row : sizes)

@@ -27,11 +27,11 @@ struct WitnessRate {
 };
 
 struct WitnessDerivatives {
-  static constexpr int max_sizes = 3;
+  static constexpr int max_sizes = 4;
 
   // Per entry of A's twist, then of B's, each [linear; angular] in the moving frame.
   WitnessRate twist[12];
-  // Per size of A's and B's constructors, in their order; of box size x, y, z.
+  // Per size of A's and B's constructors, in their order; of box size x, y, z; of vertices see `corner`.
   WitnessRate size[2][max_sizes];
   int n_sizes[2] = {0, 0};
   // When A or B grows as a whole about the origin of its frame: per unit of a factor at 1.

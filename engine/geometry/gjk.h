@@ -99,7 +99,7 @@ GjkResult gjk(const Difference& D, const Vec3d& start, const GjkGoal& goal) {
     scale = std::fmax(scale, squared_norm(p.w) + squared_norm(p.a));
     const double vv = squared_norm(v), touch = gjk_limits::rounding_error * std::sqrt(scale);
     if (next.n == 4 || next.n == 0 || vv <= touch * touch) {
-      if (r.lower > touch) break;  // a needle of a tetrahedron took the origin in; the separating plane knows better
+      if (r.lower > touch && r.simplex.n > 0) break;  // a needle of a tetrahedron took the origin in; the separating plane knows better
       r.overlap = true, r.v = {}, r.upper = 0, r.simplex = next;
       return r;
     }

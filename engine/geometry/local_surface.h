@@ -28,7 +28,7 @@ struct LocalSurface {
   double slide = straight;                 // [m] how far the point may move along straight directions...
   double tilt = straight;                  // [rad] ... and the normal turn, until another feature takes over
 
-  // Of a convex mesh: the vertices whose mean with these weights the point is; moved by d, vertex i moves the feature by weight d and
+  // Of a convex mesh or a triangle: the vertices whose mean with these weights the point is; moved by d, vertex i moves the feature by weight d and
   // turns it by -slope (n . d).
   struct Corner {
     int vertex = 0;

@@ -277,6 +277,7 @@ Manifold contact_manifold(const Shape& A, const SE3d& X_WA, const Shape& B, cons
         ManifoldPoint::Trace& trace = x.trace[s];
         trace.core = X_WC * c.core[s];
         trace.out = X_WC.R * c.exit[s].normal;
+        trace.face = X_WC.R * own.normal;
         const int from = c.side[s], to = from + 1 == own.patch.n_corners ? 0 : from + 1;
         if (c.anchor == Anchor::crossing) trace.along = X_WC.R * unit_or(own.corner[to] - own.corner[from], {1, 0, 0});
         const bool owns = c.anchor == Anchor::crossing || c.anchor == (s == 0 ? Anchor::corner_A : Anchor::corner_B);

@@ -29,6 +29,7 @@ struct ManifoldPoint {
     Vec3d core;   // of a corner or crossing: on the feature of the core (shape.h)
     Vec3d along;  // of a crossing: unit, along the side
     Vec3d out;    // unit outward normal of the surface at the point
+    Vec3d face;   // and that of the patch
     Vec3d swing;  // where n turns by dn against the shape, core moves by swing (swing . dn), as on a mantle; dn outward
   };
 

@@ -79,7 +79,7 @@ class FrameRates {
     if (reference_ < 0) return;
     shape_ = reference_ ? &B : &A, X_ = reference_ ? &X_WB : &X_WA;
     out_ = m.points[m.deepest].trace[reference_].out;
-    if (shape_->mesh) face_ = local_surface(*shape_, *X_, origin_, out_);
+    if (shape_->has_vertices()) face_ = local_surface(*shape_, *X_, origin_, out_);
   }
   bool one_sided(const ManifoldPoint& x) const { return (reference_ < 0 || x.anchor == Anchor::witness) && d_->one_sided; }
   // All zero where nothing depends on it.
@@ -87,7 +87,7 @@ class FrameRates {
     static const WitnessDerivatives none;
     return d_ ? *d_ : none;
   }
-  // Of a convex mesh: the vertices that turn the normal, move the plane, or are the witness's.
+  // Of a convex mesh or a triangle: the vertices that turn the normal, move the plane, or are the witness's.
   const LocalSurface& feature(int side, bool of_witness) const {
     return reference_ < 0 || of_witness ? (side ? d_->B : d_->A) : (side == reference_ ? face_ : none_);
   }
@@ -137,7 +137,7 @@ class FrameRates {
   std::optional<WitnessDerivatives> d_;
 };
 
-// Vertices that move a point of a convex mesh, and how much of the motion the core's point takes and the surface's.
+// Vertices that move a point of a convex mesh or a triangle, and how much of the motion the core's point takes and the surface's.
 struct Weights {
   int n = 0;
   int vertex[ManifoldPointDerivatives::max_corners];
@@ -162,8 +162,9 @@ Weights weights_of(const ManifoldPoint& x, int side, const Shape& shape, const S
   const LocalSurface at = local_surface(shape, X, p, trace.out);
   for (int c = 0; c < at.n_corners; ++c) w.out[w.find(at.corner[c].vertex)] += at.corner[c].weight;
   if (x.anchor == (side ? Anchor::corner_A : Anchor::corner_B)) return w;
+  // By the face that it bounds: what is round above it may belong to another feature.
   const double rounding = visit(shape, [](const auto& core) { return core.rounding(); });
-  const LocalSurface core = local_surface(shape, X, trace.core + rounding * trace.out, trace.out);
+  const LocalSurface core = local_surface(shape, X, trace.core + rounding * trace.face, trace.face);
   for (int c = 0; c < core.n_corners; ++c) w.core[w.find(core.corner[c].vertex)] += core.corner[c].weight;
   return w;
 }
@@ -223,7 +224,7 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
       });
 
       d.n_corners[side] = 0;
-      if (!shape.mesh) continue;
+      if (!shape.has_vertices()) continue;
       const Weights weights = weights_of(x, side, shape, X, frame.feature(side, x.anchor == Anchor::witness));
       d.n_corners[side] = weights.n;
       for (int c = 0; c < weights.n; ++c) {

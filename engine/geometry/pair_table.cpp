@@ -14,14 +14,15 @@
 #include "geometry/pairs/half_space.h"
 #include "geometry/pairs/half_space_half_space.h"
 #include "geometry/pairs/sphere_sphere.h"
+#include "geometry/pairs/triangle_sphere.h"
 
 namespace robosim {
 namespace {
 
 // The cells that are not GJK and EPA. Half-spaces against every bounded type are filled in below.
 using AnalyticPairs =
-    std::tuple<SphereSphere, BoxSphere, CapsuleSphere, CylinderSphere, EllipsoidSphere, ConeSphere, CapsuleCapsule,
-               HalfSpaceHalfSpace>;
+    std::tuple<SphereSphere, BoxSphere, CapsuleSphere, CylinderSphere, EllipsoidSphere, ConeSphere, TriangleSphere,
+               CapsuleCapsule, HalfSpaceHalfSpace>;
 
 // The functions of pair P; what P does not define follows from its signed distance.
 template <class P>

@@ -8,7 +8,7 @@
 //                                                   points with their share of it; m is the surface's normal there, zero for the core
 //                                                   itself: rounding moves the surface alone, by m
 //
-// Round shapes (sphere, ellipsoid) need neither, shapes whose sizes are vertices no stretch.
+// Round shapes (sphere, ellipsoid) need neither. Vertices are no sizes here: they are corners of LocalSurface.
 #pragma once
 
 #include <cmath>

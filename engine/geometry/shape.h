@@ -8,6 +8,11 @@
 //   convex      convex hull of `mesh->vertices`
 //   ellipsoid   (x / half_extents.x)^2 + (y / half_extents.y)^2 + (z / half_extents.z)^2 <= 1
 //   cone        base disc of `radius` at z = -half_length, apex at z = +half_length, and all between
+//   triangle    the three points `vertex` and all between: flat, with two sides
+//
+// A box, a convex mesh and a triangle may be rounded: then the shape is all points within `rounding` of that set, which stays as large as
+// it is and becomes the core of the shape. So sizes keep their meaning, offset and original have the same features (corners turn
+// into balls, edges into mantles), and the distance of the rounded shape is that of its core less a constant.
 //
 // A new shape costs three files: shapes/x.h (its core), its rows here (ShapeType, shape_type_names, a constructor in Shape, core),
 // its constructor and sizes in bindings/shapes.cpp. GJK and EPA then answer it against every other shape, the half-space too.
@@ -27,7 +32,7 @@
 //   LocalSurface local_surface(Vec3d p, Vec3d n, double precision) const   precision: of p, as a part of the shape's size
 //   Vec3d on_feature(LocalSurface s, Vec3d p, Vec3d n) const   if curved: the point of the feature with normal n, near p
 //   static constexpr int n_sizes; Vec3d size_rate(int k, LocalSurface s, Vec3d n) const   how fast the point moves, its normal held,
-//                                         when size k of the constructor in Python (a full size) grows; none for a mesh
+//                                         when size k of the constructor in Python (a full size) grows; vertices are corners of LocalSurface
 //   Vec3d size_turn(int k, LocalSurface s, Vec3d n) const   and the normal of a straight direction turns; if any does
 //
 // and, for contact manifolds (patch.h), where it has a face or a straight line,
@@ -53,13 +58,14 @@
 #include "geometry/shapes/ellipsoid.h"
 #include "geometry/shapes/half_space.h"
 #include "geometry/shapes/sphere.h"
+#include "geometry/shapes/triangle.h"
 #include "spatial/se3.h"
 
 namespace robosim {
 
-enum class ShapeType : std::uint8_t { sphere, box, capsule, cylinder, half_space, convex, ellipsoid, cone, count };
+enum class ShapeType : std::uint8_t { sphere, box, capsule, cylinder, half_space, convex, ellipsoid, cone, triangle, count };
 inline constexpr const char* shape_type_names[] = {"sphere",     "box",    "capsule",   "cylinder",
-                                                   "half_space", "convex", "ellipsoid", "cone"};
+                                                   "half_space", "convex", "ellipsoid", "cone", "triangle"};
 
 inline constexpr int n_shape_types = static_cast<int>(ShapeType::count);
 static_assert(std::size(shape_type_names) == n_shape_types, "every ShapeType has one name");
@@ -71,17 +77,22 @@ struct Shape {
   double radius = 0;       // [m]
   double half_length = 0;  // along z [m]
   Vec3d half_extents{};    // along x, y and z [m]; of an ellipsoid its radii
+  double rounding = 0;     // of a box, a convex mesh or a triangle [m]
+  Vec3d vertex[3]{};       // of a triangle [m]
   std::shared_ptr<const ConvexMesh> mesh{};
 
-  // Each throws InputError for a size outside [min_size, max_size].
+  bool has_vertices() const { return mesh || type == ShapeType::triangle; }
+
+  // Each throws InputError for a size outside [min_size, max_size]; a rounding may be zero, too.
   static Shape sphere(double radius) {
     Shape s{ShapeType::sphere};
     s.radius = checked(s, "radius", radius);
     return s;
   }
-  static Shape box(const Vec3d& half_extents) {
+  static Shape box(const Vec3d& half_extents, double rounding = 0) {
     Shape s{ShapeType::box};
     s.half_extents = checked_halves(s, "size", half_extents);
+    s.rounding = checked_rounding(s, rounding);
     return s;
   }
   static Shape capsule(double radius, double half_length) {
@@ -97,10 +108,11 @@ struct Shape {
     return s;
   }
   static Shape half_space() { return {ShapeType::half_space}; }
-  static Shape convex(std::shared_ptr<const ConvexMesh> mesh) {
+  static Shape convex(std::shared_ptr<const ConvexMesh> mesh, double rounding = 0) {
     if (!mesh || mesh->vertices.size() < 4) throw InputError("convex: the mesh has fewer than four vertices");
     Shape s{ShapeType::convex};
     s.mesh = std::move(mesh);
+    s.rounding = checked_rounding(s, rounding);
     return s;
   }
   static Shape ellipsoid(const Vec3d& radii) {
@@ -114,6 +126,8 @@ struct Shape {
     s.half_length = checked_half(s, "length", half_length);
     return s;
   }
+  // Refuses coordinates beyond max_size and a triangle that is flat: lower than 1e-9 of its longest edge.
+  static Shape triangle(const Vec3d& a, const Vec3d& b, const Vec3d& c, double rounding = 0);
 
   static constexpr double min_size = 1e-9, max_size = 1e6;  // [m]
 
@@ -122,6 +136,7 @@ struct Shape {
   static Vec3d checked(const Shape& s, const char* size, const Vec3d& values);  // along x, y and z
   static double checked_half(const Shape& s, const char* size, double half);
   static Vec3d checked_halves(const Shape& s, const char* size, const Vec3d& halves);
+  static double checked_rounding(const Shape& s, double value);
 };
 
 // The core of a shape of type T: the set whose points within `rounding()` of it are the shape, so that a sphere is a point, a
@@ -129,15 +144,16 @@ struct Shape {
 template <ShapeType T>
 auto core(const Shape& s) {
   if constexpr (T == ShapeType::sphere) return SphereCore{s.radius};
-  else if constexpr (T == ShapeType::box) return BoxCore{s.half_extents};
+  else if constexpr (T == ShapeType::box) return BoxCore{s.half_extents, s.rounding};
   else if constexpr (T == ShapeType::capsule) return CapsuleCore{s.radius, s.half_length};
   else if constexpr (T == ShapeType::cylinder) return CylinderCore{s.radius, s.half_length};
   else if constexpr (T == ShapeType::half_space) return HalfSpaceCore{};
-  else if constexpr (T == ShapeType::convex) return ConvexCore{s.mesh.get()};
+  else if constexpr (T == ShapeType::convex) return ConvexCore{s.mesh.get(), s.rounding};
   else if constexpr (T == ShapeType::ellipsoid) return EllipsoidCore{s.half_extents};
+  else if constexpr (T == ShapeType::cone) return ConeCore{s.radius, s.half_length};
   else {
-    static_assert(T == ShapeType::cone, "this ShapeType has no row in core");
-    return ConeCore{s.radius, s.half_length};
+    static_assert(T == ShapeType::triangle, "this ShapeType has no row in core");
+    return TriangleCore{{s.vertex[0], s.vertex[1], s.vertex[2]}, s.rounding};
   }
 }
 

@@ -22,7 +22,8 @@ Cover cover_of(const Shape& shape) {
   if (shape.type == ShapeType::capsule) return {{}, {0, 0, shape.half_length}, shape.radius};
   if (shape.type == ShapeType::half_space) return {{0, 0, -half_space_depth}, {infinity, infinity, half_space_depth}, 0};
   const Aabb box = bounding_box(shape, SE3d());
-  return {0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower), 0};
+  const double r = shape.rounding;
+  return {0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower) - Vec3d(r, r, r), r};
 }
 
 // A part of the width: so much shorter than the box is the segment of a rod, whose round ends reach farther than flat ones.

@@ -7,12 +7,13 @@ Round surfaces are inscribed polyhedra of 32 segments: they lie inside the shape
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robosim.geometry import Shape
 from robosim.meshes.hull import convex_hull
 from robosim.meshes.mesh import TriangleMesh
 
-__all__ = ["support_hull", "tessellated"]
+__all__ = ["rounded_hull", "support_hull", "tessellated"]
 
 _SEGMENTS = 32
 
@@ -20,11 +21,14 @@ _SEGMENTS = 32
 def tessellated(shape: Shape) -> TriangleMesh:
     """A mesh of a bounded shape, in the shape's frame; GeometryError for a half-space."""
     kind = str(shape.type)
+    if kind in ("box", "convex", "triangle") and shape.rounding > 0:
+        return rounded_hull(shape, _SEGMENTS)
+    if kind == "triangle":
+        return TriangleMesh(np.asarray(shape.vertices), np.array([[0, 1, 2], [0, 2, 1]]))
     if kind == "convex":
         return TriangleMesh(np.asarray(shape.vertices), np.asarray(shape.faces, dtype=np.int64))
     if kind == "box":
-        signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, 8).T
-        return convex_hull(signs * np.asarray(shape.size) / 2)
+        return convex_hull(_corners(shape))
     if kind not in ("sphere", "cylinder", "capsule", "ellipsoid", "cone"):
         return support_hull(shape, _SEGMENTS)
     radius = 1.0 if kind == "ellipsoid" else shape.radius
@@ -55,8 +59,30 @@ def support_hull(shape: Shape, segments: int) -> TriangleMesh:
     Raises:
         GeometryError: the shape is unbounded.
     """
+    return convex_hull(shape.support(_globe(segments)))
+
+
+def rounded_hull(shape: Shape, segments: int) -> TriangleMesh:
+    """The hull of balls about the corners of a box, a convex mesh or a triangle with a rounding.
+
+    The balls are polyhedra of meridians 2 pi / `segments` apart, so that it lies inside the shape.
+    """
+    ball = shape.rounding * _globe(segments)
+    return convex_hull((_corners(shape)[:, None] + ball).reshape(-1, 3))
+
+
+def _corners(shape: Shape) -> NDArray[np.float64]:
+    if str(shape.type) != "box":
+        return np.asarray(shape.vertices)
+    signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, 8).T
+    corners: NDArray[np.float64] = signs * np.asarray(shape.size) / 2
+    return corners
+
+
+def _globe(segments: int) -> NDArray[np.float64]:
+    """Unit vectors on meridians and parallels, and both poles."""
     longitude = 2 * np.pi * np.arange(segments) / segments
     latitude = np.pi * (np.arange(1, max(segments // 2, 2)) / max(segments // 2, 2) - 0.5)
     lon, lat = (grid.ravel() for grid in np.meshgrid(longitude, latitude))
     globe = np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
-    return convex_hull(shape.support(np.vstack([globe, [[0, 0, -1], [0, 0, 1]]])))
+    return np.vstack([globe, [[0, 0, -1], [0, 0, 1]]])

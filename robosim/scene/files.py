@@ -22,7 +22,7 @@
 
 Shapes: those of robosim.geometry.Shape, by name and sizes (`robosim.geometry.shape_sizes`): sphere {radius}, box
 {size}, cylinder {radius, length}, capsule {radius, length}, ellipsoid {radii}, cone {radius, length}, half_space {},
-convex {vertices}; further, mesh {file, scale, decompose} or {vertices, faces, decompose}, points {radius, xyz} or
+convex {vertices}, triangle {vertices}; box, convex and triangle with an optional rounding; further, mesh {file, scale, decompose} or {vertices, faces, decompose}, points {radius, xyz} or
 {radius, file} (.npy, or text in three columns) or {radius, base64} (rows of little-endian doubles). Files are
 found relative to the scene's. Lengths in m, angles in rad. Unknown keys, formats and versions are refused by name.
 """
@@ -185,7 +185,8 @@ def _read_object(node: Node, folder: Path | None) -> SceneObject:
             _read_part(part, f"{what}, part {i}") for i, part in enumerate(body.sequence(f"{what}, parts"))
         ]
         return make.compound_object(name, parts, pose, color)
-    return make.simple_object(name, kind, _read_sizes(kind, body, what), pose, color)
+    shape = make.make_shape(what, kind, **_read_sizes(kind, body, what))
+    return make.compound_object(name, [(shape, None)], pose, color)
 
 
 def _read_part(node: Node, what: str) -> tuple[Shape, Pose | None]:
@@ -196,17 +197,18 @@ def _read_part(node: Node, what: str) -> tuple[Shape, Pose | None]:
             f"{what}: expected exactly one of {', '.join(_SIZES)}; found {', '.join(given) or 'none'}"
         )
     with located(node):
-        shape = make.make_shape(what, given[0], *_read_sizes(given[0], entry[given[0]], what))
+        shape = make.make_shape(what, given[0], **_read_sizes(given[0], entry[given[0]], what))
     return shape, read_pose(entry["pose"], f"{what}, pose") if "pose" in entry else None
 
 
-def _read_sizes(kind: str, node: Node, what: str) -> list[Any]:
+def _read_sizes(kind: str, node: Node, what: str) -> dict[str, Any]:
     """The arguments of a shape's constructor."""
     sizes = _SIZES[kind]
     if not sizes and node.is_null():
-        return []
-    entry = node.mapping(f"{what}, {kind}", keys=sizes, required=sizes)
-    return [_READ_SIZE[sizes[name]](entry[name], f"{what}, {name}") for name in sizes]
+        return {}
+    required = [name for name in sizes if name != "rounding"]
+    entry = node.mapping(f"{what}, {kind}", keys=sizes, required=required)
+    return {name: _READ_SIZE[sizes[name]](entry[name], f"{what}, {name}") for name in sizes if name in entry}
 
 
 def _read_mesh(
@@ -346,7 +348,10 @@ def _object_lines(thing: SceneObject, folder: Path) -> list[str]:
 
 
 def _sizes_entry(shape: Shape) -> dict[str, Any]:
-    return {key: np.asarray(getattr(shape, key)).tolist() for key in _SIZES[shape.type]}
+    entry = {key: np.asarray(getattr(shape, key)).tolist() for key in _SIZES[shape.type]}
+    if entry.get("rounding") == 0:
+        del entry["rounding"]
+    return entry
 
 
 def _points_entry(cloud: PointCloud) -> dict[str, Any]:

@@ -133,14 +133,14 @@ def checked_color(color: Sequence[float] | None, what: str) -> Color:
     return (r, g, b, a[0] if a else 1.0)
 
 
-def make_shape(what: str, kind: str, *args: Any) -> Shape:
-    """`Shape.<kind>(*args)`, with SceneError naming `what` when a size is not valid."""
-    for value in args:
+def make_shape(what: str, kind: str, *args: Any, **sizes: Any) -> Shape:
+    """`Shape.<kind>(*args, **sizes)`, with SceneError naming `what` when a size is not valid."""
+    for value in (*args, *sizes.values()):
         array = np.asarray(value, dtype=object).ravel()
         if any(isinstance(v, (int, float)) and abs(v) > _MAX_COORDINATE for v in array):
             raise SceneError(f"{what}: a size beyond {_MAX_COORDINATE:g} m in {kind} {value!r}")
     try:
-        shape: Shape = getattr(Shape, kind)(*args)
+        shape: Shape = getattr(Shape, kind)(*args, **sizes)
     except (ValueError, TypeError, RobosimError) as error:
         raise SceneError(f"{what}: {error}") from error
     return shape

@@ -44,15 +44,22 @@ def shape_mesh(shape: Shape, *, segments: int = 48) -> Mesh:
     if kind == "ellipsoid":
         ball, faces = _revolve(*_cap_profile(1.0, 0.0, segments), segments)
         return ball * np.asarray(shape.radii, float), faces
+    if kind in ("box", "convex", "triangle") and shape.rounding > 0:
+        from robosim.meshes.tessellate import rounded_hull  # Qhull is slow to load, and seldom needed here
+
+        hull = rounded_hull(shape, segments)
+        return hull.vertices, hull.faces
     if kind == "box":
         return box_mesh(np.asarray(shape.size, float))
+    if kind == "triangle":  # from both sides
+        return np.array(shape.vertices, dtype=np.float64), np.array([[0, 1, 2], [0, 2, 1]], dtype=np.int64)
     if kind == "half_space":
         e = HALF_SPACE_EDGE / 2
         square = np.array([[-e, -e, 0.0], [e, -e, 0.0], [e, e, 0.0], [-e, e, 0.0]])
         return square, np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int64)
     if kind == "convex":
         return np.array(shape.vertices, dtype=np.float64), np.array(shape.faces, dtype=np.int64)
-    from robosim.meshes.tessellate import support_hull  # Qhull is slow to load, and seldom needed here
+    from robosim.meshes.tessellate import support_hull
 
     hull = support_hull(shape, segments)
     return hull.vertices, hull.faces

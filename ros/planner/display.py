@@ -125,7 +125,7 @@ def _object_marks(thing: SceneObject, X_WO: FloatArray, namespace: str, rgba: Co
 
 def _shape_mark(shape: Shape, X: FloatArray, namespace: str, rgba: Colour) -> Mark:
     kind = str(shape.type)
-    if kind == "box":
+    if kind == "box" and shape.rounding == 0:
         x, y, z = (float(s) for s in shape.size)
         return Mark(namespace, "cube", X, (x, y, z), rgba)
     if kind == "sphere":

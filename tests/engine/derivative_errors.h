@@ -7,6 +7,7 @@
 
 #include "geometry/contact_derivatives.h"
 #include "ridders.h"
+#include "varied_shapes.h"
 #include "spatial/lie.h"
 
 namespace robosim::testing {
@@ -25,31 +26,6 @@ inline Numbers flat(const Witness& w) {
   return x;
 }
 inline Numbers flat(const WitnessRate& r) { return flat(Witness{r.distance, r.p_WA, r.p_WB, r.normal}); }
-
-// A shape whose size k, as the constructors in Python count, is greater by t.
-inline Shape with_size(Shape s, int k, double t) {
-  if (s.type == ShapeType::box) s.half_extents[k] += t / 2;
-  else if (s.type == ShapeType::ellipsoid) s.half_extents[k] += t;
-  else if (k == 0) s.radius += t;
-  else s.half_length += t / 2;
-  return s;
-}
-
-template <class F>
-Shape with_mesh(Shape s, F&& change) {
-  if (!s.mesh) return s;
-  auto mesh = std::make_shared<ConvexMesh>(*s.mesh);
-  change(mesh->vertices);
-  s.mesh = mesh;
-  return s;
-}
-
-inline Shape with_scale(Shape s, double factor) {
-  s.radius *= factor, s.half_length *= factor, s.half_extents *= factor;
-  return with_mesh(s, [&](std::vector<Vec3d>& vertices) {
-    for (Vec3d& v : vertices) v *= factor;
-  });
-}
 
 // Whether a mesh's faces have all of it behind them.
 inline bool is_convex(const ConvexMesh& mesh) {
@@ -99,12 +75,10 @@ struct DerivativeErrors {
       const LocalSurface& surface = side ? rates.B : rates.A;
       for (int i = 0; i < surface.n_corners; ++i)
         for (int k = 0; k < 3; ++k) {
-          const auto with_vertex = [&](double t) {
-            return with_mesh(shape, [&](std::vector<Vec3d>& x) { x[static_cast<std::size_t>(surface.corner[i].vertex)][k] += t; });
-          };
+          const auto changed = [&](double t) { return with_vertex(shape, surface.corner[i].vertex, k, t); };
           const double shorter = 0.03 * step;
-          if (is_convex(*with_vertex(shorter).mesh) && is_convex(*with_vertex(-shorter).mesh))
-            compare(vertices, rates.corner[side][i][k], shorter, [&](double t) { return query(with_vertex(t)); });
+          if (!shape.mesh || (is_convex(*changed(shorter).mesh) && is_convex(*changed(-shorter).mesh)))
+            compare(vertices, rates.corner[side][i][k], shorter, [&](double t) { return query(changed(t)); });
           else ++passed_over;
         }
     }

@@ -11,7 +11,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "geometry/query.h"
 
@@ -24,8 +26,22 @@ using Mat = Eigen::Matrix<Real, 3, 3>;
 inline Vec vec(const Vec3d& a) { return {a.x, a.y, a.z}; }
 
 inline Real rounding(const Shape& s) {
-  return s.type == ShapeType::sphere || s.type == ShapeType::capsule ? static_cast<Real>(s.radius) : 0;
+  return s.type == ShapeType::sphere || s.type == ShapeType::capsule ? static_cast<Real>(s.radius) : static_cast<Real>(s.rounding);
 }
+
+// Of a set with vertices: the vertices and, as triangles, its faces; a triangle has two, back to back.
+struct Facets {
+  std::span<const Vec3d> vertices;
+  std::span<const std::array<int, 3>> faces;
+
+  explicit Facets(const Shape& s) : vertices(s.vertex), faces(both_sides) {
+    if (s.mesh) vertices = s.mesh->vertices, faces = s.mesh->faces;
+  }
+  Vec at(int v) const { return vec(vertices[static_cast<std::size_t>(v)]); }
+
+ private:
+  static constexpr std::array<int, 3> both_sides[2] = {{0, 1, 2}, {0, 2, 1}};
+};
 
 // A point of the core farthest in direction d.
 inline Vec core_support(const Shape& s, const Vec& d) {
@@ -48,9 +64,11 @@ inline Vec core_support(const Shape& s, const Vec& d) {
       const Vec a = vec(s.half_extents), q = a.cwiseProduct(d);
       return q.isZero(0) ? Vec(a.x(), 0, 0) : Vec(a.cwiseProduct(q) / q.norm());
     }
+    case ShapeType::triangle:
     case ShapeType::convex: {
-      Vec best = vec(s.mesh->vertices[0]);
-      for (const Vec3d& v : s.mesh->vertices)
+      const Facets facets(s);
+      Vec best = facets.at(0);
+      for (const Vec3d& v : facets.vertices)
         if (const Vec x = vec(v); d.dot(x) > d.dot(best)) best = x;
       return best;
     }
@@ -61,14 +79,34 @@ inline Vec core_support(const Shape& s, const Vec& d) {
 }
 
 // The outward normal of a face and its distance from the origin.
-inline std::pair<Vec, Real> plane(const ConvexMesh& mesh, const std::array<int, 3>& face) {
-  const auto at = [&](int k) { return vec(mesh.vertices[static_cast<std::size_t>(face[static_cast<std::size_t>(k)])]); };
-  const Vec n = (at(1) - at(0)).cross(at(2) - at(0)).normalized();
-  return {n, n.dot(at(0))};
+inline std::pair<Vec, Real> plane(const Facets& facets, const std::array<int, 3>& face) {
+  const Vec a = facets.at(face[0]), n = (facets.at(face[1]) - a).cross(facets.at(face[2]) - a).normalized();
+  return {n, n.dot(a)};
+}
+
+inline Vec nearest_on_segment(const Vec& x, const Vec& a, const Vec& b) {
+  const Vec e = b - a;
+  return a + std::clamp<Real>((x - a).dot(e) / e.squaredNorm(), 0, 1) * e;
+}
+
+// Of x from the faces.
+inline Real distance(const Facets& facets, const Vec& x) {
+  Real least = std::numeric_limits<Real>::infinity();
+  for (const auto& face : facets.faces) {
+    const auto [n, d] = plane(facets, face);
+    bool over = true;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Vec a = facets.at(face[i]), b = facets.at(face[(i + 1) % 3]);
+      over &= n.cross(b - a).dot(x - a) >= 0;
+      least = std::min(least, (x - nearest_on_segment(x, a, b)).norm());
+    }
+    if (over) least = std::min(least, std::fabs(n.dot(x) - d));
+  }
+  return least;
 }
 
 // How far x lies outside the shape, negative inside; near the surface its distance from it, or (ellipsoids) up to their ratio of radii
-// more; outside a convex mesh that from the planes of its faces.
+// more; outside a convex mesh without a rounding that from the planes of its faces. Of a triangle without one it is zero or more.
 inline Real outside(const Shape& s, const Vec& x) {
   const Real r = s.radius, h = s.half_length, rho = std::hypot(x.x(), x.y());
   const auto of_product = [](Real a, Real b) {  // of a x b, by the distances from both
@@ -78,7 +116,7 @@ inline Real outside(const Shape& s, const Vec& x) {
     case ShapeType::sphere: return x.norm() - r;
     case ShapeType::box: {
       const Vec d = x.cwiseAbs() - vec(s.half_extents);
-      return of_product(of_product(d.x(), d.y()), d.z());
+      return of_product(of_product(d.x(), d.y()), d.z()) - rounding(s);
     }
     case ShapeType::capsule: return std::hypot(rho, std::max<Real>(0, std::fabs(x.z()) - h)) - r;
     case ShapeType::cylinder: return of_product(rho - r, std::fabs(x.z()) - h);
@@ -91,13 +129,15 @@ inline Real outside(const Shape& s, const Vec& x) {
       const Real q = x.cwiseQuotient(vec(s.half_extents)).norm();
       return q > 0 ? x.norm() * (1 - 1 / q) : -x.norm();
     }
+    case ShapeType::triangle: return distance(Facets(s), x) - rounding(s);
     case ShapeType::convex: {
+      const Facets facets(s);
       Real most = -std::numeric_limits<Real>::infinity();
-      for (const auto& face : s.mesh->faces) {
-        const auto [n, d] = plane(*s.mesh, face);
+      for (const auto& face : facets.faces) {
+        const auto [n, d] = plane(facets, face);
         most = std::max(most, n.dot(x) - d);
       }
-      return most;
+      return (most > 0 && s.rounding > 0 ? distance(facets, x) : most) - rounding(s);
     }
     case ShapeType::half_space: return x.z();
     case ShapeType::count: break;
@@ -162,22 +202,20 @@ struct Patch {
   }
 };
 
-inline Patch mesh_patch(const ConvexMesh& mesh, const Vec& x, const Vec& n, Real tolerance) {
-  const auto at = [&](int v) { return vec(mesh.vertices[static_cast<std::size_t>(v)]); };
-  for (const Vec3d& v : mesh.vertices)
+inline Patch facet_patch(const Facets& facets, const Vec& x, const Vec& n, Real tolerance) {
+  for (const Vec3d& v : facets.vertices)
     if ((x - vec(v)).norm() <= tolerance) return Patch::point(vec(v));
   Real nearest = tolerance;
   Patch best;
-  for (const auto& face : mesh.faces)
+  for (const auto& face : facets.faces)
     for (std::size_t i = 0; i < 3; ++i) {
-      const Vec a = at(face[i]), e = at(face[(i + 1) % 3]) - a;
-      const Real part = std::clamp<Real>((x - a).dot(e) / e.squaredNorm(), 0, 1), d = (x - a - part * e).norm();
-      if (d <= nearest) nearest = d, best = Patch::line(a + part * e, e);
+      const Vec a = facets.at(face[i]), b = facets.at(face[(i + 1) % 3]), y = nearest_on_segment(x, a, b);
+      if (const Real d = (x - y).norm(); d <= nearest) nearest = d, best = Patch::line(y, b - a);
     }
   if (best.k == 1) return best;
   Real alike = -2;
-  for (const auto& face : mesh.faces) {
-    const auto [m, d] = plane(mesh, face);
+  for (const auto& face : facets.faces) {
+    const auto [m, d] = plane(facets, face);
     if (std::fabs(m.dot(x) - d) <= tolerance && m.dot(n) > alike) alike = m.dot(n), best = Patch::flat(x - (m.dot(x) - d) * m, m);
   }
   return best;  // a point where nothing is that near: no answer will follow from it
@@ -217,7 +255,8 @@ inline Patch patch(const Shape& s, const Vec& x, const Vec& n, Real tolerance) {
       p.u[0] = std::atan2(q[(p.pole + 2) % 3], q[(p.pole + 1) % 3]), p.u[1] = std::asin(q[p.pole]);
       return p;
     }
-    case ShapeType::convex: return mesh_patch(*s.mesh, x, n, tolerance);
+    case ShapeType::triangle:
+    case ShapeType::convex: return facet_patch(Facets(s), x, n, tolerance);
     case ShapeType::half_space: return Patch::flat({x.x(), x.y(), 0}, Vec::UnitZ());
     case ShapeType::count: break;
   }

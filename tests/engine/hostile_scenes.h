@@ -91,6 +91,16 @@ class HostileScenes {
     if (type == ShapeType::convex)
       s.mesh = random.engine() % 32 == 0 ? large_[random.engine() % large_.size()]
                                          : scaled(*meshes_[random.engine() % meshes_.size()], size);
+    if (type != ShapeType::triangle) return s;
+    // Also a needle, a segment, a point; on a grid; rounded.
+    const double thin = random.engine() % 2 ? 1 : log_uniform(random, 1e-18, 1);
+    const bool on_grid = random.engine() % 4 == 0;
+    for (Vec3d& v : s.vertex)
+      for (int k = 0; k < 3; ++k) {
+        const double x = random.uniform(-1, 1);
+        v[k] = size * (on_grid ? std::round(x) : k == 0 ? x : thin * x);
+      }
+    if (random.engine() % 2) s.rounding = 0.1 * part();
     return s;
   }
 

@@ -20,7 +20,7 @@ struct RandomShapes {
     for (int i = 0; i < 2; ++i) b -= dot(a, b) * a, b *= 1 / norm(b);  // twice: to the last digit
     return {{a, b, cross(a, b)}, {uniform(-reach, reach), uniform(-reach, reach), uniform(-reach, reach)}};
   }
-  // Fills every size, so that it makes any type of shape.
+  // Fills every size, so that it makes any type of shape; half of those that may be are rounded.
   Shape shape(ShapeType type) {
     Shape s{type};
     s.radius = uniform(0.05, 0.4), s.half_length = uniform(0.05, 0.5);
@@ -28,6 +28,9 @@ struct RandomShapes {
     std::vector<Vec3d> points(static_cast<std::size_t>(uniform(8, 120)));
     for (Vec3d& p : points) p = Vec3d(0.4 * sign_free(), 0.3 * sign_free(), 0.2 * sign_free());
     if (type == ShapeType::convex) s.mesh = std::make_shared<ConvexMesh>(convex_hull_mesh(points));
+    for (std::size_t i = 0; i < 3; ++i) s.vertex[i] = points[i];
+    const bool may_be_rounded = type == ShapeType::box || s.has_vertices();
+    if (may_be_rounded && s.half_length > 0.275) s.rounding = 0.5 * s.radius;
     return s;
   }
 };

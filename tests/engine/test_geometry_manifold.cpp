@@ -80,8 +80,9 @@ TEST_CASE("points lie on both surfaces along the normal, the deepest is the witn
       CHECK(p.gap > w.distance - 1e-12);
       CHECK(p.slide >= 0);
       CHECK(norm(p.p_WB - p.p_WA - p.gap * m.normal()) < 1e-13);
-      CHECK(off_surface(c.A, c.X_WA, p.p_WA) < 1e-9);
-      CHECK(off_surface(c.B, c.X_WB, p.p_WB) < 1e-9);
+      // Beyond an edge between nearly parallel faces a rounded mesh counts as round, off by the square of their angle.
+      CHECK(off_surface(c.A, c.X_WA, p.p_WA) < (c.A.mesh && c.A.rounding > 0 ? 1e-4 : 1e-9));
+      CHECK(off_surface(c.B, c.X_WB, p.p_WB) < (c.B.mesh && c.B.rounding > 0 ? 1e-4 : 1e-9));
       CHECK(std::fabs(dot(p.p_W - m.plane_point(), m.normal())) < 1e-14);
       CHECK(norm(cross(p.p_W - p.p_WA, m.normal())) < 1e-14);
       ids.insert(id(p));
@@ -104,7 +105,7 @@ TEST_CASE("the same after a rigid motion, with the shapes swapped, and by id aft
     const Manifold swapped = contact_manifold(c.B, c.X_WB, c.A, c.X_WA, margin);
     const Manifold shifted = contact_manifold(c.A, c.X_WA, c.B, SE3d(c.X_WB.R, c.X_WB.p + Vec3d(3e-10, -2e-10, 1e-10)), margin);
     ++all;
-    double room = 1;
+    double room = std::fabs(margin - m.witness.distance);
     for (const Manifold* x : {&m, &moved, &swapped, &shifted})
       for (int i = 0; i < x->n_points; ++i) room = std::min({room, x->points[i].slide, margin - x->points[i].gap});
     // The normal itself may be one of two, or be found from nearly nothing.

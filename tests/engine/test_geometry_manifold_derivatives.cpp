@@ -9,6 +9,7 @@
 #include "geometry/manifold_derivatives.h"
 #include "random_contacts.h"
 #include "ridders.h"
+#include "varied_shapes.h"
 
 using namespace robosim;
 using namespace robosim::testing;
@@ -124,26 +125,14 @@ void check_all(Comparison& x, double within) {
     };
     for (int k = 0; k < d.n_sizes[side]; ++k) {
       CAPTURE(k);
-      x.check(d, with([k](Shape s, double t) {
-                if (s.type == ShapeType::box) s.half_extents[k] += t / 2;
-                else if (s.type == ShapeType::ellipsoid) s.half_extents[k] += t;
-                else if (k == 0) s.radius += t;
-                else s.half_length += t / 2;
-                return s;
-              }),
+      if (with_size(side ? c.B : c.A, k, -1e-3).rounding < 0) continue;  // which is never less
+      x.check(d, with([k](const Shape& s, double t) { return with_size(s, k, t); }),
               [&](const auto& p) -> auto& { return p.size[side][k]; });
     }
-    x.check(d, with([](Shape s, double t) {
-              s.radius *= 1 + t, s.half_length *= 1 + t, s.half_extents *= 1 + t;
-              if (!s.mesh) return s;
-              auto mesh = std::make_shared<ConvexMesh>(*s.mesh);
-              for (Vec3d& v : mesh->vertices) v *= 1 + t;
-              s.mesh = mesh;
-              return s;
-            }),
+    x.check(d, with([](const Shape& s, double t) { return with_scale(s, 1 + t); }),
             [&](const auto& p) -> auto& { return p.scale[side]; });
     const Shape& shape = side ? c.B : c.A;
-    if (!shape.mesh) continue;
+    if (!shape.has_vertices()) continue;
     // Every vertex that is named by some point; points that do not name it do not move.
     std::vector<int> vertices;
     for (int i = 0; i < d.n_points; ++i)
@@ -154,12 +143,7 @@ void check_all(Comparison& x, double within) {
     for (const int v : vertices)
       for (int k = 0; k < 3; ++k) {
         const ManifoldRate still{};
-        x.check(d, with([v, k](Shape s, double t) {
-                  auto mesh = std::make_shared<ConvexMesh>(*s.mesh);
-                  mesh->vertices[static_cast<std::size_t>(v)][k] += t;
-                  s.mesh = mesh;
-                  return s;
-                }),
+        x.check(d, with([v, k](const Shape& s, double t) { return with_vertex(s, v, k, t); }),
                 [&](const auto& p) -> auto& {
                   for (int j = 0; j < p.n_corners[side]; ++j)
                     if (p.vertex[side][j] == v) return p.corner[side][j][k];

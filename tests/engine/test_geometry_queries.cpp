@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "count_allocations.h"
+#include "geometry/contact_derivatives.h"
 #include "geometry/query.h"
 #include "random_shapes.h"
 
@@ -154,7 +155,13 @@ TEST_CASE("degenerate poses have finite, certified answers") {
                           Shape::ellipsoid({0.5, 0.5, 0.5}),  Shape::ellipsoid({0.25, 0.5, 1}),
                           Shape::ellipsoid({1e-2, 1e-2, 1}),  Shape::ellipsoid({1, 1, 1e-2}),
                           Shape::ellipsoid({1e-4, 1e-4, 1}),  Shape::ellipsoid({1, 1, 1e-4}),
-                          Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(corners)))};
+                          Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(corners))),
+                          Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(corners)), 0.25),
+                          Shape::box({0.25, 0.25, 0.25}, 0.25),
+                          Shape::triangle({-0.5, -0.5, 0}, {0.5, -0.5, 0}, {-0.5, 0.5, 0}),
+                          Shape::triangle({-0.5, -0.5, 0}, {0.5, -0.5, 0}, {0, 0.5, 0}, 0.25),
+                          Shape::triangle({0, 0, 0}, {1, 0, 0}, {0, 1e-4, 0}),
+                          Shape::triangle({0, 0, 0.5}, {1, 0, 0.5}, {0, 1, -0.5})};
   const double steps[] = {0, 0.25, 0.5, 1, 1e-12, -1e-12, 1e-300};
   for (const Shape& A : shapes)
     for (const Shape& B : shapes)
@@ -182,6 +189,30 @@ TEST_CASE("degenerate poses have finite, certified answers") {
             }
             if (std::fabs(w.distance) > 1e-9 * size) CHECK(closer_than(0, A, SE3d(), B, X) == (w.distance < 0));
           }
+}
+
+// As `pieces` of meshes may have them: no normal, perhaps no length. Against the segment or point that they are.
+TEST_CASE("triangles without an area are segments and points") {
+  RandomShapes random;
+  for (int b = 0; b < n_shape_types; ++b) {
+    CAPTURE(b);
+    for (int i = 0; i < 60; ++i) {
+      const double half = i % 3 ? random.uniform(0.1, 0.5) : 0, r = random.uniform(0.01, 0.1);
+      Shape flat{ShapeType::triangle}, segment{ShapeType::capsule};
+      flat.vertex[i % 3] = {0, 0, -half}, flat.vertex[(i + 1) % 3] = {0, 0, half};
+      flat.vertex[(i + 2) % 3] = {0, 0, (i % 4 - 1) * half};
+      if (i % 4 == 3) flat.vertex[(i + 2) % 3].z = 0;
+      flat.rounding = segment.radius = r, segment.half_length = half;
+      const Shape B = random.shape(static_cast<ShapeType>(b));
+      const SE3d X_WA = random.pose(0.5), X_WB = random.pose(i % 2 ? 0.7 : 0.1);
+      const Witness w = signed_distance(flat, X_WA, B, X_WB), v = signed_distance(segment, X_WA, B, X_WB);
+      CHECK(std::fabs(w.distance - v.distance) < 1e-9);
+      CHECK(norm(w.p_WB - w.p_WA - w.distance * w.normal) < 1e-9);
+      const LocalSurface s = local_surface(flat, X_WA, w.p_WA, w.normal);
+      CHECK(std::isfinite(norm(s.point) + norm(s.axis[0]) + norm(s.axis[1]) + s.corner[0].weight + norm(s.corner[0].slope)));
+      CHECK(s.kind != FeatureKind::face);
+    }
+  }
 }
 
 TEST_CASE("sizes a million times apart") {

@@ -23,10 +23,35 @@ class Row(NamedTuple):
     """Distance from the surface to first order: positive outside the shape, zero on it, negative inside."""
 
 
+def _rounding(rng: np.random.Generator, s: float) -> float:
+    return s * rng.uniform(0.02, 0.2) if rng.integers(2) else 0.0
+
+
+def _outside_box(s: Shape, p: np.ndarray) -> float:
+    beyond = np.abs(p) - s.size / 2
+    return float(np.linalg.norm(np.maximum(beyond, 0)) + min(beyond.max(), 0) - s.rounding)
+
+
 def _outside_hull(s: Shape, p: np.ndarray) -> float:
     a, b, c = (s.vertices[s.faces[:, i]] for i in range(3))
     n = np.cross(b - a, c - a)
-    return float((np.einsum("ij,ij->i", n, p - a) / np.linalg.norm(n, axis=1)).max())
+    most = (np.einsum("ij,ij->i", n, p - a) / np.linalg.norm(n, axis=1)).max()
+    if most <= 0 or s.rounding == 0:
+        return float(most - s.rounding)
+    return _from_triangles(p, a, b, c) - s.rounding
+
+
+def _from_triangles(p: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
+    """Distance of a point from the nearest of triangles (n, 3)."""
+    n = np.cross(b - a, c - a)
+    over, distances = np.ones(len(a), bool), []
+    for u, v in ((a, b), (b, c), (c, a)):
+        e, d = v - u, p - u
+        over &= np.einsum("ij,ij->i", np.cross(n, e), d) >= 0
+        t = np.clip(np.einsum("ij,ij->i", d, e) / np.einsum("ij,ij->i", e, e), 0, 1)
+        distances.append(np.linalg.norm(d - t[:, None] * e, axis=1))
+    across = np.abs(np.einsum("ij,ij->i", n, p - a)) / np.linalg.norm(n, axis=1)
+    return float(np.where(over, across, np.min(distances, axis=0)).min())
 
 
 def _outside_ellipsoid(s: Shape, p: np.ndarray) -> float:
@@ -48,9 +73,9 @@ SHAPES = {
         lambda s, p: np.linalg.norm(p) - s.radius,
     ),
     "box": Row(
-        lambda rng, s: Shape.box(s * rng.uniform(0.1, 1, 3)),
-        lambda s, d: np.abs(d) @ s.size / 2,
-        lambda s, p: (np.abs(p) - s.size / 2).max(),
+        lambda rng, s: Shape.box(s * rng.uniform(0.1, 1, 3), rounding=_rounding(rng, s)),
+        lambda s, d: np.abs(d) @ s.size / 2 + s.rounding * np.linalg.norm(d, axis=1),
+        _outside_box,
     ),
     "capsule": Row(
         lambda rng, s: Shape.capsule(s * rng.uniform(0.05, 0.3), s * rng.uniform(0.1, 1)),
@@ -69,9 +94,10 @@ SHAPES = {
     ),
     "convex": Row(
         lambda rng, s: Shape.convex(
-            s * 0.5 * unit(rng.normal(size=(rng.integers(5, 80), 3))) * (1, 0.7, 0.4)
+            s * 0.5 * unit(rng.normal(size=(rng.integers(5, 80), 3))) * (1, 0.7, 0.4),
+            rounding=_rounding(rng, s),
         ),
-        lambda s, d: (d @ s.vertices.T).max(axis=1),
+        lambda s, d: (d @ s.vertices.T).max(axis=1) + s.rounding * np.linalg.norm(d, axis=1),
         _outside_hull,
     ),
     "ellipsoid": Row(
@@ -85,6 +111,11 @@ SHAPES = {
             s.length / 2 * d[:, 2], s.radius * np.hypot(d[:, 0], d[:, 1]) - s.length / 2 * d[:, 2]
         ),
         _outside_cone,
+    ),
+    "triangle": Row(  # without a rounding it has no inside
+        lambda rng, s: Shape.triangle(s * rng.uniform(-0.5, 0.5, (3, 3)), rounding=_rounding(rng, s)),
+        lambda s, d: (d @ s.vertices.T).max(axis=1) + s.rounding * np.linalg.norm(d, axis=1),
+        lambda s, p: _from_triangles(p, *s.vertices[:, None]) - s.rounding,
     ),
 }
 

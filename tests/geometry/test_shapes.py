@@ -8,6 +8,7 @@ import pytest
 from robosim.errors import GeometryError
 from robosim.geometry import Shape, bounding_ball, bounding_box, collide, pose, shape_sizes, signed_distance
 
+_TETRAHEDRON = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
 BAD_SIZES = [0.0, -1.0, np.nan, np.inf, -np.inf, 1e-12, 1e300]
 
 
@@ -34,7 +35,10 @@ def test_every_type_is_in_the_battery(oracle):
 def test_sizes_make_the_same_shape_again(oracle, kind):
     shape = oracle.make(kind, np.random.default_rng(0))
     sizes = {name: getattr(shape, name) for name in shape_sizes()[kind]}
-    for again in (getattr(Shape, kind)(**sizes), getattr(Shape, kind)(*sizes.values())):
+    shapes = [getattr(Shape, kind)(**sizes)]
+    if kind != "convex":  # whose faces come before its rounding
+        shapes.append(getattr(Shape, kind)(*sizes.values()))
+    for again in shapes:
         assert again.type == kind
         for name, value in sizes.items():
             # Halved and doubled: exactly the same.
@@ -95,6 +99,9 @@ def test_directions_of_the_wrong_form_are_refused(directions):
         ("ellipsoid: radii", lambda x: Shape.ellipsoid((1, x, 1))),
         ("cone: radius is", lambda x: Shape.cone(x, 1)),
         ("cone: length is", lambda x: Shape.cone(1, x)),
+        ("box: rounding is", lambda x: Shape.box((1, 1, 1), x or -1)),
+        ("convex: rounding is", lambda x: Shape.convex(_TETRAHEDRON, rounding=x or -1)),
+        ("triangle: rounding is", lambda x: Shape.triangle(_TETRAHEDRON[:3], x or -1)),
     ],
 )
 def test_sizes_that_make_no_body_are_refused(name, make, bad):
@@ -127,6 +134,43 @@ def test_sizes_of_the_wrong_form_are_refused(size):
 def test_points_that_span_no_volume_are_refused(vertices, reason):
     with pytest.raises(GeometryError, match=reason):
         Shape.convex(vertices)
+
+
+@pytest.mark.parametrize(
+    ("vertices", "reason"),
+    [
+        ([[0, 0, 0], [1, 0, 0]], "2 vertices; it has 3"),
+        ([[0, 0], [1, 0], [0, 1]], "shape"),
+        ([[0, 0, 0], [1, 1, 1], [2, 2, 2]], "on one line"),
+        ([[0, 0, 0], [1, 0, 0], [0.5, 1e-10, 0]], "on one line"),
+        (np.ones((3, 3)), "on one line"),
+        (1e-10 * np.eye(3), "on one line"),
+        ([[0, 0, 0], [1, 0, 0], [0, 1, np.inf]], "finite"),
+        ([[0, 0, 0], [1, 0, 0], [0, 1, 2e6]], "vertex 2 has the coordinate 2"),
+        (None, "triangle: vertices"),
+    ],
+)
+def test_points_that_make_no_triangle_are_refused(vertices, reason):
+    with pytest.raises(GeometryError, match=reason):
+        Shape.triangle(vertices)
+
+
+def test_a_rounding_offsets_the_surface_and_keeps_the_sizes():
+    plain = (Shape.box((1, 2, 3)), Shape.convex(_TETRAHEDRON), Shape.triangle(_TETRAHEDRON[1:]))
+    rounded = (
+        Shape.box((1, 2, 3), 0.25),
+        Shape.convex(_TETRAHEDRON, rounding=0.25),
+        Shape.triangle(_TETRAHEDRON[1:], 0.25),
+    )
+    rng = np.random.default_rng(6)
+    for core, shape in zip(plain, rounded, strict=True):
+        name = next(iter(shape_sizes()[core.type]))
+        np.testing.assert_array_equal(getattr(shape, name), getattr(core, name))
+        assert (core.rounding, shape.rounding) == (0, 0.25)
+        for _ in range(20):
+            other, X = Shape.cylinder(0.3, 0.5), pose(rng.uniform(-2, 2, 3), quaternion=rng.normal(size=4))
+            gap = signed_distance(core, pose(), other, X).distance
+            assert signed_distance(shape, pose(), other, X).distance == pytest.approx(gap - 0.25, abs=1e-14)
 
 
 def test_faces_are_checked():

@@ -120,16 +120,28 @@ def test_open_mesh_counts_with_its_hull():
         Shape.box((1, 2, 3)),
         Shape.cone(0.4, 1.3),
         Shape.ellipsoid((0.1, 0.7, 0.4)),
+        Shape.box((1, 2, 3), rounding=0.5),
+        Shape.convex([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], rounding=0.5),
+        Shape.triangle([[0, 0, 0], [1, 0, 0], [0, 1, 0]], rounding=0.5),
     ],
 )
 def test_tessellation_is_inscribed(shape):
     mesh = tessellated(shape)
     assert is_closed(mesh)
+    slanted = np.pi - np.arccos(1 / np.sqrt(3))  # between the normals at the tetrahedron's slanted edges
+
+    def rounded(volume, area, bends):
+        """Steiner's formula; bends: the sum of the edges' lengths times the angles between normals."""
+        r = shape.rounding
+        return volume + area * r + bends / 2 * r**2 + 4 / 3 * np.pi * r**3
+
     volume = {
         "sphere": lambda: 4 / 3 * np.pi * shape.radius**3,
         "cylinder": lambda: np.pi * shape.radius**2 * shape.length,
         "capsule": lambda: np.pi * shape.radius**2 * (shape.length + 4 / 3 * shape.radius),
-        "box": lambda: np.prod(shape.size),
+        "box": lambda: rounded(np.prod(shape.size), 22, 24 * np.pi / 2),
+        "convex": lambda: rounded(1 / 6, (3 + np.sqrt(3)) / 2, 3 * np.pi / 2 + 3 * np.sqrt(2) * slanted),
+        "triangle": lambda: rounded(0, 1, np.pi * (2 + np.sqrt(2))),
         "cone": lambda: np.pi / 3 * shape.radius**2 * shape.length,
         "ellipsoid": lambda: 4 / 3 * np.pi * np.prod(shape.radii),
     }[str(shape.type)]()

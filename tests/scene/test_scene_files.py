@@ -213,10 +213,10 @@ def test_every_type_of_shape_comes_back_alone_and_in_parts(tmp_path, kind):
     values = {
         "number": 0.3,
         "vector": (0.1, 0.2, 0.7),
-        "points": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        "points": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]][: 3 if kind == "triangle" else 4],
     }
     sizes = shape_sizes()[kind]
-    shape = getattr(Shape, kind)(*(values[of_kind] for of_kind in sizes.values()))
+    shape = getattr(Shape, kind)(**{name: values[of_kind] for name, of_kind in sizes.items()})
     scene = Scene("any")
     scene.add_shape("alone", shape, pose((1, 2, 3)), (1, 0, 0))
     scene.add_compound("parts", [(shape, pose((0, 0, 1))), (shape, None)])
@@ -230,3 +230,11 @@ def test_every_type_of_shape_comes_back_alone_and_in_parts(tmp_path, kind):
             assert loaded.type == kind
             for size in sizes:
                 np.testing.assert_array_equal(getattr(loaded, size), getattr(shape, size))
+
+
+def test_a_rounding_may_be_left_out(tmp_path):
+    scene = Scene("plain")
+    scene.add_box("box", (1, 2, 3))
+    scene.save(tmp_path / "plain.yaml")
+    assert "rounding" not in (tmp_path / "plain.yaml").read_text()
+    assert Scene.load(tmp_path / "plain.yaml").objects["box"].shapes[0].rounding == 0

@@ -12,7 +12,7 @@ from robosim.viewer.meshing import corner_normals, is_solid, shape_mesh, split_c
 
 SHAPES = {
     "sphere": (SimpleNamespace(type="sphere", radius=0.3), 4 / 3 * np.pi * 0.3**3),
-    "box": (SimpleNamespace(type="box", size=np.array([0.2, 0.4, 0.6])), 0.2 * 0.4 * 0.6),
+    "box": (SimpleNamespace(type="box", size=np.array([0.2, 0.4, 0.6]), rounding=0.0), 0.2 * 0.4 * 0.6),
     "cylinder": (SimpleNamespace(type="cylinder", radius=0.2, length=0.5), np.pi * 0.2**2 * 0.5),
     "capsule": (
         SimpleNamespace(type="capsule", radius=0.2, length=0.5),

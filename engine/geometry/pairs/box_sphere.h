@@ -1,4 +1,5 @@
 // Box (A) against sphere (B): the box's point nearest to the centre, coordinate by coordinate; from inside, the nearest face.
+// A rounding is a constant of the distance.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,7 @@ struct BoxSphere {
       q[face] = std::copysign(h[face], c[face]);
       d = std::fabs(c[face]) - h[face];
     }
-    return {d - B.radius, q, c - B.radius * n, n};
+    return {d - A.rounding - B.radius, q + A.rounding * n, c - B.radius * n, n};
   }
 };
 

@@ -1,4 +1,4 @@
-// Box |x| <= half_extents.x and so on. Core: the box itself.
+// Box |x| <= half_extents.x and so on, rounded by `radius`. Core: the box itself.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,9 @@ namespace robosim {
 struct BoxCore {
   static constexpr bool curved = false;
   Vec3d half_extents;
+  double radius = 0;
 
-  double rounding() const { return 0; }
+  double rounding() const { return radius; }
   Vec3d centre() const { return {}; }
   // The corner on d's side.
   Vec3d support(const Vec3d& d) const {
@@ -55,8 +56,9 @@ struct BoxCore {
     }
     return s;
   }
-  static constexpr int n_sizes = 3;  // along x, y and z
-  Vec3d size_rate(int k, const LocalSurface& s, const Vec3d&) const {
+  static constexpr int n_sizes = 4;  // along x, y and z, rounding
+  Vec3d size_rate(int k, const LocalSurface& s, const Vec3d& n) const {
+    if (k == 3) return n;
     Vec3d rate;
     if (std::fabs(s.point[k]) == half_extents[k]) rate[k] = std::copysign(0.5, s.point[k]);
     return rate;
@@ -81,14 +83,15 @@ struct BoxCore {
       out.add(p, {FeatureKind::vertex, up << i | on_j << j | on_k << k, 0}, {FeatureKind::edge, side, 0});
     }
   }
-  Vec3d stretch(int k, const Vec3d& p, const Vec3d&) const {
+  Vec3d stretch(int k, const Vec3d& p, const Vec3d& m) const {
+    if (k == 3) return m;
     Vec3d rate;
     rate[k] = 0.5 * p[k] / half_extents[k];
     return rate;
   }
-  Ball bounding_ball() const { return {{}, norm(half_extents)}; }
+  Ball bounding_ball() const { return {{}, norm(half_extents) + radius}; }
   // At the corner opposite to p.
-  double farthest_from(const Vec3d& p) const { return norm(p - support(-p)); }
+  double farthest_from(const Vec3d& p) const { return norm(p - support(-p)) + radius; }
 };
 
 }  // namespace robosim

@@ -1,4 +1,4 @@
-// Convex hull of a mesh's vertices. Core: the hull itself.
+// Convex hull of a mesh's vertices, rounded by `radius`. Core: the hull itself.
 //
 // Support by brute force over a few vertices; above, hill climbing over the hull's edges from the last support vertex
 // (a vertex of a convex polyhedron without a better neighbour is optimal): O(sqrt(n)) first, O(1) for a nearby direction.
@@ -16,9 +16,10 @@ struct ConvexCore {
   static constexpr int max_brute_force = 24;
 
   const ConvexMesh* mesh;
+  double radius = 0;
   mutable int hint = 0;  // the last support vertex
 
-  double rounding() const { return 0; }
+  double rounding() const { return radius; }
   Vec3d centre() const { return mesh->centroid; }
   Vec3d support(const Vec3d& d) const { return mesh->vertices[static_cast<std::size_t>(support_vertex(d))]; }
   int support_vertex(const Vec3d& d) const {
@@ -54,11 +55,14 @@ struct ConvexCore {
     return hull_surface(*mesh, p, n, support_vertex(n), precision);
   }
   void patch(const Vec3d& n, Patch& out) const { hull_patch(*mesh, n, support_vertex(n), out); }
-  Ball bounding_ball() const { return mesh->ball; }
+  Vec3d stretch(int, const Vec3d&, const Vec3d& m) const { return m; }
+  static constexpr int n_sizes = 1;  // rounding
+  Vec3d size_rate(int, const LocalSurface&, const Vec3d& n) const { return n; }
+  Ball bounding_ball() const { return {mesh->ball.centre, mesh->ball.radius + radius}; }
   double farthest_from(const Vec3d& p) const {
     double farthest = 0;
     for (const Vec3d& v : mesh->vertices) farthest = std::max(farthest, squared_norm(v - p));
-    return std::sqrt(farthest);
+    return std::sqrt(farthest) + radius;
   }
 };
 

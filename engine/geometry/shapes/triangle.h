@@ -1,0 +1,143 @@
+// Triangle: three points and all between, flat, rounded by `radius`. Core: the triangle itself, which has two faces.
+//
+// A surface has what its vertices have: corners of LocalSurface are moved as those of a convex mesh are (hull_features.h). Finite also
+// where the vertices lie on one line or coincide.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "geometry/bounds.h"
+#include "geometry/directions.h"
+#include "geometry/local_surface.h"
+#include "geometry/patch.h"
+
+namespace robosim {
+
+struct TriangleCore {
+  static constexpr bool curved = false;
+  Vec3d vertex[3];
+  double radius = 0;
+
+  double rounding() const { return radius; }
+  Vec3d centre() const { return (1.0 / 3) * (vertex[0] + vertex[1] + vertex[2]); }
+  Vec3d support(const Vec3d& d) const {
+    const double x[3] = {dot(vertex[0], d), dot(vertex[1], d), dot(vertex[2], d)};
+    return vertex[x[0] >= x[1] && x[0] >= x[2] ? 0 : (x[1] >= x[2] ? 1 : 2)];
+  }
+  // Unit, about which the vertices run counter-clockwise; some perpendicular of the longest edge where they lie on one line.
+  Vec3d normal() const {
+    const Vec3d ab = vertex[1] - vertex[0], ac = vertex[2] - vertex[0];
+    return unit_or(cross(ab, ac), perpendicular(edge(longest_edge())));
+  }
+  // A vertex has its own number, an edge that of the vertex it starts at; face 0 is the side of normal(), face 1 the other.
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
+    const double size = norm(edge(longest_edge())), on = precision * size;
+    // Vertices near the plane that n supports the triangle with.
+    const double level = dot(n, support(n)) - 1e-5 * size;
+    int near[3], n_near = 0;
+    for (int i = 0; i < 3; ++i)
+      if (dot(n, vertex[i]) >= level) near[n_near++] = i;
+    for (int k = 0; k < n_near; ++k)
+      if (norm(vertex[near[k]] - p) <= on) return at_vertex(near[k], n);
+    if (n_near == 1) return at_vertex(near[0], n);
+    if (n_near == 2) return on_edge(near[1] == next(near[0]) ? near[0] : near[1], p, n);
+    const Vec3d area = cross(edge(0), edge(1));
+    if (!(norm(area) > 1e-13 * size * size)) return on_edge(longest_edge(), p, n);
+    int nearest = 0;
+    for (int i = 1; i < 3; ++i)
+      if (from_edge(i, p) < from_edge(nearest, p)) nearest = i;
+    if (from_edge(nearest, p) <= on) return on_edge(nearest, p, n);
+    return on_face(area * (1 / norm(area)), p, n);
+  }
+  static constexpr int n_sizes = 1;  // rounding
+  Vec3d size_rate(int, const LocalSurface&, const Vec3d& n) const { return n; }
+  // The side towards n.
+  void patch(const Vec3d& n, Patch& out) const {
+    const Vec3d m = normal();
+    const bool front = dot(m, n) >= 0;
+    out.kind = Patch::Kind::polygon;
+    out.face = {FeatureKind::face, !front, 0};
+    out.normal = front ? m : -m;
+    for (int c = 0; c < 3; ++c) {
+      const int i = front ? c : 2 - c;  // counter-clockwise from that side
+      out.add(vertex[i], {FeatureKind::vertex, i, 0}, {FeatureKind::edge, front ? i : next(next(i)), 0});
+    }
+  }
+  Vec3d stretch(int, const Vec3d&, const Vec3d& m) const { return m; }
+  // About the ends of the longest edge, or about all three where no angle is obtuse.
+  Ball bounding_ball() const {
+    const int i = longest_edge(), j = next(i), k = next(j);
+    const Vec3d u = vertex[i] - vertex[k], v = vertex[j] - vertex[k], e = edge(i);
+    Ball ball{0.5 * (vertex[i] + vertex[j]), 0};
+    if (const double twice_area = norm(cross(u, v)), c = dot(u, v); c > 0 && twice_area > 0) {
+      const Vec3d across = unit_or((dot(u, e) / squared_norm(e)) * e - u, Vec3d());  // from the edge to vertex k
+      ball.centre += (0.5 * norm(e) * c / twice_area) * across;
+    }
+    ball.radius = farthest_from(ball.centre);
+    return ball;
+  }
+  double farthest_from(const Vec3d& p) const {
+    return std::max({norm(vertex[0] - p), norm(vertex[1] - p), norm(vertex[2] - p)}) + radius;
+  }
+
+ private:
+  static int next(int i) { return i == 2 ? 0 : i + 1; }
+  Vec3d edge(int i) const { return vertex[next(i)] - vertex[i]; }
+  int longest_edge() const {
+    const double x[3] = {squared_norm(edge(0)), squared_norm(edge(1)), squared_norm(edge(2))};
+    return x[0] >= x[1] && x[0] >= x[2] ? 0 : (x[1] >= x[2] ? 1 : 2);
+  }
+  double from_edge(int i, const Vec3d& p) const {
+    const Vec3d e = edge(i), d = p - vertex[i];
+    const double ee = squared_norm(e);
+    return norm(d - (ee > 0 ? std::clamp(dot(d, e) / ee, 0.0, 1.0) : 0.0) * e);
+  }
+  // Least angle by which n turns until a vertex that lies by d from here is as far along n.
+  static double tilt_to(const Vec3d& d, const Vec3d& n) {
+    const double length = norm(d);
+    return length > 0 ? std::fabs(std::asin(std::clamp(-dot(n, d) / length, -1.0, 1.0))) : LocalSurface::straight;
+  }
+
+  LocalSurface at_vertex(int i, const Vec3d& n) const {
+    LocalSurface s;
+    s.kind = FeatureKind::vertex, s.index = i, s.point = vertex[i];
+    s.axis[0] = perpendicular(n), s.axis[1] = cross(n, s.axis[0]);
+    s.tilt = std::fmin(tilt_to(vertex[next(i)] - vertex[i], n), tilt_to(vertex[next(next(i))] - vertex[i], n));
+    s.corner[0] = {i, 1, {}}, s.n_corners = 1;
+    return s;
+  }
+  LocalSurface on_edge(int i, const Vec3d& p, const Vec3d& n) const {
+    const int j = next(i);
+    const double length = norm(edge(i));
+    if (!(length > 0)) return at_vertex(i, n);
+    const Vec3d e = edge(i) * (1 / length), d = vertex[next(j)] - vertex[i];
+    const double along = dot(p - vertex[i], e);
+    LocalSurface s;
+    s.kind = FeatureKind::edge, s.index = i, s.point = vertex[i];
+    s.axis[0] = e, s.radius[0] = LocalSurface::straight;
+    s.axis[1] = unit_or(cross(n, e), perpendicular(e));
+    s.slide = std::fmin(along, length - along);
+    s.tilt = tilt_to(d - dot(d, e) * e, n);
+    s.corner[0] = {i, 1 - along / length, e * (-1 / length)}, s.corner[1] = {j, along / length, e * (1 / length)};
+    s.n_corners = 2;
+    return s;
+  }
+  LocalSurface on_face(const Vec3d& m, const Vec3d& p, const Vec3d& n) const {
+    LocalSurface s;
+    s.kind = FeatureKind::face, s.index = dot(m, n) < 0, s.point = vertex[0];
+    s.axis[0] = unit_or(edge(0), perpendicular(m)), s.axis[1] = cross(m, s.axis[0]);
+    s.radius[0] = s.radius[1] = LocalSurface::straight;
+    // Barycentric coordinates; each falls to zero towards the opposite edge.
+    for (int i = 0; i < 3; ++i) {
+      const Vec3d &b = vertex[next(i)], left = cross(m, edge(next(i)));
+      const Vec3d slope = left * (1 / dot(left, vertex[i] - b));
+      s.corner[i] = {i, dot(slope, p - b), slope};
+      s.slide = std::fmin(s.slide, dot(left, p - b) / norm(left));
+    }
+    s.n_corners = 3;
+    return s;
+  }
+};
+
+}  // namespace robosim
