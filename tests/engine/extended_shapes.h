@@ -86,7 +86,8 @@ inline std::pair<Vec, Real> plane(const Facets& facets, const std::array<int, 3>
 
 inline Vec nearest_on_segment(const Vec& x, const Vec& a, const Vec& b) {
   const Vec e = b - a;
-  return a + std::clamp<Real>((x - a).dot(e) / e.squaredNorm(), 0, 1) * e;
+  const Real ee = e.squaredNorm();
+  return ee > 0 ? Vec(a + std::clamp<Real>((x - a).dot(e) / ee, 0, 1) * e) : a;
 }
 
 // Of x from the faces.
@@ -94,10 +95,11 @@ inline Real distance(const Facets& facets, const Vec& x) {
   Real least = std::numeric_limits<Real>::infinity();
   for (const auto& face : facets.faces) {
     const auto [n, d] = plane(facets, face);
-    bool over = true;
+    const Vec u = facets.at(face[1]) - facets.at(face[0]), v = facets.at(face[2]) - facets.at(face[0]);
+    bool over = u.cross(v).norm() > 1e-12L * std::max(u.squaredNorm(), v.squaredNorm());  // a needle is its edges
     for (std::size_t i = 0; i < 3; ++i) {
       const Vec a = facets.at(face[i]), b = facets.at(face[(i + 1) % 3]);
-      over &= n.cross(b - a).dot(x - a) >= 0;
+      over = over && n.cross(b - a).dot(x - a) >= 0;
       least = std::min(least, (x - nearest_on_segment(x, a, b)).norm());
     }
     if (over) least = std::min(least, std::fabs(n.dot(x) - d));
