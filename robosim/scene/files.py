@@ -24,7 +24,8 @@ Shapes: those of robosim.geometry.Shape, by name and sizes (`robosim.geometry.sh
 {size}, cylinder {radius, length}, capsule {radius, length}, ellipsoid {radii}, cone {radius, length}, half_space {},
 convex {vertices}, triangle {vertices}; box, convex and triangle with an optional rounding; further, mesh {file, scale,
 decompose} or {vertices, faces, decompose}, points {radius, xyz} or {radius, file} (.npy, or text in three columns) or
-{radius, base64} (rows of little-endian doubles). Files are found relative to the scene's. Lengths in m, angles in rad. Unknown keys, formats and versions are refused by name.
+{radius, base64} (rows of little-endian doubles). Files are found relative to the scene's. Lengths in m, angles in
+rad. Unknown keys, formats and versions are refused by name.
 """
 
 from __future__ import annotations

@@ -156,12 +156,9 @@ TEST_CASE("degenerate poses have finite, certified answers") {
                           Shape::ellipsoid({1e-2, 1e-2, 1}),  Shape::ellipsoid({1, 1, 1e-2}),
                           Shape::ellipsoid({1e-4, 1e-4, 1}),  Shape::ellipsoid({1, 1, 1e-4}),
                           Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(corners))),
-                          Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(corners)), 0.25),
                           Shape::box({0.25, 0.25, 0.25}, 0.25),
                           Shape::triangle({-0.5, -0.5, 0}, {0.5, -0.5, 0}, {-0.5, 0.5, 0}),
-                          Shape::triangle({-0.5, -0.5, 0}, {0.5, -0.5, 0}, {0, 0.5, 0}, 0.25),
-                          Shape::triangle({0, 0, 0}, {1, 0, 0}, {0, 1e-4, 0}),
-                          Shape::triangle({0, 0, 0.5}, {1, 0, 0.5}, {0, 1, -0.5})};
+                          Shape::triangle({0, 0, 0}, {1, 0, 0}, {0, 1e-4, 0}, 0.25)};
   const double steps[] = {0, 0.25, 0.5, 1, 1e-12, -1e-12, 1e-300};
   for (const Shape& A : shapes)
     for (const Shape& B : shapes)
