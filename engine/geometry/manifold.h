@@ -11,7 +11,7 @@
 // Feature pairs generate a point: corner and face, side and side. As Nimble's Appendix C has it (Werling et al., "Fast and feature-complete
 // differentiable physics for articulated rigid bodies with contact", 2021), with true surfaces instead of meshes, and one normal.
 //
-// Cost: beside signed_distance O(sides of A times sides of B), about 0.3 us for two boxes; nothing is allocated.
+// Cost: beside signed_distance O(sides of A times sides of B), 0.4 to 0.7 us for boxes; nothing is allocated.
 #pragma once
 
 #include <array>
