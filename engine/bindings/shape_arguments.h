@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include <pybind11/typing.h>
+
 #include "bindings/arrays.h"
 #include "geometry/contact_derivatives.h"
 #include "geometry/query.h"
@@ -29,8 +31,10 @@ auto checked(F&& f) {
 // A pose whose rotation is one: what the queries rely on. Else InputError.
 SE3d rigid(const pybind11::object& value, const char* name);
 
-std::vector<Vec3d> read_points(const pybind11::object& value, const char* name);
+std::vector<Vec3d> read_points(const pybind11::object& value, const char* name, bool finite = true);
 pybind11::array_t<double> points_array(std::span<const Vec3d> points);
+std::vector<std::array<int, 3>> read_triangles(const pybind11::object& value, const char* name);
+pybind11::array_t<int> triangles_array(const std::vector<std::array<int, 3>>& triangles);
 
 // A size of a shape: what its constructor in Python takes, the attribute that gives it back, the key in scene files. In full
 // sizes, also where the engine keeps half of it.
@@ -53,6 +57,9 @@ inline WitnessTuple witness_tuple(const Witness& w) { return {w.distance, vec3_a
 // Rates of (distance, p_WA, p_WB, normal) in parameters of this shape, arrays of `shape` and (3,) + `shape`; one that is null is zero.
 using RatesTuple = std::tuple<pybind11::array_t<double>, pybind11::array_t<double>, pybind11::array_t<double>, pybind11::array_t<double>>;
 RatesTuple rates_tuple(const std::vector<const WitnessRate*>& rates, const std::vector<pybind11::ssize_t>& shape);
+
+// Of each size of the shape that is A (side 0) or B, under its name.
+pybind11::typing::Dict<pybind11::str, RatesTuple> size_rates(const Shape& shape, const WitnessDerivatives& d, std::size_t side);
 
 // (kind, number, slide, tilt), see robosim.geometry.Feature.
 using FeatureTuple = std::tuple<const char*, int, double, double>;

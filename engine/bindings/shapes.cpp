@@ -31,18 +31,7 @@ std::array<Sizes, n_shape_types> sizes;  // filled in below
 Shape convex(const py::object& vertices, const py::object& faces, double rounding) {
   const std::vector<Vec3d> points = read_points(vertices, "convex: vertices");
   if (faces.is_none()) return Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)), rounding);
-  const py::array indices = py::array::ensure(faces);
-  const char kind = indices ? indices.dtype().kind() : ' ';
-  if ((kind != 'i' && kind != 'u') || indices.ndim() != 2 || indices.shape(1) != 3) {
-    PyErr_Clear();
-    throw InputError("convex: faces must be integers of shape (m, 3)");
-  }
-  const auto index = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>::ensure(indices);
-  std::vector<std::array<int, 3>> triangles(static_cast<std::size_t>(index.shape(0)));
-  for (std::size_t i = 0; i < triangles.size(); ++i)
-    for (int k = 0; k < 3; ++k)  // what fits no int is no vertex either
-      triangles[i][k] = static_cast<int>(std::clamp<std::int64_t>(index.at(i, k), -1, std::numeric_limits<int>::max()));
-  return Shape::convex(std::make_shared<ConvexMesh>(convex_mesh(points, triangles)), rounding);
+  return Shape::convex(std::make_shared<ConvexMesh>(convex_mesh(points, read_triangles(faces, "convex: faces"))), rounding);
 }
 
 Shape triangle(const py::object& vertices, double rounding) {
@@ -143,17 +132,39 @@ py::array_t<double> points_array(std::span<const Vec3d> points) {
   return out;
 }
 
-std::vector<Vec3d> read_points(const py::object& value, const char* name) {
+std::vector<Vec3d> read_points(const py::object& value, const char* name, bool finite) {
   const py::array any = py::array::ensure(value);
   if (!any || any.ndim() != 2) {
     PyErr_Clear();
     throw InputError(message(name, " must be numbers of shape (n, 3)"));
   }
-  const Array array = real_array(any, {any.shape(0), 3}, name);
+  const Array array = real_array(any, {any.shape(0), 3}, name, finite);
   std::vector<Vec3d> points(static_cast<std::size_t>(array.shape(0)));
   for (std::size_t i = 0; i < points.size(); ++i)
     for (int k = 0; k < 3; ++k) points[i][k] = array.at(i, k);
   return points;
+}
+
+std::vector<std::array<int, 3>> read_triangles(const py::object& value, const char* name) {
+  const py::array indices = py::array::ensure(value);
+  const char kind = indices ? indices.dtype().kind() : ' ';
+  if ((kind != 'i' && kind != 'u') || indices.ndim() != 2 || indices.shape(1) != 3) {
+    PyErr_Clear();
+    throw InputError(message(name, " must be integers of shape (m, 3)"));
+  }
+  const auto index = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>::ensure(indices);
+  std::vector<std::array<int, 3>> triangles(static_cast<std::size_t>(index.shape(0)));
+  for (std::size_t i = 0; i < triangles.size(); ++i)
+    for (int k = 0; k < 3; ++k)  // what fits no int is no vertex either
+      triangles[i][k] = static_cast<int>(std::clamp<std::int64_t>(index.at(i, k), -1, std::numeric_limits<int>::max()));
+  return triangles;
+}
+
+py::array_t<int> triangles_array(const std::vector<std::array<int, 3>>& triangles) {
+  py::array_t<int> out({static_cast<py::ssize_t>(triangles.size()), py::ssize_t{3}});
+  for (std::size_t i = 0; i < triangles.size(); ++i)
+    for (int k = 0; k < 3; ++k) out.mutable_at(i, k) = triangles[i][k];
+  return out;
 }
 
 void bind_shapes(py::module_& m) {
@@ -208,11 +219,7 @@ void bind_shapes(py::module_& m) {
       "faces",
       [](const Shape& s) {
         if (!s.mesh) no_attribute(s, "faces");
-        const auto& f = s.mesh->faces;
-        py::array_t<int> out({static_cast<py::ssize_t>(f.size()), py::ssize_t{3}});
-        for (std::size_t i = 0; i < f.size(); ++i)
-          for (int k = 0; k < 3; ++k) out.mutable_at(i, k) = f[i][k];
-        return out;
+        return triangles_array(s.mesh->faces);
       },
       "Triangles of a convex shape, counter-clockwise from outside: indices into vertices, shape (m, 3).");
   c.def_property_readonly(

@@ -1,8 +1,6 @@
 // Derivatives of the signed distance of two shapes.
 #include "geometry/contact_derivatives.h"
 
-#include <pybind11/typing.h>
-
 #include "bindings/module.h"
 #include "bindings/shape_arguments.h"
 
@@ -27,9 +25,6 @@ RatesTuple rates_tuple(const std::vector<const WitnessRate*>& rates, const std::
   return out;
 }
 
-namespace {
-
-// Of each size of A (side 0) or B under its name.
 py::typing::Dict<py::str, RatesTuple> size_rates(const Shape& shape, const WitnessDerivatives& d, std::size_t side) {
   py::typing::Dict<py::str, RatesTuple> all;
   const WitnessRate* next = d.size[side];
@@ -51,8 +46,6 @@ py::typing::Dict<py::str, RatesTuple> size_rates(const Shape& shape, const Witne
   }
   return all;
 }
-
-}  // namespace
 
 void bind_witness_derivatives(py::module_& m) {
   m.def(

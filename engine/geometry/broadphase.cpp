@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace robosim {
 namespace {
@@ -17,14 +16,15 @@ double middle(const Aabb& box, int axis) {
 
 AabbTree::AabbTree(const std::vector<Aabb>& boxes, int leaf_size, const std::vector<int>& items) {
   if (boxes.empty()) return;
-  items_.resize(boxes.size());
-  std::iota(items_.begin(), items_.end(), 0);
+  std::vector<Entry> entries(boxes.size());
+  for (std::size_t i = 0; i < boxes.size(); ++i)
+    entries[i] = {{middle(boxes[i], 0), middle(boxes[i], 1), middle(boxes[i], 2)}, static_cast<int>(i)};
   nodes_.reserve(2 * boxes.size() / static_cast<std::size_t>(leaf_size) + 2);
   nodes_.resize(1);
-  build(0, boxes, 0, static_cast<int>(boxes.size()), leaf_size);
+  build(0, boxes, entries.data(), 0, static_cast<int>(boxes.size()), leaf_size);
   nodes_.shrink_to_fit();
-  if (!items.empty())
-    for (int& i : items_) i = items[static_cast<std::size_t>(i)];
+  items_.reserve(boxes.size());
+  for (const Entry& entry : entries) items_.push_back(items.empty() ? entry.item : items[static_cast<std::size_t>(entry.item)]);
 }
 
 int AabbTree::add_children(int self) {
@@ -34,33 +34,28 @@ int AabbTree::add_children(int self) {
   return left;
 }
 
-// Fills nodes_[self] from the boxes items_[begin, end), which it sorts into two halves.
-void AabbTree::build(int self, const std::vector<Aabb>& boxes, int begin, int end, int leaf_size) {
-  const auto at = [&](int place) -> const Aabb& {
-    return boxes[static_cast<std::size_t>(items_[static_cast<std::size_t>(place)])];
-  };
-  Aabb box = at(begin), centres;
-  for (int i = begin; i < end; ++i) {
-    const Vec3d c(middle(at(i), 0), middle(at(i), 1), middle(at(i), 2));
-    centres = i == begin ? Aabb{c, c} : hull(centres, {c, c});
-    box = hull(box, at(i));
-  }
-  nodes_[static_cast<std::size_t>(self)].box = box;
+// Fills nodes_[self] from the entries [begin, end), which it sorts into two halves.
+void AabbTree::build(int self, const std::vector<Aabb>& boxes, Entry* entries, int begin, int end, int leaf_size) {
   if (end - begin <= leaf_size) {
-    nodes_[static_cast<std::size_t>(self)].first = begin, nodes_[static_cast<std::size_t>(self)].count = end - begin;
+    Aabb box = boxes[static_cast<std::size_t>(entries[begin].item)];
+    for (int i = begin + 1; i < end; ++i) box = hull(box, boxes[static_cast<std::size_t>(entries[i].item)]);
+    nodes_[static_cast<std::size_t>(self)] = {box, begin, end - begin};
     return;
   }
+  Aabb centres{entries[begin].middle, entries[begin].middle};
+  for (int i = begin + 1; i < end; ++i) centres = hull(centres, {entries[i].middle, entries[i].middle});
   // Halve along the longest axis; ties by index keep the tree the same everywhere.
   const Vec3d size = centres.upper - centres.lower;
   const int axis = size.x >= size.y && size.x >= size.z ? 0 : (size.y >= size.z ? 1 : 2);
   const int half = begin + (end - begin) / 2;
-  std::nth_element(items_.begin() + begin, items_.begin() + half, items_.begin() + end, [&](int a, int b) {
-    const double ca = middle(boxes[static_cast<std::size_t>(a)], axis), cb = middle(boxes[static_cast<std::size_t>(b)], axis);
-    return ca != cb ? ca < cb : a < b;
+  std::nth_element(entries + begin, entries + half, entries + end, [&](const Entry& a, const Entry& b) {
+    const double ca = a.middle[axis], cb = b.middle[axis];
+    return ca != cb ? ca < cb : a.item < b.item;
   });
   const int left = add_children(self);
-  build(left, boxes, begin, half, leaf_size);
-  build(left + 1, boxes, half, end, leaf_size);
+  build(left, boxes, entries, begin, half, leaf_size);
+  build(left + 1, boxes, entries, half, end, leaf_size);
+  nodes_[static_cast<std::size_t>(self)].box = hull(node(left).box, node(left + 1).box);
 }
 
 }  // namespace robosim

@@ -55,7 +55,11 @@ class AabbTree {
   }
 
  private:
-  void build(int self, const std::vector<Aabb>& boxes, int begin, int end, int leaf_size);
+  struct Entry {
+    Vec3d middle;  // twice a box's centre
+    int item;
+  };
+  void build(int self, const std::vector<Aabb>& boxes, Entry* entries, int begin, int end, int leaf_size);
   int add_children(int self);
   template <class BoxOf>
   void build_grid(int self, int columns, int leaf_size, BoxOf& box_of, int row, int row_end, int column, int column_end);

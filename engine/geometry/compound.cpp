@@ -59,6 +59,20 @@ Compound::Compound(std::vector<Part> parts) : parts_(std::move(parts)) {
     has_surface_ |= part.geometry.index() == 2;
   }
   n_pieces_ = static_cast<int>(n);
+  build_tree();
+  // Of several parts it is not worth the search which one is the solid.
+  for (const Part& part : parts_)
+    if (const auto* surface = std::get_if<2>(&part.geometry); surface && (*surface)->has_solid()) {
+      solid_box_ = tree_.node(0).box;
+      if (!dynamic_cast<const HeightField*>(surface->get())) continue;
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      if (!is_identity(part.X_BP)) solid_box_ = Aabb{{-inf, -inf, -inf}, {inf, inf, inf}};
+      solid_box_->lower.z = -inf;  // it goes down without end
+      if (parts_.size() > 1) return;
+    }
+}
+
+void Compound::build_tree() {
   // Terrain lies in a grid already.
   if (const auto* surface = std::get_if<2>(&parts_[0].geometry); surface && parts_.size() == 1 && is_identity(parts_[0].X_BP))
     if (const auto* field = dynamic_cast<const HeightField*>(surface->get())) {
@@ -75,7 +89,28 @@ Compound::Compound(std::vector<Part> parts) : parts_(std::move(parts)) {
 }
 
 Aabb Compound::piece_box(int i) const {
+  const Part& part = part_of(i);
+  if (const auto* cloud = std::get_if<1>(&part.geometry)) {
+    const Vec3d p = part.X_BP * (*cloud)->points[static_cast<std::size_t>(i - part.first)];
+    return grown({p, p}, (*cloud)->radius);
+  }
   return with_piece(i, [](const Piece& piece) { return box_of(piece, piece.X_BP); });
+}
+
+double Compound::lowest(int i, const Vec3d& n_B) const {
+  const Part& part = part_of(i);
+  const int k = i - part.first;
+  const Vec3d n = transpose_times(part.X_BP.R, n_B);
+  const double shift = dot(n_B, part.X_BP.p);
+  if (const auto* surface = std::get_if<2>(&part.geometry)) {
+    const TriangleSurface::Corners c = (*surface)->corners(k);
+    return shift + std::min({dot(n, c[0]), dot(n, c[1]), dot(n, c[2])});
+  }
+  if (const auto* cloud = std::get_if<1>(&part.geometry))
+    return shift + dot(n, (*cloud)->points[static_cast<std::size_t>(k)]) - norm(n) * (*cloud)->radius;
+  const Shape& shape = *std::get_if<Shape>(&part.geometry);
+  if (shape.type == ShapeType::half_space) return -std::numeric_limits<double>::infinity();
+  return shift + dot(n, support(shape, -n));
 }
 
 bool Compound::is_piece(int i) const {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -63,14 +64,21 @@ class Compound {
   auto with_piece(int i, F&& f) const;
   // In B.
   Aabb piece_box(int i) const;
+  // Least coordinate of piece i along n_B, or a lower bound on it.
+  double lowest(int i, const Vec3d& n_B) const;
+  // Holds all that is solid behind surfaces; nothing where none is closed or a height field.
+  const std::optional<Aabb>& solid_box() const { return solid_box_; }
   // Whether a number names a piece that is in the tree.
   bool is_piece(int i) const;
 
  private:
+  void build_tree();
+
   std::vector<Part> parts_;
   AabbTree tree_;
   int n_pieces_ = 0;
   bool has_surface_ = false;
+  std::optional<Aabb> solid_box_;
 };
 
 template <class F>

@@ -23,12 +23,17 @@ auto with_pieces(const Body& A, const SE3d& X_WA, int a, const Body& B, const SE
   });
 }
 
+// One-sidedness changes how deep two pieces are in each other, not whether.
+bool pair_closer_than(double margin, const Body& A, const SE3d& X_WA, int a, const Body& B, const SE3d& X_WB, int b) {
+  return with_pieces(A, X_WA, a, B, X_WB, b, [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
+    return closer_than(margin, P.shape, X_P, Q.shape, X_Q);
+  });
+}
+
 // Whether any two pieces are closer than `margin`, and which.
 bool are_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache) {
   const auto ask = [&](int a, int b) {
-    const bool near = with_pieces(A, X_WA, a, B, X_WB, b, [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
-      return closer_than(margin, P.shape, X_P, Q.shape, X_Q);
-    });
+    const bool near = pair_closer_than(margin, A, X_WA, a, B, X_WB, b);
     if (near && cache) *cache = {a, b};
     return near;
   };
@@ -93,22 +98,11 @@ PieceWitness beyond_coplanar(const Body& A, const SE3d& X_WA, const Body& B, con
   return best;
 }
 
-// Of bodies whose deepest pair is given: the shortest of all pairs' ways out that takes A off B, or else the deepest pair.
-PieceWitness shortest_way_out(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const PieceWitness& deepest) {
-  const Descent descent(A, X_WA, B, X_WB);
-  PieceWitness best = deepest;
-  bool found = false;
-  descent([] { return 0.0; }, [&](int a, int b) {
-    const PieceWitness x{piece_distance(A, X_WA, a, B, X_WB, b), a, b};
-    const double d = x.witness.distance, d_best = best.witness.distance;
-    if (d > 0 || (found && (d < d_best || (d == d_best && is_less(best, x))))) return false;
-    // Mostly the deepest pair is still in the way.
-    PieceCache in_the_way{deepest.piece_A, deepest.piece_B};
-    const SE3d X_off{X_WA.R, X_WA.p + (d - 10 * descent.slack()) * x.witness.normal};
-    if (!are_near(0, A, X_off, B, X_WB, &in_the_way)) best = x, found = true;
-    return false;
-  });
-  return found ? best : beyond_coplanar(A, X_WA, B, X_WB, deepest, descent.slack());
+// Whether S may lie in a solid behind surfaces of T.
+bool may_hold(const Body& T, const SE3d& X_WT, const Body& S, const SE3d& X_WS) {
+  if (!T.compound() || !T.compound()->solid_box()) return false;
+  const SE3d X_TS = X_WT.inverse() * X_WS;
+  return overlap(*T.compound()->solid_box(), S.shape() ? bounding_box(*S.shape(), X_TS) : bounding_box(S.compound()->tree().node(0).box, X_TS));
 }
 
 bool has_surface(const Body& body) { return body.compound() && body.compound()->has_surface(); }
@@ -130,31 +124,43 @@ Witness piece_distance(const Body& A, const SE3d& X_WA, int piece_A, const Body&
 
 PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache) {
   if (A.shape() && B.shape()) return {signed_distance(*A.shape(), X_WA, *B.shape(), X_WB), 0, 0};
-  PieceWitness best;
-  best.witness.distance = infinity;
+  const bool surface = has_surface(A) || has_surface(B);
+  Descent descent(A, X_WA, B, X_WB);
+  // closest: of all pairs; way_out: of those pairs of bodies with surfaces that meet, the shortest that takes A off B.
+  PieceWitness closest, way_out;
+  closest.witness.distance = infinity;
   const auto ask = [&](int a, int b) {
+    const bool meets = surface && closest.witness.distance <= 0;
+    if (meets && !pair_closer_than(0, A, X_WA, a, B, X_WB, b)) return false;
     const PieceWitness x{piece_distance(A, X_WA, a, B, X_WB, b), a, b};
-    if (best.piece_A < 0 || is_less(x, best)) best = x;
+    const double d = x.witness.distance;
+    if (closest.piece_A < 0 || is_less(x, closest)) {
+      closest = x;
+      if (!meets && std::isfinite(d)) descent.look_along(x.witness.normal);
+    }
+    if (!surface || d > 0) return false;
+    if (way_out.piece_A >= 0 && (d < way_out.witness.distance || (d == way_out.witness.distance && is_less(way_out, x)))) return false;
+    // Mostly the deepest pair so far is still in the way.
+    PieceCache in_the_way{closest.piece_A, closest.piece_B};
+    const SE3d X_off{X_WA.R, X_WA.p + (d - 10 * descent.slack()) * x.witness.normal};
+    if (!are_near(0, A, X_off, B, X_WB, &in_the_way)) way_out = x;
     return false;
   };
   if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B)) ask(cache->piece_A, cache->piece_B);
-  Descent(A, X_WA, B, X_WB)([&] { return best.witness.distance; }, ask);
-  if (has_surface(A) || has_surface(B)) {
-    if (best.witness.distance > 0) {
-      best.witness = out_of_solid(A, X_WA, B, X_WB, best);
-    } else {
-      best = shortest_way_out(A, X_WA, B, X_WB, best);
-    }
+  descent([&] { return surface ? std::max(0.0, closest.witness.distance) : closest.witness.distance; }, ask);
+  if (surface) {
+    if (closest.witness.distance > 0) closest.witness = out_of_solid(A, X_WA, B, X_WB, closest);
+    else if (way_out.piece_A >= 0) closest = way_out;
+    else closest = beyond_coplanar(A, X_WA, B, X_WB, closest, descent.slack());
   }
-  if (cache) *cache = {best.piece_A, best.piece_B};
-  return best;
+  if (cache) *cache = {closest.piece_A, closest.piece_B};
+  return closest;
 }
 
 bool closer_than(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache) {
   if (A.shape() && B.shape()) return closer_than(margin, *A.shape(), X_WA, *B.shape(), X_WB);
-  // One-sidedness changes how deep, not whether.
   if (are_near(margin, A, X_WA, B, X_WB, cache)) return true;
-  return (has_surface(A) || has_surface(B)) && closest_pieces(A, X_WA, B, X_WB).witness.distance < margin;
+  return (may_hold(A, X_WA, B, X_WB) || may_hold(B, X_WB, A, X_WA)) && closest_pieces(A, X_WA, B, X_WB).witness.distance < margin;
 }
 
 bool visit_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, FunctionRef<bool(int, int)> visit) {

@@ -3,7 +3,8 @@
 // Everything is done in the frame of one body that is a compound. A shape alone is a tree of one box; of a half-space the distance of a
 // box from its plane counts. Bounds are lower bounds on signed distances: monotone, as what lies in a box is at least as far away, and
 // at most as deep inside, as the box is. One-sided triangles have none once the boxes overlap. Nodes that are larger are opened first,
-// nearer children are visited first.
+// nearer children are visited first. Any direction separates by at most the distance: that of the closest pair so far, which the visitor
+// tells, leaves little to ask around it.
 #pragma once
 
 #include <algorithm>
@@ -30,18 +31,19 @@ class Descent {
  public:
   Descent(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB)
       : fixed_is_A_(!B.compound()), F_(*(fixed_is_A_ ? A : B).compound()), M_(fixed_is_A_ ? B : A) {
-    X_FM_ = fixed_is_A_ ? X_WA.inverse() * X_WB : X_WB.inverse() * X_WA;
+    X_WF_ = fixed_is_A_ ? X_WA : X_WB;
+    X_FM_ = X_WF_.inverse() * (fixed_is_A_ ? X_WB : X_WA);
     double scale = norm(X_WA.p) + norm(X_WB.p);
-    if (!F_.tree().nodes().empty()) scale += largest_coordinate(F_.tree().node(0).box);
+    scale += largest_coordinate(F_.tree().node(0).box);
     if (const Compound* compound = M_.compound()) {
       scale += largest_coordinate(compound->tree().node(0).box);
-    } else if (M_.shape()->type != ShapeType::half_space) {
+    } else if (!is_half_space()) {
       box_M_ = bounding_box(*M_.shape(), X_FM_);
       scale += largest_coordinate(box_M_);
     }
     slack_ = relative_slack * scale;
     unbounded_ = F_.has_surface() || (M_.compound() && M_.compound()->has_surface());
-    if (M_.shape() && M_.shape()->type == ShapeType::half_space) unbounded_ = false;
+    if (is_half_space()) unbounded_ = false;
   }
 
   // visit(piece_A, piece_B) for pairs whose boxes are at most limit() apart, nearer ones first where that is cheap; stops when it returns true.
@@ -77,31 +79,55 @@ class Descent {
     return false;
   }
 
+  // Coordinates rounded and distances found end within this [m].
   double slack() const { return slack_; }
+  // Tries n, a unit vector from A to B in W, as a direction that separates.
+  void look_along(const Vec3d& n_WAB) {
+    if (is_half_space()) return;  // its own direction is as good as any
+    n_ = transpose_times(X_WF_.R, fixed_is_A_ ? -n_WAB : n_WAB);
+    if (M_.shape()) reach_ = dot(n_, X_FM_ * support(*M_.shape(), transpose_times(X_FM_.R, n_)));
+    has_direction_ = true;
+  }
 
  private:
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+  bool is_half_space() const { return M_.shape() && M_.shape()->type == ShapeType::half_space; }
   bool is_leaf(int m) const { return !M_.compound() || M_.compound()->tree().node(m).is_leaf(); }
   // Of M's node m, in F.
   Aabb node_box(int m) const { return M_.compound() ? bounding_box(M_.compound()->tree().node(m).box, X_FM_) : box_M_; }
 
-  double bound(const Aabb& box_M, const Aabb& box_F) const {
-    double d;
-    if (M_.shape() && M_.shape()->type == ShapeType::half_space) {
-      const Vec3d n = X_FM_.R.col(2), half = 0.5 * (box_F.upper - box_F.lower), centre = 0.5 * (box_F.lower + box_F.upper);
-      d = dot(n, centre - X_FM_.p) - (std::fabs(n.x) * half.x + std::fabs(n.y) * half.y + std::fabs(n.z) * half.z);
-      if (!(d > -std::numeric_limits<double>::infinity())) return -std::numeric_limits<double>::infinity();  // also of a box without end
-    } else {
-      d = signed_distance(box_M, box_F);
-      if (unbounded_ && d < slack_) return -std::numeric_limits<double>::infinity();
-    }
-    return d - slack_;
+  // Least and largest coordinate of a box along n.
+  static double lowest(const Aabb& box, const Vec3d& n) {
+    double sum = 0;
+    for (int i = 0; i < 3; ++i) sum += n[i] == 0 ? 0 : n[i] * (n[i] > 0 ? box.lower : box.upper)[i];
+    return sum;
   }
+  static double highest(const Aabb& box, const Vec3d& n) { return -lowest(box, -n); }
+
+  double bound(const Aabb& box_M, const Aabb& box_F) const {
+    if (is_half_space()) {
+      const Vec3d n = X_FM_.R.col(2);
+      return lowest(box_F, n) - dot(n, X_FM_.p) - slack_;
+    }
+    double d = signed_distance(box_M, box_F);
+    if (has_direction_) d = std::max(d, lowest(box_F, n_) - (M_.shape() ? reach_ : highest(box_M, n_)));
+    return allowed(d);
+  }
+  // The same of two pieces by the direction alone.
+  double piece_bound(int piece_M, int piece_F) const {
+    if (!has_direction_) return -infinity;
+    return allowed(F_.lowest(piece_F, n_) - (M_.shape() ? reach_ : -M_.compound()->lowest(piece_M, -transpose_times(X_FM_.R, n_)) + dot(n_, X_FM_.p)));
+  }
+  // A bound that rounding may have made too high, and that says nothing about how deep one-sided triangles are.
+  double allowed(double d) const { return unbounded_ && d < slack_ ? -infinity : d - slack_; }
 
   template <class Limit, class Visit>
   bool visit_leaves(int m, const Aabb& box, const AabbTree::Node& node, Limit& limit, Visit& visit) const {
     const auto against = [&](int piece_M, const Aabb& box_M) {
       for (int place = node.first; place < node.first + node.count; ++place) {
         const int piece_F = F_.tree().item(place);
+        if (piece_bound(piece_M, piece_F) > limit()) continue;
         if (node.count > 1 && bound(box_M, F_.piece_box(piece_F)) > limit()) continue;
         if (fixed_is_A_ ? visit(piece_F, piece_M) : visit(piece_M, piece_F)) return true;
       }
@@ -121,10 +147,13 @@ class Descent {
   bool fixed_is_A_;
   const Compound& F_;
   const Body& M_;
-  SE3d X_FM_;
-  Aabb box_M_{{-std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}, {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()}};
+  SE3d X_WF_, X_FM_;
+  Aabb box_M_;              // of a shape that is no half-space, in F
   double slack_ = 0;        // [m]
   bool unbounded_ = false;  // one-sided triangles take part
+  bool has_direction_ = false;
+  Vec3d n_;           // in F, from M to F
+  double reach_ = 0;  // of a shape M along it
 };
 
 }  // namespace robosim

@@ -30,6 +30,7 @@ class HeightField final : public TriangleSurface {
   Corners corners(int t) const override;
   int vertex(int t, int k) const override;
   int across(int t, int k) const override;
+  bool has_solid() const override { return true; }
   // Under the surface, whatever is nearest.
   bool holds(const Vec3d& p, int t, const Vec3d& m) const override;
 

@@ -28,6 +28,7 @@ class TriangleMesh final : public TriangleSurface {
   }
   int vertex(int t, int k) const override { return faces_[static_cast<std::size_t>(t)][static_cast<std::size_t>(k)]; }
   int across(int t, int k) const override { return across_[static_cast<std::size_t>(3 * t + k)]; }
+  bool has_solid() const override { return closed_; }
   // Of a closed surface only: an open one has nothing inside.
   bool holds(const Vec3d&, int t, const Vec3d& m) const override { return closed_ && dot(m, pseudonormal(t, m)) < 0; }
 

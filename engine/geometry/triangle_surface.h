@@ -32,6 +32,8 @@ class TriangleSurface {
   // The half-edge that runs the other way along edge k of triangle t (from corner k to the next one), as 3 * triangle + edge; -1
   // where the surface ends.
   virtual int across(int t, int k) const = 0;
+  // Whether there is a solid behind it.
+  virtual bool has_solid() const = 0;
   // Whether p, off the surface and nearest to it on triangle t, from where m points to p, is in the solid.
   virtual bool holds(const Vec3d& p, int t, const Vec3d& m) const = 0;
 

@@ -2,9 +2,11 @@
 
 A pose `X_WB` is a (4, 4) homogeneous matrix that maps coordinates in frame B to W. `Shape` describes a convex
 body in its own frame by full sizes in metres, `Shape.box(size)` for example; `shape_sizes` lists the types of shapes.
+`TriangleMesh`, `HeightField`, `PointCloud` and `Compound` are bodies made of convex pieces; queries take them, too.
 """
 
-from robosim._engine import Shape
+from robosim._engine import Compound, HeightField, PointCloud, Shape, TriangleMesh
+from robosim.geometry.compounds import PieceWitness, closest_pieces, contacts
 from robosim.geometry.derivatives import (
     Feature,
     WitnessDerivatives,
@@ -30,20 +32,27 @@ from robosim.geometry.queries import (
 )
 
 __all__ = [
+    "Compound",
     "Feature",
+    "HeightField",
     "Manifold",
     "ManifoldDerivatives",
     "ManifoldFeature",
     "ManifoldRates",
+    "PieceWitness",
+    "PointCloud",
     "Shape",
+    "TriangleMesh",
     "Witness",
     "WitnessDerivatives",
     "WitnessRates",
     "bounding_ball",
     "bounding_box",
+    "closest_pieces",
     "collide",
     "contact_manifold",
     "contact_manifold_derivatives",
+    "contacts",
     "pose",
     "pose_to_xyz_quaternion",
     "shape_sizes",

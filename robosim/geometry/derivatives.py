@@ -7,7 +7,7 @@ from typing import NamedTuple
 from numpy.typing import ArrayLike
 
 from robosim import _engine
-from robosim._engine import Shape
+from robosim._engine import Compound, Shape
 from robosim.geometry.poses import Array
 from robosim.geometry.queries import Witness
 
@@ -59,17 +59,23 @@ class WitnessDerivatives(NamedTuple):
     features named."""
 
 
-def signed_distance_derivatives(A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike) -> WitnessDerivatives:
+def signed_distance_derivatives(
+    A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X_WB: ArrayLike
+) -> WitnessDerivatives:
     """Signed distance of two posed shapes with its exact derivatives, and those of both points and of the normal.
 
     For every pair of shapes, separated and overlapping, in the poses and in the shapes' own sizes. Curved surfaces
     keep their curvature: the normal on a sphere turns as the other shape slides along it. Deep inside each other two
     shapes may be separated equally soon in several directions; the derivatives follow the one that is given.
 
+    Of bodies made of pieces they are those of the two pieces that are closest (`closest_pieces` says which): twist and
+    scale of the bodies; sizes and features of the pieces, of a triangle its three `"vertices"` (3, 3), in the frame of
+    its mesh or height field. They are `one_sided` where two pairs of pieces are as close.
+
     Args:
-        A: the first shape.
+        A: the first shape, or a body made of pieces.
         X_WA: its pose, (4, 4).
-        B: the second shape.
+        B: the second one.
         X_WB: its pose, (4, 4).
 
     Returns:
@@ -88,7 +94,10 @@ def signed_distance_derivatives(A: Shape, X_WA: ArrayLike, B: Shape, X_WB: Array
         >>> d.sizes_A["radius"].distance
         array(-1.)
     """
-    parts = _engine.signed_distance_derivatives(A, X_WA, B, X_WB)
+    if isinstance(A, Compound) or isinstance(B, Compound):
+        parts = _engine.closest_pieces_derivatives(A, X_WA, B, X_WB)
+    else:
+        parts = _engine.signed_distance_derivatives(A, X_WA, B, X_WB)
     witness, twist, sizes_A, sizes_B, scale_A, scale_B, feature_A, feature_B, one_sided = parts
     return WitnessDerivatives(
         Witness(*witness),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from numpy.typing import ArrayLike
 
 from robosim import _engine
-from robosim._engine import Shape
+from robosim._engine import Compound, Shape
 from robosim.geometry.poses import Array
 
 
@@ -41,27 +41,34 @@ def shape_sizes() -> dict[str, dict[str, str]]:
     return _engine.shape_sizes()
 
 
-def signed_distance(A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike) -> Witness:
+def signed_distance(A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X_WB: ArrayLike) -> Witness:
     """Signed distance of two posed shapes, with the points that attain it.
 
     Args:
-        A: the first shape.
+        A: the first shape, or a body made of pieces.
         X_WA: its pose, (4, 4).
-        B: the second shape.
+        B: the second one.
         X_WB: its pose, (4, 4).
 
     Returns:
         Distance [m], negative inside, and the points that attain it: exact to rounding, on shapes of about 1 m some
-        1e-12 m. Two half-spaces overlap without end (distance -inf) unless they face each other.
+        1e-12 m. Two half-spaces overlap without end (distance -inf) unless they face each other. Of bodies made of
+        pieces it is that of two pieces: see `closest_pieces`.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers.
     """
+    if isinstance(A, Compound) or isinstance(B, Compound):
+        return Witness(*_engine.closest_pieces(A, X_WA, B, X_WB)[0])
     return Witness(*_engine.signed_distance(A, X_WA, B, X_WB))
 
 
-def collide(A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike, *, margin: float = 0.0) -> bool:
-    """Whether two posed shapes are closer than `margin` [m] (zero or more): by default, whether they overlap.
+def collide(
+    A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X_WB: ArrayLike, *, margin: float = 0.0
+) -> bool:
+    """Whether two posed shapes, or bodies made of pieces, are closer than `margin` [m] (zero or more).
+
+    By default, whether they overlap.
 
     Cheaper than `signed_distance`. Shapes that just touch do not overlap; rounding decides within about 1e-14 of
     their size.
@@ -69,6 +76,8 @@ def collide(A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike, *, margin: flo
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or margin is negative.
     """
+    if isinstance(A, Compound) or isinstance(B, Compound):
+        return _engine.bodies_closer_than(margin, A, X_WA, B, X_WB)
     return _engine.closer_than(margin, A, X_WA, B, X_WB)
 
 
@@ -77,6 +86,9 @@ def bounding_ball(shape: Shape) -> tuple[Array, float]:
     return _engine.bounding_ball(shape)
 
 
-def bounding_box(shape: Shape, X_WS: ArrayLike) -> tuple[Array, Array]:
-    """Lower and upper corner (3,) [m] in W of the smallest axis-aligned box around a shape at pose X_WS (4, 4)."""
+def bounding_box(shape: Shape | Compound, X_WS: ArrayLike) -> tuple[Array, Array]:
+    """Lower and upper corner (3,) [m] in W of the smallest axis-aligned box around a shape, or a body made of pieces,
+    at pose X_WS (4, 4)."""
+    if isinstance(shape, Compound):
+        return _engine.body_bounding_box(shape, X_WS)
     return _engine.bounding_box(shape, X_WS)

@@ -1,0 +1,221 @@
+// Bodies made of convex pieces, and queries between them and shapes.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <pybind11/stl.h>
+
+#include "bindings/module.h"
+#include "bindings/shape_arguments.h"
+#include "geometry/compound_derivatives.h"
+
+namespace py = pybind11;
+
+namespace robosim {
+namespace {
+
+// What Python sees as classes of their own: a compound of one part.
+struct MeshBody : Compound {
+  explicit MeshBody(std::shared_ptr<const TriangleMesh> m) : Compound(m), mesh(std::move(m)) {}
+  std::shared_ptr<const TriangleMesh> mesh;
+};
+struct FieldBody : Compound {
+  explicit FieldBody(std::shared_ptr<const HeightField> f) : Compound(f), field(std::move(f)) {}
+  std::shared_ptr<const HeightField> field;
+};
+struct CloudBody : Compound {
+  explicit CloudBody(std::shared_ptr<const PointCloud> c) : Compound(c), cloud(std::move(c)) {}
+  std::shared_ptr<const PointCloud> cloud;
+};
+
+using AnyBody = std::variant<const Shape*, const Compound*>;
+Body body_of(const AnyBody& any, const char* name) {
+  return std::visit(
+      [&](const auto* body) {
+        if (!body) throw InputError(message(name, " is None; a Shape or a Compound is needed"));
+        return Body(*body);
+      },
+      any);
+}
+
+FieldBody height_field(const py::object& heights, const py::object& spacing) {
+  const py::array any = py::array::ensure(heights);
+  if (!any || any.ndim() != 2) {
+    PyErr_Clear();
+    throw InputError("height field: heights must be numbers of shape (n_x, n_y)");
+  }
+  const Array array = real_array(any, {any.shape(0), any.shape(1)}, "height field: heights", false);
+  if (std::max(array.shape(0), array.shape(1)) > std::numeric_limits<int>::max()) throw InputError("height field: too many heights");
+  const py::array step = py::array::ensure(spacing);
+  const bool both = step && step.ndim() == 1;
+  const Array d = real_array(spacing, both ? Shape2{2} : Shape2{}, "height field: spacing", false);
+  const std::vector<double> values(array.data(), array.data() + array.size());
+  return FieldBody(std::make_shared<HeightField>(values, static_cast<int>(array.shape(0)), static_cast<int>(array.shape(1)), d.data()[0],
+                                                 d.data()[both ? 1 : 0]));
+}
+
+Compound compound(const std::vector<std::pair<AnyBody, py::object>>& list) {
+  std::vector<Compound::Part> parts;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string name = message("compound: part ", i);
+    const SE3d X = rigid(list[i].second, (name + ": its pose").c_str());
+    const Body body = body_of(list[i].first, name.c_str());
+    if (body.shape()) parts.push_back({*body.shape(), X, 0});
+    else
+      for (const Compound::Part& part : body.compound()->parts()) parts.push_back({part.geometry, X * part.X_BP, 0});
+  }
+  return Compound(std::move(parts));
+}
+
+using PieceTuple = std::tuple<WitnessTuple, int, int>;
+PieceTuple piece_tuple(const PieceWitness& x) { return {witness_tuple(x.witness), x.piece_A, x.piece_B}; }
+
+// Of the piece that touches; of a surface the three vertices of the triangle.
+py::typing::Dict<py::str, RatesTuple> piece_sizes(const Body& body, int piece, const WitnessDerivatives& d, std::size_t side) {
+  return body.with_piece(piece, [&](const Compound::Piece& P) {
+    if (!P.surface) return size_rates(P.shape, d, side);
+    std::vector<const WitnessRate*> rates(9);
+    const LocalSurface& surface = side ? d.B : d.A;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(surface.n_corners); ++i)
+      for (std::size_t k = 0; k < 3; ++k) rates[3 * static_cast<std::size_t>(surface.corner[i].vertex) + k] = &d.corner[side][i][k];
+    py::typing::Dict<py::str, RatesTuple> all;
+    all["vertices"] = rates_tuple(rates, {3, 3});
+    return all;
+  });
+}
+
+double checked_margin(double margin) {
+  if (!(margin >= 0)) throw InputError(message("margin is ", margin, " m; it must be zero or positive"));
+  return margin;
+}
+
+void bind_bodies(py::module_& m) {
+  py::class_<Compound> c(m, "Compound",
+                         "A body made of convex pieces, in a tree: shapes and other bodies fixed to each other.\n\n"
+                         "Compound([(part, pose), ...]): each part a Shape or a body made of pieces, with its pose (4, 4) in\n"
+                         "the frame of the body. Pieces are numbered through the parts. GeometryError names a bad part.");
+  c.def(py::init([](const std::vector<std::pair<AnyBody, py::object>>& parts) { return checked([&] { return compound(parts); }); }),
+        py::arg("parts"));
+  c.def_property_readonly("n_pieces", &Compound::n_pieces, "How many convex pieces it has.");
+  c.def("__repr__", [](const Compound& b) { return message("Compound(", b.parts().size(), " parts, ", b.n_pieces(), " pieces)"); });
+
+  py::class_<MeshBody, Compound> mesh(
+      m, "TriangleMesh",
+      "A surface of triangles, concave or not: vertices (n, 3) [m], faces (m, 3), counter-clockwise seen from outside.\n\n"
+      "Pieces are the faces. Vertices at one place count as one; faces without an area are no part of the surface.\n"
+      "GeometryError names a vertex that is not finite or beyond 1e6 m, and a face that names no vertex.");
+  mesh.def(py::init([](const py::object& vertices, const py::object& faces) {
+             return checked([&] {
+               return MeshBody(std::make_shared<TriangleMesh>(read_points(vertices, "triangle mesh: vertices", false),
+                                                              read_triangles(faces, "triangle mesh: faces")));
+             });
+           }),
+           py::arg("vertices"), py::arg("faces"));
+  mesh.def_property_readonly("vertices", [](const MeshBody& b) { return points_array(b.mesh->vertices()); }, "(n, 3) [m].");
+  mesh.def_property_readonly("faces", [](const MeshBody& b) { return triangles_array(b.mesh->faces()); }, "(m, 3), indices into vertices.");
+  mesh.def_property_readonly(
+      "is_closed", [](const MeshBody& b) { return b.mesh->is_closed(); },
+      "Whether every edge has a face on either side, so that the surface encloses a solid.");
+  mesh.def("__repr__", [](const MeshBody& b) {
+    return message("TriangleMesh(", b.mesh->vertices().size(), " vertices, ", b.mesh->faces().size(), " faces)");
+  });
+
+  py::class_<FieldBody, Compound> field(
+      m, "HeightField",
+      "Terrain: heights (n_x, n_y) [m] over a grid, solid below; heights[i, j] is at x = i * spacing, y = j * spacing.\n\n"
+      "spacing [m]: one number, or along x and y (2,). Pieces are triangles: of cell (i, j), between the heights\n"
+      "(i, j) and (i + 1, j + 1), 2 * (i * (n_y - 1) + j) and the next one, on either side of that diagonal.\n"
+      "GeometryError names a bad height or spacing.");
+  field.def(py::init([](const py::object& heights, const py::object& spacing) { return checked([&] { return height_field(heights, spacing); }); }),
+            py::arg("heights"), py::arg("spacing"));
+  field.def_property_readonly(
+      "heights",
+      [](const FieldBody& b) {
+        Array out({static_cast<py::ssize_t>(b.field->n_x()), static_cast<py::ssize_t>(b.field->n_y())});
+        std::copy(b.field->heights().begin(), b.field->heights().end(), out.mutable_data());
+        return out;
+      },
+      "(n_x, n_y) [m].");
+  field.def_property_readonly(
+      "spacing",
+      [](const FieldBody& b) {
+        Array out(Shape2{2});
+        out.mutable_data()[0] = b.field->spacing_x(), out.mutable_data()[1] = b.field->spacing_y();
+        return out;
+      },
+      "Along x and y [m], (2,).");
+  field.def("__repr__", [](const FieldBody& b) { return message("HeightField(", b.field->n_x(), " x ", b.field->n_y(), " heights)"); });
+
+  py::class_<CloudBody, Compound> cloud(m, "PointCloud",
+                                        "Balls of one radius [m] about points (n, 3) [m], which are its pieces.\n\n"
+                                        "GeometryError names a point that is not finite or beyond 1e6 m, or a bad radius.");
+  cloud.def(py::init([](const py::object& points, double radius) {
+              return checked([&] { return CloudBody(std::make_shared<PointCloud>(read_points(points, "point cloud: points", false), radius)); });
+            }),
+            py::arg("points"), py::arg("radius"));
+  cloud.def_property_readonly("points", [](const CloudBody& b) { return points_array(b.cloud->points); }, "(n, 3) [m].");
+  cloud.def_property_readonly("radius", [](const CloudBody& b) { return b.cloud->radius; }, "Of each [m].");
+  cloud.def("__repr__", [](const CloudBody& b) { return message("PointCloud(", b.cloud->points.size(), " points, radius=", b.cloud->radius, ")"); });
+}
+
+}  // namespace
+
+void bind_compounds(py::module_& m) {
+  bind_bodies(m);
+  m.def(
+      "closest_pieces",
+      [](const AnyBody& A, const py::object& X_WA, const AnyBody& B, const py::object& X_WB) {
+        return checked([&] { return piece_tuple(closest_pieces(body_of(A, "A"), rigid(X_WA, "X_WA"), body_of(B, "B"), rigid(X_WB, "X_WB"))); });
+      },
+      py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"), "See robosim.geometry.closest_pieces.");
+  m.def(
+      "contacts",
+      [](double margin, const AnyBody& A, const py::object& X_WA, const AnyBody& B, const py::object& X_WB) {
+        return checked([&] {
+          std::vector<PieceWitness> found;
+          contacts(checked_margin(margin), body_of(A, "A"), rigid(X_WA, "X_WA"), body_of(B, "B"), rigid(X_WB, "X_WB"), found);
+          std::vector<PieceTuple> out;
+          for (const PieceWitness& x : found) out.push_back(piece_tuple(x));
+          return out;
+        });
+      },
+      py::arg("margin"), py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"), "See robosim.geometry.contacts.");
+  m.def(
+      "bodies_closer_than",
+      [](double margin, const AnyBody& A, const py::object& X_WA, const AnyBody& B, const py::object& X_WB) {
+        return checked([&] {
+          return closer_than(checked_margin(margin), body_of(A, "A"), rigid(X_WA, "X_WA"), body_of(B, "B"), rigid(X_WB, "X_WB"));
+        });
+      },
+      py::arg("margin"), py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"), "See robosim.geometry.collide.");
+  m.def(
+      "body_bounding_box",
+      [](const Compound& body, const py::object& X_WB) {
+        const Aabb b = checked([&] { return bounding_box(body, rigid(X_WB, "X_WB")); });
+        return std::make_pair(vec3_array(b.lower), vec3_array(b.upper));
+      },
+      py::arg("body"), py::arg("X_WB"), "See robosim.geometry.bounding_box.");
+  m.def(
+      "closest_pieces_derivatives",
+      [](const AnyBody& A, const py::object& X_WA, const AnyBody& B, const py::object& X_WB) {
+        return checked([&] {
+          const SE3d X_A = rigid(X_WA, "X_WA"), X_B = rigid(X_WB, "X_WB");
+          const Body a = body_of(A, "A"), b = body_of(B, "B");
+          const PieceWitness w = closest_pieces(a, X_A, b, X_B);
+          const WitnessDerivatives d = piece_derivatives(w, a, X_A, b, X_B);
+          std::vector<const WitnessRate*> twist;
+          for (const WitnessRate& rate : d.twist) twist.push_back(&rate);
+          return std::make_tuple(witness_tuple(w.witness), rates_tuple(twist, {12}), piece_sizes(a, w.piece_A, d, 0), piece_sizes(b, w.piece_B, d, 1),
+                                 rates_tuple({&d.scale[0]}, {}), rates_tuple({&d.scale[1]}, {}), feature_tuple(d.A), feature_tuple(d.B), d.one_sided);
+        });
+      },
+      py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"), "See robosim.geometry.signed_distance_derivatives.");
+}
+
+}  // namespace robosim
