@@ -169,21 +169,32 @@ bool visit_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, c
 }
 
 void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, std::vector<PieceWitness>& out) {
-  const std::size_t begin = out.size();
+  const std::ptrdiff_t begin = static_cast<std::ptrdiff_t>(out.size());
+  const bool surface = has_surface(A) || has_surface(B);
+  PieceWitness closest;
+  double depth = 0;
+  if (surface) {
+    closest = closest_pieces(A, X_WA, B, X_WB);
+    depth = Descent(A, X_WA, B, X_WB).slack() - closest.witness.distance;
+  }
+  // The part of a triangle that a shape lies over may be so narrow that the shortest way out is sideways.
+  const auto is_beside = [&](const Witness& w) {
+    return w.distance <= 0 && w.distance >= -depth && dot(w.normal, closest.witness.normal) > 1 - 1e-12;
+  };
   visit_near(margin, A, X_WA, B, X_WB, [&](int a, int b) {
     const PieceWitness x{piece_distance(A, X_WA, a, B, X_WB, b), a, b};
-    if (x.witness.distance < margin && is_outward(A, X_WA, B, X_WB, x)) out.push_back(x);
+    if (!(x.witness.distance < margin)) return false;
+    if (!surface || is_outward(A, X_WA, B, X_WB, x) || is_beside(x.witness)) out.push_back(x);
     return false;
   });
-  if (has_surface(A) || has_surface(B)) {
+  if (surface) {
     // The closest pair counts, however it lies; in a solid it is all there is.
-    const PieceWitness closest = closest_pieces(A, X_WA, B, X_WB);
     const auto same = [&](const PieceWitness& x) { return x.piece_A == closest.piece_A && x.piece_B == closest.piece_B; };
-    const auto at = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), same);
+    const auto at = std::find_if(out.begin() + begin, out.end(), same);
     if (at != out.end()) *at = closest;
     else if (closest.witness.distance < margin) out.push_back(closest);
   }
-  std::sort(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), [](const PieceWitness& x, const PieceWitness& y) {
+  std::sort(out.begin() + begin, out.end(), [](const PieceWitness& x, const PieceWitness& y) {
     return x.piece_A != y.piece_A ? x.piece_A < y.piece_A : x.piece_B < y.piece_B;
   });
 }

@@ -70,7 +70,7 @@ bool visit_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, c
 
 // All pairs of pieces closer than `margin`, added to `out` in the order of their numbers. Left out are triangles whose nearest point, or
 // shortest way out, lies on an edge or a vertex in a direction that is no outward normal there, as another triangle of their surface
-// sees it better; but never the closest pair.
+// sees it better; but never the closest pair, nor those that meet beside it with the same normal, no deeper.
 void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, std::vector<PieceWitness>& out);
 
 }  // namespace robosim

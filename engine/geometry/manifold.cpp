@@ -203,9 +203,13 @@ int reference_face(const PlacedPatch (&P)[2], const Candidates& found, double de
 Manifold contact_manifold(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin, PairCache* cache) {
   PairCache local;
   if (!cache) cache = &local;
+  return contact_manifold(signed_distance(A, X_WA, B, X_WB, cache), A, X_WA, B, X_WB, margin, *cache);
+}
+
+Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin,
+                          const PairCache& cache) {
   Manifold m;
-  m.witness = signed_distance(A, X_WA, B, X_WB, cache);
-  const Witness& w = m.witness;
+  m.witness = w;
   if (!(w.distance <= margin) || !std::isfinite(w.distance)) return m;
 
   // Both patches in C.
@@ -218,7 +222,7 @@ Manifold contact_manifold(const Shape& A, const SE3d& X_WA, const Shape& B, cons
     P[s].up = s ? -1 : 1;
     P[s].X_CS = {R_CW * X_WS.R, R_CW * (X_WS.p - w.p_WA)};
     visit(s ? B : A, [&](auto core) {
-      if constexpr (requires { core.hint; }) core.hint = s ? cache->vertex_B : cache->vertex_A;
+      if constexpr (requires { core.hint; }) core.hint = s ? cache.vertex_B : cache.vertex_A;
       if constexpr (requires { core.patch(t0, P[s].patch); }) core.patch(transpose_times(X_WS.R, P[s].up * w.normal), P[s].patch);
       P[s].rounding = core.rounding();
       size = std::fmin(size, core.bounding_ball().radius);

@@ -66,4 +66,8 @@ struct Manifold {
 // size are one.
 Manifold contact_manifold(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin, PairCache* cache = nullptr);
 
+// The same about a witness that is given: that of signed_distance, or one with a normal of its own, as of a one-sided triangle.
+Manifold contact_manifold(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin,
+                          const PairCache& cache = {});
+
 }  // namespace robosim

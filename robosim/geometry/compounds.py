@@ -62,7 +62,8 @@ def contacts(
     """All pairs of pieces of two posed bodies that are closer than `margin` [m] (zero or more), by their numbers.
 
     Left out are triangles whose nearest point, or shortest way out, lies on an edge or a vertex in a direction that is
-    no outward normal of the surface there: another triangle sees it better. The closest pair is always among them.
+    no outward normal of the surface there: another triangle sees it better. The closest pair is always among them, and
+    those that meet beside it with the same normal.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or margin is negative.

@@ -38,7 +38,8 @@ struct Comparison {
     const Numbers got = flat(Witness{rate.distance, rate.p_WA, rate.p_WB, rate.normal}), expected = ridders(
         [&](double t) {
           const PieceWitness x = query(t);
-          jumps |= norm(x.witness.normal - at.witness.normal) > 0.1 || x.piece_A != at.piece_A || x.piece_B != at.piece_B;
+          // Pieces that share what touches may stand in for each other.
+          jumps |= norm(x.witness.normal - at.witness.normal) + norm(x.witness.p_WA - at.witness.p_WA) > 0.1;
           return flat(x.witness);
         },
         step);
@@ -99,7 +100,7 @@ TEST_CASE("ways out of a surface: twists, vertices, scale and sizes") {
   RandomBodies random;
   Comparison all;
   int oblique = 0;
-  for (int i = 0; i < 80; ++i) {
+  for (int i = 0; i < 300 && (all.compared < 12 || oblique < 6); ++i) {
     const auto mesh = random.bumpy_ball(2);
     Shape shape = random.small_shape();
     const SE3d X_PB = random.pose(0.3);  // the mesh is a part of its body
@@ -138,9 +139,9 @@ TEST_CASE("ways out of a surface: twists, vertices, scale and sizes") {
     oblique += !all.jumps && is_oblique;
     all.end();
   }
-  CHECK(all.compared > 8);
-  CHECK(oblique > 4);
-  CHECK(all.jumped < all.compared);
+  CHECK(all.compared >= 12);
+  CHECK(oblique >= 6);
+  CHECK(all.jumped < all.compared / 2);
 }
 
 TEST_CASE("where two pieces are as close, derivatives are one-sided") {
