@@ -117,7 +117,9 @@ class Descent {
   // The same of two pieces by the direction alone.
   double piece_bound(int piece_M, int piece_F) const {
     if (!has_direction_) return -infinity;
-    return allowed(F_.lowest(piece_F, n_) - (M_.shape() ? reach_ : -M_.compound()->lowest(piece_M, -transpose_times(X_FM_.R, n_)) + dot(n_, X_FM_.p)));
+    double reach = reach_;
+    if (M_.compound()) reach = dot(n_, X_FM_.p) - M_.compound()->lowest(piece_M, -transpose_times(X_FM_.R, n_));
+    return allowed(F_.lowest(piece_F, n_) - reach);
   }
   // A bound that rounding may have made too high, and that says nothing about how deep one-sided triangles are.
   double allowed(double d) const { return unbounded_ && d < slack_ ? -infinity : d - slack_; }
