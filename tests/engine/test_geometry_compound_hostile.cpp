@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "count_allocations.h"
 #include "geometry/compound_derivatives.h"
+#include "geometry/compound_rays.h"
 #include "random_bodies.h"
 
 using namespace robosim;
@@ -140,5 +142,28 @@ TEST_CASE("large bodies: the ball's surface is the ball") {
     CHECK(closest_pieces(cloud, SE3d(), small, X).witness.distance == doctest::Approx(norm(X.p) - 0.56).epsilon(1e-3));
     X.p *= 0.4 / norm(X.p);
     CHECK(closest_pieces(ball, SE3d(), small, X).witness.distance == doctest::Approx(-0.15).epsilon(1e-2));
+  }
+}
+
+TEST_CASE("queries of bodies allocate nothing") {
+  RandomBodies random;
+  const Shape shape = Shape::box({0.1, 0.1, 0.1});
+  std::vector<PieceWitness> found;
+  found.reserve(100000);
+  for (int kind = 0; kind < RandomBodies::n_kinds; ++kind) {
+    const Compound A = random.compound(kind), B = random.compound(4);
+    for (const Body& other : {Body(shape), Body(B)})
+      for (int i = 0; i < 4; ++i) {
+        const SE3d X_WA = random.pose(0.3), X_WB = random.pose(i % 2 ? 1.5 : 0.3);
+        PieceCache cache;
+        CHECK(allocations_when_repeated([&] {
+          const PieceWitness w = closest_pieces(A, X_WA, other, X_WB, &cache);
+          piece_derivatives(w, A, X_WA, other, X_WB);
+          closer_than(0.1, A, X_WA, other, X_WB, &cache);
+          ray_cast(A, X_WA, {X_WB.p, X_WA.p - X_WB.p});
+          found.clear();
+          contacts(0.05, A, X_WA, other, X_WB, found);
+        }) == 0);
+      }
   }
 }
