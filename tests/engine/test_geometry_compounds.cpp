@@ -214,6 +214,32 @@ TEST_CASE("wholly inside: closed surfaces and terrain see it, an open surface do
   CHECK(all[0].witness.distance == doctest::Approx(-0.75).epsilon(1e-14));
 }
 
+// Solid angle of a triangle from the origin: Van Oosterom, Strackee, "The solid angle of a plane triangle", 1983, eq. (8).
+TEST_CASE("a concave surface holds a small ball exactly where its triangles fill the whole sphere as seen from there") {
+  RandomBodies random;
+  int inside = 0;
+  for (int i = 0; i < 400; ++i) {
+    const auto mesh = random.bumpy_ball(1 + i % 4);
+    const Vec3d p = random.uniform(0, 0.5) * random.pose(1).R.col(0);
+    double angle = 0;
+    for (int t = 0; t < mesh->n_triangles(); ++t) {
+      const TriangleSurface::Corners c = mesh->corners(t);
+      const Vec3d a = c[0] - p, b = c[1] - p, d = c[2] - p;
+      const double x = norm(a), y = norm(b), z = norm(d);
+      angle += 2 * std::atan2(dot(a, cross(b, d)), x * y * z + dot(a, b) * z + dot(b, d) * x + dot(d, a) * y);
+    }
+    const bool is_inside = angle > 6;  // 4 pi or 0
+    const Compound surface(mesh);
+    const Shape ball = Shape::sphere(1e-9);
+    const SE3d X{Mat3d::identity(), p};
+    CHECK((closest_pieces(surface, SE3d(), ball, X).witness.distance < 0) == is_inside);
+    CHECK(closer_than(0, ball, X, surface, SE3d()) == is_inside);
+    inside += is_inside;
+  }
+  CHECK(inside > 100);
+  CHECK(inside < 380);
+}
+
 // 1e-12: a plane's distance from shapes below 1 m in a pose of 2 m rounds to some 1e-15; curved pairs are polished to 1e-12.
 TEST_CASE("edges between coplanar triangles give no normals of their own: shapes slide over a flat grid") {
   RandomBodies random;
