@@ -14,6 +14,7 @@
 #include "bindings/module.h"
 #include "bindings/shape_arguments.h"
 #include "geometry/compound_derivatives.h"
+#include "geometry/compound_manifolds.h"
 
 namespace py = pybind11;
 
@@ -88,11 +89,6 @@ py::typing::Dict<py::str, RatesTuple> piece_sizes(const Body& body, int piece, c
     all["vertices"] = rates_tuple(rates, {3, 3});
     return all;
   });
-}
-
-double checked_margin(double margin) {
-  if (!(margin >= 0)) throw InputError(message("margin is ", margin, " m; it must be zero or positive"));
-  return margin;
 }
 
 void bind_bodies(py::module_& m) {
@@ -186,6 +182,18 @@ void bind_compounds(py::module_& m) {
         });
       },
       py::arg("margin"), py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"), "See robosim.geometry.contacts.");
+  m.def(
+      "contact_manifolds",
+      [](const AnyBody& A, const py::object& X_WA, const AnyBody& B, const py::object& X_WB, double margin) {
+        return checked([&] {
+          std::vector<PieceManifold> found;
+          contact_manifolds(checked_margin(margin), body_of(A, "A"), rigid(X_WA, "X_WA"), body_of(B, "B"), rigid(X_WB, "X_WB"), found);
+          std::vector<std::tuple<ManifoldTuple, int, int>> out;
+          for (const PieceManifold& x : found) out.emplace_back(manifold_tuple(x.manifold), x.piece_A, x.piece_B);
+          return out;
+        });
+      },
+      py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"), py::arg("margin"), "See robosim.geometry.contact_manifolds.");
   m.def(
       "bodies_closer_than",
       [](double margin, const AnyBody& A, const py::object& X_WA, const AnyBody& B, const py::object& X_WB) {

@@ -12,14 +12,6 @@ namespace py = pybind11;
 namespace robosim {
 namespace {
 
-double checked_margin(double margin) {
-  if (!(margin >= 0 && std::isfinite(margin))) throw InputError(message("margin is ", margin, "; it must be a finite number of metres, at least 0"));
-  return margin;
-}
-
-// (kind, number, part), see robosim.geometry.ManifoldFeature.
-using PartTuple = std::tuple<const char*, int, int>;
-
 py::typing::List<PartTuple> features(const Manifold& m, int side) {
   py::typing::List<PartTuple> out;
   for (int i = 0; i < m.n_points; ++i) {
@@ -29,9 +21,8 @@ py::typing::List<PartTuple> features(const Manifold& m, int side) {
   return out;
 }
 
-// (distance, normal, gap, p_WA, p_WB, p_W, features of A, of B, slide, reference).
-using ManifoldTuple = std::tuple<double, py::array_t<double>, py::array_t<double>, py::array_t<double>, py::array_t<double>, py::array_t<double>,
-                                 py::typing::List<PartTuple>, py::typing::List<PartTuple>, py::array_t<double>, int>;
+}  // namespace
+
 ManifoldTuple manifold_tuple(const Manifold& m) {
   std::vector<Vec3d> p_WA, p_WB, p_W;
   std::vector<double> gap, slide;
@@ -43,6 +34,8 @@ ManifoldTuple manifold_tuple(const Manifold& m) {
   return {m.witness.distance, vec3_array(m.normal()), vector_array(gap),  points_array(p_WA),  points_array(p_WB),
           points_array(p_W),  features(m, 0),         features(m, 1), vector_array(slide), m.reference};
 }
+
+namespace {
 
 // Rates of (gap, normal, p_WA, p_WB, p_W) of n points in parameters of a shape s: (n,) + s, (3,) + s, (n, 3) + s. rate(i, k): of point i
 // in the k-th of them; null is zero.

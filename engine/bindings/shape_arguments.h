@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "bindings/arrays.h"
 #include "geometry/contact_derivatives.h"
+#include "geometry/manifold.h"
 #include "geometry/query.h"
 
 namespace robosim {
@@ -30,6 +32,12 @@ auto checked(F&& f) {
 
 // A pose whose rotation is one: what the queries rely on. Else InputError.
 SE3d rigid(const pybind11::object& value, const char* name);
+
+// The margin of a query [m], or InputError.
+inline double checked_margin(double margin) {
+  if (!(margin >= 0 && std::isfinite(margin))) throw InputError(message("margin is ", margin, "; it must be a finite number of metres, at least 0"));
+  return margin;
+}
 
 std::vector<Vec3d> read_points(const pybind11::object& value, const char* name, bool finite = true);
 pybind11::array_t<double> points_array(std::span<const Vec3d> points);
@@ -66,5 +74,14 @@ using FeatureTuple = std::tuple<const char*, int, double, double>;
 inline FeatureTuple feature_tuple(const LocalSurface& s) {
   return {feature_kind_names[static_cast<std::size_t>(s.kind)], s.index, s.slide, s.tilt};
 }
+
+// (kind, number, part), see robosim.geometry.ManifoldFeature.
+using PartTuple = std::tuple<const char*, int, int>;
+
+// (distance, normal, gap, p_WA, p_WB, p_W, features of A, of B, slide, reference).
+using ManifoldTuple = std::tuple<double, pybind11::array_t<double>, pybind11::array_t<double>, pybind11::array_t<double>,
+                                 pybind11::array_t<double>, pybind11::array_t<double>, pybind11::typing::List<PartTuple>, pybind11::typing::List<PartTuple>,
+                                 pybind11::array_t<double>, int>;
+ManifoldTuple manifold_tuple(const Manifold& m);
 
 }  // namespace robosim

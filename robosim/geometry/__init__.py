@@ -6,7 +6,13 @@ body in its own frame by full sizes in metres, `Shape.box(size)` for example; `s
 """
 
 from robosim._engine import Compound, HeightField, PointCloud, Shape, TriangleMesh
-from robosim.geometry.compounds import PieceWitness, closest_pieces, contacts
+from robosim.geometry.compounds import (
+    PieceManifold,
+    PieceWitness,
+    closest_pieces,
+    contact_manifolds,
+    contacts,
+)
 from robosim.geometry.derivatives import (
     Feature,
     WitnessDerivatives,
@@ -39,6 +45,7 @@ __all__ = [
     "ManifoldDerivatives",
     "ManifoldFeature",
     "ManifoldRates",
+    "PieceManifold",
     "PieceWitness",
     "PointCloud",
     "Shape",
@@ -52,6 +59,7 @@ __all__ = [
     "collide",
     "contact_manifold",
     "contact_manifold_derivatives",
+    "contact_manifolds",
     "contacts",
     "pose",
     "pose_to_xyz_quaternion",

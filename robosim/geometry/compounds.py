@@ -1,4 +1,4 @@
-"""Bodies made of convex pieces: which pieces are closest, and all that are near."""
+"""Bodies made of convex pieces: which pieces are closest, all that are near, and where they touch."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from robosim import _engine
 from robosim._engine import Compound, Shape
+from robosim.geometry.manifolds import Manifold, read_manifold
 from robosim.geometry.queries import Witness
 
 
@@ -19,6 +20,17 @@ class PieceWitness(NamedTuple):
     piece_A: int
     """Number of the piece of A: the face of a `TriangleMesh`, the triangle of a `HeightField`, the point of a
     `PointCloud`; of a `Compound` counted through its parts; 0 of a `Shape`."""
+    piece_B: int
+    """The same of B."""
+
+
+class PieceManifold(NamedTuple):
+    """Two pieces of bodies A and B, and where they touch."""
+
+    manifold: Manifold
+    """As of two shapes, in W; of a one-sided triangle about the way out that `contacts` gives."""
+    piece_A: int
+    """Number of the piece of A, as in `PieceWitness`."""
     piece_B: int
     """The same of B."""
 
@@ -76,3 +88,23 @@ def contacts(
     """
     found = _engine.contacts(margin, A, X_WA, B, X_WB)
     return [PieceWitness(Witness(*witness), piece_A, piece_B) for witness, piece_A, piece_B in found]
+
+
+def contact_manifolds(
+    A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X_WB: ArrayLike, *, margin: float = 0.0
+) -> list[PieceManifold]:
+    """The contact manifold of every pair of pieces that `contacts` gives, in the same order.
+
+    Raises:
+        GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or margin is negative.
+
+    Example:
+        >>> import numpy as np
+        >>> from robosim.geometry import HeightField, pose
+        >>> ground, box = HeightField(np.zeros((3, 3)), 1.0), Shape.box((0.4, 0.4, 0.4))
+        >>> found = contact_manifolds(ground, pose(), box, pose((1, 1, 0.199)))
+        >>> [(m.piece_A, m.manifold.gap.round(6).tolist()) for m in found][:2]
+        [(0, [-0.001, -0.001, -0.001]), (1, [-0.001, -0.001, -0.001])]
+    """
+    found = _engine.contact_manifolds(A, X_WA, B, X_WB, margin)
+    return [PieceManifold(read_manifold(m), piece_A, piece_B) for m, piece_A, piece_B in found]

@@ -119,7 +119,7 @@ def contact_manifold(
         >>> m.features_B[0]
         ManifoldFeature(kind='vertex', number=0, part=0)
     """
-    return _manifold(_engine.contact_manifold(A, X_WA, B, X_WB, margin))
+    return read_manifold(_engine.contact_manifold(A, X_WA, B, X_WB, margin))
 
 
 def contact_manifold_derivatives(
@@ -158,7 +158,7 @@ def contact_manifold_derivatives(
     parts = _engine.contact_manifold_derivatives(A, X_WA, B, X_WB, margin)
     manifold, twist, sizes_A, sizes_B, scale_A, scale_B, one_sided = parts
     return ManifoldDerivatives(
-        _manifold(manifold),
+        read_manifold(manifold),
         ManifoldRates(*twist),
         {name: ManifoldRates(*rates) for name, rates in sizes_A.items()},
         {name: ManifoldRates(*rates) for name, rates in sizes_B.items()},
@@ -172,7 +172,8 @@ _Ids = list[tuple[str, int, int]]
 _Parts = tuple[float, Array, Array, Array, Array, Array, _Ids, _Ids, Array, int]
 
 
-def _manifold(parts: _Parts) -> Manifold:
+def read_manifold(parts: _Parts) -> Manifold:
+    """The manifold that the engine gives as a tuple."""
     distance, normal, gap, p_WA, p_WB, p_W, features_A, features_B, slide, reference = parts
     return Manifold(
         distance,

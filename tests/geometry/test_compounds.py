@@ -15,6 +15,7 @@ from robosim.geometry import (
     bounding_box,
     closest_pieces,
     collide,
+    contact_manifolds,
     contacts,
     pose,
     signed_distance,
@@ -102,6 +103,13 @@ def test_every_query_takes_them_in_either_order():
             near = contacts(A, X_WA, B, X_WB, margin=0.1)
             assert bool(near) == (w.distance < 0.1)
             closest = closest_pieces(A, X_WA, B, X_WB)
+            manifolds = contact_manifolds(A, X_WA, B, X_WB, margin=0.1)
+            assert [m[1:] for m in manifolds] == [c[1:] for c in near]
+            for m, c in zip(manifolds, near, strict=True):
+                np.testing.assert_array_equal(m.manifold.normal, c.witness.normal)
+                np.testing.assert_allclose(
+                    m.manifold.p_WB - m.manifold.p_WA, m.manifold.gap[:, None] * c.witness.normal, atol=1e-11
+                )
             assert not near or closest[1:] in [c[1:] for c in near]
             d = signed_distance_derivatives(A, X_WA, B, X_WB)
             assert d.witness.distance == w.distance
