@@ -14,8 +14,10 @@ __all__: list[str] = [
     "BoundOperation",
     "Collider",
     "CollisionScene",
+    "Compound",
     "EdgeResult",
     "Frame",
+    "HeightField",
     "IkResult",
     "Inertia",
     "Joint",
@@ -23,19 +25,27 @@ __all__: list[str] = [
     "ModelBuilder",
     "OperationData",
     "OptimisedPath",
+    "PointCloud",
     "SearchResult",
     "Shape",
     "TimingResult",
+    "TriangleMesh",
     "bind_operation",
     "blend_corners",
+    "bodies_closer_than",
+    "body_bounding_box",
     "bounding_ball",
     "bounding_box",
     "brake",
     "build_info",
     "closer_than",
+    "closest_pieces",
+    "closest_pieces_derivatives",
     "contact_manifold",
     "contact_manifold_derivatives",
+    "contact_manifolds",
     "contact_rates",
+    "contacts",
     "default_angular_acceleration",
     "default_friction_width",
     "default_linear_acceleration",
@@ -171,6 +181,86 @@ class Shape:
     def vertices(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         Of convex, triangle [m], shape (n, 3).
+        """
+
+class Compound:
+    """
+    A body made of convex pieces, in a tree: shapes and other bodies fixed to each other.
+
+    Compound([(part, pose), ...]): each part a Shape or a body made of pieces, with its pose (4, 4) in
+    the frame of the body. Pieces are numbered through the parts. GeometryError names a bad part.
+    """
+    def __init__(self, parts: collections.abc.Sequence[tuple[Shape | Compound, typing.Any]]) -> None: ...
+    def __repr__(self) -> str: ...
+    @property
+    def n_pieces(self) -> int:
+        """
+        How many convex pieces it has.
+        """
+
+class TriangleMesh(Compound):
+    """
+    A surface of triangles, concave or not: vertices (n, 3) [m], faces (m, 3), counter-clockwise seen from outside.
+
+    Pieces are the faces. Vertices at one place count as one; faces without an area are no part of the surface.
+    GeometryError names a vertex that is not finite or beyond 1e6 m, and a face that names no vertex.
+    """
+    def __init__(self, vertices: typing.Any, faces: typing.Any) -> None: ...
+    def __repr__(self) -> str: ...
+    @property
+    def faces(self) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        (m, 3), indices into vertices.
+        """
+    @property
+    def is_closed(self) -> bool:
+        """
+        Whether every edge has a face on either side, so that the surface encloses a solid.
+        """
+    @property
+    def vertices(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        (n, 3) [m].
+        """
+
+class HeightField(Compound):
+    """
+    Terrain: heights (n_x, n_y) [m] over a grid, solid below; heights[i, j] is at x = i * spacing, y = j * spacing.
+
+    spacing [m]: one number, or along x and y (2,). Pieces are triangles: of cell (i, j), between the heights
+    (i, j) and (i + 1, j + 1), 2 * (i * (n_y - 1) + j) and the next one, on either side of that diagonal.
+    GeometryError names a bad height or spacing.
+    """
+    def __init__(self, heights: typing.Any, spacing: typing.Any) -> None: ...
+    def __repr__(self) -> str: ...
+    @property
+    def heights(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        (n_x, n_y) [m].
+        """
+    @property
+    def spacing(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Along x and y [m], (2,).
+        """
+
+class PointCloud(Compound):
+    """
+    Balls of one radius [m] about points (n, 3) [m], which are its pieces.
+
+    GeometryError names a point that is not finite or beyond 1e6 m, or a bad radius.
+    """
+    def __init__(self, points: typing.Any, radius: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
+    def __repr__(self) -> str: ...
+    @property
+    def points(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        (n, 3) [m].
+        """
+    @property
+    def radius(self) -> float:
+        """
+        Of each [m].
         """
 
 class Joint:
@@ -719,6 +809,24 @@ def blend_corners(
     and at most `largest` of it.
     """
 
+def bodies_closer_than(
+    margin: typing.SupportsFloat | typing.SupportsIndex,
+    A: Shape | Compound,
+    X_WA: typing.Any,
+    B: Shape | Compound,
+    X_WB: typing.Any,
+) -> bool:
+    """
+    See robosim.geometry.collide.
+    """
+
+def body_bounding_box(
+    body: Compound, X_WB: typing.Any
+) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
+    """
+    See robosim.geometry.bounding_box.
+    """
+
 def bounding_ball(shape: Shape) -> tuple[numpy.typing.NDArray[numpy.float64], float]:
     """
     (centre (3,), radius) [m] of the smallest ball around the shape, in its frame.
@@ -756,6 +864,75 @@ def closer_than(
 ) -> bool:
     """
     Whether the signed distance is less than margin [m], by the first proof either way.
+    """
+
+def closest_pieces(
+    A: Shape | Compound, X_WA: typing.Any, B: Shape | Compound, X_WB: typing.Any
+) -> tuple[
+    tuple[
+        float,
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    int,
+    int,
+]:
+    """
+    See robosim.geometry.closest_pieces.
+    """
+
+def closest_pieces_derivatives(
+    A: Shape | Compound, X_WA: typing.Any, B: Shape | Compound, X_WB: typing.Any
+) -> tuple[
+    tuple[
+        float,
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    dict[
+        str,
+        tuple[
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+        ],
+    ],
+    dict[
+        str,
+        tuple[
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+        ],
+    ],
+    tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    tuple[str, int, float, float],
+    tuple[str, int, float, float],
+    bool,
+]:
+    """
+    See robosim.geometry.signed_distance_derivatives.
     """
 
 def contact_manifold(
@@ -846,11 +1023,61 @@ def contact_manifold_derivatives(
     See robosim.geometry.contact_manifold_derivatives.
     """
 
+def contact_manifolds(
+    A: Shape | Compound,
+    X_WA: typing.Any,
+    B: Shape | Compound,
+    X_WB: typing.Any,
+    margin: typing.SupportsFloat | typing.SupportsIndex,
+) -> list[
+    tuple[
+        tuple[
+            float,
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            list[tuple[str, int, int]],
+            list[tuple[str, int, int]],
+            numpy.typing.NDArray[numpy.float64],
+            int,
+        ],
+        int,
+        int,
+    ]
+]:
+    """
+    See robosim.geometry.contact_manifolds.
+    """
+
 def contact_rates(
     scene: CollisionScene, q: typing.Any, margin: typing.SupportsFloat | typing.SupportsIndex
 ) -> list:
     """
     See robosim.scene.contact_derivatives.
+    """
+
+def contacts(
+    margin: typing.SupportsFloat | typing.SupportsIndex,
+    A: Shape | Compound,
+    X_WA: typing.Any,
+    B: Shape | Compound,
+    X_WB: typing.Any,
+) -> list[
+    tuple[
+        tuple[
+            float,
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+        ],
+        int,
+        int,
+    ]
+]:
+    """
+    See robosim.geometry.contacts.
     """
 
 def distance_lower_bound(
