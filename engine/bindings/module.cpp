@@ -35,6 +35,7 @@ PYBIND11_MODULE(_engine, m) {
   robosim::bind_witness_derivatives(m);
   robosim::bind_contact_manifold(m);
   robosim::bind_compounds(m);
+  robosim::bind_motion_queries(m);
   robosim::bind_model(m);
   robosim::bind_dynamics(m);
   robosim::bind_operations(m);

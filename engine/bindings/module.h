@@ -11,6 +11,7 @@ void bind_shape_queries(pybind11::module_& m);
 void bind_witness_derivatives(pybind11::module_& m);
 void bind_contact_manifold(pybind11::module_& m);
 void bind_compounds(pybind11::module_& m);
+void bind_motion_queries(pybind11::module_& m);
 void bind_model(pybind11::module_& m);
 void bind_dynamics(pybind11::module_& m);
 void bind_planning(pybind11::module_& m);

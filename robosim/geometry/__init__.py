@@ -19,6 +19,12 @@ from robosim.geometry.derivatives import (
     WitnessRates,
     signed_distance_derivatives,
 )
+from robosim.geometry.impacts import (
+    Impact,
+    ImpactDerivatives,
+    time_of_impact,
+    time_of_impact_derivatives,
+)
 from robosim.geometry.manifolds import (
     Manifold,
     ManifoldDerivatives,
@@ -36,11 +42,20 @@ from robosim.geometry.queries import (
     shape_sizes,
     signed_distance,
 )
+from robosim.geometry.rays import (
+    RayDerivatives,
+    RayHits,
+    RayRates,
+    ray_cast,
+    ray_cast_derivatives,
+)
 
 __all__ = [
     "Compound",
     "Feature",
     "HeightField",
+    "Impact",
+    "ImpactDerivatives",
     "Manifold",
     "ManifoldDerivatives",
     "ManifoldFeature",
@@ -48,6 +63,9 @@ __all__ = [
     "PieceManifold",
     "PieceWitness",
     "PointCloud",
+    "RayDerivatives",
+    "RayHits",
+    "RayRates",
     "Shape",
     "TriangleMesh",
     "Witness",
@@ -63,7 +81,11 @@ __all__ = [
     "contacts",
     "pose",
     "pose_to_xyz_quaternion",
+    "ray_cast",
+    "ray_cast_derivatives",
     "shape_sizes",
     "signed_distance",
     "signed_distance_derivatives",
+    "time_of_impact",
+    "time_of_impact_derivatives",
 ]
