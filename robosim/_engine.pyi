@@ -59,6 +59,8 @@ __all__: list[str] = [
     "neutral",
     "operations",
     "optimise_path",
+    "ray_cast",
+    "ray_cast_derivatives",
     "rrt_connect",
     "sample_configuration",
     "sample_self_collisions",
@@ -68,6 +70,8 @@ __all__: list[str] = [
     "signed_distance",
     "signed_distance_derivatives",
     "thread_limit",
+    "time_of_impact",
+    "time_of_impact_derivatives",
     "time_path",
     "total_mass",
 ]
@@ -1177,6 +1181,62 @@ def optimise_path(
     nothing better was found. See robosim.planners.optimise.
     """
 
+def ray_cast(
+    shape: Shape,
+    X_WS: typing.Any,
+    origins: typing.Any,
+    directions: typing.Any,
+    max_t: typing.SupportsFloat | typing.SupportsIndex,
+) -> tuple[
+    numpy.typing.NDArray[numpy.bool],
+    numpy.typing.NDArray[numpy.bool],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+]:
+    """
+    See robosim.geometry.ray_cast.
+    """
+
+def ray_cast_derivatives(
+    shape: Shape, X_WS: typing.Any, origin: typing.Any, direction: typing.Any
+) -> tuple[
+    tuple[bool, bool, float, numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
+    tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    dict[
+        str,
+        tuple[
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+        ],
+    ],
+    tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    tuple[str, int, float, float],
+    bool,
+]:
+    """
+    See robosim.geometry.ray_cast_derivatives.
+    """
+
 def rrt_connect(
     scene: CollisionScene,
     start: typing.Any,
@@ -1302,6 +1362,61 @@ def signed_distance_derivatives(
     """
 
 def thread_limit() -> int: ...
+def time_of_impact(
+    A: Shape,
+    X_WA0: typing.Any,
+    X_WA1: typing.Any,
+    B: Shape,
+    X_WB0: typing.Any,
+    X_WB1: typing.Any,
+    margin: typing.SupportsFloat | typing.SupportsIndex,
+    tolerance: typing.SupportsFloat | typing.SupportsIndex,
+) -> tuple[
+    str,
+    float,
+    tuple[
+        float,
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    float,
+    int,
+]:
+    """
+    See robosim.geometry.time_of_impact.
+    """
+
+def time_of_impact_derivatives(
+    A: Shape,
+    X_WA0: typing.Any,
+    X_WA1: typing.Any,
+    B: Shape,
+    X_WB0: typing.Any,
+    X_WB1: typing.Any,
+    margin: typing.SupportsFloat | typing.SupportsIndex,
+    tolerance: typing.SupportsFloat | typing.SupportsIndex,
+) -> tuple[
+    tuple[
+        str,
+        float,
+        tuple[
+            float,
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+        ],
+        float,
+        int,
+    ],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    bool,
+]:
+    """
+    See robosim.geometry.time_of_impact_derivatives.
+    """
+
 def time_path(
     breaks: typing.Any,
     coefficients: typing.Any,

@@ -52,17 +52,35 @@ struct TriangleCore {
   }
   static constexpr int n_sizes = 1;  // rounding
   Vec3d size_rate(int, const LocalSurface&, const Vec3d& n) const { return n; }
-  // The side towards n.
+  // The side towards n; of a triangle that n meets edge-on, or a needle, the edge that is most level, if one is.
   void patch(const Vec3d& n, Patch& out) const {
-    const Vec3d m = normal();
-    const bool front = dot(m, n) >= 0;
-    out.kind = Patch::Kind::polygon;
-    out.face = {FeatureKind::face, !front, 0};
-    out.normal = front ? m : -m;
-    for (int c = 0; c < 3; ++c) {
-      const int i = front ? c : 2 - c;  // counter-clockwise from that side
-      out.add(vertex[i], {FeatureKind::vertex, i, 0}, {FeatureKind::edge, front ? i : next(next(i)), 0});
+    const Vec3d area = cross(edge(0), edge(1));
+    const double twice = norm(area);
+    const bool needle = !(twice > 1e-13 * squared_norm(edge(longest_edge())));
+    if (!needle && std::fabs(dot(area, n)) > 0.5 * twice) {
+      const bool front = dot(area, n) > 0;
+      out.kind = Patch::Kind::polygon;
+      out.face = {FeatureKind::face, !front, 0};
+      out.normal = (front ? 1 / twice : -1 / twice) * area;
+      for (int c = 0; c < 3; ++c) {
+        const int i = front ? c : 2 - c;  // counter-clockwise from that side
+        out.add(vertex[i], {FeatureKind::vertex, i, 0}, {FeatureKind::edge, front ? i : next(next(i)), 0});
+      }
+      return;
     }
+    const double reach = dot(n, support(n));
+    int best = longest_edge();
+    double rise = INFINITY;
+    for (int i = 0; i < 3 && !needle; ++i) {
+      const bool farthest = dot(n, vertex[i]) == reach || dot(n, vertex[next(i)]) == reach;
+      if (const double r = std::fabs(dot(n, edge(i))) / norm(edge(i)); farthest && r < rise) rise = r, best = i;
+    }
+    const Vec3d e = unit_or(edge(best), n);
+    if (std::fabs(dot(n, e)) > 0.7) return;
+    out.kind = Patch::Kind::line;
+    out.face = {FeatureKind::edge, best, 0};
+    out.normal = unit_or(n - dot(n, e) * e, n);
+    for (const int i : {best, next(best)}) out.add(vertex[i], {FeatureKind::vertex, i, 0}, out.face);
   }
   Vec3d stretch(int, const Vec3d&, const Vec3d& m) const { return m; }
   // About the ends of the longest edge, or about all three where no angle is obtuse.
