@@ -7,7 +7,7 @@
 //   boxes   a plain loop over the pairs that skips those whose boxes are apart: quicker than the trees for scenes this small
 //
 // GJK starts from coal's default guess. Started from the pair's last answer or from the bounding volumes it is up to a third
-// quicker, but coal 3.0.3 then calls some overlaps of large hulls free: 2 in 1500 random states of a UR5, 1.6 mm deep.
+// quicker (checker_guess), but coal 3.0.3 then calls some overlaps of large hulls free: 2 in 1500 random states of a UR5, 1.6 mm deep.
 // Shapes, placements and pairs come from outside, so that both sides of a comparison see the same geometry. A plain C
 // interface, compiled when a benchmark first needs it (see coal_checker.py).
 #include <cmath>
@@ -19,8 +19,8 @@
 #include <coal/broadphase/broadphase_dynamic_AABB_tree.h>
 #include <coal/collision.h>
 #include <coal/distance.h>
-#include <coal/shape/convex.h>
-#include <coal/shape/geometric_shapes.h>
+
+#include "coal_shapes.h"
 
 using coal::Matrix3s;
 using coal::Vec3s;
@@ -59,7 +59,9 @@ struct Object {
 struct Pair {
   int a, b;
   std::unique_ptr<coal::ComputeCollision> collide;
-  coal::CollisionRequest request;
+  std::unique_ptr<coal::ComputeDistance> distance;
+  coal::CollisionRequest request{coal::NO_REQUEST, 1};
+  coal::DistanceRequest distance_request{true, true};  // with nearest points, signed
 };
 
 enum class Way { trees, boxes };
@@ -118,6 +120,7 @@ struct Checker : coal::CollisionCallBackBase {
   bool overlap(Pair& pair) {
     result.clear();
     (*pair.collide)(objects[pair.a].body->getTransform(), objects[pair.b].body->getTransform(), pair.request, result);
+    pair.request.updateGuess(result);
     return result.isCollision();
   }
 
@@ -150,9 +153,11 @@ struct Checker : coal::CollisionCallBackBase {
   }
 };
 
+#define EXPORT __attribute__((visibility("default")))
+
 extern "C" {
 
-Checker* checker_new(int n, const int* parents, const int* prismatic, const double* X_PJ, const double* axes) {
+EXPORT Checker* checker_new(int n, const int* parents, const int* prismatic, const double* X_PJ, const double* axes) {
   auto* checker = new Checker;
   for (int i = 0; i < n; ++i)
     checker->joints.push_back({parents[i], prismatic[i] != 0, pose_from(X_PJ + 16 * i),
@@ -160,52 +165,60 @@ Checker* checker_new(int n, const int* parents, const int* prismatic, const doub
   return checker;
 }
 
-void checker_delete(Checker* checker) { delete checker; }
+EXPORT void checker_delete(Checker* checker) { delete checker; }
 
-// type 0 sphere (radius), 1 box (three full sizes), 2 capsule, 3 cylinder (radius, length), 4 half-space z <= 0,
-// 5 convex (n_vertices x 3 vertices, n_faces x 3 indices). Returns the object's index.
-int checker_add(Checker* checker, int joint, const double* X_JO, int type, const double* size, int n_vertices,
+// A shape as coal_shapes.h numbers them. Returns the object's index, or -1 for a type that there is not.
+EXPORT int checker_add(Checker* checker, int joint, const double* X_JO, int type, const double* size, int n_vertices,
                 const double* vertices, int n_faces, const int* faces) {
-  std::shared_ptr<coal::CollisionGeometry> shape;
-  if (type == 0) shape = std::make_shared<coal::Sphere>(size[0]);
-  if (type == 1) shape = std::make_shared<coal::Box>(size[0], size[1], size[2]);
-  if (type == 2) shape = std::make_shared<coal::Capsule>(size[0], size[1]);
-  if (type == 3) shape = std::make_shared<coal::Cylinder>(size[0], size[1]);
-  if (type == 4) shape = std::make_shared<coal::Halfspace>(Vec3s(0, 0, 1), 0);
-  if (type == 5) {
-    auto points = std::make_shared<std::vector<Vec3s>>();
-    for (int i = 0; i < n_vertices; ++i) points->emplace_back(vertices[3 * i], vertices[3 * i + 1], vertices[3 * i + 2]);
-    auto triangles = std::make_shared<std::vector<coal::Triangle>>();
-    for (int i = 0; i < n_faces; ++i) triangles->emplace_back(faces[3 * i], faces[3 * i + 1], faces[3 * i + 2]);
-    shape = std::make_shared<coal::Convex<coal::Triangle>>(points, n_vertices, triangles, n_faces);
-  }
+  const std::shared_ptr<coal::CollisionGeometry> shape = coal_shape(type, size, n_vertices, vertices, n_faces, faces);
   if (!shape) return -1;
   checker->objects.push_back({joint, pose_from(X_JO), std::make_unique<coal::CollisionObject>(shape)});
   if (joint < 0) checker->place_object(checker->objects.back());
   return static_cast<int>(checker->objects.size()) - 1;
 }
 
-void checker_pair(Checker* checker, int a, int b) {
-  Pair pair{a, b, std::make_unique<coal::ComputeCollision>(checker->objects[a].body->collisionGeometryPtr(), checker->objects[b].body->collisionGeometryPtr()),
-            coal::CollisionRequest(coal::NO_REQUEST, 1)};
+EXPORT void checker_pair(Checker* checker, int a, int b) {
+  const coal::CollisionGeometry *A = checker->objects[a].body->collisionGeometryPtr(), *B = checker->objects[b].body->collisionGeometryPtr();
+  Pair pair{a, b, std::make_unique<coal::ComputeCollision>(A, B), std::make_unique<coal::ComputeDistance>(A, B)};
   checker->pairs.push_back(std::move(pair));
 }
 
 // 0 trees, 1 boxes.
-void checker_way(Checker* checker, int way) { checker->way = static_cast<Way>(way); }
+EXPORT void checker_way(Checker* checker, int way) { checker->way = static_cast<Way>(way); }
 
-int checker_first_overlap(Checker* checker, const double* q) { return checker->first_overlap(q); }
+EXPORT int checker_first_overlap(Checker* checker, const double* q) { return checker->first_overlap(q); }
 
 // Of n configurations: how many are free (to time the check without Python between calls).
-int checker_count_free(Checker* checker, int n, const double* q) {
+EXPORT int checker_count_free(Checker* checker, int n, const double* q) {
   int free = 0;
   for (int i = 0; i < n; ++i) free += checker->first_overlap(q + i * checker->joints.size()) < 0;
   return free;
 }
 
+// How GJK starts: 0 from the default guess, 1 from the bounding volumes, 2 from the pair's last answer.
+EXPORT void checker_guess(Checker* checker, int kind) {
+  const coal::GJKInitialGuess kinds[] = {coal::GJKInitialGuess::DefaultGuess, coal::GJKInitialGuess::BoundingVolumeGuess,
+                                         coal::GJKInitialGuess::CachedGuess};
+  for (Pair& pair : checker->pairs) pair.request.gjk_initial_guess = pair.distance_request.gjk_initial_guess = kinds[kind];
+}
+
+// Signed distances, with nearest points, of all pairs at n configurations: out (n, pairs).
+EXPORT void checker_distances(Checker* checker, int n, const double* q, double* out) {
+  coal::DistanceResult result;
+  for (int i = 0; i < n; ++i) {
+    checker->place(q + i * checker->joints.size());
+    for (Pair& pair : checker->pairs) {
+      result.clear();
+      *out++ = (*pair.distance)(checker->objects[pair.a].body->getTransform(), checker->objects[pair.b].body->getTransform(),
+                                pair.distance_request, result);
+      pair.distance_request.updateGuess(result);
+    }
+  }
+}
+
 // motion[i] = largest displacement, between configurations i and i + 1, of a corner of a box that holds a moving object: no
 // point of the object's chord is longer.
-void checker_motion(Checker* checker, int n, const double* q, double* motion) {
+EXPORT void checker_motion(Checker* checker, int n, const double* q, double* motion) {
   std::vector<Vec3s> before, now;
   for (int i = 0; i < n; ++i) {
     checker->place(q + i * checker->joints.size());
@@ -227,7 +240,7 @@ void checker_motion(Checker* checker, int n, const double* q, double* motion) {
 }
 
 // Signed distance of one pair at q, by coal.
-double checker_distance(Checker* checker, const double* q, int pair) {
+EXPORT double checker_distance(Checker* checker, const double* q, int pair) {
   checker->place(q);
   const Pair& p = checker->pairs[pair];
   const Object &a = checker->objects[p.a], &b = checker->objects[p.b];

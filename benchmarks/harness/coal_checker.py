@@ -17,7 +17,28 @@ import numpy as np
 from harness.compiled import cached_library, checked, compiler, declare
 
 SOURCE = Path(__file__).with_name("coal_checker.cpp")
-SHAPE_TYPES = {"sphere": 0, "box": 1, "capsule": 2, "cylinder": 3, "half_space": 4, "convex": 5}
+HEADER = Path(__file__).with_name("coal_shapes.h")
+SHAPE_TYPES = {
+    "sphere": 0, "box": 1, "capsule": 2, "cylinder": 3, "half_space": 4, "convex": 5, "ellipsoid": 6, "cone": 7,
+}  # fmt: skip
+
+
+def prefix() -> Path:
+    """Where coal's wheel put headers and libraries."""
+    import coal
+
+    return Path(coal.__file__).resolve().parents[4]
+
+
+def options(prefix: Path) -> list[str]:
+    """Of the compiler, for a shared library over coal."""
+    include = [f"-I{prefix}/include", f"-I{prefix}/include/eigen3"]
+    return ["-std=c++17", "-O3", "-DNDEBUG", "-w", "-shared", "-fPIC", "-fvisibility=hidden", *include]
+
+
+def libraries(prefix: Path) -> list[str]:
+    """Of the linker."""
+    return [f"-L{prefix}/lib", "-lcoal", f"-Wl,-rpath,{prefix}/lib"]
 
 
 def compiled() -> Path:
@@ -28,25 +49,13 @@ def compiled() -> Path:
     """
     import coal
 
-    prefix = Path(coal.__file__).resolve().parents[4]
+    where = prefix()
 
     def build(folder: Path, output: Path) -> None:
-        command = [
-            compiler(),
-            "-std=c++17",
-            "-O3",
-            "-DNDEBUG",
-            "-w",
-            "-shared",
-            "-fPIC",
-            SOURCE,
-            "-o",
-            output,
-        ]
-        command += [f"-I{prefix}/include", f"-I{prefix}/include/eigen3", f"-L{prefix}/lib", "-lcoal"]
-        checked([*command, f"-Wl,-rpath,{prefix}/lib"])
+        checked([compiler(), *options(where), SOURCE, "-o", output, *libraries(where)])
 
-    return cached_library("coal_checker", [SOURCE.read_bytes(), coal.__version__, str(prefix)], build)
+    made_of = [SOURCE.read_bytes(), HEADER.read_bytes(), coal.__version__, str(where)]
+    return cached_library("coal_checker", made_of, build)
 
 
 def _load() -> ctypes.PyDLL:
@@ -60,6 +69,8 @@ def _load() -> ctypes.PyDLL:
         ("way", None, [pointer, number]),
         ("first_overlap", number, [pointer, pointer]),
         ("count_free", number, [pointer, number, pointer]),
+        ("guess", None, [pointer, number]),
+        ("distances", None, [pointer, number, pointer, pointer]),
         ("motion", None, [pointer, number, pointer, pointer]),
         ("distance", ctypes.c_double, [pointer, pointer, number]),
     ]
@@ -69,6 +80,22 @@ def _load() -> ctypes.PyDLL:
 
 def _array(values: Any, dtype: type) -> np.ndarray:
     return np.ascontiguousarray(values, dtype=dtype)
+
+
+def shape_numbers(shape: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """Type, sizes (3,), vertices (n, 3) and faces (m, 3) of a shape, as `coal_shapes.h` takes them."""
+    size = np.zeros(3)
+    vertices, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
+    if shape.type == "box":
+        size[:] = shape.size
+    elif shape.type == "ellipsoid":
+        size[:] = shape.radii
+    elif shape.type == "convex":
+        vertices, faces = _array(shape.vertices, float), _array(shape.faces, np.int32)
+    elif shape.type != "half_space":
+        size[0] = shape.radius
+        size[1] = shape.length if shape.type != "sphere" else 0.0
+    return SHAPE_TYPES[shape.type], size, vertices, faces
 
 
 class CoalChecker:
@@ -137,16 +164,7 @@ class CoalChecker:
 
     def _add(self, joint: int, X: np.ndarray, shape: Any) -> None:
         X = _array(X, float)
-        size = np.zeros(3)
-        vertices, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
-        if shape.type == "box":
-            size[:] = shape.size
-        elif shape.type == "convex":
-            vertices, faces = _array(shape.vertices, float), _array(shape.faces, np.int32)
-        elif shape.type != "half_space":
-            size[0] = shape.radius
-            size[1] = shape.length if shape.type != "sphere" else 0.0
-        kind = SHAPE_TYPES[shape.type]
+        kind, size, vertices, faces = shape_numbers(shape)
         self._library.checker_add(
             self._checker, joint, X.ctypes.data, kind, size.ctypes.data,
             len(vertices), vertices.ctypes.data, len(faces), faces.ctypes.data,
@@ -160,7 +178,8 @@ class CoalChecker:
         """How pairs come to coal's narrow phase: "trees" (coal's own broadphase, the default) or "boxes"."""
         self._library.checker_way(self._checker, ["trees", "boxes"].index(way))
 
-    def _rows(self, q: np.ndarray) -> np.ndarray:
+    def rows(self, q: np.ndarray) -> np.ndarray:
+        """Configurations (n, joints) in the order of the checker's own joints."""
         return _array(np.atleast_2d(q)[:, self._to_pin], float)
 
     def is_free(self, q: Sequence[float]) -> bool:
@@ -171,19 +190,36 @@ class CoalChecker:
 
     def count_free(self, q: np.ndarray) -> int:
         """Of configurations (n, joints), how many are free: one call into C++."""
-        rows = self._rows(q)
+        return self.count_free_rows(self.rows(q))
+
+    def count_free_rows(self, rows: np.ndarray) -> int:
+        """The same of `rows(q)`, for timing."""
         return int(self._library.checker_count_free(self._checker, len(rows), rows.ctypes.data))
+
+    def guess(self, kind: int) -> None:
+        """How coal's queries start: 0 from its default guess, 1 from bounding volumes, 2 from the pair's last answer."""
+        self._library.checker_guess(self._checker, kind)
+
+    def distances(self, q: np.ndarray) -> np.ndarray:
+        """Signed distances [m] of all pairs at configurations (n, joints): (n, pairs)."""
+        return self.distances_rows(self.rows(q))
+
+    def distances_rows(self, rows: np.ndarray) -> np.ndarray:
+        """The same of `rows(q)`, for timing."""
+        out = np.zeros((len(rows), len(self.pairs)))
+        self._library.checker_distances(self._checker, len(rows), rows.ctypes.data, out.ctypes.data)
+        return out
 
     def motion(self, q: np.ndarray) -> np.ndarray:
         """Largest displacement [m] of any point of the robot between successive configurations, (n - 1,)."""
-        rows, motion = self._rows(q), np.zeros(max(len(q) - 1, 0))
+        rows, motion = self.rows(q), np.zeros(max(len(q) - 1, 0))
         self._library.checker_motion(self._checker, len(rows), rows.ctypes.data, motion.ctypes.data)
         return motion
 
     def overlaps(self, q: np.ndarray) -> list[tuple[int, int, float]]:
         """(row, pair, signed distance [m]) of every configuration (n, joints) that is not free: its first such pair."""
         found = []
-        for row, configuration in enumerate(self._rows(q)):
+        for row, configuration in enumerate(self.rows(q)):
             pair = self._library.checker_first_overlap(self._checker, configuration.ctypes.data)
             if pair >= 0:
                 distance = self._library.checker_distance(self._checker, configuration.ctypes.data, pair)

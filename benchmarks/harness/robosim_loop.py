@@ -30,14 +30,19 @@ RESULTS = {
 }
 
 
-def compiled() -> Path:
-    """The loops with the checkout's engine in one shared library, built when the cache does not hold it.
+def compiled(name: str = "robosim_loop", floors: Sequence[str] = FLOORS) -> Path:
+    """Loops with the checkout's engine in one shared library, built when the cache does not hold it.
+
+    Args:
+        name: of the library and its source.
+        floors: of the engine that it is made of.
 
     Raises:
         RuntimeError: no C++ compiler or CMake, or their own message.
     """
-    files = [ENGINE / "CMakeLists.txt", *sorted(SOURCE.iterdir())]
-    for floor in FLOORS:
+    headers = [*SOURCE.glob("*.h"), *SOURCE.parent.glob("*.h")]
+    files = [ENGINE / "CMakeLists.txt", SOURCE / "CMakeLists.txt", SOURCE / f"{name}.cpp", *sorted(headers)]
+    for floor in floors:
         files += sorted(file for file in (ENGINE / floor).rglob("*") if file.is_file())
     made_of: list[bytes | str] = [checked([compiler(), "--version"])]
     for file in files:
@@ -51,10 +56,10 @@ def compiled() -> Path:
             )
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
         checked([cmake, "-S", SOURCE, "-B", folder, *generator, f"-DCMAKE_CXX_COMPILER={compiler()}"])
-        checked([cmake, "--build", folder, "--target", "robosim_loop", "--parallel", str(os.cpu_count())])
-        next(folder.glob("librobosim_loop.*")).replace(output)
+        checked([cmake, "--build", folder, "--target", name, "--parallel", str(os.cpu_count())])
+        next(folder.glob(f"lib{name}.*")).replace(output)
 
-    return cached_library("robosim_loop", made_of, build)
+    return cached_library(name, made_of, build)
 
 
 def load() -> ctypes.CDLL:

@@ -46,8 +46,17 @@ struct WitnessDerivatives {
   bool one_sided = false;
 };
 
+// Which of them are wanted beside those of the poses: each costs time.
+struct DerivativeParts {
+  bool sizes = true, scale = true, corners = true;
+};
+
 // Of a witness that signed_distance gave for these shapes and poses. Where the distance is infinite (two half-spaces) all are zero.
 WitnessDerivatives witness_derivatives(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB);
+
+// The same into `d`, whose other parts keep what they had.
+void witness_derivatives(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                         const DerivativeParts& parts, WitnessDerivatives& d);
 
 // The surface of a posed shape about a point p_W on it with outward normal n_W; axes in W.
 LocalSurface local_surface(const Shape& shape, const SE3d& X_WS, const Vec3d& p_W, const Vec3d& n_W);

@@ -15,6 +15,13 @@ inline Vec3d perpendicular(const Vec3d& d) {
   return n > 0 ? p * (1 / n) : Vec3d(1, 0, 0);
 }
 
+// Unit vectors t0, t1 = n x t0 perpendicular to a unit n. Source: Duff and others, "Building an orthonormal basis, revisited", 2017.
+inline void tangents(const Vec3d& n, Vec3d& t0, Vec3d& t1) {
+  const double sign = std::copysign(1.0, n.z), a = -1 / (sign + n.z), b = n.x * n.y * a;
+  t0 = {1 + sign * n.x * n.x * a, sign * b, -sign * n.x};
+  t1 = {b, sign + n.y * n.y * a, -n.y};
+}
+
 // d / |d|, or `otherwise` when d is zero.
 inline Vec3d unit_or(const Vec3d& d, const Vec3d& otherwise) {
   const double n = norm(d);

@@ -72,6 +72,7 @@ class Polytope {
   const SupportFunction& D_;
   Room<SupportPoint, max_vertices> vertices_;
   Room<Facet, max_faces> facets_;
+  Room<double, max_faces> distance_;  // of each facet from the origin, infinite where there is none any more
   Room<int, max_faces> free_;
   Room<Edge, max_faces> horizon_;
   int n_vertices_ = 0, n_facets_ = 0, n_free_ = 0, n_horizon_ = 0;
@@ -164,7 +165,7 @@ int Polytope::add_facet(int i, int j, int k) {
   Facet& facet = *new (&facets_[f]) Facet{};
   facet.vertex[0] = i, facet.vertex[1] = j, facet.vertex[2] = k;
   facet.n = n * (1 / nn);
-  facet.d = dot(facet.n, a);
+  facet.d = distance_[f] = dot(facet.n, a);
   facet.alive = true;
   return f;
 }
@@ -177,7 +178,7 @@ void Polytope::remove_visible(int f, int side, const Vec3d& w) {
     if (n_horizon_ < max_faces) horizon_[n_horizon_++] = {f, side};
     return;
   }
-  facet.alive = false;
+  facet.alive = false, distance_[f] = INFINITY;
   free_[n_free_++] = f;
   for (int s = 1; s < 3; ++s) {
     const int i = (side + s) % 3, g = facet.neighbour[i];
@@ -194,7 +195,7 @@ bool Polytope::expand(int f, const SupportPoint& p) {
   const int apex = add_vertex(p);
   n_horizon_ = 0;
   Facet& seed = facets_[f];
-  seed.alive = false;
+  seed.alive = false, distance_[f] = INFINITY;
   free_[n_free_++] = f;
   for (int i = 0; i < 3; ++i) {
     const int g = seed.neighbour[i];
@@ -250,8 +251,9 @@ void Polytope::set_nearest_point(Penetration& p, double depth) const {
 bool Polytope::search(Penetration& best, double& lower, double alike) {
   while (true) {
     int nearest = -1;
+    double least = INFINITY;
     for (int f = 0; f < n_facets_; ++f)
-      if (facets_[f].alive && (nearest < 0 || facets_[f].d < facets_[nearest].d) && is_about(f, best.direction, alike)) nearest = f;
+      if (distance_[f] < least && is_about(f, best.direction, alike)) nearest = f, least = distance_[f];
     if (nearest < 0) return false;
     const Facet& facet = facets_[nearest];
     const SupportPoint p = D_(facet.n);

@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "geometry/simplex.h"
 #include "spatial/se3.h"
@@ -53,6 +54,7 @@ struct GjkResult {
   Vec3d v;          // nearest point of D, of length `upper`
   Simplex simplex;  // what v is made of; at an overlap, what holds the origin
   int iterations = 0;
+  double scale = 0;  // of the squared coordinates
 };
 
 namespace gjk_limits {
@@ -61,14 +63,13 @@ inline constexpr int max_stalled = 16;           // of them without progress tha
 inline constexpr double rounding_error = 1e-14;  // of the coordinates: a nearer origin counts as touching
 }  // namespace gjk_limits
 
-// start: where to look first (a guess of v; only its direction counts), not zero.
+// Goes on from what is known to a goal: after a goal that was less, or from a start (see below).
 template <class Difference>
-GjkResult gjk(const Difference& D, const Vec3d& start, const GjkGoal& goal) {
-  GjkResult r;
-  double length = norm(start), scale = 0;  // of the coordinates
-  r.v = start;
+void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
+  Simplex& s = r.simplex;
+  double length = s.n > 0 ? r.upper : norm(r.v);
   // Once |v| no longer decreases by more than rounding, its direction still gains: go on a while, by the gap.
-  GjkResult best;
+  std::optional<GjkResult> best;
   double best_gap = std::numeric_limits<double>::infinity();
   int stalled = 0;
   for (; r.iterations < gjk_limits::max_iterations; ++r.iterations) {
@@ -76,45 +77,50 @@ GjkResult gjk(const Difference& D, const Vec3d& start, const GjkGoal& goal) {
     const double lower = dot(r.v, p.w) / length;
     if (lower > r.lower) {
       r.lower = lower, r.axis = r.v;
-      if (lower >= goal.separated) return r;
+      if (lower >= goal.separated) return;
     }
     // Done when the bounds meet, or when the support point is already there.
-    if (r.simplex.n > 0) {
+    if (s.n > 0) {
       const double gap = length - lower;
-      if (gap <= std::fmax(goal.gap, goal.relative_gap * length)) return r;
+      if (gap <= std::fmax(goal.gap, goal.relative_gap * length)) return;
       bool repeated = false;
-      for (int i = 0; i < r.simplex.n; ++i) {
-        const Vec3d& w = r.simplex.w[i];
-        repeated |= w.x == p.w.x && w.y == p.w.y && w.z == p.w.z;
-      }
+      for (int i = 0; i < s.n; ++i) repeated |= s.w[i].x == p.w.x && s.w[i].y == p.w.y && s.w[i].z == p.w.z;
       if (stalled > 0 || repeated) {
         if (gap < best_gap) best = r, best_gap = gap;
         if (repeated || stalled > gjk_limits::max_stalled) break;
       }
     }
 
-    Simplex next = r.simplex;
-    next.add(p.w, p.a);
-    const Vec3d v = nearest_point(next);
-    scale = std::fmax(scale, squared_norm(p.w) + squared_norm(p.a));
-    const double vv = squared_norm(v), touch = gjk_limits::rounding_error * std::sqrt(scale);
-    if (next.n == 4 || next.n == 0 || vv <= touch * touch) {
-      if (r.lower > touch && r.simplex.n > 0) break;  // a needle of a tetrahedron took the origin in; the separating plane knows better
-      r.overlap = true, r.v = {}, r.upper = 0, r.simplex = next;
-      return r;
+    s.w[s.n] = p.w, s.a[s.n] = p.a;
+    const int n = s.n + 1;
+    const SimplexFace face = nearest_face(s.w, n);
+    r.scale = std::fmax(r.scale, squared_norm(p.w) + squared_norm(p.a));
+    if (face.n == 0 || face.vv <= gjk_limits::rounding_error * gjk_limits::rounding_error * r.scale) {
+      // Where a plane separates, it knows better: a needle of a tetrahedron took the origin in.
+      if (s.n > 0 && r.lower > gjk_limits::rounding_error * std::sqrt(r.scale)) break;
+      if (face.n > 0) reduce(s, face);
+      else s.n = n == 4 ? 4 : 0;
+      r.overlap = true, r.v = {}, r.upper = 0;
+      return;
     }
-    const double upper = std::sqrt(vv);
-    if (!(upper < r.upper)) {
-      const double gap = length - lower;
-      if (stalled++ == 0) best = r, best_gap = gap;
-    }
-    r.simplex = next, r.v = v, r.upper = length = upper;
-    if (upper < goal.near) return r;
+    const double upper = std::sqrt(face.vv);
+    if (!(upper < r.upper) && stalled++ == 0) best = r, best_gap = length - lower;
+    reduce(s, face);
+    r.v = face.v, r.upper = length = upper;
+    if (upper < goal.near) return;
   }
   if (best_gap < length - r.lower) {
-    best.lower = r.lower, best.axis = r.axis, best.iterations = r.iterations;
-    return best;
+    best->lower = r.lower, best->axis = r.axis, best->iterations = r.iterations, best->scale = r.scale;
+    r = *best;
   }
+}
+
+// start: where to look first (a guess of v; only its direction counts), not zero.
+template <class Difference>
+GjkResult gjk(const Difference& D, const Vec3d& start, const GjkGoal& goal) {
+  GjkResult r;
+  r.v = start;
+  advance(D, goal, r);
   return r;
 }
 

@@ -39,8 +39,8 @@ Near near_vertices(const ConvexMesh& mesh, const Vec3d& n, int farthest, double 
 class Finder {
  public:
   Finder(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest, double precision)
-      : mesh_(mesh), p_(p), n_(n), on_(precision * mesh.ball.radius),
-        level_(dot(n, mesh.vertices[static_cast<std::size_t>(farthest)]) - 1e-5 * mesh.ball.radius),
+      : mesh_(mesh), p_(p), n_(n), on_(precision * mesh.ball.radius), flat_(feature_tolerance * mesh.ball.radius),
+        level_(dot(n, mesh.vertices[static_cast<std::size_t>(farthest)]) - std::max(1e-5, precision) * mesh.ball.radius),
         near_(near_vertices(mesh, n, farthest, level_)) {}
 
   LocalSurface find() const {
@@ -93,13 +93,13 @@ class Finder {
   }
   // Least angle by which n turns, about the line through v along `axis` or about any, until a neighbour of v is as far as v.
   double tilt_at(int v, const Vec3d* axis) const {
-    double least = LocalSurface::straight;
+    double least = 1;  // sine of it
     for (int e = mesh_.neighbour_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbour_begin[static_cast<std::size_t>(v) + 1]; ++e) {
       Vec3d d = at(mesh_.neighbours[static_cast<std::size_t>(e)]) - at(v);
       if (axis) d -= dot(*axis, d) * *axis;
-      if (norm(d) > on_) least = std::fmin(least, std::fabs(std::asin(std::clamp(-dot(n_, d) / norm(d), -1.0, 1.0))));
+      if (const double length = norm(d); length > on_) least = std::fmin(least, std::fabs(dot(n_, d)) / length);
     }
-    return least;
+    return std::asin(least);
   }
 
   LocalSurface vertex(int v) const {
@@ -126,7 +126,7 @@ class Finder {
     const Vec3d a = at(corner[0]);
     Vec3d m = unit_or(cross(at(corner[1]) - a, at(corner[2]) - a), n_);
     if (dot(m, n_) < 0) m = -m;
-    const auto in_plane = [&](int v) { return std::fabs(dot(m, at(v) - a)) <= on_; };
+    const auto in_plane = [&](int v) { return std::fabs(dot(m, at(v) - a)) <= flat_; };
     // Its outline: edges with all of it to the left.
     LocalSurface s;
     s.kind = FeatureKind::face, s.index = static_cast<int>(mesh_.neighbours.size()), s.point = a;
@@ -140,7 +140,7 @@ class Finder {
         if (!in_plane(w)) return;
         const Vec3d left = unit_or(cross(m, at(w) - at(v)), Vec3d());
         for (int i = 0; i < near_.n; ++i)
-          if (in_plane(near_vertex(i)) && dot(left, at(near_vertex(i)) - at(v)) < -on_) return;
+          if (in_plane(near_vertex(i)) && dot(left, at(near_vertex(i)) - at(v)) < -flat_) return;
         s.index = std::min(s.index, e);
         if (const double room = dot(left, p_ - at(v)); room < s.slide) s.slide = room, from = v, to = w;
       });
@@ -151,6 +151,8 @@ class Finder {
       const Vec3d &b = at(corner[(i + 1) % 3]), &c = at(corner[(i + 2) % 3]), across = cross(m, c - b);
       const Vec3d slope = across * (1 / dot(across, at(corner[i]) - b));
       s.corner[i] = {corner[i], dot(slope, p_ - b), slope};
+      // Seen from afar, the outline may lack edges: only the triangle is certain.
+      if (on_ > flat_) s.slide = std::min(s.slide, s.corner[i].weight / norm(slope));
     }
     s.n_corners = 3;
     return s;
@@ -158,7 +160,8 @@ class Finder {
 
   const ConvexMesh& mesh_;
   const Vec3d p_, n_;
-  const double on_;     // within this distance of a feature is on it
+  const double on_;     // p within this distance of a feature is on it
+  const double flat_;   // vertices within this distance of a face's plane belong to the face, however precise p is
   const double level_;  // vertices with n . vertex at least this are near
   const Near near_;
 };

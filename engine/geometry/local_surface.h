@@ -35,12 +35,28 @@ struct LocalSurface {
     double weight = 0;
     Vec3d slope;  // of the weight over the feature [1/m]
   };
-  Corner corner[3];
+  // Not initialised, as most shapes have none and surfaces are made by the million.
+  struct Corners {
+    Corners() {}
+    Corner& operator[](int i) { return items[i]; }
+    const Corner& operator[](int i) const { return items[i]; }
+    union {
+      Corner items[3];
+    };
+  };
+  Corners corner;
   int n_corners = 0;
 
   bool is_straight(int i) const { return radius[i] == straight; }
 };
 
+// What of a surface depends on the point and the normal, while the feature stays the same.
+struct Curvature {
+  Vec3d axis[2];
+  double radius[2], slide;
+};
+
+// Of another precision than this one only kind, index, point, axes, radii and slide are asked: the tilt may be left out.
 // Coordinates of a witness point are on a feature when they are within this part of the shape's size.
 inline constexpr double feature_tolerance = 1e-9;
 

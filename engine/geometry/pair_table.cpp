@@ -24,12 +24,44 @@ using AnalyticPairs =
     std::tuple<SphereSphere, BoxSphere, CapsuleSphere, CylinderSphere, EllipsoidSphere, ConeSphere, TriangleSphere,
                CapsuleCapsule, HalfSpaceHalfSpace>;
 
-// The functions of pair P; what P does not define follows from its signed distance.
 template <class P>
-constexpr PairFunctions functions_of(bool analytic) {
+constexpr bool remembers() {
+  if constexpr (requires { P::remembers; }) return P::remembers;
+  return false;
+}
+
+// An analytic pair with everything in W, of (B, A) where `swapped`.
+template <class P, bool swapped>
+Witness in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, PairCache* cache) {
+  const SE3d &X_W1 = swapped ? X_WB : X_WA, &X_W2 = swapped ? X_WA : X_WB;
+  const Shape &first = swapped ? B : A, &second = swapped ? A : B;
+  Witness w;
+  if constexpr (requires { P::signed_distance_in_W; }) {
+    w = P::signed_distance_in_W(first, X_W1, second, X_W2);
+  } else {
+    PairCache local;
+    if constexpr (remembers<P>()) {
+      if (cache) local = *cache;
+      if (swapped) std::swap(local.vertex_A, local.vertex_B);
+    }
+    w = P::signed_distance(first, second, relative(X_W1, X_W2), local);
+    if constexpr (remembers<P>()) {
+      if (swapped) std::swap(local.vertex_A, local.vertex_B);
+      if (cache) *cache = local;
+    }
+    w.p_WA = X_W1 * w.p_WA, w.p_WB = X_W1 * w.p_WB, w.normal = X_W1.R * w.normal;
+  }
+  if (swapped) std::swap(w.p_WA, w.p_WB), w.normal = -w.normal;
+  return w;
+}
+
+// The functions of pair P; what P does not define follows from its signed distance.
+template <class P, bool analytic>
+constexpr PairFunctions functions_of() {
   PairFunctions f;
   f.signed_distance = P::signed_distance;
   f.analytic = analytic;
+  if constexpr (analytic) f.in_W = in_W<P, false>;
   if constexpr (requires { P::closer_than; }) {
     f.closer_than = P::closer_than;
   } else {
@@ -49,10 +81,14 @@ constexpr PairFunctions functions_of(bool analytic) {
 
 using Table = std::array<std::array<PairFunctions, n_shape_types>, n_shape_types>;
 
-constexpr void set(Table& table, ShapeType a, ShapeType b, PairFunctions f) {
+template <class P, bool analytic>
+constexpr void set(Table& table) {
+  constexpr ShapeType a = P::a, b = P::b;
+  PairFunctions f = functions_of<P, analytic>();
   table[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] = f;
   if (a == b) return;
   f.swapped = true;
+  if constexpr (analytic) f.in_W = in_W<P, true>;
   table[static_cast<std::size_t>(b)][static_cast<std::size_t>(a)] = f;
 }
 
@@ -60,9 +96,9 @@ template <int cell>
 constexpr void set_generic(Table& table, bool against_half_space) {
   constexpr ShapeType a = static_cast<ShapeType>(cell / n_shape_types), b = static_cast<ShapeType>(cell % n_shape_types);
   if constexpr (a == ShapeType::half_space && b != ShapeType::half_space) {
-    if (against_half_space) set(table, a, b, functions_of<HalfSpaceAgainst<b>>(true));
+    if (against_half_space) set<HalfSpaceAgainst<b>, true>(table);
   } else if constexpr (a <= b && a != ShapeType::half_space && b != ShapeType::half_space) {
-    set(table, a, b, functions_of<GenericPair<a, b>>(false));
+    set<GenericPair<a, b>, false>(table);
   }
 }
 
@@ -75,7 +111,7 @@ constexpr Table generic_table(bool against_half_space, std::integer_sequence<int
 
 template <class... Pairs>
 constexpr Table with(Table table, const std::tuple<Pairs...>*) {
-  (set(table, Pairs::a, Pairs::b, functions_of<Pairs>(true)), ...);
+  (set<Pairs, true>(table), ...);
   return table;
 }
 

@@ -28,9 +28,48 @@ struct Candidate {
   }
 };
 
+// Whether x is still on the feature whose surface about p is s: how far it is from p along straight directions.
+bool stays_on(const LocalSurface& s, const Vec3d& p, const Vec3d& x) {
+  if (!s.is_straight(0) && !s.is_straight(1)) return true;
+  double moved = 0;
+  for (int i = 0; i < 2; ++i)
+    if (s.is_straight(i)) {
+      const double along = dot(x - p, s.axis[i]);
+      moved += along * along;
+    }
+  return s.slide >= 0 && s.slide < LocalSurface::straight && moved <= s.slide * s.slide;
+}
+
+// One step of Newton's method for the normal and the points a and b of surfaces A and B; false where there is none.
+bool newton_step(const LocalSurface& A, const LocalSurface& B, double scale, Vec3d& n, Vec3d& a, Vec3d& b) {
+  using namespace tangent_plane;
+  Vec3d t0, t1;
+  tangents(n, t0, t1);
+  const Radii S_A(A, t0, t1), S_B(B, t0, t1);
+  if (share_a_straight_direction(S_A, S_B)) return false;
+  const double phi = robosim::dot(n, b - a);
+  const Response r = response(phi, S_A, S_B, scale);
+  if (!r.regular) return false;
+  // How far the normal has to turn to be perpendicular to straight directions; the points' offset beside phi n.
+  const auto plane = [&](const Vec3d& x) { return Vec2{robosim::dot(x, t0), robosim::dot(x, t1)}; };
+  const auto turn = [&](const LocalSurface& s) {
+    Vec3d x;
+    for (int i = 0; i < 2; ++i)
+      if (s.is_straight(i)) x -= robosim::dot(n, s.axis[i]) * s.axis[i];
+    return plane(x);
+  };
+  const Vec2 offset = plane(b - a), w_A = turn(A), w_B = turn(B);
+  const Mat2 Q_At = transpose(r.Q_A);
+  const Vec2 dn = r.P * offset + r.Q_A * w_A + r.Q_B * w_B;
+  const Vec2 da = Q_At * offset + r.H * (w_B - w_A) - phi * (Q_At * w_A), db = da + phi * dn - offset;
+  n += dn.x * t0 + dn.y * t1;
+  n *= 1 / norm(n);
+  a += da.x * t0 + da.y * t1, b += db.x * t0 + db.y * t1;
+  return true;
+}
+
 // Newton's method on the features that touch, which are looked for with `precision`.
 Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candidate& start, double scale, double precision) {
-  using namespace tangent_plane;
   constexpr int max_rounds = 24;
   constexpr double enough = 1e-15;  // of the scale: rounding
   Candidate best = start;
@@ -49,27 +88,7 @@ Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candi
     const Candidate c(D, {n, 0, a, b - a});
     if (c.error < best.error) best = c;
     else if (round > 1) break;
-    const Vec3d t0 = perpendicular(n), t1 = cross(n, t0);
-    const Radii S_A(A, t0, t1), S_B(B, t0, t1);
-    if (share_a_straight_direction(S_A, S_B)) break;
-    const double phi = dot(n, b - a);
-    const Response r = response(phi, S_A, S_B, scale);
-    if (!r.regular) break;
-    // How far the normal has to turn to be perpendicular to straight directions; the points' offset beside phi n.
-    const auto plane = [&](const Vec3d& x) { return Vec2{robosim::dot(x, t0), robosim::dot(x, t1)}; };
-    const auto turn = [&](const LocalSurface& s) {
-      Vec3d w;
-      for (int i = 0; i < 2; ++i)
-        if (s.is_straight(i)) w -= robosim::dot(n, s.axis[i]) * s.axis[i];
-      return plane(w);
-    };
-    const Vec2 offset = plane(b - a), w_A = turn(A), w_B = turn(B);
-    const Mat2 Q_At = transpose(r.Q_A);
-    const Vec2 dn = r.P * offset + r.Q_A * w_A + r.Q_B * w_B;
-    const Vec2 da = Q_At * offset + r.H * (w_B - w_A) - phi * (Q_At * w_A), db = da + phi * dn - offset;
-    n += dn.x * t0 + dn.y * t1;
-    n *= 1 / norm(n);
-    a += da.x * t0 + da.y * t1, b += db.x * t0 + db.y * t1;
+    if (!newton_step(A, B, scale, n, a, b)) break;
   }
   return best;
 }
@@ -159,6 +178,35 @@ Contact approached(const SupportFunction& D, const Contact& contact, double scal
 }
 
 }  // namespace
+
+std::optional<Contact> quickly_polished(const SupportFunction& D, const Surfaces& surfaces, const Contact& contact, double scale,
+                                        double precision) {
+  constexpr int max_rounds = 6;
+  const double enough = 1e-14 * scale, close = 1e-11 * scale;
+  Vec3d n = contact.normal, a = contact.a, b = a + contact.w, at_A = a, at_B = b;  // where the surfaces are known
+  LocalSurface A = surfaces.surface(surfaces.difference, 0, a, n, precision);
+  LocalSurface B = surfaces.surface(surfaces.difference, 1, b, -n, precision);
+  double before = INFINITY;
+  for (int round = 0; round < max_rounds; ++round) {
+    a = surfaces.on_feature(surfaces.difference, 0, A, a, n);
+    b = surfaces.on_feature(surfaces.difference, 1, B, b, -n);
+    if (!stays_on(A, at_A, a) || !stays_on(B, at_B, b)) return std::nullopt;
+    const Vec3d w = b - a;
+    const double phi = dot(n, w), beside = squared_norm(w - phi * n);
+    if (phi <= 0 || (round > 1 && beside > 0.25 * before)) return std::nullopt;
+    before = beside;
+    if (beside < close * close) {  // far from the answer there is nothing to prove
+      const Candidate c(D, {n, 0, a, w});
+      if (c.error <= enough && c.contact.distance > 0) return c.contact;
+    }
+    if (round > 0) {
+      if (surfaces.renew(surfaces.difference, 0, A, a, n)) at_A = a;
+      if (surfaces.renew(surfaces.difference, 1, B, b, -n)) at_B = b;
+    }
+    if (!newton_step(A, B, scale, n, a, b)) return std::nullopt;
+  }
+  return std::nullopt;
+}
 
 Contact polished(const SupportFunction& D, const Surfaces& surfaces, const Contact& contact, double scale) {
   const double enough = 1e-14 * scale;

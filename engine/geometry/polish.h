@@ -17,6 +17,8 @@
 // "Anderson acceleration for fixed-point iterations", 2011.
 #pragma once
 
+#include <optional>
+
 #include "geometry/local_surface.h"
 #include "geometry/support_function.h"
 
@@ -33,6 +35,8 @@ struct Surfaces {
   const void* difference;
   LocalSurface (*surface)(const void*, int side, const Vec3d& p, const Vec3d& n, double precision);
   Vec3d (*on_feature)(const void*, int side, const LocalSurface& s, const Vec3d& p, const Vec3d& n);
+  // The same feature at another point with another normal: false for those of polytopes, where nothing changes that Newton's method uses.
+  bool (*renew)(const void*, int side, LocalSurface& s, const Vec3d& p, const Vec3d& n);
 
   template <class Difference>
   static Surfaces of(const Difference& D) {
@@ -56,9 +60,29 @@ struct Surfaces {
               for (int i = 0; i < 2; ++i)
                 if (s.is_straight(i)) x += dot(p - s.point, s.axis[i]) * s.axis[i];
               return x;
+            },
+            [](const void* d, int side, LocalSurface& s, const Vec3d& p, const Vec3d& n) {
+              const Difference& own = *static_cast<const Difference*>(d);
+              const auto take = [&](const Curvature& c) {
+                for (int i = 0; i < 2; ++i) s.axis[i] = side ? own.X_AB.R * c.axis[i] : c.axis[i], s.radius[i] = c.radius[i];
+                s.slide = c.slide;
+                return true;
+              };
+              if (side == 0) {
+                if constexpr (requires { own.A.curvature(s, p, n); }) return take(own.A.curvature(s, p, n));
+              } else if constexpr (requires { own.B.curvature(s, p, n); }) {
+                return take(own.B.curvature(s, transpose_times(own.X_AB.R, p - own.X_AB.p), transpose_times(own.X_AB.R, n)));
+              }
+              return false;
             }};
   }
 };
+
+// The contact by Newton's method alone, from one that is known to within about `precision` of the scale; nothing where that does not
+// give points of both shapes that a plane of support proves to be the nearest ones, to rounding. Nothing where they overlap: those might
+// leave each other sooner elsewhere.
+std::optional<Contact> quickly_polished(const SupportFunction& D, const Surfaces& surfaces, const Contact& contact, double scale,
+                                        double precision);
 
 // scale: of the coordinates of D's points. Gives the contact of the largest distance, of equal ones that whose w agrees best with its
 // distance and normal; that may be the given one. At most 16 runs of GJK, mostly none.

@@ -9,12 +9,6 @@
 namespace robosim {
 namespace {
 
-// X_AB = X_WA^-1 X_WB.
-SE3d relative(const SE3d& X_WA, const SE3d& X_WB) {
-  const Mat3d R_AW = transpose(X_WA.R);
-  return {R_AW * X_WB.R, R_AW * (X_WB.p - X_WA.p)};
-}
-
 // Runs f(A, B, X_AB, cache) in the frame of the pair function's first shape, with the cache seen from there.
 template <class F>
 auto in_frame_of_first(const PairFunctions& pair, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
@@ -41,6 +35,7 @@ auto in_frame_of_first(const PairFunctions& pair, const Shape& A, const SE3d& X_
 
 Witness signed_distance(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, PairCache* cache) {
   const PairFunctions& pair = pair_functions(A.type, B.type);
+  if (pair.in_W) return pair.in_W(A, X_WA, B, X_WB, cache);
   Witness w = in_frame_of_first(
       pair, A, X_WA, B, X_WB, cache, [&](const Shape& first, const Shape& second, const SE3d& X, PairCache& c) {
         return pair.signed_distance(first, second, X, c);

@@ -31,6 +31,7 @@
 //
 //   LocalSurface local_surface(Vec3d p, Vec3d n, double precision) const   precision: of p, as a part of the shape's size
 //   Vec3d on_feature(LocalSurface s, Vec3d p, Vec3d n) const   if curved: the point of the feature with normal n, near p
+//   Curvature curvature(LocalSurface s, Vec3d p, Vec3d n) const   if curved: of the feature there
 //   static constexpr int n_sizes; Vec3d size_rate(int k, LocalSurface s, Vec3d n) const   how fast the point moves, its normal held,
 //                                         when size k of the constructor in Python (a full size) grows; vertices are corners of LocalSurface
 //   Vec3d size_turn(int k, LocalSurface s, Vec3d n) const   and the normal of a straight direction turns; if any does

@@ -5,24 +5,17 @@
 namespace robosim {
 namespace {
 
-// A face of the simplex (indices into it) with its nearest point to the origin.
-struct Face {
-  int n = 0;
-  int index[3] = {0, 0, 0};
-  double lambda[3] = {0, 0, 0};
-  Vec3d v;
-  double vv = 0;
-};
+using Face = SimplexFace;
 
-Face point(const Simplex& s, int i) { return {1, {i, 0, 0}, {1, 0, 0}, s.w[i], squared_norm(s.w[i])}; }
+Face point(const Vec3d* w, int i) { return {1, {i, 0, 0}, {1, 0, 0}, w[i], squared_norm(w[i])}; }
 
-Face segment(const Simplex& s, int i, int j) {
-  const Vec3d e = s.w[j] - s.w[i];
-  const double ee = squared_norm(e), t = -dot(s.w[i], e);
-  if (!(t > 0)) return point(s, i);
-  if (!(t < ee)) return point(s, j);
+Face segment(const Vec3d* w, int i, int j) {
+  const Vec3d e = w[j] - w[i];
+  const double ee = squared_norm(e), t = -dot(w[i], e);
+  if (!(t > 0)) return point(w, i);
+  if (!(t < ee)) return point(w, j);
   const double u = t / ee;
-  Vec3d v = s.w[i] + u * e;
+  Vec3d v = w[i] + u * e;
   v -= (dot(v, e) / ee) * e;  // perpendicular to the edge however near the origin is
   return {2, {i, j, 0}, {1 - u, u, 0}, v, squared_norm(v)};
 }
@@ -32,8 +25,8 @@ void keep_nearer(Face& best, const Face& other) {
 }
 
 // n = ab x ac is given. Barycentric coordinates as ratios of areas along n.
-Face triangle(const Simplex& s, int i, int j, int k, const Vec3d& ab, const Vec3d& ac, const Vec3d& n) {
-  const Vec3d& a = s.w[i];
+Face triangle(const Vec3d* w, int i, int j, int k, const Vec3d& ab, const Vec3d& ac, const Vec3d& n) {
+  const Vec3d& a = w[i];
   const double nn = squared_norm(n), area = squared_norm(ab) * squared_norm(ac);
   const bool flat = !(nn > 1e-26 * area);  // angle at a below 1e-13: no normal to speak of
   const double b = flat ? -1 : dot(cross(ac, a), n), c = flat ? -1 : dot(cross(a, ab), n);
@@ -51,47 +44,51 @@ Face triangle(const Simplex& s, int i, int j, int k, const Vec3d& ab, const Vec3
   // The nearest point lies on an edge that has the origin on its outer side.
   Face best;
   best.vv = INFINITY;
-  if (flat || !(c > 0)) keep_nearer(best, segment(s, i, j));
-  if (flat || !(b > 0)) keep_nearer(best, segment(s, i, k));
-  if (flat || !(b + c < nn)) keep_nearer(best, segment(s, j, k));
+  if (flat || !(c > 0)) keep_nearer(best, segment(w, i, j));
+  if (flat || !(b > 0)) keep_nearer(best, segment(w, i, k));
+  if (flat || !(b + c < nn)) keep_nearer(best, segment(w, j, k));
   return best;
 }
 
-Face triangle(const Simplex& s, int i, int j, int k) {
-  const Vec3d ab = s.w[j] - s.w[i], ac = s.w[k] - s.w[i];
-  return triangle(s, i, j, k, ab, ac, cross(ab, ac));
+Face triangle(const Vec3d* w, int i, int j, int k) {
+  const Vec3d ab = w[j] - w[i], ac = w[k] - w[i];
+  return triangle(w, i, j, k, ab, ac, cross(ab, ac));
 }
 
-// Returns n = 0 when the origin is inside.
-Face tetrahedron(const Simplex& s) {
-  static constexpr int corner[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};  // face, opposite corner
+// Returns n = 0 when the origin is inside. The volume is the same from every face, but for its sign.
+Face tetrahedron(const Vec3d* w) {
+  const Vec3d e1 = w[1] - w[0], e2 = w[2] - w[0], e3 = w[3] - w[0], f2 = w[2] - w[1], f3 = w[3] - w[1];
+  const Vec3d n3 = cross(e1, e2), n2 = cross(e1, e3), n1 = cross(e2, e3), n0 = cross(f2, f3);  // named after the opposite corner
+  const double volume = dot(n3, e3);
   Face best;
   best.vv = INFINITY;
-  for (const auto& f : corner) {
-    const Vec3d ab = s.w[f[1]] - s.w[f[0]], ac = s.w[f[2]] - s.w[f[0]], ad = s.w[f[3]] - s.w[f[0]];
-    const Vec3d n = cross(ab, ac);
-    const double height = dot(n, ad), origin = -dot(n, s.w[f[0]]);
+  const auto consider = [&](int i, int j, int k, const Vec3d& ab, const Vec3d& ac, const Vec3d& n, double height, const Vec3d& ad) {
+    const double origin = -dot(n, w[i]);
     const bool flat = !(height * height > 1e-26 * squared_norm(n) * squared_norm(ad));
-    if (flat || (height > 0 ? origin < 0 : origin > 0)) keep_nearer(best, triangle(s, f[0], f[1], f[2], ab, ac, n));
-  }
+    if (flat || (height > 0 ? origin < 0 : origin > 0)) keep_nearer(best, triangle(w, i, j, k, ab, ac, n));
+  };
+  consider(0, 1, 2, e1, e2, n3, volume, e3);
+  consider(0, 1, 3, e1, e3, n2, -volume, e2);
+  consider(0, 2, 3, e2, e3, n1, volume, e1);
+  consider(1, 2, 3, f2, f3, n0, -volume, e1);
   return best;
 }
 
 }  // namespace
 
-Vec3d nearest_point(Simplex& s) {
-  Face f;
-  switch (s.n) {
-    case 1: f = point(s, 0); break;
-    case 2: f = segment(s, 0, 1); break;
-    case 3: f = triangle(s, 0, 1, 2); break;
-    default:
-      f = tetrahedron(s);
-      if (f.n == 0) return {};
+SimplexFace nearest_face(const Vec3d* w, int n) {
+  switch (n) {
+    case 1: return point(w, 0);
+    case 2: return segment(w, 0, 1);
+    case 3: return triangle(w, 0, 1, 2);
+    default: return tetrahedron(w);
   }
-  // Indices ascend, so that the points move down in place.
-  for (int i = 0; i < f.n; ++i) s.w[i] = s.w[f.index[i]], s.a[i] = s.a[f.index[i]], s.lambda[i] = f.lambda[i];
-  s.n = f.n;
+}
+
+Vec3d nearest_point(Simplex& s) {
+  const SimplexFace f = nearest_face(s.w, s.n);
+  if (s.n == 4 && f.n == 0) return {};
+  reduce(s, f);
   return f.v;
 }
 

@@ -21,6 +21,25 @@ struct Simplex {
   }
 };
 
+// The part of a simplex that holds its point v nearest to the origin in its interior, by indices that ascend.
+struct SimplexFace {
+  int n = 0;  // 0: v is nowhere on the surface, the origin is inside (or a coordinate is not a number)
+  int index[3] = {0, 0, 0};
+  double lambda[3] = {0, 0, 0};
+  Vec3d v;
+  double vv = 0;  // v.v
+};
+SimplexFace nearest_face(const Vec3d* w, int n);
+
+// Leaves of the simplex only that face.
+inline void reduce(Simplex& s, const SimplexFace& f) {
+  for (int i = 0; i < f.n; ++i) {
+    if (f.index[i] != i) s.w[i] = s.w[f.index[i]], s.a[i] = s.a[f.index[i]];
+    s.lambda[i] = f.lambda[i];
+  }
+  s.n = f.n;
+}
+
 // Nearest point v to the origin. Reduces the simplex to the face that holds v in its interior and sets lambda there; four points
 // are left exactly when the origin is inside (then v = 0 and lambda is not set).
 Vec3d nearest_point(Simplex& simplex);

@@ -24,37 +24,34 @@ bool share_a_straight_direction(const Radii& A, const Radii& B) {
 }
 
 Response response(double phi, const Radii& A, const Radii& B, double size) {
-  Response r;
-  if (A.n_straight == 2) {
-    r.Q_A = one, r.H = B.finite;
-  } else if (B.n_straight == 2) {
-    r.Q_B = one, r.H = A.finite;
-  } else if (A.n_straight == 1 && B.n_straight == 1) {
+  constexpr Mat2 zero{};
+  const Response irregular{zero, one, zero, B.finite, false};
+  if (A.n_straight == 2) return {zero, one, zero, B.finite, true};
+  if (B.n_straight == 2) return {zero, zero, one, A.finite, true};
+  if (A.n_straight == 1 && B.n_straight == 1) {
     const Vec2 &f = A.along, &e = B.along, f_across = turned(f), e_across = turned(e);
     const double ef = dot(e_across, f), fe = dot(f_across, e);
-    r.Q_A = (1 / ef) * outer(e_across, f);
-    r.Q_B = (1 / fe) * outer(f_across, e);
-    const Mat2 Qt = transpose(r.Q_B);
+    const Mat2 Q_A = (1 / ef) * outer(e_across, f), Q_B = (1 / fe) * outer(f_across, e), Qt = transpose(Q_B);
     const Vec2 by_A = A.across * (Qt * f_across);                              // f_across . H
     const Vec2 by_B = B.across * e_across - (B.across + phi) * (Qt * e_across);  // e_across . H
-    r.H = (1 / fe) * outer(e, by_A) + (1 / ef) * outer(f, by_B);
-  } else if (A.n_straight == 1) {
-    r.regular = straight_against(phi, A, B.finite, size, r.P, r.Q_A, r.Q_B);
-    r.H = B.finite - (B.finite + phi * one) * r.Q_B;
-  } else if (B.n_straight == 1) {
-    r.regular = straight_against(phi, B, A.finite, size, r.P, r.Q_B, r.Q_A);
-    r.H = A.finite * r.Q_B;
-  } else {
-    const Mat2 M = phi * one + A.finite + B.finite;
-    const double det = M.row[0].x * M.row[1].y - M.row[0].y * M.row[1].x;
-    r.regular = std::fabs(det) > singular * size * size;
-    if (r.regular) {
-      r.P = (1 / det) * Mat2{{{M.row[1].y, -M.row[0].y}, {-M.row[1].x, M.row[0].x}}};
-      r.Q_A = r.P * A.finite, r.Q_B = r.P * B.finite, r.H = A.finite * r.Q_B;
-    }
+    return {zero, Q_A, Q_B, (1 / fe) * outer(e, by_A) + (1 / ef) * outer(f, by_B), true};
   }
-  if (!r.regular) r = {{}, one, {}, B.finite, false};
-  return r;
+  if (A.n_straight == 1) {
+    Mat2 P, Q_A, Q_B;
+    if (!straight_against(phi, A, B.finite, size, P, Q_A, Q_B)) return irregular;
+    return {P, Q_A, Q_B, B.finite - (B.finite + phi * one) * Q_B, true};
+  }
+  if (B.n_straight == 1) {
+    Mat2 P, Q_A, Q_B;
+    if (!straight_against(phi, B, A.finite, size, P, Q_B, Q_A)) return irregular;
+    return {P, Q_A, Q_B, A.finite * Q_B, true};
+  }
+  const Mat2 M = phi * one + A.finite + B.finite;
+  const double det = M.row[0].x * M.row[1].y - M.row[0].y * M.row[1].x;
+  if (!(std::fabs(det) > singular * size * size)) return irregular;
+  const Mat2 P = (1 / det) * Mat2{{{M.row[1].y, -M.row[0].y}, {-M.row[1].x, M.row[0].x}}};
+  const Mat2 Q_B = P * B.finite;
+  return {P, P * A.finite, Q_B, A.finite * Q_B, true};
 }
 
 }  // namespace robosim::tangent_plane

@@ -34,7 +34,7 @@ inline Mat2 operator*(const Mat2& a, const Mat2& b) {
 inline Mat2 outer(const Vec2& a, const Vec2& b) { return {{a.x * b, a.y * b}}; }
 inline constexpr Mat2 one{{{1, 0}, {0, 1}}};
 
-// A shape's principal radii in the tangent plane: S, where it is finite, and its straight directions.
+// A shape's principal radii in the tangent plane: S, where no direction is straight, and its straight directions.
 struct Radii {
   Mat2 finite;
   int n_straight = 0;
@@ -42,12 +42,20 @@ struct Radii {
   double across = 0;     // ... the radius across
 
   Radii(const LocalSurface& s, const Vec3d& t0, const Vec3d& t1) {
+    if (s.radius[0] == s.radius[1]) {  // round, a corner, a face
+      if (s.is_straight(0)) n_straight = 2;
+      else finite = {{{s.radius[0], 0}, {0, s.radius[0]}}};
+      return;
+    }
+    const bool is_straight = s.is_straight(0) || s.is_straight(1);
     for (int i = 0; i < 2; ++i) {
+      if (!s.is_straight(i)) across = s.radius[i];
+      if (is_straight ? !s.is_straight(i) : s.radius[i] == 0) continue;
       Vec2 e{robosim::dot(s.axis[i], t0), robosim::dot(s.axis[i], t1)};
       const double length = std::sqrt(dot(e, e));
       if (length > 0) e = (1 / length) * e;
-      if (s.is_straight(i)) ++n_straight, along = e;
-      else finite = finite + s.radius[i] * outer(e, e), across = s.radius[i];
+      if (is_straight) n_straight = 1, along = e;
+      else finite = finite + s.radius[i] * outer(e, e);
     }
   }
   // Holds the point: straight directions become corners.

@@ -16,6 +16,7 @@
 #include "base/aligned.h"
 #include "dynamics/batch.h"
 #include "model/builder.h"
+#include "numbers.h"
 
 using namespace robosim;
 
@@ -75,10 +76,6 @@ void run_one(Robot& robot, const Kernel& kernel, Prepared& p, int state) {
   for (int k = 0; k < p.n_in; ++k) in[k] = p.in[k] + state * p.in_size[k];
   kernel.one(*robot.model, *robot.workspace, p.options, in, p.out);
 }
-
-Vec3d vec3_from(const double* x) { return {x[0], x[1], x[2]}; }
-Mat3d mat3_from(const double* m, int stride) { return {vec3_from(m), vec3_from(m + stride), vec3_from(m + 2 * stride)}; }
-SE3d pose_from(const double* X) { return {mat3_from(X, 4), {X[3], X[7], X[11]}}; }
 
 // Runs `work`; what it throws is kept as the robot's error. 0 if all went well.
 template <class Work>

@@ -21,26 +21,23 @@ struct GenericPair {
 
   static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
     const Difference D = difference(A, B, X_AB, cache);
-    const GjkResult r = gjk(D, start(D, cache), {});
     Contact c;
-    double gap = r.upper - r.lower;  // between the bounds on the distance
-    if (r.overlap) {
-      const Penetration e = epa(SupportFunction::of(D), r.simplex);
-      c = {-e.direction, -e.depth, e.a, e.w};
-      gap = std::fmax(e.gap, norm(e.w - e.depth * e.direction));
-    } else {
-      c = {r.v * (1 / r.upper), r.upper, {}, {}};
-      for (int i = 0; i < r.simplex.n; ++i) c.a += r.simplex.lambda[i] * r.simplex.a[i], c.w += r.simplex.lambda[i] * r.simplex.w[i];
-      gap = std::fmax(gap, norm(c.w - r.v));  // of a needle v may be better known than what it is made of
+    bool known = false;
+    GjkResult r;
+    r.v = start(D, cache);
+    if constexpr (curved) {
+      // Newton's method from a rough answer, which is proved by its plane of support or forgotten.
+      const double size = D.size();
+      for (const auto& [gap, precision] : rough_answers) {
+        advance(D, {.relative_gap = gap}, r);
+        if (r.overlap) break;
+        if (const auto sharp = quickly_polished(SupportFunction::of(D), Surfaces::of(D), contact(r), size, precision)) {
+          c = *sharp, known = true;
+          break;
+        }
+      }
     }
-    // Of polytopes only what rounding has spoilt: needles, and touches.
-    if (curved || gap > 1e-11 * D.size()) {
-      // A v as short as rounding has no direction; the plane that separated best has.
-      if (!r.overlap && r.lower > 0 && r.upper < 1e-10 * D.size()) c.normal = r.axis * (1 / norm(r.axis));
-      c = polished(SupportFunction::of(D), Surfaces::of(D), c, D.size());
-      // A polished value is a support plane's, so never above the distance, as GJK's own lower bound is.
-      if (!r.overlap) c.distance = std::max(c.distance, r.lower);
-    }
+    if (!known) c = from_rough(D, r);
     cache.axis = c.distance > 0 ? c.normal : Vec3d();
     remember(D, cache);
     // From the cores to the shapes.
@@ -67,6 +64,40 @@ struct GenericPair {
   }
 
  private:
+  // Of GJK's bounds, and of the features' points, both as a part of the size.
+  struct Rough {
+    double gap, precision;
+  };
+  static constexpr Rough rough_answers[] = {{1e-3, 2e-2}, {1e-8, 1e-3}};
+
+  static Contact contact(const GjkResult& r) {
+    Contact c{r.v * (1 / r.upper), r.upper, {}, {}};
+    for (int i = 0; i < r.simplex.n; ++i) c.a += r.simplex.lambda[i] * r.simplex.a[i], c.w += r.simplex.lambda[i] * r.simplex.w[i];
+    return c;
+  }
+  // GJK to the end, EPA where it finds an overlap, and the polish of what is curved.
+  static Contact from_rough(const Difference& D, GjkResult& r) {
+    if (!r.overlap) advance(D, {}, r);
+    Contact c;
+    double gap = r.upper - r.lower;  // between the bounds on the distance
+    if (r.overlap) {
+      const Penetration e = epa(SupportFunction::of(D), r.simplex);
+      c = {-e.direction, -e.depth, e.a, e.w};
+      gap = std::fmax(e.gap, norm(e.w - e.depth * e.direction));
+    } else {
+      c = contact(r);
+      gap = std::fmax(gap, norm(c.w - r.v));  // of a needle v may be better known than what it is made of
+    }
+    // Of polytopes only what rounding has spoilt: needles, and touches.
+    if (curved || gap > 1e-11 * D.size()) {
+      // A v as short as rounding has no direction; the plane that separated best has.
+      if (!r.overlap && r.lower > 0 && r.upper < 1e-10 * D.size()) c.normal = r.axis * (1 / norm(r.axis));
+      c = polished(SupportFunction::of(D), Surfaces::of(D), c, D.size());
+      // A polished value is a support plane's, so never above the distance, as GJK's own lower bound is.
+      if (!r.overlap) c.distance = std::max(c.distance, r.lower);
+    }
+    return c;
+  }
   static Difference difference(const Shape& A, const Shape& B, const SE3d& X_AB, const PairCache& cache) {
     Difference D{core<Ta>(A), core<Tb>(B), X_AB};
     if constexpr (requires { D.A.hint; }) D.A.hint = cache.vertex_A;

@@ -9,6 +9,7 @@ namespace robosim {
 template <ShapeType Tb>
 struct HalfSpaceAgainst {
   static constexpr ShapeType a = ShapeType::half_space, b = Tb;
+  static constexpr bool remembers = Tb == ShapeType::convex;
 
   static Witness signed_distance(const Shape&, const Shape& B, const SE3d& X_AB, PairCache& cache) {
     auto B_core = core<Tb>(B);

@@ -10,8 +10,13 @@ struct SphereSphere {
   static constexpr ShapeType a = ShapeType::sphere, b = ShapeType::sphere;
 
   static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache&) {
-    const Vec3d n = unit_or(X_AB.p, {1, 0, 0});
-    return {norm(X_AB.p) - A.radius - B.radius, A.radius * n, X_AB.p - B.radius * n, n};
+    return signed_distance_in_W(A, SE3d(), B, X_AB);
+  }
+  static Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
+    const Vec3d v = X_WB.p - X_WA.p;
+    const double d = norm(v);
+    const Vec3d n = d > 0 ? v * (1 / d) : X_WA.R.col(0);
+    return {d - A.radius - B.radius, X_WA.p + A.radius * n, X_WB.p - B.radius * n, n};
   }
 };
 

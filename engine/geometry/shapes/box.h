@@ -30,21 +30,22 @@ struct BoxCore {
     const Vec3d room(half_extents.x - std::fabs(p.x), half_extents.y - std::fabs(p.y), half_extents.z - std::fabs(p.z));
     const double tolerance = std::max(precision * norm(half_extents), std::min({room.x, room.y, room.z}));
     int n_free = 0, free[3] = {}, fixed[3] = {}, n_fixed = 0, positive = 0;
+    double sine = 1;  // of the tilt
     for (int i = 0; i < 3; ++i) {
       positive |= (p[i] > 0) << i;
       if (room[i] > tolerance) {
         free[n_free++] = i, s.slide = std::fmin(s.slide, room[i]);
       } else {
         fixed[n_fixed++] = i, s.point[i] = std::copysign(half_extents[i], p[i]);
-        s.tilt = std::fmin(s.tilt, std::asin(std::fmin(1.0, std::fabs(n[i]))));
+        sine = std::fmin(sine, std::fabs(n[i]));
       }
     }
     if (n_free == 0) {
-      s.kind = FeatureKind::vertex, s.index = positive;
+      s.kind = FeatureKind::vertex, s.index = positive, s.tilt = std::asin(sine);
       s.axis[0] = perpendicular(n), s.axis[1] = cross(n, s.axis[0]);
     } else if (n_free == 1) {
       const int i = free[0], j = (i + 1) % 3, k = (i + 2) % 3;
-      s.kind = FeatureKind::edge, s.index = 4 * i + 2 * (positive >> k & 1) + (positive >> j & 1);
+      s.kind = FeatureKind::edge, s.index = 4 * i + 2 * (positive >> k & 1) + (positive >> j & 1), s.tilt = std::asin(sine);
       s.axis[0][i] = 1, s.radius[0] = LocalSurface::straight;
       s.axis[1] = unit_or(cross(n, s.axis[0]), perpendicular(s.axis[0]));
     } else {
@@ -52,7 +53,6 @@ struct BoxCore {
       s.kind = FeatureKind::face, s.index = 2 * i + (positive >> i & 1);
       s.axis[0][(i + 1) % 3] = 1, s.axis[1][(i + 2) % 3] = 1;
       s.radius[0] = s.radius[1] = LocalSurface::straight;
-      s.tilt = LocalSurface::straight;
     }
     return s;
   }

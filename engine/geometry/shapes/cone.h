@@ -27,24 +27,29 @@ struct ConeCore {
   // Vertex 0 the apex, edge 0 the rim, face 0 the base, curved 0 the mantle, which is straight along its lines from the apex.
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
     LocalSurface s;
-    const double height = 2 * half_length, line = std::hypot(radius, height);
+    const double height = 2 * half_length, line = slant();
     const double rho = std::sqrt(p.x * p.x + p.y * p.y), n_rho = std::sqrt(n.x * n.x + n.y * n.y);
-    const double from_apex = std::hypot(rho, half_length - p.z), above = p.z + half_length;
+    const double below_apex = half_length - p.z, from_apex = std::sqrt(rho * rho + below_apex * below_apex), above = p.z + half_length;
     const double within = ((half_length - p.z) * radius - rho * height) / line;  // how far p lies under the mantle
-    const double angle = std::atan2(n_rho, n.z) - std::atan2(height, radius);    // from the mantle's normal, outward
-    const double tolerance = std::max(precision * line, std::fmin(above, within));
+    const auto angle = [&] {  // of n from the mantle's normal, outward
+      return std::atan2(n_rho * radius - n.z * height, n.z * radius + n_rho * height);
+    };
+    const double tolerance = std::max(precision * line, std::min(above, within));
     const Vec3d out = outward(n), round(-out.y, out.x, 0);
     s.point = p, s.axis[0] = round, s.axis[1] = cross(n, round);
+    const bool tilt = precision == feature_tolerance;
     if (from_apex <= precision * line || p.z > half_length) {
-      s.kind = FeatureKind::vertex, s.tilt = std::fabs(angle), s.point = {0, 0, half_length};
+      if (tilt) s.tilt = std::fabs(angle());
+      s.kind = FeatureKind::vertex, s.point = {0, 0, half_length};
     } else if (above <= tolerance && within <= tolerance) {
-      s.kind = FeatureKind::edge, s.tilt = std::fabs(std::fmin(angle, std::atan2(n_rho, -n.z)));
+      if (tilt) s.tilt = std::fabs(std::min(angle(), std::atan2(n_rho, -n.z)));
+      s.kind = FeatureKind::edge;
       s.radius[0] = n_rho > 0 ? radius / n_rho : LocalSurface::straight;
     } else if (above <= tolerance) {
       s.kind = FeatureKind::face, s.axis[0] = {1, 0, 0}, s.axis[1] = {0, 1, 0}, s.slide = radius - rho;
       s.radius[0] = s.radius[1] = LocalSurface::straight;
     } else {
-      s.axis[1] = along_line(n), s.slide = std::fmin(from_apex, line - from_apex);
+      s.axis[1] = along_line(n), s.slide = std::min(from_apex, line - from_apex);
       s.radius[0] = (half_length - p.z) * radius * line / (height * height), s.radius[1] = LocalSurface::straight;
     }
     return s;
@@ -55,6 +60,18 @@ struct ConeCore {
     const double z = s.kind == FeatureKind::edge ? -half_length : p.z, rho = (half_length - z) / (2 * half_length) * radius;
     return rho * outward(n) + Vec3d(0, 0, z);
   }
+  Curvature curvature(const LocalSurface& s, const Vec3d& p, const Vec3d& n) const {
+    const double rho = std::sqrt(p.x * p.x + p.y * p.y);
+    if (s.kind == FeatureKind::face) return {{{1, 0, 0}, {0, 1, 0}}, {s.radius[0], s.radius[1]}, radius - rho};
+    const Vec3d out = outward(n), round(-out.y, out.x, 0);
+    if (s.kind == FeatureKind::vertex) return {{round, cross(n, round)}, {0, 0}, LocalSurface::straight};
+    if (s.kind == FeatureKind::edge) {
+      const double n_rho = std::sqrt(n.x * n.x + n.y * n.y);
+      return {{round, cross(n, round)}, {n_rho > 0 ? radius / n_rho : LocalSurface::straight, 0}, LocalSurface::straight};
+    }
+    const double height = 2 * half_length, line = slant(), part = (half_length - p.z) / height;  // of the way from the apex
+    return {{round, along_line(n)}, {part * radius * line / height, LocalSurface::straight}, line * std::min(part, 1 - part)};
+  }
   static constexpr int n_sizes = 2;  // radius, length
   Vec3d size_rate(int k, const LocalSurface& s, const Vec3d& n) const {
     const double part = (half_length - s.point.z) / (2 * half_length);  // of the way from the apex to the base
@@ -64,7 +81,7 @@ struct ConeCore {
   // How fast the mantle's normal turns when its lines do.
   Vec3d size_turn(int k, const LocalSurface& s, const Vec3d& n) const {
     if (s.kind != FeatureKind::curved) return {};
-    return ((k == 0 ? -dot(n, outward(n)) : n.z) / std::hypot(radius, 2 * half_length)) * along_line(n);
+    return ((k == 0 ? -dot(n, outward(n)) : n.z) / slant()) * along_line(n);
   }
   // The base, or the mantle's line on n's side; none where n points more along the axis, over the apex, than along the mantle's normal.
   void patch(const Vec3d& n, Patch& out) const {
@@ -98,10 +115,11 @@ struct ConeCore {
   }
 
  private:
+  double slant() const { return std::sqrt(radius * radius + 4 * half_length * half_length); }
   static Vec3d outward(const Vec3d& n) { return unit_or({n.x, n.y, 0}, {1, 0, 0}); }
   // From the apex to the rim, unit.
   Vec3d along_line(const Vec3d& n) const {
-    return (1 / std::hypot(radius, 2 * half_length)) * (radius * outward(n) - Vec3d(0, 0, 2 * half_length));
+    return (1 / slant()) * (radius * outward(n) - Vec3d(0, 0, 2 * half_length));
   }
 };
 

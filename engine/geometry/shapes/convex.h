@@ -4,6 +4,8 @@
 // (a vertex of a convex polyhedron without a better neighbour is optimal): O(sqrt(n)) first, O(1) for a nearby direction.
 #pragma once
 
+#include <cmath>
+
 #include "geometry/bounds.h"
 #include "geometry/convex_mesh.h"
 #include "geometry/hull_features.h"
@@ -13,7 +15,7 @@ namespace robosim {
 
 struct ConvexCore {
   static constexpr bool curved = false;
-  static constexpr int max_brute_force = 24;
+  static constexpr int max_brute_force = 12;
 
   const ConvexMesh* mesh;
   double radius = 0;
@@ -34,19 +36,24 @@ struct ConvexCore {
       }
       return best;
     }
-    const int* begin = mesh->neighbour_begin.data();
-    const int* neighbours = mesh->neighbours.data();
+    // From the last support vertex, or from that along the largest coordinate of d where it is farther.
+    const double x = std::fabs(d.x), y = std::fabs(d.y), z = std::fabs(d.z);
+    const int along = x >= y && x >= z ? (d.x > 0) : (y >= z ? 2 + (d.y > 0) : 4 + (d.z > 0));
     int best = hint < n ? hint : 0;
     double reach = dot(vertices[best], d);
-    for (bool climbing = true; climbing;) {
-      climbing = false;
+    const int other = mesh->extreme[static_cast<std::size_t>(along)];
+    if (const double r = dot(vertices[other], d); r > reach) best = other, reach = r;
+    const int* begin = mesh->neighbour_begin.data();
+    const Vec3d* around = mesh->neighbour_vertices.data();
+    while (true) {  // to the best neighbour
+      int next = -1;
       for (int k = begin[best], end = begin[best + 1]; k < end; ++k) {
-        const double r = dot(vertices[neighbours[k]], d);
-        if (r > reach) {  // the first better neighbour will do
-          reach = r, best = neighbours[k], climbing = true;
-          break;
-        }
+        const double r = dot(around[k], d);
+        next = r > reach ? k : next;
+        reach = r > reach ? r : reach;
       }
+      if (next < 0) break;
+      best = mesh->neighbours[static_cast<std::size_t>(next)];
     }
     hint = best;
     return best;

@@ -35,7 +35,7 @@ struct CylinderCore {
     if (below <= tolerance && within <= tolerance) {
       s.kind = FeatureKind::edge, s.axis[0] = round, s.axis[1] = cross(n, round);
       s.radius[0] = n_rho > 0 ? radius / n_rho : LocalSurface::straight;
-      s.tilt = std::atan2(std::fmin(n_rho, n_z), std::fmax(n_rho, n_z));
+      if (precision == feature_tolerance) s.tilt = std::atan2(std::fmin(n_rho, n_z), std::fmax(n_rho, n_z));
     } else if (below <= tolerance) {
       s.kind = FeatureKind::face, s.axis[0] = {1, 0, 0}, s.axis[1] = {0, 1, 0}, s.slide = within;
       s.radius[0] = s.radius[1] = LocalSurface::straight;
@@ -50,6 +50,14 @@ struct CylinderCore {
     if (s.kind == FeatureKind::face) return {p.x, p.y, s.index ? half_length : -half_length};
     const double across = std::sqrt(n.x * n.x + n.y * n.y), r = across > 0 ? radius / across : 0;
     return {r * n.x, r * n.y, s.kind == FeatureKind::curved ? p.z : (s.index ? half_length : -half_length)};
+  }
+  Curvature curvature(const LocalSurface& s, const Vec3d& p, const Vec3d& n) const {
+    if (s.kind == FeatureKind::face)
+      return {{{1, 0, 0}, {0, 1, 0}}, {s.radius[0], s.radius[1]}, radius - std::sqrt(p.x * p.x + p.y * p.y)};
+    const double n_rho = std::sqrt(n.x * n.x + n.y * n.y);
+    const Vec3d round = n_rho > 0 ? Vec3d(-n.y / n_rho, n.x / n_rho, 0) : Vec3d(0, 1, 0);
+    if (s.kind == FeatureKind::curved) return {{round, {0, 0, 1}}, {radius, LocalSurface::straight}, half_length - std::fabs(p.z)};
+    return {{round, cross(n, round)}, {n_rho > 0 ? radius / n_rho : LocalSurface::straight, 0}, LocalSurface::straight};
   }
   static constexpr int n_sizes = 2;  // radius, length
   Vec3d size_rate(int k, const LocalSurface& s, const Vec3d& n) const {
@@ -72,7 +80,7 @@ struct CylinderCore {
   Vec3d stretch(int k, const Vec3d& p, const Vec3d&) const {
     return k == 0 ? Vec3d(p.x / radius, p.y / radius, 0) : Vec3d(0, 0, 0.5 * p.z / half_length);
   }
-  Ball bounding_ball() const { return {{}, std::hypot(radius, half_length)}; }
+  Ball bounding_ball() const { return {{}, std::sqrt(radius * radius + half_length * half_length)}; }
   double farthest_from(const Vec3d& p) const {
     return std::hypot(std::hypot(p.x, p.y) + radius, std::fabs(p.z) + half_length);
   }

@@ -25,19 +25,30 @@ struct EllipsoidCore {
   }
   // One feature, which is curved everywhere: with h(n) = |radii n|, the support point is dh/dn and moves by the second derivative,
   // (radii^2 - p p^T) / h, over the tangent plane.
-  LocalSurface local_surface(const Vec3d&, const Vec3d& n, double = feature_tolerance) const {
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double = feature_tolerance) const {
     LocalSurface s;
-    const Vec3d p = support(n), t = perpendicular(n), u = cross(n, t);
+    const Curvature c = curvature(s, p, n);
+    s.point = support(n);
+    for (int i = 0; i < 2; ++i) s.axis[i] = c.axis[i], s.radius[i] = c.radius[i];
+    return s;
+  }
+  Curvature curvature(const LocalSurface&, const Vec3d&, const Vec3d& n) const {
+    const Vec3d p = support(n);
+    Vec3d t, u;
+    tangents(n, t, u);
     const double h = dot(n, p);
     const auto slope = [&](const Vec3d& a, const Vec3d& b) {
       return (a.x * b.x * radii.x * radii.x + a.y * b.y * radii.y * radii.y + a.z * b.z * radii.z * radii.z - dot(a, p) * dot(b, p)) / h;
     };
-    const double tt = slope(t, t), tu = slope(t, u), uu = slope(u, u), angle = 0.5 * std::atan2(2 * tu, tt - uu);
-    const double c = std::cos(angle), sine = std::sin(angle), mean = 0.5 * (tt + uu), spread = std::hypot(0.5 * (tt - uu), tu);
-    s.point = p;
-    s.axis[0] = c * t + sine * u, s.axis[1] = c * u - sine * t;
-    s.radius[0] = mean + spread, s.radius[1] = std::fmax(0.0, mean - spread);
-    return s;
+    // The eigenvectors of a symmetric 2 x 2 matrix: half the angle of (difference, tu).
+    const double tt = slope(t, t), tu = slope(t, u), uu = slope(u, u);
+    const double mean = 0.5 * (tt + uu), difference = 0.5 * (tt - uu), spread = std::sqrt(difference * difference + tu * tu);
+    double c = 1, sine = 0;
+    if (spread > 0) {
+      const double large = std::sqrt(0.5 * (1 + std::fabs(difference) / spread)), small = 0.5 * tu / (spread * large);
+      c = difference >= 0 ? large : std::fabs(small), sine = difference >= 0 ? small : std::copysign(large, tu);
+    }
+    return {{c * t + sine * u, c * u - sine * t}, {mean + spread, std::max(0.0, mean - spread)}, LocalSurface::straight};
   }
   Vec3d on_feature(const LocalSurface&, const Vec3d&, const Vec3d& n) const { return support(n); }
   static constexpr int n_sizes = 3;  // along x, y and z

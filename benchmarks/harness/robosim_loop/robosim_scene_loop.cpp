@@ -1,0 +1,86 @@
+// The engine's CollisionScene of one robot, asked in plain loops over configurations.
+//
+// The model is put together by the engine's ModelBuilder from the same parts that `robosim.load_robot` hands over. A plain C
+// interface, compiled when a benchmark first needs it (see scene_loop.py).
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/builder.h"
+#include "numbers.h"
+#include "scene/scene_query.h"
+
+using namespace robosim;
+
+namespace {
+
+struct Robot {
+  ModelBuilder builder{"robot", false};
+  std::vector<std::pair<int, int>> pairs;
+  std::optional<Model> model;
+  std::optional<CollisionScene> scene;
+  std::optional<SceneQuery> query;
+};
+
+}  // namespace
+
+#define EXPORT __attribute__((visibility("default")))
+
+extern "C" {
+
+EXPORT Robot* scene_new() { return new Robot; }
+EXPORT void scene_delete(Robot* robot) { delete robot; }
+
+EXPORT void scene_add_link(Robot* robot, const char* name) {
+  robot->builder.add_link(name, {1, Vec3d(), Mat3d::identity()});  // collision knows no inertia, but a body has to have one
+}
+
+EXPORT void scene_add_joint(Robot* robot, const char* name, const char* kind, const char* parent, const char* child,
+                            const double* X_PJ, const double* axis) {
+  JointSpec joint;
+  joint.name = name, joint.kind = kind, joint.parent = parent, joint.child = child;
+  joint.X_PJ = pose_from(X_PJ), joint.axis = vec3_from(axis);
+  robot->builder.add_joint(std::move(joint));
+}
+
+// Collider `number`, a shape as numbers.h numbers them.
+EXPORT void scene_add_collider(Robot* robot, const char* link, int number, const double* X_LC, int type, const double* size,
+                               int n_vertices, const double* vertices) {
+  robot->builder.add_collider(link, shape_from(type, size, n_vertices, vertices), pose_from(X_LC), std::to_string(number));
+}
+
+// pairs: (n_pairs, 2) numbers of colliders. Returns how many coordinates the robot has.
+EXPORT int scene_build(Robot* robot, int n_pairs, const int* pairs) {
+  robot->model = robot->builder.build({});
+  std::map<int, int> index_of;  // the model has them sorted by link
+  for (std::size_t i = 0; i < robot->model->colliders.size(); ++i) {
+    const std::string& name = robot->model->colliders[i].name;  // link, "/", number
+    index_of[std::stoi(name.substr(name.rfind('/') + 1))] = static_cast<int>(i);
+  }
+  for (int i = 0; i < n_pairs; ++i) robot->pairs.push_back({index_of.at(pairs[2 * i]), index_of.at(pairs[2 * i + 1])});
+  robot->scene.emplace(*robot->model, std::vector<ExtraObject>(), robot->pairs);
+  robot->query.emplace(*robot->scene);
+  return robot->model->n_q;
+}
+
+// Of n configurations: how many are free of self-collision.
+EXPORT int scene_count_free(Robot* robot, int n, const double* q) {
+  int free = 0;
+  for (int i = 0; i < n; ++i) {
+    robot->query->place(q + i * robot->model->n_q);
+    free += !robot->query->collides();
+  }
+  return free;
+}
+
+// Signed distances of all pairs at n configurations: out (n, pairs).
+EXPORT void scene_distances(Robot* robot, int n, const double* q, double* out) {
+  for (int i = 0; i < n; ++i) {
+    robot->query->place(q + i * robot->model->n_q);
+    robot->query->distances(out + static_cast<std::size_t>(i) * robot->pairs.size());
+  }
+}
+
+}  // extern "C"
