@@ -56,6 +56,7 @@ class Polytope {
     return n_vertices_++;
   }
   bool grow_from(const Simplex& start);
+  bool start_from(const SupportPoint& a, const SupportPoint& b, const SupportPoint& c, const SupportPoint& d);
   int add_facet(int i, int j, int k);
   void link(int f, int i, int g, int j) { facets_[f].neighbour[i] = g, facets_[g].neighbour[j] = f; }
   bool expand(int f, const SupportPoint& p);
@@ -86,6 +87,14 @@ bool Polytope::grow_from(const Simplex& start) {
   SupportPoint pool[4 + 6];
   int n = 0;
   for (int i = 0; i < start.n; ++i) pool[n++] = {start.w[i], start.a[i]};
+  // GJK's own tetrahedron, unless it is thin.
+  if (n == 4) {
+    for (int i = 0; i < n; ++i) size_ = std::max(size_, norm(pool[i].w) + norm(pool[i].a));
+    const Vec3d e1 = pool[1].w - pool[0].w, e2 = pool[2].w - pool[0].w, e3 = pool[3].w - pool[0].w;
+    const double volume = dot(cross(e1, e2), e3), solid = 1e-3 * size_;
+    if (std::fabs(volume) > solid * solid * solid)
+      return volume > 0 ? start_from(pool[0], pool[1], pool[2], pool[3]) : start_from(pool[0], pool[2], pool[1], pool[3]);
+  }
   for (int i = 0; i < 6; ++i) {
     Vec3d axis;
     axis[i / 2] = i % 2 ? -1 : 1;
@@ -137,19 +146,19 @@ bool Polytope::grow_from(const Simplex& start) {
     flat_.direction = m;
     return false;
   }
-  const int a = add_vertex(pool[0]);
-  int b = add_vertex(pool[i1]), c = add_vertex(pool[i2]);
   // The side on which the origin lies, when there is a body there.
   const double origin = -dot(m, p0);
   const bool take_above = origin > thin ? up > thin : (origin < -thin ? !(down > thin) : up >= down);
-  const int d = add_vertex(take_above ? above : below);
-  if (!take_above) std::swap(b, c);  // now d is above (a, b, c)
-  const int f[4] = {add_facet(a, c, b), add_facet(a, b, d), add_facet(b, c, d), add_facet(c, a, d)};
+  flat_.direction = m;
+  return start_from(pool[0], pool[take_above ? i1 : i2], pool[take_above ? i2 : i1], take_above ? above : below);
+}
+
+// A tetrahedron of which d is above (a, b, c).
+bool Polytope::start_from(const SupportPoint& a, const SupportPoint& b, const SupportPoint& c, const SupportPoint& d) {
+  const int v[4] = {add_vertex(a), add_vertex(b), add_vertex(c), add_vertex(d)};
+  const int f[4] = {add_facet(v[0], v[2], v[1]), add_facet(v[0], v[1], v[3]), add_facet(v[1], v[2], v[3]), add_facet(v[2], v[0], v[3])};
   for (int i : f)
-    if (i < 0) {
-      flat_.direction = m;
-      return false;
-    }
+    if (i < 0) return false;
   link(f[0], 2, f[1], 0), link(f[0], 1, f[2], 0), link(f[0], 0, f[3], 0);
   link(f[1], 1, f[2], 2), link(f[2], 1, f[3], 2), link(f[3], 1, f[1], 2);
   return true;
