@@ -40,8 +40,6 @@ void build_adjacency(ConvexMesh& mesh) {
   std::vector<int> at(mesh.neighbour_begin.begin(), mesh.neighbour_begin.end() - 1);
   for (const auto& f : mesh.faces)
     for (int k = 0; k < 3; ++k) mesh.neighbours[at[f[k]]++] = f[(k + 1) % 3];
-  mesh.neighbour_vertices.clear();
-  for (const int i : mesh.neighbours) mesh.neighbour_vertices.push_back(mesh.vertices[static_cast<std::size_t>(i)]);
   mesh.extreme = {};
   for (std::size_t i = 0; i < n; ++i)
     for (int k = 0; k < 6; ++k) {

@@ -15,8 +15,7 @@ struct ConvexMesh {
   std::vector<std::array<int, 3>> faces;  // triangles, counter-clockwise seen from outside
   // Neighbours of vertex i: neighbours[neighbour_begin[i] .. neighbour_begin[i + 1]).
   std::vector<int> neighbour_begin, neighbours;
-  std::vector<Vec3d> neighbour_vertices;  // where they are, so that a climb reads one row
-  std::array<int, 6> extreme;             // vertices farthest along -x, +x, -y, +y, -z, +z: where a climb starts
+  std::array<int, 6> extreme{};  // vertices farthest along -x, +x, -y, +y, -z, +z: where a climb may start
   HullPolygons polygons;  // triangles in one plane put together
   Vec3d centroid;     // of the volume [m]
   double volume = 0;  // [m^3]

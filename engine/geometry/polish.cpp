@@ -41,11 +41,16 @@ bool stays_on(const LocalSurface& s, const Vec3d& p, const Vec3d& x) {
 }
 
 // One step of Newton's method for the normal and the points a and b of surfaces A and B; false where there is none.
-bool newton_step(const LocalSurface& A, const LocalSurface& B, double scale, Vec3d& n, Vec3d& a, Vec3d& b) {
+bool newton_step(const Surfaces& surfaces, const LocalSurface& A, const LocalSurface& B, double scale, Vec3d& n, Vec3d& a, Vec3d& b) {
   using namespace tangent_plane;
   Vec3d t0, t1;
   tangents(n, t0, t1);
-  const Radii S_A(A, t0, t1), S_B(B, t0, t1);
+  const auto radii = [&](int side, const LocalSurface& s, const Vec3d& p, const Vec3d& n_out) {
+    std::array<double, 3> S;
+    if (surfaces.bend(surfaces.difference, side, p, n_out, t0, t1, S)) return Radii(Mat2{{{S[0], S[1]}, {S[1], S[2]}}});
+    return Radii(s, t0, t1);
+  };
+  const Radii S_A = radii(0, A, a, n), S_B = radii(1, B, b, -n);
   if (share_a_straight_direction(S_A, S_B)) return false;
   const double phi = robosim::dot(n, b - a);
   const Response r = response(phi, S_A, S_B, scale);
@@ -88,7 +93,7 @@ Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candi
     const Candidate c(D, {n, 0, a, b - a});
     if (c.error < best.error) best = c;
     else if (round > 1) break;
-    if (!newton_step(A, B, scale, n, a, b)) break;
+    if (!newton_step(surfaces, A, B, scale, n, a, b)) break;
   }
   return best;
 }
@@ -180,7 +185,7 @@ Contact approached(const SupportFunction& D, const Contact& contact, double scal
 }  // namespace
 
 std::optional<Contact> quickly_polished(const SupportFunction& D, const Surfaces& surfaces, const Contact& contact, double scale,
-                                        double precision) {
+                                        double precision, bool overlapping) {
   constexpr int max_rounds = 6;
   const double enough = 1e-14 * scale, close = 1e-11 * scale;
   Vec3d n = contact.normal, a = contact.a, b = a + contact.w, at_A = a, at_B = b;  // where the surfaces are known
@@ -193,17 +198,17 @@ std::optional<Contact> quickly_polished(const SupportFunction& D, const Surfaces
     if (!stays_on(A, at_A, a) || !stays_on(B, at_B, b)) return std::nullopt;
     const Vec3d w = b - a;
     const double phi = dot(n, w), beside = squared_norm(w - phi * n);
-    if (phi <= 0 || (round > 1 && beside > 0.25 * before)) return std::nullopt;
+    if ((phi <= 0 && !overlapping) || (round > 1 && beside > 0.25 * before)) return std::nullopt;
     before = beside;
     if (beside < close * close) {  // far from the answer there is nothing to prove
       const Candidate c(D, {n, 0, a, w});
-      if (c.error <= enough && c.contact.distance > 0) return c.contact;
+      if (c.error <= enough && (c.contact.distance > 0 || overlapping)) return c.contact;
     }
     if (round > 0) {
       if (surfaces.renew(surfaces.difference, 0, A, a, n)) at_A = a;
       if (surfaces.renew(surfaces.difference, 1, B, b, -n)) at_B = b;
     }
-    if (!newton_step(A, B, scale, n, a, b)) return std::nullopt;
+    if (!newton_step(surfaces, A, B, scale, n, a, b)) return std::nullopt;
   }
   return std::nullopt;
 }
@@ -221,6 +226,9 @@ Contact polished(const SupportFunction& D, const Surfaces& surfaces, const Conta
     }
     return false;
   };
+  // Quickly first: from EPA's contact no better way out is nearby.
+  if (const auto c = quickly_polished(D, surfaces, best.contact, scale, 1e-6, true))
+    if (c->distance >= best.contact.distance - enough) return *c;
   if (sharpen()) return best.contact;
   best = Candidate(D, approached(D, best.contact, scale));
   sharpen();

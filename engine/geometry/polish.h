@@ -17,6 +17,7 @@
 // "Anderson acceleration for fixed-point iterations", 2011.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "geometry/local_surface.h"
@@ -37,6 +38,8 @@ struct Surfaces {
   Vec3d (*on_feature)(const void*, int side, const LocalSurface& s, const Vec3d& p, const Vec3d& n);
   // The same feature at another point with another normal: false for those of polytopes, where nothing changes that Newton's method uses.
   bool (*renew)(const void*, int side, LocalSurface& s, const Vec3d& p, const Vec3d& n);
+  // Of a surface that is curved everywhere, where it has its normal n: its radii in the tangents' directions at once. False for others.
+  bool (*bend)(const void*, int side, const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1, std::array<double, 3>& S);
 
   template <class Difference>
   static Surfaces of(const Difference& D) {
@@ -69,9 +72,19 @@ struct Surfaces {
                 return true;
               };
               if (side == 0) {
-                if constexpr (requires { own.A.curvature(s, p, n); }) return take(own.A.curvature(s, p, n));
-              } else if constexpr (requires { own.B.curvature(s, p, n); }) {
+                if constexpr (requires { own.A.curvature(s, p, n); } && !requires { own.A.bend(p, n, n, n); }) return take(own.A.curvature(s, p, n));
+              } else if constexpr (requires { own.B.curvature(s, p, n); } && !requires { own.B.bend(p, n, n, n); }) {
                 return take(own.B.curvature(s, transpose_times(own.X_AB.R, p - own.X_AB.p), transpose_times(own.X_AB.R, n)));
+              }
+              return false;
+            },
+            [](const void* d, int side, const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1, std::array<double, 3>& S) {
+              const Difference& own = *static_cast<const Difference*>(d);
+              const auto in_B = [&](const Vec3d& x) { return transpose_times(own.X_AB.R, x); };
+              if (side == 0) {
+                if constexpr (requires { own.A.bend(p, n, t0, t1); }) return S = own.A.bend(p, n, t0, t1), true;
+              } else if constexpr (requires { own.B.bend(p, n, t0, t1); }) {
+                return S = own.B.bend(in_B(p - own.X_AB.p), in_B(n), in_B(t0), in_B(t1)), true;
               }
               return false;
             }};
@@ -79,10 +92,10 @@ struct Surfaces {
 };
 
 // The contact by Newton's method alone, from one that is known to within about `precision` of the scale; nothing where that does not
-// give points of both shapes that a plane of support proves to be the nearest ones, to rounding. Nothing where they overlap: those might
-// leave each other sooner elsewhere.
+// give points of both shapes that a plane of support proves to be the nearest ones, to rounding. Of overlapping shapes that proves no more
+// than that there is no better way out nearby, and they are left out unless `overlapping`.
 std::optional<Contact> quickly_polished(const SupportFunction& D, const Surfaces& surfaces, const Contact& contact, double scale,
-                                        double precision);
+                                        double precision, bool overlapping = false);
 
 // scale: of the coordinates of D's points. Gives the contact of the largest distance, of equal ones that whose w agrees best with its
 // distance and normal; that may be the given one. At most 16 runs of GJK, mostly none.

@@ -58,6 +58,9 @@ struct Radii {
       else finite = finite + s.radius[i] * outer(e, e);
     }
   }
+  // Of a surface that is straight nowhere.
+  explicit Radii(const Mat2& S) : finite(S) {}
+
   // Holds the point: straight directions become corners.
   void hold() {
     if (n_straight == 1) finite = across * outer(turned(along), turned(along));

@@ -12,10 +12,14 @@ struct CapsuleSphere {
   static constexpr ShapeType a = ShapeType::capsule, b = ShapeType::sphere;
 
   static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache&) {
-    const Vec3d& c = X_AB.p;
-    const Vec3d q(0, 0, std::clamp(c.z, -A.half_length, A.half_length));
-    const Vec3d v = c - q, n = unit_or(v, {1, 0, 0});
-    return {norm(v) - A.radius - B.radius, q + A.radius * n, c - B.radius * n, n};
+    return signed_distance_in_W(A, SE3d(), B, X_AB);
+  }
+  static Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
+    const Vec3d axis = X_WA.R.col(2), c = X_WB.p - X_WA.p;
+    const Vec3d q = std::clamp(dot(axis, c), -A.half_length, A.half_length) * axis, v = c - q;
+    const double d = norm(v);
+    const Vec3d n = d > 0 ? v * (1 / d) : X_WA.R.col(0);
+    return {d - A.radius - B.radius, X_WA.p + q + A.radius * n, X_WB.p - B.radius * n, n};
   }
 };
 

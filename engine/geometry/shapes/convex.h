@@ -44,16 +44,16 @@ struct ConvexCore {
     const int other = mesh->extreme[static_cast<std::size_t>(along)];
     if (const double r = dot(vertices[other], d); r > reach) best = other, reach = r;
     const int* begin = mesh->neighbour_begin.data();
-    const Vec3d* around = mesh->neighbour_vertices.data();
+    const int* neighbours = mesh->neighbours.data();
     while (true) {  // to the best neighbour
       int next = -1;
       for (int k = begin[best], end = begin[best + 1]; k < end; ++k) {
-        const double r = dot(around[k], d);
+        const double r = dot(vertices[neighbours[k]], d);
         next = r > reach ? k : next;
         reach = r > reach ? r : reach;
       }
       if (next < 0) break;
-      best = mesh->neighbours[static_cast<std::size_t>(next)];
+      best = neighbours[next];
     }
     hint = best;
     return best;

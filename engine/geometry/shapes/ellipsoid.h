@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "geometry/bounds.h"
@@ -36,12 +37,8 @@ struct EllipsoidCore {
     const Vec3d p = support(n);
     Vec3d t, u;
     tangents(n, t, u);
-    const double h = dot(n, p);
-    const auto slope = [&](const Vec3d& a, const Vec3d& b) {
-      return (a.x * b.x * radii.x * radii.x + a.y * b.y * radii.y * radii.y + a.z * b.z * radii.z * radii.z - dot(a, p) * dot(b, p)) / h;
-    };
     // The eigenvectors of a symmetric 2 x 2 matrix: half the angle of (difference, tu).
-    const double tt = slope(t, t), tu = slope(t, u), uu = slope(u, u);
+    const auto [tt, tu, uu] = bend(p, n, t, u);
     const double mean = 0.5 * (tt + uu), difference = 0.5 * (tt - uu), spread = std::sqrt(difference * difference + tu * tu);
     double c = 1, sine = 0;
     if (spread > 0) {
@@ -49,6 +46,13 @@ struct EllipsoidCore {
       c = difference >= 0 ? large : std::fabs(small), sine = difference >= 0 ? small : std::copysign(large, tu);
     }
     return {{c * t + sine * u, c * u - sine * t}, {mean + spread, std::max(0.0, mean - spread)}, LocalSurface::straight};
+  }
+  // The curvature at a point p with normal n as a matrix over the tangents t and u: tt, tu, uu.
+  std::array<double, 3> bend(const Vec3d& p, const Vec3d& n, const Vec3d& t, const Vec3d& u) const {
+    const double h = dot(n, p), tp = dot(t, p), up = dot(u, p);
+    const Vec3d squares(radii.x * radii.x, radii.y * radii.y, radii.z * radii.z);
+    const auto slope = [&](const Vec3d& a, const Vec3d& b) { return a.x * b.x * squares.x + a.y * b.y * squares.y + a.z * b.z * squares.z; };
+    return {(slope(t, t) - tp * tp) / h, (slope(t, u) - tp * up) / h, (slope(u, u) - up * up) / h};
   }
   Vec3d on_feature(const LocalSurface&, const Vec3d&, const Vec3d& n) const { return support(n); }
   static constexpr int n_sizes = 3;  // along x, y and z
