@@ -197,7 +197,7 @@ class CoalChecker:
         return int(self._library.checker_count_free(self._checker, len(rows), rows.ctypes.data))
 
     def guess(self, kind: int) -> None:
-        """How coal's queries start: 0 from its default guess, 1 from bounding volumes, 2 from the pair's last answer."""
+        """How coal's queries start: 0 its default guess, 1 bounding volumes, 2 the last answer."""
         self._library.checker_guess(self._checker, kind)
 
     def distances(self, q: np.ndarray) -> np.ndarray:

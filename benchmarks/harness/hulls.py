@@ -39,7 +39,9 @@ def hull(shape: Shape) -> Shape:
     if shape.type == "convex":
         return shape
     if shape.type == "box":
-        return Shape.convex([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)] * np.asarray(shape.size) / 2)
+        return Shape.convex(
+            [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)] * np.asarray(shape.size) / 2
+        )
     angle = 2 * np.pi * np.arange(SIDES) / SIDES
     ring = np.stack([np.cos(angle), np.sin(angle), np.zeros(SIDES)], axis=1)
     half = shape.length / 2
@@ -48,7 +50,12 @@ def hull(shape: Shape) -> Shape:
     elif shape.type == "capsule":
         up = np.deg2rad([0, 30, 60])
         ends = [(shape.radius * np.cos(a), half + shape.radius * np.sin(a)) for a in up]
-        rings = [*ends, *((r, -z) for r, z in ends), (1e-3 * shape.radius, half + shape.radius), (1e-3 * shape.radius, -half - shape.radius)]
+        rings = [
+            *ends,
+            *((r, -z) for r, z in ends),
+            (1e-3 * shape.radius, half + shape.radius),
+            (1e-3 * shape.radius, -half - shape.radius),
+        ]
     else:
         raise ValueError(f"no hull of a {shape.type} is made here")
     return Shape.convex(np.concatenate([r * ring + (0, 0, z) for r, z in rings]))
@@ -60,10 +67,12 @@ def _of(name: str, urdf: str, model: Any) -> HullRobot:
 
 
 def hull_robots() -> list[HullRobot]:
-    """The bundled UR5, its cylinders, capsules and boxes as hulls; and that of example-robot-data, with hulls of its meshes."""
+    """The bundled UR5, its primitives as hulls; that of example-robot-data, with hulls of its meshes."""
     bundled = files("robosim.robots") / "ur5" / "ur5.urdf"
     meshed = ROBOTS[0].path
-    model = robosim.load_robot(meshed, package_dirs=[meshed.parents[4]], srdf=meshed.parents[1] / "srdf" / "ur5.srdf")
+    model = robosim.load_robot(
+        meshed, package_dirs=[meshed.parents[4]], srdf=meshed.parents[1] / "srdf" / "ur5.srdf"
+    )
     return [
         _of("UR5", bundled.read_text(), robosim.load_robot("ur5")),
         _of("UR5 with meshes", meshed.read_text(), model),

@@ -84,7 +84,16 @@ def load_coal() -> ctypes.CDLL:
     prefix = coal_checker.prefix()
 
     def build(folder: Path, output: Path) -> None:
-        checked([compiler(), *coal_checker.options(prefix), sources[0], "-o", output, *coal_checker.libraries(prefix)])
+        checked(
+            [
+                compiler(),
+                *coal_checker.options(prefix),
+                sources[0],
+                "-o",
+                output,
+                *coal_checker.libraries(prefix),
+            ]
+        )
 
     made_of = [*(source.read_bytes() for source in sources), coal.__version__, str(prefix)]
     return _declared(cached_library("coal_pair_loop", made_of, build))
@@ -100,7 +109,9 @@ class PairLoop:
         X_WB: the same of B.
     """
 
-    def __init__(self, library: ctypes.CDLL, pairs: Sequence[tuple[Any, Any]], X_WA: np.ndarray, X_WB: np.ndarray):
+    def __init__(
+        self, library: ctypes.CDLL, pairs: Sequence[tuple[Any, Any]], X_WA: np.ndarray, X_WB: np.ndarray
+    ):
         self._library = library
         self._loop = library.pairs_new()
         for A, B in pairs:

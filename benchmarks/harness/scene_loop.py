@@ -46,7 +46,11 @@ class SceneLoop:
     """
 
     def __init__(
-        self, model: Any, colliders: Sequence[tuple[str, np.ndarray, Any]], pairs: np.ndarray, library: ctypes.CDLL
+        self,
+        model: Any,
+        colliders: Sequence[tuple[str, np.ndarray, Any]],
+        pairs: np.ndarray,
+        library: ctypes.CDLL,
     ):
         self._library, self.n_pairs = library, len(pairs)
         self._robot = library.scene_new()
@@ -60,7 +64,14 @@ class SceneLoop:
             X_LC = _array(X_LC)
             kind, size, vertices, _ = shape_numbers(shape)
             library.scene_add_collider(
-                self._robot, link.encode(), i, X_LC.ctypes.data, kind, size.ctypes.data, len(vertices), vertices.ctypes.data
+                self._robot,
+                link.encode(),
+                i,
+                X_LC.ctypes.data,
+                kind,
+                size.ctypes.data,
+                len(vertices),
+                vertices.ctypes.data,
             )
         indices = _array(pairs, np.int32)
         self.n_q = library.scene_build(self._robot, len(indices), indices.ctypes.data)

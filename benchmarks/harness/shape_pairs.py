@@ -80,7 +80,7 @@ def _generator(*words: str) -> np.random.Generator:
 
 
 def independent(type_A: str, type_B: str) -> Poses:
-    """Of each pair of shapes a third of the poses apart (1 mm to 1 m), touching (to 0.1 mm) and overlapping (1 mm to 5 cm)."""
+    """Of each pair of shapes a third apart (1 mm to 1 m), touching (to 0.1 mm), overlapping (1 mm to 5 cm)."""
     rng = _generator("independent", type_A, type_B)
     pairs, placed_A, placed_B = [], [], []
     for _ in range(PAIRS_OF_SHAPES):
@@ -90,14 +90,18 @@ def independent(type_A: str, type_B: str) -> Poses:
             X_WA, X_WB = _pose(rng), _pose(rng)
             if type_A == "half_space":  # well above the plane
                 X_WB[:3, 3] = X_WA[:3, 3] + 2 * X_WA[:3, 2]
-            gap = (10 ** rng.uniform(-3, 0), rng.uniform(-1e-4, 1e-4), -(10 ** rng.uniform(-3, np.log10(0.05))))[k % 3]
+            gap = (
+                10 ** rng.uniform(-3, 0),
+                rng.uniform(-1e-4, 1e-4),
+                -(10 ** rng.uniform(-3, np.log10(0.05))),
+            )[k % 3]
             placed_A.append(X_WA)
             placed_B.append(_at_gap(A, X_WA, B, X_WB, gap))
     return Poses(pairs, np.array(placed_A), np.array(placed_B))
 
 
 def sequences(type_A: str, type_B: str) -> Poses:
-    """Each pair of shapes along a motion: B moves from 0.1 m apart to 2 cm deep by 5 mm and turns by a degree per step."""
+    """Each pair of shapes in motion: B comes from 0.1 m to 2 cm deep, 5 mm and a degree per step."""
     rng = _generator("sequences", type_A, type_B)
     pairs, placed_A, placed_B = [], [], []
     for _ in range(PAIRS_OF_SHAPES):

@@ -1,0 +1,44 @@
+"""Timings of collision queries as tables for the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness import dynamics_table
+from harness.report import Row
+
+BEGIN, END = "<!-- begin collision tables", "<!-- end collision tables -->"
+
+
+def cell(row: Row) -> str:
+    """Ours / the peer's = ratio; in nanoseconds, or microseconds where either is long."""
+    assert row.peer is not None
+    scale, unit = (1e-3, " us") if max(row.value, row.peer) >= 10_000 else (1.0, "")
+    return f"{scale * row.value:.3g} / {scale * row.peer:.3g}{unit} = **{row.ratio:.2f}**"
+
+
+def document(conditions: str, rows: Sequence[Row]) -> str:
+    """One line per pair of shapes, or per robot; one column per query. Rows are named "subject, query"."""
+    queries: dict[str, dict[str, str]] = {}
+    robots: dict[str, dict[str, str]] = {}
+    for row in rows:
+        subject, _, query = row.name.partition(", ")
+        (queries if " - " in subject else robots).setdefault(subject, {})[query] = cell(row)
+    parts = [f"Nanoseconds of robosim / of coal = ratio, medians over poses. {conditions}"]
+    for table, first in ((queries, "pair"), (robots, "robot")):
+        if not table:
+            continue
+        columns = list(dict.fromkeys(query for cells in table.values() for query in cells))
+        lines = [f"| {first} | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+        lines += [
+            f"| {subject} | " + " | ".join(cells.get(query, "") for query in columns) + " |"
+            for subject, cells in table.items()
+        ]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def write(path: Path, text: str) -> None:
+    """Put the tables between the markers of a page, or into a file of their own."""
+    dynamics_table.write(path, text, BEGIN, END)
