@@ -44,18 +44,13 @@ def hull(shape: Shape) -> Shape:
         )
     angle = 2 * np.pi * np.arange(SIDES) / SIDES
     ring = np.stack([np.cos(angle), np.sin(angle), np.zeros(SIDES)], axis=1)
-    half = shape.length / 2
+    half = 0.0 if shape.type == "sphere" else shape.length / 2
     if shape.type == "cylinder":
         rings = [(shape.radius, -half), (shape.radius, half)]
-    elif shape.type == "capsule":
-        up = np.deg2rad([0, 30, 60])
+    elif shape.type in ("sphere", "capsule"):
+        up = np.deg2rad([0, 30, 60, 89.9])
         ends = [(shape.radius * np.cos(a), half + shape.radius * np.sin(a)) for a in up]
-        rings = [
-            *ends,
-            *((r, -z) for r, z in ends),
-            (1e-3 * shape.radius, half + shape.radius),
-            (1e-3 * shape.radius, -half - shape.radius),
-        ]
+        rings = [*ends, *((r, -z) for r, z in ends)]
     else:
         raise ValueError(f"no hull of a {shape.type} is made here")
     return Shape.convex(np.concatenate([r * ring + (0, 0, z) for r, z in rings]))

@@ -192,25 +192,30 @@ std::optional<Contact> quickly_polished(const SupportFunction& D, const Surfaces
   LocalSurface A = surfaces.surface(surfaces.difference, 0, a, n, precision);
   LocalSurface B = surfaces.surface(surfaces.difference, 1, b, -n, precision);
   double before = INFINITY;
+  std::optional<Candidate> best;
   for (int round = 0; round < max_rounds; ++round) {
     a = surfaces.on_feature(surfaces.difference, 0, A, a, n);
     b = surfaces.on_feature(surfaces.difference, 1, B, b, -n);
-    if (!stays_on(A, at_A, a) || !stays_on(B, at_B, b)) return std::nullopt;
+    if (!stays_on(A, at_A, a) || !stays_on(B, at_B, b)) break;
     const Vec3d w = b - a;
     const double phi = dot(n, w), beside = squared_norm(w - phi * n);
-    if ((phi <= 0 && !overlapping) || (round > 1 && beside > 0.25 * before)) return std::nullopt;
+    if ((phi <= 0 && !overlapping) || (!best && round > 1 && beside > 0.25 * before)) break;
     before = beside;
     if (beside < close * close) {  // far from the answer there is nothing to prove
       const Candidate c(D, {n, 0, a, w});
-      if (c.error <= enough && (c.contact.distance > 0 || overlapping)) return c.contact;
+      const bool better = !best || c.error < best->error;
+      if (better && c.error <= enough && (c.contact.distance > 0 || overlapping)) best = c;
+      // To rounding: where features are sharp and close the normal is known no better than the points by their distance.
+      if (best && (!better || best->error <= 1e-15 * scale)) break;
     }
     if (round > 0) {
       if (surfaces.renew(surfaces.difference, 0, A, a, n)) at_A = a;
       if (surfaces.renew(surfaces.difference, 1, B, b, -n)) at_B = b;
     }
-    if (!newton_step(surfaces, A, B, scale, n, a, b)) return std::nullopt;
+    if (!newton_step(surfaces, A, B, scale, n, a, b)) break;
   }
-  return std::nullopt;
+  if (!best) return std::nullopt;
+  return best->contact;
 }
 
 Contact polished(const SupportFunction& D, const Surfaces& surfaces, const Contact& contact, double scale) {

@@ -16,7 +16,8 @@ SceneQuery::SceneQuery(const CollisionScene& scene)
       body_centres_(static_cast<std::size_t>(scene.model().n_bodies())),
       X_WO_(scene.objects().size()),
       stamp_(scene.objects().size(), 0),
-      caches_(scene.single_pairs().size()) {
+      caches_(scene.single_pairs().size()),
+      distance_caches_(scene.pairs().size()) {
   for (std::size_t i = 0; i < scene.objects().size(); ++i) {
     const SceneObject& object = scene.objects()[i];
     if (object.body != 0) continue;
@@ -141,8 +142,9 @@ SceneQuery::Contact SceneQuery::closest() {
 }
 
 void SceneQuery::distances(double* out) {
+  PairCache* cache = distance_caches_.data();
   for (const auto& [a, b] : scene_->pairs())
-    *out++ = signed_distance(scene_->object(a).shape, X_WO(a), scene_->object(b).shape, X_WO(b)).distance;
+    *out++ = signed_distance(scene_->object(a).shape, X_WO(a), scene_->object(b).shape, X_WO(b), cache++).distance;
 }
 
 }  // namespace robosim

@@ -86,6 +86,7 @@ class SceneQuery {
   std::vector<SE3d> X_WO_;            // per object
   std::vector<std::uint32_t> stamp_;  // the place() call in which X_WO was worked out, per object
   std::vector<PairCache> caches_;     // per single pair
+  std::vector<PairCache> distance_caches_;  // per pair, of distances()
   struct Suspect {
     double depth = 0;  // squared distance of a ball's centre from a cover, in squared radii: at most 1
     int single = 0;
