@@ -190,7 +190,30 @@ void hull_patch(const ConvexMesh& mesh, const Vec3d& n, int farthest, Patch& out
     const FeatureId side = n_taken == n_all ? FeatureId{FeatureKind::edge, all.sides[k], 0} : FeatureId{FeatureKind::face, own.index, i + 1};
     out.add(mesh.vertices[static_cast<Index>(w)], {FeatureKind::vertex, w, 0}, side);
   }
-  if (next.triangle - own.triangle > 1) out.mesh = &mesh, out.polygon = best;
+  out.mesh = &mesh, out.polygon = best, out.bent = next.triangle - own.triangle > 1;
+}
+
+bool leave_hull_over_face(const ConvexMesh& mesh, int vertex, double rounding, const Vec3d& n, double& length, Vec3d& normal) {
+  const HullPolygons& all = mesh.polygons;
+  const Index v = static_cast<Index>(vertex);
+  const Vec3d& p = mesh.vertices[v];
+  for (int k = all.at_begin[v]; k < all.at_begin[v + 1]; ++k) {
+    const Index i = static_cast<Index>(all.at[static_cast<Index>(k)]);
+    normal = unit_normal(mesh, all.triangles[static_cast<Index>(all.begin[i].triangle)]);
+    const double c = dot(normal, n);
+    if (!(c > steepest)) continue;
+    length = rounding / c;
+    const Vec3d foot = p + length * n - rounding * normal;
+    bool within = true;
+    const int begin = all.begin[i].corner, end = all.begin[i + 1].corner;
+    for (int e = begin; e < end && within; ++e) {
+      const Vec3d& a = mesh.vertices[static_cast<Index>(all.corners[static_cast<Index>(e)])];
+      const Vec3d& b = mesh.vertices[static_cast<Index>(all.corners[static_cast<Index>(e + 1 == end ? begin : e + 1)])];
+      within = dot(cross(normal, b - a), foot - a) >= 0;
+    }
+    if (within) return true;
+  }
+  return false;
 }
 
 Vec3d hull_polygon_at(const ConvexMesh& mesh, int polygon, const Vec3d& p, const Vec3d& n, Vec3d& normal) {

@@ -29,6 +29,10 @@ HullPolygons hull_polygons(const ConvexMesh& mesh);
 // The polygon at the vertex `farthest` along n that turns most towards n, of those that also hold the farthest edge, where one is level.
 void hull_patch(const ConvexMesh& mesh, const Vec3d& n, int farthest, Patch& out);
 
+// Of a mesh rounded by `rounding`: how far the line from a vertex along n stays inside of it. The face at the vertex under whose rounding
+// it comes out, and its normal; false where it comes out round an edge or the vertex.
+bool leave_hull_over_face(const ConvexMesh& mesh, int vertex, double rounding, const Vec3d& n, double& length, Vec3d& normal);
+
 // Where the line through p along n meets a polygon: a point of the triangle's plane there, and its unit outward normal.
 Vec3d hull_polygon_at(const ConvexMesh& mesh, int polygon, const Vec3d& p, const Vec3d& n, Vec3d& normal);
 

@@ -125,7 +125,7 @@ class Finder {
       }
       c.exit[o] = other.over_face(p);
     }
-    c.exit[s] = own.exit_from(p);
+    c.exit[s] = own.exit_from_corner(i);
     c.gap = c.exit[1].z - c.exit[0].z;
     c.core[0] = c.core[1] = p;
     if (c.slide <= on_) c.slide = 0;

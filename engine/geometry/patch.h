@@ -48,9 +48,10 @@ struct Patch {
   double swing[2] = {0, 0};
   // The surface beside a line, before rounding: x^2 + y^2 = (tube_radius + tube_slope z)^2, |z| <= tube_half_length; -1: none.
   double tube_radius = -1, tube_slope = 0, tube_half_length = 0;
-  // Of a convex mesh's face of several triangles: where they are (hull_polygons.h), as they are flat together only nearly.
+  // Of a convex mesh (hull_polygons.h): the face, and whether it has several triangles, which are flat together only nearly.
   const ConvexMesh* mesh = nullptr;
   int polygon = 0;
+  bool bent = false;
 
   void add(const Vec3d& p, FeatureId id, FeatureId side) {
     corner[n_corners] = p, corner_id[n_corners] = id, side_id[n_corners] = side;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "geometry/hull_polygons.h"
+#include "geometry/convex_mesh.h"
+#include "geometry/directions.h"
 
 namespace robosim {
 namespace {
@@ -40,6 +41,30 @@ void PlacedPatch::place() {
   normal = X_CS.R * patch.normal;
   const int n = patch.kind == Patch::Kind::plane ? 1 : patch.n_corners;  // of a plane corner[0] is on it
   for (int i = 0; i < n; ++i) corner[i] = X_CS * patch.corner[i];
+  if (is_polygon() && up * normal.z < steepest) return stand_on_edge();
+  find_sides();
+}
+
+void PlacedPatch::stand_on_edge() {
+  int best = 0;
+  double highest = -INFINITY;
+  for (int i = 0; i < patch.n_corners; ++i) {
+    const int j = i + 1 == patch.n_corners ? 0 : i + 1;
+    if (const double height = up * (corner[i].z + corner[j].z); height > highest) highest = height, best = i;
+  }
+  const int next = best + 1 == patch.n_corners ? 0 : best + 1;
+  const Vec3d ends[2] = {corner[best], corner[next]}, own[2] = {patch.corner[best], patch.corner[next]};
+  const FeatureId ids[2] = {patch.corner_id[best], patch.corner_id[next]}, id = patch.side_id[best];
+  patch.kind = Patch::Kind::line;
+  patch.n_corners = 0, patch.face = id, patch.bent = false;
+  for (int i = 0; i < 2; ++i) corner[i] = ends[i], patch.add(own[i], ids[i], id);
+  const Vec3d e(0, 0, up), d = unit_or(ends[1] - ends[0], e);
+  normal = unit_or(e - dot(e, d) * d, e);
+  find_sides();
+}
+
+void PlacedPatch::find_sides() {
+  const int n = patch.n_corners;
   n_sides = patch.kind == Patch::Kind::polygon ? n : (patch.kind == Patch::Kind::line ? 1 : 0);
   for (int j = 0; j < n_sides; ++j) {
     const Vec3d &a = corner[j], &b = corner[j + 1 == n ? 0 : j + 1];
@@ -72,9 +97,28 @@ PlacedPatch::Exit PlacedPatch::exit_from(const Vec3d& p) const {
   return rounding > 0 ? rounded(p, normal) : Exit{p.z, normal};
 }
 
+PlacedPatch::Exit PlacedPatch::exit_from_corner(int i) const {
+  const Vec3d& p = corner[i];
+  if (!patch.mesh || !(rounding > 0)) return exit_from(p);
+  // Of a mesh it may be over any face at the vertex, or round any edge there.
+  const Vec3d e(0, 0, up);
+  const int vertex = patch.corner_id[i].index;
+  double length = 0;
+  Vec3d n_S;
+  if (leave_hull_over_face(*patch.mesh, vertex, rounding, up * X_CS.R.row[2], length, n_S)) return {p.z + up * length, X_CS.R * n_S};
+  CapsuleExit farthest;
+  const std::size_t v = static_cast<std::size_t>(vertex);
+  for (int k = patch.mesh->neighbour_begin[v]; k < patch.mesh->neighbour_begin[v + 1]; ++k) {
+    const std::size_t w = static_cast<std::size_t>(patch.mesh->neighbours[static_cast<std::size_t>(k)]);
+    const CapsuleExit exit = leave_capsule(p, e, p, X_CS * patch.mesh->vertices[w], rounding);
+    if (exit.hit && exit.h > farthest.h) farthest = exit;
+  }
+  return {p.z + up * farthest.h, (1 / rounding) * (p + farthest.h * e - farthest.foot)};
+}
+
 PlacedPatch::Exit PlacedPatch::over_face(const Vec3d& p) const {
   Vec3d on = corner[0], m = normal;
-  if (patch.mesh) {
+  if (patch.bent) {
     Vec3d n_S;
     on = X_CS * hull_polygon_at(*patch.mesh, patch.polygon, X_CS.inverse_times(p), up * X_CS.R.row[2], n_S);
     m = X_CS.R * n_S;

@@ -30,7 +30,7 @@ struct PlacedPatch {
   } side[Patch::max_corners];
   int n_sides = 0;
 
-  // After `patch`, X_CS, rounding and up are set.
+  // After `patch`, X_CS, rounding and up are set. A face that is seen edge-on, as of a triangle, becomes its edge nearest to the other shape.
   void place();
 
   bool is_polygon() const { return patch.kind == Patch::Kind::polygon; }
@@ -38,6 +38,7 @@ struct PlacedPatch {
 
   // Through a point p of a corner or a side of the core.
   Exit exit_from(const Vec3d& p) const;
+  Exit exit_from_corner(int i) const;
   // Through (x, y) of p over the polygon or plane.
   Exit over_face(const Vec3d& p) const;
   // Through (x, y) of p beside the line, where its surface turns away by at most 60 degrees; room: along the line, to the
@@ -45,6 +46,9 @@ struct PlacedPatch {
   std::optional<Exit> beside_line(const Vec3d& p, double& room, int& end) const;
 
  private:
+  static constexpr double steepest = 1e-3;  // cosine of the angle between a face's normal and z
+  void stand_on_edge();
+  void find_sides();
   Exit rounded(const Vec3d& p, const Vec3d& face_normal) const;
 };
 

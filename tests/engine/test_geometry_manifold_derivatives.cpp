@@ -185,3 +185,22 @@ TEST_CASE("derivatives are those of the manifold: poses, sizes, scale, vertices"
   MESSAGE(contacts, " contacts, ", several, " of several points, ", parallel, " of parallel faces or lines; ", left_out, " left out");
   CHECK(contacts > 3 * left_out);
 }
+
+TEST_CASE("derivatives of a triangle that stands upright on its edge") {
+  RandomShapes random;
+  for (const double rounding : {0.0, 0.05})
+    for (const ShapeType other : {ShapeType::half_space, ShapeType::box}) {
+      CAPTURE(rounding);
+      CAPTURE(name_of(other));
+      RandomContact c(random, other, ShapeType::triangle, false, 0, 0.001);
+      if (other == ShapeType::box) c.A = Shape::box({1, 1, 0.5});
+      c.B = Shape::triangle({-0.3, 0, 0}, {0.4, 0, 0}, {0.1, 0.5, 0}, rounding);
+      const double height = (other == ShapeType::box ? 0.5 : 0) + rounding;
+      c.X_WB = c.X_WA * SE3d(RandomContact::turn({1.57079632679489661923, 0, 0}) * RandomContact::turn({0, 0, 1e-3}), {0.1, 0.2, height});
+      Comparison x(c, margin, 1e-5);
+      REQUIRE(x.m.n_points == 2);
+      CHECK(x.m.reference == 0);
+      check_all(x, margin);
+      CHECK(x.jumps == 0);
+    }
+}
