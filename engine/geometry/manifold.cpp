@@ -231,7 +231,7 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
   Finder finder(P, margin, std::isfinite(size) ? size : 1);
   if (P[0].patch.kind != Patch::Kind::none && P[1].patch.kind != Patch::Kind::none) {
     for (PlacedPatch& patch : P) patch.place();
-    finder.find();
+    if (P[0].patch.kind != Patch::Kind::none && P[1].patch.kind != Patch::Kind::none) finder.find();
   }
 
   // The witness where no corner or crossing is as deep, and for one that would be at a switch right there: it knows the features.

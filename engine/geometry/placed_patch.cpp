@@ -41,25 +41,39 @@ void PlacedPatch::place() {
   normal = X_CS.R * patch.normal;
   const int n = patch.kind == Patch::Kind::plane ? 1 : patch.n_corners;  // of a plane corner[0] is on it
   for (int i = 0; i < n; ++i) corner[i] = X_CS * patch.corner[i];
-  if (is_polygon() && up * normal.z < steepest) return stand_on_edge();
+  if (is_polygon()) {
+    double area = 0, longest = 0;  // as seen along z
+    for (int i = 0; i < n; ++i) {
+      const Vec3d side_i = corner[i + 1 == n ? 0 : i + 1] - corner[i], to = corner[i] - corner[0];
+      area += to.x * side_i.y - to.y * side_i.x;
+      longest = std::fmax(longest, side_i.x * side_i.x + side_i.y * side_i.y);
+    }
+    if (up * normal.z < steepest || !(up * area > needle * longest)) return stand_on_edge();
+  }
   find_sides();
 }
 
 void PlacedPatch::stand_on_edge() {
-  int best = 0;
-  double highest = -INFINITY;
+  const auto next = [&](int i) { return i + 1 == patch.n_corners ? 0 : i + 1; };
+  int highest = 0, longest = 0;
+  double height = -INFINITY, length = 0;
+  Vec3d area;
   for (int i = 0; i < patch.n_corners; ++i) {
-    const int j = i + 1 == patch.n_corners ? 0 : i + 1;
-    if (const double height = up * (corner[i].z + corner[j].z); height > highest) highest = height, best = i;
+    const Vec3d &a = corner[i], &b = corner[next(i)];
+    area += cross(a - corner[0], b - a);
+    if (const double h = up * (a.z + b.z); h > height) height = h, highest = i;
+    if (const double l = squared_norm(b - a); l > length) length = l, longest = i;
   }
-  const int next = best + 1 == patch.n_corners ? 0 : best + 1;
-  const Vec3d ends[2] = {corner[best], corner[next]}, own[2] = {patch.corner[best], patch.corner[next]};
-  const FeatureId ids[2] = {patch.corner_id[best], patch.corner_id[next]}, id = patch.side_id[best];
-  patch.kind = Patch::Kind::line;
+  // Of a needle the longest holds the others.
+  const int best = norm(area) > needle * length ? highest : longest, end = next(best);
+  const Vec3d ends[2] = {corner[best], corner[end]}, own[2] = {patch.corner[best], patch.corner[end]};
+  const FeatureId ids[2] = {patch.corner_id[best], patch.corner_id[end]}, id = patch.side_id[best];
+  const Vec3d e(0, 0, up), d = unit_or(ends[1] - ends[0], e), m = e - dot(e, d) * d;
+  patch.kind = norm(m) > steepest ? Patch::Kind::line : Patch::Kind::none;
   patch.n_corners = 0, patch.face = id, patch.bent = false;
+  if (patch.kind == Patch::Kind::none) return;
   for (int i = 0; i < 2; ++i) corner[i] = ends[i], patch.add(own[i], ids[i], id);
-  const Vec3d e(0, 0, up), d = unit_or(ends[1] - ends[0], e);
-  normal = unit_or(e - dot(e, d) * d, e);
+  normal = (1 / norm(m)) * m;
   find_sides();
 }
 

@@ -30,7 +30,8 @@ struct PlacedPatch {
   } side[Patch::max_corners];
   int n_sides = 0;
 
-  // After `patch`, X_CS, rounding and up are set. A face that is seen edge-on, as of a triangle, becomes its edge nearest to the other shape.
+  // After `patch`, X_CS, rounding and up are set. A face that is seen edge-on, as of a triangle, becomes its edge nearest to the other shape,
+  // a needle its longest; none is left of a face that is a point, or whose edge is seen end-on.
   void place();
 
   bool is_polygon() const { return patch.kind == Patch::Kind::polygon; }
@@ -47,6 +48,7 @@ struct PlacedPatch {
 
  private:
   static constexpr double steepest = 1e-3;  // cosine of the angle between a face's normal and z
+  static constexpr double needle = 1e-9;    // area over squared length
   void stand_on_edge();
   void find_sides();
   Exit rounded(const Vec3d& p, const Vec3d& face_normal) const;
