@@ -52,6 +52,10 @@ class Outcome:
     ompl_checks: int
     ompl_window: float = float("nan")
     ompl_boxes: float = float("nan")
+    length: float = float("nan")
+    length_optimised: float = float("nan")
+    length_ompl: float = float("nan")
+    optimise: float = float("nan")
     overlaps: int = 0
     deepest: float = 0.0
     excess: float = -1.0
@@ -105,8 +109,8 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
     from harness.ompl_peer import rrt_connect
     from harness.recheck import recheck
 
-    from robosim.planners import SearchStatus, goal_configurations, plan, prepare, search, simplify
-    from robosim.planners.stages import sampling_window
+    from robosim.planners import SearchStatus, goal_configurations, optimise, plan, prepare, search, simplify
+    from robosim.planners.stages import path_length, sampling_window
 
     gc.collect()
     prepared = prepare(case.problem)
@@ -115,20 +119,24 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
     begin = time.thread_time()
     found = search(prepared, targets.q, planner=settings.planner, deadline_s=1.0)
     searched = time.thread_time()
+    short = optimised = found.path
     if found.status is SearchStatus.FOUND:
-        simplify(prepared, found.path)
+        short = simplify(prepared, found.path)
     simplified = time.thread_time()
+    if found.status is SearchStatus.FOUND:
+        optimised = optimise(prepared, short)
+    ended = time.thread_time()
     result = plan(case.problem, planner=settings.planner, budget_s=1.0)
     checker = checker_of(case, prepared)
     goal = targets.q[max(found.goal_index, 0)]
     ends = prepared.start[columns], goal[columns]
 
-    def ompl(lower, upper):
-        found = rrt_connect(checker.is_free, lower, upper, *ends, budget_s=OMPL_BUDGET)
+    def ompl(lower, upper, *, shorten=False):
+        found = rrt_connect(checker.is_free, lower, upper, *ends, budget_s=OMPL_BUDGET, simplify=shorten)
         return found, max(found.seconds - settings.overhead * found.checks, 0.0)
 
     # Its space is bounded by the joint limits, as its users bound it; 1 % is of that.
-    peer, peer_seconds = ompl(prepared.columns.lower, prepared.columns.upper)
+    peer, peer_seconds = ompl(prepared.columns.lower, prepared.columns.upper, shorten=True)
     outcome = Outcome(
         case.family,
         case.name,
@@ -140,6 +148,11 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
         peer.solved,
         peer.checks,
     )
+    if found.status is SearchStatus.FOUND:
+        outcome.length, outcome.length_optimised = path_length(short), path_length(optimised)
+        outcome.optimise = ended - simplified
+    if peer.solved:
+        outcome.length_ompl = path_length(peer.simplified)
     if settings.variants:
         # With what ours does besides: joints that turn more than once are searched over one turn.
         window = sampling_window(prepared.columns, np.array([prepared.start, goal]))
@@ -181,6 +194,17 @@ def rows_of(label: str, outcomes: list[Outcome], report: Report, *, judged: bool
     report.add(
         Row(f"{label}: search and simplification, p95", float(np.percentile(both, 95)), "ms", bar=bar(10.0))
     )
+    both_solved = [o for o in outcomes if np.isfinite(o.length + o.length_ompl)]
+    if both_solved:
+        ours, optimised, theirs = (
+            float(np.median([getattr(o, f"length{which}") for o in both_solved]))
+            for which in ("", "_optimised", "_ompl")
+        )
+        report.add(Row(f"{label}: path after simplification, median", ours, "rad", theirs,
+                       of_peer=True, note=f"both solved {len(both_solved)}"))  # fmt: skip
+        spent = 1e3 * float(np.median([o.optimise for o in both_solved]))
+        report.add(Row(f"{label}: path after optimisation, median", optimised, "rad", theirs, bar=bar(1.0),
+                       on_ratio=True, of_peer=True, note=f"{spent:.1f} ms; peer: simplified by OMPL"))  # fmt: skip
     if judged:
         total = np.array([o.total for o in solved]) * 1e3
         report.add(

@@ -11,12 +11,15 @@ import numpy as np
 
 @dataclass(frozen=True)
 class OmplResult:
-    """One query: whether solved exactly, processor seconds of `solve` alone, state checks, and the path (p, n)."""
+    """One query: whether solved exactly, processor seconds of `solve` alone, state checks, the path (p, n), and what
+    OMPL's own simplification makes of it.
+    """
 
     solved: bool
     seconds: float
     checks: int
     path: np.ndarray
+    simplified: np.ndarray
 
 
 def silence() -> None:
@@ -34,8 +37,12 @@ def rrt_connect(
     goal: np.ndarray,
     *,
     budget_s: float,
+    simplify: bool = False,
 ) -> OmplResult:
-    """Plan from start to goal (n,) within joint limits (n,). Construction and set-up are not timed, the search is."""
+    """Plan from start to goal (n,) within joint limits (n,). Construction and set-up are not timed, the search is.
+
+    With `simplify` also shorten the path as SimpleSetup.simplifySolution does, without a limit of time.
+    """
     from ompl import base, geometric
 
     n = len(start)
@@ -70,10 +77,19 @@ def rrt_connect(
     planner.solve(base.timedPlannerTerminationCondition(budget_s))
     seconds = time.thread_time() - begin
     solved = problem.hasExactSolution()
-    path = np.zeros((0, n))
+    path = simplified = np.zeros((0, n))
+    searched = checks
     if solved:
-        path = np.array([[state[i] for i in range(n)] for state in problem.getSolutionPath().getStates()])
-    return OmplResult(solved, seconds, checks, path)
+        found = problem.getSolutionPath()
+        path = _states(found, n)
+        if simplify:
+            geometric.PathSimplifier(information).simplifyMax(found)
+            simplified = _states(found, n)
+    return OmplResult(solved, seconds, searched, path, simplified)
+
+
+def _states(path, n: int) -> np.ndarray:
+    return np.array([[state[i] for i in range(n)] for state in path.getStates()])
 
 
 def call_cost(is_free: Callable[[Sequence[float]], bool], n: int, calls: int) -> float:
