@@ -12,7 +12,8 @@ namespace robosim {
 namespace {
 
 constexpr int max_vertices = 800;
-constexpr int max_rounds = 24;               // with as many vertices each
+constexpr int max_rounds = 24;               // about the best direction
+constexpr int room_about = 200;              // vertices in each of them
 constexpr int max_faces = 2 * max_vertices;  // Euler: 2 V - 4 at most
 constexpr double tolerance = 1e-12;          // of the size of D: flat faces end at 1e-16, curved ones converge linearly
 
@@ -21,6 +22,7 @@ struct Facet {
   Vec3d n;                      // unit, outward
   double d = 0;                 // signed distance of the face from the origin: n.x = d
   bool alive = false;
+  bool about = false;  // whether n is as alike to the centre as asked for
 };
 
 struct Edge {
@@ -61,12 +63,12 @@ class Polytope {
   void link(int f, int i, int g, int j) { facets_[f].neighbour[i] = g, facets_[g].neighbour[j] = f; }
   bool expand(int f, const SupportPoint& p);
   void remove_visible(int f, int side, const Vec3d& w);
-  bool is_about(int f, const Vec3d& direction, double alike) const {
-    const auto about = [&](int g) { return dot(facets_[g].n, direction) >= alike; };
-    const int* neighbour = facets_[f].neighbour;
-    return about(f) || about(neighbour[0]) || about(neighbour[1]) || about(neighbour[2]);
+  // Or a neighbour of such a one.
+  bool is_about(int f) const {
+    const Facet& facet = facets_[f];
+    return facet.about || facets_[facet.neighbour[0]].about || facets_[facet.neighbour[1]].about || facets_[facet.neighbour[2]].about;
   }
-  bool search(Penetration& best, double& lower, double alike);
+  bool search(Penetration& best, double& lower);
   Simplex facet_about(const Vec3d& direction) const;
   void set_nearest_point(Penetration& p, double depth) const;
 
@@ -78,6 +80,9 @@ class Polytope {
   Room<Edge, max_faces> horizon_;
   int n_vertices_ = 0, n_facets_ = 0, n_free_ = 0, n_horizon_ = 0;
   double size_ = 0;  // of D's coordinates
+  int room_ = max_vertices;
+  Vec3d centre_;        // of the directions that count...
+  double alike_ = -1;  // ... as a cosine; at first all do
   Penetration flat_;
 };
 
@@ -176,6 +181,7 @@ int Polytope::add_facet(int i, int j, int k) {
   facet.n = n * (1 / nn);
   facet.d = distance_[f] = dot(facet.n, a);
   facet.alive = true;
+  facet.about = dot(facet.n, centre_) >= alike_;
   return f;
 }
 
@@ -200,7 +206,7 @@ void Polytope::remove_visible(int f, int side, const Vec3d& w) {
 }
 
 bool Polytope::expand(int f, const SupportPoint& p) {
-  if (n_vertices_ == max_vertices) return false;
+  if (n_vertices_ == room_) return false;
   const int apex = add_vertex(p);
   n_horizon_ = 0;
   Facet& seed = facets_[f];
@@ -256,13 +262,13 @@ void Polytope::set_nearest_point(Penetration& p, double depth) const {
 }
 
 // Grows the polytope towards the nearest facet until that is as deep as the best direction (true), or the room or its precision ends.
-// Of the facets count those with a normal as `alike` to the best direction as a cosine says, and their neighbours.
-bool Polytope::search(Penetration& best, double& lower, double alike) {
+// Only facets about the centre count, and their neighbours.
+bool Polytope::search(Penetration& best, double& lower) {
   while (true) {
     int nearest = -1;
     double least = INFINITY;
     for (int f = 0; f < n_facets_; ++f)
-      if (distance_[f] < least && is_about(f, best.direction, alike)) nearest = f, least = distance_[f];
+      if (distance_[f] < least && is_about(f)) nearest = f, least = distance_[f];
     if (nearest < 0) return false;
     const Facet& facet = facets_[nearest];
     const SupportPoint p = D_(facet.n);
@@ -296,17 +302,18 @@ Penetration Polytope::solve(const Simplex& start) {
   Penetration best;
   best.depth = INFINITY;
   double lower = 0;
-  bool found = search(best, lower, -1);
+  bool found = search(best, lower);
   // Where round shapes surround each other, many directions are nearly as deep as the best, and there is not room for all. Then the best
   // so far is made better with all the room about it alone, and about less once it stays there: a way out that is as short as any
   // beside it, and longer than the shortest by what the first polytope left open at most.
   double angle = 0.3;
-  for (int round = 0; !found && n_vertices_ == max_vertices && round < max_rounds; ++round) {
+  for (int round = 0; !found && n_vertices_ == room_ && round < max_rounds; ++round) {
     const Simplex about = facet_about(best.direction);
     const Vec3d before = best.direction;
-    n_vertices_ = n_facets_ = n_free_ = 0;
+    n_vertices_ = n_facets_ = n_free_ = 0, room_ = room_about;
+    centre_ = best.direction, alike_ = std::cos(angle);
     if (about.n < 3 || !grow_from(about)) break;
-    found = search(best, lower, std::cos(angle));
+    found = search(best, lower);
     if (norm(best.direction - before) < 0.5 * angle) angle *= 0.2;
   }
   best.gap = best.depth - lower;

@@ -33,9 +33,10 @@ struct CapsuleCapsule {
     if (inside_A) v.z = 0;
     else if (inside_B) v -= dot(v, u) * u;
     double d = norm(v);
+    const bool touching = d <= 1e-14 * (norm(c) + ha + hb);  // then v is rounding
     Vec3d n = unit_or(v, {1, 0, 0});
-    if ((inside_A && inside_B) || d <= 1e-14 * (norm(c) + ha + hb)) {
-      n = unit_or({-u.y, u.x, 0}, n);
+    if ((inside_A && inside_B) || touching) {
+      n = unit_or({-u.y, u.x, 0}, touching ? Vec3d(1, 0, 0) : n);
       if (dot(n, v) < 0) n = -n;
       d = dot(n, v);
     }

@@ -16,7 +16,11 @@ struct CapsuleSphere {
   }
   static Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
     const Vec3d axis = X_WA.R.col(2), c = X_WB.p - X_WA.p;
-    const Vec3d q = std::clamp(dot(axis, c), -A.half_length, A.half_length) * axis, v = c - q;
+    const double along = dot(axis, c), t = std::clamp(along, -A.half_length, A.half_length);
+    const Vec3d q = t * axis;
+    Vec3d v = c - q;
+    // Across the segment beside it, beyond its end beyond: of a centre that is all but on it, rounding says otherwise.
+    if (const double beyond = dot(axis, v); t == along || beyond * t < 0) v -= beyond * axis;
     const double d = norm(v);
     const Vec3d n = d > 0 ? v * (1 / d) : X_WA.R.col(0);
     return {d - A.radius - B.radius, X_WA.p + q + A.radius * n, X_WB.p - B.radius * n, n};
