@@ -233,7 +233,7 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
   if (is_worthwhile || has_neighbours) {
     const Vec3d guess = query_.separating_axis(cache);
     ask = motion;
-    if (squared_norm(guess) > 0) {
+    if (squared_norm(guess) > 0 && !at_floor) {  // there what is not proven counts as touching, and the distance has to be known
       const IntervalSifter::Approach m = sifter_->approach(row, lane, guess);
       ask = std::min(ask, m.along + m.rest);
     }
