@@ -140,7 +140,7 @@ def main() -> int:
     )
     options = parser.parse_args()
     require_peers("coal", "pin", "example-robot-data")
-    from harness import collision_table
+    from harness import collision_table, page
 
     report = Report("Collision, beside coal")
     conditions = f"{machine()['cpu']}; coal {metadata.version('coal')}."
@@ -151,7 +151,8 @@ def main() -> int:
         robots(report, options.quick)
     report.remark(f"Other programs used {100 * bystanders.share():.0f} % of a processor meanwhile.")
     if options.markdown is not None:
-        collision_table.write(options.markdown, collision_table.document(conditions, report.rows))
+        text = collision_table.document(conditions, report.rows)
+        page.write(options.markdown, text, "collision tables")
     return report.finish(options.json)
 
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from harness import dynamics_table
 from harness.report import Row
-
-BEGIN, END = "<!-- begin collision tables", "<!-- end collision tables -->"
 
 
 def cell(row: Row) -> str:
@@ -37,8 +33,3 @@ def document(conditions: str, rows: Sequence[Row]) -> str:
         ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
-
-
-def write(path: Path, text: str) -> None:
-    """Put the tables between the markers of a page, or into a file of their own."""
-    dynamics_table.write(path, text, BEGIN, END)
