@@ -11,7 +11,8 @@ def cell(row: Row) -> str:
     """Ours / the peer's = ratio; in nanoseconds, or microseconds where either is long."""
     assert row.peer is not None
     scale, unit = (1e-3, " us") if max(row.value, row.peer) >= 10_000 else (1.0, "")
-    return f"{scale * row.value:.3g} / {scale * row.peer:.3g}{unit} = **{row.ratio:.2f}**"
+    ours, theirs = (f"{scale * x:.{0 if scale * x >= 100 else 1}f}" for x in (row.value, row.peer))
+    return f"{ours} / {theirs}{unit} = **{row.ratio:.2f}**"
 
 
 def document(conditions: str, rows: Sequence[Row]) -> str:
