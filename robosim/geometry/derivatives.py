@@ -85,6 +85,7 @@ def signed_distance_derivatives(
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers.
 
     Example:
+        >>> from robosim.geometry import Shape, pose, signed_distance_derivatives
         >>> ball = Shape.sphere(0.5)
         >>> d = signed_distance_derivatives(ball, pose(), ball, pose((2, 0, 0)))
         >>> d.twist.distance[[0, 6]]  # along x, of A and of B
