@@ -1,5 +1,7 @@
 """Every example runs, in an empty folder, and stays short."""
 
+import doctest
+import importlib
 import os
 import subprocess
 import sys
@@ -7,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+import robosim
+
+PACKAGE = Path(robosim.__file__).parent
+WITH_EXAMPLES = sorted(path for path in PACKAGE.rglob("*.py") if ">>>" in path.read_text(encoding="utf-8"))
 EXAMPLES = sorted((Path(__file__).resolve().parents[1] / "examples").glob("[0-9]*.py"))
 
 
@@ -39,3 +45,11 @@ def test_readme_python_runs(tmp_path: Path) -> None:
         [sys.executable, "-c", block + "\nassert result and q.shape == (6,)"], cwd=tmp_path, check=False
     )
     assert result.returncode == 0
+
+
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_examples_in_docstrings(path: Path) -> None:
+    name = ".".join(("robosim", *path.relative_to(PACKAGE).with_suffix("").parts))
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.attempted > 0
+    assert result.failed == 0
