@@ -12,7 +12,8 @@ import pytest
 import robosim
 
 PACKAGE = Path(robosim.__file__).parent
-WITH_EXAMPLES = sorted(path for path in PACKAGE.rglob("*.py") if ">>>" in path.read_text(encoding="utf-8"))
+SOURCES = [Path(folder, name) for folder, _, names in os.walk(PACKAGE, followlinks=True) for name in names]
+WITH_EXAMPLES = sorted(p for p in SOURCES if p.suffix == ".py" and ">>>" in p.read_text(encoding="utf-8"))
 EXAMPLES = sorted((Path(__file__).resolve().parents[1] / "examples").glob("[0-9]*.py"))
 
 

@@ -40,6 +40,7 @@ class Scene:
     """Obstacles, attached objects, allowed contacts, and named starts and goals; plain and changeable.
 
     Example:
+        >>> from robosim.geometry import pose
         >>> scene = Scene("desk")
         >>> scene.add_box("top", size=(1.2, 0.8, 0.04), pose=pose((0.6, 0, 0.3)))
         >>> scene.add_cylinder("mug", radius=0.04, length=0.1, pose=pose((0.6, 0.1, 0.37)))
