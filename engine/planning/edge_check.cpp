@@ -243,20 +243,21 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
   row.lanes &= ~(1u << lane);
   if (bound <= 0) return true;
   // The part of the half-width that it proves: by the motion in any direction or along the normal of the plane that keeps them apart.
-  double part = bound / motion;
+  double part = bound / motion, reach = 0;
   const Vec3d n = query_.separating_axis(cache);
   if (squared_norm(n) > 0 || is_steady_) {
     const IntervalSifter::Approach m = sifter_->approach(row, lane, n);
     const bool has_plane = squared_norm(n) > 0;
     if (has_plane) part = std::max(part, bound / (m.along + m.rest));
     // Along a steady curve it reaches beyond the interval too.
+    reach = std::min(part, 1.0);
     if (is_steady_ && part > 1) {
-      part = std::max(1.0, bound / m.total);
-      if (has_plane) part = std::max(part, reach_of(bound, m.along, m.rest));
+      reach = std::max(reach, bound / m.total);
+      if (has_plane && m.along + m.rest <= bound) reach = std::max(reach, reach_of(bound, m.along, m.rest));
     }
   }
   if (is_steady_) {
-    const double from = look.middle - part * look.half, to = look.middle + part * look.half;
+    const double from = look.middle - reach * look.half, to = look.middle + reach * look.half;
     cover(row, from, to);
     Place& place = places_[number_of(row)];
     if (place.curve != curve_) place.curve = curve_, place.n_proven = 0;
