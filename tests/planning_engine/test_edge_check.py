@@ -31,7 +31,7 @@ def test_free_edges_are_free_and_touching_edges_come_near(problems, name, n_obst
         scene = problems.cluttered(model, seed, n_obstacles, size=1.3, attach=seed % 2 == 1)
         for _ in range(12):
             q0 = problems.random_q(model, rng)
-            q1 = q0 + rng.uniform(-1, 1, model.n_q) * rng.choice((0.05, 0.3, 1.0))
+            q1 = q0 + rng.uniform(-1, 1, model.n_q) * rng.choice((0.05, 0.3, 1.0, 3.0))
             if rng.uniform() < 0.3:
                 q1[rng.integers(model.n_q)] = q0[0]  # some entry moves far, or none does
             result = scene.edge_free(q0, q1, RESOLUTION)
