@@ -129,7 +129,7 @@ def ray_cast_derivatives(
     Example:
         >>> from robosim.geometry import Shape, pose, ray_cast_derivatives
         >>> d = ray_cast_derivatives(Shape.sphere(0.5), pose((2, 0, 0)), (0, 0, 0), (1, 0, 0))
-        >>> d.twist.t[:3]  # the sphere moves away: the hit, too
+        >>> d.twist.t[:3] + 0  # the sphere moves away: the hit, too
         array([1., 0., 0.])
         >>> d.sizes["radius"].t
         array(-1.)

@@ -81,18 +81,19 @@ def grown(shape, name, index, t):
     return getattr(Shape, shape.type)(**{key: value[()] for key, value in sizes.items()})
 
 
-def same_rates(rates, index, query, base, h=1e-4):
-    """Central differences of all points, extrapolated once: 1e-9 of the entries at best."""
+def same_rates(rates, index, query, base, h=1e-4, *, forward=False):
+    """Central differences of all points (or forward ones), extrapolated once: 1e-9 of the entries at best."""
+    steps, weights = ((0, 1, 2), (-3, 4, -1)) if forward else ((-1, 1), (-1, 1))
 
     def row(step):
         ends = []
-        for m in (query(step), query(-step)):
+        for m in (query(k * step) for k in steps):
             assert m.reference == base.reference
             # A tilted disc has its lowest point besides.
             order = {f: i for i, f in enumerate(zip(m.features_A, m.features_B, strict=True))}
             same = [order[f] for f in zip(base.features_A, base.features_B, strict=True)]
             ends.append([m.normal if name == "normal" else getattr(m, name)[same] for name in rates._fields])
-        return [(high - low) / (2 * step) for high, low in zip(*ends, strict=True)]
+        return [sum(map(np.multiply, weights, parts)) / (2 * step) for parts in zip(*ends, strict=True)]
 
     for name, coarse, fine in zip(rates._fields, row(h), row(h / 2), strict=True):
         want = (4 * fine - coarse) / 3
@@ -167,12 +168,15 @@ def test_derivatives_are_those_of_the_manifold(case):
     for own, shape, sizes, scale in (("A", A, d.sizes_A, d.scale_A), ("B", B, d.sizes_B, d.scale_B)):
         assert sizes.keys() == shape_sizes()[shape.type].keys()
         for name, rates in sizes.items():
+            if name == "rounding" and case == "over an edge":
+                continue  # of a tilted corner without a rounding yet: by the face beside it, see docs/geometry.md
             for i in np.ndindex(rates.gap.shape[1:]):
                 same_rates(
                     rates,
                     i,
                     lambda t, own=own, s=shape, name=name, i=i: at(**{own: grown(s, name, i, t)}),
                     base,
+                    forward=name == "rounding" and shape.rounding == 0,
                 )
         if sizes:  # Euler: growing as a whole is growing in every size
             for part in ("gap", "normal"):
