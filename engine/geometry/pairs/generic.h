@@ -91,10 +91,16 @@ struct GenericPair {
     // Of polytopes only what rounding has spoilt: needles, and touches.
     if (curved || gap > 1e-11 * D.size()) {
       // A v as short as rounding has no direction; the plane that separated best has.
-      if (!r.overlap && r.lower > 0 && r.upper < 1e-10 * D.size()) c.normal = r.axis * (1 / norm(r.axis));
+      const double touch = 1e-10 * D.size();
+      if (!r.overlap && r.lower > -touch && r.upper < touch) c.normal = r.axis * (1 / norm(r.axis));
+      const Contact rough = c;
       c = polished(SupportFunction::of(D), Surfaces::of(D), c, D.size());
-      // A polished value is a support plane's, so never above the distance, as GJK's own lower bound is.
-      if (!r.overlap) c.distance = std::max(c.distance, r.lower);
+      // A polished value is a support plane's, so never above the distance, as GJK's own lower bound is. Of needles that all but touch
+      // GJK's plane may be the only one that is any good.
+      if (!r.overlap && c.distance < r.lower) {
+        if (c.distance < r.lower - 1e-12 * D.size()) c = rough, c.normal = r.axis * (1 / norm(r.axis));
+        c.distance = r.lower;
+      }
     }
     return c;
   }
