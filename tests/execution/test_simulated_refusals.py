@@ -239,8 +239,8 @@ def test_after_a_protective_stop_nothing_goes_on_by_itself():
     assert arm.status().controller_active
     arm.sleep_until(3.0)
     assert np.array_equal(arm.state().position, there)
-    handle = arm.send(Goal(trajectory((1.0, READY))))
-    arm.sleep_until(5.0)
+    handle = arm.send(Goal(trajectory((6.0, READY))))  # from wherever the plan had brought it
+    arm.sleep_until(10.0)
     assert handle.result.ok
 
 

@@ -1,12 +1,11 @@
 """The painter: what must be where, in what colour, lit from the right side; files whole or not at all."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from robosim import viewer
 from robosim.errors import FileError, RobosimError, TrajectoryError
+from robosim.geometry import Shape
 from robosim.trajectory import Trajectory
 from robosim.viewer.camera import Camera
 from robosim.viewer.framing import default_camera
@@ -24,7 +23,7 @@ def pixel_of(point, camera):
 
 
 def box(centre, size, rgb):
-    vertices, faces = shape_mesh(SimpleNamespace(type="box", size=np.array(size)))
+    vertices, faces = shape_mesh(Shape.box(size))
     m = len(faces)
     return Surface(
         (vertices + centre)[faces],
