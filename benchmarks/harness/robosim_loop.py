@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from harness.compiled import cached_library, checked, compiler, declare
+from harness.compiled import declare, with_engine
 from robosim.model import Model
 
 SOURCE = Path(__file__).with_name("robosim_loop")
-ENGINE = Path(__file__).resolve().parents[2] / "engine"
 FLOORS = ("base", "spatial", "geometry", "model", "dynamics")
 
 # Operations with the outputs that are compared, under the names of `PinocchioLoop.results`.
@@ -40,26 +37,9 @@ def compiled(name: str = "robosim_loop", floors: Sequence[str] = FLOORS) -> Path
     Raises:
         RuntimeError: no C++ compiler or CMake, or their own message.
     """
-    headers = [*SOURCE.glob("*.h"), *SOURCE.parent.glob("*.h")]
-    files = [ENGINE / "CMakeLists.txt", SOURCE / "CMakeLists.txt", SOURCE / f"{name}.cpp", *sorted(headers)]
-    for floor in floors:
-        files += sorted(file for file in (ENGINE / floor).rglob("*") if file.is_file())
-    made_of: list[bytes | str] = [checked([compiler(), "--version"])]
-    for file in files:
-        made_of += [str(file.relative_to(ENGINE.parent)), file.read_bytes()]
-
-    def build(folder: Path, output: Path) -> None:
-        cmake = shutil.which("cmake")
-        if cmake is None:
-            raise RuntimeError(
-                "the engine's side of this benchmark is compiled when first used: install cmake"
-            )
-        generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-        checked([cmake, "-S", SOURCE, "-B", folder, *generator, f"-DCMAKE_CXX_COMPILER={compiler()}"])
-        checked([cmake, "--build", folder, "--target", name, "--parallel", str(os.cpu_count())])
-        next(folder.glob(f"lib{name}.*")).replace(output)
-
-    return cached_library(name, made_of, build)
+    return with_engine(
+        name, SOURCE, floors, SOURCE.parent.glob("*.h"), purpose="the engine's side of this benchmark"
+    )
 
 
 def load() -> ctypes.CDLL:

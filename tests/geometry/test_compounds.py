@@ -153,6 +153,6 @@ def test_queries_refuse_what_is_no_body():
     with pytest.raises(GeometryError, match="margin is nan"):
         contacts(mesh, pose(), mesh, pose(), margin=np.nan)
     with pytest.raises(GeometryError, match="B is None"):
-        signed_distance(mesh, pose(), None, pose())  # type: ignore[arg-type]
+        signed_distance(mesh, pose(), None, pose())
     with pytest.raises(TypeError):
-        signed_distance(mesh, pose(), "floor", pose())  # type: ignore[arg-type]
+        signed_distance(mesh, pose(), "floor", pose())
