@@ -81,19 +81,21 @@ class Subject:
         medians = {kind: float(np.median(np.median(times, axis=0))) for kind, times in spent.items()}
         return Timed(medians["ours"], min(medians[kind] for kind in kinds))
 
-    def derivatives(self, passes: int) -> Timed:
-        """Derivatives in both poses beside the value that they belong to, both ours."""
+    def derivatives(self, passes: int) -> tuple[Timed, Timed]:
+        """Derivatives in both poses, factored and dense, beside the value that they belong to, all ours."""
         from harness.pair_loop import Operation
 
-        value, rates = [], []
+        operations = Operation.FACTORS, Operation.DENSE, Operation.DISTANCE
+        spent = {operation: [] for operation in operations}
         for _ in range(passes):
-            value.append(self.ours.seconds(Operation.DISTANCE, cold=True))
-            rates.append(self.ours.seconds(Operation.DERIVATIVES, cold=True))
-        return Timed(*(float(np.median(np.median(times, axis=0))) for times in (rates, value)))
+            for operation, times in spent.items():
+                times.append(self.ours.seconds(operation, cold=True))
+        factors, dense, value = (float(np.median(np.median(times, axis=0))) for times in spent.values())
+        return Timed(factors, value), Timed(dense, value)
 
 
 def add(
-    report: Report, name: str, timed: Timed, bar: float, note: str = "", ratio: float | None = None
+    report: Report, name: str, timed: Timed, bar: float | None, note: str = "", ratio: float | None = None
 ) -> None:
     """A row in nanoseconds."""
     figures = 1e9 * timed.ours, "ns", 1e9 * timed.peer, bar
@@ -118,7 +120,9 @@ def pairs(report: Report, only: list[str] | None, passes: int) -> None:
         add(report, f"{name}, distance", apart.timed(Operation.DISTANCE, passes, cold=True), bar, note)
         add(report, f"{name}, distance in motion", moving.timed(Operation.DISTANCE, passes, cold=False), bar)
         add(report, f"{name}, collision", apart.timed(Operation.OVERLAP, passes, cold=True), bar)
-        add(report, f"{name}, derivatives to value", apart.derivatives(passes), DERIVATIVES_BAR)
+        factors, dense = apart.derivatives(passes)
+        add(report, f"{name}, derivatives to value", factors, DERIVATIVES_BAR)
+        add(report, f"{name}, as 120 numbers", dense, DERIVATIVES_BAR)
 
 
 def robots(report: Report, quick: bool) -> None:
@@ -126,7 +130,7 @@ def robots(report: Report, quick: bool) -> None:
     from harness.self_collision import measure
 
     for name, query, ours, peer, ratio in measure(quick):
-        bar = ANY_BAR if query.startswith("any") else ALL_BAR
+        bar = ANY_BAR if query.startswith("any") else None if "one by one" in query else ALL_BAR
         add(report, f"{name}, {query}", Timed(ours, peer), bar, ratio=ratio)
 
 

@@ -1,7 +1,8 @@
-"""Draw the contact manifold of every pair of shapes anew: `python docs/make_gallery.py`.
+"""Draw the pictures of collision geometry anew: `python docs/make_gallery.py`.
 
-Writes docs/images/manifolds.png: shape A below, B brought down on it until they overlap by 2 mm; the points, and at
-each the normal, from A to B. A new type of shape needs its row in EXAMPLES.
+Writes into docs/images: manifolds.png, every pair of shapes, A below, B brought down on it until they overlap by 2 mm;
+the points, and at each the normal, from A to B; and smoothing.png, what smoothing does to a box. A new type of shape
+needs its row in EXAMPLES.
 """
 
 from __future__ import annotations
@@ -16,13 +17,21 @@ import matplotlib.pyplot as plt
 import numpy as np
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-from robosim.geometry import Shape, contact_manifold, pose, shape_sizes, signed_distance
+from robosim.geometry import (
+    Shape,
+    contact_manifold,
+    pose,
+    shape_sizes,
+    signed_distance,
+    smoothed_distance,
+)
 from robosim.viewer.meshing import shape_mesh
 
-IMAGE = Path(__file__).resolve().parent / "images" / "manifolds.png"
+IMAGES = Path(__file__).resolve().parent / "images"
 MARGIN = 0.01  # [m]
 DEPTH = 0.002  # [m]
 HALF_WIDTH = 0.55  # of the square that stands for a half-space [m]
+SMOOTHINGS = (0.001, 0.004, 0.016)  # [m]
 
 PRISM = [(0.4 * np.cos(a), 0.4 * np.sin(a), z) for z in (-0.15, 0.15) for a in np.arange(5) * 0.4 * np.pi]
 UP, OVER = (0.0, 0.0, 0.0), (np.pi, 0.0, 0.0)
@@ -43,6 +52,12 @@ EXAMPLES = {
 
 
 def main() -> None:
+    """Both pictures."""
+    manifolds(IMAGES / "manifolds.png")
+    smoothing(IMAGES / "smoothing.png")
+
+
+def manifolds(path: Path) -> None:
     """One panel for each pair."""
     pairs = list(itertools.combinations_with_replacement(shape_sizes(), 2))
     columns = 6
@@ -51,8 +66,34 @@ def main() -> None:
     for i, (lower, upper) in enumerate(pairs):
         axes = figure.add_subplot(rows, columns, i + 1, projection="3d", computed_zorder=False)
         draw(axes, *((upper, lower) if upper == "half_space" else (lower, upper)))
-    figure.savefig(IMAGE, dpi=72)
-    print(f"{IMAGE.name}: {len(pairs)} pairs, {IMAGE.stat().st_size / 1024:.0f} kB")
+    figure.savefig(path, dpi=72)
+    plt.close(figure)
+    print(f"{path.name}: {len(pairs)} pairs, {path.stat().st_size / 1024:.0f} kB")
+
+
+def smoothing(path: Path) -> None:
+    """The nearest point of a box that tilts over the ground, and outlines of the smoothed box."""
+    ground, box = Shape.half_space(), Shape.box((0.4, 0.3, 0.2))
+    figure, (over_tilt, outline) = plt.subplots(1, 2, figsize=(9.5, 3.4), layout="constrained")
+    tilts = np.deg2rad(np.linspace(-12, 12, 481))
+    poses = [pose((0, 0, 0.2), rpy=(0, tilt, 0)) for tilt in tilts]
+    exact = [signed_distance(ground, pose(), box, X).p_WB[0] for X in poses]
+    over_tilt.plot(np.rad2deg(tilts), exact, color="black", lw=1.2, label="exact")
+    angles = np.linspace(0, 2 * np.pi, 721)
+    below = [pose(rpy=(0, angle, 0)) for angle in angles]  # the ground, all round the box
+    outline.plot(*0.1 * np.array([[-2, -2, 2, 2, -2], [-1, 1, 1, -1, -1]]), color="black", lw=1.2)
+    for e in SMOOTHINGS:
+        label = f"smoothing = {1000 * e:g} mm"
+        x = [smoothed_distance(ground, pose(), box, X, smoothing=e).witness.p_WB[0] for X in poses]
+        over_tilt.plot(np.rad2deg(tilts), x, label=label)
+        points = [smoothed_distance(ground, X, box, pose(), smoothing=e).witness.p_WB for X in below]
+        outline.plot(*np.array(points)[:, [0, 2]].T, label=label)
+    over_tilt.set(xlabel="tilt [degrees]", ylabel="x of the nearest point [m]", title="a box over the ground")
+    over_tilt.legend(fontsize=8)
+    outline.set(xlabel="x [m]", ylabel="z [m]", title="what counts as the box", aspect="equal")
+    figure.savefig(path, dpi=90)
+    plt.close(figure)
+    print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
 
 
 def draw(axes, lower: str, upper: str) -> None:

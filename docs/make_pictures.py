@@ -1,8 +1,8 @@
 """Make the pictures of the README and the documentation anew: `python docs/make_pictures.py`.
 
 Writes into docs/images: a painted picture of a real plan, its torques beside their limits, how a simulated arm
-followed it, the clearance of a plan, what a state of a batch costs, and, where a Chromium is installed, a screenshot of
-the viewer. Needs the extra `view` for the last, and an idle machine for the one before.
+followed it, the clearance of a plan, a plan into a concave mesh, what a state of a batch costs, and, where a Chromium
+is installed, a screenshot of the viewer. Needs the extra `view` for the last, and an idle machine for the one before.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from robosim import batch, planners, viewer
 from robosim.execution.simulated import SimulatedArm
 from robosim.execution.streaming import stream_trajectory
 from robosim.execution.tracking import Tracking
-from robosim.scene import load_scene
+from robosim.geometry import pose
+from robosim.scene import Scene, load_scene, ray_cast
 from robosim.trajectory import Trajectory
 
 IMAGES = Path(__file__).resolve().parent / "images"
@@ -55,6 +56,7 @@ def main() -> None:
             followed(ur5, result.trajectory).plot().savefig(IMAGES / "tracking.png", dpi=80)
             screenshot(IMAGES / "viewer.png", ur5, scene, result.trajectory)
     clearance(IMAGES / "clearance.png", ur5)
+    concave(IMAGES / "concave.png", ur5)
     costs_of_batches(IMAGES / "batch.png", ur5)
     for path in sorted(IMAGES.glob("*.png")):
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
@@ -105,6 +107,54 @@ def clearance(path: Path, ur5) -> None:
     axes["gap"].set(xlabel="part of the way", ylabel="least distance [mm]", xlim=(0, 1), ylim=(0, None))
     axes["gap"].grid(alpha=0.3)
     axes["gap"].legend()
+    figure.savefig(path, dpi=90)
+    plt.close(figure)
+
+
+def bin_mesh(x: float, y: float, z: float, wall: float) -> tuple[np.ndarray, np.ndarray]:
+    """A box without a lid: one closed mesh, concave."""
+    ring = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) / 2
+    outer, inner = ring * [x, y], ring * [x - 2 * wall, y - 2 * wall]
+    levels = [(outer, 0.0), (outer, z), (inner, wall), (inner, z)]
+    vertices = np.concatenate([np.column_stack([at, np.full(4, height)]) for at, height in levels])
+    quads = [(3, 2, 1, 0), (8, 9, 10, 11)]
+    for k, m in ((0, 1), (1, 2), (2, 3), (3, 0)):
+        quads += [(k, m, 4 + m, 4 + k), (8 + m, 8 + k, 12 + k, 12 + m), (4 + k, 4 + m, 12 + m, 12 + k)]
+    return vertices, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
+
+
+def concave(path: Path, ur5) -> None:
+    """A plan into a bin on terrain, both kept as they are, and what a camera above sees of it."""
+    scene = Scene("bin")
+    i, j = np.mgrid[:40, :40] / 39
+    heights = 0.04 * np.sin(9 * i) * np.cos(7 * j)
+    X_WG = pose((-0.4, -0.7, -0.045))
+    scene.add_height_field("ground", heights, 1.4 / 39, X_WG, depth=0.02, color=(0.55, 0.6, 0.5))
+    X_WB = pose((0.45, 0.1, 0), rpy=(0, 0, 0.3))
+    scene.add_mesh("bin", bin_mesh(0.5, 0.4, 0.25, 0.02), X_WB, keep="solid", color=(0.75, 0.5, 0.3))
+    goal = np.array([-0.02, -1.487, 2.114, -2.198, -1.571, -1.891])
+    start = goal + 1.3 * np.eye(6)[0]
+    result = planners.plan(planners.Problem(ur5, scene, start, goal, clearance=0.02))
+    assert result.trajectory is not None, result.reason
+
+    figure, axes = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
+    axes[0].imshow(viewer.picture(ur5, scene, result.trajectory, size=(900, 640), azimuth=0.9))
+    axes[0].set_title("from beside the bin into it")
+    axes[0].set_axis_off()
+    eye, width, height = np.array([1.2, 0.8, 1.1]), 320, 228
+    forward = np.array([0.3, 0.1, 0.15]) - eye
+    right = np.cross(forward, (0, 0, 1))
+    right, forward = right / np.linalg.norm(right), forward / np.linalg.norm(forward)
+    u, v = np.meshgrid(np.linspace(-0.6, 0.6, width), np.linspace(0.43, -0.43, height))
+    beams = forward + u[..., None] * right + v[..., None] * np.cross(right, forward)
+    seen = ray_cast(scene.compile(ur5), goal, eye, beams.reshape(-1, 3), max_t=5.0, threads=0)
+    depth = np.where(seen.hit, seen.t, np.nan).reshape(
+        height, width
+    )  # along `forward`, as its part in a beam is 1
+    image = axes[1].imshow(depth, cmap="viridis_r")
+    axes[1].set_title("what a depth camera sees at the goal")
+    axes[1].set_axis_off()
+    figure.colorbar(image, ax=axes[1], label="depth [m]", shrink=0.8)
     figure.savefig(path, dpi=90)
     plt.close(figure)
 

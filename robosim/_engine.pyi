@@ -64,11 +64,13 @@ __all__: list[str] = [
     "rrt_connect",
     "sample_configuration",
     "sample_self_collisions",
+    "scene_ray_cast",
     "set_thread_limit",
     "shape_sizes",
     "shortcut",
     "signed_distance",
     "signed_distance_derivatives",
+    "smoothed_distance",
     "thread_limit",
     "time_of_impact",
     "time_of_impact_derivatives",
@@ -201,15 +203,21 @@ class Compound:
         """
         How many convex pieces it has.
         """
+    @property
+    def parts(self) -> list[tuple[Shape | Compound, numpy.typing.NDArray[numpy.float64]]]:
+        """
+        What it is made of, each with its pose (4, 4) in the frame of the body; parts that were compounds themselves by theirs.
+        """
 
 class TriangleMesh(Compound):
     """
     A surface of triangles, concave or not: vertices (n, 3) [m], faces (m, 3), counter-clockwise seen from outside.
 
-    Pieces are the faces. Vertices at one place count as one; faces without an area are no part of the surface.
+    Pieces are the faces. Vertices at one place count as one; faces without an area are no part of the surface. What a
+    closed surface encloses belongs to it, unless solid is False: then there is the surface alone.
     GeometryError names a vertex that is not finite or beyond 1e6 m, and a face that names no vertex.
     """
-    def __init__(self, vertices: typing.Any, faces: typing.Any) -> None: ...
+    def __init__(self, vertices: typing.Any, faces: typing.Any, *, solid: bool = True) -> None: ...
     def __repr__(self) -> str: ...
     @property
     def faces(self) -> numpy.typing.NDArray[numpy.int32]:
@@ -219,7 +227,12 @@ class TriangleMesh(Compound):
     @property
     def is_closed(self) -> bool:
         """
-        Whether every edge has a face on either side, so that the surface encloses a solid.
+        Whether every edge has a face on either side and the faces look outwards, so that the surface encloses a volume.
+        """
+    @property
+    def is_solid(self) -> bool:
+        """
+        Whether what it encloses belongs to it: closed, and not made with solid=False.
         """
     @property
     def vertices(self) -> numpy.typing.NDArray[numpy.float64]:
@@ -325,7 +338,7 @@ class Collider:
     @property
     def name(self) -> str: ...
     @property
-    def shape(self) -> Shape: ...
+    def shape(self) -> Shape | Compound: ...
 
 class Inertia:
     """
@@ -428,7 +441,7 @@ class ModelBuilder:
     Puts links and joints together to a Model.
     """
     def __init__(self, name: str, floating_base: bool) -> None: ...
-    def add_collider(self, link: str, shape: Shape, X_LC: typing.Any, name: str) -> None: ...
+    def add_collider(self, link: str, shape: Shape | Compound, X_LC: typing.Any, name: str) -> None: ...
     def add_joint(
         self,
         name: str,
@@ -516,7 +529,7 @@ class CollisionScene:
         self,
         model: Model,
         names: collections.abc.Sequence[str],
-        shapes: collections.abc.Sequence[Shape],
+        shapes: collections.abc.Sequence[Shape | Compound],
         poses: typing.Any,
         bodies: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         pairs: typing.Any,
@@ -541,6 +554,16 @@ class CollisionScene:
     def distances(self, q: typing.Any) -> numpy.typing.NDArray[numpy.float64]:
         """
         Signed distance [m] of every pair (m,), in the order of `pairs`.
+        """
+    def distances_many(
+        self, q: typing.Any, threads: typing.SupportsInt | typing.SupportsIndex = 1
+    ) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Signed distance [m] of every pair, in the order of `pairs`, at each of the configurations q (n, n_q): (n, m), to rounding
+        what `distances` says of each.
+
+        Several configurations go side by side where the shapes are apart and none is curved but for spheres and capsules.
+        At most `threads` threads share the work, 0 for as many as there are processors; their number changes nothing.
         """
     def edge_free(
         self, q0: typing.Any, q1: typing.Any, resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005
@@ -1056,7 +1079,10 @@ def contact_manifolds(
     """
 
 def contact_rates(
-    scene: CollisionScene, q: typing.Any, margin: typing.SupportsFloat | typing.SupportsIndex
+    scene: CollisionScene,
+    q: typing.Any,
+    margin: typing.SupportsFloat | typing.SupportsIndex,
+    smoothing: typing.SupportsFloat | typing.SupportsIndex,
 ) -> list:
     """
     See robosim.scene.contact_derivatives.
@@ -1182,17 +1208,19 @@ def optimise_path(
     """
 
 def ray_cast(
-    shape: Shape,
+    shape: Shape | Compound,
     X_WS: typing.Any,
     origins: typing.Any,
     directions: typing.Any,
     max_t: typing.SupportsFloat | typing.SupportsIndex,
+    threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> tuple[
     numpy.typing.NDArray[numpy.bool],
     numpy.typing.NDArray[numpy.bool],
     numpy.typing.NDArray[numpy.float64],
     numpy.typing.NDArray[numpy.float64],
     numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.int64],
 ]:
     """
     See robosim.geometry.ray_cast.
@@ -1271,6 +1299,26 @@ def sample_self_collisions(
     How often pairs of colliders touch at `samples` random configurations within the limits.
 
     pairs (m, 2) of collider indices; by default all pairs on different bodies. Returns (pairs (m, 2), counts (m,)).
+    """
+
+def scene_ray_cast(
+    scene: CollisionScene,
+    q: typing.Any,
+    origins: typing.Any,
+    directions: typing.Any,
+    max_t: typing.SupportsFloat | typing.SupportsIndex,
+    ignore: collections.abc.Sequence[str],
+    threads: typing.SupportsInt | typing.SupportsIndex,
+) -> tuple[
+    numpy.typing.NDArray[numpy.bool],
+    numpy.typing.NDArray[numpy.bool],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.int64],
+]:
+    """
+    See robosim.scene.ray_cast.
     """
 
 def set_thread_limit(n: typing.SupportsInt | typing.SupportsIndex) -> None: ...
@@ -1359,6 +1407,31 @@ def signed_distance_derivatives(
 ]:
     """
     See robosim.geometry.signed_distance_derivatives.
+    """
+
+def smoothed_distance(
+    smoothing: typing.SupportsFloat | typing.SupportsIndex,
+    A: Shape,
+    X_WA: typing.Any,
+    B: Shape,
+    X_WB: typing.Any,
+) -> tuple[
+    tuple[
+        float,
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ],
+    bool,
+]:
+    """
+    See robosim.geometry.smoothed_distance.
     """
 
 def thread_limit() -> int: ...

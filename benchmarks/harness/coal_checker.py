@@ -20,6 +20,7 @@ SOURCE = Path(__file__).with_name("coal_checker.cpp")
 HEADER = Path(__file__).with_name("coal_shapes.h")
 SHAPE_TYPES = {
     "sphere": 0, "box": 1, "capsule": 2, "cylinder": 3, "half_space": 4, "convex": 5, "ellipsoid": 6, "cone": 7,
+    "triangle": 8,
 }  # fmt: skip
 
 
@@ -92,6 +93,8 @@ def shape_numbers(shape: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
         size[:] = shape.radii
     elif shape.type == "convex":
         vertices, faces = _array(shape.vertices, float), _array(shape.faces, np.int32)
+    elif shape.type == "triangle":
+        vertices = _array(shape.vertices, float)
     elif shape.type != "half_space":
         size[0] = shape.radius
         size[1] = shape.length if shape.type != "sphere" else 0.0

@@ -1,14 +1,17 @@
-// coal's side of pair_loop.h: one functor per pair of shapes, as a caller in a hurry has it, with coal's own tolerances (1e-6).
+// coal's side of pair_loop.h: one functor per pair of shapes, as a caller in a hurry has it, with coal's own tolerances (1e-6). Its functor
+// of distances has no triangles; theirs go to what it calls for shapes within, as its queries of meshes do.
 //
 // Queries start from coal's default guess (0), from the centres of the bounding volumes (1), or from the pair's last answer (2), the
 // vertices of the last supports included. A plain C interface, compiled when a benchmark first needs it (see pair_loop.py).
 #include "pair_loop.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <coal/collision.h>
 #include <coal/distance.h>
+#include <coal/internal/shape_shape_func.h>
 
 #include "coal_shapes.h"
 
@@ -27,9 +30,55 @@ coal::Transform3s pose_from(const double* X) {
   return {R, p};
 }
 
+using Distance = coal::CoalScalar (*)(const coal::CollisionGeometry*, const coal::Transform3s&, const coal::CollisionGeometry*,
+                                      const coal::Transform3s&, const coal::GJKSolver*, const coal::DistanceRequest&, coal::DistanceResult&);
+
+// Of a shape and a triangle.
+Distance to_triangle(coal::NODE_TYPE type) {
+  using coal::ShapeShapeDistance;
+  using coal::TriangleP;
+  switch (type) {
+    case coal::GEOM_SPHERE: return ShapeShapeDistance<coal::Sphere, TriangleP>;
+    case coal::GEOM_BOX: return ShapeShapeDistance<coal::Box, TriangleP>;
+    case coal::GEOM_CAPSULE: return ShapeShapeDistance<coal::Capsule, TriangleP>;
+    case coal::GEOM_CYLINDER: return ShapeShapeDistance<coal::Cylinder, TriangleP>;
+    case coal::GEOM_CONE: return ShapeShapeDistance<coal::Cone, TriangleP>;
+    case coal::GEOM_ELLIPSOID: return ShapeShapeDistance<coal::Ellipsoid, TriangleP>;
+    case coal::GEOM_CONVEX: return ShapeShapeDistance<coal::ConvexBase, TriangleP>;
+    case coal::GEOM_HALFSPACE: return ShapeShapeDistance<coal::Halfspace, TriangleP>;
+    default: return ShapeShapeDistance<TriangleP, TriangleP>;
+  }
+}
+
+// What coal's functor of distances is, also where it has none.
+class Distancer {
+ public:
+  Distancer(const coal::ShapeBase* A, const coal::ShapeBase* B) : A_(A), B_(B) {
+    if (B->getNodeType() == coal::GEOM_TRIANGLE) own_ = to_triangle(A->getNodeType());
+    else functor_.emplace(A, B);
+  }
+  void operator()(const coal::Transform3s& X_WA, const coal::Transform3s& X_WB, const coal::DistanceRequest& request,
+                  coal::DistanceResult& result) {
+    if (!own_) {
+      (*functor_)(X_WA, X_WB, request, result);
+      return;
+    }
+    solver_.set(request);
+    own_(A_, X_WA, B_, X_WB, &solver_, request, result);
+    result.cached_gjk_guess = solver_.cached_guess;
+    result.cached_support_func_guess = solver_.support_func_cached_guess;
+  }
+
+ private:
+  const coal::ShapeBase *A_, *B_;
+  std::optional<coal::ComputeDistance> functor_;
+  Distance own_ = nullptr;
+  coal::GJKSolver solver_;
+};
+
 struct Pair {
   std::shared_ptr<coal::ShapeBase> A, B;
-  coal::ComputeDistance distance;
+  Distancer distance;
   coal::ComputeCollision collide;
   coal::DistanceRequest distance_request{true, true};  // with nearest points, signed
   coal::CollisionRequest collision_request{coal::NO_REQUEST, 1};
@@ -59,8 +108,11 @@ struct CoalSide {
   void guess(int kind) {
     const coal::GJKInitialGuess kinds[] = {coal::GJKInitialGuess::DefaultGuess, coal::GJKInitialGuess::BoundingVolumeGuess,
                                            coal::GJKInitialGuess::CachedGuess};
-    for (auto& pair : pairs)
-      pair->distance_request.gjk_initial_guess = pair->collision_request.gjk_initial_guess = kinds[kind];
+    for (auto& pair : pairs) {
+      // Triangles are moved within its queries and have no bounding volume there: the default instead.
+      const int own = pair->B->getNodeType() == coal::GEOM_TRIANGLE && kind == 1 ? 0 : kind;
+      pair->distance_request.gjk_initial_guess = pair->collision_request.gjk_initial_guess = kinds[own];
+    }
   }
   struct Memory {
     coal::Vec3s guess[2] = {{1, 0, 0}, {1, 0, 0}};  // of distance and collision
@@ -96,7 +148,8 @@ struct CoalSide {
     pair.collision_request.updateGuess(collision_result);
     return collision_result.isCollision();
   }
-  double derivatives(std::size_t, std::size_t) { return 0; }  // has none
+  double factors(std::size_t, std::size_t) { return 0; }  // has none
+  double dense(std::size_t, std::size_t) { return 0; }
   double plane(std::size_t, std::size_t, const double*) { return 0; }
 };
 

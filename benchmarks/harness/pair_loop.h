@@ -7,7 +7,8 @@
 //   void restore(std::size_t pair, const Memory&)        and put back; a Memory{} for nothing
 //   Answer distance(std::size_t pair, std::size_t pose)  signed distance with witness points
 //   bool overlap(std::size_t pair, std::size_t pose)
-//   double derivatives(std::size_t pair, std::size_t pose)   of the witness that `distance` gave there last
+//   double factors(std::size_t pair, std::size_t pose)   of the derivatives of the witness that `distance` gave there last
+//   double dense(std::size_t pair, std::size_t pose)     the same derivatives as 120 numbers
 //   double plane(std::size_t pair, std::size_t pose, const double* normal)   distance of the planes with this normal in W
 //                                                        that support the shapes from within the gap: a bound from below
 //   void guess(int)                                      how queries start
@@ -29,7 +30,7 @@
 namespace pair_loop {
 
 // type 0 sphere (radius), 1 box (three full sizes), 2 capsule, 3 cylinder (radius, length), 4 half-space z <= 0,
-// 5 convex (n_vertices x 3 vertices, n_faces x 3 indices), 6 ellipsoid (three radii), 7 cone (radius, length).
+// 5 convex (n_vertices x 3 vertices, n_faces x 3 indices), 6 ellipsoid (three radii), 7 cone (radius, length), 8 triangle (vertices).
 struct ShapeData {
   int type;
   const double* size;
@@ -43,7 +44,7 @@ struct Answer {
   double distance, p_WA[3], p_WB[3], normal[3];
 };
 
-enum Operation { distance, overlap, derivatives };
+enum Operation { distance, overlap, factors, dense };
 
 // Ordered: the reads stay before and after what is timed.
 inline std::uint64_t ticks() {
@@ -93,7 +94,7 @@ struct Loop {
   double query(Operation operation, std::size_t pair, std::size_t k) {
     if (operation == distance) return side.distance(pair, k).distance;
     if (operation == overlap) return side.overlap(pair, k);
-    return side.derivatives(pair, k);
+    return operation == factors ? side.factors(pair, k) : side.dense(pair, k);
   }
   // One pass over all poses. cold: memories are emptied before each query, else before the first of a pair.
   void run(Operation operation, bool cold, double* seconds) {

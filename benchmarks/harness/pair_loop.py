@@ -22,7 +22,8 @@ class Operation(IntEnum):
 
     DISTANCE = 0
     OVERLAP = 1
-    DERIVATIVES = 2
+    FACTORS = 2
+    DENSE = 3
 
 
 class Answer(NamedTuple):

@@ -26,6 +26,7 @@ def load() -> ctypes.CDLL:
         ("build", number, [pointer, number, pointer]),
         ("count_free", number, [pointer, number, pointer]),
         ("distances", None, [pointer, number, pointer, pointer]),
+        ("distances_many", None, [pointer, number, pointer, pointer]),
     ]
     declare(library, "scene_", functions)
     return library
@@ -88,4 +89,10 @@ class SceneLoop:
         """Signed distances [m] of all pairs at configurations (n, n_q): (n, pairs)."""
         out = np.zeros((len(q), self.n_pairs))
         self._library.scene_distances(self._robot, len(q), q.ctypes.data, out.ctypes.data)
+        return out
+
+    def distances_many(self, q: np.ndarray) -> np.ndarray:
+        """The same, several configurations side by side on one thread."""
+        out = np.zeros((len(q), self.n_pairs))
+        self._library.scene_distances_many(self._robot, len(q), q.ctypes.data, out.ctypes.data)
         return out

@@ -12,7 +12,7 @@ from robosim.geometry import Shape, signed_distance
 
 PAIRS_OF_SHAPES = 12
 POSES = 24  # of each
-TYPES = ("sphere", "box", "capsule", "cylinder", "cone", "ellipsoid", "convex", "half_space")
+TYPES = ("sphere", "box", "capsule", "cylinder", "cone", "ellipsoid", "convex", "triangle", "half_space")
 
 
 def _hull(rng: np.random.Generator) -> Shape:
@@ -30,6 +30,7 @@ _MAKE: Mapping[str, Callable[[np.random.Generator], Shape]] = {
     "cone": lambda rng: Shape.cone(rng.uniform(0.1, 0.5), rng.uniform(0.1, 1.0)),
     "ellipsoid": lambda rng: Shape.ellipsoid(rng.uniform(0.05, 0.5, 3)),
     "convex": _hull,
+    "triangle": lambda rng: Shape.triangle(rng.uniform(-0.5, 0.5, (3, 3))),
     "half_space": lambda rng: Shape.half_space(),
 }
 

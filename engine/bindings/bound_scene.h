@@ -12,6 +12,7 @@
 #include "model/joint_layout.h"
 #include "planning/edge_check.h"
 #include "scene/batch_check.h"
+#include "scene/scene_rays.h"
 
 namespace robosim {
 
@@ -55,6 +56,12 @@ class BoundScene {
   };
 
   BatchCheck batch;
+  // Built when they are first asked for.
+  const SceneRays& rays() {
+    const std::lock_guard lock(mutex_);
+    if (!rays_) rays_ = std::make_unique<SceneRays>(scene);
+    return *rays_;
+  }
 
   Array configuration(const pybind11::handle& q, const char* name = "q") const { return real_array(q, {scene.model().n_q}, name); }
   const std::string& name(int object) const { return scene.object(object).name; }
@@ -77,6 +84,7 @@ class BoundScene {
     idle_.push_back(std::move(checker));
   }
 
+  std::unique_ptr<SceneRays> rays_;
   std::vector<std::unique_ptr<EdgeChecker>> idle_;
   std::mutex mutex_;
 };

@@ -13,8 +13,8 @@
 
 #include "bindings/module.h"
 #include "bindings/shape_arguments.h"
-#include "geometry/compound_derivatives.h"
-#include "geometry/compound_manifolds.h"
+#include "geometry/bodies/compound_derivatives.h"
+#include "geometry/bodies/compound_manifolds.h"
 
 namespace py = pybind11;
 
@@ -35,14 +35,13 @@ struct CloudBody : Compound {
   std::shared_ptr<const PointCloud> cloud;
 };
 
-using AnyBody = std::variant<const Shape*, const Compound*>;
-Body body_of(const AnyBody& any, const char* name) {
-  return std::visit(
-      [&](const auto* body) {
-        if (!body) throw InputError(message(name, " is None; a Shape or a Compound is needed"));
-        return Body(*body);
-      },
-      any);
+// A part of a compound by itself: a Shape, or a body of the class that it was made of.
+BodyObject part_object(const Compound::Geometry& geometry) {
+  if (const auto* shape = std::get_if<Shape>(&geometry)) return py::cast(*shape);
+  if (const auto* cloud = std::get_if<1>(&geometry)) return py::cast(std::make_shared<CloudBody>(*cloud));
+  const auto& surface = std::get<2>(geometry);
+  if (auto mesh = std::dynamic_pointer_cast<const TriangleMesh>(surface)) return py::cast(std::make_shared<MeshBody>(std::move(mesh)));
+  return py::cast(std::make_shared<FieldBody>(std::dynamic_pointer_cast<const HeightField>(surface)));
 }
 
 FieldBody height_field(const py::object& heights, const py::object& spacing) {
@@ -92,37 +91,48 @@ py::typing::Dict<py::str, RatesTuple> piece_sizes(const Body& body, int piece, c
 }
 
 void bind_bodies(py::module_& m) {
-  py::class_<Compound> c(m, "Compound",
+  py::class_<Compound, std::shared_ptr<Compound>> c(m, "Compound",
                          "A body made of convex pieces, in a tree: shapes and other bodies fixed to each other.\n\n"
                          "Compound([(part, pose), ...]): each part a Shape or a body made of pieces, with its pose (4, 4) in\n"
                          "the frame of the body. Pieces are numbered through the parts. GeometryError names a bad part.");
   c.def(py::init([](const std::vector<std::pair<AnyBody, py::object>>& parts) { return checked([&] { return compound(parts); }); }),
         py::arg("parts"));
+  c.def_property_readonly(
+      "parts",
+      [](const Compound& b) {
+        std::vector<std::pair<BodyObject, Array>> out;
+        for (const Compound::Part& part : b.parts()) out.emplace_back(part_object(part.geometry), pose_array(part.X_BP));
+        return out;
+      },
+      "What it is made of, each with its pose (4, 4) in the frame of the body; parts that were compounds themselves by theirs.");
   c.def_property_readonly("n_pieces", &Compound::n_pieces, "How many convex pieces it has.");
   c.def("__repr__", [](const Compound& b) { return message("Compound(", b.parts().size(), " parts, ", b.n_pieces(), " pieces)"); });
 
-  py::class_<MeshBody, Compound> mesh(
+  py::class_<MeshBody, Compound, std::shared_ptr<MeshBody>> mesh(
       m, "TriangleMesh",
       "A surface of triangles, concave or not: vertices (n, 3) [m], faces (m, 3), counter-clockwise seen from outside.\n\n"
-      "Pieces are the faces. Vertices at one place count as one; faces without an area are no part of the surface.\n"
+      "Pieces are the faces. Vertices at one place count as one; faces without an area are no part of the surface. What a\n"
+      "closed surface encloses belongs to it, unless solid is False: then there is the surface alone.\n"
       "GeometryError names a vertex that is not finite or beyond 1e6 m, and a face that names no vertex.");
-  mesh.def(py::init([](const py::object& vertices, const py::object& faces) {
+  mesh.def(py::init([](const py::object& vertices, const py::object& faces, bool solid) {
              return checked([&] {
                return MeshBody(std::make_shared<TriangleMesh>(read_points(vertices, "triangle mesh: vertices", false),
-                                                              read_triangles(faces, "triangle mesh: faces")));
+                                                              read_triangles(faces, "triangle mesh: faces"), solid));
              });
            }),
-           py::arg("vertices"), py::arg("faces"));
+           py::arg("vertices"), py::arg("faces"), py::kw_only(), py::arg("solid") = true);
   mesh.def_property_readonly("vertices", [](const MeshBody& b) { return points_array(b.mesh->vertices()); }, "(n, 3) [m].");
   mesh.def_property_readonly("faces", [](const MeshBody& b) { return triangles_array(b.mesh->faces()); }, "(m, 3), indices into vertices.");
   mesh.def_property_readonly(
       "is_closed", [](const MeshBody& b) { return b.mesh->is_closed(); },
-      "Whether every edge has a face on either side, so that the surface encloses a solid.");
+      "Whether every edge has a face on either side and the faces look outwards, so that the surface encloses a volume.");
+  mesh.def_property_readonly(
+      "is_solid", [](const MeshBody& b) { return b.mesh->has_solid(); }, "Whether what it encloses belongs to it: closed, and not made with solid=False.");
   mesh.def("__repr__", [](const MeshBody& b) {
     return message("TriangleMesh(", b.mesh->vertices().size(), " vertices, ", b.mesh->faces().size(), " faces)");
   });
 
-  py::class_<FieldBody, Compound> field(
+  py::class_<FieldBody, Compound, std::shared_ptr<FieldBody>> field(
       m, "HeightField",
       "Terrain: heights (n_x, n_y) [m] over a grid, solid below; heights[i, j] is at x = i * spacing, y = j * spacing.\n\n"
       "spacing [m]: one number, or along x and y (2,). Pieces are triangles: of cell (i, j), between the heights\n"
@@ -148,7 +158,7 @@ void bind_bodies(py::module_& m) {
       "Along x and y [m], (2,).");
   field.def("__repr__", [](const FieldBody& b) { return message("HeightField(", b.field->n_x(), " x ", b.field->n_y(), " heights)"); });
 
-  py::class_<CloudBody, Compound> cloud(m, "PointCloud",
+  py::class_<CloudBody, Compound, std::shared_ptr<CloudBody>> cloud(m, "PointCloud",
                                         "Balls of one radius [m] about points (n, 3) [m], which are its pieces.\n\n"
                                         "GeometryError names a point that is not finite or beyond 1e6 m, or a bad radius.");
   cloud.def(py::init([](const py::object& points, double radius) {
@@ -161,6 +171,22 @@ void bind_bodies(py::module_& m) {
 }
 
 }  // namespace
+
+Body body_of(const AnyBody& any, const char* name) {
+  if (const auto* shape = std::get_if<0>(&any); shape && *shape) return Body(**shape);
+  if (const auto* compound = std::get_if<1>(&any); compound && *compound) return Body(**compound);
+  throw InputError(message(name, " is None; a Shape or a Compound is needed"));
+}
+
+CollisionGeometry geometry_of(const AnyBody& any, const char* name) {
+  if (const Shape* shape = body_of(any, name).shape()) return *shape;
+  return std::shared_ptr<const Compound>(std::get<1>(any));
+}
+
+BodyObject body_object(const CollisionGeometry& geometry) {
+  if (!geometry.compound) return py::cast(geometry.shape);
+  return py::cast(std::const_pointer_cast<Compound>(geometry.compound));
+}
 
 void bind_compounds(py::module_& m) {
   bind_bodies(m);

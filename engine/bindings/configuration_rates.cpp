@@ -4,6 +4,8 @@
 #include "bindings/bound_scene.h"
 #include "bindings/module.h"
 #include "bindings/shape_arguments.h"
+#include "geometry/smoothed_distance.h"
+#include "scene/piece_rates.h"
 
 namespace py = pybind11;
 
@@ -12,9 +14,10 @@ namespace robosim {
 void bind_configuration_rates(py::module_& m) {
   m.def(
       "contact_rates",
-      [](BoundScene& s, const py::handle& q, double margin) {
+      [](BoundScene& s, const py::handle& q, double margin, double smoothing) {
         const Array p = s.configuration(q);
         if (!(margin >= 0)) throw InputError(message("margin is ", margin, " m; it must not be negative"));
+        if (smoothing != 0) checked_smoothing(smoothing);
         const Model& model = s.scene.model();
         std::vector<WitnessRate> rates(static_cast<std::size_t>(model.n_v));
         std::vector<const WitnessRate*> all;
@@ -27,14 +30,25 @@ void bind_configuration_rates(py::module_& m) {
         py::list out;
         for (const SceneQuery::Contact& c : contacts) {
           const SceneObject &A = s.scene.object(c.a), &B = s.scene.object(c.b);
-          const WitnessDerivatives d = witness_derivatives(c.witness, A.shape, query.X_WO(c.a), B.shape, query.X_WO(c.b));
-          witness_rates(model, query.data(), A, B, d, rates.data());
-          out.append(py::make_tuple(A.name, B.name, witness_tuple(c.witness), rates_tuple(all, {model.n_v}), feature_tuple(d.A), feature_tuple(d.B),
-                                    d.one_sided));
+          const CollisionGeometry &a = A.geometry, &b = B.geometry;
+          const auto give = [&](const Witness& w, const LocalSurface& at_A, const LocalSurface& at_B, bool one_sided) {
+            out.append(py::make_tuple(A.name, B.name, witness_tuple(w), rates_tuple(all, {model.n_v}), feature_tuple(at_A), feature_tuple(at_B), one_sided));
+          };
+          if (a.compound || b.compound) {
+            const WitnessDerivatives d = piece_rates(query, c, rates.data());
+            give(c.witness, d.A, d.B, d.one_sided);
+            continue;
+          }
+          const SE3d &X_WA = query.X_WO(c.a), &X_WB = query.X_WO(c.b);
+          const Witness& w = c.witness;
+          const WitnessFactors factors =
+              smoothing == 0 ? witness_factors(w, a.shape, X_WA, b.shape, X_WB) : smoothed_distance(smoothing, a.shape, X_WA, b.shape, X_WB);
+          witness_rates(model, query.data(), A.body, B.body, factors, rates.data());
+          give(factors.witness, local_surface(a.shape, X_WA, w.p_WA, w.normal), local_surface(b.shape, X_WB, w.p_WB, -w.normal), factors.one_sided);
         }
         return out;
       },
-      py::arg("scene"), py::arg("q"), py::arg("margin"), "See robosim.scene.contact_derivatives.");
+      py::arg("scene"), py::arg("q"), py::arg("margin"), py::arg("smoothing"), "See robosim.scene.contact_derivatives.");
 }
 
 }  // namespace robosim

@@ -5,7 +5,7 @@
 
 #include "bindings/module.h"
 #include "bindings/shape_arguments.h"
-#include "geometry/manifold_derivatives.h"
+#include "geometry/manifolds/manifold_derivatives.h"
 
 namespace py = pybind11;
 

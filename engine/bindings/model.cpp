@@ -5,6 +5,7 @@
 
 #include "bindings/arrays.h"
 #include "bindings/module.h"
+#include "bindings/shape_arguments.h"
 #include "model/builder.h"
 #include "model/joint_layout.h"
 #include "model/structure.h"
@@ -74,7 +75,7 @@ void bind_parts(py::module_& m) {
       .def_readonly("frame", &Collider::frame)
       .def_readonly("body", &Collider::body)
       .def_property_readonly("X_BC", [](const Collider& c) { return pose_array(c.X_BC); })
-      .def_readonly("shape", &Collider::shape);
+      .def_property_readonly("shape", [](const Collider& c) { return body_object(c.geometry); });
   py::class_<Inertia>(m, "Inertia", "Mass, centre of mass and inertia about it.")
       .def_readonly("mass", &Inertia::mass)
       .def_property_readonly("com", [](const Inertia& i) { return vec3_array(i.com); })
@@ -195,8 +196,8 @@ void bind_builder(py::module_& m) {
           py::arg("armature"), py::arg("rotor_inertia"), py::arg("gear_ratio"), py::arg("mimic"))
       .def(
           "add_collider",
-          [](ModelBuilder& b, const std::string& link, const Shape& shape, const py::object& X_LC, const std::string& name) {
-            b.add_collider(link, shape, read_pose(X_LC, "X_LC"), name);
+          [](ModelBuilder& b, const std::string& link, const AnyBody& shape, const py::object& X_LC, const std::string& name) {
+            b.add_collider(link, geometry_of(shape, "shape"), read_pose(X_LC, "X_LC"), name);
           },
           py::arg("link"), py::arg("shape"), py::arg("X_LC"), py::arg("name"))
       .def("disable_collision", &ModelBuilder::disable_collision, py::arg("link_a"), py::arg("link_b"), py::arg("reason"))

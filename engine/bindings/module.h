@@ -16,6 +16,7 @@ void bind_model(pybind11::module_& m);
 void bind_dynamics(pybind11::module_& m);
 void bind_planning(pybind11::module_& m);
 void bind_configuration_rates(pybind11::module_& m);
+void bind_scene_rays(pybind11::module_& m);
 void bind_path_optimiser(pybind11::module_& m);
 void bind_motion(pybind11::module_& m);
 void bind_operations(pybind11::module_& m);

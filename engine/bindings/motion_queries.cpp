@@ -2,9 +2,9 @@
 #include <pybind11/typing.h>
 
 #include "bindings/module.h"
-#include "bindings/shape_arguments.h"
-#include "geometry/ray_cast.h"
-#include "geometry/time_of_impact.h"
+#include "bindings/ray_arguments.h"
+#include "geometry/bodies/compound_rays.h"
+#include "geometry/casts/time_of_impact.h"
 
 namespace py = pybind11;
 
@@ -13,35 +13,15 @@ namespace {
 
 using Numbers = py::array_t<double>;
 
-Ray checked_ray(const Vec3d& origin, const Vec3d& direction, std::size_t i) {
-  if (!(norm(origin) <= 1e9))
-    throw InputError(message("ray ", i, ": its origin is ", norm(origin), " m from that of W; at most 1e9 m is allowed"));
-  if (direction.x == 0 && direction.y == 0 && direction.z == 0)
-    throw InputError(message("ray ", i, ": its direction is zero; any other length will do"));
-  return {origin, direction};
-}
-
-double checked_max_t(double max_t) {
-  if (!(max_t >= 0)) throw InputError(message("max_t is ", max_t, "; it must be zero or positive"));
-  return max_t;
-}
-
-// (hit, inside, t, points, normals) of n rays.
-auto ray_cast_of(const Shape& shape, const py::object& X_WS, const py::object& origins, const py::object& directions, double max_t) {
+// (hit, inside, t, points, normals, pieces) of many rays.
+auto ray_cast_of(const AnyBody& any, const py::object& X_WS, const py::object& origins, const py::object& directions, double max_t, int threads) {
+  const Body body = body_of(any, "shape");
   const SE3d X = rigid(X_WS, "X_WS");
-  const std::vector<Vec3d> o = read_points(origins, "origins"), d = read_points(directions, "directions");
-  if (o.size() != d.size()) throw InputError(message("origins and directions: ", o.size(), " and ", d.size(), " rays; as many of each are needed"));
-  checked_max_t(max_t);
-  const py::ssize_t n = static_cast<py::ssize_t>(o.size());
-  py::array_t<bool> is_hit(n), is_inside(n);
-  Numbers t(n);
-  std::vector<Vec3d> points(o.size()), normals(o.size());
-  for (std::size_t i = 0; i < o.size(); ++i) {
-    const RayHit hit = ray_cast(shape, X, checked_ray(o[i], d[i], i), max_t);
-    is_hit.mutable_data()[i] = hit.hit, is_inside.mutable_data()[i] = hit.inside, t.mutable_data()[i] = hit.t;
-    points[i] = hit.point, normals[i] = hit.normal;
-  }
-  return std::make_tuple(is_hit, is_inside, t, points_array(points), points_array(normals));
+  return cast_all(checked_rays(origins, directions, max_t, threads), threads, [&](const Ray& ray) {
+    if (body.compound()) return ray_cast(*body.compound(), X, ray, max_t);
+    const RayHit hit = ray_cast(*body.shape(), X, ray, max_t);
+    return PieceRayHit{hit, hit.hit ? 0 : -1};
+  });
 }
 
 // Rates of (t, point, normal) in parameters of this shape; one that is null is zero.
@@ -124,10 +104,11 @@ Numbers twelve(const double (&rates)[2][6]) {
 void bind_motion_queries(py::module_& m) {
   m.def(
       "ray_cast",
-      [](const Shape& shape, const py::object& X_WS, const py::object& origins, const py::object& directions, double max_t) {
-        return checked([&] { return ray_cast_of(shape, X_WS, origins, directions, max_t); });
+      [](const AnyBody& shape, const py::object& X_WS, const py::object& origins, const py::object& directions, double max_t, int threads) {
+        return checked([&] { return ray_cast_of(shape, X_WS, origins, directions, max_t, threads); });
       },
-      py::arg("shape"), py::arg("X_WS"), py::arg("origins"), py::arg("directions"), py::arg("max_t"), "See robosim.geometry.ray_cast.");
+      py::arg("shape"), py::arg("X_WS"), py::arg("origins"), py::arg("directions"), py::arg("max_t"), py::arg("threads"),
+      "See robosim.geometry.ray_cast.");
   m.def(
       "ray_cast_derivatives",
       [](const Shape& shape, const py::object& X_WS, const py::object& origin, const py::object& direction) {

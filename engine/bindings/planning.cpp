@@ -9,6 +9,7 @@
 
 #include "bindings/bound_scene.h"
 #include "bindings/module.h"
+#include "bindings/shape_arguments.h"
 #include "planning/blend.h"
 #include "planning/rrt_connect.h"
 #include "planning/shortcut.h"
@@ -46,7 +47,7 @@ SE3d rigid_pose(const double* X, const std::string& name) {
 }
 
 std::unique_ptr<BoundScene> make_scene(const Model& model, const std::vector<std::string>& names,
-                                       const std::vector<Shape>& shapes, const py::handle& poses,
+                                       const std::vector<AnyBody>& shapes, const py::handle& poses,
                                        const std::vector<int>& bodies, const py::handle& pairs) {
   const std::size_t n = names.size();
   if (shapes.size() != n || bodies.size() != n)
@@ -55,7 +56,7 @@ std::unique_ptr<BoundScene> make_scene(const Model& model, const std::vector<std
   std::vector<ExtraObject> extras;
   if (n > 0) {
     const Array X = real_array(poses, {static_cast<py::ssize_t>(n), 4, 4}, "poses");
-    for (std::size_t i = 0; i < n; ++i) extras.push_back({names[i], shapes[i], bodies[i], rigid_pose(X.data() + 16 * i, names[i])});
+    for (std::size_t i = 0; i < n; ++i) extras.push_back({names[i], geometry_of(shapes[i], names[i].c_str()), bodies[i], rigid_pose(X.data() + 16 * i, names[i])});
   }
   return std::make_unique<BoundScene>(model, std::move(extras), pairs_from(pairs));
 }
@@ -119,6 +120,24 @@ void bind_scene(py::module_& m) {
           py::arg("q"), py::arg("threads") = 1,
           "Whether any pair overlaps at each of the configurations q (n, n_q): (n,), bit for bit what `collides` says of each.\n\n"
           "Several configurations go side by side through bounds of balls, and to exact shapes where these decide nothing.\n"
+          "At most `threads` threads share the work, 0 for as many as there are processors; their number changes nothing.")
+      .def(
+          "distances_many",
+          [](BoundScene& s, const py::handle& q, int threads) {
+            const Array p = sized(q, {-1, s.scene.model().n_q}, "q");
+            if (threads < 0) throw InputError(message("threads is ", threads, "; it must not be negative"));
+            Array out(Shape2{p.shape(0), static_cast<py::ssize_t>(s.scene.pairs().size())});
+            double* distances = out.mutable_data();
+            {
+              const py::gil_scoped_release release;
+              s.batch.distances(p.shape(0), p.data(), distances, threads);
+            }
+            return out;
+          },
+          py::arg("q"), py::arg("threads") = 1,
+          "Signed distance [m] of every pair, in the order of `pairs`, at each of the configurations q (n, n_q): (n, m), to rounding\n"
+          "what `distances` says of each.\n\n"
+          "Several configurations go side by side where the shapes are apart and none is curved but for spheres and capsules.\n"
           "At most `threads` threads share the work, 0 for as many as there are processors; their number changes nothing.")
       .def(
           "first_collision",

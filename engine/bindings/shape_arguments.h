@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -10,11 +11,13 @@
 #include <variant>
 #include <vector>
 
+#include <pybind11/stl.h>
 #include <pybind11/typing.h>
 
 #include "bindings/arrays.h"
+#include "geometry/bodies/collision_geometry.h"
 #include "geometry/contact_derivatives.h"
-#include "geometry/manifold.h"
+#include "geometry/manifolds/manifold.h"
 #include "geometry/query.h"
 
 namespace robosim {
@@ -32,6 +35,14 @@ auto checked(F&& f) {
 
 // A pose whose rotation is one: what the queries rely on. Else InputError.
 SE3d rigid(const pybind11::object& value, const char* name);
+
+// A Shape or a Compound from Python, which stays its owner, and as what the engine keeps. InputError for None.
+using AnyBody = std::variant<const Shape*, std::shared_ptr<Compound>>;
+Body body_of(const AnyBody& any, const char* name);
+CollisionGeometry geometry_of(const AnyBody& any, const char* name);
+// Back to Python: of a compound the same object, if it is still there.
+using BodyObject = pybind11::typing::Union<Shape, Compound>;
+BodyObject body_object(const CollisionGeometry& geometry);
 
 // The margin of a query [m], or InputError.
 inline double checked_margin(double margin) {
@@ -72,7 +83,7 @@ pybind11::typing::Dict<pybind11::str, RatesTuple> size_rates(const Shape& shape,
 // (kind, number, slide, tilt), see robosim.geometry.Feature.
 using FeatureTuple = std::tuple<const char*, int, double, double>;
 inline FeatureTuple feature_tuple(const LocalSurface& s) {
-  return {feature_kind_names[static_cast<std::size_t>(s.kind)], s.index, s.slide, s.tilt};
+  return {feature_kind_names[static_cast<std::size_t>(s.kind)], s.index, s.slide, s.tilt()};
 }
 
 // (kind, number, part), see robosim.geometry.ManifoldFeature.

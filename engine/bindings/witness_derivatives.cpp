@@ -3,6 +3,7 @@
 
 #include "bindings/module.h"
 #include "bindings/shape_arguments.h"
+#include "geometry/smoothed_distance.h"
 
 namespace py = pybind11;
 
@@ -62,6 +63,20 @@ void bind_witness_derivatives(py::module_& m) {
         });
       },
       py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"), "See robosim.geometry.signed_distance_derivatives.");
+  m.def(
+      "smoothed_distance",
+      [](double smoothing, const Shape& A, const py::object& X_WA, const Shape& B, const py::object& X_WB) {
+        return checked([&] {
+          const SE3d X_A = rigid(X_WA, "X_WA"), X_B = rigid(X_WB, "X_WB");
+          const WitnessFactors f = smoothed_distance(smoothing, A, X_A, B, X_B);
+          WitnessRate rates[12];
+          expand(f, X_A, X_B, rates);
+          std::vector<const WitnessRate*> twist;
+          for (const WitnessRate& rate : rates) twist.push_back(&rate);
+          return std::make_tuple(witness_tuple(f.witness), rates_tuple(twist, {12}), f.one_sided);
+        });
+      },
+      py::arg("smoothing"), py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"), "See robosim.geometry.smoothed_distance.");
 }
 
 }  // namespace robosim

@@ -5,6 +5,7 @@
 // an infinite radius along: there n may not turn, and the point is free. A face is straight in both directions.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -26,7 +27,7 @@ struct LocalSurface {
   Vec3d axis[2];                           // principal directions: unit, tangential, perpendicular to each other
   double radius[2] = {0, 0};               // along them [m]: zero, positive or `straight`
   double slide = straight;                 // [m] how far the point may move along straight directions...
-  double tilt = straight;                  // [rad] ... and the normal turn, until another feature takes over
+  double tilt_sine = straight;             // ... and the sine of the angle by which the normal may turn, until another feature takes over
 
   // Of a convex mesh or a triangle: the vertices whose mean with these weights the point is; moved by d, vertex i moves the feature by weight d and
   // turns it by -slope (n . d).
@@ -48,6 +49,8 @@ struct LocalSurface {
   int n_corners = 0;
 
   bool is_straight(int i) const { return radius[i] == straight; }
+  // [rad], up to a right angle; `straight` where no other feature takes over.
+  double tilt() const { return tilt_sine <= 1 ? std::asin(tilt_sine) : straight; }
 };
 
 // What of a surface depends on the point and the normal, while the feature stays the same.
@@ -56,7 +59,22 @@ struct Curvature {
   double radius[2], slide;
 };
 
-// Of another precision than this one only kind, index, point, axes, radii and slide are asked: the tilt may be left out.
+// How fast a convex shape's support function grows away from a normal n at a point p of its surface: max of x.(y - p) over the shape is at least
+// 1/2 sum_i along[i] (axis[i].x)^2 for every unit x, with the surface's axes. A segment of the shape through p that goes on for s on either side
+// gives s |e.x| >= s (e.x)^2, so 2 s along it; a disc in it with p on its rim, of radius r, r (v.x)^2 / (|x'| + x'.u) with x' the part of x in
+// the disc's plane, u the direction of p from its centre and v along the rim: r.
+struct Growth {
+  double along[2] = {0, 0};
+};
+
+// Of a shape that is locally a polytope.
+inline Growth growth(const LocalSurface& s) {
+  Growth g;
+  for (int i = 0; i < 2; ++i)
+    if (s.is_straight(i)) g.along[i] = s.slide < LocalSurface::straight ? 2 * s.slide : 0;
+  return g;
+}
+
 // Coordinates of a witness point are on a feature when they are within this part of the shape's size.
 inline constexpr double feature_tolerance = 1e-9;
 

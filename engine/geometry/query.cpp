@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "geometry/pair_table.h"
+#include "geometry/pairs/pair_table.h"
 
 namespace robosim {
 namespace {
@@ -19,12 +19,12 @@ auto in_frame_of_first(const PairFunctions& pair, const Shape& A, const SE3d& X_
   PairCache local;
   if (cache) {
     local = *cache;
-    if (swapped) std::swap(local.vertex_A, local.vertex_B);
+    if (swapped) local.swap_sides();
     if (!pair.analytic) local.axis = transpose_times(X_W1.R, swapped ? -local.axis : local.axis);
   }
   auto result = f(first, second, relative(X_W1, X_W2), local);
   if (cache) {
-    if (swapped) std::swap(local.vertex_A, local.vertex_B);
+    if (swapped) local.swap_sides();
     if (!pair.analytic) local.axis = X_W1.R * (swapped ? -local.axis : local.axis);
     *cache = local;
   }
@@ -35,7 +35,7 @@ auto in_frame_of_first(const PairFunctions& pair, const Shape& A, const SE3d& X_
 
 Witness signed_distance(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, PairCache* cache) {
   const PairFunctions& pair = pair_functions(A.type, B.type);
-  if (pair.in_W) return pair.in_W(A, X_WA, B, X_WB, cache);
+  if (pair.in_W) return pair.in_W(A, X_WA, B, X_WB);
   Witness w = in_frame_of_first(
       pair, A, X_WA, B, X_WB, cache, [&](const Shape& first, const Shape& second, const SE3d& X, PairCache& c) {
         return pair.signed_distance(first, second, X, c);

@@ -1,6 +1,8 @@
 // Queries between two shapes: the whole public surface of the geometry floor beside broadphase.h.
 #pragma once
 
+#include <utility>
+
 #include "geometry/bounds.h"
 #include "geometry/shape.h"
 
@@ -16,7 +18,11 @@ struct Witness {
 // What a pair remembers from one query to the next: changes the time of a query, never its answer beyond rounding.
 struct PairCache {
   Vec3d axis;                    // last separating direction, from A to B in W; zero when there is none
-  int vertex_A = 0, vertex_B = 0;  // last support vertices of convex meshes
+  int piece_A = 0, piece_B = 0;    // of bodies of pieces, those of the last answer
+  Vec3d p_A, p_B;                  // of curved pairs, the last nearest points of the cores on the shapes, in their own frames...
+  bool has_points = false;         // ... where there are any
+
+  void swap_sides() { std::swap(piece_A, piece_B), std::swap(p_A, p_B); }
 };
 
 // Signed distance with both witness points, exact also in penetration. Two half-spaces that are not parallel and facing each other

@@ -30,8 +30,11 @@
 // and, for derivatives (local_surface.h), about a point p of the core with outward normal n,
 //
 //   LocalSurface local_surface(Vec3d p, Vec3d n, double precision) const   precision: of p, as a part of the shape's size
+//   TangentRadii radii_over(Vec3d p, Vec3d n, Vec3d t0, Vec3d t1) const   what it says of radii over these tangents (tangent_plane.h), by
+//                                         the quickest way
 //   Vec3d on_feature(LocalSurface s, Vec3d p, Vec3d n) const   if curved: the point of the feature with normal n, near p
 //   Curvature curvature(LocalSurface s, Vec3d p, Vec3d n) const   if curved: of the feature there
+//   double inner_radius(Vec3d p, Vec3d n) const, Growth growth(LocalSurface s, Vec3d n) const   where known: that prove ways out (way_out.h)
 //   static constexpr int n_sizes; Vec3d size_rate(int k, LocalSurface s, Vec3d n) const   how fast the point moves, its normal held,
 //                                         when size k of the constructor in Python (a full size) grows; vertices are corners of LocalSurface
 //   Vec3d size_turn(int k, LocalSurface s, Vec3d n) const   and the normal of a straight direction turns; if any does
@@ -50,11 +53,11 @@
 #include <utility>
 
 #include "base/error.h"
-#include "geometry/convex_mesh.h"
 #include "geometry/shapes/box.h"
 #include "geometry/shapes/capsule.h"
 #include "geometry/shapes/cone.h"
 #include "geometry/shapes/convex.h"
+#include "geometry/shapes/convex_mesh.h"
 #include "geometry/shapes/cylinder.h"
 #include "geometry/shapes/ellipsoid.h"
 #include "geometry/shapes/half_space.h"

@@ -1,7 +1,7 @@
 // A support function without its type, for what need not be compiled once per pair (EPA and the polish of curved shapes).
 #pragma once
 
-#include "geometry/gjk.h"
+#include "geometry/distance/gjk.h"
 
 namespace robosim {
 
@@ -14,6 +14,7 @@ struct SupportFunction {
     return {&D, [](const void* d, const Vec3d& m) { return static_cast<const Difference*>(d)->support(m); }};
   }
   SupportPoint operator()(const Vec3d& m) const { return function(difference, m); }
+  SupportPoint support(const Vec3d& m) const { return function(difference, m); }
 };
 
 }  // namespace robosim

@@ -285,7 +285,7 @@ void ModelAssembly::place_colliders() {
     for (const auto* spec : of_frame[f]) {
       const Frame& frame = model_.frames[f];
       colliders_of_[spec->link].push_back(static_cast<int>(model_.colliders.size()));
-      model_.colliders.push_back({spec->name, static_cast<int>(f), frame.body, frame.X_BF * spec->X_LC, spec->shape});
+      model_.colliders.push_back({spec->name, static_cast<int>(f), frame.body, frame.X_BF * spec->X_LC, spec->geometry});
     }
 }
 

@@ -141,14 +141,14 @@ void ModelBuilder::add_joint(JointSpec spec) {
   joints_.push_back(std::move(spec));
 }
 
-void ModelBuilder::add_collider(const std::string& link, const Shape& shape, const SE3d& X_LC, const std::string& name) {
+void ModelBuilder::add_collider(const std::string& link, const CollisionGeometry& geometry, const SE3d& X_LC, const std::string& name) {
   const int index = link_index(link, "collider");
   check_pose(X_LC, "collider of link '" + link + "': pose");
   int number = 0;
   for (const ColliderSpec& other : colliders_) number += other.link == index;
   const std::string full = link + "/" + (name.empty() ? std::to_string(number) : name);
   for (const ColliderSpec& other : colliders_) require(other.name != full, "collider '" + full + "' exists already");
-  colliders_.push_back({index, full, X_LC, shape});
+  colliders_.push_back({index, full, X_LC, geometry});
 }
 
 void ModelBuilder::disable_collision(const std::string& link_a, const std::string& link_b, const std::string& reason) {

@@ -72,7 +72,7 @@ class ModelBuilder {
 
   void add_link(const std::string& name, const Inertia& inertia);
   void add_joint(JointSpec spec);
-  void add_collider(const std::string& link, const Shape& shape, const SE3d& X_LC, const std::string& name);
+  void add_collider(const std::string& link, const CollisionGeometry& geometry, const SE3d& X_LC, const std::string& name);
   void disable_collision(const std::string& link_a, const std::string& link_b, const std::string& reason);
   Model build(const BuildOptions& options) const;
 
@@ -85,7 +85,7 @@ class ModelBuilder {
     int link;
     std::string name;
     SE3d X_LC;
-    Shape shape;
+    CollisionGeometry geometry;
   };
   struct Disabled {
     int a, b;

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "geometry/shape.h"
+#include "geometry/bodies/collision_geometry.h"
 #include "model/joint.h"
 #include "spatial/inertia.h"
 
@@ -28,7 +28,7 @@ struct Collider {
   int frame = 0;     // index into Model::frames of the link it belongs to
   int body = 0;
   SE3d X_BC;
-  Shape shape;
+  CollisionGeometry geometry;
 };
 
 // Limits; infinite where there is none. Those of a mimic joint are folded into its source's.

@@ -1,6 +1,7 @@
 #include "planning/edge_check.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -19,8 +20,11 @@ constexpr double provable = 0.2;
 constexpr int most_parts = 64;
 // Exact distances are asked for where they can exceed the cheap bounds by this part of the motion.
 constexpr double worthwhile = 1;
-// Items whose suspects are tested before the next items are looked at, and times that a pair is tested in vain.
-constexpr std::size_t block = 8;
+// Part of a distance to which it is asked for, above the floor.
+constexpr double rough = 0.05;
+// Items whose suspects are tested before the next items are looked at, pairs that are looked at before all, and times that a pair is tested
+// in vain.
+constexpr std::size_t block = 4, most_recent = 4;
 constexpr int patience = 16;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -52,6 +56,7 @@ EdgeChecker::EdgeChecker(const CollisionScene& scene)
     places += scene.bvh(group.bvh).nodes().size();
   }
   places_.resize(places);
+  recent_.reserve(most_recent);
   restrict_to({});
 }
 
@@ -63,8 +68,9 @@ void EdgeChecker::restrict_to(const std::vector<int>& columns) {
     if (layout_.moves_cluster(static_cast<int>(i), driven)) root_.push_back({static_cast<int>(i), SiftItem::cluster});
   for (std::size_t g = 0; g < scene_->groups().size(); ++g)
     if (layout_.moves(scene_->groups()[g].object, driven)) root_.push_back({0, static_cast<int>(g)});
+  recent_.clear();
   query_.forget();
-  for (Place& place : places_) place.looks = place.hits = 0;
+  for (Place& place : places_) place.looks = place.hits = 0, place.normal = {};
 }
 
 EdgeResult EdgeChecker::line(const double* q0, const double* q1, double resolution) {
@@ -121,32 +127,45 @@ std::size_t EdgeChecker::number_of(const SiftItem& item) const {
   return first_place_[at(item.kind)] + at(item.item);
 }
 
+// Whether one of the suspects overlaps, the deepest first: most configurations that collide are found out there.
+bool EdgeChecker::any_overlaps(EdgeResult& result) {
+  for (std::size_t left = suspects_.size(); left > 0; --left) {
+    const auto deepest = std::max_element(suspects_.begin(), suspects_.begin() + static_cast<std::ptrdiff_t>(left),
+                                          [](const SiftSuspect& x, const SiftSuspect& y) { return x.depth < y.depth; });
+    const SiftSuspect s = *deepest;
+    *deepest = suspects_[left - 1];
+    Place& place = places_[number_of(s.pair)];
+    ++place.looks;
+    if (!query_.overlaps(s.a, X_WO(s.a, s.lane), s.b, X_WO(s.b, s.lane), s.pair.kind == SiftItem::single ? s.pair.item : -1)) continue;
+    ++place.hits;
+    result = {false, looks_[s.lane].middle, s.a, s.b};
+    // Curves that follow often meet the same.
+    const auto known = std::find_if(recent_.begin(), recent_.end(), [&](const SiftItem& item) { return item == s.pair; });
+    if (known != recent_.end()) std::rotate(recent_.begin(), known, known + 1);
+    else if (recent_.size() < most_recent) recent_.insert(recent_.begin(), s.pair);
+    else recent_.back() = s.pair, std::rotate(recent_.begin(), recent_.end() - 1, recent_.end());
+    return true;
+  }
+  return false;
+}
+
 // Whether something is found to overlap at the configurations at hand; what is not found is left to the proof.
 bool EdgeChecker::collides(EdgeResult& result) {
+  suspects_.clear();
+  sifter_->suspects(recent_.data(), static_cast<int>(recent_.size()), suspects_);
+  if (any_overlaps(result)) return true;
   for (std::size_t begin = 0; begin < root_.size(); begin += block) {
     const std::size_t n = std::min(block, root_.size() - begin);
     suspects_.clear();
     sifter_->suspects(&root_[begin], static_cast<int>(n), suspects_);
-    // Pairs that are always near and never touch are not worth the look.
+    // Not those that were looked at just now; and pairs that are always near and never touch are not worth the look.
     std::erase_if(suspects_, [&](const SiftSuspect& s) {
       const Place& place = places_[number_of(s.pair)];
-      return place.looks > patience * (place.hits + 1);
+      return place.looks > patience * (place.hits + 1) || std::find(recent_.begin(), recent_.end(), s.pair) != recent_.end();
     });
-    // The deepest first: most configurations that collide are found out there.
-    for (std::size_t left = suspects_.size(); left > 0; --left) {
-      const auto deepest = std::max_element(suspects_.begin(), suspects_.begin() + static_cast<std::ptrdiff_t>(left),
-                                            [](const SiftSuspect& x, const SiftSuspect& y) { return x.depth < y.depth; });
-      const SiftSuspect s = *deepest;
-      *deepest = suspects_[left - 1];
-      Place& place = places_[number_of(s.pair)];
-      ++place.looks;
-      if (!query_.overlaps(s.a, X_WO(s.a, s.lane), s.b, X_WO(s.b, s.lane), s.pair.kind == SiftItem::single ? s.pair.item : -1)) continue;
-      ++place.hits;
-      result = {false, looks_[s.lane].middle, s.a, s.b};
-      // Curves that follow often meet the same: its block comes first then.
-      std::rotate(root_.begin(), root_.begin() + static_cast<std::ptrdiff_t>(begin), root_.begin() + static_cast<std::ptrdiff_t>(begin + n));
-      return true;
-    }
+    if (!any_overlaps(result)) continue;
+    std::rotate(root_.begin(), root_.begin() + static_cast<std::ptrdiff_t>(begin), root_.begin() + static_cast<std::ptrdiff_t>(begin + n));
+    return true;
   }
   return false;
 }
@@ -211,40 +230,71 @@ void EdgeChecker::cover(SiftRow& row, double from, double to) const {
   }
 }
 
-// Asks for the exact shapes of a pair in one interval; false: cleared or kept open.
-bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
+// What is asked of exact shapes: enough for the motion along the normal that kept them apart last, a guess.
+EdgeChecker::Question EdgeChecker::question(const SiftRow& row, int lane, double slack, const Vec3d& normal) {
   const Look& look = looks_[lane];
   const double motion = row.motion[lane];
   const double floor = rigour_ == Rigour::proof
                            ? resolution_ / 1000
                            : std::max(std::min(resolution_ / 2, look.floor_factor * motion), resolution_ / 100);
-  const bool at_floor = motion <= floor || look.is_last;
+  Question q;
+  q.at_floor = motion <= floor || look.is_last;
   // Exact distances are worth their time only where they can cover a good part of the interval; otherwise it is enough to know
   // that the shapes do not overlap.
-  const SceneObject &A = scene_->object(a), &B = scene_->object(b);
-  const double slack = A.slack + (B.body == 0 ? 0.0 : B.slack);
-  const bool is_worthwhile = at_floor || slack > worthwhile * motion;
-  if (row.gap[lane] > 0 && !is_worthwhile) return keep_open(row, lane, row.part[lane]), false;
-  const double enough = (look.half - std::min(row.left[lane], row.right[lane])) / look.half;
-  const int cache = row.kind == SiftItem::single ? row.item : -1;
+  const bool is_worthwhile = q.at_floor || slack > worthwhile * motion;
+  q.is_asked = row.gap[lane] <= 0 || is_worthwhile;
+  // A proof along a steady curve covers neighbours, too.
   const bool has_neighbours = is_steady_ && (row.lanes & (row.lanes - 1)) != 0;
-  // What is asked for: enough for the motion along the direction that kept them apart last, a guess; and for the neighbours.
-  double ask = 0;
-  if (is_worthwhile || has_neighbours) {
-    const Vec3d guess = query_.separating_axis(cache);
-    ask = motion;
-    if (squared_norm(guess) > 0 && !at_floor) {  // there what is not proven counts as touching, and the distance has to be known
-      const IntervalSifter::Approach m = sifter_->approach(row, lane, guess);
-      ask = std::min(ask, m.along + m.rest);
-    }
-    ask *= has_neighbours ? 4 * enough : enough;
+  if (!q.is_asked || !(is_worthwhile || has_neighbours)) return q;
+  q.enough = motion;
+  if (squared_norm(normal) > 0 && !q.at_floor) {  // there what is not proven counts as touching, and the distance has to be known
+    const IntervalSifter::Approach m = sifter_->approach(row, lane, normal);
+    q.enough = std::min(q.enough, m.along + m.rest);
   }
-  const double bound = query_.distance_bound(ask + 2 * rounding_slack, a, X_WO(a, lane), b, X_WO(b, lane), cache) - rounding_slack;
+  q.enough *= (has_neighbours ? 4 : 1) * (look.half - std::min(row.left[lane], row.right[lane])) / look.half;
+  return q;
+}
+
+// Asks for the exact shapes of a pair in all its intervals side by side.
+void EdgeChecker::ask(const SiftRow& row, int a, int b) {
+  const SceneObject &A = scene_->object(a), &B = scene_->object(b);
+  const double slack = A.slack + (B.body == 0 && !B.geometry.compound ? 0.0 : B.slack);
+  Place& place = places_[number_of(row)];
+  double enough[width] = {};
+  std::uint32_t asked = 0;
+  bool at_floor = false;
+  for (int l = 0; l < width; ++l) {
+    if (!(row.lanes >> l & 1)) continue;
+    questions_[l] = question(row, l, slack, place.normal);
+    if (!questions_[l].is_asked) continue;
+    asked |= 1u << l;
+    enough[l] = questions_[l].enough + 2 * rounding_slack;
+    at_floor |= questions_[l].at_floor;
+  }
+  answered_ = asked == 0 ? 0 : sifter_->bounds(a, b, asked, enough, at_floor ? 0 : rough, place.normal, bounds_);
+  if (answered_ != 0) place.normal = bounds_.normal[std::countr_zero(answered_)];
+}
+
+// Takes the answer for a pair in one interval; false: cleared or kept open.
+bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
+  const Look& look = looks_[lane];
+  const double motion = row.motion[lane];
+  const auto [is_asked, at_floor, ask_for] = questions_[lane];
+  if (!is_asked) return keep_open(row, lane, row.part[lane]), false;
+  const double enough = (look.half - std::min(row.left[lane], row.right[lane])) / look.half;
+  Vec3d n;
+  double bound;
+  if (answered_ >> lane & 1) {
+    bound = bounds_.distance[lane] - rounding_slack, n = bounds_.normal[lane];
+  } else {
+    const int cache = row.kind == SiftItem::single ? row.item : -1;
+    bound = query_.distance_bound(ask_for + 2 * rounding_slack, a, X_WO(a, lane), b, X_WO(b, lane), cache) - rounding_slack;
+    n = places_[number_of(row)].normal = query_.separating_axis(cache);
+  }
   row.lanes &= ~(1u << lane);
   if (bound <= 0) return true;
   // The part of the half-width that it proves: by the motion in any direction or along the normal of the plane that keeps them apart.
   double part = bound / motion, reach = 0;
-  const Vec3d n = query_.separating_axis(cache);
   if (squared_norm(n) > 0 || is_steady_) {
     const IntervalSifter::Approach m = sifter_->approach(row, lane, n);
     const bool has_plane = squared_norm(n) > 0;
@@ -282,6 +332,7 @@ EdgeResult EdgeChecker::settle(SiftRow& row) {
   const auto [a, b] = objects_of(row);
   if (const Place& place = places_[number_of(row)]; is_steady_ && place.curve == curve_)
     for (int k = 0; k < std::min(place.n_proven, Place::most); ++k) cover(row, place.from[k], place.to[k]);
+  ask(row, a, b);
   // Where the balls overlap first, from the middle of those intervals on.
   while (row.lanes != 0) {
     double first = infinity, last = -infinity;

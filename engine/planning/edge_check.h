@@ -5,7 +5,8 @@
 // balls against a face, only towards the face): nothing happens to the pair while |t - t_m| < h d / m. What neither this nor
 // the neighbouring samples cover is left to the two halves. Eight intervals are looked at side by side (interval_sifter.h), first of
 // all eight or more equal parts of the curve, spread over all of it, then breadth first, coarse to fine: a
-// curve in collision is mostly found out within the first eight samples, and pairs that are far apart leave there.
+// curve in collision is mostly found out within the first eight samples, by one of the few pairs that collided last, and pairs that are
+// far apart leave there.
 //
 // It ends for a pair whose motion from the middle of the interval is at most the *floor*, by taking the pair for touching
 // if it is then not proven free. So nothing that touches is ever called free, and what is called touching comes within the
@@ -17,8 +18,8 @@
 // so that a motion may leave or reach a state which is free but all but touches. That floor is for planning, where room is
 // cheap and time is not. A motion that is put together from such edges has their ends in its middle, and other samples: it is
 // checked as a proof, with a floor of resolution / 1000 throughout, and not refused for want of room. Eight samples cost about
-// as much as one: the kinematics, the motion bounds, about 10 ns per pair that is far off; then an exact distance per pair and
-// sample that is near. No allocation once the buffers have grown.
+// as much as one: the kinematics, the motion bounds, about 10 ns per pair that is far off; then, per pair
+// that is near, exact distances at all samples side by side. No allocation once the buffers have grown.
 #pragma once
 
 #include <algorithm>
@@ -80,9 +81,17 @@ class EdgeChecker {
   void divide(const Curve& curve, double t0, double t1);
   void place(const Curve& curve, const Interval* intervals, int count);
   bool collides(EdgeResult& result);
+  bool any_overlaps(EdgeResult& result);
   std::size_t number_of(const SiftItem& item) const;
   void prove(const Curve& curve, double t0, double t1, const Interval* intervals, int count);
   EdgeResult settle(SiftRow& row);
+  // What is asked about a pair in one interval: nothing, or a bound on its distance as far as `enough` [m].
+  struct Question {
+    bool is_asked = false, at_floor = false;
+    double enough = 0;
+  };
+  Question question(const SiftRow& row, int lane, double slack, const Vec3d& normal);
+  void ask(const SiftRow& row, int a, int b);
   bool touches(SiftRow& row, int lane, int a, int b);
   void cover(SiftRow& row, double from, double to) const;
   std::pair<int, int> objects_of(const SiftItem& pair) const;
@@ -94,7 +103,8 @@ class EdgeChecker {
   std::unique_ptr<IntervalSifter> sifter_;
   std::vector<double> reach_;  // [m] of motion at most, per unit of each entry of q
   Line line_;
-  std::vector<SiftItem> root_;  // everything that can move
+  std::vector<SiftItem> root_;    // everything that can move
+  std::vector<SiftItem> recent_;  // pairs that were found to overlap last, the latest first
   std::vector<Interval> queue_;
   std::vector<Entry> entries_;  // of the intervals in the queue
   SiftRows asked_, rows_;       // what is to be proven in the intervals at hand, and what is left of it
@@ -104,6 +114,7 @@ class EdgeChecker {
     std::uint32_t stamp = 0;
     std::size_t row = 0;
     int looks = 0, hits = 0;
+    Vec3d normal;  // of the plane, from a to b in W, that kept the pair apart last; zero when there is none
     // Of a pair along a steady curve: what exact distances have proven of it so far, in t, valid where `curve` is the latest.
     static constexpr int most = 4;
     std::uint32_t curve = 0;
@@ -118,6 +129,9 @@ class EdgeChecker {
   std::vector<double> q_[width];
   std::vector<Spread> spreads_;
   Look looks_[width];
+  Question questions_[width];      // about the pair at hand
+  IntervalSifter::Bounds bounds_;  // the answers
+  std::uint32_t answered_ = 0;     // bits of the intervals that have one
   double resolution_ = 0;
   Rigour rigour_ = Rigour::planning;
   bool is_steady_ = false;  // see Curve

@@ -21,6 +21,8 @@ namespace robosim {
 struct SiftItem {
   static constexpr int single = -1, cluster = -2;
   int item = 0, kind = single;
+
+  friend bool operator==(const SiftItem& a, const SiftItem& b) { return a.item == b.item && a.kind == b.kind; }
 };
 
 // An item in up to eight intervals.
@@ -76,6 +78,15 @@ class IntervalSifter {
     double total, along, rest;
   };
   virtual Approach approach(const SiftItem& pair, int l, const Vec3d& n) = 0;
+  // Certified lower bounds on the distance of two objects in the configurations of the bits of `lanes`, by GJK side by side
+  // (geometry/distance/lane_gjk.h): each ends as soon as it reaches enough[l], and otherwise within 1e-6 m or the part `gap` of the distance.
+  // near: where to look first, from a to b in W; zero for nowhere. Returns the bits of those that are found, zero for those that
+  // overlap; of these also the unit normals of planes that prove them, from a to b in W.
+  struct Bounds {
+    double distance[SiftRow::width];
+    Vec3d normal[SiftRow::width];
+  };
+  virtual std::uint32_t bounds(int a, int b, std::uint32_t lanes, const double* enough, double gap, const Vec3d& near, Bounds& out) = 0;
   // The placement of a body in configuration l.
   virtual SE3d X_WB(int body, int l) const = 0;
 

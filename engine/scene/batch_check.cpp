@@ -1,6 +1,7 @@
 #include "scene/batch_check.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/cpu.h"
 #include "base/thread_pool.h"
@@ -43,12 +44,30 @@ void BatchCheck::check(Workspace& w, std::ptrdiff_t first, int count, const doub
   }
 }
 
-void BatchCheck::collides(std::ptrdiff_t n, const double* q, bool* out, int threads) {
-  if (n <= 0) return;
-  if (scene_->overlapping_fixed_pair() >= 0) return std::fill_n(out, n, true), void();
+void BatchCheck::measure(Workspace& w, std::ptrdiff_t first, int count, const double* q, double* out) const {
+  if (!w.distances) w.distances = make_lane_distances(*scene_);
+  const std::ptrdiff_t n_q = scene_->model().n_q, n_pairs = static_cast<std::ptrdiff_t>(scene_->pairs().size());
+  const double* from[8];
+  double* to[8];
+  for (int l = 0; l < count; ++l) from[l] = q + (first + l) * n_q, to[l] = out + (first + l) * n_pairs;
+  const std::uint32_t left = w.distances->distances(count, from, to);
+  for (int l = 0; l < count; ++l) {
+    if (!(left >> l & 1)) continue;
+    w.query.place(from[l]);
+    for (std::ptrdiff_t i = 0; i < n_pairs; ++i) {
+      if (!std::isnan(to[l][i])) continue;
+      const auto [a, b] = scene_->pairs()[static_cast<std::size_t>(i)];
+      const PieceWitness x = closest_pieces(scene_->object(a).geometry, w.query.X_WO(a), scene_->object(b).geometry, w.query.X_WO(b));
+      to[l][i] = x.witness.distance;
+    }
+  }
+}
+
+void BatchCheck::for_each_register(std::ptrdiff_t n, int threads,
+                                   FunctionRef<void(Workspace& w, std::ptrdiff_t first, int count)> f) {
   const std::lock_guard lock(busy_);
   const auto add_workspace = [&] {
-    workspaces_.push_back(std::unique_ptr<Workspace>(new Workspace{SceneQuery(*scene_), make_lane_bounds(*scene_), {}}));
+    workspaces_.push_back(std::unique_ptr<Workspace>(new Workspace{SceneQuery(*scene_), make_lane_bounds(*scene_), nullptr, {}}));
   };
   if (workspaces_.empty()) add_workspace();
   const std::ptrdiff_t lanes = workspaces_[0]->bounds->lanes(), groups = (n + lanes - 1) / lanes;
@@ -59,12 +78,23 @@ void BatchCheck::collides(std::ptrdiff_t n, const double* q, bool* out, int thre
   const std::ptrdiff_t chunk = std::clamp<std::ptrdiff_t>(groups / (8 * threads), 1, 64), chunks = (groups + chunk - 1) / chunk;
   const auto body = [&](int c, int worker) {
     for (std::ptrdiff_t g = c * chunk; g < std::min(groups, (c + 1) * chunk); ++g)
-      check(*workspaces_[static_cast<std::size_t>(worker)], g * lanes, static_cast<int>(std::min(lanes, n - g * lanes)), q, out);
+      f(*workspaces_[static_cast<std::size_t>(worker)], g * lanes, static_cast<int>(std::min(lanes, n - g * lanes)));
   };
   if (threads == 1)
     for (int c = 0; c < static_cast<int>(chunks); ++c) body(c, 0);
   else
     parallel_for(static_cast<int>(chunks), threads, body);
+}
+
+void BatchCheck::collides(std::ptrdiff_t n, const double* q, bool* out, int threads) {
+  if (n <= 0) return;
+  if (scene_->overlapping_fixed_pair() >= 0) return std::fill_n(out, n, true), void();
+  for_each_register(n, threads, [&](Workspace& w, std::ptrdiff_t first, int count) { check(w, first, count, q, out); });
+}
+
+void BatchCheck::distances(std::ptrdiff_t n, const double* q, double* out, int threads) {
+  if (n <= 0) return;
+  for_each_register(n, threads, [&](Workspace& w, std::ptrdiff_t first, int count) { measure(w, first, count, q, out); });
 }
 
 }  // namespace robosim

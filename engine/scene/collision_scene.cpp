@@ -16,13 +16,16 @@ constexpr int max_balls = 12;
 constexpr double standoff = 0.005;  // [m]
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Tight where rounding makes it so; any other shape by its box.
-Cover cover_of(const Shape& shape) {
-  if (shape.type == ShapeType::sphere) return {{}, {}, shape.radius};
-  if (shape.type == ShapeType::capsule) return {{}, {0, 0, shape.half_length}, shape.radius};
-  if (shape.type == ShapeType::half_space) return {{0, 0, -half_space_depth}, {infinity, infinity, half_space_depth}, 0};
-  const Aabb box = bounding_box(shape, SE3d());
-  const double r = shape.rounding;
+// Tight where rounding makes it so; anything else by its box.
+Cover cover_of(const CollisionGeometry& geometry) {
+  const Shape& shape = geometry.shape;
+  if (!geometry.compound) {
+    if (shape.type == ShapeType::sphere) return {{}, {}, shape.radius};
+    if (shape.type == ShapeType::capsule) return {{}, {0, 0, shape.half_length}, shape.radius};
+    if (shape.type == ShapeType::half_space) return {{0, 0, -half_space_depth}, {infinity, infinity, half_space_depth}, 0};
+  }
+  const Aabb box = bounding_box(geometry, SE3d());
+  const double r = geometry.compound ? 0 : shape.rounding;
   return {0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower) - Vec3d(r, r, r), r};
 }
 
@@ -47,10 +50,12 @@ Rod rod_about(const Aabb& box) {
 // The rod of an object, and equal balls in a row: about the axis of a capsule or cylinder, else along the longest side of the cover.
 // A piece of half-length h of what is r wide is in a ball of radius sqrt(r^2 + h^2), which stands off it by about h^2 / 2 r;
 // there are as many as make that at most `standoff`, or max_balls.
-void fill_rod_and_balls(const Shape& shape, SceneObject& object) {
+void fill_rod_and_balls(SceneObject& object) {
+  const Shape& shape = object.geometry.shape;
+  const bool is_shape = !object.geometry.compound;
   const Cover& cover = object.cover;
   const Vec3d& e = cover.half_extents;
-  const bool is_capsule = shape.type == ShapeType::capsule, is_cylinder = shape.type == ShapeType::cylinder;
+  const bool is_capsule = is_shape && shape.type == ShapeType::capsule, is_cylinder = is_shape && shape.type == ShapeType::cylinder;
   const int axis = is_capsule || is_cylinder ? 2 : longest(e);
   Vec3d along;
   along[axis] = 1;
@@ -59,7 +64,7 @@ void fill_rod_and_balls(const Shape& shape, SceneObject& object) {
   // The farthest of any point from the axis, and from the segment about it.
   double width = is_cylinder ? shape.radius : norm(e - length * along) + cover.radius;
   double half = is_capsule ? length : rod_length(length, width), radius = is_capsule ? width : std::hypot(width, length - half);
-  if (shape.type == ShapeType::convex) {
+  if (is_shape && shape.type == ShapeType::convex) {
     double squared_width = 0, squared_radius = 0;
     for (const Vec3d& vertex : shape.mesh->vertices) {
       const Vec3d d = vertex - cover.centre;
@@ -76,17 +81,30 @@ void fill_rod_and_balls(const Shape& shape, SceneObject& object) {
   constexpr double rounded_up = 1 + 1e-12;
   object.rod = {object.X_BO * cover.centre, object.X_BO.R * (half * along), radius * rounded_up};
 
+  if (!is_shape) object.slack = object.ball_radius;  // hollows may be as large as the whole
   if (!(width > 0) || !(length > 0)) return;
   const double h = std::sqrt(2 * width * standoff);
   // The first and last ball of a capsule are about the ends of its axis themselves, and hold the caps.
   const int n = std::clamp(static_cast<int>(std::ceil(length / h)) + is_capsule, 1 + is_capsule, max_balls);
   const double ball_radius = std::hypot(width, length / (n - is_capsule)) * rounded_up;
   const double thinnest = is_capsule || is_cylinder ? shape.radius : std::min({e.x, e.y, e.z}) + cover.radius;
-  object.slack = 0.5 * (std::min(ball_radius, object.ball_radius) - thinnest);
+  if (is_shape) object.slack = 0.5 * (std::min(ball_radius, object.ball_radius) - thinnest);
   if (n == 1 || ball_radius >= object.ball_radius) return;  // no better than the one ball
   for (int i = 0; i < n; ++i) {
     const double at = is_capsule ? 2.0 * i / (n - 1) - 1 : (2 * i + 1.0) / n - 1;
     object.balls.push_back({object.X_BO * (cover.centre + at * length * along), ball_radius});
+  }
+}
+
+// What is solid has to be inside the box of its pieces: proofs of edges rest on it.
+void check_bounded(const std::string& name, const Compound& compound) {
+  for (const Compound::Part& part : compound.parts()) {
+    const auto* shape = std::get_if<Shape>(&part.geometry);
+    if (shape && shape->type == ShapeType::half_space)
+      throw std::invalid_argument("'" + name + "' has a half-space among its pieces; give it as an obstacle of its own");
+    const auto* surface = std::get_if<std::shared_ptr<const TriangleSurface>>(&part.geometry);
+    if (surface && dynamic_cast<const HeightField*>(surface->get()))
+      throw std::invalid_argument("'" + name + "' is a height field, whose solid has no sides and no bottom; give it as a closed mesh");
   }
 }
 
@@ -95,12 +113,12 @@ void fill_rod_and_balls(const Shape& shape, SceneObject& object) {
 CollisionScene::CollisionScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs)
     : model_(&model), pairs_(std::move(pairs)) {
   objects_.reserve(model.colliders.size() + extras.size());
-  for (const Collider& c : model.colliders) add_object(c.name, c.shape, c.body, c.X_BC);
+  for (const Collider& c : model.colliders) add_object(c.name, c.geometry, c.body, c.X_BC);
   for (const ExtraObject& e : extras) {
     if (e.body < 0 || e.body >= model.n_bodies())
       throw std::invalid_argument("object '" + e.name + "' is fixed to body " + std::to_string(e.body) +
                                   "; the model has bodies 0 to " + std::to_string(model.n_bodies() - 1));
-    add_object(e.name, e.shape, e.body, e.X_BO);
+    add_object(e.name, e.geometry, e.body, e.X_BO);
   }
   const int n = static_cast<int>(objects_.size());
   for (const auto& [a, b] : pairs_)
@@ -112,12 +130,13 @@ CollisionScene::CollisionScene(const Model& model, std::vector<ExtraObject> extr
   make_clusters();
 }
 
-void CollisionScene::add_object(const std::string& name, const Shape& shape, int body, const SE3d& X_BO) {
-  if (shape.type == ShapeType::half_space && body != 0)
+void CollisionScene::add_object(const std::string& name, const CollisionGeometry& geometry, int body, const SE3d& X_BO) {
+  if (geometry.is_half_space() && body != 0)
     throw std::invalid_argument("half-space '" + name + "' is attached to a moving body; only obstacles may be unbounded");
-  const Ball ball = bounding_ball(shape);
-  objects_.push_back({name, shape, body, X_BO, X_BO * ball.centre, ball.radius, {}, {}, 0, cover_of(shape)});
-  fill_rod_and_balls(shape, objects_.back());
+  if (geometry.compound) check_bounded(name, *geometry.compound);
+  const Ball ball = bounding_ball(geometry);
+  objects_.push_back({name, geometry, body, X_BO, X_BO * ball.centre, ball.radius, {}, {}, 0, cover_of(geometry)});
+  fill_rod_and_balls(objects_.back());
 }
 
 void CollisionScene::bound_bodies() {
@@ -127,7 +146,7 @@ void CollisionScene::bound_bodies() {
   body_rods_.resize(body_boxes_.size());
   for (const SceneObject& object : objects_) {
     Aabb& box = body_boxes_[static_cast<std::size_t>(object.body)];
-    if (object.body != 0) box = hull(box, bounding_box(object.shape, object.X_BO));
+    if (object.body != 0) box = hull(box, bounding_box(object.geometry, object.X_BO));
   }
   for (const SceneObject& object : objects_) {
     if (object.body == 0) continue;
@@ -189,14 +208,14 @@ void CollisionScene::sort_pairs() {
     if (is_new) {
       std::vector<Aabb> boxes;
       boxes.reserve(obstacles.size());
-      for (const int o : obstacles) boxes.push_back(bounding_box(object(o).shape, object(o).X_BO));
+      for (const int o : obstacles) boxes.push_back(bounding_box(object(o).geometry, object(o).X_BO));
       trees_.emplace_back(boxes, 1, obstacles);
     }
     groups_.push_back({a, entry->second});
   }
   for (const Pair& pair : fixed_) {
     const SceneObject &A = object(pair.a), &B = object(pair.b);
-    if (closer_than(0, A.shape, A.X_BO, B.shape, B.X_BO)) {
+    if (closer_than(0, A.geometry, A.X_BO, B.geometry, B.X_BO)) {
       overlapping_fixed_pair_ = pair.index;
       break;
     }

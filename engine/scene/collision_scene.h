@@ -1,7 +1,8 @@
 // CollisionScene: the colliders of a Model, extra objects, and the exact list of pairs that must stay apart.
 //
 // Immutable once built, so threads share it; what a query changes lives in a SceneQuery. Objects 0 .. n_colliders - 1 are
-// the model's colliders, then come the extras: obstacles fixed to the world (body 0) and objects attached to a moving body.
+// the model's colliders, then come the extras: obstacles fixed to the world (body 0) and objects attached to a moving body. A body of
+// many pieces, such as a mesh, is one object: bounds take its box, exact queries go down its own tree.
 //
 // Queries take cheap lower bounds from simple sets that contain an object before they ask for exact shapes:
 //   ball   a point and a radius; also one about all objects of a body together
@@ -15,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "geometry/broadphase.h"
-#include "geometry/query.h"
+#include "geometry/bodies/broadphase.h"
+#include "geometry/bodies/collision_geometry.h"
 #include "model/model.h"
 
 namespace robosim {
@@ -35,7 +36,7 @@ struct Rod {
 
 struct SceneObject {
   std::string name;
-  Shape shape;
+  CollisionGeometry geometry;
   int body = 0;  // what it is fixed to; 0 is the world
   SE3d X_BO;
   Vec3d p_BC;              // centre of the ball, in the body frame
@@ -49,7 +50,7 @@ struct SceneObject {
 // What the caller adds to the model's colliders.
 struct ExtraObject {
   std::string name;
-  Shape shape;
+  CollisionGeometry geometry;
   int body = 0;
   SE3d X_BO;
 };
@@ -96,7 +97,7 @@ class CollisionScene {
   static constexpr int group_threshold = 48;
 
  private:
-  void add_object(const std::string& name, const Shape& shape, int body, const SE3d& X_BO);
+  void add_object(const std::string& name, const CollisionGeometry& geometry, int body, const SE3d& X_BO);
   void bound_bodies();
   void sort_pairs();
   void make_clusters();

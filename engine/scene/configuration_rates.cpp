@@ -19,28 +19,19 @@ void distance_rate(const Model& model, const Data<double>& data, int body_A, int
   add(body_B, witness.p_WB, 1);
 }
 
-void witness_rates(const Model& model, const Data<double>& data, const SceneObject& A, const SceneObject& B,
-                   const WitnessDerivatives& derivatives, WitnessRate* rates) {
+void witness_rates(const Model& model, const Data<double>& data, int body_A, int body_B, const WitnessFactors& factors, WitnessRate* rates) {
   std::fill(rates, rates + model.n_v, WitnessRate());
-  const auto add = [&](const SceneObject& object, const WitnessRate* twist) {
-    if (object.body == 0) return;
-    const SE3d X_WO = data.X_WB[static_cast<std::size_t>(object.body)] * object.X_BO;
-    const Vec3d p = X_WO.p - data.X_WB[1].p;
-    for_each_on_path(model, object.body, [&](int c) {
+  const Vec3d& n = factors.witness.normal;
+  const auto add = [&](int side, int body, const Vec3d& p_W) {
+    if (body == 0) return;
+    const Vec3d p = p_W - data.X_WB[1].p;
+    for_each_on_path(model, body, [&](int c) {
       const Motion<double> V = at_point(data.J[static_cast<std::size_t>(c)], p);
-      const Vec3d part[2] = {transpose_times(X_WO.R, V.linear), transpose_times(X_WO.R, V.angular)};
-      WitnessRate& rate = rates[model.column_v[static_cast<std::size_t>(c)]];
-      for (int k = 0; k < 6; ++k) {
-        const double x = part[k / 3][k % 3];
-        rate.distance += x * twist[k].distance;
-        rate.normal += x * twist[k].normal;
-        rate.p_WA += x * twist[k].p_WA;
-        rate.p_WB += x * twist[k].p_WB;
-      }
+      rates[model.column_v[static_cast<std::size_t>(c)]] += factors.rate(side, {V.linear, cross(V.angular, n)});
     });
   };
-  add(A, derivatives.twist);
-  add(B, derivatives.twist + 6);
+  add(0, body_A, factors.witness.p_WA);
+  add(1, body_B, factors.witness.p_WB);
 }
 
 }  // namespace robosim

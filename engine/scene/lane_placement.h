@@ -130,6 +130,12 @@ class LanePlacement {
     if (object.body == 0) return transpose_times(Mat3<L>(object.X_BO.R), p_W - Vec3<L>(object.X_BO.p));
     return pose(i).inverse_times(p_W);
   }
+  SE3<L> X_WO(int i) { return objects_[i].body == 0 ? SE3<L>(objects_[i].X_BO) : pose(i); }
+  // Of object b in the frame of a.
+  SE3<L> X_between(int a, int b) {
+    const SE3<L> X_WA = X_WO(a), X_WB = X_WO(b);
+    return {transpose(X_WA.R) * X_WB.R, X_WA.inverse_times(X_WB.p)};
+  }
   // A vector of W in the axes of an object.
   ROBOSIM_INLINE Vec3<L> turned_to_object(int i, const Vec3<L>& v_W) {
     const SceneObject& object = objects_[i];

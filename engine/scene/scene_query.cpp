@@ -43,7 +43,7 @@ void SceneQuery::place(const double* q) {
 template <class Margin, class Visit>
 bool SceneQuery::visit_groups(Margin&& margin, Visit&& visit) {
   for (const CollisionScene::Group& group : scene_->groups()) {
-    const Aabb box = bounding_box(scene_->object(group.object).shape, X_WO(group.object));
+    const Aabb box = bounding_box(scene_->object(group.object).geometry, X_WO(group.object));
     if (scene_->bvh(group.bvh).visit_near(box, margin(), [&](int b) {
           return coarse_distance(group.object, b) <= margin() && visit(group.object, b);
         }))
@@ -105,22 +105,22 @@ bool SceneQuery::collides(int* a, int* b) {
   for (const Suspect& suspect : suspects_) {
     const CollisionScene::Pair& pair = scene_->single_pairs()[static_cast<std::size_t>(suspect.single)];
     if (finer_distance(pair.a, pair.b) > 0) continue;
-    const SceneObject &A = scene_->object(pair.a), &B = scene_->object(pair.b);
-    if (closer_than(0, A.shape, X_WO(pair.a), B.shape, X_WO(pair.b), &caches_[static_cast<std::size_t>(suspect.single)]))
-      return found(pair.a, pair.b);
+    if (overlaps(pair.a, X_WO(pair.a), pair.b, X_WO(pair.b), suspect.single)) return found(pair.a, pair.b);
   }
-  return visit_groups([] { return 0.0; },
-                      [&](int i, int j) {
-                        return closer_than(0, scene_->object(i).shape, X_WO(i), scene_->object(j).shape, X_WO(j)) && found(i, j);
-                      });
+  return visit_groups([] { return 0.0; }, [&](int i, int j) { return overlaps(i, j) && found(i, j); });
+}
+
+SceneQuery::Contact SceneQuery::measured(int a, int b, PairCache* cache) {
+  const PieceWitness w = closest_pieces(scene_->object(a).geometry, X_WO(a), scene_->object(b).geometry, X_WO(b), cache);
+  return {a, b, w.witness, w.piece_A, w.piece_B};
 }
 
 void SceneQuery::contacts(double margin, std::vector<Contact>& out) {
   out.clear();
   const auto take = [&](int i, int j, int single) {
     if (distance_bound(margin, i, j, single) >= margin && margin > 0) return false;  // most leave by a plane between them
-    const Witness w = signed_distance(scene_->object(i).shape, X_WO(i), scene_->object(j).shape, X_WO(j));
-    if (w.distance < margin) out.push_back({i, j, w});
+    const Contact contact = measured(i, j, nullptr);
+    if (contact.witness.distance < margin) out.push_back(contact);
     return false;
   };
   visit_near([&] { return margin; }, take);
@@ -131,8 +131,8 @@ SceneQuery::Contact SceneQuery::closest() {
   Contact best;
   best.witness.distance = infinity;
   const auto take = [&](int i, int j, int) {
-    const Witness w = signed_distance(scene_->object(i).shape, X_WO(i), scene_->object(j).shape, X_WO(j));
-    if (w.distance < best.witness.distance) best = {i, j, w};
+    const Contact contact = measured(i, j, nullptr);
+    if (contact.witness.distance < best.witness.distance) best = contact;
     return false;
   };
   // A coarse bound says nothing about how deep an overlap is: once one pair overlaps, all that may overlap are asked.
@@ -143,8 +143,7 @@ SceneQuery::Contact SceneQuery::closest() {
 
 void SceneQuery::distances(double* out) {
   PairCache* cache = distance_caches_.data();
-  for (const auto& [a, b] : scene_->pairs())
-    *out++ = signed_distance(scene_->object(a).shape, X_WO(a), scene_->object(b).shape, X_WO(b), cache++).distance;
+  for (const auto& [a, b] : scene_->pairs()) *out++ = measured(a, b, cache++).witness.distance;
 }
 
 }  // namespace robosim

@@ -20,6 +20,7 @@ class SceneQuery {
   struct Contact {
     int a = -1, b = -1;
     Witness witness;
+    int piece_a = 0, piece_b = 0;  // of bodies of many pieces: which ones
   };
 
   explicit SceneQuery(const CollisionScene& scene);
@@ -32,7 +33,7 @@ class SceneQuery {
   // What follows is at the configuration placed last.
   // Whether any pair overlaps; one that does goes to a and b. Pairs whose balls overlap most are asked first.
   bool collides(int* a = nullptr, int* b = nullptr);
-  // All pairs closer than `margin` (0: overlapping), in the order of the scene's pair list except for grouped ones.
+  // All pairs closer than `margin` (0: overlapping), each by its closest pieces, in the order of the scene's pair list except for grouped ones.
   void contacts(double margin, std::vector<Contact>& out);
   // The closest pair, exact signed distance; a < 0 when the scene has no pair.
   Contact closest();
@@ -63,15 +64,17 @@ class SceneQuery {
   // The same of the objects placed there; `single` as in distance_bound.
   bool overlaps(int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single) {
     PairCache* cache = single < 0 ? nullptr : &caches_[static_cast<std::size_t>(single)];
-    return closer_than(0, scene_->object(a).shape, X_WA, scene_->object(b).shape, X_WB, cache);
+    return closer_than(0, scene_->object(a).geometry, X_WA, scene_->object(b).geometry, X_WB, cache);
   }
-  // The normal of the plane, from a to b, by which distance_bound last bounded the distance of this single pair; zero when there is none.
+  // The normal of the plane, from a to b, by which distance_bound last bounded the distance of this single pair; zero when there is none,
+  // as for bodies of many pieces.
   Vec3d separating_axis(int single) const { return single < 0 ? Vec3d() : caches_[static_cast<std::size_t>(single)].axis; }
   // Empties the caches, which change the time of a query and the last digits of a distance.
   void forget();
 
  private:
   double row_distance(int a, int b);
+  Contact measured(int a, int b, PairCache* cache);
   // Calls visit(a, b, single) for every pair that may be closer than margin(); stops when it returns true, and says so.
   template <class Margin, class Visit>
   bool visit_near(Margin&& margin, Visit&& visit);
@@ -152,7 +155,7 @@ inline double SceneQuery::finer_distance(int a, int b) {
 
 inline double SceneQuery::distance_bound(double enough, int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single) {
   PairCache* cache = single < 0 ? nullptr : &caches_[static_cast<std::size_t>(single)];
-  return distance_lower_bound(enough, scene_->object(a).shape, X_WA, scene_->object(b).shape, X_WB, cache);
+  return distance_lower_bound(enough, scene_->object(a).geometry, X_WA, scene_->object(b).geometry, X_WB, cache);
 }
 
 inline void SceneQuery::forget() { std::fill(caches_.begin(), caches_.end(), PairCache()); }

@@ -36,7 +36,7 @@ std::vector<std::int64_t> sample_self_collisions(const Model& model, const std::
       const auto [a, b] = pairs[i];
       if (query.coarse_distance(a, b) > 0) continue;
       const SceneObject &A = scene.object(a), &B = scene.object(b);
-      if (closer_than(0, A.shape, query.X_WO(a), B.shape, query.X_WO(b), &caches[i])) ++counts[i];
+      if (closer_than(0, A.geometry, query.X_WO(a), B.geometry, query.X_WO(b), &caches[i])) ++counts[i];
     }
   }
   return counts;

@@ -38,9 +38,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--convex",
-        choices=("hull", "pieces"),
+        choices=("hull", "pieces", "mesh"),
         default="hull",
-        help="a collision mesh becomes its convex hull, or convex pieces (needs the extra decomp)",
+        help="a collision mesh becomes its convex hull, convex pieces (needs the extra decomp), or stays as it is",
     )
 
 

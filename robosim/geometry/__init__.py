@@ -49,6 +49,7 @@ from robosim.geometry.rays import (
     ray_cast,
     ray_cast_derivatives,
 )
+from robosim.geometry.smoothing import SmoothedWitness, smoothed_distance
 
 __all__ = [
     "Compound",
@@ -67,6 +68,7 @@ __all__ = [
     "RayHits",
     "RayRates",
     "Shape",
+    "SmoothedWitness",
     "TriangleMesh",
     "Witness",
     "WitnessDerivatives",
@@ -86,6 +88,7 @@ __all__ = [
     "shape_sizes",
     "signed_distance",
     "signed_distance_derivatives",
+    "smoothed_distance",
     "time_of_impact",
     "time_of_impact_derivatives",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robosim import _engine
-from robosim._engine import Shape
+from robosim._engine import Compound, Shape
 from robosim.errors import GeometryError
 from robosim.geometry.derivatives import Feature
 from robosim.geometry.poses import Array
@@ -30,6 +30,8 @@ class RayHits(NamedTuple):
     """Outward unit normal of the surface there, (n, 3); of a triangle on the side that the ray comes from;
     zero without a
     hit."""
+    piece: NDArray[np.int64]
+    """Number of the piece that is hit, (n,), as in `PieceWitness`: 0 of a `Shape`; -1 without a hit."""
 
 
 class RayRates(NamedTuple):
@@ -63,9 +65,15 @@ class RayDerivatives(NamedTuple):
 
 
 def ray_cast(
-    shape: Shape, X_WS: ArrayLike, origins: ArrayLike, directions: ArrayLike, *, max_t: float = np.inf
+    shape: Shape | Compound,
+    X_WS: ArrayLike,
+    origins: ArrayLike,
+    directions: ArrayLike,
+    *,
+    max_t: float = np.inf,
+    threads: int = 1,
 ) -> RayHits:
-    """Where rays first meet a posed shape.
+    """Where rays first meet a posed shape, or a body made of pieces.
 
     Exact to rounding on every type of shape: closed forms; convex meshes of more than 64 faces and rounded shapes by
     Newton's method on the distance along the ray, which never passes a hit. A ray that grazes the shape within
@@ -73,11 +81,12 @@ def ray_cast(
     may be answered either way.
 
     Args:
-        shape: of any type.
+        shape: of any type, or a body: then through its tree; triangles of surfaces are met from either side.
         X_WS: its pose, (4, 4).
         origins: where the rays start, (n, 3) or, of all the same, (3,) [m].
         directions: where they go, (n, 3) or (3,), of any length but zero.
         max_t: what is farther is not hit; in lengths of the direction.
+        threads: at most so many share the work, 0 for as many as there are processors; changes nothing else.
 
     Returns:
         One row per ray; n is 1 where both are (3,).
@@ -85,7 +94,7 @@ def ray_cast(
     Raises:
         GeometryError: the pose is not a rigid (4, 4) matrix of finite numbers, a ray has no direction or is
         not of finite
-            numbers, as many origins and directions are not given, or max_t is negative.
+            numbers, as many origins and directions are not given, or max_t or threads is negative.
 
     Example:
         >>> import numpy as np
@@ -96,11 +105,16 @@ def ray_cast(
         >>> ray_cast(Shape.box((1, 1, 1)), pose((2, 0, 0)), (0, 0, 0), beams).t
         array([1.5, 1.5, inf])
     """
+    return RayHits(*_engine.ray_cast(shape, X_WS, *ray_rows(origins, directions), max_t, threads))
+
+
+def ray_rows(origins: ArrayLike, directions: ArrayLike) -> tuple[Array, Array]:
+    """Rays as (n, 3) origins and directions; where one of the two is (3,), it is that of all."""
     o, d = _rows("origins", origins), _rows("directions", directions)
     n = max(len(o), len(d)) if np.ndim(origins) == 2 or np.ndim(directions) == 2 else 1
     o = np.broadcast_to(o, (n, 3)) if np.ndim(origins) == 1 else o
     d = np.broadcast_to(d, (n, 3)) if np.ndim(directions) == 1 else d
-    return RayHits(*_engine.ray_cast(shape, X_WS, o, d, max_t))
+    return o, d
 
 
 def ray_cast_derivatives(
@@ -138,8 +152,9 @@ def ray_cast_derivatives(
     """
     parts = _engine.ray_cast_derivatives(shape, X_WS, origin, direction)
     hit, by_origin, by_direction, twist, sizes, scale, feature, one_sided = parts
+    is_hit, inside, t, point, normal = (np.asarray(x) for x in hit)
     return RayDerivatives(
-        RayHits(*(np.asarray(x) for x in hit)),
+        RayHits(is_hit, inside, t, point, normal, np.where(is_hit, 0, -1)),
         RayRates(*by_origin),
         RayRates(*by_direction),
         RayRates(*twist),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from robosim import geometry
 from robosim.geometry import Shape
 from robosim.meshes.hull import convex_hull
 from robosim.meshes.mesh import TriangleMesh
@@ -18,8 +19,10 @@ __all__ = ["rounded_hull", "support_hull", "tessellated"]
 _SEGMENTS = 32
 
 
-def tessellated(shape: Shape) -> TriangleMesh:
-    """A mesh of a bounded shape, in the shape's frame; GeometryError for a half-space."""
+def tessellated(shape: Shape | geometry.TriangleMesh) -> TriangleMesh:
+    """A mesh of a bounded shape, in the shape's frame; of a mesh itself. GeometryError for a half-space."""
+    if not isinstance(shape, Shape):
+        return TriangleMesh(shape.vertices, shape.faces.astype(np.int64))
     kind = str(shape.type)
     if kind in ("box", "convex", "triangle") and shape.rounding > 0:
         return rounded_hull(shape, _SEGMENTS)

@@ -211,13 +211,19 @@ class ModelBuilder:
         self._joints[name] = replace(joint, axis=unit)
 
     def add_collider(
-        self, link: str, shape: _engine.Shape, *, X_LC: ArrayLike | None = None, name: str | None = None
+        self,
+        link: str,
+        shape: _engine.Shape | _engine.TriangleMesh,
+        *,
+        X_LC: ArrayLike | None = None,
+        name: str | None = None,
     ) -> None:
         """Fixes a collision shape to a link. A link may have several.
 
         Args:
             link: that carries it; it must exist.
-            shape: see `robosim.geometry.Shape`.
+            shape: see `robosim.geometry.Shape`; or a `robosim.geometry.TriangleMesh`, concave or not, with what it
+                encloses where it is solid. Parts of other bodies are colliders of their own.
             X_LC: (4, 4) shape frame in the link; None for the same frame.
             name: unique in the link; None for its number. The model calls the collider "link/name".
 
@@ -228,6 +234,10 @@ class ModelBuilder:
         self._known_link(link, "collider")
         if name is not None:
             checked_name(name, f"collider of link {link!r}: name")
+        if not isinstance(shape, (_engine.Shape, _engine.TriangleMesh)):
+            raise ModelError(
+                f"collider of link {link!r}: a Shape or a TriangleMesh is needed, found {type(shape).__name__}"
+            )
         self._engine.add_collider(link, shape, pose, name or "")
 
     def add_visual(self, link: str, visual: Visual) -> None:

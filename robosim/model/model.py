@@ -166,7 +166,9 @@ class Model(Methods):
         for collider in self._engine.colliders:
             frame = frames[collider.frame]
             X_LC = np.linalg.inv(frame.X_BF) @ collider.X_BC
-            out.append(Collider(collider.name, frame.name, collider.shape, _frozen(X_LC)))
+            shape = collider.shape
+            assert isinstance(shape, (_engine.Shape, _engine.TriangleMesh))  # what ModelBuilder takes
+            out.append(Collider(collider.name, frame.name, shape, _frozen(X_LC)))
         return tuple(out)
 
     @property

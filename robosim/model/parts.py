@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from robosim import _engine
 
 if TYPE_CHECKING:
-    from robosim._engine import Shape
+    from robosim._engine import Shape, TriangleMesh
 
 FloatArray = NDArray[np.float64]
 JointKind = Literal["revolute", "continuous", "prismatic", "helical", "fixed", "floating", "planar"]
@@ -90,11 +90,14 @@ class Joint:
 
 @dataclass(frozen=True, eq=False)
 class Collider:
-    """A convex shape fixed to a link, for collision. `name` is unique in the model: link, "/", own name or number."""
+    """A shape, or a triangle mesh, fixed to a link, for collision.
+
+    `name` is unique in the model: link, "/", own name or number.
+    """
 
     name: str
     link: str
-    shape: Shape
+    shape: Shape | TriangleMesh
     X_LC: FloatArray
 
 

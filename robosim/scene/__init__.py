@@ -5,8 +5,10 @@ from robosim.scene.derivatives import ContactDerivatives, contact_derivatives
 from robosim.scene.families import families, generate
 from robosim.scene.moveit import MotionRequest, read_moveit_request, read_moveit_scene
 from robosim.scene.objects import MeshSource, PointCloud, SceneObject
+from robosim.scene.rays import SceneRayHits, ray_cast
 from robosim.scene.scene import Attachment, Scene
 from robosim.scene.targets import Configuration, LinkPose
+from robosim.scene.terrain import Terrain
 
 __all__ = [
     "Attachment",
@@ -18,11 +20,14 @@ __all__ = [
     "PointCloud",
     "Scene",
     "SceneObject",
+    "SceneRayHits",
+    "Terrain",
     "bundled_scenes",
     "contact_derivatives",
     "families",
     "generate",
     "load_scene",
+    "ray_cast",
     "read_moveit_request",
     "read_moveit_scene",
 ]

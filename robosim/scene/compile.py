@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from robosim import _engine
 from robosim.errors import SceneError
-from robosim.geometry import Shape
+from robosim.geometry import Compound, Shape
 
 if TYPE_CHECKING:
     from robosim.model import Model
@@ -39,7 +39,7 @@ def compile_scene(scene: Scene, model: Model) -> _engine.CollisionScene:
 
     # Every shape of every object, and which rows of the engine's list each object got.
     names: list[str] = []
-    shapes: list[Shape] = []
+    shapes: list[Shape | Compound] = []
     poses: list[NDArray[np.float64]] = []
     bodies: list[int] = []
     rows: dict[str, NDArray[np.int64]] = {}

@@ -33,7 +33,7 @@ class ContactDerivatives(NamedTuple):
 
 
 def contact_derivatives(
-    scene: _engine.CollisionScene, q: ArrayLike, *, margin: float = 0.0
+    scene: _engine.CollisionScene, q: ArrayLike, *, margin: float = 0.0, smoothing: float = 0.0
 ) -> list[ContactDerivatives]:
     """Distances of all pairs of objects that are near each other, with exact derivatives in the configuration.
 
@@ -44,12 +44,15 @@ def contact_derivatives(
         scene: compiled, see `Scene.compile`.
         q: (n_q,) configuration.
         margin: [m] pairs with a signed distance below it are given; overlapping ones by default.
+        smoothing: [m] if not zero, distances, points, normals and their derivatives are those of
+            `robosim.geometry.smoothed_distance`, which do not jump from feature to feature: for optimisers. Which
+            pairs are given and their features are exact in any case, and so are pairs with a mesh.
 
     Returns:
         One entry per pair, in the scene's order.
 
     Raises:
-        SceneError: q is not (n_q,) finite numbers, or the margin is negative.
+        SceneError: q is not (n_q,) finite numbers, the margin is negative, or smoothing out of range.
 
     Example:
         >>> import robosim
@@ -61,7 +64,7 @@ def contact_derivatives(
         (6,)
     """
     try:
-        rows = _engine.contact_rates(scene, q, margin)
+        rows = _engine.contact_rates(scene, q, margin, smoothing)
     except ValueError as wrong:
         raise SceneError(str(wrong)) from None
     return [

@@ -1,4 +1,4 @@
-"""Scene files: YAML of our own, to be written by hand as well as by `Scene.save`.
+"""Reading scene files: YAML of our own, to be written by hand as well as by `Scene.save` (save.py).
 
     format: robosim-scene
     version: 1
@@ -23,8 +23,10 @@
 Shapes: those of robosim.geometry.Shape, by name and sizes (`robosim.geometry.shape_sizes`): sphere {radius}, box
 {size}, cylinder {radius, length}, capsule {radius, length}, ellipsoid {radii}, cone {radius, length}, half_space {},
 convex {vertices}, triangle {vertices}; box, convex and triangle with an optional rounding; further, mesh {file, scale,
-decompose} or {vertices, faces, decompose}, points {radius, xyz} or {radius, file} (.npy, or text in three columns) or
-{radius, base64} (rows of little-endian doubles). Files are found relative to the scene's. Lengths in m, angles in
+decompose | keep} or {vertices, faces, decompose | keep} (keep: solid or surface), also among parts; height_field
+{heights, spacing, depth} or {file, spacing, depth} or {base64, columns, spacing, depth}; points {radius, xyz} or
+{radius, file} or {radius, base64}. Such files are .npy, or text in columns; base64 is of rows of little-endian doubles.
+Files are found relative to the scene's. Lengths in m, angles in
 rad. Unknown keys, formats and versions are refused by name.
 """
 
@@ -32,10 +34,7 @@ from __future__ import annotations
 
 import base64
 import io
-import json
-import math
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -44,21 +43,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robosim.errors import FileError, RobosimError, SceneError
-from robosim.files import read_file, write_file
-from robosim.geometry import Shape, pose_to_xyz_quaternion, shape_sizes
+from robosim.files import read_file
+from robosim.geometry import Shape, TriangleMesh, shape_sizes
 from robosim.geometry import pose as make_pose
 from robosim.scene import objects as make
 from robosim.scene.mesh_objects import mesh_object
-from robosim.scene.objects import MeshSource, PointCloud, Pose, SceneObject
+from robosim.scene.objects import Pose, SceneObject, Solidity
 from robosim.scene.scene import Scene
 from robosim.scene.targets import Configuration, LinkPose
-from robosim.scene.yaml_nodes import MAX_BYTES, MAX_NODES, Node, parse_yaml, read_yaml
+from robosim.scene.terrain import DEFAULT_DEPTH, checked_terrain
+from robosim.scene.yaml_nodes import MAX_BYTES, Node, parse_yaml, read_yaml
 
-__all__ = ["read_scene", "read_scene_text", "save_scene"]
+__all__ = ["FORMAT", "VERSION", "read_scene", "read_scene_text"]
 
 FORMAT, VERSION = "robosim-scene", 1
-_NOT_BARE = ("true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf")
-_MAX_WRITTEN_POINTS = 1000  # larger clouds are written as base64
 _MAX_POINT_BYTES = 64 * 2**20
 _SIZES = shape_sizes()
 _READ_SIZE: dict[str, Callable[[Node, str], Any]] = {
@@ -167,7 +165,7 @@ def _read_object(node: Node, folder: Path | None) -> SceneObject:
     entry = node.mapping("object", required=("name",))
     name = entry["name"].text("object's name")
     what = f"object {name!r}"
-    kinds = (*_SIZES, "mesh", "points", "parts")
+    kinds = (*_SIZES, "mesh", "height_field", "points", "parts")
     node.mapping(what, keys=("name", "pose", "color", *kinds))
     given = [kind for kind in kinds if kind in entry]
     if len(given) != 1:
@@ -179,27 +177,38 @@ def _read_object(node: Node, folder: Path | None) -> SceneObject:
     color = entry["color"].numbers(f"{what}, color").tolist() if "color" in entry else None
     if kind == "mesh":
         return _read_mesh(name, body, pose, color, folder)
+    if kind == "height_field":
+        return _read_terrain(name, body, pose, color, folder)
     if kind == "points":
         return _read_points(name, body, pose, color, folder)
     if kind == "parts":
         parts = [
-            _read_part(part, f"{what}, part {i}") for i, part in enumerate(body.sequence(f"{what}, parts"))
+            piece
+            for i, part in enumerate(body.sequence(f"{what}, parts"))
+            for piece in _read_part(part, f"{what}, part {i}", name, folder)
         ]
         return make.compound_object(name, parts, pose, color)
     shape = make.make_shape(what, kind, **_read_sizes(kind, body, what))
     return make.compound_object(name, [(shape, None)], pose, color)
 
 
-def _read_part(node: Node, what: str) -> tuple[Shape, Pose | None]:
-    entry = node.mapping(what, keys=("pose", *_SIZES))
-    given = [kind for kind in _SIZES if kind in entry]
+def _read_part(
+    node: Node, what: str, name: str, folder: Path | None
+) -> list[tuple[Shape | TriangleMesh, Pose | None]]:
+    """One shape, or what a mesh collides as, with its pose in the object."""
+    kinds = (*_SIZES, "mesh")
+    entry = node.mapping(what, keys=("pose", *kinds))
+    given = [kind for kind in kinds if kind in entry]
     if len(given) != 1:
         raise node.error(
-            f"{what}: expected exactly one of {', '.join(_SIZES)}; found {', '.join(given) or 'none'}"
+            f"{what}: expected exactly one of {', '.join(kinds)}; found {', '.join(given) or 'none'}"
         )
+    X = read_pose(entry["pose"], f"{what}, pose") if "pose" in entry else None
+    if given[0] == "mesh":
+        return [(shape, X) for shape in _read_mesh(name, entry["mesh"], None, None, folder).shapes]
     with located(node):
         shape = make.make_shape(what, given[0], **_read_sizes(given[0], entry[given[0]], what))
-    return shape, read_pose(entry["pose"], f"{what}, pose") if "pose" in entry else None
+    return [(shape, X)]
 
 
 def _read_sizes(kind: str, node: Node, what: str) -> dict[str, Any]:
@@ -216,7 +225,8 @@ def _read_mesh(
     name: str, node: Node, pose: Pose | None, color: list[float] | None, folder: Path | None
 ) -> SceneObject:
     what = f"object {name!r}, mesh"
-    entry = node.mapping(what, keys=("file", "scale", "decompose", "vertices", "faces"))
+    entry = node.mapping(what, keys=("file", "scale", "decompose", "keep", "vertices", "faces"))
+    keep = _read_keep(entry["keep"], what) if "keep" in entry else None
     decompose = entry["decompose"].boolean(f"{what}, decompose") if "decompose" in entry else False
     scale: Any = 1.0
     if "scale" in entry:
@@ -235,11 +245,48 @@ def _read_mesh(
     else:
         raise node.error(f"{what}: give a file, or vertices and faces")
     try:
-        return mesh_object(name, mesh, pose, scale=scale, decompose=decompose, color=color)
+        return mesh_object(name, mesh, pose, scale=scale, decompose=decompose, keep=keep, color=color)
     except (SceneError, ImportError):
         raise
     except RobosimError as error:
         raise SceneError(f"object {name!r}: {error}", file=node.file, line=node.line) from error
+
+
+def _read_keep(node: Node, what: str) -> Solidity:
+    word = node.text(f"{what}, keep")
+    if word == "solid" or word == "surface":
+        return "solid" if word == "solid" else "surface"
+    raise node.error(f"{what}, keep: expected solid or surface, found {word!r}")
+
+
+def _read_terrain(
+    name: str, node: Node, pose: Pose | None, color: list[float] | None, folder: Path | None
+) -> SceneObject:
+    what = f"object {name!r}, height_field"
+    entry = node.mapping(
+        what, keys=("heights", "file", "base64", "columns", "spacing", "depth"), required=("spacing",)
+    )
+    given = [key for key in ("heights", "file", "base64") if key in entry]
+    if len(given) != 1 or ("columns" in entry) != ("base64" in entry):
+        raise node.error(f"{what}: give heights, a file, or base64 and columns, one of them")
+    if "heights" in entry:
+        rows = entry["heights"].sequence(f"{what}, heights")
+        width = len(rows[0].sequence(f"{what}, heights")) if rows else 0
+        heights = entry["heights"].table(f"{what}, heights", width)
+    elif "file" in entry:
+        heights = _load_table(_file(entry["file"], f"{what}, file", folder), node, "heights")
+    else:
+        heights = _decode(entry["base64"], what, entry["columns"].integer(f"{what}, columns"))
+    step = entry["spacing"]
+    spacing: Any = (
+        step.numbers(f"{what}, spacing", 2)
+        if isinstance(step.value, list)
+        else step.number(f"{what}, spacing")
+    )
+    depth = entry["depth"].number(f"{what}, depth") if "depth" in entry else DEFAULT_DEPTH
+    with located(node):
+        terrain = checked_terrain(heights, spacing, depth, what)
+        return make.terrain_object(name, terrain, pose, color)
 
 
 def _read_points(
@@ -252,30 +299,30 @@ def _read_points(
     if "xyz" in entry:
         points = entry["xyz"].table(f"{what}, xyz", 3)
     elif "base64" in entry:
-        points = _decode_points(entry["base64"], what)
+        points = _decode(entry["base64"], what, 3)
     else:
-        points = _load_points(_file(entry["file"], f"{what}, file", folder), node)
+        points = _load_table(_file(entry["file"], f"{what}, file", folder), node, "points")
     return make.points_object(name, points, entry["radius"].number(f"{what}, radius"), pose, color)
 
 
-def _decode_points(node: Node, what: str) -> NDArray[np.float64]:
-    """Rows of three little-endian doubles in base64: how `save` writes clouds of more than a thousand points."""
+def _decode(node: Node, what: str, columns: int) -> NDArray[np.float64]:
+    """Rows of little-endian doubles in base64: how `save` writes more than a thousand points or heights."""
     try:
         data = base64.b64decode(node.text(f"{what}, base64"), validate=True)
-        return np.frombuffer(data, dtype="<f8").reshape(-1, 3)
+        return np.frombuffer(data, dtype="<f8").reshape(-1, max(columns, 1))
     except ValueError as error:
-        raise node.error(f"{what}, base64: not rows of three doubles: {error}") from error
+        raise node.error(f"{what}, base64: not rows of {columns} doubles: {error}") from error
 
 
-def _load_points(path: Path, node: Node) -> NDArray[np.float64]:
-    """Three columns of numbers from a .npy file, or from text with blanks or commas between."""
+def _load_table(path: Path, node: Node, what: str) -> NDArray[np.float64]:
+    """Columns of numbers from a .npy file, or from text with blanks or commas between."""
     try:
         data = read_file(path, max_bytes=_MAX_POINT_BYTES)
         if path.suffix.lower() == ".npy":
             return np.asarray(np.load(io.BytesIO(data), allow_pickle=False), dtype=np.float64)
         return np.loadtxt(data.decode().replace(",", " ").splitlines(), dtype=np.float64, ndmin=2)
     except (FileError, ValueError, EOFError, MemoryError) as error:
-        raise node.error(f"points cannot be read from {str(path)!r}: {error}") from error
+        raise node.error(f"{what} cannot be read from {str(path)!r}: {error}") from error
 
 
 def _read_joints(node: Node, what: str) -> Configuration:
@@ -289,124 +336,3 @@ def _read_goal(node: Node, what: str) -> Configuration | LinkPose:
     if entry.keys() == {"link", "pose"}:
         return LinkPose(entry["link"].text(f"{what}, link"), read_pose(entry["pose"], f"{what}, pose"))
     raise node.error(f"{what}: expected joints, or link and pose; found {', '.join(entry) or 'nothing'}")
-
-
-def save_scene(scene: Scene, path: str | PathLike[str]) -> None:
-    """See `Scene.save`."""
-    lines = [f"format: {FORMAT}", f"version: {VERSION}", f"name: {_text(scene.name)}"]
-    if scene.robot is not None:
-        lines.append(f"robot: {_text(scene.robot)}")
-    if len(scene):
-        lines.append("objects:")
-    for thing in scene:
-        lines += _object_lines(thing, Path(path).parent)
-    if scene.allowed:
-        lines.append("allowed:")
-        lines += [f"  - {_flow(list(pair))}" for pair in sorted(scene.allowed)]
-    if scene.attachments:
-        lines.append("attached:")
-    for name, attachment in scene.attachments.items():
-        entry = {"object": name, "link": attachment.link, "touch_links": list(attachment.touch_links)}
-        lines.append(f"  - {_flow(entry)}")
-    if scene.starts:
-        lines.append("starts:")
-        lines += [f"  {_text(name)}: {_flow(joints)}" for name, joints in scene.starts.items()]
-    if scene.goals:
-        lines.append("goals:")
-    for name, goal in scene.goals.items():
-        content = (
-            {"link": goal.link, "pose": _pose_entry(goal.pose)}
-            if isinstance(goal, LinkPose)
-            else {"joints": goal}
-        )
-        lines.append(f"  {_text(name)}: {_flow(content)}")
-    data = ("\n".join(lines) + "\n").encode()
-    # Every row of three numbers is four values and three commas.
-    if len(data) > MAX_BYTES or data.count(b",") * 4 > MAX_NODES * 3:
-        raise SceneError(
-            f"scene {scene.name!r} is too large to be read again; give its large meshes as files"
-        )
-    write_file(path, data)
-
-
-def _object_lines(thing: SceneObject, folder: Path) -> list[str]:
-    lines = [f"  - name: {_text(thing.name)}"]
-    if not np.array_equal(thing.pose, np.eye(4)):
-        lines.append(f"    pose: {_flow(_pose_entry(thing.pose))}")
-    lines.append(f"    color: {_flow(list(thing.color))}")
-    if isinstance(thing.source, MeshSource):
-        lines.append(f"    mesh: {_flow(_mesh_entry(thing.source, folder))}")
-    elif isinstance(thing.source, PointCloud):
-        lines.append(f"    points: {_flow(_points_entry(thing.source))}")
-    elif len(thing.shapes) == 1 and np.array_equal(thing.shape_poses[0], np.eye(4)):
-        shape = thing.shapes[0]
-        lines.append(f"    {shape.type}: {_flow(_sizes_entry(shape))}")
-    else:
-        lines.append("    parts:")
-        for shape, X_OS in zip(thing.shapes, thing.shape_poses, strict=True):
-            lines.append(f"      - {_flow({shape.type: _sizes_entry(shape), 'pose': _pose_entry(X_OS)})}")
-    return lines
-
-
-def _sizes_entry(shape: Shape) -> dict[str, Any]:
-    entry = {key: np.asarray(getattr(shape, key)).tolist() for key in _SIZES[shape.type]}
-    if entry.get("rounding") == 0:
-        del entry["rounding"]
-    return entry
-
-
-def _points_entry(cloud: PointCloud) -> dict[str, Any]:
-    if len(cloud.points) <= _MAX_WRITTEN_POINTS:
-        return {"radius": cloud.radius, "xyz": cloud.points.tolist()}
-    data = np.ascontiguousarray(cloud.points, dtype="<f8").tobytes()
-    return {"radius": cloud.radius, "base64": base64.b64encode(data).decode()}
-
-
-def _mesh_entry(source: MeshSource, folder: Path) -> dict[str, Any]:
-    """The file, relative to the scene's folder where it lies below it, or else the triangles themselves."""
-    entry: dict[str, Any]
-    if source.file is None:
-        return {
-            "vertices": source.mesh.vertices.tolist(),
-            "faces": source.mesh.faces.tolist(),
-            "decompose": source.decompose,
-        }
-    file = Path(source.file).resolve()
-    base = folder.resolve()
-    entry = {"file": str(file.relative_to(base) if file.is_relative_to(base) else file)}
-    return {**entry, "scale": list(source.scale), "decompose": source.decompose}
-
-
-def _pose_entry(X: Pose) -> dict[str, list[float]]:
-    xyz, quaternion = pose_to_xyz_quaternion(X)
-    return {"xyz": np.asarray(xyz).tolist(), "quaternion": np.asarray(quaternion).tolist()}
-
-
-def _text(text: str) -> str:
-    """Text as a YAML scalar: bare where it cannot be taken for anything else, else quoted (JSON strings are YAML)."""
-    bare = re.fullmatch(r"[A-Za-z_][\w.-]*", text, re.ASCII) and text.lower() not in _NOT_BARE
-    return text if bare else json.dumps(text, ensure_ascii=False)
-
-
-def _flow(value: Any) -> str:
-    """Plain data as one line of YAML."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, (int, float)):
-        return _number(value)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_text(str(k))}: {_flow(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, Iterable):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    raise TypeError(f"cannot be written as YAML: {value!r}")
-
-
-def _number(value: float) -> str:
-    """The shortest digits that give the same double back; with a point, without which YAML 1.1 reads 1e-07 as text."""
-    if isinstance(value, int) or (value == int(value) and math.fabs(value) < 1e15):
-        return str(int(value)) if value or math.copysign(1, value) > 0 else "0"
-    digits = repr(float(value))
-    mantissa, e, exponent = digits.partition("e")
-    return digits if not e or "." in mantissa else f"{mantissa}.0e{exponent}"

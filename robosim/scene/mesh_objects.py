@@ -1,4 +1,4 @@
-"""Scene objects from triangle meshes: convex ones as they are, concave ones in convex pieces or not at all."""
+"""Scene objects from triangle meshes: convex ones as they are, concave ones in convex pieces or kept, if told so."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from os import PathLike, fspath
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robosim.errors import MeshError, SceneError
+from robosim import geometry
+from robosim.errors import GeometryError, MeshError, SceneError
+from robosim.geometry import Shape
 from robosim.meshes import (
     TriangleMesh,
     convex_decomposition,
@@ -20,6 +22,7 @@ from robosim.meshes import (
 from robosim.scene.objects import (
     MeshSource,
     SceneObject,
+    Solidity,
     checked_color,
     checked_name,
     checked_pose,
@@ -36,6 +39,7 @@ def mesh_object(
     *,
     scale: float | ArrayLike = 1.0,
     decompose: bool = False,
+    keep: Solidity | None = None,
     color: Sequence[float] | None = None,
 ) -> SceneObject:
     """An object from a mesh; see `Scene.add_mesh`."""
@@ -47,23 +51,49 @@ def mesh_object(
         triangles = load_mesh(file, scale=factors)
     else:
         triangles = _checked_mesh(mesh, what).scaled(np.array(factors))
-    if is_convex(triangles):
-        pieces = [convex_hull(triangles.vertices)]
-    elif not decompose:
-        place = "" if file is None else f" of {file!r}"
-        raise SceneError(
-            f"{what}: the mesh{place} is not convex, and its hull would fill the hollows. Pass decompose=True "
-            "(in a file: decompose: true) to cut it into convex pieces, or model it as several shapes"
+    place = "" if file is None else f" of {file!r}"
+    if keep not in (None, "solid", "surface"):
+        raise SceneError(f"{what}: keep is {keep!r}; it must be 'solid', 'surface' or None")
+    if keep is not None and decompose:
+        raise SceneError(f"{what}: a mesh is either kept or decomposed; give one of the two")
+    shapes: tuple[Shape | geometry.TriangleMesh, ...]
+    if keep == "surface":
+        shapes = (_kept(triangles, what, place, solid=False),)
+    elif is_convex(triangles):
+        hull = convex_hull(triangles.vertices)
+        shapes = (make_shape(what, "convex", hull.vertices, hull.faces),)
+    elif keep == "solid":
+        shapes = (_kept(triangles, what, place, solid=True),)
+    elif decompose:
+        pieces = (
+            convex_decomposition(triangles) if file is None else convex_pieces_of_file(file, scale=factors)
         )
-    elif file is not None:
-        pieces = convex_pieces_of_file(file, scale=factors)
+        shapes = tuple(make_shape(what, "convex", piece.vertices, piece.faces) for piece in pieces)
     else:
-        pieces = convex_decomposition(triangles)
-    shapes = tuple(make_shape(what, "convex", piece.vertices, piece.faces) for piece in pieces)
+        raise SceneError(
+            f"{what}: the mesh{place} is not convex, and its hull would fill the hollows. Pass keep='solid' (in a "
+            "file: keep: solid) to keep it as it is, decompose=True to cut it into convex pieces, or model it as "
+            "several shapes"
+        )
     # Triangles given in memory are kept scaled, so that the source stands for itself.
-    source = MeshSource(triangles, file, factors if file is not None else (1.0, 1.0, 1.0), decompose)
+    source = MeshSource(triangles, file, factors if file is not None else (1.0, 1.0, 1.0), decompose, keep)
     poses = np.tile(np.eye(4), (len(shapes), 1, 1))
     return SceneObject(name, shapes, poses, checked_pose(pose, what), checked_color(color, what), source)
+
+
+def _kept(mesh: TriangleMesh, what: str, place: str, *, solid: bool) -> geometry.TriangleMesh:
+    """The mesh as it is; SceneError where it is to be solid and encloses nothing."""
+    try:
+        body = geometry.TriangleMesh(mesh.vertices, mesh.faces, solid=solid)
+    except GeometryError as error:
+        raise SceneError(f"{what}: the mesh{place}: {error}") from error
+    if solid and not body.is_closed:
+        raise SceneError(
+            f"{what}: the mesh{place} encloses nothing: it has edges without a face on either side, or its faces "
+            "look inwards. Pass keep='surface' (in a file: keep: surface) to take it as a surface with nothing "
+            "behind, or close it"
+        )
+    return body
 
 
 def _checked_scale(scale: float | ArrayLike, what: str) -> tuple[float, float, float]:

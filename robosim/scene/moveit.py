@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robosim.files import read_file
-from robosim.geometry import Shape
+from robosim.geometry import Shape, TriangleMesh
 from robosim.geometry import pose as make_pose
 from robosim.scene import objects as make
 from robosim.scene.files import located
@@ -40,7 +40,7 @@ from robosim.scene.moveit_values import (
     read_primitive,
     vector,
 )
-from robosim.scene.objects import Pose, SceneObject, checked_pose
+from robosim.scene.objects import Pose, SceneObject, Solidity, checked_pose
 from robosim.scene.scene import Scene
 from robosim.scene.targets import Configuration
 from robosim.scene.yaml_nodes import MAX_BYTES, Node, parse_yaml, read_yaml
@@ -77,6 +77,7 @@ def read_moveit_scene(
     model: Model | None = None,
     frames: Mapping[str, ArrayLike] | None = None,
     decompose: bool = False,
+    keep: Solidity | None = None,
 ) -> Scene:
     """Read a MoveIt planning scene: YAML, or the text of a `.scene` file.
 
@@ -86,7 +87,9 @@ def read_moveit_scene(
             objects that are attached but given in another frame; and pairs of its links in the allowed
             collision matrix are then kept. Without it those pairs are left to the robot's SRDF.
         frames: poses X_WF (4, 4) of further frames that the file may name.
-        decompose: cut concave meshes into convex pieces; otherwise they are refused.
+        decompose: cut concave meshes into convex pieces.
+        keep: keep concave meshes as they are, as "solid" or as "surface", see `Scene.add_mesh`. Otherwise they are
+            refused.
 
     Returns:
         The scene; the file's `robot_state` is its start "robot_state".
@@ -100,8 +103,8 @@ def read_moveit_scene(
     if Path(path).suffix.lower() == ".scene" or _is_scene_text(content):
         from robosim.scene.moveit_text import parse_scene_text
 
-        return parse_scene_text(content, path, decompose=decompose)
-    return _SceneReader(path, model, frames or {}, decompose).read(parse_yaml(content, fspath(path)))
+        return parse_scene_text(content, path, decompose=decompose, keep=keep)
+    return _SceneReader(path, model, frames or {}, decompose, keep).read(parse_yaml(content, fspath(path)))
 
 
 def read_moveit_request(path: str | PathLike[str]) -> MotionRequest:
@@ -141,9 +144,14 @@ class _SceneReader:
     """One reading of one file."""
 
     def __init__(
-        self, path: str | PathLike[str], model: Model | None, frames: Mapping[str, ArrayLike], decompose: bool
+        self,
+        path: str | PathLike[str],
+        model: Model | None,
+        frames: Mapping[str, ArrayLike],
+        decompose: bool,
+        keep: Solidity | None,
     ) -> None:
-        self.path, self.model, self.decompose = Path(path), model, decompose
+        self.path, self.model, self.decompose, self.keep = Path(path), model, decompose, keep
         self.frames: dict[str, Pose] = {"": np.eye(4), "world": np.eye(4)}
         self.frames |= {name: checked_pose(X, f"frame {name!r}") for name, X in frames.items()}
         self.state: Configuration = {}
@@ -234,7 +242,7 @@ class _SceneReader:
         if operation.lower() not in ("0", "add", "\\0", "\x00"):
             raise entry["operation"].error(f"{what}: only the operation add is read, found {operation!r}")
         pose = read_pose(entry["pose"], what) if "pose" in entry else np.eye(4)
-        parts: list[tuple[Shape, Pose]] = []
+        parts: list[tuple[Shape | TriangleMesh, Pose]] = []
         for body, X in posed(entry, "primitives", "primitive_poses", what):
             with located(body):
                 parts.append((read_primitive(body, what), X))
@@ -272,7 +280,9 @@ class _SceneReader:
             vertices = [vector(v, "xyz", f"{what}, vertices") for v in entry["vertices"].sequence(what)]
             faces = [face(t, what) for t in entry["triangles"].sequence(what)]
             mesh = (np.array(vertices).reshape(-1, 3), np.array(faces).reshape(-1, 3))
-        return mesh_object(name, mesh, pose, scale=scale, decompose=self.decompose, color=color)
+        return mesh_object(
+            name, mesh, pose, scale=scale, decompose=self.decompose, keep=self.keep, color=color
+        )
 
     def _resolve(self, node: Node, what: str) -> Path:
         """The file of a resource: beside the scene, or below a package's folder found above it."""

@@ -25,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robosim.errors import SceneError
-from robosim.geometry import Shape
+from robosim.geometry import Shape, TriangleMesh
 from robosim.geometry import pose as make_pose
 from robosim.scene import objects as make
 from robosim.scene.mesh_objects import mesh_object
 from robosim.scene.moveit_values import plane_pose
-from robosim.scene.objects import Pose, SceneObject
+from robosim.scene.objects import Pose, SceneObject, Solidity
 from robosim.scene.scene import Scene
 from robosim.scene.yaml_nodes import decoded
 
@@ -39,16 +39,18 @@ __all__ = ["parse_scene_text"]
 _SIZES = {"box": 3, "sphere": 1, "cylinder": 2, "cone": 2, "plane": 4, "mesh": 2}
 
 
-def parse_scene_text(content: bytes, path: str | PathLike[str], *, decompose: bool = False) -> Scene:
+def parse_scene_text(
+    content: bytes, path: str | PathLike[str], *, decompose: bool = False, keep: Solidity | None = None
+) -> Scene:
     """Read the content of a `.scene` file; `path` names it in messages. Raises SceneError with file:line."""
-    return _Reader(content, fspath(path), decompose).scene()
+    return _Reader(content, fspath(path), decompose, keep).scene()
 
 
 class _Reader:
     """Lines of the file, taken one after the other."""
 
-    def __init__(self, content: bytes, file: str, decompose: bool) -> None:
-        self.file, self.decompose, self.line = file, decompose, 0
+    def __init__(self, content: bytes, file: str, decompose: bool, keep: Solidity | None) -> None:
+        self.file, self.decompose, self.keep, self.line = file, decompose, keep, 0
         self.lines = decoded(content, file).splitlines()
 
     def scene(self) -> Scene:
@@ -72,7 +74,7 @@ class _Reader:
         what = f"object {name!r}"
         newer = len(self.peek().split()) == 3
         pose = self.pose(what) if newer else np.eye(4)
-        parts: list[tuple[Shape, Pose]] = []
+        parts: list[tuple[Shape | TriangleMesh, Pose]] = []
         sources = []
         color: list[float] | None = None
         for _ in range(self.count(f"{what}: number of shapes")):
@@ -113,7 +115,7 @@ class _Reader:
             )
         vertices = np.array([self.numbers(f"{what}: vertex", 3) for _ in range(int(counts[0]))])
         faces = np.array([self.numbers(f"{what}: triangle", 3) for _ in range(int(counts[1]))])
-        return mesh_object(name, (vertices, faces), decompose=self.decompose)
+        return mesh_object(name, (vertices, faces), decompose=self.decompose, keep=self.keep)
 
     def pose(self, what: str) -> Pose:
         """Two lines: position and quaternion."""

@@ -1,7 +1,7 @@
-"""What stands in a scene: named objects made of convex shapes.
+"""What stands in a scene: named objects made of convex shapes and triangle meshes.
 
 An object O has a frame, posed by X_WO in the world (or X_LO in the link that it is attached to), and shapes
-posed by X_OS in it. A mesh or a cloud of points is kept as given, for drawing and saving, beside the convex
+posed by X_OS in it. A mesh, terrain or a cloud of points is kept as given, for drawing and saving, beside the
 shapes that collide.
 """
 
@@ -9,27 +9,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim.errors import RobosimError, SceneError
-from robosim.geometry import Shape
+from robosim import geometry
+from robosim.errors import GeometryError, RobosimError, SceneError
+from robosim.geometry import Compound, Shape
+from robosim.geometry import pose as make_pose
 from robosim.meshes import TriangleMesh
+from robosim.scene.terrain import Terrain, terrain_mesh
 
 __all__ = [
     "DEFAULT_COLOR",
     "MeshSource",
     "PointCloud",
     "SceneObject",
+    "Solidity",
     "checked_color",
     "checked_pose",
     "make_shape",
 ]
 
 Pose = NDArray[np.float64]
+Solidity = Literal["solid", "surface"]
 Color = tuple[float, float, float, float]
 
 DEFAULT_COLOR: Color = (0.62, 0.66, 0.70, 1.0)
@@ -45,12 +50,15 @@ class MeshSource:
         file: where they were read, or None for triangles given in memory.
         scale: (3,) what the file's numbers were multiplied by.
         decompose: whether a concave mesh was cut into convex pieces.
+        keep: whether it collides as it is: as the "solid" that it encloses, or as a "surface" alone. None: as its
+            convex pieces.
     """
 
     mesh: TriangleMesh
     file: str | None = None
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     decompose: bool = False
+    keep: Solidity | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,19 +76,19 @@ class SceneObject:
 
     Attributes:
         name: unique in its scene.
-        shapes: the convex shapes that collide.
+        shapes: what collides: convex shapes, and triangle meshes, concave or not.
         shape_poses: (n, 4, 4) X_OS of each.
         pose: (4, 4) X_WO in the world frame; of an attached object X_LO in the frame of its link.
         color: red, green, blue, opacity, each 0 to 1.
-        source: the mesh or points that the shapes stand for, or None when the shapes are all there is.
+        source: the mesh, terrain or points that the shapes stand for, or None when the shapes are all there is.
     """
 
     name: str
-    shapes: tuple[Shape, ...]
+    shapes: tuple[Shape | geometry.TriangleMesh, ...]
     shape_poses: Pose
     pose: Pose
     color: Color = DEFAULT_COLOR
-    source: MeshSource | PointCloud | None = field(default=None)
+    source: MeshSource | Terrain | PointCloud | None = field(default=None)
 
 
 def checked_name(name: Any) -> str:
@@ -157,23 +165,65 @@ def simple_object(
 
 def compound_object(
     name: str,
-    parts: Iterable[tuple[Shape, ArrayLike | None]],
+    parts: Iterable[tuple[Shape | Compound, ArrayLike | None]],
     pose: ArrayLike | None,
     color: Sequence[float] | None,
 ) -> SceneObject:
-    """An object of several shapes, each with its pose X_OS."""
+    """An object of several shapes or bodies, each with its pose X_OS."""
     what = f"object {checked_name(name)!r}"
-    listed = list(parts)
+    listed: list[tuple[Shape | geometry.TriangleMesh, Pose]] = []
+    for i, (part, X) in enumerate(parts):
+        if not isinstance(part, (Shape, Compound)):
+            raise SceneError(
+                f"{what}: part {i} must be a Shape or a body of robosim.geometry, found {type(part).__name__}"
+            )
+        listed += _pieces(part, checked_pose(X, f"{what}, part {i}"))
     if not listed:
         raise SceneError(f"{what}: it needs at least one shape")
-    for i, (shape, _) in enumerate(listed):
-        if not isinstance(shape, Shape):
-            raise SceneError(
-                f"{what}: part {i} must be a robosim.geometry.Shape, found {type(shape).__name__}"
-            )
-    poses = np.stack([checked_pose(X, f"{what}, part {i}") for i, (_, X) in enumerate(listed)])
+    poses = np.stack([X for _, X in listed])
     return SceneObject(
         name, tuple(s for s, _ in listed), poses, checked_pose(pose, what), checked_color(color, what)
+    )
+
+
+def _pieces(part: Shape | Compound, X: Pose) -> list[tuple[Shape | geometry.TriangleMesh, Pose]]:
+    """A shape or body, posed by X, as what collides: shapes and meshes."""
+    if isinstance(part, (Shape, geometry.TriangleMesh)):
+        return [(part, X)]
+    if isinstance(part, geometry.PointCloud):
+        ball = Shape.sphere(part.radius)
+        return [(ball, X @ make_pose(point)) for point in part.points]
+    if isinstance(part, geometry.HeightField):
+        return [(terrain_mesh(Terrain(part.heights, (part.spacing[0], part.spacing[1]))), X)]
+    return [piece for inner, X_BP in part.parts for piece in _pieces(inner, X @ X_BP)]
+
+
+def body_object(
+    name: str, body: Shape | Compound, pose: ArrayLike | None, color: Sequence[float] | None
+) -> SceneObject:
+    """An object that is one shape or body in its own frame."""
+    if isinstance(body, geometry.PointCloud):
+        return points_object(name, body.points, body.radius, pose, color)
+    if isinstance(body, geometry.HeightField):
+        return terrain_object(name, Terrain(body.heights, (body.spacing[0], body.spacing[1])), pose, color)
+    thing = compound_object(name, [(body, None)], pose, color)
+    if not isinstance(body, geometry.TriangleMesh):
+        return thing
+    mesh = TriangleMesh(body.vertices, body.faces.astype(np.int64))
+    return replace(thing, source=MeshSource(mesh, keep="solid" if body.is_solid else "surface"))
+
+
+def terrain_object(
+    name: str, terrain: Terrain, pose: ArrayLike | None, color: Sequence[float] | None
+) -> SceneObject:
+    """Terrain as the closed mesh about its solid."""
+    what = f"object {checked_name(name)!r}"
+    try:
+        mesh = terrain_mesh(terrain)
+    except GeometryError as error:
+        raise SceneError(f"{what}: {error}") from error
+    return SceneObject(
+        name, (mesh,), np.eye(4)[None], checked_pose(pose, what), checked_color(color, what), terrain
     )
 
 

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robosim.errors import SceneError
-from robosim.geometry import Shape
+from robosim.geometry import Compound, Shape
 from robosim.scene import objects as make
-from robosim.scene.objects import Pose, SceneObject, checked_name, checked_pose
+from robosim.scene.objects import Pose, SceneObject, Solidity, checked_name, checked_pose
 from robosim.scene.targets import Configuration, LinkPose, checked_goal, checked_start
+from robosim.scene.terrain import DEFAULT_DEPTH, checked_terrain
 
 if TYPE_CHECKING:
     from robosim import _engine
@@ -153,21 +154,25 @@ class Scene:
     def add_shape(
         self,
         name: str,
-        shape: Shape,
+        shape: Shape | Compound,
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add one shape of any type, in the object's frame."""
-        self.add(make.compound_object(name, [(shape, None)], pose, color))
+        """Add one shape of any type, or a body of `robosim.geometry`, in the object's frame.
+
+        A `TriangleMesh` collides as it is: with what it encloses where it is closed (`is_solid`), else as a surface
+        with nothing behind. A `HeightField` is taken as `add_height_field` does, a `PointCloud` as `add_points`.
+        """
+        self.add(make.body_object(name, shape, pose, color))
 
     def add_compound(
         self,
         name: str,
-        parts: Iterable[tuple[Shape, ArrayLike | None]],
+        parts: Iterable[tuple[Shape | Compound, ArrayLike | None]],
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add one object of several shapes, each with its pose X_OS in the object's frame (None: the identity)."""
+        """Add one object of several shapes or bodies, each with its pose X_OS in the object's frame (None: none)."""
         self.add(make.compound_object(name, parts, pose, color))
 
     def add_points(
@@ -181,6 +186,27 @@ class Scene:
         """Add a cloud of points (n, 3) [m], each a ball of `radius` [m]; a tree keeps thousands of them fast."""
         self.add(make.points_object(name, points, radius, pose, color))
 
+    def add_height_field(
+        self,
+        name: str,
+        heights: ArrayLike,
+        spacing: float | Sequence[float],
+        pose: ArrayLike | None = None,
+        *,
+        depth: float = DEFAULT_DEPTH,
+        color: Sequence[float] | None = None,
+    ) -> None:
+        """Add terrain: heights (n_x, n_y) [m] over a grid; heights[i, j] is at x = i spacing, y = j spacing.
+
+        It is a solid block from there down to `depth` [m] below its lowest height, with sides along the border of the
+        grid. `spacing` [m]: one number, or along x and y (2,).
+
+        Raises:
+            SceneError: the name is taken, or a height, the spacing or the depth is not valid.
+        """
+        terrain = checked_terrain(heights, spacing, depth, f"object {name!r}")
+        self.add(make.terrain_object(name, terrain, pose, color))
+
     def add_mesh(
         self,
         name: str,
@@ -189,21 +215,27 @@ class Scene:
         *,
         scale: float | Sequence[float] = 1.0,
         decompose: bool = False,
+        keep: Solidity | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
         """Add a mesh: a file (STL, OBJ, DAE, PLY, GLB) or (vertices (n, 3), faces (m, 3)).
 
-        A convex mesh collides as it is. A concave one is never replaced by its hull silently: with
-        `decompose=True` it is cut into convex pieces (the `decomp` extra), otherwise refused.
+        A convex mesh collides as it is. A concave one is never replaced by its hull silently: it is kept with `keep`,
+        cut into convex pieces with `decompose=True` (the `decomp` extra), otherwise refused.
+
+        `keep="solid"`: all triangles and all that they enclose. The surface has to be closed and to look outwards.
+        `keep="surface"`: any triangles, such as a scan, as a surface with two sides and nothing behind it: what lies
+        wholly inside without touching it is free, as a robot in a room.
 
         Raises:
-            SceneError: the name is taken, or the mesh is concave and `decompose` is False.
+            SceneError: the name is taken, the mesh is concave and neither `keep` nor `decompose` is given, or it is to
+                be solid and encloses nothing.
             MeshError: the file is missing or malformed.
             MissingDependencyError: `decompose` needs the `decomp` extra.
         """
         from robosim.scene.mesh_objects import mesh_object
 
-        self.add(mesh_object(name, mesh, pose, scale=scale, decompose=decompose, color=color))
+        self.add(mesh_object(name, mesh, pose, scale=scale, decompose=decompose, keep=keep, color=color))
 
     def remove(self, name: str) -> None:
         """Remove an object, attached or not, and the allowed pairs that name it."""
@@ -296,7 +328,7 @@ class Scene:
         thing = self._objects[self._known(name)]
         if name in self._attachments:
             raise SceneError(f"object {name!r} is already attached to {self._attachments[name].link!r}")
-        if any(shape.type == "half_space" for shape in thing.shapes):
+        if any(isinstance(shape, Shape) and shape.type == "half_space" for shape in thing.shapes):
             raise SceneError(f"object {name!r} is unbounded and cannot be attached")
         if pose is not None:
             X_LO = checked_pose(pose, f"object {name!r}")
@@ -363,7 +395,7 @@ class Scene:
             FileError: it cannot be written.
             SceneError: it would take more than the 32 MiB that `load` reads.
         """
-        from robosim.scene.files import save_scene
+        from robosim.scene.save import save_scene
 
         save_scene(self, path)
 

@@ -1,4 +1,5 @@
-"""Collision and visual geometry as the engine's shapes; meshes become their hull, or convex pieces where asked."""
+"""Collision and visual geometry as the engine's shapes; meshes become their hull, or convex pieces, or stay as they
+are, where asked."""
 
 from __future__ import annotations
 
@@ -6,23 +7,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from robosim import geometry
 from robosim.errors import MeshError, MissingDependencyError, UrdfError
 from robosim.geometry import Shape
-from robosim.meshes import TriangleMesh, convex_hull_of_file, convex_pieces_of_file
+from robosim.meshes import (
+    TriangleMesh,
+    convex_hull_of_file,
+    convex_pieces_of_file,
+    is_convex,
+    load_mesh,
+)
 from robosim.urdf.description import FloatArray, GeometrySpec, LinkSpec, RobotSpec
 
 __all__ = ["ColliderOptions", "ConvexMode", "mesh_stand_ins", "primitive", "shapes_of"]
 
-ConvexMode = Literal["hull", "pieces"]
-_MODES = ("hull", "pieces")
+ConvexMode = Literal["hull", "pieces", "mesh"]
+_MODES = ("hull", "pieces", "mesh")
 
 
 @dataclass(frozen=True)
 class ColliderOptions:
-    """How collision meshes become convex.
+    """How collision meshes become convex, or that they stay as they are.
 
     Attributes:
-        convex: "hull" or "pieces" for all links, or per link; links that are not named get their hull.
+        convex: "hull", "pieces" or "mesh" for all links, or per link; links that are not named get their hull.
         max_vertices: of a hull; None for all.
         threshold: concavity that a piece may keep, see `robosim.meshes.convex_decomposition`.
         max_pieces: per mesh; None for as many as it takes.
@@ -38,7 +46,7 @@ class ColliderOptions:
         modes = self.convex if isinstance(self.convex, Mapping) else {"": self.convex}
         for link, mode in modes.items():
             if mode not in _MODES:
-                raise UrdfError(f"convex={mode!r} is not known; use 'hull' or 'pieces'")
+                raise UrdfError(f"convex={mode!r} is not known; use 'hull', 'pieces' or 'mesh'")
             if link and link not in robot.links:
                 raise UrdfError(f"convex names link {link!r}, which {robot.file} does not have")
 
@@ -61,7 +69,7 @@ def primitive(geometry: GeometrySpec) -> Shape:
 def mesh_stand_ins(
     robot: RobotSpec, link: LinkSpec, geometry: GeometrySpec, options: ColliderOptions
 ) -> list[TriangleMesh]:
-    """The convex meshes that stand in for a collision mesh.
+    """The convex meshes that stand in for a collision mesh; in the mode "mesh" itself.
 
     Raises:
         MeshError: the mesh cannot be read or decomposed; at the line that refers to it.
@@ -70,6 +78,8 @@ def mesh_stand_ins(
     assert geometry.mesh is not None
     path, scale = geometry.mesh.path, geometry.mesh.scale
     try:
+        if options.mode(link.name) == "mesh":
+            return [load_mesh(path, scale=scale)]
         if options.mode(link.name) == "hull":
             return [convex_hull_of_file(path, scale=scale, max_vertices=options.max_vertices)]
         return convex_pieces_of_file(
@@ -84,30 +94,39 @@ def mesh_stand_ins(
 
 def shapes_of(
     robot: RobotSpec, link: LinkSpec, options: ColliderOptions
-) -> list[tuple[Shape, FloatArray, str | None]]:
+) -> list[tuple[Shape | geometry.TriangleMesh, FloatArray, str | None]]:
     """Every collider of a link: shape, pose in the link, and name (None for its number).
 
     A name that the URDF gives twice gets a number appended, and so do the pieces of one mesh.
     """
-    out: list[tuple[Shape, FloatArray, str | None]] = []
+    out: list[tuple[Shape | geometry.TriangleMesh, FloatArray, str | None]] = []
     taken: set[str] = set()
-    for geometry in link.collisions:
-        if geometry.kind != "mesh":
-            shapes = [primitive(geometry)]
+    keeps = options.mode(link.name) == "mesh"
+    for spec in link.collisions:
+        shapes: list[Shape | geometry.TriangleMesh]
+        if spec.kind != "mesh":
+            shapes = [primitive(spec)]
         else:
             try:
-                shapes = [
-                    Shape.convex(m.vertices, m.faces) for m in mesh_stand_ins(robot, link, geometry, options)
-                ]
+                shapes = [_collider(m, keeps) for m in mesh_stand_ins(robot, link, spec, options)]
             except ValueError as e:
                 if isinstance(e, MeshError):
                     raise
-                assert geometry.mesh is not None
-                message = f"link {link.name!r}: mesh {geometry.mesh.uri!r}: {e}"
-                raise MeshError(message, file=robot.file, line=geometry.line) from None
+                assert spec.mesh is not None
+                message = f"link {link.name!r}: mesh {spec.mesh.uri!r}: {e}"
+                raise MeshError(message, file=robot.file, line=spec.line) from None
         for shape in shapes:
-            out.append((shape, geometry.X_LG, _free_name(geometry.name, taken)))
+            out.append((shape, spec.X_LG, _free_name(spec.name, taken)))
     return out
+
+
+def _collider(mesh: TriangleMesh, keeps: bool) -> Shape | geometry.TriangleMesh:
+    """A convex mesh as a shape; one that is kept and concave as its triangles."""
+    if not keeps:
+        return Shape.convex(mesh.vertices, mesh.faces)
+    if is_convex(mesh):
+        return Shape.convex(mesh.vertices)
+    return geometry.TriangleMesh(mesh.vertices, mesh.faces)
 
 
 def _free_name(name: str, taken: set[str]) -> str | None:

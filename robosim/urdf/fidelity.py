@@ -77,6 +77,9 @@ def mesh_fidelity(
     """Measure the stand-ins of one collision mesh (cached on disk)."""
     assert geometry.mesh is not None
     pieces = mesh_stand_ins(robot, link, geometry, options)
+    if options.mode(link.name) == "mesh":  # itself
+        kept = pieces[0]
+        return MeshFidelity(len(kept.faces), 1, len(kept.vertices), is_convex(kept), 0.0, 0.0, 0.0)
     path, scale = geometry.mesh.path, geometry.mesh.scale
     content = read_mesh_file(path) + b"".join(p.vertices.tobytes() for p in pieces)
     key = cache_key("fidelity", content, suffix=path.suffix.lower(), scale=scale)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from robosim.geometry import Shape, TriangleMesh
 from robosim.model import Model
 from robosim.urdf.fidelity import HullPair, MeshFidelity, ModelColliders, hull_only_pairs, mesh_fidelity
 from robosim.urdf.load import LoadedRobot, LoadOptions, load_with_report
@@ -143,7 +144,7 @@ def inspect_robot(source: Any, **options: Any) -> RobotReport:
         ColliderReport(
             link=name,
             names=tuple(model.colliders[i].name for i in indices),
-            type=str(model.colliders[indices[0]].shape.type),
+            type=_type_of(model.colliders[indices[0]].shape),
             mesh=geometry.mesh.uri if geometry.mesh else None,
             fidelity=mesh_fidelity(robot, robot.links[name], geometry, loaded.options.colliders)
             if geometry.mesh
@@ -156,6 +157,10 @@ def inspect_robot(source: Any, **options: Any) -> RobotReport:
     pairs = hull_only_pairs(model, robot, owners, n_samples=_HULL_SAMPLES)
     positions, velocities = _limit_sources(loaded)
     return RobotReport(loaded, tuple(colliders), tuple(pairs), _HULL_SAMPLES, positions, velocities)
+
+
+def _type_of(shape: Shape | TriangleMesh) -> str:
+    return "mesh" if isinstance(shape, TriangleMesh) else str(shape.type)
 
 
 def _limit_sources(loaded: LoadedRobot) -> tuple[dict[str, str], dict[str, dict[str, str]]]:

@@ -110,8 +110,9 @@ def load_robot(
             `yourdfpy.URDF`.
         base: "fixed" to the world, or "floating": the root link flies freely, and q begins with its 7
             numbers.
-        convex: what a collision mesh becomes: its convex "hull", or convex "pieces" (needs the extra
-            `decomp`); one for all links or a mapping by link name (others get the hull). Cached on disk.
+        convex: what a collision mesh becomes: its convex "hull", convex "pieces" (needs the extra `decomp`; both
+            cached on disk), or with "mesh" itself, concave as it is, with what it encloses where it is closed; one for
+            all links or a mapping by link name (others get the hull). Meshes cost checks several times what hulls do.
         hull_vertices: at most so many per hull; it then grows a little so that it still contains the mesh.
         piece_threshold: concavity that a piece may keep, 0.01 (fine) to 1.
         max_pieces: per mesh.

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robosim import _engine
+from robosim.geometry import TriangleMesh
 from robosim.meshes.cache import cache_key, load_arrays, store_arrays
 from robosim.model import DisabledCollision, Model
 
@@ -178,6 +179,9 @@ def _fingerprint(model: Model) -> bytes:
     parts += [model.limits.lower.tobytes(), model.limits.upper.tobytes(), model.collision_pairs.tobytes()]
     for c in model.colliders:
         s = c.shape
-        parts += [c.link, c.X_LC.tobytes(), s.type]
-        parts += [np.asarray(s.vertices).tobytes() if s.type == "convex" else repr(s)]
+        parts += [c.link, c.X_LC.tobytes()]
+        if isinstance(s, TriangleMesh):
+            parts += ["mesh", s.vertices.tobytes(), s.faces.tobytes(), s.is_solid]
+        else:
+            parts += [s.type, np.asarray(s.vertices).tobytes() if s.type == "convex" else repr(s)]
     return repr(parts).encode()

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robosim.geometry import TriangleMesh
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -20,16 +22,18 @@ if TYPE_CHECKING:
 HALF_SPACE_EDGE = 4.0  # edge of the square that stands for a half-space's boundary [m]
 
 
-def shape_mesh(shape: Shape, *, segments: int = 48) -> Mesh:
+def shape_mesh(shape: Shape | TriangleMesh, *, segments: int = 48) -> Mesh:
     """Triangles of a collision shape.
 
     Args:
-        shape: of any type; a half-space is drawn as a square of its boundary plane, HALF_SPACE_EDGE wide.
+        shape: of any type, or a mesh; a half-space is drawn as a square of its boundary plane, HALF_SPACE_EDGE wide.
         segments: number of sides of a round cross-section, at least 3.
 
     Returns:
         vertices (n, 3) [m] and faces (m, 3), in the shape's frame.
     """
+    if isinstance(shape, TriangleMesh):
+        return shape.vertices, shape.faces.astype(np.int64)
     kind = str(shape.type)
     if kind == "sphere":
         return _revolve(*_cap_profile(shape.radius, 0.0, segments), segments)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from robosim.geometry import Shape
+from robosim.geometry import Shape, TriangleMesh
 from robosim.meshes.tessellate import tessellated
 from robosim.model.tips import tip_links
 from robosim.planners.positions import chain
@@ -123,7 +123,9 @@ def _object_marks(thing: SceneObject, X_WO: FloatArray, namespace: str, rgba: Co
             yield _shape_mark(shape, X_WO @ X_OS, namespace, rgba)
 
 
-def _shape_mark(shape: Shape, X: FloatArray, namespace: str, rgba: Colour) -> Mark:
+def _shape_mark(shape: Shape | TriangleMesh, X: FloatArray, namespace: str, rgba: Colour) -> Mark:
+    if isinstance(shape, TriangleMesh):
+        return _triangles(shape.vertices, shape.faces.astype(np.int64), X, namespace, rgba)
     kind = str(shape.type)
     if kind == "box" and shape.rounding == 0:
         x, y, z = (float(s) for s in shape.size)

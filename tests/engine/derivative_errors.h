@@ -7,8 +7,8 @@
 
 #include "geometry/contact_derivatives.h"
 #include "ridders.h"
-#include "varied_shapes.h"
 #include "spatial/lie.h"
+#include "varied_shapes.h"
 
 namespace robosim::testing {
 
@@ -56,7 +56,7 @@ struct DerivativeErrors {
 
   DerivativeErrors(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB)
       : witness(signed_distance(A, X_WA, B, X_WB)), rates(witness_derivatives(witness, A, X_WA, B, X_WB)) {
-    const double room = std::min({rates.A.slide, rates.A.tilt, rates.B.slide, rates.B.tilt});
+    const double room = std::min({rates.A.slide, rates.A.tilt(), rates.B.slide, rates.B.tilt()});
     near_a_switch = rates.one_sided || room < switch_distance;
     if (near_a_switch) return;
     const double step = std::min(1e-3, 0.05 * room);

@@ -7,7 +7,8 @@
 // as many equations as unknowns: of critical points of the distance between the two pieces. The start is the given witness, moved by
 // 1e-6, so that what comes out is what the conditions attract to and not a copy. It is the exact witness where both points are on
 // their shapes, and the planes of support with normal n are phi apart (verified, to 4e-15 m: poses are orthonormal to 1e-16): apart that proves it, as the distance of
-// convex sets has one critical point; overlapping, it is a way out that least_depth.h compares with all others.
+// convex sets has one critical point; overlapping, it is a way out that least_depth.h compares with all others. As no planes of support are farther
+// apart than the distance, a phi below what those with the given normal are is a longer way out, found with a neighbouring piece.
 //
 // Where the least singular value of the conditions is near zero the points or the normal are not unique: parallel faces or edges, a
 // common centre of curvature, corners that touch.
@@ -103,7 +104,7 @@ inline ExactWitness exact_witness(const Posed& A, const Posed& B, const Witness&
   w.distance = x[k] - rA - rB;
   w.p_A = a.at(x).p + rA * w.normal, w.p_B = b.at(x).p - rB * w.normal;
   w.verified = std::fabs(plane_gap(A, B, w.normal) - w.distance) < precision && std::fabs(A.outside(w.p_A)) < precision &&
-               std::fabs(B.outside(w.p_B)) < precision;
+               std::fabs(B.outside(w.p_B)) < precision && w.distance > plane_gap(A, B, n0 / n0.norm()) - precision;
   return w;
 }
 

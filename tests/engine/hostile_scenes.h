@@ -20,7 +20,7 @@ struct Scene {
   Shape A, B;
   SE3d X_WA, X_WB;
   Kind kind = Kind::anywhere;
-  double size = 0;  // radii of the bounding balls (of a half-space that of its surroundings) and the distance of their centres [m]
+  double size = 0;  // how far the shapes reach from their frames' origins (of a half-space its surroundings) and these from each other [m]
 };
 
 class HostileScenes {
@@ -134,7 +134,9 @@ class HostileScenes {
       const Witness w = signed_distance(s.A, s.X_WA, s.B, s.X_WB);
       if (std::isfinite(w.distance)) s.X_WB.p -= (w.distance + (random.engine() % 2 ? depth : -depth)) * w.normal;
     }
-    s.size = radius_A + radius_B + norm(s.X_WB.p - s.X_WA.p);
+    // What rounding is relative to: a triangle may be a point far from its frame's origin.
+    const auto reach_of = [](const Shape& shape, double radius) { return bounded(shape) ? farthest_from(shape, {}) : radius; };
+    s.size = reach_of(s.A, radius_A) + reach_of(s.B, radius_B) + norm(s.X_WB.p - s.X_WA.p);
   }
 
   std::uint64_t seed_;

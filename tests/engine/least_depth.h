@@ -6,7 +6,9 @@
 //   h(x) >= max_k w_k.x >= max over mixtures mu of min_i sum_k mu_k w_k.m_i     (the value of a matrix game),
 //
 // and h(x / |x|) = h(x) / |x|. The bound is short of h by the square of the triangle's size, on smooth parts, ridges and tips of h alike.
-// The triangle with the least bound is split in four until none is below what has to be proven.
+// The triangle with the least bound is split in four until none is below what has to be proven. Where the origin is near a curved edge of D, h is
+// nearly as small for a whole arc of m, and the w_k of an arc's triangle are as far from its point of the edge as the triangle is large:
+// that point joins the w_k of a triangle that they do not prove, as far as it is one of D.
 #pragma once
 
 #include <map>
@@ -47,11 +49,17 @@ inline Real game_value(const Mat& M) {
   return value;
 }
 
-inline void set_bound(Triangle& t) {
+// h(x) >= also.x - beyond |x|, too. Better bounds than `proven` are not looked for.
+inline void set_bound(Triangle& t, const Vec& also, Real beyond, Real proven) {
   Mat M;
   for (int k = 0; k < 3; ++k)
     for (int i = 0; i < 3; ++i) M(k, i) = t.corner[k].w.dot(t.corner[i].m);
   t.bound = game_value(M);
+  for (int k = 0; k < 3 && t.bound < proven; ++k) {  // with the other two
+    Mat with = M;
+    for (int i = 0; i < 3; ++i) with(k, i) = also.dot(t.corner[i].m) - beyond;
+    t.bound = std::max(t.bound, game_value(with));
+  }
   if (t.bound >= 0) return;  // divided by |x| <= 1 it only grows; below zero |x|^2 = 1 - sum over pairs of lambda_i lambda_j |m_i - m_j|^2
   const Vec &a = t.corner[0].m, &b = t.corner[1].m, &c = t.corner[2].m;
   t.bound /= std::sqrt(1 - std::max({(b - a).squaredNorm(), (c - b).squaredNorm(), (a - c).squaredNorm()}) / 3);
@@ -97,7 +105,8 @@ struct DepthBounds {
 };
 
 // Of bounded shapes (overlapping or not: then of minus the distance). Splits until lower >= target - tolerance, at most `budget` times.
-inline DepthBounds least_depth(const Posed& A, const Posed& B, Real target, Real tolerance, int budget = 20000) {
+// p_A, p_B: near each other's nearest point of the surfaces, as far as is known.
+inline DepthBounds least_depth(const Posed& A, const Posed& B, Real target, Real tolerance, const Vec& p_A, const Vec& p_B, int budget = 20000) {
   static const Sphere sphere(3);
   const Real round = rounding(A.shape) + rounding(B.shape);
   DepthBounds found{0, std::numeric_limits<Real>::infinity()};
@@ -107,10 +116,12 @@ inline DepthBounds least_depth(const Posed& A, const Posed& B, Real target, Real
     return c;
   };
   const Real proven = target - tolerance - round;
+  const Vec also = p_B - p_A;
+  const Real beyond = std::max<Real>(0, A.outside(p_A)) + std::max<Real>(0, B.outside(p_B)) + round;
   std::priority_queue<Triangle> open;
   const auto add = [&](const Corner& a, const Corner& b, const Corner& c) {
     Triangle t{{a, b, c}};
-    set_bound(t);
+    set_bound(t, also, beyond, proven);
     if (t.bound < proven) open.push(t);
   };
   std::vector<Corner> corners;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "certificate.h"
-#include "geometry/manifold_derivatives.h"
+#include "geometry/manifolds/manifold_derivatives.h"
 
 namespace robosim::testing {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "geometry/compound.h"
+#include "geometry/bodies/compound.h"
 #include "random_shapes.h"
 
 namespace robosim::testing {

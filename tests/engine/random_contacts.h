@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "geometry/directions.h"
-#include "geometry/patch.h"
+#include "geometry/shapes/patch.h"
 #include "random_shapes.h"
 #include "spatial/lie.h"
 

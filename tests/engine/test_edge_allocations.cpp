@@ -32,6 +32,7 @@ TEST_CASE("state queries and edge checks allocate nothing after the first round"
   Numbers all;
   for (const Numbers& row : q) all.insert(all.end(), row.begin(), row.end());
   bool collides[40];
+  Numbers distances(40 * pairs.size());
   int free = 0, touching = 0;
   long taken = 0;
   const auto round = [&] {
@@ -46,6 +47,7 @@ TEST_CASE("state queries and edge checks allocate nothing after the first round"
     }
     const long before = allocations;
     batch.collides(40, all.data(), collides, 1);
+    batch.distances(40, all.data(), distances.data(), 1);
     taken += allocations - before;
   };
   round();

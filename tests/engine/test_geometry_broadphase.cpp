@@ -5,7 +5,7 @@
 #include <array>
 #include <random>
 
-#include "geometry/broadphase.h"
+#include "geometry/bodies/broadphase.h"
 
 using namespace robosim;
 

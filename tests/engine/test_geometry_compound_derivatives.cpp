@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "geometry/compound_derivatives.h"
+#include "geometry/bodies/compound_derivatives.h"
 #include "random_bodies.h"
 #include "ridders.h"
 #include "spatial/lie.h"
@@ -54,7 +54,7 @@ struct Comparison {
   }
 };
 
-double room_of(const WitnessDerivatives& d) { return std::min({d.A.slide, d.A.tilt, d.B.slide, d.B.tilt}); }
+double room_of(const WitnessDerivatives& d) { return std::min({d.A.slide, d.A.tilt(), d.B.slide, d.B.tilt()}); }
 
 // A surface with vertex v moved along axis k.
 std::shared_ptr<const TriangleMesh> with_moved_vertex(const TriangleMesh& mesh, int v, int k, double t) {

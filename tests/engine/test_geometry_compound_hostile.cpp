@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "count_allocations.h"
-#include "geometry/compound_derivatives.h"
-#include "geometry/compound_rays.h"
+#include "geometry/bodies/compound_derivatives.h"
+#include "geometry/bodies/compound_rays.h"
 #include "random_bodies.h"
 
 using namespace robosim;

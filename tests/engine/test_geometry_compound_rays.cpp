@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "geometry/compound_manifolds.h"
-#include "geometry/compound_rays.h"
+#include "geometry/bodies/compound_manifolds.h"
+#include "geometry/bodies/compound_rays.h"
 #include "random_bodies.h"
 
 using namespace robosim;

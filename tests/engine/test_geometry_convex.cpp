@@ -7,11 +7,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "geometry/convex_hull.h"
-#include "geometry/convex_mesh.h"
-#include "geometry/orientation.h"
 #include "geometry/shape.h"
-#include "geometry/smallest_ball.h"
+#include "geometry/shapes/convex_hull.h"
+#include "geometry/shapes/convex_mesh.h"
+#include "geometry/shapes/orientation.h"
+#include "geometry/shapes/smallest_ball.h"
 
 using namespace robosim;
 
@@ -103,23 +103,43 @@ TEST_CASE("hulls of clouds, spheres, grids and needles are exactly convex") {
   check_hull(convex_hull_mesh(grid), grid);
 }
 
-TEST_CASE("hill climbing finds what brute force finds") {
-  for (int n : {30, 300, 3000}) {
-    std::vector<Vec3d> points;
-    for (int i = 0; i < n; ++i) {
-      const Vec3d u = random_unit();
-      points.push_back({u.x, 0.5 * u.y, 0.1 * u.z});
+TEST_CASE("tables of directions find what brute force finds") {
+  // 1e-9: a needle of that thickness; its points differ by far less than the borders between cells are wide.
+  for (const double thin : {1.0, 0.1, 1e-6, 1e-9})
+    for (const int n : {13, 30, 300, 3000}) {
+      std::vector<Vec3d> points;
+      for (int i = 0; i < n; ++i) {
+        const Vec3d u = random_unit();
+        points.push_back({u.x, 0.5 * u.y, thin * u.z});
+      }
+      for (int i = 0; i < n; ++i) points.push_back({uniform(-0.3, 0.3), uniform(-0.3, 0.3), thin});  // a crowded flat top
+      const SupportTable table(points);
+      for (int i = 0; i < 1000; ++i) {
+        Vec3d d = random_unit();
+        if (i % 4 == 1) d = {std::round(8 * d.x) / 8, std::round(8 * d.y) / 8, i % 8 == 1 ? 1.0 : -1.0};  // along borders of cells
+        if (i % 4 == 2) d = {1e-9 * d.x, 1e-12 * d.y, d.z};
+        double reach = -INFINITY;
+        for (const Vec3d& v : points) reach = std::max(reach, dot(d, v));
+        // Any length finds the same.
+        const Vec3d found = points[static_cast<std::size_t>(table.farthest(points, d))];
+        CHECK(std::fabs(dot(d, found) - reach) < 4e-16);
+        for (const double length : {0x1p-1040, 0x1p-900, 0x1p900}) {
+          const Vec3d other = points[static_cast<std::size_t>(table.farthest(points, length * d))];
+          if (length > 0x1p-1000) CHECK(dot(d, other) == dot(d, found));
+          CHECK(std::fabs(dot(d, other) - reach) < 1e-3);  // few bits are left of the shortest
+        }
+      }
     }
-    for (int i = 0; i < n; ++i) points.push_back({uniform(-0.3, 0.3), uniform(-0.3, 0.3), 0.1});  // a crowded flat top
-    const Shape shape = Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)));
-    ConvexCore hull = core<ShapeType::convex>(shape);
-    for (int i = 0; i < 500; ++i) {
-      const Vec3d d = i % 4 == 0 ? Vec3d(0, 0, i % 8 ? 1 : -1) : random_unit();
-      double reach = -INFINITY;
-      for (const Vec3d& v : shape.mesh->vertices) reach = std::max(reach, dot(d, v));
-      CHECK(std::fabs(dot(d, hull.support(d)) - reach) < 1e-14);
-    }
-  }
+  // Points are found as they were when the table was built first: a copy of a mesh has a table of its own.
+  std::vector<Vec3d> ball;
+  for (int i = 0; i < 100; ++i) ball.push_back(random_unit());
+  const ConvexMesh mesh = convex_hull_mesh(ball);
+  CHECK(ConvexCore{&mesh}.support({1, 0, 0}).x > 0.9);
+  ConvexMesh turned = mesh;
+  for (Vec3d& v : turned.vertices) v = {v.y, v.z, v.x};
+  const Vec3d d = random_unit();
+  const Vec3d before = ConvexCore{&mesh}.support(d), after = ConvexCore{&turned}.support({d.y, d.z, d.x});
+  CHECK(norm(after - Vec3d(before.y, before.z, before.x)) == 0);
 }
 
 TEST_CASE("the smallest ball is the smallest") {

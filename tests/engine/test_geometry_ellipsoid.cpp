@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "geometry/ellipsoid_points.h"
+#include "geometry/shapes/ellipsoid_points.h"
 
 using namespace robosim;
 

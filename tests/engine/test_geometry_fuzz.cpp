@@ -13,6 +13,7 @@ TEST_CASE("hostile scenes have finite, certified answers") {
   RandomShapes random;
   for (std::uint64_t i = 0; i < 40000; ++i) {
     const Scene s = scenes.scene(i);
+    random.engine.seed(i);  // a scene fails or passes by itself
     const Verdict verdict = certify_all(s, random);
     if (!verdict.broken) continue;
     INFO("scene ", i, ", ", std::string(name_of(s.A.type)), " and ", std::string(name_of(s.B.type)), ", ",

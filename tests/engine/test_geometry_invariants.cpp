@@ -1,7 +1,7 @@
 // What holds of every pair: witnesses move with the shapes, do not depend on their order, and not on how they are found.
 #include <doctest/doctest.h>
 
-#include "geometry/pair_table.h"
+#include "geometry/pairs/pair_table.h"
 #include "random_shapes.h"
 
 using namespace robosim;

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "count_allocations.h"
-#include "geometry/manifold_derivatives.h"
+#include "geometry/manifolds/manifold_derivatives.h"
 #include "random_contacts.h"
 
 using namespace robosim;

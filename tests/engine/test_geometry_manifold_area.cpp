@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "geometry/manifold.h"
+#include "geometry/manifolds/manifold.h"
 #include "random_contacts.h"
 
 using namespace robosim;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <tuple>
 
-#include "geometry/manifold_derivatives.h"
+#include "geometry/manifolds/manifold_derivatives.h"
 #include "random_contacts.h"
 #include "ridders.h"
 #include "varied_shapes.h"
@@ -50,7 +50,7 @@ struct Comparison {
     for (int i = 0; i < m.n_points; ++i) has_witness |= m.points[i].anchor == ManifoldPoint::Anchor::witness;
     if (has_witness) {  // its own features
       const WitnessDerivatives d = witness_derivatives(m.witness, c.A, c.X_WA, c.B, c.X_WB);
-      if (m.reference < 0) room = std::min({room, d.A.slide, d.A.tilt, d.B.slide, d.B.tilt});
+      if (m.reference < 0) room = std::min({room, d.A.slide, d.A.tilt(), d.B.slide, d.B.tilt()});
       // A rim, tilted by some 1e-2, has its lowest place and the normal against an edge only to some 1e-9: differences of the query
       // say nothing then.
       for (const LocalSurface* s : {&d.A, &d.B})

@@ -128,6 +128,8 @@ TEST_CASE("no query allocates") {
   RandomShapes random;
   for_all_pairs([&](ShapeType a, ShapeType b) {
     const Shape A = random.shape(a), B = random.shape(b);
+    for (const Shape& s : {A, B})
+      if (s.mesh) support(s, {1, 0, 0});  // the first query of a hull makes its table of directions
     PairCache cache;
     for (int i = 0; i < 20; ++i) {
       const SE3d X_WA = random.pose(0.5), X_WB = random.pose(0.5);

@@ -35,7 +35,7 @@ std::vector<std::pair<int, int>> all_pairs(const Model& model) {
 // The ball's centre and points that belong to the object: corners of its box or ends of its diameters.
 std::vector<Vec3d> points_of(const SceneObject& object) {
   std::vector<Vec3d> points;
-  const Vec3d& e = object.shape.type == ShapeType::box ? object.shape.half_extents : Vec3d{object.shape.radius, 0, 0};
+  const Vec3d& e = object.geometry.shape.type == ShapeType::box ? object.geometry.shape.half_extents : Vec3d{object.geometry.shape.radius, 0, 0};
   for (int s = 0; s < 8; ++s) points.push_back(object.X_BO * Vec3d{s & 1 ? e.x : -e.x, s & 2 ? e.y : -e.y, s & 4 ? e.z : -e.z});
   return points;
 }

@@ -29,7 +29,7 @@ struct WitnessErrors {
     if (claimed > 0) {
       distance_error((p_B - p_A).norm() + std::max<Real>(0, A.outside(p_A)) + std::max<Real>(0, B.outside(p_B)));
     } else if (A.bounded() && B.bounded()) {
-      const DepthBounds bounds = least_depth(A, B, -claimed, 1e-15L);
+      const DepthBounds bounds = least_depth(A, B, -claimed, 1e-15L, p_A, p_B);
       if (-bounds.lower > claimed) distance_error(-bounds.lower);
       if (-bounds.upper > claimed) distance_error(-bounds.upper);
     }

@@ -50,13 +50,14 @@ def room() -> Scene:
     return scene
 
 
-def differences(model, scene, q, pair, k):
+def differences(model, scene, q, pair, k, smoothing=0.0):
     """Of the fourth order, of distance, p_WA, p_WB and normal of a pair, along entry k of v."""
 
     def at(h):
         v = np.zeros(model.n_v)
         v[k] = h
-        found = {(c.A, c.B): c.witness for c in contact_derivatives(scene, model.integrate(q, v), margin=5.0)}
+        near = contact_derivatives(scene, model.integrate(q, v), margin=5.0, smoothing=smoothing)
+        found = {(c.A, c.B): c.witness for c in near}
         return np.concatenate([np.atleast_1d(part) for part in found[pair]])
 
     near, far = at(STEP) - at(-STEP), at(2 * STEP) - at(-2 * STEP)
@@ -93,6 +94,29 @@ def test_against_differences():
     assert compared > 150
 
 
+def test_smoothed_against_differences():
+    """Whatever features touch, all smoothed over 3 cm; to 1e-7 of the largest entry."""
+    model = all_joints()
+    scene = room().compile(model)
+    rng = np.random.default_rng(2)
+    q = model.random_configuration(rng)
+    q[:3] = rng.uniform(-0.5, 0.5, 3)
+    exact = contact_derivatives(scene, q, margin=1.0)
+    smoothed = contact_derivatives(scene, q, margin=1.0, smoothing=0.03)
+    assert [(c.A, c.B, c.feature_A) for c in exact] == [(c.A, c.B, c.feature_A) for c in smoothed]
+    compared = 0
+    for c, true in zip(smoothed, exact, strict=True):
+        assert c.witness.distance <= true.witness.distance + 1e-12
+        if true.witness.distance < 0.02:  # inside, another way out may be as short
+            continue
+        rates = np.vstack([c.rates.distance, c.rates.p_WA, c.rates.p_WB, c.rates.normal])
+        for k in rng.choice(model.n_v, 3, replace=False):
+            want = differences(model, scene, q, (c.A, c.B), k, smoothing=0.03)
+            assert rates[:, k] == pytest.approx(want, abs=1e-7 * max(1.0, np.abs(rates).max()))
+            compared += 1
+    assert compared > 15
+
+
 def test_only_what_moves_counts(ur5):
     """A distance depends on the joints above either object, not on those above both."""
     robot = ur5
@@ -110,5 +134,7 @@ def test_refused(ur5):
     assert contact_derivatives(scene, robot.neutral()) == []
     with pytest.raises(SceneError, match="margin is -1"):
         contact_derivatives(scene, robot.neutral(), margin=-1)
+    with pytest.raises(SceneError, match="smoothing is -1"):
+        contact_derivatives(scene, robot.neutral(), smoothing=-1)
     with pytest.raises(SceneError, match="q"):
         contact_derivatives(scene, [0.0, 1.0])

@@ -10,9 +10,9 @@
 #include <limits>
 
 #include "derivative_errors.h"
-#include "geometry/pair_table.h"
-#include "witness_errors.h"
+#include "geometry/pairs/pair_table.h"
 #include "shape_sampler.h"
+#include "witness_errors.h"
 
 using namespace robosim;
 using namespace robosim::testing;

@@ -23,6 +23,7 @@ EXPORT std::uint64_t fuzz_run(const void* scenes, std::uint64_t begin, std::uint
   RandomShapes random;
   for (std::uint64_t i = begin; i < end; ++i) {
     const Scene s = static_cast<const HostileScenes*>(scenes)->scene(i);
+    random.engine.seed(i);
     const Clock::time_point start = Clock::now();
     const Verdict verdict = certify_all(s, random, tolerance);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();

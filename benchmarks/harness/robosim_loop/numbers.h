@@ -14,7 +14,7 @@ inline Mat3d mat3_from(const double* m, int stride) { return {vec3_from(m), vec3
 inline SE3d pose_from(const double* X) { return {mat3_from(X, 4), {X[3], X[7], X[11]}}; }  // of a row-major 4x4 matrix
 
 // type 0 sphere (radius), 1 box (three full sizes), 2 capsule, 3 cylinder (radius, length), 4 half-space z <= 0,
-// 5 convex (n_vertices x 3 vertices), 6 ellipsoid (three radii), 7 cone (radius, length).
+// 5 convex (n_vertices x 3 vertices), 6 ellipsoid (three radii), 7 cone (radius, length), 8 triangle (vertices).
 inline Shape shape_from(int type, const double* size, int n_vertices, const double* vertices) {
   switch (type) {
     case 0: return Shape::sphere(size[0]);
@@ -29,6 +29,7 @@ inline Shape shape_from(int type, const double* size, int n_vertices, const doub
     }
     case 6: return Shape::ellipsoid(vec3_from(size));
     case 7: return Shape::cone(size[0], 0.5 * size[1]);
+    case 8: return Shape::triangle(vec3_from(vertices), vec3_from(vertices + 3), vec3_from(vertices + 6));
     default: throw std::invalid_argument("no such type of shape");
   }
 }

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "geometry/contact_derivatives.h"
+#include "geometry/contact_factors.h"
 #include "geometry/query.h"
 #include "numbers.h"
 
@@ -25,7 +25,7 @@ struct RobosimSide {
   std::vector<Pair> pairs;
   std::vector<SE3d> X_WA, X_WB;
   std::vector<Witness> witness;
-  WitnessDerivatives rates;
+  WitnessRate rates[12];
 
   void add(const ShapeData& A, const ShapeData& B) {
     const auto make = [](const ShapeData& s) { return shape_from(s.type, s.size, s.n_vertices, s.vertices); };
@@ -49,10 +49,13 @@ struct RobosimSide {
     Pair& pair = pairs[i];
     return closer_than(0, pair.A, X_WA[k], pair.B, X_WB[k], &pair.cache);
   }
-  double derivatives(std::size_t i, std::size_t k) {
-    const Pair& pair = pairs[i];
-    witness_derivatives(witness[k], pair.A, X_WA[k], pair.B, X_WB[k], {.sizes = false, .scale = false, .corners = false}, rates);
-    return rates.twist[11].normal.x;
+  WitnessFactors factors_of(std::size_t i, std::size_t k) const {
+    return witness_factors(witness[k], pairs[i].A, X_WA[k], pairs[i].B, X_WB[k]);
+  }
+  double factors(std::size_t i, std::size_t k) { return factors_of(i, k).H.row[0].x; }
+  double dense(std::size_t i, std::size_t k) {
+    expand(factors_of(i, k), X_WA[k], X_WB[k], rates);
+    return rates[11].normal.x;
   }
   double plane(std::size_t i, std::size_t k, const double* normal) {
     const Pair& pair = pairs[i];

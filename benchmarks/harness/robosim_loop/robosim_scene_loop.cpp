@@ -10,6 +10,7 @@
 
 #include "model/builder.h"
 #include "numbers.h"
+#include "scene/batch_check.h"
 #include "scene/scene_query.h"
 
 using namespace robosim;
@@ -22,6 +23,7 @@ struct Robot {
   std::optional<Model> model;
   std::optional<CollisionScene> scene;
   std::optional<SceneQuery> query;
+  std::optional<BatchCheck> batch;
 };
 
 }  // namespace
@@ -62,6 +64,7 @@ EXPORT int scene_build(Robot* robot, int n_pairs, const int* pairs) {
   for (int i = 0; i < n_pairs; ++i) robot->pairs.push_back({index_of.at(pairs[2 * i]), index_of.at(pairs[2 * i + 1])});
   robot->scene.emplace(*robot->model, std::vector<ExtraObject>(), robot->pairs);
   robot->query.emplace(*robot->scene);
+  robot->batch.emplace(*robot->scene);
   return robot->model->n_q;
 }
 
@@ -82,5 +85,8 @@ EXPORT void scene_distances(Robot* robot, int n, const double* q, double* out) {
     robot->query->distances(out + static_cast<std::size_t>(i) * robot->pairs.size());
   }
 }
+
+// The same, several configurations side by side.
+EXPORT void scene_distances_many(Robot* robot, int n, const double* q, double* out) { robot->batch->distances(n, q, out, 1); }
 
 }  // extern "C"

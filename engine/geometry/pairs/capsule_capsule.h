@@ -18,9 +18,23 @@ namespace robosim {
 struct CapsuleCapsule {
   static constexpr ShapeType a = ShapeType::capsule, b = ShapeType::capsule;
 
+  static Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
+    const Nearest m = nearest(A, B, transpose_times(X_WA.R, X_WB.p - X_WA.p), transpose_times(X_WA.R, X_WB.R.col(2)));
+    const Vec3d n = X_WA.R * m.normal, q = X_WA.p + m.s * X_WA.R.col(2);
+    return {m.distance - A.radius - B.radius, q + A.radius * n, q + (m.distance - B.radius) * n, n};
+  }
   static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache&) {
+    return signed_distance_in_W(A, SE3d(), B, X_AB);
+  }
+
+ private:
+  struct Nearest {
+    double s, distance;  // of the segments; the point of A's is s z
+    Vec3d normal;
+  };
+  // B's segment about c along u.
+  static Nearest nearest(const Shape& A, const Shape& B, const Vec3d& c, const Vec3d& u) {
     const double ha = A.half_length, hb = B.half_length;
-    const Vec3d &c = X_AB.p, u = X_AB.R.col(2);
     const double cu = dot(c, u), sin2 = u.x * u.x + u.y * u.y;  // of the angle between the segments
     // Of the lines, seen along z: nothing cancels there. Of parallel ones, the point beside B's centre.
     const double t_line = sin2 > 0 ? -(c.x * u.x + c.y * u.y) / sin2 : 0;
@@ -40,8 +54,7 @@ struct CapsuleCapsule {
       if (dot(n, v) < 0) n = -n;
       d = dot(n, v);
     }
-    const Vec3d q(0, 0, s);
-    return {d - A.radius - B.radius, q + A.radius * n, q + d * n - B.radius * n, n};
+    return {s, d, n};
   }
 };
 

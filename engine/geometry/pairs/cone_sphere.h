@@ -5,27 +5,27 @@
 #include <algorithm>
 #include <cmath>
 
-#include "geometry/query.h"
+#include "geometry/pairs/point_distance.h"
 
 namespace robosim {
 
-struct ConeSphere {
-  static constexpr ShapeType a = ShapeType::cone, b = ShapeType::sphere;
+struct ConeSphere : SolidAgainstSphere<ConeSphere> {
+  static constexpr ShapeType a = ShapeType::cone;
 
-  static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache&) {
-    const Vec3d& c = X_AB.p;
+  // The signed distance of the point c, and the normal where it is nearest.
+  static PointDistance from_point(const Shape& A, const Vec3d& c) {
     const double rho = std::sqrt(c.x * c.x + c.y * c.y), height = 2 * A.half_length;
     const Vec3d radial = rho > 0 ? Vec3d(c.x / rho, c.y / rho, 0) : Vec3d(1, 0, 0), up(0, 0, 1);
-    const double slant = std::hypot(A.radius, height), sine = A.radius / slant, cosine = height / slant;  // half the apex angle
+    const double slant = std::sqrt(A.radius * A.radius + height * height), sine = A.radius / slant, cosine = height / slant;  // half the apex angle
     const double above = c.z - A.half_length;                      // of the apex
     const double along = sine * rho - cosine * above;              // from the apex along the mantle
     const double out = cosine * rho + sine * above;                // signed distances from mantle
     const double below = -A.half_length - c.z;                     // and base
     double d, across, rise;  // the normal's radial and vertical parts
     if (along <= 0) {        // nearest to the apex
-      d = std::hypot(rho, above), across = d > 0 ? rho / d : 0, rise = d > 0 ? above / d : 1;
+      d = std::sqrt(rho * rho + above * above), across = d > 0 ? rho / d : 0, rise = d > 0 ? above / d : 1;
     } else if (along > slant && rho > A.radius) {  // nearest to the rim
-      d = std::hypot(rho - A.radius, below), across = (rho - A.radius) / d, rise = -below / d;
+      d = std::sqrt((rho - A.radius) * (rho - A.radius) + below * below), across = (rho - A.radius) / d, rise = -below / d;
     } else if (out > below) {
       d = out, across = cosine, rise = sine;
     } else {
@@ -34,8 +34,7 @@ struct ConeSphere {
     // Of a centre as near to apex or rim as rounding, the direction may be outside of those that are normal there.
     const double to_rim = sine * across - cosine * rise;
     if (along <= 0 ? to_rim > 0 : along > slant && to_rim < 0) across = cosine, rise = sine;
-    const Vec3d n = across * radial + rise * up;
-    return {d - B.radius, c - d * n, c - B.radius * n, n};
+    return {d, across * radial + rise * up};
   }
 };
 

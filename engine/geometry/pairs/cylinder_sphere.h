@@ -5,30 +5,24 @@
 #include <algorithm>
 #include <cmath>
 
-#include "geometry/query.h"
+#include "geometry/pairs/point_distance.h"
 
 namespace robosim {
 
-struct CylinderSphere {
-  static constexpr ShapeType a = ShapeType::cylinder, b = ShapeType::sphere;
+struct CylinderSphere : SolidAgainstSphere<CylinderSphere> {
+  static constexpr ShapeType a = ShapeType::cylinder;
 
-  static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache&) {
-    const Vec3d& c = X_AB.p;
+  // The signed distance of the point c, and the normal where it is nearest.
+  static PointDistance from_point(const Shape& A, const Vec3d& c) {
     const double rho = std::sqrt(c.x * c.x + c.y * c.y);
     const Vec3d radial = rho > 0 ? Vec3d(c.x / rho, c.y / rho, 0) : Vec3d(1, 0, 0);
     const Vec3d up(0, 0, std::copysign(1.0, c.z));
     const double out = rho - A.radius, above = std::fabs(c.z) - A.half_length;  // signed distances from mantle and cap
-    double d;
-    Vec3d n;
     if (out > 0 && above > 0) {  // nearest to the rim
-      d = std::sqrt(out * out + above * above);
-      n = (out / d) * radial + (above / d) * up;
-    } else if (out > above) {
-      d = out, n = radial;
-    } else {
-      d = above, n = up;
+      const double d = std::sqrt(out * out + above * above);
+      return {d, (out / d) * radial + (above / d) * up};
     }
-    return {d - B.radius, c - d * n, c - B.radius * n, n};
+    return out > above ? PointDistance{out, radial} : PointDistance{above, up};
   }
 };
 

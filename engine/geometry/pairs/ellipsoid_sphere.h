@@ -1,8 +1,8 @@
 // Ellipsoid (A) against sphere (B): the distance of the centre from the ellipsoid's surface.
 #pragma once
 
-#include "geometry/ellipsoid_points.h"
 #include "geometry/query.h"
+#include "geometry/shapes/ellipsoid_points.h"
 
 namespace robosim {
 

@@ -4,9 +4,10 @@
 #include <algorithm>
 
 #include "geometry/directions.h"
-#include "geometry/epa.h"
-#include "geometry/gjk.h"
-#include "geometry/polish.h"
+#include "geometry/distance/epa.h"
+#include "geometry/distance/gjk.h"
+#include "geometry/distance/polish.h"
+#include "geometry/distance/way_out.h"
 #include "geometry/query.h"
 
 namespace robosim {
@@ -20,68 +21,93 @@ struct GenericPair {
   static constexpr bool curved = CoreA::curved || CoreB::curved;
 
   static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
-    const Difference D = difference(A, B, X_AB, cache);
+    const Difference D{core<Ta>(A), core<Tb>(B), X_AB};
     Contact c;
     bool known = false;
     GjkResult r;
     r.v = start(D, cache);
     if constexpr (curved) {
-      // Newton's method from a rough answer, which is proved by its plane of support or forgotten.
       const double size = D.size();
-      for (const auto& [gap, precision] : rough_answers) {
-        advance(D, {.relative_gap = gap}, r);
-        if (r.overlap) break;
-        if (const auto sharp = quickly_polished(SupportFunction::of(D), Surfaces::of(D), contact(r), size, precision)) {
-          c = *sharp, known = true;
-          break;
-        }
+      if (cache.has_points && squared_norm(cache.axis) > 0.5) {
+        const Contact last{cache.axis, 0, cache.p_A, X_AB * cache.p_B - cache.p_A};
+        if (const auto sharp = proved(D, last, size, warm_precision)) c = *sharp, known = true;
+      }
+      for (int i = 0; i < n_rough && !known; ++i) {
+        const Rough& rough = rough_answers[i];
+        advance(D, {.gap = rough.gap * size, .relative_gap = rough.relative_gap}, r);
+        if (const auto sharp = proved(D, contact(r), size, rough.precision)) c = *sharp, known = true;
+        else if (r.overlap) break;
       }
     }
     if (!known) c = from_rough(D, r);
+    if constexpr (curved) {
+      cache.p_A = c.a, cache.p_B = transpose_times(X_AB.R, c.a + c.w - X_AB.p);
+      cache.has_points = true;
+    }
     cache.axis = c.distance > 0 ? c.normal : Vec3d();
-    remember(D, cache);
     // From the cores to the shapes.
     const double rA = D.A.rounding(), rB = D.B.rounding();
     return {c.distance - rA - rB, c.a + rA * c.normal, c.a + (c.distance - rB) * c.normal, c.normal};
   }
 
   static bool closer_than(double margin, const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
-    const Difference D = difference(A, B, X_AB, cache);
+    const Difference D{core<Ta>(A), core<Tb>(B), X_AB};
     const double reach = margin + D.rounding();
     const GjkResult r = gjk(D, start(D, cache), {.separated = reach, .near = reach});
     keep_axis(r, cache);
-    remember(D, cache);
     return r.overlap || r.lower < reach;  // what no plane separates counts as closer
   }
 
   static double distance_lower_bound(double enough, const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
-    const Difference D = difference(A, B, X_AB, cache);
+    const Difference D{core<Ta>(A), core<Tb>(B), X_AB};
     const double rounding = D.rounding();
     const GjkResult r = gjk(D, start(D, cache), {.separated = enough + rounding, .near = rounding, .gap = 1e-6});
     keep_axis(r, cache);
-    remember(D, cache);
     return r.overlap ? 0 : std::max(0.0, r.lower - rounding);
   }
 
  private:
-  // Of GJK's bounds, and of the features' points, both as a part of the size.
+  // Of GJK's bounds, as a part of the size and of the distance, and of the features' points.
   struct Rough {
-    double gap, precision;
+    double gap, relative_gap, precision;
   };
-  static constexpr Rough rough_answers[] = {{1e-3, 2e-2}, {1e-8, 1e-3}};
+  static constexpr int n_rough = 3;
+  static constexpr Rough rough_answers[n_rough] = {{1e-3, 3e-2, 5e-2}, {0, 1e-3, 2e-2}, {0, 1e-8, 1e-3}};
+  static constexpr double warm_precision = 2e-2;  // how far the answer may have moved since the last query, as a part of the size
 
+  // What GJK knows; of cores that overlap what it knew when it last saw them apart, with the direction in which they overlap least.
   static Contact contact(const GjkResult& r) {
     Contact c{r.v * (1 / r.upper), r.upper, {}, {}};
-    for (int i = 0; i < r.simplex.n; ++i) c.a += r.simplex.lambda[i] * r.simplex.a[i], c.w += r.simplex.lambda[i] * r.simplex.w[i];
+    if (r.overlap) c.normal = r.axis * (1 / norm(r.axis)), c.distance = r.lower;
+    const int n = r.overlap ? std::min(r.simplex.n, 3) : r.simplex.n;
+    for (int i = 0; i < n; ++i) c.a += r.simplex.lambda[i] * r.simplex.a[i], c.w += r.simplex.lambda[i] * r.simplex.w[i];
     return c;
   }
+  // By Newton's method from a rough answer. Of cores apart a plane of support proves it; of those that overlap see way_out.h.
+  static std::optional<Contact> proved(const Difference& D, const Contact& rough, double size, double precision) {
+    const auto sharp = quickly_polished(D, SurfacesOf<Difference>{D}, rough, size, precision);
+    return sharp && (sharp->distance > 0 || is_shortest_way_out(D, *sharp)) ? sharp : std::nullopt;
+  }
+  // EPA's nearest facet as a rough answer.
+  struct Guess {
+    const Difference& D;
+    std::optional<Contact> sharp;
+
+    static bool proved(void* guess, const Penetration& p) {
+      Guess& own = *static_cast<Guess*>(guess);
+      own.sharp = GenericPair::proved(own.D, {-p.direction, -p.depth, p.a, p.w}, own.D.size(), rough_answers[0].precision);
+      return own.sharp.has_value();
+    }
+  };
   // GJK to the end, EPA where it finds an overlap, and the polish of what is curved.
   static Contact from_rough(const Difference& D, GjkResult& r) {
     if (!r.overlap) advance(D, {}, r);
     Contact c;
     double gap = r.upper - r.lower;  // between the bounds on the distance
     if (r.overlap) {
-      const Penetration e = epa(SupportFunction::of(D), r.simplex);
+      Guess guess{D, {}};
+      const Penetration e = epa(SupportFunction::of(D), r.simplex, curved ? EpaGuess{&guess, Guess::proved} : EpaGuess{});
+      if (e.proved) return *guess.sharp;
       c = {-e.direction, -e.depth, e.a, e.w};
       gap = std::fmax(e.gap, norm(e.w - e.depth * e.direction));
     } else {
@@ -103,16 +129,6 @@ struct GenericPair {
       }
     }
     return c;
-  }
-  static Difference difference(const Shape& A, const Shape& B, const SE3d& X_AB, const PairCache& cache) {
-    Difference D{core<Ta>(A), core<Tb>(B), X_AB};
-    if constexpr (requires { D.A.hint; }) D.A.hint = cache.vertex_A;
-    if constexpr (requires { D.B.hint; }) D.B.hint = cache.vertex_B;
-    return D;
-  }
-  static void remember(const Difference& D, PairCache& cache) {
-    if constexpr (requires { D.A.hint; }) cache.vertex_A = D.A.hint;
-    if constexpr (requires { D.B.hint; }) cache.vertex_B = D.B.hint;
   }
   static void keep_axis(const GjkResult& r, PairCache& cache) {
     cache.axis = r.overlap || !(r.lower > 0) ? Vec3d() : r.axis * (1 / norm(r.axis));

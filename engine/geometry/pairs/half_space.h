@@ -9,13 +9,10 @@ namespace robosim {
 template <ShapeType Tb>
 struct HalfSpaceAgainst {
   static constexpr ShapeType a = ShapeType::half_space, b = Tb;
-  static constexpr bool remembers = Tb == ShapeType::convex;
 
-  static Witness signed_distance(const Shape&, const Shape& B, const SE3d& X_AB, PairCache& cache) {
-    auto B_core = core<Tb>(B);
-    if constexpr (requires { B_core.hint; }) B_core.hint = cache.vertex_B;
+  static Witness signed_distance(const Shape&, const Shape& B, const SE3d& X_AB, PairCache&) {
+    const auto B_core = core<Tb>(B);
     const Vec3d lowest = X_AB * B_core.support(-X_AB.R.row[2]);
-    if constexpr (requires { B_core.hint; }) cache.vertex_B = B_core.hint;
     const double distance = lowest.z - B_core.rounding();
     return {distance, {lowest.x, lowest.y, 0}, {lowest.x, lowest.y, distance}, {0, 0, 1}};
   }

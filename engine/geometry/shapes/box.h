@@ -7,7 +7,8 @@
 #include "geometry/bounds.h"
 #include "geometry/directions.h"
 #include "geometry/local_surface.h"
-#include "geometry/patch.h"
+#include "geometry/shapes/patch.h"
+#include "geometry/tangent_plane.h"
 
 namespace robosim {
 
@@ -21,6 +22,21 @@ struct BoxCore {
   // The corner on d's side.
   Vec3d support(const Vec3d& d) const {
     return {std::copysign(half_extents.x, d.x), std::copysign(half_extents.y, d.y), std::copysign(half_extents.z, d.z)};
+  }
+  // Over tangents t0 and t1, see local_surface.
+  ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
+    using tangent_plane::Radii;
+    const Vec3d room(half_extents.x - std::fabs(p.x), half_extents.y - std::fabs(p.y), half_extents.z - std::fabs(p.z));
+    const double tolerance = std::max(feature_tolerance * norm(half_extents), std::min({room.x, room.y, room.z}));
+    const auto steep = [](double sine) { return std::fabs(sine) < feature_tolerance; };
+    const bool x = room.x > tolerance, y = room.y > tolerance, z = room.z > tolerance;  // free along these
+    if (!(x | y | z)) return {Radii::round(radius), LocalSurface::straight, steep(n.x) || steep(n.y) || steep(n.z)};
+    if (x & y) return {Radii::flat(), std::min(room.x, room.y)};
+    if (y & z) return {Radii::flat(), std::min(room.y, room.z)};
+    if (x & z) return {Radii::flat(), std::min(room.x, room.z)};
+    if (x) return {Radii(t0.x, t1.x, radius), room.x, steep(n.y) || steep(n.z)};
+    if (y) return {Radii(t0.y, t1.y, radius), room.y, steep(n.x) || steep(n.z)};
+    return {Radii(t0.z, t1.z, radius), room.z, steep(n.x) || steep(n.y)};
   }
   // A face is 2 axis + (on its positive side); an edge 4 axis + 2 (second other axis positive) + (first one positive); a vertex
   // has a bit for each positive coordinate.
@@ -41,11 +57,11 @@ struct BoxCore {
       }
     }
     if (n_free == 0) {
-      s.kind = FeatureKind::vertex, s.index = positive, s.tilt = std::asin(sine);
+      s.kind = FeatureKind::vertex, s.index = positive, s.tilt_sine = sine;
       s.axis[0] = perpendicular(n), s.axis[1] = cross(n, s.axis[0]);
     } else if (n_free == 1) {
       const int i = free[0], j = (i + 1) % 3, k = (i + 2) % 3;
-      s.kind = FeatureKind::edge, s.index = 4 * i + 2 * (positive >> k & 1) + (positive >> j & 1), s.tilt = std::asin(sine);
+      s.kind = FeatureKind::edge, s.index = 4 * i + 2 * (positive >> k & 1) + (positive >> j & 1), s.tilt_sine = sine;
       s.axis[0][i] = 1, s.radius[0] = LocalSurface::straight;
       s.axis[1] = unit_or(cross(n, s.axis[0]), perpendicular(s.axis[0]));
     } else {
@@ -55,6 +71,16 @@ struct BoxCore {
       s.radius[0] = s.radius[1] = LocalSurface::straight;
     }
     return s;
+  }
+  // Below a face, as far as the other faces.
+  double inner_radius(const Vec3d& p, const Vec3d& n) const {
+    for (int i = 0; i < 3; ++i)
+      if (std::fabs(n[i]) > 0.5) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        if (std::hypot(n[j], n[k]) > feature_tolerance) return 0;
+        return std::min({half_extents[i], half_extents[j] - std::fabs(p[j]), half_extents[k] - std::fabs(p[k])});
+      }
+    return 0;
   }
   static constexpr int n_sizes = 4;  // along x, y and z, rounding
   Vec3d size_rate(int k, const LocalSurface& s, const Vec3d& n) const {

@@ -7,7 +7,8 @@
 #include "geometry/bounds.h"
 #include "geometry/directions.h"
 #include "geometry/local_surface.h"
-#include "geometry/patch.h"
+#include "geometry/shapes/patch.h"
+#include "geometry/tangent_plane.h"
 
 namespace robosim {
 
@@ -18,6 +19,12 @@ struct CapsuleCore {
   double rounding() const { return radius; }
   Vec3d centre() const { return {}; }
   Vec3d support(const Vec3d& d) const { return {0, 0, std::copysign(half_length, d.z)}; }
+  // Over tangents t0 and t1, see local_surface.
+  ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
+    const double room = half_length - std::fabs(p.z);
+    if (room > feature_tolerance * half_length) return {tangent_plane::Radii(t0.z, t1.z, radius), room};
+    return {tangent_plane::Radii::round(radius), LocalSurface::straight, std::fabs(n.z) < feature_tolerance};
+  }
   // Curved: 0 and 1 the balls at the lower and upper end, 2 the mantle.
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
     LocalSurface s;
@@ -29,7 +36,7 @@ struct CapsuleCore {
     } else {
       s.index = p.z > 0, s.point.z = std::copysign(half_length, p.z);
       s.axis[0] = cross(across, n), s.axis[1] = across;
-      s.tilt = std::fabs(std::asin(std::clamp(n.z, -1.0, 1.0)));
+      s.tilt_sine = std::fmin(std::fabs(n.z), 1.0);
     }
     return s;
   }

@@ -7,7 +7,8 @@
 #include "geometry/bounds.h"
 #include "geometry/directions.h"
 #include "geometry/local_surface.h"
-#include "geometry/patch.h"
+#include "geometry/shapes/patch.h"
+#include "geometry/tangent_plane.h"
 
 namespace robosim {
 
@@ -24,6 +25,27 @@ struct ConeCore {
     const double s = across > 0 ? radius / across : 0;
     return {s * d.x, s * d.y, -half_length};
   }
+  // Over tangents t0 and t1, see local_surface.
+  ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
+    using tangent_plane::Radii;
+    const double height = 2 * half_length, line = slant(), below_apex = half_length - p.z, above = p.z + half_length;
+    const double squared = n.x * n.x + n.y * n.y, n_rho = std::sqrt(squared), rho2 = p.x * p.x + p.y * p.y;
+    const double from_apex2 = rho2 + below_apex * below_apex, on = feature_tolerance * line;
+    const bool as_mantle = std::fabs(n_rho * radius - n.z * height) < on;  // n is the mantle's normal
+    if (from_apex2 <= on * on || below_apex < 0) return {Radii::round(0), LocalSurface::straight, as_mantle};
+    const double rho = std::sqrt(rho2), within = (below_apex * radius - rho * height) / line;
+    const double tolerance = std::max(on, std::min(above, within));
+    if (above <= tolerance && within > tolerance) return {Radii::flat(), radius - rho};
+    const tangent_plane::Vec2 e{n.x * t0.y - n.y * t0.x, n.x * t1.y - n.y * t1.x};  // round the axis, as long as n_rho
+    if (above <= tolerance) {
+      const bool tips = as_mantle || n_rho < feature_tolerance;
+      if (!(n_rho > 0)) return {Radii(e.x, e.y, 0), LocalSurface::straight, tips};
+      return {Radii(tangent_plane::outer((radius / (squared * n_rho)) * e, e)), LocalSurface::straight, tips};
+    }
+    const tangent_plane::Vec2 down = -1.0 * tangent_plane::turned(e);  // along the mantle's line, which is square to it
+    const double from_apex = std::sqrt(from_apex2);
+    return {Radii(down.x, down.y, below_apex * radius * line / (height * height)), std::min(from_apex, line - from_apex)};
+  }
   // Vertex 0 the apex, edge 0 the rim, face 0 the base, curved 0 the mantle, which is straight along its lines from the apex.
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
     LocalSurface s;
@@ -31,19 +53,14 @@ struct ConeCore {
     const double rho = std::sqrt(p.x * p.x + p.y * p.y), n_rho = std::sqrt(n.x * n.x + n.y * n.y);
     const double below_apex = half_length - p.z, from_apex = std::sqrt(rho * rho + below_apex * below_apex), above = p.z + half_length;
     const double within = ((half_length - p.z) * radius - rho * height) / line;  // how far p lies under the mantle
-    const auto angle = [&] {  // of n from the mantle's normal, outward
-      return std::atan2(n_rho * radius - n.z * height, n.z * radius + n_rho * height);
-    };
+    const auto from_mantle = [&] { return std::fmin(std::fabs(n_rho * radius - n.z * height) / line, 1.0); };  // sine of the normals' angle
     const double tolerance = std::max(precision * line, std::min(above, within));
     const Vec3d out = outward(n), round(-out.y, out.x, 0);
     s.point = p, s.axis[0] = round, s.axis[1] = cross(n, round);
-    const bool tilt = precision == feature_tolerance;
     if (from_apex <= precision * line || p.z > half_length) {
-      if (tilt) s.tilt = std::fabs(angle());
-      s.kind = FeatureKind::vertex, s.point = {0, 0, half_length};
+      s.kind = FeatureKind::vertex, s.tilt_sine = from_mantle(), s.point = {0, 0, half_length};
     } else if (above <= tolerance && within <= tolerance) {
-      if (tilt) s.tilt = std::fabs(std::min(angle(), std::atan2(n_rho, -n.z)));
-      s.kind = FeatureKind::edge;
+      s.kind = FeatureKind::edge, s.tilt_sine = std::fmin(from_mantle(), n_rho);
       s.radius[0] = n_rho > 0 ? radius / n_rho : LocalSurface::straight;
     } else if (above <= tolerance) {
       s.kind = FeatureKind::face, s.axis[0] = {1, 0, 0}, s.axis[1] = {0, 1, 0}, s.slide = radius - rho;
@@ -71,6 +88,20 @@ struct ConeCore {
     }
     const double height = 2 * half_length, line = slant(), part = (half_length - p.z) / height;  // of the way from the apex
     return {{round, along_line(n)}, {part * radius * line / height, LocalSurface::straight}, line * std::min(part, 1 - part)};
+  }
+  // Below the mantle as far as the axis and the base, above the base as far as the mantle.
+  double inner_radius(const Vec3d& p, const Vec3d& n) const {
+    const double height = 2 * half_length, line = slant(), rho = std::sqrt(p.x * p.x + p.y * p.y), above = p.z + half_length;
+    const double n_rho = std::sqrt(n.x * n.x + n.y * n.y);
+    if (std::fabs(n_rho * radius - n.z * height) < feature_tolerance * line)
+      return std::min(rho * line / height, above * line / (line + radius));
+    return n_rho < feature_tolerance && n.z < 0 ? (height * radius - rho * height) / (line + radius) : 0;
+  }
+  // Of the mantle the mean of what its line gives and the disc at that height, as each is a bound.
+  Growth growth(const LocalSurface& s, const Vec3d& n) const {
+    if (s.kind == FeatureKind::edge) return {{radius, 0}};
+    if (s.kind != FeatureKind::curved) return robosim::growth(s);
+    return {{0.5 * s.radius[0] * std::sqrt(n.x * n.x + n.y * n.y), s.slide}};
   }
   static constexpr int n_sizes = 2;  // radius, length
   Vec3d size_rate(int k, const LocalSurface& s, const Vec3d& n) const {

@@ -1,15 +1,15 @@
 // Convex hull of a mesh's vertices, rounded by `radius`. Core: the hull itself.
 //
-// Support by brute force over a few vertices; above, hill climbing over the hull's edges from the last support vertex
-// (a vertex of a convex polyhedron without a better neighbour is optimal): O(sqrt(n)) first, O(1) for a nearby direction.
+// Support by brute force over a few vertices; above, from a table of directions that is built once per mesh (support_table.h).
 #pragma once
 
 #include <cmath>
 
 #include "geometry/bounds.h"
-#include "geometry/convex_mesh.h"
-#include "geometry/hull_features.h"
-#include "geometry/hull_polygons.h"
+#include "geometry/shapes/convex_mesh.h"
+#include "geometry/shapes/hull_features.h"
+#include "geometry/shapes/hull_polygons.h"
+#include "geometry/tangent_plane.h"
 
 namespace robosim {
 
@@ -19,7 +19,6 @@ struct ConvexCore {
 
   const ConvexMesh* mesh;
   double radius = 0;
-  mutable int hint = 0;  // the last support vertex
 
   double rounding() const { return radius; }
   Vec3d centre() const { return mesh->centroid; }
@@ -36,30 +35,27 @@ struct ConvexCore {
       }
       return best;
     }
-    // From the last support vertex, or from that along the largest coordinate of d where it is farther.
-    const double x = std::fabs(d.x), y = std::fabs(d.y), z = std::fabs(d.z);
-    const int along = x >= y && x >= z ? (d.x > 0) : (y >= z ? 2 + (d.y > 0) : 4 + (d.z > 0));
-    int best = hint < n ? hint : 0;
-    double reach = dot(vertices[best], d);
-    const int other = mesh->extreme[static_cast<std::size_t>(along)];
-    if (const double r = dot(vertices[other], d); r > reach) best = other, reach = r;
-    const int* begin = mesh->neighbour_begin.data();
-    const int* neighbours = mesh->neighbours.data();
-    while (true) {  // to the best neighbour
-      int next = -1;
-      for (int k = begin[best], end = begin[best + 1]; k < end; ++k) {
-        const double r = dot(vertices[neighbours[k]], d);
-        next = r > reach ? k : next;
-        reach = r > reach ? r : reach;
-      }
-      if (next < 0) break;
-      best = neighbours[next];
-    }
-    hint = best;
-    return best;
+    return mesh->support_table.of(mesh->vertices).farthest(mesh->vertices, d);
   }
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
     return hull_surface(*mesh, p, n, support_vertex(n), precision);
+  }
+  // Over tangents t0 and t1: of the vertex farthest along n at once, else as local_surface says.
+  tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
+    const std::size_t farthest = static_cast<std::size_t>(support_vertex(n));
+    const double on = feature_tolerance * mesh->ball.radius;
+    const Vec3d& v = mesh->vertices[farthest];
+    if (squared_norm(p - v) <= on * on) {
+      bool tips = false;
+      for (int e = mesh->neighbour_begin[farthest], end = mesh->neighbour_begin[farthest + 1]; e < end; ++e) {
+        const Vec3d d = mesh->vertices[static_cast<std::size_t>(mesh->neighbours[static_cast<std::size_t>(e)])] - v;
+        const double length2 = squared_norm(d), rise = dot(n, d);
+        tips |= length2 > on * on && rise * rise < feature_tolerance * feature_tolerance * length2;
+      }
+      return {tangent_plane::Radii::round(radius), LocalSurface::straight, tips};
+    }
+    const LocalSurface s = hull_surface(*mesh, p, n, static_cast<int>(farthest), feature_tolerance);
+    return {tangent_plane::Radii(s, t0, t1, radius), s.slide, s.tilt_sine < feature_tolerance};
   }
   void patch(const Vec3d& n, Patch& out) const { hull_patch(*mesh, n, support_vertex(n), out); }
   Vec3d stretch(int, const Vec3d&, const Vec3d& m) const { return m; }

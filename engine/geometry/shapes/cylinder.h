@@ -7,7 +7,8 @@
 #include "geometry/bounds.h"
 #include "geometry/directions.h"
 #include "geometry/local_surface.h"
-#include "geometry/patch.h"
+#include "geometry/shapes/patch.h"
+#include "geometry/tangent_plane.h"
 
 namespace robosim {
 
@@ -23,6 +24,19 @@ struct CylinderCore {
     const double s = across > 0 ? radius / across : 0;
     return {s * d.x, s * d.y, std::copysign(half_length, d.z)};
   }
+  // Over tangents t0 and t1, see local_surface.
+  ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
+    using tangent_plane::Radii;
+    const double rho = std::sqrt(p.x * p.x + p.y * p.y), below = half_length - std::fabs(p.z), within = radius - rho;
+    const double tolerance = std::max(feature_tolerance * (radius + half_length), std::min(below, within));
+    if (below > tolerance) return {Radii(t0.z, t1.z, radius), below};
+    if (within > tolerance) return {Radii::flat(), within};
+    const double squared = n.x * n.x + n.y * n.y, n_rho = std::sqrt(squared);
+    const bool tips = std::min(n_rho, std::fabs(n.z)) < feature_tolerance;
+    const tangent_plane::Vec2 e{n.x * t0.y - n.y * t0.x, n.x * t1.y - n.y * t1.x};  // along the rim, as long as n_rho
+    if (!(n_rho > 0)) return {Radii(e.x, e.y, 0), LocalSurface::straight, tips};
+    return {Radii(tangent_plane::outer((radius / (squared * n_rho)) * e, e)), LocalSurface::straight, tips};
+  }
   // Faces: 0 the lower end, 1 the upper; edges: their rims; curved: 0 the mantle.
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
     LocalSurface s;
@@ -35,7 +49,7 @@ struct CylinderCore {
     if (below <= tolerance && within <= tolerance) {
       s.kind = FeatureKind::edge, s.axis[0] = round, s.axis[1] = cross(n, round);
       s.radius[0] = n_rho > 0 ? radius / n_rho : LocalSurface::straight;
-      if (precision == feature_tolerance) s.tilt = std::atan2(std::fmin(n_rho, n_z), std::fmax(n_rho, n_z));
+      s.tilt_sine = std::fmin(n_rho, n_z);
     } else if (below <= tolerance) {
       s.kind = FeatureKind::face, s.axis[0] = {1, 0, 0}, s.axis[1] = {0, 1, 0}, s.slide = within;
       s.radius[0] = s.radius[1] = LocalSurface::straight;
@@ -58,6 +72,16 @@ struct CylinderCore {
     const Vec3d round = n_rho > 0 ? Vec3d(-n.y / n_rho, n.x / n_rho, 0) : Vec3d(0, 1, 0);
     if (s.kind == FeatureKind::curved) return {{round, {0, 0, 1}}, {radius, LocalSurface::straight}, half_length - std::fabs(p.z)};
     return {{round, cross(n, round)}, {n_rho > 0 ? radius / n_rho : LocalSurface::straight, 0}, LocalSurface::straight};
+  }
+  // Between the ends of the mantle, or inside the rim of an end.
+  double inner_radius(const Vec3d& p, const Vec3d& n) const {
+    const double n_rho = std::sqrt(n.x * n.x + n.y * n.y), rho = std::sqrt(p.x * p.x + p.y * p.y);
+    if (std::fabs(n.z) < feature_tolerance) return std::min(radius, half_length - std::fabs(p.z));
+    return n_rho < feature_tolerance ? std::min(half_length, radius - rho) : 0;
+  }
+  Growth growth(const LocalSurface& s, const Vec3d&) const {
+    if (s.kind == FeatureKind::face) return robosim::growth(s);
+    return {{radius, s.kind == FeatureKind::curved ? 2 * s.slide : 0}};
   }
   static constexpr int n_sizes = 2;  // radius, length
   Vec3d size_rate(int k, const LocalSurface& s, const Vec3d& n) const {

@@ -7,8 +7,9 @@
 
 #include "geometry/bounds.h"
 #include "geometry/directions.h"
-#include "geometry/ellipsoid_points.h"
 #include "geometry/local_surface.h"
+#include "geometry/shapes/ellipsoid_points.h"
+#include "geometry/tangent_plane.h"
 
 namespace robosim {
 
@@ -55,6 +56,21 @@ struct EllipsoidCore {
     return {(slope(t, t) - tp * tp) / h, (slope(t, u) - tp * up) / h, (slope(u, u) - up * up) / h};
   }
   Vec3d on_feature(const LocalSurface&, const Vec3d&, const Vec3d& n) const { return support(n); }
+  // Over tangents t0 and t1.
+  ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d&, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
+    const auto [tt, tu, uu] = bend(support(n), n, t0, t1);
+    return {tangent_plane::Radii(tangent_plane::Mat2{{{tt, tu}, {tu, uu}}})};
+  }
+  // The least radius of curvature anywhere: by Blaschke's theorem that ball rolls inside.
+  double inner_radius(const Vec3d&, const Vec3d&) const {
+    const double least = std::min({radii.x, radii.y, radii.z});
+    return least * least / std::max({radii.x, radii.y, radii.z});
+  }
+  // Inside it rolls a ball.
+  Growth growth(const LocalSurface&, const Vec3d& n) const {
+    const double r = inner_radius({}, n);
+    return {{r, r}};
+  }
   static constexpr int n_sizes = 3;  // along x, y and z
   Vec3d size_rate(int k, const LocalSurface& s, const Vec3d& n) const {
     const Vec3d& p = s.point;

@@ -5,7 +5,7 @@
 
 #include "geometry/bounds.h"
 #include "geometry/local_surface.h"
-#include "geometry/patch.h"
+#include "geometry/shapes/patch.h"
 
 namespace robosim {
 

@@ -10,7 +10,8 @@
 #include "geometry/bounds.h"
 #include "geometry/directions.h"
 #include "geometry/local_surface.h"
-#include "geometry/patch.h"
+#include "geometry/shapes/patch.h"
+#include "geometry/tangent_plane.h"
 
 namespace robosim {
 
@@ -49,6 +50,22 @@ struct TriangleCore {
       if (from_edge(i, p) < from_edge(nearest, p)) nearest = i;
     if (from_edge(nearest, p) <= on) return on_edge(nearest, p, n);
     return on_face(area * (1 / norm(area)), p, n);
+  }
+  // Over tangents t0 and t1: of the vertex farthest along n at once, else as local_surface says.
+  ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
+    constexpr double on2 = feature_tolerance * feature_tolerance;
+    const Vec3d v = support(n);
+    double size2 = 0;
+    bool tips = false;
+    for (const Vec3d& other : vertex) {
+      const Vec3d d = other - v;
+      const double length2 = squared_norm(d), rise = dot(n, d);
+      size2 = std::max(size2, length2);
+      tips |= rise * rise < on2 * length2;
+    }
+    if (squared_norm(p - v) <= on2 * size2) return {tangent_plane::Radii::round(radius), LocalSurface::straight, tips};
+    const LocalSurface s = local_surface(p, n);
+    return {tangent_plane::Radii(s, t0, t1, radius), s.slide, s.tilt_sine < feature_tolerance};
   }
   static constexpr int n_sizes = 1;  // rounding
   Vec3d size_rate(int, const LocalSurface&, const Vec3d& n) const { return n; }
@@ -111,17 +128,17 @@ struct TriangleCore {
     const double ee = squared_norm(e);
     return norm(d - (ee > 0 ? std::clamp(dot(d, e) / ee, 0.0, 1.0) : 0.0) * e);
   }
-  // Least angle by which n turns until a vertex that lies by d from here is as far along n.
-  static double tilt_to(const Vec3d& d, const Vec3d& n) {
+  // Sine of the least angle by which n turns until a vertex that lies by d from here is as far along n.
+  static double sine_to(const Vec3d& d, const Vec3d& n) {
     const double length = norm(d);
-    return length > 0 ? std::fabs(std::asin(std::clamp(-dot(n, d) / length, -1.0, 1.0))) : LocalSurface::straight;
+    return length > 0 ? std::fmin(std::fabs(dot(n, d)) / length, 1.0) : LocalSurface::straight;
   }
 
   LocalSurface at_vertex(int i, const Vec3d& n) const {
     LocalSurface s;
     s.kind = FeatureKind::vertex, s.index = i, s.point = vertex[i];
     s.axis[0] = perpendicular(n), s.axis[1] = cross(n, s.axis[0]);
-    s.tilt = std::fmin(tilt_to(vertex[next(i)] - vertex[i], n), tilt_to(vertex[next(next(i))] - vertex[i], n));
+    s.tilt_sine = std::fmin(sine_to(vertex[next(i)] - vertex[i], n), sine_to(vertex[next(next(i))] - vertex[i], n));
     s.corner[0] = {i, 1, {}}, s.n_corners = 1;
     return s;
   }
@@ -136,7 +153,7 @@ struct TriangleCore {
     s.axis[0] = e, s.radius[0] = LocalSurface::straight;
     s.axis[1] = unit_or(cross(n, e), perpendicular(e));
     s.slide = std::fmin(along, length - along);
-    s.tilt = tilt_to(d - dot(d, e) * e, n);
+    s.tilt_sine = sine_to(d - dot(d, e) * e, n);
     s.corner[0] = {i, 1 - along / length, e * (-1 / length)}, s.corner[1] = {j, along / length, e * (1 / length)};
     s.n_corners = 2;
     return s;

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "geometry/distance/lane_gjk.h"
+#include "scene/lane_distances.h"
 #include "scene/lane_placement.h"
 
 namespace robosim::detail {
@@ -71,6 +73,24 @@ class Register {
   IntervalSifter::Approach approach(const Slots& slots, int l, const Vec3d& n) {
     const Relative motion = motion_.relative(slots);
     return {motion.total[l], motion.along(Vec3<L>(n))[l], motion.rest[l]};
+  }
+
+  std::uint32_t bounds(const LaneCore& A, const LaneCore& B, int a, int b, int first, std::uint32_t lanes, const double* enough, double gap,
+                       const Vec3d& near, IntervalSifter::Bounds& out) {
+    const double rounding = A.rounding + B.rounding;
+    LaneGoal<L> goal;
+    std::memcpy(&goal.separated, enough + first, sizeof(L));
+    goal.separated += L(rounding), goal.gap = 1e-6, goal.relative_gap = gap;
+    const SE3<L> X_AB = placement_.X_between(a, b);
+    const Mat3<L> R_WA = placement_.X_WO(a).R;
+    const Vec3<L> start = squared_norm(near) > 0 ? transpose_times(R_WA, Vec3<L>(near)) : from_centres(A, B, X_AB);
+    const LaneGjk<L> r = lane_gjk(A, B, X_AB, start, goal, lanes);
+    const Vec3<L> normal = R_WA * (r.axis * (L(1) / norm(r.axis)));
+    for (int l = 0; l < L::width; ++l) {
+      out.distance[first + l] = r.lower[l] - rounding;
+      out.normal[first + l] = {normal.x[l], normal.y[l], normal.z[l]};
+    }
+    return r.known;
   }
 
   // Bits of the lanes among `lanes` that are not proven to `needed`; then proof and motion say how they stand.
@@ -204,7 +224,7 @@ class CompiledSifter final : public IntervalSifter {
   using L = Lanes<lanes_of(isa), isa>;
   static constexpr int registers = width / L::width;
 
-  CompiledSifter(const CollisionScene& scene, const MotionLayout& layout) : scene_(&scene), layout_(&layout) {
+  CompiledSifter(const CollisionScene& scene, const MotionLayout& layout) : scene_(&scene), layout_(&layout), cores_(lane_cores(scene)) {
     for (auto& r : registers_) r = std::make_unique<Register<L>>(scene, layout);
   }
 
@@ -222,6 +242,10 @@ class CompiledSifter final : public IntervalSifter {
     const CollisionScene::Pair* pairs = scene_->single_pairs().data();
     for (int i = 0; i < n; ++i) {
       const SiftItem& item = items[i];
+      if (item.kind == SiftItem::single) {
+        touching(item, pairs[item.item].a, pairs[item.item].b, every(), out);
+        continue;
+      }
       if (item.kind == SiftItem::cluster) {
         const CollisionScene::Cluster& c = scene_->clusters().data()[item.item];
         const std::uint32_t lanes = each(every(), [&](Register<L>& r, std::uint32_t own, int) { return r.placement().touching(c, own); });
@@ -273,6 +297,12 @@ class CompiledSifter final : public IntervalSifter {
     const MotionLayout::Slots& slots = pair.kind == SiftItem::single ? layout_->pairs.data()[pair.item]
                                                                      : layout_->objects.data()[scene_->groups().data()[pair.kind].object];
     return registers_[l / L::width]->approach(slots, l % L::width, n);
+  }
+
+  std::uint32_t bounds(int a, int b, std::uint32_t lanes, const double* enough, double gap, const Vec3d& near, Bounds& out) override {
+    const LaneCore &A = cores_.data()[a], &B = cores_.data()[b];
+    if (!A.is_known || !B.is_known) return 0;
+    return each(lanes, [&](Register<L>& r, std::uint32_t own, int first) { return r.bounds(A, B, a, b, first, own, enough, gap, near, out); });
   }
 
   SE3d X_WB(int body, int l) const override { return registers_[l / L::width]->X_WB(body, l % L::width); }
@@ -393,6 +423,7 @@ class CompiledSifter final : public IntervalSifter {
 
   const CollisionScene* scene_;
   const MotionLayout* layout_;
+  std::vector<LaneCore> cores_;  // per object
   std::unique_ptr<Register<L>> registers_[registers];
   L needed_[registers];
   int count_ = 0;

@@ -1,0 +1,241 @@
+#include "geometry/bodies/compound_query.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "geometry/bodies/descent.h"
+#include "geometry/bodies/one_sided.h"
+#include "geometry/bodies/solid.h"
+
+namespace robosim {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr int max_coplanar_steps = 16;
+using Piece = Compound::Piece;
+
+// f(piece of A, its pose, piece of B, its pose).
+template <class F>
+auto with_pieces(const Body& A, const SE3d& X_WA, int a, const Body& B, const SE3d& X_WB, int b, F&& f) {
+  return A.with_piece(a, [&](const Piece& P) {
+    return B.with_piece(b, [&](const Piece& Q) { return f(P, X_WA * P.X_BP, Q, X_WB * Q.X_BP); });
+  });
+}
+
+// One-sidedness changes how deep two pieces are in each other, not whether.
+bool pair_closer_than(double margin, const Body& A, const SE3d& X_WA, int a, const Body& B, const SE3d& X_WB, int b) {
+  return with_pieces(A, X_WA, a, B, X_WB, b, [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
+    return closer_than(margin, P.shape, X_P, Q.shape, X_Q);
+  });
+}
+
+// Whether any two pieces are closer than `margin`, and which.
+bool are_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache) {
+  const auto ask = [&](int a, int b) {
+    const bool near = pair_closer_than(margin, A, X_WA, a, B, X_WB, b);
+    if (near && cache) *cache = {a, b};
+    return near;
+  };
+  if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B) && ask(cache->piece_A, cache->piece_B)) return true;
+  return Descent(A, X_WA, B, X_WB)([&] { return margin; }, ask);
+}
+
+bool is_less(const PieceWitness& x, const PieceWitness& y) {
+  if (x.witness.distance != y.witness.distance) return x.witness.distance < y.witness.distance;
+  return x.piece_A != y.piece_A ? x.piece_A < y.piece_A : x.piece_B < y.piece_B;
+}
+
+// Whether the nearest points of two pieces, or their shortest way out, lie in directions that are outward normals of their surfaces.
+bool is_outward(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const PieceWitness& x) {
+  return with_pieces(A, X_WA, x.piece_A, B, X_WB, x.piece_B, [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
+    const bool has_half_space = P.shape.type == ShapeType::half_space || Q.shape.type == ShapeType::half_space;
+    if ((!P.surface && !Q.surface) || has_half_space) return true;
+    const Vec3d n = x.witness.distance > 0 ? x.witness.normal : signed_distance(P.shape, X_P, Q.shape, X_Q).normal;
+    return (!P.surface || P.surface->has_normal(P.triangle, transpose_times(X_P.R, n))) &&
+           (!Q.surface || Q.surface->has_normal(Q.triangle, transpose_times(X_Q.R, -n)));
+  });
+}
+
+// Of the closest pair, which is apart: if one piece lies in the solid behind the other, its way out.
+Witness out_of_solid(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const PieceWitness& x) {
+  return with_pieces(A, X_WA, x.piece_A, B, X_WB, x.piece_B, [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
+    const Witness& w = x.witness;
+    if (P.shape.type == ShapeType::half_space || Q.shape.type == ShapeType::half_space) return w;
+    const auto in_solid = [](const Piece& T, const SE3d& X, const Vec3d& p_W, const Vec3d& m_W) {
+      return T.surface && T.surface->holds(X.inverse_times(p_W), T.triangle, transpose_times(X.R, m_W));
+    };
+    if (in_solid(Q, X_Q, w.p_WA, -w.normal))
+      return way_out(P.shape, X_P, Q.shape, X_Q, X_Q.R * Q.surface->corners(Q.triangle).normal()).witness;
+    if (in_solid(P, X_P, w.p_WB, w.normal)) {
+      const Witness out = way_out(Q.shape, X_Q, P.shape, X_P, X_P.R * P.surface->corners(P.triangle).normal()).witness;
+      return Witness{out.distance, out.p_WB, out.p_WA, -out.normal};
+    }
+    return w;
+  });
+}
+
+// A tip may lie deeper below a triangle's coplanar neighbour than below the triangle that it goes through: on along the same way.
+PieceWitness beyond_coplanar(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const PieceWitness& deepest, double slack) {
+  PieceWitness best = deepest;
+  const Vec3d n = deepest.witness.normal;
+  for (int step = 0; step < max_coplanar_steps; ++step) {
+    const SE3d X_off{X_WA.R, X_WA.p + (best.witness.distance - 10 * slack) * n};
+    PieceWitness next;
+    Descent(A, X_off, B, X_WB)([] { return 0.0; }, [&](int a, int b) {
+      const PieceWitness x{piece_distance(A, X_off, a, B, X_WB, b), a, b};
+      if (x.witness.distance <= 0 && dot(x.witness.normal, n) > 1 - 1e-12 && (next.piece_A < 0 || is_less(x, next))) next = x;
+      return false;
+    });
+    if (next.piece_A < 0) break;
+    next.witness = with_pieces(A, X_WA, next.piece_A, B, X_WB, next.piece_B,
+                               [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
+                                 return way_out(P.shape, X_P, Q.shape, X_Q, -n).witness;
+                               });
+    if (!(next.witness.distance < best.witness.distance)) break;
+    best = next;
+  }
+  return best;
+}
+
+bool one_in_solid(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB) {
+  return piece_in_solid(A, X_WA, B, X_WB) >= 0 || piece_in_solid(B, X_WB, A, X_WA) >= 0;
+}
+
+// Of bodies apart by their pieces, the closest being known: where a piece of one lies in the solid of the other, its way out. Mostly it is of
+// the closest pair; else of that piece and the nearest triangle that it lies behind.
+PieceWitness out_of_solids(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const PieceWitness& closest) {
+  const int a = piece_in_solid(A, X_WA, B, X_WB), b = a >= 0 ? -1 : piece_in_solid(B, X_WB, A, X_WA);
+  if (a < 0 && b < 0) return closest;
+  PieceWitness out = closest;
+  out.witness = out_of_solid(A, X_WA, B, X_WB, closest);
+  if (out.witness.distance <= 0) return out;
+  PieceWitness nearest;
+  nearest.witness.distance = infinity;
+  const auto ask = [&](int i, int j) {
+    if ((a >= 0 && i != a) || (b >= 0 && j != b)) return false;
+    const PieceWitness x{piece_distance(A, X_WA, i, B, X_WB, j), i, j};
+    if (!is_less(x, nearest)) return false;
+    const Witness way = out_of_solid(A, X_WA, B, X_WB, x);
+    if (way.distance <= 0) nearest = x, out = {way, i, j};
+    return false;
+  };
+  Descent(A, X_WA, B, X_WB)([&] { return nearest.witness.distance; }, ask);
+  if (nearest.piece_A >= 0) return out;
+  // Behind no triangle as it is nearest to, as among sheets that cross: back to the closest one.
+  return {{-closest.witness.distance, closest.witness.p_WA, closest.witness.p_WB, -closest.witness.normal}, closest.piece_A, closest.piece_B};
+}
+
+bool has_surface(const Body& body) { return body.compound() && body.compound()->has_surface(); }
+
+}  // namespace
+
+Witness piece_distance(const Body& A, const SE3d& X_WA, int piece_A, const Body& B, const SE3d& X_WB, int piece_B) {
+  return with_pieces(A, X_WA, piece_A, B, X_WB, piece_B, [](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
+    if (P.surface && Q.surface)
+      return one_sided_distance(P.shape, *P.surface, P.triangle, X_P, Q.shape, *Q.surface, Q.triangle, X_Q);
+    if (Q.surface) return one_sided_distance(P.shape, X_P, Q.shape, *Q.surface, Q.triangle, X_Q);
+    if (P.surface) {
+      const Witness w = one_sided_distance(Q.shape, X_Q, P.shape, *P.surface, P.triangle, X_P);
+      return Witness{w.distance, w.p_WB, w.p_WA, -w.normal};
+    }
+    return signed_distance(P.shape, X_P, Q.shape, X_Q);
+  });
+}
+
+PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache) {
+  if (A.shape() && B.shape()) return {signed_distance(*A.shape(), X_WA, *B.shape(), X_WB), 0, 0};
+  const bool surface = has_surface(A) || has_surface(B);
+  Descent descent(A, X_WA, B, X_WB);
+  // closest: of all pairs; way_out: of those pairs of bodies with surfaces that meet, the shortest that takes A off B.
+  PieceWitness closest, way_out;
+  closest.witness.distance = infinity;
+  const auto ask = [&](int a, int b) {
+    const bool meets = surface && closest.witness.distance <= 0;
+    if (meets && !pair_closer_than(0, A, X_WA, a, B, X_WB, b)) return false;
+    const PieceWitness x{piece_distance(A, X_WA, a, B, X_WB, b), a, b};
+    const double d = x.witness.distance;
+    if (closest.piece_A < 0 || is_less(x, closest)) {
+      closest = x;
+      if (!meets && std::isfinite(d)) descent.look_along(x.witness.normal);
+    }
+    if (!surface || d > 0) return false;
+    if (way_out.piece_A >= 0 && (d < way_out.witness.distance || (d == way_out.witness.distance && is_less(way_out, x)))) return false;
+    // Mostly the deepest pair so far is still in the way.
+    PieceCache in_the_way{closest.piece_A, closest.piece_B};
+    const SE3d X_off{X_WA.R, X_WA.p + (d - 10 * descent.slack()) * x.witness.normal};
+    if (!are_near(0, A, X_off, B, X_WB, &in_the_way)) way_out = x;
+    return false;
+  };
+  if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B)) ask(cache->piece_A, cache->piece_B);
+  descent([&] { return surface ? std::max(0.0, closest.witness.distance) : closest.witness.distance; }, ask);
+  if (surface) {
+    if (closest.witness.distance > 0) closest = out_of_solids(A, X_WA, B, X_WB, closest);
+    else if (way_out.piece_A >= 0) closest = way_out;
+    else closest = beyond_coplanar(A, X_WA, B, X_WB, closest, descent.slack());
+  }
+  if (cache) *cache = {closest.piece_A, closest.piece_B};
+  return closest;
+}
+
+bool closer_than(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache) {
+  if (A.shape() && B.shape()) return closer_than(margin, *A.shape(), X_WA, *B.shape(), X_WB);
+  return are_near(margin, A, X_WA, B, X_WB, cache) || one_in_solid(A, X_WA, B, X_WB);
+}
+
+double distance_lower_bound(double enough, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache) {
+  if (A.shape() && B.shape()) return distance_lower_bound(enough, *A.shape(), X_WA, *B.shape(), X_WB);
+  double least = enough;
+  const auto ask = [&](int a, int b) {
+    const double bound = with_pieces(A, X_WA, a, B, X_WB, b, [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
+      return distance_lower_bound(least, P.shape, X_P, Q.shape, X_Q);
+    });
+    if (bound < least) {
+      least = bound;
+      if (cache) *cache = {a, b};
+    }
+    return bound <= 0;
+  };
+  if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B) && ask(cache->piece_A, cache->piece_B)) return 0;
+  if (Descent(A, X_WA, B, X_WB)([&] { return least; }, ask)) return 0;
+  return one_in_solid(A, X_WA, B, X_WB) ? 0 : least;
+}
+
+bool visit_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, FunctionRef<bool(int, int)> visit) {
+  if (A.shape() && B.shape()) return visit(0, 0);
+  return Descent(A, X_WA, B, X_WB)([&] { return margin; }, visit);
+}
+
+void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, std::vector<PieceWitness>& out) {
+  const std::ptrdiff_t begin = static_cast<std::ptrdiff_t>(out.size());
+  const bool surface = has_surface(A) || has_surface(B);
+  PieceWitness closest;
+  double depth = 0;
+  if (surface) {
+    closest = closest_pieces(A, X_WA, B, X_WB);
+    depth = Descent(A, X_WA, B, X_WB).slack() - closest.witness.distance;
+  }
+  // The part of a triangle that a shape lies over may be so narrow that the shortest way out is sideways.
+  const auto is_beside = [&](const Witness& w) {
+    return w.distance <= 0 && w.distance >= -depth && dot(w.normal, closest.witness.normal) > 1 - 1e-12;
+  };
+  visit_near(margin, A, X_WA, B, X_WB, [&](int a, int b) {
+    const PieceWitness x{piece_distance(A, X_WA, a, B, X_WB, b), a, b};
+    if (!(x.witness.distance < margin)) return false;
+    if (!surface || is_outward(A, X_WA, B, X_WB, x) || is_beside(x.witness)) out.push_back(x);
+    return false;
+  });
+  if (surface) {
+    // The closest pair counts, however it lies; in a solid it is all there is.
+    const auto same = [&](const PieceWitness& x) { return x.piece_A == closest.piece_A && x.piece_B == closest.piece_B; };
+    const auto at = std::find_if(out.begin() + begin, out.end(), same);
+    if (at != out.end()) *at = closest;
+    else if (closest.witness.distance < margin) out.push_back(closest);
+  }
+  std::sort(out.begin() + begin, out.end(), [](const PieceWitness& x, const PieceWitness& y) {
+    return x.piece_A != y.piece_A ? x.piece_A < y.piece_A : x.piece_B < y.piece_B;
+  });
+}
+
+}  // namespace robosim

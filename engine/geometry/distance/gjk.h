@@ -1,0 +1,131 @@
+// GJK: the distance between two convex cores by support functions only.
+//
+// The distance of A and B is that of the origin from D = B - A. Each round takes the support point w of D against the current
+// nearest point v; then |v| bounds the distance from above and v.w / |v| from below (the plane through w with normal v separates),
+// and the nearest point of conv(simplex, w) is the next v. It ends by this duality gap, so that every answer is certified, or
+// when rounding stops progress. Everything is given in A's frame.
+//
+// Source: Gilbert, Johnson, Keerthi 1988; the lower bound and termination: van den Bergen, "A fast and robust GJK
+// implementation", 1999, sec. 3.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "geometry/bounds.h"
+#include "geometry/distance/simplex.h"
+#include "spatial/se3.h"
+
+namespace robosim {
+
+struct SupportPoint {
+  Vec3d w, a;  // w of D = B - A, and the point of A that it comes from
+};
+
+// D = B - A of two cores, in A's frame. Directions are turned into B's frame, vertices never in bulk.
+template <class CoreA, class CoreB>
+struct CoreDifference {
+  CoreA A;
+  CoreB B;
+  const SE3d& X_AB;
+
+  SupportPoint support(const Vec3d& d) const {
+    const Vec3d a = A.support(-d);
+    return {X_AB * B.support(transpose_times(X_AB.R, d)) - a, a};
+  }
+  double rounding() const { return A.rounding() + B.rounding(); }
+  Vec3d centre() const { return X_AB * B.centre() - A.centre(); }
+  // A bound on the coordinates of D's points, within a small factor.
+  double size() const {
+    const Ball a = A.bounding_ball(), b = B.bounding_ball();
+    return norm(X_AB.p) + norm(a.centre) + a.radius + norm(b.centre) + b.radius;
+  }
+};
+
+// When to stop before the distance is known.
+struct GjkGoal {
+  double separated = std::numeric_limits<double>::infinity();  // as soon as the lower bound reaches it
+  double near = 0;                                             // as soon as the upper bound is below it
+  double gap = 0;                                              // as soon as the bounds are so close [m]
+  double relative_gap = 1e-12;                                 // or so close in terms of the distance
+};
+
+struct GjkResult {
+  bool overlap = false;  // the cores touch or overlap
+  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+  Vec3d axis;       // direction that gave `lower`, from A to B; not normalised
+  Vec3d v;          // nearest point of D, of length `upper`
+  Simplex simplex;  // what v is made of; at an overlap, what holds the origin
+  int iterations = 0;
+  double scale = 0;  // of the squared coordinates
+};
+
+namespace gjk_limits {
+inline constexpr int max_iterations = 128;       // polytopes need 3 to 20, curved shapes up to 70
+inline constexpr int max_stalled = 16;           // of them without progress that rounding lets see
+inline constexpr double rounding_error = 1e-14;  // of the coordinates: a nearer origin counts as touching
+}  // namespace gjk_limits
+
+// Goes on from what is known to a goal: after a goal that was less, or from a start (see below).
+template <class Difference>
+void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
+  Simplex& s = r.simplex;
+  double length = s.n > 0 ? r.upper : norm(r.v);
+  // Once |v| no longer decreases by more than rounding, its direction still gains: go on a while, by the gap.
+  std::optional<GjkResult> best;
+  double best_gap = std::numeric_limits<double>::infinity();
+  int stalled = 0;
+  for (; r.iterations < gjk_limits::max_iterations; ++r.iterations) {
+    const SupportPoint p = D.support(-r.v);
+    const double lower = dot(r.v, p.w) / length;
+    if (lower > r.lower) {
+      r.lower = lower, r.axis = r.v;
+      if (lower >= goal.separated) return;
+    }
+    // Done when the bounds meet, or when the support point is already there.
+    if (s.n > 0) {
+      const double gap = length - lower;
+      if (gap <= std::fmax(goal.gap, goal.relative_gap * length)) return;
+      bool repeated = false;
+      for (int i = 0; i < s.n; ++i) repeated |= s.w[i].x == p.w.x && s.w[i].y == p.w.y && s.w[i].z == p.w.z;
+      if (stalled > 0 || repeated) {
+        if (gap < best_gap) best = r, best_gap = gap;
+        if (repeated || stalled > gjk_limits::max_stalled) break;
+      }
+    }
+
+    s.w[s.n] = p.w, s.a[s.n] = p.a;
+    const int n = s.n + 1;
+    const SimplexFace face = nearest_face(s.w, n);
+    r.scale = std::fmax(r.scale, squared_norm(p.w) + squared_norm(p.a));
+    if (face.n == 0 || face.vv <= gjk_limits::rounding_error * gjk_limits::rounding_error * r.scale) {
+      // Where a plane separates, it knows better: a needle of a tetrahedron took the origin in.
+      if (s.n > 0 && r.lower > gjk_limits::rounding_error * std::sqrt(r.scale)) break;
+      if (face.n > 0) reduce(s, face);
+      else s.n = n == 4 ? 4 : 0;
+      r.overlap = true, r.v = {}, r.upper = 0;
+      return;
+    }
+    const double upper = std::sqrt(face.vv);
+    if (!(upper < r.upper) && stalled++ == 0) best = r, best_gap = length - lower;
+    reduce(s, face);
+    r.v = face.v, r.upper = length = upper;
+    if (upper < goal.near) return;
+  }
+  if (best_gap < length - r.lower) {
+    best->lower = r.lower, best->axis = r.axis, best->iterations = r.iterations, best->scale = r.scale;
+    r = *best;
+  }
+}
+
+// start: where to look first (a guess of v; only its direction counts), not zero.
+template <class Difference>
+GjkResult gjk(const Difference& D, const Vec3d& start, const GjkGoal& goal) {
+  GjkResult r;
+  r.v = start;
+  advance(D, goal, r);
+  return r;
+}
+
+}  // namespace robosim

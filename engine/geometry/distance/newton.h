@@ -1,0 +1,189 @@
+// Newton's method for the witness conditions of two shapes that touch with known features.
+//
+//   p_B - p_A = phi n,  p_A on A with normal n,  p_B on B with normal -n,  n perpendicular to what is straight
+//
+// are smooth equations while the features stay the same; their linear part is that of the derivatives (contact_derivatives.h, whose P, Q_A,
+// Q_B and H these are). A plane of support proves an answer: phi is the distance where the shapes lie on either side of the planes with
+// normal n through p_A and p_B.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "geometry/directions.h"
+#include "geometry/distance/gjk.h"
+#include "geometry/local_surface.h"
+#include "geometry/tangent_plane.h"
+
+namespace robosim {
+
+struct Contact {
+  Vec3d normal;         // unit, from A to B
+  double distance = 0;  // signed: min over D of normal.x
+  Vec3d a, w;           // nearest point of A, and of D = B - A: distance * normal, were everything exact
+};
+
+// The surfaces of a difference D = B - A of cores, in A's frame; `side` 0 is A, 1 is B, n outward from that side.
+template <class Difference>
+struct SurfacesOf {
+  const Difference& D;
+
+  LocalSurface surface(int side, const Vec3d& p, const Vec3d& n, double precision) const {
+    if (side == 0) return D.A.local_surface(p, n, precision);
+    LocalSurface s = D.B.local_surface(point_in_B(p), in_B(n), precision);
+    for (Vec3d& e : s.axis) e = D.X_AB.R * e;
+    s.point = D.X_AB * s.point;
+    return s;
+  }
+  // The point of the feature with normal n, near p.
+  Vec3d on_feature(int side, const LocalSurface& s, const Vec3d& p, const Vec3d& n) const {
+    if (side == 0) {
+      if constexpr (requires { D.A.on_feature(s, p, n); }) return D.A.on_feature(s, p, n);
+    } else if constexpr (requires { D.B.on_feature(s, p, n); }) {
+      return D.X_AB * D.B.on_feature(s, point_in_B(p), in_B(n));
+    }
+    Vec3d x = s.point;  // without curved features: the corner, the line or the plane
+    for (int i = 0; i < 2; ++i)
+      if (s.is_straight(i)) x += dot(p - s.point, s.axis[i]) * s.axis[i];
+    return x;
+  }
+  // The same feature at another point with another normal: false for those of polytopes, where nothing changes that Newton's method uses.
+  bool renew(int side, LocalSurface& s, const Vec3d& p, const Vec3d& n) const {
+    const auto take = [&](const Curvature& c) {
+      for (int i = 0; i < 2; ++i) s.axis[i] = side ? D.X_AB.R * c.axis[i] : c.axis[i], s.radius[i] = c.radius[i];
+      s.slide = c.slide;
+      return true;
+    };
+    if (side == 0) {
+      if constexpr (requires { D.A.curvature(s, p, n); } && !requires { D.A.bend(p, n, n, n); }) return take(D.A.curvature(s, p, n));
+    } else if constexpr (requires { D.B.curvature(s, p, n); } && !requires { D.B.bend(p, n, n, n); }) {
+      return take(D.B.curvature(s, point_in_B(p), in_B(n)));
+    }
+    return false;
+  }
+  // Of a surface that is curved everywhere, where it has its normal n: its radii in the tangents' directions at once. False for others.
+  bool bend(int side, const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1, std::array<double, 3>& S) const {
+    if (side == 0) {
+      if constexpr (requires { D.A.bend(p, n, t0, t1); }) return S = D.A.bend(p, n, t0, t1), true;
+    } else if constexpr (requires { D.B.bend(p, n, t0, t1); }) {
+      return S = D.B.bend(point_in_B(p), in_B(n), in_B(t0), in_B(t1)), true;
+    }
+    return false;
+  }
+
+ private:
+  Vec3d in_B(const Vec3d& x) const { return transpose_times(D.X_AB.R, x); }
+  Vec3d point_in_B(const Vec3d& p) const { return in_B(p - D.X_AB.p); }
+};
+
+// error: how far w is from distance * normal, with the distance that the support function certifies.
+struct Candidate {
+  Contact contact;
+  double error = std::numeric_limits<double>::infinity();
+
+  template <class Difference>
+  Candidate(const Difference& D, const Contact& c) : contact(c) {
+    contact.distance = dot(c.normal, D.support(-c.normal).w);
+    error = norm(c.w - contact.distance * c.normal);
+  }
+};
+
+// Where the conditions leave a turn of the normal open, as of sharp features that touch: the response to the others; false without any.
+inline bool respond_where_regular(double phi, const tangent_plane::Radii& A, const tangent_plane::Radii& B, double scale, tangent_plane::Response& r) {
+  using namespace tangent_plane;
+  if (A.n_straight > 0 || B.n_straight > 0) return false;
+  const Mat2 M = phi * one + A.finite + B.finite;
+  const double mean = 0.5 * (M.row[0].x + M.row[1].y), half = 0.5 * (M.row[0].x - M.row[1].y), off = 0.5 * (M.row[0].y + M.row[1].x);
+  const double largest = mean + std::copysign(std::hypot(half, off), mean), angle = 0.5 * std::atan2(mean < 0 ? -off : off, mean < 0 ? -half : half);
+  if (!(std::fabs(largest) > singular * scale)) return false;
+  const Vec2 e{std::cos(angle), std::sin(angle)};
+  r.P = (1 / largest) * outer(e, e), r.Q_A = r.P * A.finite, r.Q_B = r.P * B.finite, r.H = A.finite * r.Q_B;
+  return true;
+}
+
+// One step of Newton's method for the normal and the points a and b of surfaces A and B; false where there is none.
+template <class Surfaces>
+bool newton_step(const Surfaces& surfaces, const LocalSurface& A, const LocalSurface& B, double scale, Vec3d& n, Vec3d& a, Vec3d& b) {
+  using namespace tangent_plane;
+  Vec3d t0, t1;
+  tangents(n, t0, t1);
+  const auto radii = [&](int side, const LocalSurface& s, const Vec3d& p, const Vec3d& n_out) {
+    std::array<double, 3> S;
+    if (surfaces.bend(side, p, n_out, t0, t1, S)) return Radii(Mat2{{{S[0], S[1]}, {S[1], S[2]}}});
+    return Radii(s, t0, t1);
+  };
+  Radii S_A = radii(0, A, a, n), S_B = radii(1, B, b, -n);
+  // Nothing says where along a common line or plane the points are: that on the lesser of the two features stays.
+  const bool shared = share_a_straight_direction(S_A, S_B), hold_A = shared && S_A.n_straight < S_B.n_straight, hold_B = shared && !hold_A;
+  if (hold_A) S_A.hold();
+  if (hold_B) S_B.hold();
+  const double phi = robosim::dot(n, b - a);
+  Response r = response(phi, S_A, S_B, scale);
+  if (!r.regular && !respond_where_regular(phi, S_A, S_B, scale, r)) return false;
+  // How far the normal has to turn to be perpendicular to straight directions; the points' offset beside phi n.
+  const auto plane = [&](const Vec3d& x) { return Vec2{robosim::dot(x, t0), robosim::dot(x, t1)}; };
+  const auto turn = [&](const LocalSurface& s) {
+    Vec3d x;
+    for (int i = 0; i < 2; ++i)
+      if (s.is_straight(i)) x -= robosim::dot(n, s.axis[i]) * s.axis[i];
+    return plane(x);
+  };
+  const Vec2 offset = plane(b - a), w_A = hold_A ? Vec2{} : turn(A), w_B = hold_B ? Vec2{} : turn(B);
+  const Mat2 Q_At = transpose(r.Q_A);
+  const Vec2 dn = r.P * offset + r.Q_A * w_A + r.Q_B * w_B;
+  const Vec2 da = Q_At * offset + r.H * (w_B - w_A) - phi * (Q_At * w_A), db = da + phi * dn - offset;
+  n += dn.x * t0 + dn.y * t1;
+  n *= 1 / norm(n);
+  a += da.x * t0 + da.y * t1, b += db.x * t0 + db.y * t1;
+  return true;
+}
+
+// Whether x is still on the feature whose surface about p is s: how far it is from p along straight directions.
+inline bool stays_on(const LocalSurface& s, const Vec3d& p, const Vec3d& x) {
+  if (!s.is_straight(0) && !s.is_straight(1)) return true;
+  double moved = 0;
+  for (int i = 0; i < 2; ++i)
+    if (s.is_straight(i)) {
+      const double along = dot(x - p, s.axis[i]);
+      moved += along * along;
+    }
+  return s.slide >= 0 && s.slide < LocalSurface::straight && moved <= s.slide * s.slide;
+}
+
+// The contact by Newton's method alone, from one that is known to within about `precision` of the scale; nothing where that does not
+// give points of both shapes that a plane of support proves to be the nearest ones, to rounding. Of overlapping shapes that proves no more
+// than that there is no better way out nearby.
+template <class Difference, class Surfaces>
+std::optional<Contact> quickly_polished(const Difference& D, const Surfaces& surfaces, const Contact& contact, double scale, double precision) {
+  constexpr int max_rounds = 6;
+  const double enough = 1e-14 * scale, close = 1e-11 * scale;
+  Vec3d n = contact.normal, a = contact.a, b = a + contact.w, at_A = a, at_B = b;  // where the surfaces are known
+  LocalSurface A = surfaces.surface(0, a, n, precision), B = surfaces.surface(1, b, -n, precision);
+  double before = std::numeric_limits<double>::infinity();
+  std::optional<Candidate> best;
+  for (int round = 0; round < max_rounds; ++round) {
+    a = surfaces.on_feature(0, A, a, n);
+    b = surfaces.on_feature(1, B, b, -n);
+    if (!stays_on(A, at_A, a) || !stays_on(B, at_B, b)) break;
+    const Vec3d w = b - a;
+    const double beside = squared_norm(w - dot(n, w) * n);
+    if (!best && round > 1 && beside > 0.25 * before) break;
+    before = beside;
+    if (beside < close * close) {  // far from the answer there is nothing to prove
+      const Candidate c(D, {n, 0, a, w});
+      const bool better = !best || c.error < best->error;
+      if (better && c.error <= enough) best = c;
+      // To rounding: where features are sharp and close the normal is known no better than the points by their distance.
+      if (best && (!better || best->error <= 1e-15 * scale)) break;
+    }
+    if (round > 0) {
+      if (surfaces.renew(0, A, a, n)) at_A = a;
+      if (surfaces.renew(1, B, b, -n)) at_B = b;
+    }
+    if (!newton_step(surfaces, A, B, scale, n, a, b)) break;
+  }
+  if (!best) return std::nullopt;
+  return best->contact;
+}
+
+}  // namespace robosim

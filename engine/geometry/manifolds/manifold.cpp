@@ -1,0 +1,308 @@
+#include "geometry/manifolds/manifold.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "geometry/contact_derivatives.h"
+#include "geometry/directions.h"
+#include "geometry/manifolds/placed_patch.h"
+
+namespace robosim {
+namespace {
+
+using Anchor = ManifoldPoint::Anchor;
+
+// A point in the frame C of the contact.
+struct Candidate {
+  Anchor anchor;
+  double gap, slide;
+  FeatureId id[2];
+  PlacedPatch::Exit exit[2];
+  Vec3d core[2];  // of a corner's owner, of both at a crossing
+  int side[2];    // a corner or side
+  double part[2];  // of the way along the side
+};
+
+// Up to `most` of them, not constructed before they are there.
+class Candidates {
+ public:
+  static constexpr int most = 96;
+
+  Candidates() {}
+  int size() const { return n_; }
+  Candidate& operator[](int i) { return items_[i]; }
+  const Candidate& operator[](int i) const { return items_[i]; }
+  void add(const Candidate& c) {
+    if (n_ < most) std::construct_at(items_ + n_++, c);
+  }
+  void keep_first(int n) { n_ = n; }
+
+ private:
+  union {
+    Candidate items_[most];
+  };
+  int n_ = 0;
+};
+
+// The same whichever shape is A.
+std::pair<std::uint64_t, std::uint64_t> key(const Candidate& c) {
+  const auto number = [](const FeatureId& f) {
+    return static_cast<std::uint64_t>(f.kind) << 56 | static_cast<std::uint64_t>(f.index) << 16 | static_cast<std::uint64_t>(f.part);
+  };
+  const std::uint64_t a = number(c.id[0]), b = number(c.id[1]);
+  return {std::min(a, b), std::max(a, b)};
+}
+
+double across(const Candidate& a, const Candidate& b) {
+  const double x = a.core[0].x - b.core[0].x, y = a.core[0].y - b.core[0].y;
+  return x * x + y * y;
+}
+
+class Finder {
+ public:
+  Finder(const PlacedPatch (&patches)[2], double margin, double size) : P_(patches), margin_(margin), on_(feature_tolerance * size), size_(size) {}
+
+  void find() {
+    for (int s = 0; s < 2; ++s)
+      for (int i = 0; i < P_[s].patch.n_corners; ++i)
+        for (int j = 0; j < P_[1 - s].n_sides; ++j) inside_[s][i][j] = P_[1 - s].inside(j, P_[s].corner[i]);
+    for (int s = 0; s < 2; ++s)
+      for (int i = 0; i < P_[s].patch.n_corners; ++i) corner(s, i);
+    for (int i = 0; i < P_[0].n_sides; ++i)
+      for (int j = 0; j < P_[1].n_sides; ++j) crossing(i, j);
+  }
+  void add(Candidate& c) {
+    if (!(c.gap <= margin_)) return;
+    for (int i = 0; i < found.size(); ++i)
+      if (across(found[i], c) < merged * merged * size_ * size_) {
+        if (before(c, found[i])) found[i] = c;
+        return;
+      }
+    found.add(c);
+  }
+  double on() const { return on_; }
+
+  Candidates found;
+
+ private:
+  static constexpr double merged = 1e-6;  // of the size
+
+  // Of two at one place: the deeper, then the one farther from a switch.
+  bool before(const Candidate& a, const Candidate& b) const {
+    if (std::fabs(a.gap - b.gap) > on_) return a.gap < b.gap;
+    if (std::fabs(a.slide - b.slide) > on_) return a.slide > b.slide;
+    return key(a) < key(b);
+  }
+
+  // Corner i of shape s over the other.
+  void corner(int s, int i) {
+    const int o = 1 - s;
+    const PlacedPatch &own = P_[s], &other = P_[o];
+    const Vec3d& p = own.corner[i];
+    Candidate c;
+    c.anchor = s == 0 ? Anchor::corner_A : Anchor::corner_B;
+    c.id[s] = own.patch.corner_id[i], c.id[o] = other.patch.face;
+    c.slide = LocalSurface::straight;
+    if (other.patch.kind == Patch::Kind::line) {
+      int end = 0;
+      const auto exit = other.beside_line(p, c.slide, end);
+      if (!exit || c.slide < -on_) return;
+      if (c.slide <= on_) c.id[o] = other.patch.corner_id[end];
+      c.exit[o] = *exit;
+    } else {
+      for (int j = 0; j < other.n_sides; ++j) {
+        const double room = inside_[s][i][j];
+        if (room < -on_) return;
+        if (room <= on_ && c.slide > on_) {  // on a side, or on the corner of two; side 0 follows the last one
+          const double next = inside_[s][i][j + 1 == other.n_sides ? 0 : j + 1], previous = inside_[s][i][other.n_sides - 1];
+          if (next <= on_) c.id[o] = other.patch.corner_id[j + 1 == other.n_sides ? 0 : j + 1];
+          else c.id[o] = j == 0 && previous <= on_ ? other.patch.corner_id[0] : other.patch.side_id[j];
+        }
+        c.slide = std::fmin(c.slide, room);
+      }
+      // At the outline, unless the sides run on beyond a sharp corner; barely outside of it over it, as a steep face falls far away from there.
+      Vec3d over = p;
+      if (c.slide <= on_) {
+        const Vec3d nearest = other.nearest_on_sides(p);
+        if (squared_norm(nearest - p) > on_ * on_) return;
+        if (c.slide < 0) over = nearest;
+      }
+      c.exit[o] = other.over_face(over);
+    }
+    c.exit[s] = own.exit_from_corner(i);
+    c.gap = c.exit[1].z - c.exit[0].z;
+    c.core[0] = c.core[1] = p;
+    if (c.slide <= on_) c.slide = 0;
+    c.side[s] = i, c.side[o] = 0, c.part[0] = c.part[1] = 0;
+    add(c);
+  }
+
+  // Side i of A with side j of B, where the ends of each lie on both sides of the other.
+  void crossing(int i, int j) {
+    const int i_end = i + 1 == P_[0].patch.n_corners ? 0 : i + 1, j_end = j + 1 == P_[1].patch.n_corners ? 0 : j + 1;
+    const double a0 = inside_[0][i][j], a1 = inside_[0][i_end][j], b0 = inside_[1][j][i], b1 = inside_[1][j_end][i];
+    const double a = std::fmin(std::fabs(a0), std::fabs(a1)), b = std::fmin(std::fabs(b0), std::fabs(b1));
+    if ((a0 > 0) == (a1 > 0) || (b0 > 0) == (b1 > 0) || !(std::fmin(a, b) > on_)) return;
+    Candidate c;
+    c.anchor = Anchor::crossing;
+    c.slide = std::fmin(a, b);
+    c.side[0] = i, c.side[1] = j;
+    c.part[0] = a0 / (a0 - a1);
+    c.core[0] = P_[0].corner[i] + c.part[0] * (P_[0].corner[i_end] - P_[0].corner[i]);
+    // B's point beside A's: nearly parallel sides leave open where along them they cross, but not how high each is there.
+    const Vec3d &from = P_[1].corner[j], along = P_[1].corner[j_end] - from;
+    c.part[1] = ((c.core[0].x - from.x) * along.x + (c.core[0].y - from.y) * along.y) / (along.x * along.x + along.y * along.y);
+    c.core[1] = {c.core[0].x, c.core[0].y, from.z + c.part[1] * along.z};
+    c.id[0] = P_[0].patch.side_id[i], c.id[1] = P_[1].patch.side_id[j];
+    for (int s = 0; s < 2; ++s) c.exit[s] = P_[s].exit_from(c.core[s]);
+    c.gap = c.exit[1].z - c.exit[0].z;
+    add(c);
+  }
+
+  const PlacedPatch (&P_)[2];
+  const double margin_, on_, size_;
+  double inside_[2][Patch::max_corners][Patch::max_corners];  // of corner i of A, of B, from side j of the other
+};
+
+// The deepest first, then always the one that is farthest from those chosen; of equal ones the first by its features.
+void spread(Candidates& all, double equal) {
+  double distance[Candidates::most];
+  const int n = all.size();
+  int next = 0;
+  for (int i = 1; i < n; ++i)
+    if (all[i].gap < all[next].gap - equal || (all[i].gap < all[next].gap + equal && key(all[i]) < key(all[next]))) next = i;
+  std::fill_n(distance, n, LocalSurface::straight);
+  for (int chosen = 0; chosen < Manifold::max_points; ++chosen) {
+    std::swap(all[chosen], all[next]), std::swap(distance[chosen], distance[next]);
+    next = chosen + 1;
+    for (int i = chosen + 1; i < n; ++i) {
+      distance[i] = std::fmin(distance[i], across(all[i], all[chosen]));
+      const double more = 1e-9 * distance[next];
+      if (distance[i] > distance[next] + more || (distance[i] > distance[next] - more && key(all[i]) < key(all[next]))) next = i;
+    }
+  }
+  all.keep_first(Manifold::max_points);
+}
+
+FeatureId id_of(const LocalSurface& s) { return {s.kind, s.index, 0}; }
+
+// The shape whose face has the normal, as far as the deepest points say (Manifold::reference).
+int reference_face(const PlacedPatch (&P)[2], const Candidates& found, double deepest, double on) {
+  for (int s = 0; s < 2; ++s) {
+    const Patch::Kind kind = P[s].patch.kind;
+    if (kind != Patch::Kind::polygon && kind != Patch::Kind::plane) continue;
+    if (std::hypot(P[s].normal.x, P[s].normal.y) > feature_tolerance) continue;
+    bool holds = true;
+    for (int i = 0; i < found.size() && holds; ++i) {
+      const Candidate& c = found[i];
+      if (c.gap > deepest + on) continue;
+      if (c.anchor == Anchor::witness) holds = c.id[s].kind == FeatureKind::face && c.id[1 - s].kind != FeatureKind::face && c.slide > 0;
+      else holds = c.anchor == (s == 0 ? Anchor::corner_B : Anchor::corner_A) && c.slide > std::fmax(on, P[1 - s].patch.bulge);
+    }
+    if (holds) return s;
+  }
+  return -1;
+}
+
+}  // namespace
+
+Manifold contact_manifold(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin, PairCache* cache) {
+  return contact_manifold(signed_distance(A, X_WA, B, X_WB, cache), A, X_WA, B, X_WB, margin);
+}
+
+Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin) {
+  Manifold m;
+  m.witness = w;
+  if (!(w.distance <= margin) || !std::isfinite(w.distance)) return m;
+
+  // Both patches in C.
+  const Vec3d t0 = perpendicular(w.normal), t1 = cross(w.normal, t0);
+  const Mat3d R_CW(t0, t1, w.normal);
+  PlacedPatch P[2];
+  double size = LocalSurface::straight;
+  for (int s = 0; s < 2; ++s) {
+    const SE3d& X_WS = s ? X_WB : X_WA;
+    P[s].up = s ? -1 : 1;
+    P[s].X_CS = {R_CW * X_WS.R, R_CW * (X_WS.p - w.p_WA)};
+    visit(s ? B : A, [&](const auto& core) {
+      if constexpr (requires { core.patch(t0, P[s].patch); }) core.patch(transpose_times(X_WS.R, P[s].up * w.normal), P[s].patch);
+      P[s].rounding = core.rounding();
+      size = std::fmin(size, core.bounding_ball().radius);
+    });
+  }
+  Finder finder(P, margin, std::isfinite(size) ? size : 1);
+  if (P[0].patch.kind != Patch::Kind::none && P[1].patch.kind != Patch::Kind::none) {
+    for (PlacedPatch& patch : P) patch.place();
+    if (P[0].patch.kind != Patch::Kind::none && P[1].patch.kind != Patch::Kind::none) finder.find();
+  }
+
+  // The witness where no corner or crossing is as deep, and for one that would be at a switch right there: it knows the features.
+  Candidates& found = finder.found;
+  double deepest = LocalSurface::straight;
+  int at_witness = -1;
+  for (int i = 0; i < found.size(); ++i) {
+    deepest = std::fmin(deepest, found[i].gap);
+    if (found[i].slide == 0 && across(found[i], Candidate{}) < finder.on() * finder.on()) at_witness = i;
+  }
+  if (deepest > w.distance + finder.on() || at_witness >= 0) {
+    const LocalSurface on_A = local_surface(A, X_WA, w.p_WA, w.normal), on_B = local_surface(B, X_WB, w.p_WB, -w.normal);
+    Candidate c{};
+    c.anchor = Anchor::witness;
+    c.gap = deepest = w.distance, c.slide = std::fmin(on_A.slide, on_B.slide);
+    if (c.slide <= finder.on()) c.slide = 0;
+    c.id[0] = id_of(on_A), c.id[1] = id_of(on_B);
+    if (at_witness >= 0) found[at_witness] = c;
+    else finder.add(c);
+  }
+  if (found.size() > Manifold::max_points) spread(found, finder.on());
+  m.n_points = found.size();
+  m.reference = reference_face(P, found, deepest, finder.on());
+
+  // In the order of their features, and to W.
+  int order[Manifold::max_points];
+  for (int i = 0; i < m.n_points; ++i) {
+    int k = i;
+    for (; k > 0 && key(found[i]) < key(found[order[k - 1]]); --k) order[k] = order[k - 1];
+    order[k] = i;
+  }
+  const SE3d X_WC(transpose(R_CW), w.p_WA);
+  for (int i = 0; i < m.n_points; ++i) {
+    const Candidate& c = found[order[i]];
+    ManifoldPoint& x = m.points[i];
+    x.gap = c.gap, x.slide = c.slide, x.anchor = c.anchor;
+    if (c.gap < m.points[m.deepest].gap) m.deepest = i;
+    x.feature[0] = c.id[0], x.feature[1] = c.id[1];
+    if (c.anchor == Anchor::witness) {
+      x.p_WA = w.p_WA, x.p_WB = w.p_WB;
+      x.trace[0].out = w.normal, x.trace[1].out = -w.normal;
+    } else {
+      x.p_WA = X_WC * Vec3d(c.core[0].x, c.core[0].y, c.exit[0].z);
+      x.p_WB = x.p_WA + c.gap * w.normal;
+      for (int s = 0; s < 2; ++s) {
+        const PlacedPatch& own = P[s];
+        ManifoldPoint::Trace& trace = x.trace[s];
+        trace.core = X_WC * c.core[s];
+        trace.out = X_WC.R * c.exit[s].normal;
+        trace.face = X_WC.R * own.normal;
+        const int from = c.side[s], to = from + 1 == own.patch.n_corners ? 0 : from + 1;
+        if (c.anchor == Anchor::crossing) trace.along = X_WC.R * unit_or(own.corner[to] - own.corner[from], {1, 0, 0});
+        const bool owns = c.anchor == Anchor::crossing || c.anchor == (s == 0 ? Anchor::corner_A : Anchor::corner_B);
+        if (owns && own.patch.kind == Patch::Kind::line) {
+          const double radius = own.patch.swing[from] + c.part[s] * (own.patch.swing[to] - own.patch.swing[from]);
+          trace.swing = std::sqrt(radius) * (X_WC.R * (own.X_CS.R * own.patch.round));
+        }
+      }
+    }
+  }
+  const Vec3d origin = m.plane_point();
+  for (int i = 0; i < m.n_points; ++i) {
+    ManifoldPoint& x = m.points[i];
+    x.p_W = x.p_WA + dot(w.normal, origin - x.p_WA) * w.normal;
+  }
+  return m;
+}
+
+}  // namespace robosim

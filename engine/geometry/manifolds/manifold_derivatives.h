@@ -1,0 +1,47 @@
+// Derivatives of every point of a contact manifold, with the features that generate it held.
+//
+// The normal n turns by dn as that of the witness does (contact_derivatives.h), or with the face that it belongs to (Manifold::reference).
+// Every point lies on a line along n through an anchor y: a corner of one shape (it moves by u(y)), or where two sides cross,
+//
+//   y_A + s d_A + k n = y_B + t d_B:   s' d_A . (n x d_B) = (u_B(y_B) - u_A(y_A) - k dn) . (n x d_B),   dy = u_A(y_A) + s' d_A.
+//
+// The line leaves a surface with outward normal m at p = y + h n, and the surface moves there by u(p):
+//
+//   dh = m . (u(p) - dy - h dn) / (m . n),   dp = dy + dh n + h dn,   dgap = dh_B - dh_A.
+//
+// A straight line of a mantle moves round it as n turns. To first order nothing else of a surface's curvature counts: dn has it.
+// Cost: some 30 multiplications per point and parameter.
+#pragma once
+
+#include "geometry/contact_derivatives.h"
+#include "geometry/manifolds/manifold.h"
+
+namespace robosim {
+
+struct ManifoldRate : WitnessRate {  // distance is the gap
+  Vec3d p_W;                         // in the manifold's plane
+};
+
+struct ManifoldPointDerivatives {
+  static constexpr int max_corners = 9;  // of the normal's feature, the core's and the surface's there: three each
+
+  ManifoldRate twist[12];                                // as in WitnessDerivatives
+  ManifoldRate size[2][WitnessDerivatives::max_sizes];
+  ManifoldRate scale[2];
+  int n_corners[2] = {0, 0};
+  int vertex[2][max_corners] = {};         // of a convex mesh: these vertices move the point or its normal...
+  ManifoldRate corner[2][max_corners][3];  // ... by so much per coordinate in the shape's frame
+  bool one_sided = false;                  // another feature takes over right here; or that of the normal does
+};
+
+// The first n_points belong to the manifold's points; what lies beyond the counts is left as it was.
+struct ManifoldDerivatives {
+  int n_points = 0, n_sizes[2] = {0, 0};
+  ManifoldPointDerivatives points[Manifold::max_points];
+};
+
+// Of a manifold that contact_manifold gave for these shapes and poses.
+void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                          ManifoldDerivatives& out);
+
+}  // namespace robosim

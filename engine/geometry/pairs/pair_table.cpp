@@ -1,0 +1,128 @@
+#include "geometry/pairs/pair_table.h"
+
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "geometry/pairs/box_sphere.h"
+#include "geometry/pairs/capsule_capsule.h"
+#include "geometry/pairs/capsule_sphere.h"
+#include "geometry/pairs/cone_sphere.h"
+#include "geometry/pairs/cylinder_sphere.h"
+#include "geometry/pairs/ellipsoid_sphere.h"
+#include "geometry/pairs/generic.h"
+#include "geometry/pairs/half_space.h"
+#include "geometry/pairs/half_space_half_space.h"
+#include "geometry/pairs/segment_against.h"
+#include "geometry/pairs/sphere_sphere.h"
+#include "geometry/pairs/triangle_sphere.h"
+
+namespace robosim {
+namespace {
+
+// The cells that are not GJK and EPA. Half-spaces against every bounded type are filled in below.
+using AnalyticPairs =
+    std::tuple<SphereSphere, BoxSphere, CapsuleSphere, CylinderSphere, EllipsoidSphere, ConeSphere, TriangleSphere,
+               CapsuleCapsule, HalfSpaceHalfSpace>;
+
+// An analytic pair with everything in W, of (B, A) where `swapped`.
+template <class P, bool swapped>
+Witness in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
+  const SE3d &X_W1 = swapped ? X_WB : X_WA, &X_W2 = swapped ? X_WA : X_WB;
+  const Shape &first = swapped ? B : A, &second = swapped ? A : B;
+  Witness w;
+  if constexpr (requires { P::signed_distance_in_W; }) {
+    w = P::signed_distance_in_W(first, X_W1, second, X_W2);
+  } else {
+    PairCache unused;
+    w = P::signed_distance(first, second, relative(X_W1, X_W2), unused);
+    w.p_WA = X_W1 * w.p_WA, w.p_WB = X_W1 * w.p_WB, w.normal = X_W1.R * w.normal;
+  }
+  if (swapped) std::swap(w.p_WA, w.p_WB), w.normal = -w.normal;
+  return w;
+}
+
+// The functions of pair P; what P does not define follows from its signed distance.
+template <class P, bool analytic>
+constexpr PairFunctions functions_of() {
+  PairFunctions f;
+  f.signed_distance = P::signed_distance;
+  f.analytic = analytic;
+  if constexpr (analytic) f.in_W = in_W<P, false>;
+  if constexpr (requires { P::closer_than; }) {
+    f.closer_than = P::closer_than;
+  } else {
+    f.closer_than = [](double margin, const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
+      return P::signed_distance(A, B, X_AB, cache).distance < margin;
+    };
+  }
+  if constexpr (requires { P::distance_lower_bound; }) {
+    f.distance_lower_bound = P::distance_lower_bound;
+  } else {
+    f.distance_lower_bound = [](double, const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
+      return std::fmax(0.0, P::signed_distance(A, B, X_AB, cache).distance);
+    };
+  }
+  return f;
+}
+
+using Table = std::array<std::array<PairFunctions, n_shape_types>, n_shape_types>;
+
+template <class P, bool analytic>
+constexpr void set(Table& table) {
+  constexpr ShapeType a = P::a, b = P::b;
+  PairFunctions f = functions_of<P, analytic>();
+  table[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] = f;
+  if (a == b) return;
+  f.swapped = true;
+  if constexpr (analytic) f.in_W = in_W<P, true>;
+  table[static_cast<std::size_t>(b)][static_cast<std::size_t>(a)] = f;
+}
+
+// GJK and EPA, or where there is a formula for most poses that first.
+template <ShapeType a, ShapeType b>
+struct BestPair : GenericPair<a, b> {};
+template <>
+struct BestPair<ShapeType::capsule, ShapeType::cylinder> : CapsuleCylinder {};
+template <>
+struct BestPair<ShapeType::capsule, ShapeType::cone> : CapsuleCone {};
+
+template <int cell>
+constexpr void set_generic(Table& table, bool with_formulas) {
+  constexpr ShapeType a = static_cast<ShapeType>(cell / n_shape_types), b = static_cast<ShapeType>(cell % n_shape_types);
+  if constexpr (a == ShapeType::half_space && b != ShapeType::half_space) {
+    if (with_formulas) set<HalfSpaceAgainst<b>, true>(table);
+  } else if constexpr (a <= b && a != ShapeType::half_space && b != ShapeType::half_space) {
+    if (with_formulas) set<BestPair<a, b>, false>(table);
+    else set<GenericPair<a, b>, false>(table);
+  }
+}
+
+template <int... cells>
+constexpr Table generic_table(bool with_formulas, std::integer_sequence<int, cells...>) {
+  Table table{};
+  (set_generic<cells>(table, with_formulas), ...);
+  return table;
+}
+
+template <class... Pairs>
+constexpr Table with(Table table, const std::tuple<Pairs...>*) {
+  (set<Pairs, true>(table), ...);
+  return table;
+}
+
+using Cells = std::make_integer_sequence<int, n_shape_types * n_shape_types>;
+constexpr Table generic = generic_table(false, Cells{});
+constexpr Table table = with(generic_table(true, Cells{}), static_cast<const AnalyticPairs*>(nullptr));
+
+}  // namespace
+
+const PairFunctions& pair_functions(ShapeType a, ShapeType b) {
+  return table[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
+}
+
+PairFunctions generic_pair_functions(ShapeType a, ShapeType b) {
+  return generic[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
+}
+
+}  // namespace robosim

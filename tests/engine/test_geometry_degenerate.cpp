@@ -1,0 +1,140 @@
+// Families of poses in which queries have failed: flat differences, needles, apexes, parallel lines. Each answer is certified (certificate.h).
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "manifold_certificate.h"
+
+using namespace robosim;
+using namespace robosim::testing;
+
+namespace {
+
+constexpr int samples = 300;
+
+// make(random): a scene without its size.
+template <class Make>
+void certify_family(Make&& make) {
+  RandomShapes random;
+  for (int i = 0; i < samples; ++i) {
+    Scene s = make(random);
+    const auto reach = [](const Shape& shape) { return farthest_from(shape, {}); };
+    s.size = reach(s.A) + reach(s.B) + norm(s.X_WB.p - s.X_WA.p);
+    if (random.engine() % 2) std::swap(s.A, s.B), std::swap(s.X_WA, s.X_WB);
+    const Verdict verdict = certify_all(s, random);
+    if (!verdict.broken) continue;
+    INFO("sample ", i, ": ", std::string(verdict.broken), " by ", verdict.by);
+    CHECK(verdict.broken == nullptr);
+  }
+}
+
+Vec3d vector(RandomShapes& random) { return {random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)}; }
+// Three points on a line through `on`, to `width` of their distances.
+Shape needle(RandomShapes& random, const Vec3d& on, const Vec3d& along, double width) {
+  Shape s{ShapeType::triangle};
+  for (Vec3d& v : s.vertex) v = on + random.uniform(-1, 1) * along + width * vector(random);
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("A segment that crosses a capsule's: their difference is flat") {
+  certify_family([](RandomShapes& random) {
+    const double a = random.uniform(-0.5, 0.5);
+    Scene s{Shape::capsule(random.uniform(0.01, 0.3), 0.5), needle(random, {0, 0, a}, vector(random), 1e-17), random.pose(0.5), {}, {}, 0};
+    s.B.vertex[0] = Vec3d(0, 0, 2 * a) - s.B.vertex[1];  // on both sides of the axis
+    s.X_WB = s.X_WA;
+    return s;
+  });
+}
+
+TEST_CASE("Cones that share their apex") {
+  certify_family([](RandomShapes& random) {
+    const auto cone = [&] { return Shape::cone(random.uniform(0.1, 1), random.uniform(0.1, 1)); };
+    Scene s{cone(), cone(), random.pose(1), random.pose(1), {}, 0};
+    s.X_WB.p = s.X_WA * Vec3d(0, 0, s.A.half_length) - s.X_WB.R * Vec3d(0, 0, s.B.half_length);
+    return s;
+  });
+}
+
+TEST_CASE("A cone's apex on the mantle's line of another, or on a capsule") {
+  certify_family([](RandomShapes& random) {
+    Scene s{Shape::cone(random.uniform(0.1, 1), random.uniform(0.1, 1)), {}, random.pose(1), random.pose(1), {}, 0};
+    s.B = random.engine() % 2 ? Shape::capsule(0.3, 0.4) : Shape::cylinder(0.3, 0.4);
+    const Vec3d apex = s.X_WA * Vec3d(0, 0, s.A.half_length);
+    s.X_WB.p = apex - s.X_WB.R * Vec3d(0, 0, random.engine() % 2 ? 0.4 : 0.1);  // an end, or within
+    return s;
+  });
+}
+
+TEST_CASE("A sliver under a flat face: beyond its sharp corners its sides are no outline") {
+  certify_family([](RandomShapes& random) {
+    Scene s{Shape::cylinder(1, 0.3), needle(random, {}, {2, 0, 0}, 0), random.pose(1), {}, {}, 0};
+    for (Vec3d& v : s.B.vertex) v.y = std::exp(random.uniform(std::log(1e-10), std::log(1e-6)));
+    s.B.rounding = random.engine() % 2 ? 0.1 : 0;
+    s.X_WB = s.X_WA * SE3d(Mat3d::identity(), {random.uniform(-1, 1), 0, 0.3 + random.uniform(-0.02, 0.02)});
+    return s;
+  });
+}
+
+TEST_CASE("A sphere centred on a triangle's edge, corner or face") {
+  certify_family([](RandomShapes& random) {
+    Scene s{Shape::sphere(random.uniform(0.1, 1)), {}, random.pose(1), random.pose(1), {}, 0};
+    s.B = Shape::triangle(vector(random), vector(random), vector(random), random.engine() % 2 ? 0.1 : 0);
+    double part[3] = {random.uniform(0, 1), random.uniform(0, 1), random.uniform(0, 1)};
+    for (std::uint64_t zeros = random.engine() % 3; zeros > 0; --zeros) part[zeros] = 0;
+    Vec3d centre;
+    for (int i = 0; i < 3; ++i) centre += (part[i] / (part[0] + part[1] + part[2])) * s.B.vertex[i];
+    s.X_WA.p = s.X_WB * centre;
+    return s;
+  });
+}
+
+TEST_CASE("An edge beside a cylinder's axis and parallel to it") {
+  certify_family([](RandomShapes& random) {
+    const double off = std::exp(random.uniform(std::log(1e-9), std::log(1e-2)));
+    Scene s{Shape::cylinder(0.1, 1), needle(random, {off, off, 0}, {0, 0, 1}, off * 1e-2), random.pose(1), {}, {}, 0};
+    s.X_WB = s.X_WA;
+    return s;
+  });
+}
+
+TEST_CASE("A triangle's corner on a rim") {
+  certify_family([](RandomShapes& random) {
+    Scene s{Shape::cylinder(random.uniform(0.01, 1), random.uniform(0.01, 1)), {}, random.pose(1), {}, {}, 0};
+    const double angle = random.uniform(-3, 3);
+    const Vec3d x(std::cos(angle), std::sin(angle), 0), z(0, 0, 1), rim = s.A.radius * x + s.A.half_length * z, round = cross(z, x);
+    s.B = Shape::triangle(rim, rim + x + random.uniform(-1, 1) * round + z, rim + x + random.uniform(-1, 1) * round + random.uniform(0, 1) * z);
+    s.X_WB = s.X_WA;
+    s.X_WB.p += std::exp(random.uniform(std::log(1e-14), std::log(1e-8))) * vector(random);
+    return s;
+  });
+}
+
+TEST_CASE("A small, thin triangle about the centre of a large round body: all ways out are nearly as long") {
+  certify_family([](RandomShapes& random) {
+    const Vec3d radii = random.engine() % 2 ? Vec3d(1, 1, 1) : Vec3d(1, random.uniform(0.5, 2), random.uniform(0.5, 2));
+    Scene s{Shape::ellipsoid(radii), needle(random, 1e-2 * vector(random), vector(random), 1e-3), random.pose(1), {}, {}, 0};
+    for (Vec3d& v : s.B.vertex) v *= 1e-2;
+    s.X_WB = s.X_WA;
+    return s;
+  });
+}
+
+TEST_CASE("A point beside the axis of a large cylinder or cone") {
+  certify_family([](RandomShapes& random) {
+    Scene s{Shape::cylinder(1, 1), needle(random, {0, 0, random.uniform(-0.3, 0.3)}, 1e-6 * vector(random), 1e-7), random.pose(1), {}, {}, 0};
+    if (random.engine() % 2) s.A = Shape::cone(1, 1);
+    s.X_WB = s.X_WA;
+    return s;
+  });
+}
+
+TEST_CASE("A tiny cylinder against a capsule that is a million times as large") {
+  certify_family([](RandomShapes& random) {
+    Scene s{Shape::cylinder(2e-5, 3e-6), Shape::capsule(random.uniform(1, 500), 7), random.pose(1e-5), random.pose(1), {}, 0};
+    const Witness w = signed_distance(s.A, s.X_WA, s.B, s.X_WB);
+    s.X_WB.p -= (w.distance - 1e-6 * random.uniform(-1, 1)) * w.normal;
+    return s;
+  });
+}
