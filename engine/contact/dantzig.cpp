@@ -1,0 +1,249 @@
+#include "contact/dantzig.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "contact/lu.h"
+
+namespace robosim {
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double singular_tolerance = 1e-12;  // of the clamping rows' system
+constexpr double still_rate = 1e-11;          // of a velocity, relative to the terms that it is the sum of
+
+bool at_bound(RowClass c) { return c == RowClass::upper || c == RowClass::lower; }
+double bound_sign(RowClass c) { return c == RowClass::upper ? 1.0 : -1.0; }
+
+}  // namespace
+
+// Whether row i, as it is, breaks its condition by more than rounding.
+bool Dantzig::violated(const RowProblem& problem, int i, const RowSolution& s) const {
+  const std::size_t at = static_cast<std::size_t>(i);
+  const ConstraintRow& row = problem.rows[at];
+  const double w = s.w[at];
+  switch (s.classes[at]) {
+    case RowClass::clamping: return false;
+    case RowClass::upper: return w > tolerance_;
+    case RowClass::lower: return w < -tolerance_;
+    case RowClass::separating: break;
+  }
+  switch (row.kind) {
+    case RowKind::unilateral: return w < -tolerance_;
+    case RowKind::friction: return row.mu > 0 && s.classes[static_cast<std::size_t>(row.normal)] == RowClass::clamping && std::abs(w) > tolerance_;
+    case RowKind::box: return (w < -tolerance_ && row.upper > 0) || (w > tolerance_ && row.lower < 0) || row.lower > 0 || row.upper < 0;
+    case RowKind::equality: return std::abs(w) > tolerance_;
+  }
+  return false;
+}
+
+// Rates of all impulses and velocities with the impulse of row i, that way. False where the clamping rows' system is singular.
+bool Dantzig::directions(const RowProblem& problem, int i, double sign, const RowSolution& s) {
+  const int k = problem.channels, m = problem.size(), n = static_cast<int>(clamping_.size());
+  const auto at = [](int j) { return static_cast<std::size_t>(j); };
+  columns_.assign(at((n + 1) * k), 0.0), pushed_.assign(at((n + 1) * k), 0.0);
+  S_.resize(at(n * n)), df_.assign(at(m), 0.0);
+
+  // Each clamping row's impulse with the friction that follows it, and the driven row's.
+  column_of_.assign(at(m), -1);
+  for (int c = 0; c < n; ++c) column_of_[at(clamping_[at(c)])] = c;
+  column_of_[at(i)] = n;
+  for (const RowBlock& block : problem.blocks) {
+    for (int j = block.first_row; j < block.last_row; ++j) {
+      const ConstraintRow& row = problem.rows[at(j)];
+      const bool follows = row.kind == RowKind::friction && j != i && at_bound(s.classes[at(j)]);
+      const int c = column_of_[at(follows ? row.normal : j)];
+      if (c < 0) continue;
+      const double factor = follows ? bound_sign(s.classes[at(j)]) * row.mu : 1.0;
+      for (int e = 0; e < block.width; ++e) columns_[at(c * k + block.first_channel + e)] += factor * row.d[e];
+    }
+  }
+  for (int c = 0; c <= n; ++c) {
+    const double* column = columns_.data() + static_cast<std::ptrdiff_t>(c) * k;
+    for (int r = 0; r < k; ++r) {
+      double sum = 0;
+      for (int e = 0; e < k; ++e) sum += problem.L[at(r * k + e)] * column[e];
+      pushed_[at(c * k + r)] = sum;
+    }
+  }
+  // The clamping rows' velocities stay.
+  dw_.assign(at(std::max(m, n)), 0.0);
+  int a = 0;
+  for (const RowBlock& block : problem.blocks) {
+    for (int j = block.first_row; j < block.last_row; ++j) {
+      const ConstraintRow& row = problem.rows[at(j)];
+      if (j == i || s.classes[at(j)] != RowClass::clamping) continue;
+      for (int c = 0; c <= n; ++c) {
+        double sum = 0;
+        for (int e = 0; e < block.width; ++e) sum += row.d[e] * pushed_[at(c * k + block.first_channel + e)];
+        if (c == n)
+          dw_[at(a)] = -sign * sum;
+        else
+          S_[at(a * n + c)] = sum + (clamping_[at(c)] == j ? row.compliance : 0.0);
+      }
+      ++a;
+    }
+  }
+  lu_pivots_.resize(at(n)), row_sizes_.resize(at(n));
+  if (!(lu_factor(S_.data(), n, lu_pivots_.data(), row_sizes_.data()) > singular_tolerance)) return false;
+  lu_solve(S_.data(), n, lu_pivots_.data(), dw_.data());
+
+  dy_.assign(at(k), 0.0), dy_size_.assign(at(k), 0.0);
+  for (int c = 0; c <= n; ++c) {
+    const double rate = c == n ? sign : dw_[at(c)];
+    df_[at(c == n ? i : clamping_[at(c)])] = rate;
+    for (int r = 0; r < k; ++r) {
+      dy_[at(r)] += rate * pushed_[at(c * k + r)];
+      dy_size_[at(r)] += std::abs(rate * pushed_[at(c * k + r)]);
+    }
+  }
+  for (int j = 0; j < m; ++j) {
+    const ConstraintRow& row = problem.rows[at(j)];
+    if (row.kind == RowKind::friction && j != i && at_bound(s.classes[at(j)])) df_[at(j)] = bound_sign(s.classes[at(j)]) * row.mu * df_[at(row.normal)];
+  }
+  for (const RowBlock& block : problem.blocks) {
+    for (int j = block.first_row; j < block.last_row; ++j) {
+      const ConstraintRow& row = problem.rows[at(j)];
+      double sum = row.compliance * df_[at(j)], size = std::abs(sum);
+      for (int e = 0; e < block.width; ++e) {
+        sum += row.d[e] * dy_[at(block.first_channel + e)];
+        size += std::abs(row.d[e]) * dy_size_[at(block.first_channel + e)];
+      }
+      dw_[at(j)] = std::abs(sum) > still_rate * size ? sum : 0.0;  // a row that clamping ones imply stands still
+    }
+  }
+  return true;
+}
+
+Dantzig::Drive Dantzig::drive(const RowProblem& problem, int i, RowSolution& s) {
+  const auto at = [](int j) { return static_cast<std::size_t>(j); };
+  const int m = problem.size(), limit = 20 * m + 20;
+  const auto friction_of = [&](int n, auto&& f) {
+    for (int j = n + 1; j < m; ++j) {
+      if (problem.rows[at(j)].kind == RowKind::friction && problem.rows[at(j)].normal == n) f(j);
+    }
+  };
+  const auto leave = [&](int j) { clamping_.erase(std::find(clamping_.begin(), clamping_.end(), j)); };
+  // A normal that begins to push has its friction against the slip; one that ends takes it away.
+  const auto wake_friction = [&](int n) {
+    friction_of(n, [&](int j) {
+      if (in_[at(j)] && j != i) s.classes[at(j)] = s.w[at(j)] < 0 ? RowClass::upper : RowClass::lower;
+    });
+  };
+  const auto rest_friction = [&](int n) {
+    friction_of(n, [&](int j) {
+      if (s.classes[at(j)] == RowClass::clamping && j != i) leave(j);
+      s.classes[at(j)] = RowClass::separating;
+      s.f[at(j)] = 0;
+    });
+  };
+
+  const ConstraintRow& driven = problem.rows[at(i)];
+  s.classes[at(i)] = RowClass::separating;  // neither clamping nor following while it is driven
+  if (driven.kind == RowKind::box && (driven.lower > 0 || driven.upper < 0)) {
+    s.f[at(i)] = driven.lower > 0 ? driven.lower : driven.upper;
+    apply_impulses(problem, s);
+  }
+  if (driven.kind == RowKind::unilateral) wake_friction(i);
+  for (;;) {
+    const double w = s.w[at(i)];
+    if (std::abs(w) <= tolerance_ && driven.kind != RowKind::equality && s.f[at(i)] == 0) {
+      if (driven.kind == RowKind::unilateral) rest_friction(i);
+      return Drive::done;
+    }
+    if (++pivots_ > limit) return Drive::pivot_limit;
+    const double sign = w < 0 ? 1 : -1;
+    if (!directions(problem, i, sign, s)) return Drive::unbounded;
+
+    // The first event: its step, its row, and the class that this row takes.
+    double step = inf;
+    int who = -1;
+    RowClass to = RowClass::clamping;
+    const auto event = [&](int j, double after, RowClass becomes) {
+      after = std::max(after, 0.0);
+      if (after < step || (after == step && j == i)) step = after, who = j, to = becomes;
+    };
+    const double own = dw_[at(i)] * sign;
+    if (own > 0) event(i, std::abs(w) / own, RowClass::clamping);
+    for (int j = 0; j < m; ++j) {
+      if (!in_[at(j)] && j != i) continue;
+      const ConstraintRow& row = problem.rows[at(j)];
+      const RowClass c = s.classes[at(j)];
+      if (j == i || c == RowClass::clamping) {  // to a bound
+        const RowBounds bounds = row_bounds(problem, j, s.f.data());
+        const double grows = row.kind == RowKind::friction ? row.mu * df_[at(row.normal)] : 0;
+        if (df_[at(j)] > grows) event(j, (bounds.upper - s.f[at(j)]) / (df_[at(j)] - grows), RowClass::upper);
+        if (df_[at(j)] < -grows) event(j, (s.f[at(j)] - bounds.lower) / (-grows - df_[at(j)]), row.kind == RowKind::unilateral ? RowClass::separating : RowClass::lower);
+      } else if (c == RowClass::separating) {
+        if (row.kind == RowKind::unilateral && dw_[at(j)] < 0) event(j, s.w[at(j)] / -dw_[at(j)], RowClass::clamping);
+      } else if (bound_sign(c) * dw_[at(j)] > 0) {
+        event(j, -s.w[at(j)] / dw_[at(j)], RowClass::clamping);
+      }
+    }
+    if (!(step < inf)) return Drive::unbounded;
+
+    for (int j = 0; j < m; ++j) s.f[at(j)] += step * df_[at(j)];
+    const bool left = who != i && s.classes[at(who)] == RowClass::clamping;
+    if (left) leave(who);
+    s.classes[at(who)] = to;
+    if (to == RowClass::clamping) {
+      clamping_.push_back(who);
+      std::sort(clamping_.begin(), clamping_.end());
+    } else if (problem.rows[at(who)].kind == RowKind::unilateral) {
+      s.f[at(who)] = 0;
+      rest_friction(who);
+    } else {
+      const RowBounds bounds = row_bounds(problem, who, s.f.data());
+      s.f[at(who)] = to == RowClass::upper ? bounds.upper : bounds.lower;
+    }
+    apply_impulses(problem, s);
+    if (to == RowClass::clamping && who != i && problem.rows[at(who)].kind == RowKind::unilateral) wake_friction(who);
+    if (who == i) return Drive::done;
+    if (driven.kind == RowKind::friction && s.classes[at(driven.normal)] != RowClass::clamping) {
+      s.f[at(i)] = 0;
+      apply_impulses(problem, s);
+      return Drive::done;
+    }
+  }
+}
+
+Dantzig::Outcome Dantzig::solve(const RowProblem& problem, RowSolution& s) {
+  const auto at = [](int j) { return static_cast<std::size_t>(j); };
+  const int m = problem.size();
+  s.resize(problem);
+  std::fill(s.f.begin(), s.f.end(), 0.0);
+  std::fill(s.classes.begin(), s.classes.end(), RowClass::separating);
+  in_.assign(at(m), 0);
+  clamping_.clear();
+  pivots_ = 0;
+  apply_impulses(problem, s);
+  tolerance_ = 1e-12 * row_scale(problem, s);
+
+  Outcome outcome = Outcome::solved;
+  const auto take = [&](int i) {
+    in_[at(i)] = 1;
+    if (!violated(problem, i, s)) return true;
+    const Drive end = drive(problem, i, s);
+    if (end == Drive::pivot_limit) outcome = Outcome::pivot_limit;
+    if (end == Drive::unbounded) outcome = Outcome::unbounded;
+    return end == Drive::done;
+  };
+  for (const RowKind kind : {RowKind::equality, RowKind::unilateral, RowKind::box, RowKind::friction}) {
+    for (int i = 0; i < m; ++i) {
+      if (problem.rows[at(i)].kind == kind && !take(i)) return outcome;
+    }
+  }
+  // Friction that follows its normal has no say in what the others do to it: whoever is violated now is driven again.
+  for (bool again = true; again;) {
+    again = false;
+    for (int i = 0; i < m; ++i) {
+      if (!violated(problem, i, s)) continue;
+      again = true;
+      if (!take(i)) return outcome;
+    }
+  }
+  return outcome;
+}
+
+}  // namespace robosim

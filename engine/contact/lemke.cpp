@@ -1,0 +1,161 @@
+#include "contact/lemke.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace robosim {
+
+namespace {
+
+constexpr double rounding = 1e-9;  // below which an entry of the table counts as zero, and two quotients as one
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+bool Lemke::solve(const RowProblem& problem, RowSolution& s) {
+  const int m = problem.size(), k = problem.channels;
+  s.resize(problem);
+  pivots_ = 0;
+  variables_.clear();
+  for (int i = 0; i < m; ++i) {
+    const ConstraintRow& row = problem.rows[at(i)];
+    if (row.kind == RowKind::friction && !(row.mu > 0)) continue;
+    variables_.push_back({i, Part::plus});
+    if (row.kind == RowKind::friction || row.kind == RowKind::equality) variables_.push_back({i, Part::minus});
+    if (row.kind == RowKind::friction || row.kind == RowKind::box) variables_.push_back({i, Part::slack});
+  }
+  const int n = static_cast<int>(variables_.size()), width = 2 * n + 2, cover = 2 * n, constant = 2 * n + 1;
+
+  // Velocities w with boxes at their lower bounds and everything else at zero; f of a box counts from there.
+  for (int i = 0; i < m; ++i) s.f[at(i)] = problem.rows[at(i)].kind == RowKind::box ? problem.rows[at(i)].lower : 0.0;
+  apply_impulses(problem, s);
+  pushed_.assign(at(m * k), 0.0);  // L d_i
+  for (const RowBlock& block : problem.blocks) {
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      for (int r = 0; r < k; ++r) {
+        for (int c = 0; c < block.width; ++c) pushed_[at(i * k + r)] += problem.L[at(r * k + block.first_channel + c)] * problem.rows[at(i)].d[c];
+      }
+    }
+  }
+  const auto block_of = [&](int i) -> const RowBlock& {
+    return *std::find_if(problem.blocks.begin(), problem.blocks.end(), [&](const RowBlock& b) { return i < b.last_row; });
+  };
+
+  // In like units, with f = unit f' and w' = unit w, s = s' / unit: the same factor for what is complementary keeps N copositive.
+  unit_.resize(at(m));
+  for (const RowBlock& block : problem.blocks) {
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const double a = row_admittance(problem, block, problem.rows[at(i)]);
+      unit_[at(i)] = a > 0 ? 1 / std::sqrt(a) : 1.0;
+    }
+  }
+  table_.assign(at(n * width), 0.0);
+  basis_.resize(at(n));
+  const auto entry = [&](int r, int c) -> double& { return table_[at(r) * at(width) + at(c)]; };
+  for (int a = 0; a < n; ++a) {
+    const Variable& u = variables_[at(a)];
+    const ConstraintRow& row = problem.rows[at(u.row)];
+    const RowBlock& block = block_of(u.row);
+    const double unit = unit_[at(u.row)];
+    const double sign = u.part == Part::minus ? -1 : 1;
+    for (int b = 0; b < n; ++b) {
+      const Variable& x = variables_[at(b)];
+      double N = 0;
+      if (u.part == Part::slack) {  // bound - f
+        if (x.row == u.row && x.part != Part::slack) N = -1;
+        if (row.kind == RowKind::friction && x.row == row.normal && x.part == Part::plus) N = row.mu * unit_[at(x.row)] / unit;
+      } else if (x.part == Part::slack) {
+        if (x.row == u.row) N = 1;
+      } else {
+        for (int c = 0; c < block.width; ++c) N += row.d[c] * pushed_[at(x.row * k + block.first_channel + c)];
+        if (x.row == u.row) N += row.compliance;
+        N *= sign * (x.part == Part::minus ? -1 : 1) * unit * unit_[at(x.row)];
+      }
+      entry(a, n + b) = -N;  // w - N x - cover = q
+    }
+    entry(a, a) = 1;
+    entry(a, cover) = -1;
+    entry(a, constant) = u.part != Part::slack ? sign * s.w[at(u.row)] * unit : (row.kind == RowKind::box ? (row.upper - row.lower) / unit : 0.0);
+    basis_[at(a)] = a;
+  }
+
+  // The problem is as large as its q, and so are its impulses.
+  double size = 0;
+  for (int a = 0; a < n; ++a) size = std::max(size, std::abs(entry(a, constant)));
+  for (int a = 0; a < n && size > 0; ++a) entry(a, constant) /= size;
+
+  const auto complement = [n](int v) { return v < n ? v + n : v - n; };
+  // Whether row a of the table leaves the basis before row b does: lexicographically, each over its entry in the entering column.
+  const auto before = [&](int a, int b, int entering) {
+    const double ea = entry(a, entering), eb = entry(b, entering);
+    const auto compare = [&](int c) {
+      const double x = std::abs(entry(a, c)) > rounding ? entry(a, c) / ea : 0, y = std::abs(entry(b, c)) > rounding ? entry(b, c) / eb : 0;
+      return std::abs(x - y) <= rounding * (std::abs(x) + std::abs(y)) ? 0 : (x < y ? -1 : 1);
+    };
+    if (const int q = compare(constant)) return q < 0;
+    if (basis_[at(a)] == cover || basis_[at(b)] == cover) return basis_[at(a)] == cover;
+    for (int c = 0; c < n; ++c) {
+      if (const int q = compare(c)) return q < 0;
+    }
+    return a < b;
+  };
+  const auto pivot = [&](int r, int c) {
+    const double p = entry(r, c);
+    for (int j = 0; j < width; ++j) entry(r, j) /= p;
+    entry(r, c) = 1;
+    for (int i = 0; i < n; ++i) {
+      const double factor = entry(i, c);
+      if (i == r || factor == 0) continue;
+      for (int j = 0; j < width; ++j) entry(i, j) -= factor * entry(r, j);
+      entry(i, c) = 0;
+    }
+    basis_[at(r)] = c;
+    ++pivots_;
+  };
+
+  // The covering variable enters where q is lowest.
+  int leaving = -1;
+  for (int a = 0; a < n; ++a) {
+    if (entry(a, constant) < 0 && (leaving < 0 || before(leaving, a, cover))) leaving = a;
+  }
+  const int limit = 50 * n + 100;
+  for (int entering = cover; leaving >= 0;) {
+    const int left = basis_[at(leaving)];
+    pivot(leaving, entering);
+    if (left == cover) break;
+    if (pivots_ >= limit) return false;
+    entering = complement(left);
+    double largest = 0;
+    for (int a = 0; a < n; ++a) largest = std::max(largest, std::abs(entry(a, entering)));
+    leaving = -1;
+    for (int a = 0; a < n; ++a) {
+      if (entry(a, entering) > rounding * largest && (leaving < 0 || before(a, leaving, entering))) leaving = a;
+    }
+    if (leaving < 0) return false;  // a ray
+  }
+
+  // Impulses and classes.
+  for (int a = 0; a < n; ++a) {
+    if (basis_[at(a)] < n || basis_[at(a)] == cover) continue;
+    const Variable& x = variables_[at(basis_[at(a)] - n)];
+    if (x.part != Part::slack) s.f[at(x.row)] += (x.part == Part::minus ? -1 : 1) * unit_[at(x.row)] * size * entry(a, constant);
+  }
+  apply_impulses(problem, s);
+  std::fill(s.classes.begin(), s.classes.end(), RowClass::separating);
+  for (int a = 0; a < n; ++a) {  // an impulse that is in the basis is between its bounds, unless its slip speed is, too
+    if (basis_[at(a)] < n || basis_[at(a)] == cover) continue;
+    const Variable& x = variables_[at(basis_[at(a)] - n)];
+    RowClass& c = s.classes[at(x.row)];
+    if (x.part != Part::slack && c == RowClass::separating) c = RowClass::clamping;
+    if (x.part == Part::slack) c = s.w[at(x.row)] < 0 ? RowClass::upper : RowClass::lower;
+  }
+  for (int i = 0; i < m; ++i) {
+    const ConstraintRow& row = problem.rows[at(i)];
+    if (row.kind == RowKind::equality) s.classes[at(i)] = RowClass::clamping;
+    if (row.kind == RowKind::box && s.classes[at(i)] == RowClass::separating) s.classes[at(i)] = s.w[at(i)] < 0 ? RowClass::upper : RowClass::lower;
+  }
+  return true;
+}
+
+}  // namespace robosim

@@ -1,0 +1,73 @@
+// Solves S x = b and S^T x = b for a small general matrix: P S = L U with partial pivoting, in place, without an allocation of its own.
+// Golub and Van Loan, "Matrix Computations" (2013), section 3.4. Cost n^3 / 3.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+namespace robosim {
+
+// Replaces S (n x n, row by row) by L (unit diagonal) and U; pivots: n entries. Returns the smallest pivot over the largest, each relative to the
+// largest entry that its row of S had: some 1e-16 or zero where S is singular to rounding. row_sizes: n entries of scratch.
+inline double lu_factor(double* S, int n, int* pivots, double* row_sizes) {
+  const auto row = [&](int i) { return S + static_cast<std::ptrdiff_t>(i) * n; };
+  for (int i = 0; i < n; ++i) {
+    row_sizes[i] = 0;
+    for (int j = 0; j < n; ++j) row_sizes[i] = std::max(row_sizes[i], std::abs(row(i)[j]));
+  }
+  double smallest = 1, largest = n == 0 ? 1 : 0;
+  for (int k = 0; k < n; ++k) {
+    int best = k;
+    double size = 0;
+    for (int i = k; i < n; ++i) {
+      const double relative = row_sizes[i] > 0 ? std::abs(row(i)[k]) / row_sizes[i] : 0;
+      if (relative > size) size = relative, best = i;
+    }
+    smallest = k == 0 ? size : std::min(smallest, size);
+    largest = std::max(largest, size);
+    pivots[k] = best;
+    if (!(size > 0)) return 0;
+    if (best != k) {
+      std::swap_ranges(row(k), row(k) + n, row(best));
+      std::swap(row_sizes[k], row_sizes[best]);
+    }
+    const double* u = row(k);
+    for (int i = k + 1; i < n; ++i) {
+      double* x = row(i);
+      const double factor = x[k] /= u[k];
+      if (factor == 0) continue;
+      for (int j = k + 1; j < n; ++j) x[j] -= factor * u[j];
+    }
+  }
+  return smallest / largest;
+}
+
+// b becomes S^-1 b.
+inline void lu_solve(const double* S, int n, const int* pivots, double* b) {
+  const auto row = [&](int i) { return S + static_cast<std::ptrdiff_t>(i) * n; };
+  for (int k = 0; k < n; ++k) std::swap(b[k], b[pivots[k]]);
+  for (int i = 1; i < n; ++i) {
+    for (int j = 0; j < i; ++j) b[i] -= row(i)[j] * b[j];
+  }
+  for (int i = n - 1; i >= 0; --i) {
+    for (int j = i + 1; j < n; ++j) b[i] -= row(i)[j] * b[j];
+    b[i] /= row(i)[i];
+  }
+}
+
+// b becomes S^-T b.
+inline void lu_solve_transposed(const double* S, int n, const int* pivots, double* b) {
+  const auto row = [&](int i) { return S + static_cast<std::ptrdiff_t>(i) * n; };
+  for (int i = 0; i < n; ++i) {
+    b[i] /= row(i)[i];
+    for (int j = i + 1; j < n; ++j) b[j] -= row(i)[j] * b[i];
+  }
+  for (int i = n - 1; i > 0; --i) {
+    for (int j = 0; j < i; ++j) b[j] -= row(i)[j] * b[i];
+  }
+  for (int k = n - 1; k >= 0; --k) std::swap(b[k], b[pivots[k]]);
+}
+
+}  // namespace robosim

@@ -1,0 +1,147 @@
+#include "contact/projected_gauss_seidel.h"
+
+#include <algorithm>
+
+namespace robosim {
+
+namespace {
+
+double dot(const double* a, const double* b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+void add(double* a, double factor, const double* b, int n) {
+  for (int i = 0; i < n; ++i) a[i] += factor * b[i];
+}
+
+}  // namespace
+
+void ProjectedGaussSeidel::prepare(const RowProblem& problem) {
+  const int m = problem.size(), k = problem.channels;
+  u_.assign(static_cast<std::size_t>(m * k), 0.0);
+  a_.resize(static_cast<std::size_t>(m));
+  for (const RowBlock& block : problem.blocks) {
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+      double* u = u_.data() + static_cast<std::ptrdiff_t>(i) * k;
+      for (int c = 0; c < block.width; ++c) add(u, row.d[c], problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel + c) * k, k);
+      a_[static_cast<std::size_t>(i)] = dot(row.d, u + block.first_channel, block.width);
+    }
+  }
+}
+
+void ProjectedGaussSeidel::solve(const RowProblem& problem, int sweeps, RowSolution& s) {
+  prepare(problem);
+  s.resize(problem);
+  const int k = problem.channels;
+  y_ = problem.y_free;
+  std::fill(s.f.begin(), s.f.end(), 0.0);
+  std::fill(s.classes.begin(), s.classes.end(), RowClass::separating);
+  tape_.clear();
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    for (const RowBlock& block : problem.blocks) {
+      for (int i = block.first_row; i < block.last_row; ++i) {
+        const std::size_t at = static_cast<std::size_t>(i);
+        const ConstraintRow& row = problem.rows[at];
+        const double old = s.f[at], give = a_[at] + row.compliance;
+        RowClass outcome = RowClass::separating;
+        if (give > 0) {
+          const double w = dot(row.d, y_.data() + block.first_channel, block.width) - row.target + row.compliance * old;
+          const double free = old - w / give;
+          const RowBounds bounds = row_bounds(problem, i, s.f.data());
+          if (free > bounds.upper)
+            s.f[at] = bounds.upper, outcome = RowClass::upper;
+          else if (free < bounds.lower)
+            s.f[at] = bounds.lower, outcome = row.kind == RowKind::unilateral ? RowClass::separating : RowClass::lower;
+          else
+            s.f[at] = free, outcome = RowClass::clamping;
+          add(y_.data(), s.f[at] - old, u_.data() + static_cast<std::ptrdiff_t>(i) * k, k);
+        }
+        s.classes[at] = outcome;
+        tape_.push_back({old, outcome});
+      }
+    }
+  }
+  apply_impulses(problem, s);
+}
+
+void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution& s, const double* f_bar, const double* z_bar, RowGradient& g) {
+  const int m = problem.size(), k = problem.channels;
+  f_ = s.f;
+  y_then_ = y_;
+  y_bar_.assign(static_cast<std::size_t>(k), 0.0);
+  u_bar_.assign(static_cast<std::size_t>(m * k), 0.0);
+  f_bar_.assign(f_bar, f_bar + m);
+  for (const RowBlock& block : problem.blocks) {  // z = sum d_i f_i
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      f_bar_[static_cast<std::size_t>(i)] += dot(problem.rows[static_cast<std::size_t>(i)].d, z_bar + block.first_channel, block.width);
+      add(g.d.data() + static_cast<std::ptrdiff_t>(i) * most_block_channels, f_[static_cast<std::size_t>(i)], z_bar + block.first_channel, block.width);
+    }
+  }
+
+  std::size_t last = tape_.size();
+  while (last > 0) {
+    for (auto block = problem.blocks.rbegin(); block != problem.blocks.rend(); ++block) {
+      for (int i = block->last_row; i-- > block->first_row;) {
+        const Update& update = tape_[--last];
+        const std::size_t at = static_cast<std::size_t>(i);
+        const ConstraintRow& row = problem.rows[at];
+        const double give = a_[at] + row.compliance;
+        if (!(give > 0)) continue;
+        const double* u = u_.data() + static_cast<std::ptrdiff_t>(i) * k;
+        double* u_bar = u_bar_.data() + static_cast<std::ptrdiff_t>(i) * k;
+        double* d_bar = g.d.data() + static_cast<std::ptrdiff_t>(i) * most_block_channels;
+        double* y_bar = y_bar_.data() + block->first_channel;
+
+        // y <- y + u df, and the state before it.
+        const double df = f_[at] - update.old_f;
+        const double df_bar = dot(u, y_bar_.data(), k);
+        add(u_bar, df, y_bar_.data(), k);
+        add(y_then_.data(), -df, u, k);
+        const double new_f_bar = f_bar_[at] + df_bar;
+        f_[at] = update.old_f;
+        f_bar_[at] = -df_bar;
+
+        // The outcome.
+        if (update.outcome == RowClass::clamping) {
+          const double w = dot(row.d, y_then_.data() + block->first_channel, block->width) - row.target + row.compliance * update.old_f;
+          const double w_bar = -new_f_bar / give, give_bar = new_f_bar * w / (give * give);
+          f_bar_[at] += new_f_bar + w_bar * row.compliance;
+          add(y_bar, w_bar, row.d, block->width);
+          add(d_bar, w_bar, y_then_.data() + block->first_channel, block->width);
+          g.target[at] -= w_bar;
+          g.compliance[at] += w_bar * update.old_f + give_bar;
+          // a = d . u
+          add(d_bar, give_bar, u + block->first_channel, block->width);
+          add(u_bar + block->first_channel, give_bar, row.d, block->width);
+        } else if (update.outcome != RowClass::separating) {
+          const double sign = update.outcome == RowClass::upper ? 1 : -1;
+          if (row.kind == RowKind::friction) {
+            const std::size_t n = static_cast<std::size_t>(row.normal);
+            g.mu[at] += sign * f_[n] * new_f_bar;
+            f_bar_[n] += sign * row.mu * new_f_bar;
+          } else {
+            (sign > 0 ? g.upper : g.lower)[at] += new_f_bar;
+          }
+        }
+      }
+    }
+  }
+
+  // y = y_free before the first update; u_i = L d_i.
+  add(g.y_free.data(), 1, y_bar_.data(), k);
+  for (const RowBlock& block : problem.blocks) {
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+      const double* u_bar = u_bar_.data() + static_cast<std::ptrdiff_t>(i) * k;
+      for (int c = 0; c < block.width; ++c) {
+        g.d[static_cast<std::size_t>(i * most_block_channels + c)] += dot(problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel + c) * k, u_bar, k);
+        for (int r = 0; r < k; ++r) g.L[static_cast<std::size_t>(r * k + block.first_channel + c)] += u_bar[r] * row.d[c];
+      }
+    }
+  }
+}
+
+}  // namespace robosim

@@ -1,0 +1,41 @@
+// Projected Gauss-Seidel with a fixed number of sweeps, from zero, and the adjoint of these iterations.
+//
+// One update solves row i for its impulse with all others as they are, and clips it:
+//   f_i <- clamp(f_i - w_i / (a_i + R_i), bounds),   w_i = d_i . y - t_i + R_i f_i,   a_i = d_i . L d_i,   y <- y + u_i df_i,   u_i = L d_i
+// with friction's bounds from the newest f_n. What is left after the sweeps is not a solution of the rows, so its gradient is that of the
+// iterations themselves: reverse sweeps over the tape of each update's old impulse and outcome (Qiao, Liang, Koltun, Lin, ICML 2021, Algorithm 1,
+// with its misprints corrected, in channels). A sweep costs 2 k products per row on k channels, forward, and some 4 k backward.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "contact/row_gradient.h"
+#include "contact/rows.h"
+
+namespace robosim {
+
+class ProjectedGaussSeidel {
+ public:
+  // Impulses after `sweeps` sweeps. A row that nothing moves (a_i + R_i = 0) keeps zero. The classes are those of each row's last update.
+  void solve(const RowProblem& problem, int sweeps, RowSolution& solution);
+
+  // Adds to `gradient` the gradient of a loss that changes by f_bar (rows) with the impulses of the last solve, and by z_bar (channels) with z.
+  void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
+
+ private:
+  struct Update {
+    double old_f;
+    RowClass outcome;
+  };
+
+  void prepare(const RowProblem& problem);
+
+  std::vector<double> u_;      // rows x channels
+  std::vector<double> a_;      // rows
+  std::vector<double> y_;      // channels
+  std::vector<Update> tape_;   // sweeps x rows
+  std::vector<double> f_, y_then_, f_bar_, y_bar_, u_bar_;
+};
+
+}  // namespace robosim

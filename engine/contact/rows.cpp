@@ -1,0 +1,104 @@
+#include "contact/rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace robosim {
+
+namespace {
+
+double size(const RowProblem& problem, const double* channels) {
+  double s = 0;
+  for (int j = 0; j < problem.channels; ++j) s = std::max(s, std::abs(channels[j]));
+  return s;
+}
+
+}  // namespace
+
+void RowSolution::resize(const RowProblem& problem) {
+  const std::size_t m = problem.rows.size(), k = static_cast<std::size_t>(problem.channels);
+  f.resize(m), w.resize(m), classes.resize(m), z.resize(k), y.resize(k);
+}
+
+RowBounds row_bounds(const RowProblem& problem, int i, const double* f) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+  switch (row.kind) {
+    case RowKind::equality: return {-inf, inf};
+    case RowKind::unilateral: return {0, inf};
+    case RowKind::box: return {row.lower, row.upper};
+    case RowKind::friction: break;
+  }
+  const double bound = row.mu * std::max(f[row.normal], 0.0);
+  return {-bound, bound};
+}
+
+void apply_impulses(const RowProblem& problem, RowSolution& s) {
+  const int k = problem.channels;
+  std::fill(s.z.begin(), s.z.end(), 0.0);
+  for (const RowBlock& block : problem.blocks) {
+    double* z = s.z.data() + block.first_channel;
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+      for (int c = 0; c < block.width; ++c) z[c] += row.d[c] * s.f[static_cast<std::size_t>(i)];
+    }
+  }
+  for (int r = 0; r < k; ++r) {
+    double sum = problem.y_free[static_cast<std::size_t>(r)];
+    const double* L = problem.L.data() + static_cast<std::ptrdiff_t>(r) * k;
+    for (int c = 0; c < k; ++c) sum += L[c] * s.z[static_cast<std::size_t>(c)];
+    s.y[static_cast<std::size_t>(r)] = sum;
+  }
+  for (const RowBlock& block : problem.blocks) {
+    const double* y = s.y.data() + block.first_channel;
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+      double w = row.compliance * s.f[static_cast<std::size_t>(i)] - row.target;
+      for (int c = 0; c < block.width; ++c) w += row.d[c] * y[c];
+      s.w[static_cast<std::size_t>(i)] = w;
+    }
+  }
+}
+
+double row_admittance(const RowProblem& problem, const RowBlock& block, const ConstraintRow& row) {
+  double a = row.compliance;
+  for (int r = 0; r < block.width; ++r) {
+    const double* L = problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel + r) * problem.channels + block.first_channel;
+    for (int c = 0; c < block.width; ++c) a += row.d[r] * L[c] * row.d[c];
+  }
+  return a;
+}
+
+double row_scale(const RowProblem& problem, const RowSolution& s) {
+  const double free = size(problem, problem.y_free.data());
+  double scale = 0;
+  for (const RowBlock& block : problem.blocks) {
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+      double d = 0;
+      for (int c = 0; c < block.width; ++c) d += std::abs(row.d[c]);
+      scale = std::max({scale, d * free, std::abs(row.target), row_admittance(problem, block, row) * std::abs(s.f[static_cast<std::size_t>(i)])});
+    }
+  }
+  return scale;
+}
+
+double row_residual(const RowProblem& problem, const RowSolution& s) {
+  double worst = 0;
+  for (const RowBlock& block : problem.blocks) {
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const double a = row_admittance(problem, block, problem.rows[static_cast<std::size_t>(i)]);
+      const double f = s.f[static_cast<std::size_t>(i)], w = s.w[static_cast<std::size_t>(i)];
+      const RowBounds bounds = row_bounds(problem, i, s.f.data());
+      // a (f - clamp(f - w / a, bounds)), which is w where the row's own impulse moves nothing (a = 0) and is unbounded.
+      const double low = a * (f - bounds.lower), high = a * (f - bounds.upper);
+      const double r = std::abs(std::min(std::max(w, std::isnan(high) ? w : high), std::isnan(low) ? w : low));
+      if (std::isnan(r)) return r;
+      worst = std::max(worst, r);
+    }
+  }
+  const double scale = row_scale(problem, s);
+  return scale > 0 ? worst / scale : worst;
+}
+
+}  // namespace robosim

@@ -1,0 +1,88 @@
+// Constraint rows of one time step, and what solves them.
+//
+// Rows look at the motion through channels: the six components of the relative twist of two bodies that touch, one velocity of a
+// joint. With the channels' Jacobian X, mass matrix M and row impulses f
+//   y+ = y_free + L z,   L = X M^-1 X^T,   z = sum_i d_i f_i            (k channels; y_free = X (v + dt M^-1 (tau - h)))
+//   w_i = d_i . y+ + R_i f_i - t_i,   y+ = X v+                         (row i: coefficients d_i, compliance R_i, target t_i)
+// so v+ = v_free + M^-1 X^T z. Thirty-two contacts of two feet are 96 rows on 12 channels, and no solver here ever needs more of the
+// bodies than these. By its kind a row asks for
+//   equality     w = 0
+//   unilateral   f >= 0, w >= 0, f w = 0                                (contact normals, joint limits)
+//   box          lower <= f <= upper; w = 0 between, w <= 0 at the upper bound, w >= 0 at the lower one  (motors, dry friction)
+//   friction     the same with the bounds -mu f_n and mu f_n, n a unilateral row of the same block        (also torsion and rolling)
+// (Anitescu and Potra, Nonlinear Dynamics 14, 1997; a box per contact as in Werling et al., RSS 2021, eq. 5 to 9.)
+//
+// The channels of a block should be in like units: a pair's twist about the middle of its contacts, its angular part times their
+// spread. Which rows depend on each other is judged by that.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace robosim {
+
+enum class RowKind : std::uint8_t { equality, unilateral, box, friction };
+
+inline constexpr int most_block_channels = 6;
+
+struct ConstraintRow {
+  RowKind kind = RowKind::unilateral;
+  double d[most_block_channels] = {};  // on the channels of its block
+  double target = 0;                   // t [the unit of w]
+  double compliance = 0;               // R >= 0 [unit of w per unit of f]
+  double lower = 0, upper = 0;         // of a box
+  double mu = 0;                       // of friction
+  int normal = -1;                     // of friction: its unilateral row, before it and in the same block
+};
+
+// Rows [first_row, last_row) look at channels [first_channel, first_channel + width).
+struct RowBlock {
+  int first_channel = 0, width = 0;
+  int first_row = 0, last_row = 0;
+};
+
+struct RowProblem {
+  int channels = 0;
+  std::vector<double> L;       // channels x channels, symmetric, positive semidefinite
+  std::vector<double> y_free;  // channels
+  std::vector<RowBlock> blocks;
+  std::vector<ConstraintRow> rows;  // by block
+
+  int size() const { return static_cast<int>(rows.size()); }
+};
+
+// What a row does at the solution. A friction row whose normal does not push is separating, whatever its w.
+enum class RowClass : std::uint8_t {
+  clamping,    // w = 0, f inside its bounds
+  separating,  // f = 0
+  lower,       // f at its lower bound
+  upper,       // f at its upper bound
+};
+
+struct RowSolution {
+  std::vector<double> f, w;       // rows
+  std::vector<double> z, y;       // channels: impulse, and velocity after it
+  std::vector<RowClass> classes;  // rows
+
+  void resize(const RowProblem& problem);
+};
+
+// Bounds of row i beside the impulses f: infinite where there is none.
+struct RowBounds {
+  double lower, upper;
+};
+RowBounds row_bounds(const RowProblem& problem, int i, const double* f);
+
+// z, y and w of the impulses in solution.f.
+void apply_impulses(const RowProblem& problem, RowSolution& solution);
+
+// How far a solution (f, w) is from the conditions: the largest |f - clamp(f - w / a, bounds)| a, a = d_i . L d_i + R_i, over the rows, relative to the
+// largest of |t_i|, |d_i| . |y_free| and a |f_i|: zero exactly at a solution, and then relative to the velocities at play.
+double row_residual(const RowProblem& problem, const RowSolution& solution);
+// The velocity that this is relative to; zero where nothing moves and nothing is asked.
+double row_scale(const RowProblem& problem, const RowSolution& solution);
+// d_i . L d_i + R_i.
+double row_admittance(const RowProblem& problem, const RowBlock& block, const ConstraintRow& row);
+
+}  // namespace robosim
