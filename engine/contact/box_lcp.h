@@ -4,7 +4,7 @@
 // 2. The impulses of these classes (`class_factor.h`); rows that break their condition change class, all at once, until none does.
 // 3. Where that does not end, Dantzig's pivots, and where these cycle Lemke's; then 2. from the classes that they find.
 // 4. Selection: rows at zero velocity, pushing or not, all clamp, so that the impulses do not depend on how they were found: those in
-//    range(D_C) (`class_factor.h`). Where these leave their bounds, the row farthest outside goes back to its bound, until none is.
+//    range(D_C) (`row_basis.h`). Where these leave their bounds, the row farthest outside goes back to its bound, until none is.
 // Without friction at its bound the velocities after the step are unique. Where friction slides they need not be, as Coulomb's law
 // itself allows several (Painleve): the prediction then decides, again as a function of the problem alone.
 #pragma once

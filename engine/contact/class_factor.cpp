@@ -9,8 +9,6 @@ namespace robosim {
 
 namespace {
 
-// Columns whose part outside the span of the others is smaller than this times the largest depend on them.
-constexpr double rank_tolerance = 1e-8;
 constexpr double singular_tolerance = 1e-13;
 
 double bound_sign(RowClass c) { return c == RowClass::upper ? 1.0 : -1.0; }
@@ -21,147 +19,60 @@ bool at_bound(RowClass c) { return c == RowClass::upper || c == RowClass::lower;
 
 bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   classes_.assign(classes, classes + problem.size());
-  clamping_.clear(), bases_.clear(), numbers_.clear();
-  unknowns_ = 0;
-  for (const RowBlock& block : problem.blocks) {
-    Basis basis;
-    basis.first_row = static_cast<int>(clamping_.size());
-    basis.first_unknown = unknowns_;
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-      RowClass& c = classes_[static_cast<std::size_t>(i)];
-      if (row.kind == RowKind::friction && row_class(row.normal) != RowClass::clamping) c = RowClass::separating;
-      if (c == RowClass::clamping) clamping_.push_back(i);
-    }
-    basis.rows = static_cast<int>(clamping_.size()) - basis.first_row;
-    make_basis(problem, block, basis);
-    unknowns_ += basis.columns;
-    bases_.push_back(basis);
+  for (int i = 0; i < problem.size(); ++i) {
+    const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+    if (row.kind == RowKind::friction && row_class(row.normal) != RowClass::clamping) classes_[static_cast<std::size_t>(i)] = RowClass::separating;
   }
+  basis_.build(problem, classes_.data());
   assemble(problem);
-  pivots_.resize(static_cast<std::size_t>(unknowns_));
-  row_sizes_.resize(static_cast<std::size_t>(unknowns_));
-  return lu_factor(S_.data(), unknowns_, pivots_.data(), row_sizes_.data()) > singular_tolerance;
+  const int r = basis_.unknowns();
+  pivots_.resize(static_cast<std::size_t>(r)), row_sizes_.resize(static_cast<std::size_t>(r));
+  return lu_factor(S_.data(), r, pivots_.data(), row_sizes_.data()) > singular_tolerance;
 }
 
-void ClassFactor::make_basis(const RowProblem& problem, const RowBlock& block, Basis& basis) {
-  const int* rows = clamping_.data() + basis.first_row;
-  const int n = basis.rows, width = block.width;
-  const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
-
-  // Columns of D, and of the identity that become those of Q: pivoted Gram-Schmidt, each projection done twice.
-  scratch_.assign(static_cast<std::size_t>((n + width) * width), 0.0);
-  const auto column = [&](int c) { return scratch_.data() + static_cast<std::ptrdiff_t>(c) * (n + width); };
-  for (int c = 0; c < width; ++c) {
-    for (int i = 0; i < n; ++i) column(c)[i] = row(rows[i]).compliance > 0 ? 0.0 : row(rows[i]).d[c];
-    column(c)[n + c] = 1;
-  }
-  int rank = 0;
-  double largest = 0;
-  for (; rank < width; ++rank) {
-    int best = rank;
-    double most = 0;
-    for (int c = rank; c < width; ++c) {
-      double sum = 0;
-      for (int i = 0; i < n; ++i) sum += column(c)[i] * column(c)[i];
-      if (sum > most) most = sum, best = c;
-    }
-    most = std::sqrt(most);
-    if (rank == 0) largest = most;
-    if (!(most > rank_tolerance * largest)) break;
-    if (best != rank) std::swap_ranges(column(rank), column(rank) + n + width, column(best));
-    double* p = column(rank);
-    for (int pass = 0; pass < 2; ++pass) {
-      for (int c = 0; pass == 1 && c < rank; ++c) {
-        double along = 0;
-        for (int i = 0; i < n; ++i) along += column(c)[i] * p[i];
-        for (int i = 0; i < n + width; ++i) p[i] -= along * column(c)[i];
-      }
-      double norm = 0;
-      for (int i = 0; i < n; ++i) norm += p[i] * p[i];
-      norm = std::sqrt(norm);
-      for (int i = 0; i < n + width; ++i) p[i] /= norm;
-    }
-    for (int c = rank + 1; c < width; ++c) {
-      double along = 0;
-      for (int i = 0; i < n; ++i) along += p[i] * column(c)[i];
-      for (int i = 0; i < n + width; ++i) column(c)[i] -= along * p[i];
-    }
-  }
-  int compliant = 0;
-  for (int i = 0; i < n; ++i) compliant += row(rows[i]).compliance > 0;
-  basis.columns = rank + compliant;
-
-  const auto reserve = [&](int entries) {
-    const std::size_t begin = numbers_.size();
-    numbers_.resize(begin + static_cast<std::size_t>(entries), 0.0);
-    return begin;
-  };
-  basis.P = reserve(n * basis.columns);
-  basis.Q = reserve(width * basis.columns);
-  basis.N = reserve(width * basis.columns);
-  basis.KP = reserve(width * basis.columns);
-  double* P = numbers(basis.P);
-  for (int c = 0; c < rank; ++c) {
-    for (int i = 0; i < n; ++i) P[i * basis.columns + c] = column(c)[i];
-    for (int k = 0; k < width; ++k) numbers(basis.Q)[k * basis.columns + c] = column(c)[n + k];
-  }
-  int own = rank;
-  for (int i = 0; i < n; ++i) {
-    if (row(rows[i]).compliance > 0) P[i * basis.columns + own++] = 1;
-  }
-
-  // N = D_C^T P; K P = N and the friction at its bound, which follows its normal.
-  const auto add_outer = [&](std::size_t begin, const double* d, double factor, const double* p) {
-    double* out = numbers(begin);
-    for (int k = 0; k < width; ++k) {
-      for (int c = 0; c < basis.columns; ++c) out[k * basis.columns + c] += factor * d[k] * p[c];
-    }
-  };
-  for (int i = 0; i < n; ++i) {
-    add_outer(basis.N, row(rows[i]).d, 1, P + i * basis.columns);
-    add_outer(basis.KP, row(rows[i]).d, 1, P + i * basis.columns);
-  }
-  for (int j = block.first_row; j < block.last_row; ++j) {
-    const ConstraintRow& friction = row(j);
-    if (friction.kind != RowKind::friction || !at_bound(row_class(j))) continue;
-    const int i = static_cast<int>(std::find(rows, rows + n, friction.normal) - rows);
-    add_outer(basis.KP, friction.d, bound_sign(row_class(j)) * friction.mu, P + i * basis.columns);
-  }
-}
-
+// S = N^T L K P + P^T R P.
 void ClassFactor::assemble(const RowProblem& problem) {
-  const int r = unknowns_;
-  S_.assign(static_cast<std::size_t>(r) * static_cast<std::size_t>(r), 0.0);
-  double product[most_block_channels];
-  for (std::size_t b = 0; b < bases_.size(); ++b) {
-    const RowBlock& right = problem.blocks[b];
-    const Basis& from = bases_[b];
-    for (int c = 0; c < from.columns; ++c) {
-      for (std::size_t a = 0; a < bases_.size(); ++a) {
-        const RowBlock& left = problem.blocks[a];
-        const Basis& to = bases_[a];
-        if (to.columns == 0) continue;
-        for (int k = 0; k < left.width; ++k) {
-          const double* L = problem.L.data() + static_cast<std::ptrdiff_t>(left.first_channel + k) * problem.channels + right.first_channel;
-          product[k] = 0;
-          for (int j = 0; j < right.width; ++j) product[k] += L[j] * numbers(from.KP)[j * from.columns + c];
+  const int r = basis_.unknowns();
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  S_.assign(at(r) * at(r), 0.0);
+  double KP[most_block_channels], pushed[most_block_channels];
+  for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
+    const RowBlock& from = problem.blocks[b];
+    const RowBasis::Block& source = basis_.blocks()[b];
+    for (int c = 0; c < source.columns; ++c) {
+      // K P: N, and friction at its bound, which follows its normal.
+      for (int k = 0; k < from.width; ++k) KP[k] = basis_.N(source)[k * source.columns + c];
+      int normal = -1, place = 0;  // of the normal among the clamping rows
+      for (int j = from.first_row; j < from.last_row; ++j) {
+        const ConstraintRow& friction = problem.rows[at(j)];
+        if (friction.kind != RowKind::friction || !at_bound(row_class(j))) continue;
+        if (friction.normal != normal) {
+          normal = friction.normal;
+          const int* rows = basis_.rows().data() + source.first_row;
+          place = static_cast<int>(std::lower_bound(rows, rows + source.rows, normal) - rows);
         }
-        for (int e = 0; e < to.columns; ++e) {
+        const double f = bound_sign(row_class(j)) * friction.mu * basis_.P(source)[place * source.columns + c];
+        for (int k = 0; k < from.width; ++k) KP[k] += friction.d[k] * f;
+      }
+      for (std::size_t a = 0; a < problem.blocks.size(); ++a) {
+        const RowBlock& to = problem.blocks[a];
+        const RowBasis::Block& target = basis_.blocks()[a];
+        if (target.columns == 0) continue;
+        for (int k = 0; k < to.width; ++k) {
+          const double* L = problem.L.data() + static_cast<std::ptrdiff_t>(to.first_channel + k) * problem.channels + from.first_channel;
+          pushed[k] = 0;
+          for (int j = 0; j < from.width; ++j) pushed[k] += L[j] * KP[j];
+        }
+        for (int e = 0; e < target.columns; ++e) {
           double sum = 0;
-          for (int k = 0; k < left.width; ++k) sum += numbers(to.N)[k * to.columns + e] * product[k];
-          S_[static_cast<std::size_t>((to.first_unknown + e) * r + from.first_unknown + c)] = sum;
+          for (int k = 0; k < to.width; ++k) sum += basis_.N(target)[k * target.columns + e] * pushed[k];
+          S_[at((target.first_unknown + e) * r + source.first_unknown + c)] = sum;
         }
       }
     }
-    // P^T R P: compliant rows are unknowns of their own.
-    for (int i = 0; i < from.rows; ++i) {
-      const double R = problem.rows[static_cast<std::size_t>(clamping_[static_cast<std::size_t>(from.first_row + i)])].compliance;
-      for (int c = 0; R > 0 && c < from.columns; ++c) {
-        const double p = numbers(from.P)[i * from.columns + c];
-        const int u = from.first_unknown + c;
-        S_[static_cast<std::size_t>(u * r + u)] += p * R;
-      }
+    for (int i = 0; i < source.rows; ++i) {  // compliant rows have unknowns of their own
+      const double R = problem.rows[at(basis_.rows()[at(source.first_row + i)])].compliance;
+      for (int c = 0; R > 0 && c < source.columns; ++c) S_[at((source.first_unknown + c) * (r + 1))] += R * basis_.P(source)[i * source.columns + c];
     }
   }
 }
@@ -169,52 +80,31 @@ void ClassFactor::assemble(const RowProblem& problem) {
 void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
   s.resize(problem);
   s.classes = classes_;
-  unknown_.assign(static_cast<std::size_t>(unknowns_), 0.0);
-  // The second time what rounding has left of w_C.
-  for (int pass = 0; pass < 2; ++pass) {
+  const int r = basis_.unknowns();
+  b_.assign(static_cast<std::size_t>(r), 0.0);
+  // b, then twice what is left of w_C: the second time it is rounding.
+  for (int pass = 0;; ++pass) {
     std::fill(s.f.begin(), s.f.end(), 0.0);
-    for (std::size_t b = 0; b < bases_.size(); ++b) {
-      const Basis& basis = bases_[b];
-      for (int i = 0; i < basis.rows; ++i) {
-        double& f = s.f[static_cast<std::size_t>(clamping_[static_cast<std::size_t>(basis.first_row + i)])];
-        for (int c = 0; c < basis.columns; ++c) f += numbers(basis.P)[i * basis.columns + c] * unknown_[static_cast<std::size_t>(basis.first_unknown + c)];
-      }
+    basis_.add_impulses(b_.data(), s.f.data());
+    for (int i = 0; i < problem.size(); ++i) {
+      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+      if (!at_bound(row_class(i))) continue;
+      s.f[static_cast<std::size_t>(i)] = row.kind == RowKind::friction ? bound_sign(row_class(i)) * row.mu * s.f[static_cast<std::size_t>(row.normal)]
+                                         : row_class(i) == RowClass::upper ? row.upper
+                                                                           : row.lower;
     }
-    const auto at_bounds = [&] {
-      for (int i = 0; i < problem.size(); ++i) {
-        const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-        if (!at_bound(row_class(i))) continue;
-        s.f[static_cast<std::size_t>(i)] = row.kind == RowKind::friction ? bound_sign(row_class(i)) * row.mu * s.f[static_cast<std::size_t>(row.normal)]
-                                           : row_class(i) == RowClass::upper ? row.upper
-                                                                             : row.lower;
-      }
-    };
-    at_bounds();
     apply_impulses(problem, s);
-    scratch_.assign(static_cast<std::size_t>(unknowns_), 0.0);
-    for (const Basis& basis : bases_) {
-      for (int i = 0; i < basis.rows; ++i) {
-        const double w = s.w[static_cast<std::size_t>(clamping_[static_cast<std::size_t>(basis.first_row + i)])];
-        for (int c = 0; c < basis.columns; ++c) scratch_[static_cast<std::size_t>(basis.first_unknown + c)] -= numbers(basis.P)[i * basis.columns + c] * w;
-      }
-    }
-    lu_solve(S_.data(), unknowns_, pivots_.data(), scratch_.data());
-    for (int u = 0; u < unknowns_; ++u) unknown_[static_cast<std::size_t>(u)] += scratch_[static_cast<std::size_t>(u)];
-    for (std::size_t b = 0; b < bases_.size(); ++b) {
-      const Basis& basis = bases_[b];
-      for (int i = 0; i < basis.rows; ++i) {
-        double& f = s.f[static_cast<std::size_t>(clamping_[static_cast<std::size_t>(basis.first_row + i)])];
-        for (int c = 0; c < basis.columns; ++c) f += numbers(basis.P)[i * basis.columns + c] * scratch_[static_cast<std::size_t>(basis.first_unknown + c)];
-      }
-    }
-    at_bounds();
+    if (pass == 2) return;
+    scratch_.assign(static_cast<std::size_t>(r), 0.0);
+    basis_.add_projection(-1, s.w.data(), scratch_.data());
+    lu_solve(S_.data(), r, pivots_.data(), scratch_.data());
+    for (int u = 0; u < r; ++u) b_[static_cast<std::size_t>(u)] += scratch_[static_cast<std::size_t>(u)];
   }
-  apply_impulses(problem, s);
 }
 
 double ClassFactor::defect(const RowProblem& problem, const RowSolution& s) const {
   double worst = 0;
-  for (const int i : clamping_) worst = std::max(worst, std::abs(s.w[static_cast<std::size_t>(i)]));
+  for (const int i : basis_.rows()) worst = std::max(worst, std::abs(s.w[static_cast<std::size_t>(i)]));
   const double scale = row_scale(problem, s);
   return scale > 0 ? worst / scale : worst;
 }
@@ -238,23 +128,13 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
     }
   };
   carry_to_normals();
-  scratch_.assign(static_cast<std::size_t>(unknowns_), 0.0);
-  for (const Basis& basis : bases_) {
-    for (int i = 0; i < basis.rows; ++i) {
-      const double f = own(f_bar_, clamping_[static_cast<std::size_t>(basis.first_row + i)]);
-      for (int c = 0; c < basis.columns; ++c) scratch_[static_cast<std::size_t>(basis.first_unknown + c)] += numbers(basis.P)[i * basis.columns + c] * f;
-    }
-  }
-  lu_solve_transposed(S_.data(), unknowns_, pivots_.data(), scratch_.data());
+  scratch_.assign(static_cast<std::size_t>(basis_.unknowns()), 0.0);
+  basis_.add_projection(1, f_bar_.data(), scratch_.data());
+  lu_solve_transposed(S_.data(), basis_.unknowns(), pivots_.data(), scratch_.data());
 
   // The rows' multipliers omega = P S^-T b_bar: the loss falls by omega_i with each unit that w_i would rise by.
   multiplier_.assign(static_cast<std::size_t>(m), 0.0);
-  for (const Basis& basis : bases_) {
-    for (int i = 0; i < basis.rows; ++i) {
-      double& omega = multiplier_[static_cast<std::size_t>(clamping_[static_cast<std::size_t>(basis.first_row + i)])];
-      for (int c = 0; c < basis.columns; ++c) omega += numbers(basis.P)[i * basis.columns + c] * scratch_[static_cast<std::size_t>(basis.first_unknown + c)];
-    }
-  }
+  basis_.add_impulses(scratch_.data(), multiplier_.data());
   z_bar_.assign(static_cast<std::size_t>(k), 0.0);  // of y+ at first: -D_C^T omega
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
@@ -298,16 +178,17 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
       (row_class(i) == RowClass::upper ? g.upper : g.lower)[at] += f_bar_[at];
   }
   carry_to_normals();
-  for (std::size_t b = 0; b < bases_.size(); ++b) {
-    const Basis& basis = bases_[b];
+  for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
+    const RowBasis::Block& block = basis_.blocks()[n];
+    const int width = problem.blocks[n].width;
     double Qb[most_block_channels] = {};
-    for (int c = 0; c < problem.blocks[b].width; ++c) {
-      for (int e = 0; e < basis.columns; ++e) Qb[c] += numbers(basis.Q)[c * basis.columns + e] * unknown_[static_cast<std::size_t>(basis.first_unknown + e)];
+    for (int c = 0; c < width; ++c) {
+      for (int e = 0; e < block.columns; ++e) Qb[c] += basis_.Q(block)[c * block.columns + e] * own(b_, block.first_unknown + e);
     }
-    for (int i = 0; i < basis.rows; ++i) {
-      const int at = clamping_[static_cast<std::size_t>(basis.first_row + i)];
-      if (row(at).compliance > 0) continue;
-      for (int c = 0; c < problem.blocks[b].width; ++c) g.d[static_cast<std::size_t>(at * most_block_channels + c)] += own(f_bar_, at) * Qb[c];
+    for (int i = 0; i < block.rows; ++i) {
+      const int clamping = basis_.rows()[static_cast<std::size_t>(block.first_row + i)];
+      if (row(clamping).compliance > 0) continue;
+      for (int c = 0; c < width; ++c) g.d[static_cast<std::size_t>(clamping * most_block_channels + c)] += own(f_bar_, clamping) * Qb[c];
     }
   }
 }

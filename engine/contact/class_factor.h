@@ -1,10 +1,8 @@
 // The impulses of rows whose classes are known: the linear system behind every solution of the rows, and behind its derivatives.
 //
 // With C the clamping rows, sg = +1 or -1 for rows at their upper or lower bound and f_B = sg mu f_n for friction rows among these,
-//   w_C = D_C y+ + R_C f_C - t_C = 0,   y+ = y_free + L z,   z = D_C^T f_C + D_B^T f_B = K f_C + D_const^T f_const.
-// Rows that depend on each other (a foot on more than three points) leave f_C open. Chosen is f_C in range(D_C), which is the limit of
-// equal, vanishing compliance on the clamping rows, and without sliding the least-squares impulse: f_C = P b with orthonormal columns
-// P = D_C Q, block by block. A row with a compliance of its own keeps its impulse as an unknown of its own. Then
+//   w_C = D_C y+ + R_C f_C - t_C = 0,   y+ = y_free + L z,   z = D_C^T f_C + D_B^T f_B = K f_C + D_const^T f_const,
+// and with f_C = P b (`row_basis.h`)
 //   S b = P^T (t_C - D_C (y_free + L D_const^T f_const)),   S = P^T (D_C L K + R_C) P          (unsymmetric where something slides)
 // has as many unknowns as the rows have independent ones, at most six for two bodies, whatever the number of their contacts.
 // w_C = 0 needs a right-hand side in range(D_C), as it is for contacts on one plane with one normal; `defect` tells by how much it is not.
@@ -12,6 +10,7 @@
 
 #include <vector>
 
+#include "contact/row_basis.h"
 #include "contact/row_gradient.h"
 #include "contact/rows.h"
 
@@ -32,27 +31,16 @@ class ClassFactor {
   // The classes are held: the one-sided derivative where a row is tied.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
-  int unknowns() const { return unknowns_; }
+  int unknowns() const { return basis_.unknowns(); }
   RowClass row_class(int i) const { return classes_[static_cast<std::size_t>(i)]; }
 
  private:
-  // Of one block: its clamping rows, P (rows x columns), Q (width x columns; zero for compliant rows), N = D_C^T P and K P (width x columns).
-  struct Basis {
-    int first_row = 0, rows = 0;      // in clamping_
-    int first_unknown = 0, columns = 0;
-    std::size_t P = 0, Q = 0, N = 0, KP = 0;  // where they begin in numbers_
-  };
-
-  void make_basis(const RowProblem& problem, const RowBlock& block, Basis& basis);
   void assemble(const RowProblem& problem);
-  double* numbers(std::size_t begin) { return numbers_.data() + begin; }
-  const double* numbers(std::size_t begin) const { return numbers_.data() + begin; }
 
   std::vector<RowClass> classes_;
-  std::vector<int> clamping_, pivots_;
-  std::vector<Basis> bases_;
-  std::vector<double> numbers_, S_, unknown_, scratch_, row_sizes_, multiplier_, f_bar_, z_bar_;
-  int unknowns_ = 0;
+  RowBasis basis_;
+  std::vector<int> pivots_;
+  std::vector<double> S_, b_, scratch_, row_sizes_, multiplier_, f_bar_, z_bar_;
 };
 
 }  // namespace robosim
