@@ -37,9 +37,15 @@ struct CoreDifference {
   double rounding() const { return A.rounding() + B.rounding(); }
   Vec3d centre() const { return X_AB * B.centre() - A.centre(); }
   // A bound on the coordinates of D's points, within a small factor.
-  double size() const {
-    const Ball a = A.bounding_ball(), b = B.bounding_ball();
-    return norm(X_AB.p) + norm(a.centre) + a.radius + norm(b.centre) + b.radius;
+  double size() const { return norm(X_AB.p) + reach(A) + reach(B); }
+
+ private:
+  // Of a core from its frame's origin.
+  template <class Core>
+  static double reach(const Core& core) {
+    if constexpr (requires { core.reach(); }) return core.reach();
+    const Ball ball = core.bounding_ball();
+    return norm(ball.centre) + ball.radius;
   }
 };
 

@@ -22,10 +22,7 @@ struct TriangleCore {
 
   double rounding() const { return radius; }
   Vec3d centre() const { return (1.0 / 3) * (vertex[0] + vertex[1] + vertex[2]); }
-  Vec3d support(const Vec3d& d) const {
-    const double x[3] = {dot(vertex[0], d), dot(vertex[1], d), dot(vertex[2], d)};
-    return vertex[x[0] >= x[1] && x[0] >= x[2] ? 0 : (x[1] >= x[2] ? 1 : 2)];
-  }
+  Vec3d support(const Vec3d& d) const { return vertex[farthest(d)]; }
   // Unit, about which the vertices run counter-clockwise; some perpendicular of the longest edge where they lie on one line.
   Vec3d normal() const {
     const Vec3d ab = vertex[1] - vertex[0], ac = vertex[2] - vertex[0];
@@ -35,7 +32,7 @@ struct TriangleCore {
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
     const double size = norm(edge(longest_edge())), on = precision * size;
     // Vertices near the plane that n supports the triangle with.
-    const double level = dot(n, support(n)) - 1e-5 * size;
+    const double level = dot(n, support(n)) - std::max(1e-5, precision) * size;
     int near[3], n_near = 0;
     for (int i = 0; i < 3; ++i)
       if (dot(n, vertex[i]) >= level) near[n_near++] = i;
@@ -54,15 +51,10 @@ struct TriangleCore {
   // Over tangents t0 and t1: of the vertex farthest along n at once, else as local_surface says.
   ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
     constexpr double on2 = feature_tolerance * feature_tolerance;
-    const Vec3d v = support(n);
-    double size2 = 0;
-    bool tips = false;
-    for (const Vec3d& other : vertex) {
-      const Vec3d d = other - v;
-      const double length2 = squared_norm(d), rise = dot(n, d);
-      size2 = std::max(size2, length2);
-      tips |= rise * rise < on2 * length2;
-    }
+    const int i = farthest(n);
+    const Vec3d &v = vertex[i], d = vertex[next(i)] - v, e = vertex[next(next(i))] - v;
+    const double dd = squared_norm(d), ee = squared_norm(e), size2 = std::max(dd, ee), rise_d = dot(n, d), rise_e = dot(n, e);
+    const bool tips = rise_d * rise_d < on2 * dd || rise_e * rise_e < on2 * ee;
     if (squared_norm(p - v) <= on2 * size2) return {tangent_plane::Radii::round(radius), LocalSurface::straight, tips};
     const LocalSurface s = local_surface(p, n);
     return {tangent_plane::Radii(s, t0, t1, radius), s.slide, s.tilt_sine < feature_tolerance};
@@ -113,10 +105,15 @@ struct TriangleCore {
     return ball;
   }
   double farthest_from(const Vec3d& p) const {
-    return std::max({norm(vertex[0] - p), norm(vertex[1] - p), norm(vertex[2] - p)}) + radius;
+    return std::sqrt(std::max({squared_norm(vertex[0] - p), squared_norm(vertex[1] - p), squared_norm(vertex[2] - p)})) + radius;
   }
+  double reach() const { return farthest_from({}); }  // of any point from the origin, sooner known than the smallest ball
 
  private:
+  int farthest(const Vec3d& d) const {
+    const double x[3] = {dot(vertex[0], d), dot(vertex[1], d), dot(vertex[2], d)};
+    return x[0] >= x[1] && x[0] >= x[2] ? 0 : (x[1] >= x[2] ? 1 : 2);
+  }
   static int next(int i) { return i == 2 ? 0 : i + 1; }
   Vec3d edge(int i) const { return vertex[next(i)] - vertex[i]; }
   int longest_edge() const {
