@@ -9,25 +9,22 @@
 namespace robosim {
 namespace {
 
-// Runs f(A, B, X_AB, cache) in the frame of the pair function's first shape, with the cache seen from there.
+// Of a pair that is not analytic: runs f(A, B, X_AB, cache) in the frame of its first shape, with the cache seen from there.
 template <class F>
 auto in_frame_of_first(const PairFunctions& pair, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
                        PairCache* cache, F&& f) {
   const bool swapped = pair.swapped;
   const SE3d &X_W1 = swapped ? X_WB : X_WA, &X_W2 = swapped ? X_WA : X_WB;
   const Shape &first = swapped ? B : A, &second = swapped ? A : B;
-  PairCache local;
-  if (cache) {
-    local = *cache;
-    if (swapped) local.swap_sides();
-    if (!pair.analytic) local.axis = transpose_times(X_W1.R, swapped ? -local.axis : local.axis);
+  if (!cache) {
+    PairCache none;
+    return f(first, second, relative(X_W1, X_W2), none);
   }
-  auto result = f(first, second, relative(X_W1, X_W2), local);
-  if (cache) {
-    if (swapped) local.swap_sides();
-    if (!pair.analytic) local.axis = X_W1.R * (swapped ? -local.axis : local.axis);
-    *cache = local;
-  }
+  if (swapped) cache->swap_sides();
+  cache->axis = transpose_times(X_W1.R, swapped ? -cache->axis : cache->axis);
+  auto result = f(first, second, relative(X_W1, X_W2), *cache);
+  if (swapped) cache->swap_sides();
+  cache->axis = X_W1.R * (swapped ? -cache->axis : cache->axis);
   return result;
 }
 
@@ -48,6 +45,7 @@ Witness signed_distance(const Shape& A, const SE3d& X_WA, const Shape& B, const 
 
 bool closer_than(double margin, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, PairCache* cache) {
   const PairFunctions& pair = pair_functions(A.type, B.type);
+  if (pair.distance_in_W) return pair.distance_in_W(A, X_WA, B, X_WB) < margin;
   return in_frame_of_first(pair, A, X_WA, B, X_WB, cache,
                            [&](const Shape& first, const Shape& second, const SE3d& X, PairCache& c) {
                              return pair.closer_than(margin, first, second, X, c);
@@ -57,6 +55,7 @@ bool closer_than(double margin, const Shape& A, const SE3d& X_WA, const Shape& B
 double distance_lower_bound(double enough, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
                             PairCache* cache) {
   const PairFunctions& pair = pair_functions(A.type, B.type);
+  if (pair.distance_in_W) return std::fmax(0.0, pair.distance_in_W(A, X_WA, B, X_WB));
   return in_frame_of_first(pair, A, X_WA, B, X_WB, cache,
                            [&](const Shape& first, const Shape& second, const SE3d& X, PairCache& c) {
                              return pair.distance_lower_bound(enough, first, second, X, c);

@@ -52,6 +52,41 @@ TEST_CASE("GJK and EPA agree with every analytic pair, apart and inside") {
   CHECK(n_pairs >= 12);  // a sphere with six bounded types, both orders but with itself; capsules: all but the half-spaces' pairs
 }
 
+// The facets of their difference answer most of them (triangle_triangle.h). Of corners with whole coordinates many touch, lie in one plane or have
+// parallel edges: there normals and points are not unique.
+TEST_CASE("GJK and EPA agree with triangles by facets, also where these are parallel, in one plane or have corners in common") {
+  RandomShapes random;
+  const PairFunctions own = pair_functions(ShapeType::triangle, ShapeType::triangle),
+                      generic = generic_pair_functions(ShapeType::triangle, ShapeType::triangle);
+  const bool by_facets = own.signed_distance != generic.signed_distance;
+  CHECK(by_facets);
+  const auto whole = [&] { return Vec3d(std::round(1.5 * random.uniform(-1, 1)), std::round(1.5 * random.uniform(-1, 1)), std::round(1.5 * random.uniform(-1, 1))); };
+  const auto flat = [](const Vec3d& a, const Vec3d& b, const Vec3d& c) { return norm(cross(b - a, c - a)) < 0.5; };
+  int inside = 0, touching = 0;
+  for (int i = 0; i < 6000; ++i) {
+    Shape A = random.shape(ShapeType::triangle), B = random.shape(ShapeType::triangle);
+    SE3d X_WB = random.pose(i % 3 ? 0.1 : 0.8);
+    const bool is_whole = i % 2;
+    if (is_whole) {
+      const Vec3d v[6] = {whole(), whole(), whole(), whole(), whole(), whole()};
+      if (flat(v[0], v[1], v[2]) || flat(v[3], v[4], v[5])) continue;
+      A = Shape::triangle(v[0], v[1], v[2]), B = Shape::triangle(v[3], v[4], v[5]), X_WB = SE3d();
+    }
+    const Witness w = ask(own, A, SE3d(), B, X_WB), g = ask(generic, A, SE3d(), B, X_WB);
+    CAPTURE(i);
+    if (is_whole) {
+      CHECK(std::fabs(w.distance - g.distance) < 1e-13);
+      CHECK(norm(w.p_WB - w.p_WA - w.distance * w.normal) < 1e-13);
+      CHECK(std::fabs(norm(w.normal) - 1) < 1e-14);
+    } else {
+      check_same(w, g);
+    }
+    inside += w.distance < -1e-3, touching += std::fabs(w.distance) < 1e-14;
+  }
+  CHECK(inside > 300);
+  CHECK(touching > 300);
+}
+
 // GJK has no half-space, but a box of which the other sides are far away: coordinates of 10 m, so 1e-13 each.
 TEST_CASE("GJK and EPA agree with half-spaces, as large boxes") {
   RandomShapes random;

@@ -14,7 +14,7 @@ struct CapsuleSphere {
   static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache&) {
     return signed_distance_in_W(A, SE3d(), B, X_AB);
   }
-  static Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
+  static ROBOSIM_INLINE Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
     const Vec3d axis = X_WA.R.col(2), c = X_WB.p - X_WA.p;
     const double along = dot(axis, c), t = std::clamp(along, -A.half_length, A.half_length);
     const Vec3d q = t * axis;

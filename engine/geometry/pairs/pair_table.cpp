@@ -16,6 +16,7 @@
 #include "geometry/pairs/segment_against.h"
 #include "geometry/pairs/sphere_sphere.h"
 #include "geometry/pairs/triangle_sphere.h"
+#include "geometry/pairs/triangle_triangle.h"
 
 namespace robosim {
 namespace {
@@ -27,7 +28,7 @@ using AnalyticPairs =
 
 // An analytic pair with everything in W, of (B, A) where `swapped`.
 template <class P, bool swapped>
-Witness in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
+ROBOSIM_INLINE Witness witness_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
   const SE3d &X_W1 = swapped ? X_WB : X_WA, &X_W2 = swapped ? X_WA : X_WB;
   const Shape &first = swapped ? B : A, &second = swapped ? A : B;
   Witness w;
@@ -38,31 +39,27 @@ Witness in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB)
     w = P::signed_distance(first, second, relative(X_W1, X_W2), unused);
     w.p_WA = X_W1 * w.p_WA, w.p_WB = X_W1 * w.p_WB, w.normal = X_W1.R * w.normal;
   }
-  if (swapped) std::swap(w.p_WA, w.p_WB), w.normal = -w.normal;
+  if constexpr (swapped) return {w.distance, w.p_WB, w.p_WA, -w.normal};
   return w;
 }
+template <class P, bool swapped>
+Witness in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
+  return witness_in_W<P, swapped>(A, X_WA, B, X_WB);
+}
+// Of the same, what the distance alone takes.
+template <class P, bool swapped>
+double distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
+  return witness_in_W<P, swapped>(A, X_WA, B, X_WB).distance;
+}
 
-// The functions of pair P; what P does not define follows from its signed distance.
-template <class P, bool analytic>
+template <class P, bool analytic, bool swapped>
 constexpr PairFunctions functions_of() {
   PairFunctions f;
   f.signed_distance = P::signed_distance;
+  f.swapped = swapped;
   f.analytic = analytic;
-  if constexpr (analytic) f.in_W = in_W<P, false>;
-  if constexpr (requires { P::closer_than; }) {
-    f.closer_than = P::closer_than;
-  } else {
-    f.closer_than = [](double margin, const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
-      return P::signed_distance(A, B, X_AB, cache).distance < margin;
-    };
-  }
-  if constexpr (requires { P::distance_lower_bound; }) {
-    f.distance_lower_bound = P::distance_lower_bound;
-  } else {
-    f.distance_lower_bound = [](double, const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
-      return std::fmax(0.0, P::signed_distance(A, B, X_AB, cache).distance);
-    };
-  }
+  if constexpr (analytic) f.in_W = in_W<P, swapped>, f.distance_in_W = distance_in_W<P, swapped>;
+  else f.closer_than = P::closer_than, f.distance_lower_bound = P::distance_lower_bound;
   return f;
 }
 
@@ -70,13 +67,9 @@ using Table = std::array<std::array<PairFunctions, n_shape_types>, n_shape_types
 
 template <class P, bool analytic>
 constexpr void set(Table& table) {
-  constexpr ShapeType a = P::a, b = P::b;
-  PairFunctions f = functions_of<P, analytic>();
-  table[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] = f;
-  if (a == b) return;
-  f.swapped = true;
-  if constexpr (analytic) f.in_W = in_W<P, true>;
-  table[static_cast<std::size_t>(b)][static_cast<std::size_t>(a)] = f;
+  constexpr std::size_t a = static_cast<std::size_t>(P::a), b = static_cast<std::size_t>(P::b);
+  table[a][b] = functions_of<P, analytic, false>();
+  if (a != b) table[b][a] = functions_of<P, analytic, true>();
 }
 
 // GJK and EPA, or where there is a formula for most poses that first.
@@ -86,6 +79,8 @@ template <>
 struct BestPair<ShapeType::capsule, ShapeType::cylinder> : CapsuleCylinder {};
 template <>
 struct BestPair<ShapeType::capsule, ShapeType::cone> : CapsuleCone {};
+template <>
+struct BestPair<ShapeType::triangle, ShapeType::triangle> : TriangleTriangle {};
 
 template <int cell>
 constexpr void set_generic(Table& table, bool with_formulas) {

@@ -5,11 +5,10 @@
 //
 //   struct AB {
 //     static constexpr ShapeType a = ..., b = ...;
-//     static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB);  // everything in A's frame
+//     static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache&);  // everything in A's frame
 //   };
 //
-// and its name in the list of pair_table.cpp. It may also define closer_than and distance_lower_bound where there is a faster way,
-// signed_distance_in_W(A, X_WA, B, X_WB) where A's frame is no help.
+// and its name in the list of pair_table.cpp. It may also define signed_distance_in_W(A, X_WA, B, X_WB) where A's frame is no help.
 #pragma once
 
 #include "geometry/query.h"
@@ -18,13 +17,15 @@ namespace robosim {
 
 struct PairFunctions {
   Witness (*signed_distance)(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) = nullptr;
+  bool swapped = false;   // takes (B, A), as the next two do
+  bool analytic = false;  // in closed form, and the cache is not used
+  // Of pairs that are not analytic.
   bool (*closer_than)(double margin, const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) = nullptr;
   double (*distance_lower_bound)(double enough, const Shape& A, const Shape& B, const SE3d& X_AB,
                                  PairCache& cache) = nullptr;
   // Of analytic pairs, with everything in W and in this order of arguments: what the compiler can see as a whole.
   Witness (*in_W)(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) = nullptr;
-  bool swapped = false;   // they take (B, A)
-  bool analytic = false;  // in closed form; the axis of the cache is not used
+  double (*distance_in_W)(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) = nullptr;
 };
 
 // X_AB = X_WA^-1 X_WB.
