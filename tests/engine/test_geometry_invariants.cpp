@@ -1,6 +1,8 @@
 // What holds of every pair: witnesses move with the shapes, do not depend on their order, and not on how they are found.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "geometry/pairs/pair_table.h"
 #include "random_shapes.h"
 
@@ -60,7 +62,8 @@ TEST_CASE("GJK and EPA agree with triangles by facets, also where these are para
                       generic = generic_pair_functions(ShapeType::triangle, ShapeType::triangle);
   const bool by_facets = own.signed_distance != generic.signed_distance;
   CHECK(by_facets);
-  const auto whole = [&] { return Vec3d(std::round(1.5 * random.uniform(-1, 1)), std::round(1.5 * random.uniform(-1, 1)), std::round(1.5 * random.uniform(-1, 1))); };
+  const auto whole_number = [&] { return std::round(random.uniform(-1.5, 1.5)); };
+  const auto whole = [&] { return Vec3d(whole_number(), whole_number(), whole_number()); };
   const auto flat = [](const Vec3d& a, const Vec3d& b, const Vec3d& c) { return norm(cross(b - a, c - a)) < 0.5; };
   int inside = 0, touching = 0;
   for (int i = 0; i < 6000; ++i) {
