@@ -86,7 +86,7 @@ class Polytope {
     return facet.about || facets_[facet.neighbour[0]].about || facets_[facet.neighbour[1]].about || facets_[facet.neighbour[2]].about;
   }
   bool search(Penetration& best, double& lower, double known = INFINITY);
-  bool is_proved_from(const Facet& facet) const;
+  bool is_proved_from(int f) const;
   // Where to look for a way out: a direction with its depth, and a facet about it.
   struct Start {
     Vec3d direction;
@@ -94,10 +94,11 @@ class Polytope {
     Simplex about;
   };
   static constexpr int max_starts = 8;
-  int choose_starts(const Penetration& best, Start* starts) const;
+  int choose_starts(const Penetration& best, int about, Start* starts) const;
   Penetration refined(const Start& start, double known);
   void finish(Penetration& p, double lower) const;
-  Simplex facet_about(const Vec3d& direction) const;
+  int facet_about(const Vec3d& direction) const;
+  Simplex points_of(int f) const;
   void set_nearest_point(Penetration& p, double depth) const;
 
   const SupportFunction& D_;
@@ -287,11 +288,16 @@ void Polytope::set_nearest_point(Penetration& p, double depth) const {
   p.a = end.a, p.w = end.w;
 }
 
-bool Polytope::is_proved_from(const Facet& facet) const {
-  Penetration p;
-  p.direction = facet.n, p.depth = facet.d;
+Simplex Polytope::points_of(int f) const {
   Simplex s;
-  for (const int k : facet.vertex) s.add(vertices_[k].w, vertices_[k].a);
+  for (const int k : facets_[f].vertex) s.add(vertices_[k].w, vertices_[k].a);
+  return s;
+}
+
+bool Polytope::is_proved_from(int f) const {
+  Penetration p;
+  p.direction = facets_[f].n, p.depth = facets_[f].d;
+  Simplex s = points_of(f);
   nearest_point(s);
   for (int k = 0; k < s.n; ++k) p.a += s.lambda[k] * s.a[k], p.w += s.lambda[k] * s.w[k];
   return guess_.proved(guess_.caller, p);
@@ -314,7 +320,7 @@ bool Polytope::search(Penetration& best, double& lower, double known) {
     if (lower >= known) return true;
     if (guess_.proved && !guessed_ && best.depth - lower <= rough * size_) {
       guessed_ = true;
-      if (is_proved_from(facet)) return best.proved = true;
+      if (is_proved_from(nearest)) return best.proved = true;
     }
     if (best.depth - lower <= tolerance * size_) {
       if (h - lower <= tolerance * size_) best.direction = facet.n, best.depth = h;  // of equal ones that which has its facet
@@ -324,15 +330,12 @@ bool Polytope::search(Penetration& best, double& lower, double known) {
   }
 }
 
-// The facet whose normal is nearest to the best direction, as the start of another polytope.
-Simplex Polytope::facet_about(const Vec3d& direction) const {
-  Simplex s;
+// The facet whose normal is nearest to a direction; -1 without any.
+int Polytope::facet_about(const Vec3d& direction) const {
   int best = -1;
   for (int f = 0; f < n_facets_; ++f)
     if (facets_[f].alive && (best < 0 || dot(facets_[f].n, direction) > dot(facets_[best].n, direction))) best = f;
-  if (best >= 0)
-    for (int k : facets_[best].vertex) s.add(vertices_[k].w, vertices_[k].a);
-  return s;
+  return best;
 }
 
 void Polytope::finish(Penetration& p, double lower) const {
@@ -341,8 +344,8 @@ void Polytope::finish(Penetration& p, double lower) const {
 }
 
 // The best direction so far, and of facets nearer than its depth those whose normals are the least deep, none close to one before.
-int Polytope::choose_starts(const Penetration& best, Start* starts) const {
-  starts[0] = {best.direction, best.depth, -INFINITY, facet_about(best.direction)};
+int Polytope::choose_starts(const Penetration& best, int about, Start* starts) const {
+  starts[0] = {best.direction, best.depth, -INFINITY, points_of(about)};
   int n = 1;
   struct Normal {
     double depth;
@@ -356,9 +359,7 @@ int Polytope::choose_starts(const Penetration& best, Start* starts) const {
   for (int i = 0; i < n_normals && n < max_starts; ++i) {
     const Facet& facet = facets_[normals[i].facet];
     if (std::any_of(starts, starts + n, [&](const Start& s) { return dot(s.direction, facet.n) > apart; })) continue;
-    Simplex about;
-    for (const int k : facet.vertex) about.add(vertices_[k].w, vertices_[k].a);
-    starts[n++] = {facet.n, normals[i].depth, facet.d, about};
+    starts[n++] = {facet.n, normals[i].depth, facet.d, points_of(normals[i].facet)};
   }
   return n;
 }
@@ -374,9 +375,11 @@ Penetration Polytope::refined(const Start& start, double known) {
     const Vec3d before = best.direction;
     n_vertices_ = n_facets_ = n_free_ = 0, room_ = room_about;
     centre_ = best.direction, alike_ = std::cos(angle);
-    if (about.n < 3 || !grow_from(about) || search(best, lower, known) || n_vertices_ < room_) break;
+    if (!grow_from(about) || search(best, lower, known) || n_vertices_ < room_) break;
     if (norm(best.direction - before) < 0.5 * angle) angle *= 0.2;
-    about = facet_about(best.direction);
+    const int nearest = facet_about(best.direction);
+    if (nearest < 0) break;
+    about = points_of(nearest);
   }
   finish(best, lower);
   return best;
@@ -396,10 +399,19 @@ Penetration Polytope::solve(const Simplex& start) {
     finish(best, lower);
     return best;
   }
-  // Where round shapes surround each other, many directions are nearly as deep as the best, and there is not room for all. Then each of some
-  // good ones is made better by itself.
+  // Where round shapes surround each other, many directions are nearly as deep as the best, and there is not room for all. The best is better
+  // known by now than when its proof was asked for; without one each of some good directions is made better by itself.
+  const int about = facet_about(best.direction);
+  if (about < 0) {
+    finish(best, lower);
+    return best;
+  }
+  if (guess_.proved && is_proved_from(about)) {
+    best.proved = true;
+    return best;
+  }
   Start starts[max_starts];
-  const int n_starts = choose_starts(best, starts);
+  const int n_starts = choose_starts(best, about, starts);
   best = refined(starts[0], INFINITY);
   for (int i = 1; i < n_starts; ++i) {
     if (starts[i].lower >= best.depth || dot(starts[i].direction, best.direction) > apart) continue;

@@ -21,7 +21,8 @@ struct Penetration {
                      // but for curved shapes up to the sagitta of the last facet
 };
 
-// Asked once about the nearest facet, when the bounds have come close: whether that is near enough for an answer and its proof by other means.
+// Asked about the nearest facet once the bounds have come close, and about that in the best direction where there is room for no more: whether
+// it is near enough for an answer and its proof by other means.
 struct EpaGuess {
   void* caller = nullptr;
   bool (*proved)(void* caller, const Penetration& guess) = nullptr;

@@ -88,22 +88,28 @@ struct Candidate {
   }
 };
 
-// Where the conditions leave a turn of the normal open, as of sharp features that touch: the response to the others; false without any.
-inline bool respond_where_regular(double phi, const tangent_plane::Radii& A, const tangent_plane::Radii& B, double scale, tangent_plane::Response& r) {
+// Where the conditions leave a turn of the normal open, as of sharp features that touch, or of a ball about the axis of a cylinder: the response
+// to the others, without that turn.
+inline void respond_where_regular(double phi, const tangent_plane::Radii& A, const tangent_plane::Radii& B, double scale, tangent_plane::Response& r) {
   using namespace tangent_plane;
-  if (A.n_straight > 0 || B.n_straight > 0) return false;
-  const Mat2 M = phi * one + A.finite + B.finite;
-  const double mean = 0.5 * (M.row[0].x + M.row[1].y), half = 0.5 * (M.row[0].x - M.row[1].y), off = 0.5 * (M.row[0].y + M.row[1].x);
-  const double largest = mean + std::copysign(std::hypot(half, off), mean), angle = 0.5 * std::atan2(mean < 0 ? -off : off, mean < 0 ? -half : half);
-  if (!(std::fabs(largest) > singular * scale)) return false;
-  const Vec2 e{std::cos(angle), std::sin(angle)};
-  r.P = (1 / largest) * outer(e, e), r.Q_A = r.P * A.finite, r.Q_B = r.P * B.finite, r.H = A.finite * r.Q_B;
-  return true;
+  r.P = r.Q_A = r.Q_B = r.H = {};
+  if (A.n_straight == 1) {
+    r.Q_A = outer(A.along, A.along), r.H = B.finite;
+  } else if (B.n_straight == 1) {
+    r.Q_B = outer(B.along, B.along), r.H = A.finite * r.Q_B;
+  } else {
+    const Mat2 M = phi * one + A.finite + B.finite;
+    const double mean = 0.5 * (M.row[0].x + M.row[1].y), half = 0.5 * (M.row[0].x - M.row[1].y), off = 0.5 * (M.row[0].y + M.row[1].x);
+    const double largest = mean + std::copysign(std::hypot(half, off), mean), angle = 0.5 * std::atan2(mean < 0 ? -off : off, mean < 0 ? -half : half);
+    if (!(std::fabs(largest) > singular * scale)) return;
+    const Vec2 e{std::cos(angle), std::sin(angle)};
+    r.P = (1 / largest) * outer(e, e), r.Q_A = r.P * A.finite, r.Q_B = r.P * B.finite, r.H = A.finite * r.Q_B;
+  }
 }
 
-// One step of Newton's method for the normal and the points a and b of surfaces A and B; false where there is none.
+// One step of Newton's method for the normal and the points a and b of surfaces A and B.
 template <class Surfaces>
-bool newton_step(const Surfaces& surfaces, const LocalSurface& A, const LocalSurface& B, double scale, Vec3d& n, Vec3d& a, Vec3d& b) {
+void newton_step(const Surfaces& surfaces, const LocalSurface& A, const LocalSurface& B, double scale, Vec3d& n, Vec3d& a, Vec3d& b) {
   using namespace tangent_plane;
   Vec3d t0, t1;
   tangents(n, t0, t1);
@@ -119,7 +125,7 @@ bool newton_step(const Surfaces& surfaces, const LocalSurface& A, const LocalSur
   if (hold_B) S_B.hold();
   const double phi = robosim::dot(n, b - a);
   Response r = response(phi, S_A, S_B, scale);
-  if (!r.regular && !respond_where_regular(phi, S_A, S_B, scale, r)) return false;
+  if (!r.regular) respond_where_regular(phi, S_A, S_B, scale, r);
   // How far the normal has to turn to be perpendicular to straight directions; the points' offset beside phi n.
   const auto plane = [&](const Vec3d& x) { return Vec2{robosim::dot(x, t0), robosim::dot(x, t1)}; };
   const auto turn = [&](const LocalSurface& s) {
@@ -135,7 +141,6 @@ bool newton_step(const Surfaces& surfaces, const LocalSurface& A, const LocalSur
   n += dn.x * t0 + dn.y * t1;
   n *= 1 / norm(n);
   a += da.x * t0 + da.y * t1, b += db.x * t0 + db.y * t1;
-  return true;
 }
 
 // Whether x is still on the feature whose surface about p is s: how far it is from p along straight directions.
@@ -180,7 +185,7 @@ std::optional<Contact> quickly_polished(const Difference& D, const Surfaces& sur
       if (surfaces.renew(0, A, a, n)) at_A = a;
       if (surfaces.renew(1, B, b, -n)) at_B = b;
     }
-    if (!newton_step(surfaces, A, B, scale, n, a, b)) break;
+    newton_step(surfaces, A, B, scale, n, a, b);
   }
   if (!best) return std::nullopt;
   return best->contact;

@@ -39,7 +39,7 @@ Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candi
     const Candidate c(D, {n, 0, a, b - a});
     if (c.error < best.error) best = c;
     else if (round > 1) break;
-    if (!newton_step(surfaces, A, B, scale, n, a, b)) break;
+    newton_step(surfaces, A, B, scale, n, a, b);
   }
   return best;
 }
@@ -157,11 +157,11 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
     const LocalSurface A = surfaces.surface(0, a, n, 1e-9), B = surfaces.surface(1, b, -n, 1e-9);
     a = surfaces.on_feature(0, A, a, n), b = surfaces.on_feature(1, B, b, -n);
     Vec3d next_a = a, next_b = b;
-    const bool has_step = newton_step(surfaces, A, B, scale, to, next_a, next_b);
+    newton_step(surfaces, A, B, scale, to, next_a, next_b);
     // Newton's step as far as it leads uphill from all of them, else the steepest way.
     Vec3d t = to - dot(to, n) * n;
     double high = std::atan2(norm(t), dot(to, n));
-    bool uphill = has_step && high > 0;
+    bool uphill = high > 0;
     for (int i = 0; i < count; ++i) uphill &= dot(t, ends[i].w) > 0;
     if (!uphill) {
       t = steepest, high = 0.5;
@@ -223,7 +223,8 @@ Contact polished(const SupportFunction& D, const Surfaces& surfaces, const Conta
   Candidate best(D, contact);
   const auto sharpen = [&] {
     const Candidate rough = best;
-    for (const double precision : {1e-9, 1e-6, 1e-4, 1e-2}) {
+    // Last with the features of points beside a corner or an edge, which are that corner or edge to any other precision.
+    for (const double precision : {1e-9, 1e-6, 1e-4, 1e-2, 1e-11}) {
       const Candidate c = newton(D, surfaces, rough, scale, precision);
       if (c.contact.distance < best.contact.distance - enough) continue;  // another direction separates by less
       if (c.error < std::fmax(best.error, enough)) best = c;

@@ -11,6 +11,8 @@
 // right angle. f is convex and f(m) = 0, so beyond that, with u = x - (x.m) m, f(x) >= f(u) >= 1/2 g sin t, which is at least 2 r, and enough,
 // for t up to pi - s when 1/4 g sin s >= r; and as f(-m) is D's width W along m, and no point of D is farther from p than L, f(x) >= W - L s
 // for the rest, which is enough for s = (W - 2 d) / L.
+//
+// Balls that are all of d to rounding prove it to rounding: round bodies about one centre have ways out all around that are equally short.
 #pragma once
 
 #include <algorithm>
@@ -53,11 +55,12 @@ bool is_shortest_way_out(const Difference& D, const Contact& c) {
   const auto in_B = [&](const Vec3d& x) { return transpose_times(D.X_AB.R, x); };
   const Vec3d p_B = in_B(b - D.X_AB.p), n_B = in_B(-n);
   const double depth = -c.distance, R_A = inner_radius(D.A, c.a, n), R_B = inner_radius(D.B, p_B, n_B);
-  if (R_A + R_B >= depth) return true;
+  const double reach = 2 * (D.A.bounding_ball().radius + D.B.bounding_ball().radius), rounding = 1e-13 * reach;
+  if (R_A + R_B >= depth - rounding) return true;
   Vec3d t0, t1;
   tangents(n, t0, t1);
   const Form G_A = growth_form(D.A, c.a, n, t0, t1), G_B = growth_form(D.B, p_B, n_B, in_B(t0), in_B(t1));
-  const double width = dot(n, D.support(n).w) + depth, reach = 2 * (D.A.bounding_ball().radius + D.B.bounding_ball().radius);
+  const double width = dot(n, D.support(n).w) + depth;
   const double turn = std::min((width - 2 * depth) / reach, 0.5 * std::numbers::pi);
   const auto enough = [&](const Form& G, double rest) {
     const double least = 0.5 * (G.xx + G.yy) - std::sqrt(0.25 * (G.xx - G.yy) * (G.xx - G.yy) + G.xy * G.xy);

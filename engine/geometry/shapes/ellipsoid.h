@@ -61,12 +61,12 @@ struct EllipsoidCore {
     const auto [tt, tu, uu] = bend(support(n), n, t0, t1);
     return {tangent_plane::Radii(tangent_plane::Mat2{{{tt, tu}, {tu, uu}}})};
   }
-  // The least radius of curvature anywhere: by Blaschke's theorem that ball rolls inside.
-  double inner_radius(const Vec3d&, const Vec3d&) const {
+  // Where the normal meets the plane across the shortest axis is the centre c of the largest ball that touches inside: with M the squared
+  // reciprocals of the radii, p - c = m M p for m the square of the shortest one, and p is the point nearest to c of all, as 1 - m M >= 0.
+  double inner_radius(const Vec3d&, const Vec3d& n) const {
     const double least = std::min({radii.x, radii.y, radii.z});
-    return least * least / std::max({radii.x, radii.y, radii.z});
+    return least * least / norm(Vec3d(radii.x * n.x, radii.y * n.y, radii.z * n.z));
   }
-  // Inside it rolls a ball.
   Growth growth(const LocalSurface&, const Vec3d& n) const {
     const double r = inner_radius({}, n);
     return {{r, r}};
