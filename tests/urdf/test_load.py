@@ -219,8 +219,8 @@ def test_encodings(tmp_path):
 def test_bad_options():
     with pytest.raises(UrdfError, match="base='free'"):
         load(robot(LIMIT), base="free")
-    with pytest.raises(UrdfError, match="convex='mesh'"):
-        load(robot(LIMIT), convex="mesh")
+    with pytest.raises(UrdfError, match="convex='sphere'"):
+        load(robot(LIMIT), convex="sphere")
     with pytest.raises(UrdfError, match="convex names link 'nope'"):
         load(robot(LIMIT), convex={"nope": "hull"})
     with pytest.raises(UrdfError, match="density"):
