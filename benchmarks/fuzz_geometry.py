@@ -26,7 +26,7 @@ from harness.report import write_json
 
 CHUNK = 250_000  # scenes of one seed: each seed has its own meshes
 TOLERANCE = 1e-9
-IN_TIME = 1.0  # [s] of computing for all that is asked about one scene: no loop without end
+IN_TIME = 1.0  # [s] for all that is asked about one scene: no loop without end, on a machine that does other things too
 SHOWN = 40
 LARGE = 100_000
 

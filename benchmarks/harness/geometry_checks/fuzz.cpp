@@ -1,6 +1,5 @@
 // Hostile scenes by the million: a plain C interface (geometry_checks.py). Every scene is made from the seed and its number alone.
-#include <time.h>
-
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 
@@ -8,17 +7,6 @@
 
 using namespace robosim;
 using namespace robosim::testing;
-
-namespace {
-
-// What this thread has computed for [s]: what it waits while others use the processor is not the query's.
-double computed() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-}  // namespace
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -28,16 +16,17 @@ EXPORT void* fuzz_new(std::uint64_t seed, std::uint64_t vertices_of_large) {
 EXPORT void fuzz_delete(void* scenes) { delete static_cast<HostileScenes*>(scenes); }
 
 // The first scene from `begin` up to `end` of which something does not hold, as its number and, in `text`, what; or `end`.
-// slowest: the longest computing time of all that is asked about one scene [s], and its number; updated.
+// slowest: the longest time of all that is asked about one scene [s], and its number; updated.
 EXPORT std::uint64_t fuzz_run(const void* scenes, std::uint64_t begin, std::uint64_t end, double tolerance, double* slowest,
                               std::uint64_t* slowest_number, char* text, int size) {
+  using Clock = std::chrono::steady_clock;
   RandomShapes random;
   for (std::uint64_t i = begin; i < end; ++i) {
     const Scene s = static_cast<const HostileScenes*>(scenes)->scene(i);
     random.engine.seed(i);
-    const double start = computed();
+    const Clock::time_point start = Clock::now();
     const Verdict verdict = certify_all(s, random, tolerance);
-    const double seconds = computed() - start;
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (seconds > *slowest) *slowest = seconds, *slowest_number = i;
     if (!verdict.broken) continue;
     std::snprintf(text, static_cast<std::size_t>(size), "%s and %s, %s: %s by %.2g", name_of(s.A.type), name_of(s.B.type),
