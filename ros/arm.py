@@ -398,5 +398,6 @@ class RosArm:
         index = [given[prefix + name] for name in found]
         position = np.array(message.position)[index]
         velocity = np.array(message.velocity)[index] if len(message.velocity) else np.full(len(index), np.nan)
-        self._state = ArmState(tuple(found), position, velocity, self.clock())
+        measured = stamp / 1e9 if stamp else None
+        self._state = ArmState(tuple(found), position, velocity, self.clock(), measured=measured)
         self.states += 1

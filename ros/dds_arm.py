@@ -334,7 +334,9 @@ class DdsArm:
         if not np.isfinite(velocity).all():
             velocity = np.where(np.isfinite(velocity), velocity, self._differences(told.position, now))
         with self._lock:
-            self._state = ArmState(self._joint_names, told.position, velocity, now, told.effort)
+            self._state = ArmState(
+                self._joint_names, told.position, velocity, now, told.effort, told.measured
+            )
             self.received += 1
 
     def _differences(self, position: Array, now: float) -> Array:

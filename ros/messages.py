@@ -219,7 +219,8 @@ def arm_state(message: Any, *, joint_names: Sequence[str] | None = None) -> ArmS
         names = list(joint_names)
     velocity = fields["velocity"] if fields["velocity"].size else np.full(len(names), math.nan)
     effort = fields["effort"] if fields["effort"].size else None
-    return ArmState(tuple(names), fields["position"], velocity, seconds_of(message.header.stamp), effort)
+    stamp = seconds_of(message.header.stamp)
+    return ArmState(tuple(names), fields["position"], velocity, stamp, effort, measured=stamp or None)
 
 
 class JointStateMessage:

@@ -116,6 +116,8 @@ class ArmState:
         position, velocity: (n,) [rad or m, per s]; a velocity that is not measured is NaN.
         stamp: when it was measured, on the arm's clock [s].
         effort: (n,) [N m or N], or None where the arm does not measure it.
+        measured: when it was measured on the clock of what measured it [s], or None where that is not told. Only
+            differences mean something here: on their way states are delayed, and this is not.
     """
 
     joint_names: tuple[str, ...]
@@ -123,6 +125,7 @@ class ArmState:
     velocity: Array
     stamp: float
     effort: Array | None = None
+    measured: float | None = None
 
     def __post_init__(self) -> None:
         _to_arrays(self, ("position", "velocity", "effort"))

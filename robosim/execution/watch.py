@@ -114,14 +114,26 @@ class Watch:
             return ""
         gap = state.stamp - before.stamp
         self.longest_gap = max(self.longest_gap, gap)
+        apart = self._time_between(before, state)
         moved = np.abs(self._nearest(position - last))
         # Two that arrive together were measured further apart.
-        self.speed = float(moved.max()) / max(gap, LEAST_GAP)
-        reach = self._greatest * (max(gap, 0.0) + ARRIVAL_JITTER) + NOISE
+        self.speed = float(moved.max()) / max(apart, LEAST_GAP)
+        reach = self._greatest * (apart + ARRIVAL_JITTER) + NOISE
         if (moved <= reach).all():
             return ""
         i = int(np.argmax(moved - reach))
         return (
             f"the measured position of {self._names[i]} jumped from {last[i]:.6g} to {position[i]:.6g} in "
-            f"{gap:.4f} s; at its greatest speed, {self._greatest[i]:.6g} per s, it cannot"
+            f"{apart:.4f} s; at its greatest speed, {self._greatest[i]:.6g} per s, it cannot"
         )
+
+    def _time_between(self, before: ArmState, state: ArmState) -> float:
+        """What lies at most between the measurements of two states [s].
+
+        States that a busy machine was late for arrive together, so what their source says counts where it is more;
+        but no more than a state may be old, as that clock is not ours and may be set.
+        """
+        apart = max(state.stamp - before.stamp, 0.0)
+        if before.measured is None or state.measured is None:
+            return apart
+        return max(apart, min(state.measured - before.measured, self._requirements.state_age))

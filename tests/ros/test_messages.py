@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from types import SimpleNamespace
 
@@ -181,6 +182,9 @@ def test_a_message_is_filled_in_place():
     back = messages.arm_state(messages.joint_state_message(state))
     assert (back.joint_names, back.position[0], back.velocity[0], back.stamp) == (("a",), 1.5, 2.5, 4.5)
     assert back.effort is None
+    # A stamp of 0 is none: its source tells no time.
+    unstamped = messages.arm_state(messages.joint_state_message(dataclasses.replace(state, stamp=0.0)))
+    assert (back.measured, unstamped.measured) == (4.5, None)
 
     point = messages.PointMessage(2, ("positions", "velocities"))
     filled = point.fill(1_500_000_000, [1, 2], [3, 4])
