@@ -1,6 +1,7 @@
 // Moving on the space of configurations, joint by joint: q is not a vector where quaternions are in it.
 //
 //   integrate(q, v)      the configuration reached from q along the constant body-side velocity v in unit time
+//   advance(q, dt, v)    the same for a time, but straight for what moves freely
 //   difference(q0, q1)   the v with integrate(q0, v) = q1: the shortest one where angles belong to poses (floating, planar)
 //   velocity(q, dq)      the v of coordinates that change at the rates dq, d/dt integrate(q, v t) = dq
 #pragma once
@@ -37,6 +38,30 @@ template <class S>
 void integrate(const Model& model, const S* q, const S* v, S* out) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     type.integrate(q + joint.q_index, v + joint.v_index, out + joint.q_index);
+  });
+}
+
+// Moves on for the time dt with velocities in the axes at the start: as integrate(q, dt v), but that what moves freely goes straight while
+// it turns, and v becomes the same velocities in the axes at the end. out may be q.
+template <class S>
+void advance(const Model& model, const S* q, const S& dt, S* v, S* out) {
+  detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
+    if constexpr (requires { type.turning_rate(v, v); }) {
+      type.advance(q + joint.q_index, dt, v + joint.v_index, out + joint.q_index);
+    } else {
+      S way[6];
+      for (int k = 0; k < joint.n_v; ++k) way[k] = dt * v[joint.v_index + k];
+      type.integrate(q + joint.q_index, way, out + joint.q_index);
+    }
+  });
+}
+
+// What the entries of v change by in time where the velocities themselves do not, as axes turn with what moves freely.
+template <class S>
+void turning_rates(const Model& model, const S* v, S* rates) {
+  for (int k = 0; k < model.n_v; ++k) rates[k] = S(0);
+  detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
+    if constexpr (requires { type.turning_rate(v, rates); }) type.turning_rate(v + joint.v_index, rates + joint.v_index);
   });
 }
 

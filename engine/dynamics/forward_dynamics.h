@@ -11,13 +11,15 @@ namespace robosim {
 
 namespace detail {
 
-// The factor of M, in data.L; after body_inertias. Fills data.I_c, too.
+// The factor of M, or of M with `added` on its diagonal, in data.L; after body_inertias. Fills data.I_c, too.
 template <class S>
-const S* factor_mass_matrix(const Model& model, Data<S>& data) {
+const S* factor_mass_matrix(const Model& model, Data<S>& data, const S* added = nullptr) {
   S* L = data.take_L(model);
   for (int i = 1; i < model.n_bodies(); ++i) data.I_c[i] = data.I[i];
   if (model.has_mimic) mass_matrix_sweep<true>(model, data, L);
   else mass_matrix_sweep<false>(model, data, L);
+  if (added)
+    for (int k = 0; k < model.n_v; ++k) L[k * model.n_v + k] += added[k];
   mass_factor(model, L);
   return L;
 }

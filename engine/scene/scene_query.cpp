@@ -127,6 +127,24 @@ void SceneQuery::contacts(double margin, std::vector<Contact>& out) {
   for (const CollisionScene::Pair& pair : scene_->fixed_pairs()) take(pair.a, pair.b, -1);
 }
 
+void SceneQuery::manifolds(double margin, std::vector<PairManifold>& out) {
+  out.clear();
+  visit_near([&] { return margin; }, [&](int a, int b, int) {
+    const CollisionGeometry &A = scene_->object(a).geometry, &B = scene_->object(b).geometry;
+    if (!A.compound && !B.compound) {
+      // No cache: it would change the last digits.
+      const Manifold manifold = contact_manifold(A.shape, X_WO(a), B.shape, X_WO(b), margin);
+      if (manifold.n_points > 0) out.push_back({a, b, 0, 0, manifold});
+      return false;
+    }
+    pieces_.clear();
+    contact_manifolds(margin, A.body(), X_WO(a), B.body(), X_WO(b), pieces_);
+    for (const PieceManifold& p : pieces_)
+      if (p.manifold.n_points > 0) out.push_back({a, b, p.piece_A, p.piece_B, p.manifold});
+    return false;
+  });
+}
+
 SceneQuery::Contact SceneQuery::closest() {
   Contact best;
   best.witness.distance = infinity;

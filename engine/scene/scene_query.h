@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dynamics/kinematics.h"
+#include "geometry/bodies/compound_manifolds.h"
 #include "scene/collision_scene.h"
 
 namespace robosim {
@@ -35,6 +36,14 @@ class SceneQuery {
   bool collides(int* a = nullptr, int* b = nullptr);
   // All pairs closer than `margin` (0: overlapping), each by its closest pieces, in the order of the scene's pair list except for grouped ones.
   void contacts(double margin, std::vector<Contact>& out);
+  // The contact manifolds of all moving pairs closer than `margin`, for bodies of many pieces one per pair of pieces; in an order that the
+  // placement alone decides, whatever was asked before, to the bit.
+  struct PairManifold {
+    int a = -1, b = -1;
+    int piece_a = 0, piece_b = 0;
+    Manifold manifold;  // its normal points from a to b
+  };
+  void manifolds(double margin, std::vector<PairManifold>& out);
   // The closest pair, exact signed distance; a < 0 when the scene has no pair.
   Contact closest();
   // Signed distance of every pair of scene().pairs(), in that order.
@@ -95,6 +104,7 @@ class SceneQuery {
     int single = 0;
   };
   std::vector<Suspect> suspects_;
+  std::vector<PieceManifold> pieces_;
   std::uint32_t now_ = 0;
 };
 

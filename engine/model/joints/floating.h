@@ -54,6 +54,26 @@ struct FloatingJoint {
     out[6] = turned.w;
   }
 
+  // Moves on for the time dt with a velocity in the axes at the start: p += dt R v, straight, and turned by exp(dt w). v becomes the same
+  // velocity in the axes at the end. out may be q.
+  template <class S>
+  static void advance(const S* q, const S& dt, S* v, S* out) {
+    const Vec3<S> linear{v[0], v[1], v[2]}, w{dt * v[3], dt * v[4], dt * v[5]};
+    const Vec3<S> p = Vec3<S>{q[0], q[1], q[2]} + dt * (quaternion_rotation<S>(q + 3) * linear);
+    const Quaternion<S> turn = exp_quaternion(w), turned = normalized(Quaternion<S>{{q[3], q[4], q[5]}, q[6]} * turn);
+    const S turn_xyzw[4] = {turn.vec.x, turn.vec.y, turn.vec.z, turn.w};
+    const Vec3<S> after = transpose_times(quaternion_rotation<S>(turn_xyzw), linear);
+    for (int i = 0; i < 3; ++i) out[i] = p[i], out[3 + i] = turned.vec[i], v[i] = after[i];
+    out[6] = turned.w;
+  }
+
+  // What the entries of v change by in time where the velocity itself does not: -w x v.
+  template <class S>
+  static void turning_rate(const S* v, S* rate) {
+    const Vec3<S> x = cross(Vec3<S>{v[0], v[1], v[2]}, Vec3<S>{v[3], v[4], v[5]});
+    for (int i = 0; i < 3; ++i) rate[i] = x[i], rate[3 + i] = S(0);
+  }
+
   // The shortest way: |w| <= pi.
   template <class S>
   static void difference(const S* q0, const S* q1, S* v) {

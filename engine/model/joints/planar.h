@@ -56,6 +56,24 @@ struct PlanarJoint {
     out[2] = q[2] + v[2];
   }
 
+  // As of FloatingJoint: straight, and v turned into the axes at the end.
+  template <class S>
+  static void advance(const S* q, const S& dt, S* v, S* out) {
+    S s, c, turn_s, turn_c;
+    sin_cos(q[2], s, c);
+    sin_cos(dt * v[2], turn_s, turn_c);
+    const S x = v[0], y = v[1];
+    out[0] = mul_add(dt, nmul_add(s, y, c * x), q[0]);
+    out[1] = mul_add(dt, mul_add(c, y, s * x), q[1]);
+    out[2] = mul_add(dt, v[2], q[2]);
+    v[0] = mul_add(turn_c, x, turn_s * y);
+    v[1] = nmul_add(turn_s, x, turn_c * y);
+  }
+  template <class S>
+  static void turning_rate(const S* v, S* rate) {
+    rate[0] = v[2] * v[1], rate[1] = -(v[2] * v[0]), rate[2] = S(0);
+  }
+
   // The shortest way: |omega| <= pi, whatever turns theta has made.
   template <class S>
   static void difference(const S* q0, const S* q1, S* v) {

@@ -1,0 +1,52 @@
+// The axes of friction: two unit vectors across a contact's normal, a smooth function of the normal alone.
+//
+// Turned with the normal from a fixed direction r, by the smallest rotation that takes r to n:
+//   t = a - (n . a) / (1 + r . n) (r + n),   a = a_1 or a_2,   a_1 x a_2 = r,   so t_1 x t_2 = n
+// No such function is smooth everywhere; this one is but at n = -r, where the axes are those of a normal beside it. r = (1, 1, 0) / sqrt(2)
+// and the a are chosen so that flat ground has the axes of W: (x, y) where n = z, and (-y, -x) where n = -z.
+#pragma once
+
+#include <cmath>
+
+#include "spatial/vec3.h"
+
+namespace robosim {
+
+struct ContactAxes {
+  Vec3d t[2];
+};
+
+namespace detail {
+
+inline constexpr double half_sqrt = 0.70710678118654752440;  // 1 / sqrt(2)
+inline constexpr double least_facing = 1e-12;                // of 1 + r . n
+inline const Vec3d facing_reference{half_sqrt, half_sqrt, 0};
+inline const Vec3d reference_axes[2] = {{0.5, -0.5, -half_sqrt}, {-0.5, 0.5, -half_sqrt}};
+
+}  // namespace detail
+
+inline ContactAxes contact_axes(const Vec3d& n) {
+  const Vec3d& r = detail::facing_reference;
+  const double facing = std::fmax(1 + dot(r, n), detail::least_facing);
+  ContactAxes axes;
+  for (int i = 0; i < 2; ++i) {
+    const Vec3d& a = detail::reference_axes[i];
+    axes.t[i] = a - (dot(n, a) / facing) * (r + n);
+  }
+  return axes;
+}
+
+// How they turn with the normal, dn across it.
+inline ContactAxes contact_axes_rate(const Vec3d& n, const Vec3d& dn) {
+  const Vec3d& r = detail::facing_reference;
+  const double facing = std::fmax(1 + dot(r, n), detail::least_facing);
+  ContactAxes rate;
+  for (int i = 0; i < 2; ++i) {
+    const Vec3d& a = detail::reference_axes[i];
+    const double share = dot(n, a) / facing;
+    rate.t[i] = (share * dot(r, dn) / facing - dot(dn, a) / facing) * (r + n) - share * dn;
+  }
+  return rate;
+}
+
+}  // namespace robosim

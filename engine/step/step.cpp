@@ -1,0 +1,318 @@
+#include "step/step.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "dynamics/configuration.h"
+#include "dynamics/forward_dynamics.h"
+#include "dynamics/rnea.h"
+#include "step/contact_axes.h"
+
+namespace robosim {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// Of the smaller ball about the two objects: the least size that a manifold is taken for.
+constexpr double least_spread = 0.01;
+
+void require(bool holds, const char* what, double value, const char* wanted) {
+  if (!holds) throw InputError(message(what, " is ", value, "; ", wanted));
+}
+
+}  // namespace
+
+Stepper::Stepper(const World& world, const StepOptions& options)
+    : world_(&world),
+      options_(options),
+      query_(world.scene()),
+      data_(world.model()),
+      v_free_(at(world.model().n_v)),
+      held_(at(world.model().n_v)),
+      joined_(at(world.n_trees())),
+      island_of_tree_(at(world.n_trees())) {
+  require(options.dt > 0 && std::isfinite(options.dt), "dt", options.dt, "it is positive [s]");
+  require(options.sweeps >= 1, "sweeps", options.sweeps, "there is at least one");
+  require(options.erp >= 0 && options.erp <= 1, "erp", options.erp, "it lies between 0 and 1");
+  require(options.margin >= 0 && std::isfinite(options.margin), "margin", options.margin, "it is not negative [m]");
+  require(options.limit_margin >= 0 && std::isfinite(options.limit_margin), "limit_margin", options.limit_margin, "it is not negative");
+  require(options.restitution_threshold >= 0, "restitution_threshold", options.restitution_threshold, "it is not negative [m/s]");
+}
+
+// The velocity at the end of the step without any row, and the factor of the mass matrix that goes with it.
+void Stepper::move_freely(const double* q, const double* v, const StepControl& control) {
+  const Model& m = world_->model();
+  const double dt = options_.dt;
+  inertia_stage(m, data_, q);
+  for (int k = 0; k < m.n_v; ++k) held_[at(k)] = dt * (m.damping[at(k)] + dt * m.stiffness[at(k)]);
+  detail::factor_mass_matrix(m, data_, held_.data());
+  turning_rates(m, v, held_.data());
+  detail::rnea_sweep<true, true, true>(m, data_, v, held_.data(), data_.bias.data(), Wrenches<double>());
+  for (int k = 0; k < m.n_v; ++k)
+    v_free_[at(k)] = (control.tau ? control.tau[k] : 0.0) - data_.bias[at(k)] - (m.damping[at(k)] + dt * m.stiffness[at(k)]) * v[k];
+  for (const World::Coordinate& c : world_->coordinates()) v_free_[at(c.v)] -= m.stiffness[at(c.v)] * (q[c.q] - m.spring_reference[at(c.v)]);
+  for (double& x : v_free_) x *= dt;
+  mass_solve(m, data_.L.data(), v_free_.data(), 1);
+  for (int k = 0; k < m.n_v; ++k) v_free_[at(k)] += v[k];
+}
+
+int Stepper::root(int tree) {
+  while (joined_[at(tree)] != tree) tree = joined_[at(tree)] = joined_[at(joined_[at(tree)])];
+  return tree;
+}
+
+// To the lower number, so that islands come in the order of their first trees.
+void Stepper::join(int a, int b) {
+  if (a < 0 || b < 0) return;
+  const int first = root(a), second = root(b);
+  joined_[at(std::max(first, second))] = std::min(first, second);
+}
+
+StepIsland& Stepper::island_of(int tree) {
+  int& island = island_of_tree_[at(root(tree))];
+  if (island < 0) {
+    island = n_islands_++;
+    if (islands_.size() < at(n_islands_)) islands_.emplace_back();
+    StepIsland& fresh = islands_[at(island)];
+    fresh.blocks.clear(), fresh.rows.clear();
+    fresh.problem.blocks.clear(), fresh.problem.rows.clear();
+    fresh.problem.channels = 0;
+  }
+  return islands_[at(island)];
+}
+
+RowBlock& Stepper::add_block(StepIsland& island, const StepIsland::Block& block, int width) {
+  RowProblem& problem = island.problem;
+  island.blocks.push_back(block);
+  problem.blocks.push_back({problem.channels, width, problem.size(), problem.size()});
+  problem.channels += width;
+  return problem.blocks.back();
+}
+
+ConstraintRow& Stepper::add_row(StepIsland& island, RowSource source, int point) {
+  island.rows.push_back({source, point});
+  ++island.problem.blocks.back().last_row;
+  return island.problem.rows.emplace_back();
+}
+
+// The six channels are size omega and v of b against a, at the middle of the points, in axes of W.
+void Stepper::add_contact(int manifold) {
+  const SceneQuery::PairManifold& pair = manifolds_[at(manifold)];
+  const Manifold& m = pair.manifold;
+  const SceneObject &A = world_->scene().object(pair.a), &B = world_->scene().object(pair.b);
+  const int tree = world_->tree_of_body(A.body);
+  StepIsland& island = island_of(tree >= 0 ? tree : world_->tree_of_body(B.body));
+
+  StepIsland::Block block;
+  block.manifold = manifold;
+  for (int i = 0; i < m.n_points; ++i) block.centre += (1.0 / m.n_points) * m.points[i].p_W;
+  double spread = 0;
+  for (int i = 0; i < m.n_points; ++i) spread += squared_norm(m.points[i].p_W - block.centre) / m.n_points;
+  block.size = std::max(std::sqrt(spread), least_spread * std::min(A.ball_radius, B.ball_radius));
+  add_block(island, block, 6);
+
+  const PairMaterial& material = world_->material(pair.a, pair.b);
+  const Vec3d n = m.normal();
+  const ContactAxes axes = contact_axes(n);
+  for (int i = 0; i < m.n_points; ++i) {
+    const Vec3d arm = (1 / block.size) * (m.points[i].p_W - block.centre);
+    const int normal = island.problem.size();
+    const auto add = [&](RowSource source, const Vec3d& turning, const Vec3d& moving) -> ConstraintRow& {
+      ConstraintRow& row = add_row(island, source, i);
+      for (int k = 0; k < 3; ++k) row.d[k] = turning[k], row.d[3 + k] = moving[k];
+      return row;
+    };
+    const auto bounded = [&](ConstraintRow& row, double mu) { row.kind = RowKind::friction, row.mu = mu, row.normal = normal; };
+    const auto along = [&](RowSource source, const Vec3d& u) -> ConstraintRow& { return add(source, cross(arm, u), u); };
+    const auto about = [&](RowSource source, const Vec3d& u) -> ConstraintRow& { return add(source, (1 / block.size) * u, Vec3d()); };
+    along(RowSource::normal, n);
+    if (material.friction > 0)
+      for (int k = 0; k < 2; ++k) bounded(along(k ? RowSource::friction_2 : RowSource::friction_1, axes.t[k]), material.friction);
+    if (material.torsional_friction > 0) bounded(about(RowSource::torsion, n), material.torsional_friction);
+    if (material.rolling_friction > 0)
+      for (int k = 0; k < 2; ++k) bounded(about(k ? RowSource::rolling_2 : RowSource::rolling_1, axes.t[k]), material.rolling_friction);
+  }
+}
+
+// The rows of single entries of v: their channel is the entry itself.
+void Stepper::add_coordinates(const double* q) {
+  const Model& m = world_->model();
+  // As v has them; an entry without a position of its own has no limits here.
+  std::size_t next = 0;
+  for (int k = 0; k < m.n_v; ++k) {
+    const bool is_single = next < world_->coordinates().size() && world_->coordinates()[next].v == k;
+    const int i = is_single ? world_->coordinates()[next++].q : -1;
+    const bool at_lower = is_single && q[i] - m.limits.q_lower[at(i)] <= options_.limit_margin;
+    const bool at_upper = is_single && m.limits.q_upper[at(i)] - q[i] <= options_.limit_margin;
+    const Motor& motor = world_->motor(k);
+    if (!at_lower && !at_upper && !(m.friction[at(k)] > 0) && !motor.is_there()) continue;
+    StepIsland& island = island_of(world_->tree_of_v(k));
+    StepIsland::Block block;
+    block.v = k, block.q = i;
+    add_block(island, block, 1);
+    if (m.friction[at(k)] > 0) {
+      ConstraintRow& row = add_row(island, RowSource::joint_friction);
+      row.kind = RowKind::box, row.d[0] = 1;
+      row.upper = m.friction[at(k)] * options_.dt, row.lower = -row.upper;
+    }
+    if (motor.is_there()) {
+      ConstraintRow& row = add_row(island, RowSource::motor);
+      row.kind = std::isfinite(motor.limit) ? RowKind::box : RowKind::equality, row.d[0] = 1;
+      row.compliance = 1 / (options_.dt * (motor.position_gain * options_.dt + motor.velocity_gain));
+      if (row.kind == RowKind::box) row.upper = motor.limit * options_.dt, row.lower = -row.upper;
+    }
+    if (at_lower) add_row(island, RowSource::lower_limit).d[0] = 1;
+    if (at_upper) add_row(island, RowSource::upper_limit).d[0] = -1;
+  }
+}
+
+// X and what it says of the velocities before the step and without rows; Y and L.
+void Stepper::fill_jacobian(StepIsland& island, const double* v) {
+  const Model& m = world_->model();
+  RowProblem& problem = island.problem;
+  const std::size_t n = at(m.n_v), k = at(problem.channels);
+  island.X.assign(n * k, 0.0);
+  for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+    const StepIsland::Block& block = island.blocks[b];
+    double* const first = island.X.data() + problem.blocks[b].first_channel;
+    if (block.manifold < 0) {
+      first[at(block.v) * k] = 1;
+      continue;
+    }
+    const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
+    const Vec3d p = block.centre - data_.X_WB[1].p;  // from O (data.h)
+    const auto add_body = [&](int body, double sign) {
+      for_each_on_path(m, body, [&](int c) {
+        const Motion<double> J = at_point(data_.J[at(c)], p);
+        double* const row = first + at(m.column_v[at(c)]) * k;
+        for (int i = 0; i < 3; ++i) row[i] += sign * block.size * J.angular[i], row[3 + i] += sign * J.linear[i];
+      });
+    };
+    add_body(world_->scene().object(pair.b).body, 1);
+    add_body(world_->scene().object(pair.a).body, -1);
+  }
+  island.Y = island.X;
+  mass_solve(m, data_.L.data(), island.Y.data(), problem.channels);
+
+  problem.y_free.assign(k, 0.0), v_before_.assign(k, 0.0);
+  problem.L.assign(k * k, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double *x = island.X.data() + i * k, *y = island.Y.data() + i * k;
+    for (std::size_t r = 0; r < k; ++r) {
+      if (x[r] == 0) continue;
+      problem.y_free[r] += x[r] * v_free_[i], v_before_[r] += x[r] * v[i];
+      double* const L = problem.L.data() + r * k;
+      for (std::size_t c = 0; c < k; ++c) L[c] += x[r] * y[c];
+    }
+  }
+  for (std::size_t r = 0; r < k; ++r)  // symmetric but for rounding
+    for (std::size_t c = 0; c < r; ++c) problem.L[r * k + c] = problem.L[c * k + r] = 0.5 * (problem.L[r * k + c] + problem.L[c * k + r]);
+}
+
+void Stepper::fill_targets(StepIsland& island, const double* q, const StepControl& control) {
+  const Model& m = world_->model();
+  const double dt = options_.dt, rate = options_.erp / dt;
+  RowProblem& problem = island.problem;
+  for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+    const StepIsland::Block& block = island.blocks[b];
+    for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i) {
+      ConstraintRow& row = problem.rows[at(i)];
+      const StepIsland::Row source = island.rows[at(i)];
+      switch (source.source) {
+        case RowSource::normal: {
+          const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
+          double approach = 0;
+          for (int c = 0; c < 6; ++c) approach -= row.d[c] * v_before_[at(problem.blocks[b].first_channel + c)];
+          const bool bounces = approach > options_.restitution_threshold;
+          row.target = (bounces ? world_->material(pair.a, pair.b).restitution * approach : 0.0) - rate * pair.manifold.points[source.point].gap;
+          break;
+        }
+        case RowSource::lower_limit:
+          row.target = -rate * (q[block.q] - m.limits.q_lower[at(block.q)]);
+          break;
+        case RowSource::upper_limit:
+          row.target = -rate * (m.limits.q_upper[at(block.q)] - q[block.q]);
+          break;
+        case RowSource::motor: {
+          const Motor& motor = world_->motor(block.v);
+          const double stretch = block.q >= 0 && control.q_target ? control.q_target[block.q] - q[block.q] : 0.0;
+          const double speed = control.v_target ? control.v_target[block.v] : 0.0;
+          row.target = (motor.position_gain * stretch + motor.velocity_gain * speed) / (motor.position_gain * dt + motor.velocity_gain);
+          break;
+        }
+        default:
+          break;  // at rest
+      }
+    }
+  }
+}
+
+// Leaves out what normals and limits ask for beyond standing still; whether there was any.
+bool Stepper::relax(StepIsland& island) {
+  bool any = false;
+  for (ConstraintRow& row : island.problem.rows)
+    if (row.kind == RowKind::unilateral && row.target > 0) row.target = 0, any = true;
+  return any;
+}
+
+void Stepper::solve(StepIsland& island, StepReport& report) {
+  island.is_relaxed = false;
+  if (options_.solver == RowSolver::pgs) {
+    pgs_.solve(island.problem, options_.sweeps, island.solution);
+    report.residual = std::max(report.residual, row_residual(island.problem, island.solution));
+    return;
+  }
+  BoxLcpReport solved = lcp_.solve(island.problem, island.solution);
+  report.class_changes += solved.class_changes, report.pivots += solved.pivots;
+  if (solved.status == BoxLcpStatus::inconsistent && relax(island)) {
+    island.is_relaxed = true;
+    solved = lcp_.solve(island.problem, island.solution);
+    report.class_changes += solved.class_changes, report.pivots += solved.pivots;
+  }
+  const StepStatus status = solved.status == BoxLcpStatus::inconsistent ? StepStatus::inconsistent
+                            : island.is_relaxed                         ? StepStatus::relaxed
+                            : solved.status == BoxLcpStatus::basic      ? StepStatus::basic
+                                                                        : StepStatus::solved;
+  report.status = std::max(report.status, status);
+  report.residual = std::max(report.residual, solved.residual);
+}
+
+StepReport Stepper::step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next) {
+  const Model& m = world_->model();
+  StepReport report;
+  if (m.n_v == 0) return std::copy_n(q, m.n_q, q_next), report;
+  move_freely(q, v, control);
+  query_.place(q);
+  query_.manifolds(options_.margin, manifolds_);
+
+  for (int t = 0; t < world_->n_trees(); ++t) joined_[at(t)] = t, island_of_tree_[at(t)] = -1;
+  n_islands_ = 0;
+  for (const SceneQuery::PairManifold& pair : manifolds_)
+    join(world_->tree_of_body(world_->scene().object(pair.a).body), world_->tree_of_body(world_->scene().object(pair.b).body));
+  for (std::size_t i = 0; i < manifolds_.size(); ++i) add_contact(static_cast<int>(i));
+  add_coordinates(q);
+
+  for (int i = 0; i < n_islands_; ++i) {
+    StepIsland& island = islands_[at(i)];
+    fill_jacobian(island, v);
+    fill_targets(island, q, control);
+    solve(island, report);
+    const std::size_t k = at(island.problem.channels);
+    for (std::size_t r = 0; r < at(m.n_v); ++r) {
+      double sum = 0;
+      for (std::size_t c = 0; c < k; ++c) sum += island.Y[r * k + c] * island.solution.z[c];
+      v_free_[r] += sum;
+    }
+    report.rows += island.problem.size();
+  }
+  report.islands = n_islands_;
+  report.manifolds = static_cast<int>(manifolds_.size());
+  for (const SceneQuery::PairManifold& pair : manifolds_) report.contacts += pair.manifold.n_points;
+
+  advance(m, q, options_.dt, v_free_.data(), q_next);
+  std::copy(v_free_.begin(), v_free_.end(), v_next);
+  return report;
+}
+
+}  // namespace robosim

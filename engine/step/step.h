@@ -1,0 +1,134 @@
+// One time step of a World with hard contact.
+//
+// Positions, collisions and rows are those of the configuration q at the start; forces of damping, springs and motors are those of the end:
+//   (M + dt D + dt^2 K)(v+ - v) = dt (tau - h - D v - K (q - q_0 + dt v)) + J^T f,     q+ = q advanced by dt v+     (semi-implicit Euler)
+// with D the joints' damping, K their springs and f the impulses of the rows (contact/rows.h), each with a target t for its velocity w = J v+.
+// All of this is in the axes at the start, those of bodies that move freely too, so h is without the part that the turning of their axes adds;
+// they go straight and the new velocity is then told in their axes at the end (advance of configuration.h): linear momentum is kept exactly.
+//   contact, per point and along the normal: unilateral,  t = -restitution w(v) where it approaches faster than the threshold, else 0,
+//       less (erp/dt) gap: a part `erp` of what overlaps is taken back in a step, and what is apart by up to `margin` keeps a part of it
+//   friction, per point and axis (contact_axes.h): w = 0 within mu times the normal's impulse; torsion about the normal and rolling about
+//       the axes likewise
+//   limits of joints: as a normal, of the coordinate, within limit_margin of it
+//   dry friction of joints: w = 0 within friction dt                                                      (exact, not the smooth one of joint_forces.h)
+//   motors: dt (k (q_t - q - dt w) + d (v_t - w)), a row of compliance 1 / (dt (k dt + d)) within the motor's limit dt
+// All points of a manifold have its normal and lie on its plane. Rows of trees that nothing connects are solved apart, as islands.
+//
+// Rows can contradict each other, as where a link that can only turn reaches into the floor on both sides of its axis: what such an island
+// asks of normals and limits beyond standing still (bounces, overlaps to be taken back) is then left out, and it is `relaxed`. Standing
+// still is possible for all, so a solution exists.
+//
+// A step is a function of its arguments alone, to the bit: nothing is kept from one to the next but memory.
+// Cost: beside collisions O(n depth^2) for the mass matrix and O(n depth) per channel, then what the rows cost. No allocation once the
+// buffers have grown.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "contact/box_lcp.h"
+#include "contact/projected_gauss_seidel.h"
+#include "scene/scene_query.h"
+#include "step/world.h"
+
+namespace robosim {
+
+enum class RowSolver : std::uint8_t { lcp, pgs };
+
+struct StepOptions {
+  double dt = 1e-3;                      // [s]
+  RowSolver solver = RowSolver::lcp;
+  int sweeps = 50;                       // of pgs
+  double erp = 0.2;                      // share of an overlap, or of a limit that is exceeded, taken back in one step; 0 to 1
+  double margin = 1e-3;                  // [m] within which pairs have rows
+  double limit_margin = 1e-3;            // [rad or m] the same of joint limits
+  double restitution_threshold = 0.01;   // [m/s] of approach, below which nothing bounces
+};
+
+// What drives a step; null for none. Forces are held over the step.
+struct StepControl {
+  const double* tau = nullptr;       // n_v [N m or N]
+  const double* q_target = nullptr;  // n_q, of motors with a position gain; null: the present position
+  const double* v_target = nullptr;  // n_v, of motors; null: zero
+};
+
+// What a row stands for.
+enum class RowSource : std::uint8_t { normal, friction_1, friction_2, torsion, rolling_1, rolling_2, lower_limit, upper_limit, joint_friction, motor };
+
+// Rows that see each other: those of trees that contacts connect.
+struct StepIsland {
+  // Of a contact its manifold and the point of each of its rows; of a joint its coordinate.
+  struct Block {
+    int manifold = -1, v = -1, q = -1;
+    Vec3d centre;     // the manifold's points' middle, in W: where the channels take the pair's twist
+    double size = 1;  // [m] that the twist's angular part is times
+  };
+  struct Row {
+    RowSource source;
+    int point = -1;  // of the manifold
+  };
+  std::vector<Block> blocks;  // as problem.blocks
+  std::vector<Row> rows;      // as problem.rows
+  RowProblem problem;
+  RowSolution solution;
+  bool is_relaxed = false;
+  std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and M^-1 times it
+};
+
+enum class StepStatus : std::uint8_t {
+  solved,
+  basic,        // solved, but in some island by impulses of independent rows (box_lcp.h)
+  relaxed,      // solved, but in some island without what contradicted itself
+  inconsistent  // not solved in some island: what came nearest
+};
+
+struct StepReport {
+  StepStatus status = StepStatus::solved;      // the worst of the islands; of pgs always `solved`, as sweeps end when they end
+  double residual = 0;                         // row_residual, the largest
+  int manifolds = 0, contacts = 0, rows = 0, islands = 0;
+  int class_changes = 0, pivots = 0;           // of lcp, together
+};
+
+class Stepper {
+ public:
+  // The world must outlive it. Throws InputError where an option is out of its range.
+  Stepper(const World& world, const StepOptions& options);
+
+  // From q (n_q) and v (n_v) to q_next and v_next, which may be the same arrays.
+  StepReport step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next);
+
+  const World& world() const { return *world_; }
+  const StepOptions& options() const { return options_; }
+  // Of the last step.
+  const std::vector<SceneQuery::PairManifold>& manifolds() const { return manifolds_; }
+  const StepIsland* islands() const { return islands_.data(); }  // the report tells how many
+
+ private:
+  void move_freely(const double* q, const double* v, const StepControl& control);
+  void add_contact(int manifold);
+  void add_coordinates(const double* q);
+  void join(int a, int b);
+  int root(int tree);
+  StepIsland& island_of(int tree);
+  RowBlock& add_block(StepIsland& island, const StepIsland::Block& block, int width);
+  static ConstraintRow& add_row(StepIsland& island, RowSource source, int point = -1);
+  void fill_jacobian(StepIsland& island, const double* v);
+  void solve(StepIsland& island, StepReport& report);
+  static bool relax(StepIsland& island);
+  void fill_targets(StepIsland& island, const double* q, const StepControl& control);
+
+  const World* world_;
+  StepOptions options_;
+  SceneQuery query_;
+  Data<double> data_;
+  std::vector<double> v_free_, v_before_;  // n_v; channels: velocity before the step
+  std::vector<double> held_;               // n_v
+  std::vector<SceneQuery::PairManifold> manifolds_;
+  std::vector<int> joined_, island_of_tree_;  // trees: towards the root of those that are joined; their island
+  std::vector<StepIsland> islands_;           // the first n_islands_ are in use
+  int n_islands_ = 0;
+  BoxLcp lcp_;
+  ProjectedGaussSeidel pgs_;
+};
+
+}  // namespace robosim

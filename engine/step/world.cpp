@@ -1,0 +1,99 @@
+#include "step/world.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "base/error.h"
+
+namespace robosim {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+void require(bool holds, const std::string& of, const char* what, double value, const char* wanted) {
+  if (!holds) throw InputError(of + ": " + what + " is " + std::to_string(value) + "; " + wanted);
+}
+
+bool is_amount(double x) { return x >= 0 && std::isfinite(x); }
+
+}  // namespace
+
+World::World(const CollisionScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors)
+    : scene_(&scene), materials_(std::move(materials)), motors_(std::move(motors)) {
+  const Model& m = scene.model();
+  const std::size_t n_pairs = scene.pairs().size();
+  if (materials_.size() == 1 && n_pairs != 1) materials_.assign(n_pairs, PairMaterial(materials_[0]));
+  if (materials_.size() != n_pairs)
+    throw InputError(std::to_string(materials_.size()) + " materials for " + std::to_string(n_pairs) + " pairs; there is one for each");
+  if (motors_.empty()) motors_.assign(at(m.n_v), Motor());
+  if (motors_.size() != at(m.n_v))
+    throw InputError(std::to_string(motors_.size()) + " motors for " + std::to_string(m.n_v) + " entries of v; there is one for each");
+
+  for (std::size_t i = 0; i < n_pairs; ++i) {
+    const auto [a, b] = std::minmax(scene.pairs()[i].first, scene.pairs()[i].second);
+    pair_index_.push_back({a, b, static_cast<int>(i)});
+  }
+  std::sort(pair_index_.begin(), pair_index_.end(),
+            [](const PairIndex& x, const PairIndex& y) { return std::tie(x.a, x.b) < std::tie(y.a, y.b); });
+
+  tree_of_body_.assign(at(m.n_bodies()), -1);
+  tree_of_v_.assign(at(m.n_v), -1);
+  for (int i = 1; i < m.n_bodies(); ++i) {
+    const Joint& joint = m.joints[at(i)];
+    tree_of_body_[at(i)] = joint.parent == 0 ? n_trees_++ : tree_of_body_[at(joint.parent)];
+    if (joint.mimic) continue;
+    for (int k = 0; k < joint.n_v; ++k) tree_of_v_[at(joint.v_index + k)] = tree_of_body_[at(i)];
+    if (joint.n_q == 1) coordinates_.push_back({joint.q_index, joint.v_index});
+  }
+  // A joint that mimics one of another tree ties the two.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int i = 1; i < m.n_bodies(); ++i) {
+      const Joint& joint = m.joints[at(i)];
+      if (!joint.mimic) continue;
+      const auto [least, most] = std::minmax(tree_of_body_[at(i)], tree_of_v_[at(joint.v_index)]);
+      if (least == most) continue;
+      const int from = most, to = least;
+      for (std::vector<int>* trees : {&tree_of_body_, &tree_of_v_}) std::replace(trees->begin(), trees->end(), from, to);
+      changed = true;
+    }
+  }
+  check();
+}
+
+const PairMaterial& World::material(int a, int b) const {
+  const auto [low, high] = std::minmax(a, b);
+  const auto found = std::lower_bound(pair_index_.begin(), pair_index_.end(), std::pair(low, high), [](const PairIndex& x, const std::pair<int, int>& y) {
+    return std::tie(x.a, x.b) < std::tie(y.first, y.second);
+  });
+  return materials_[at(found->index)];
+}
+
+void World::check() const {
+  const Model& m = model();
+  if (!m.massless.empty())
+    throw InputError("joint '" + m.joints[at(m.massless[0])].name + "' moves no mass and no armature; a simulation needs one of them");
+  for (std::size_t i = 0; i < materials_.size(); ++i) {
+    const auto [a, b] = scene_->pairs()[i];
+    const std::string pair = "material of '" + scene_->object(a).name + "' and '" + scene_->object(b).name + "'";
+    const PairMaterial& x = materials_[i];
+    require(is_amount(x.friction), pair, "friction", x.friction, "it is not negative");
+    require(x.restitution >= 0 && x.restitution <= 1, pair, "restitution", x.restitution, "it lies between 0 and 1");
+    require(is_amount(x.torsional_friction), pair, "torsional friction", x.torsional_friction, "it is not negative");
+    require(is_amount(x.rolling_friction), pair, "rolling friction", x.rolling_friction, "it is not negative");
+  }
+  std::vector<char> has_position(at(m.n_v), 0);
+  for (const Coordinate& c : coordinates_) has_position[at(c.v)] = 1;
+  for (int k = 0; k < m.n_v; ++k) {
+    const Motor& x = motor(k);
+    const std::string name = "motor of v[" + std::to_string(k) + "]";
+    require(is_amount(x.position_gain), name, "position gain", x.position_gain, "it is not negative");
+    require(is_amount(x.velocity_gain), name, "velocity gain", x.velocity_gain, "it is not negative");
+    require(x.limit >= 0, name, "limit", x.limit, "it is not negative");
+    require(x.position_gain == 0 || has_position[at(k)], name, "position gain", x.position_gain, "this joint has more than one position and takes none");
+  }
+}
+
+}  // namespace robosim

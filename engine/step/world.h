@@ -1,0 +1,69 @@
+// World: what a step moves and what it moves by. A Model with its colliders among obstacles (CollisionScene), the materials of the pairs
+// that may touch, and the motors of the joints. Immutable, so threads share it.
+#pragma once
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "scene/collision_scene.h"
+
+namespace robosim {
+
+// Of two surfaces against each other.
+struct PairMaterial {
+  double friction = 1;            // mu, per axis of friction [-]
+  double restitution = 0;         // share of the approaching speed that comes back, 0 to 1 [-]
+  double torsional_friction = 0;  // moment about the normal, per normal force [m]
+  double rolling_friction = 0;    // moment about each axis of friction, per normal force [m]
+};
+
+// Of one entry of v: tau = position_gain (q_target - q+) + velocity_gain (v_target - v+), at the end of the step, within the limit.
+struct Motor {
+  double position_gain = 0;  // [N m/rad] or [N/m]; of joints with one position
+  double velocity_gain = 0;  // [N m s/rad] or [N s/m]
+  double limit = std::numeric_limits<double>::infinity();  // of |tau| [N m] or [N]
+
+  bool is_there() const { return position_gain > 0 || velocity_gain > 0; }
+};
+
+class World {
+ public:
+  // A joint with one position, by its place in q and v.
+  struct Coordinate {
+    int q = -1, v = 0;
+  };
+
+  // materials: one for all pairs of the scene, or one per pair; motors: none, or one per entry of v. The scene must outlive it. Throws
+  // InputError naming what is wrong.
+  World(const CollisionScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors);
+
+  const CollisionScene& scene() const { return *scene_; }
+  const Model& model() const { return scene_->model(); }
+  // Of two objects that are a pair of the scene, in either order.
+  const PairMaterial& material(int a, int b) const;
+  const Motor& motor(int v) const { return motors_[static_cast<std::size_t>(v)]; }
+  // Joints whose position has a limit, a motor or dry friction is looked at through these: every joint with one position.
+  const std::vector<Coordinate>& coordinates() const { return coordinates_; }
+  // Which of the trees that hang from the world a body, or an entry of v, belongs to; -1 of the world. Trees that nothing connects do not
+  // feel each other.
+  int tree_of_body(int body) const { return tree_of_body_[static_cast<std::size_t>(body)]; }
+  int tree_of_v(int v) const { return tree_of_v_[static_cast<std::size_t>(v)]; }
+  int n_trees() const { return n_trees_; }
+
+ private:
+  void check() const;
+
+  const CollisionScene* scene_;
+  std::vector<PairMaterial> materials_;
+  std::vector<Motor> motors_;
+  std::vector<Coordinate> coordinates_;
+  struct PairIndex {
+    int a, b, index;
+  };
+  std::vector<PairIndex> pair_index_;  // sorted by (a, b), a < b
+  std::vector<int> tree_of_body_, tree_of_v_;
+  int n_trees_ = 0;
+};
+
+}  // namespace robosim

@@ -1,0 +1,64 @@
+// Small worlds for tests of the step: bodies over a floor.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "random_models.h"
+#include "step/step.h"
+
+namespace robosim::testing {
+
+// A model, its scene over a half-space z <= 0, and its world.
+struct StepWorld {
+  Model model;
+  std::unique_ptr<CollisionScene> scene;
+  std::unique_ptr<World> world;
+
+  // All colliders against the floor and, where asked, against those of other bodies that no joint connects directly.
+  StepWorld(Model m, const PairMaterial& material, bool among_each_other = true, std::vector<Motor> motors = {}) : model(std::move(m)) {
+    std::vector<std::pair<int, int>> pairs;
+    const int n = static_cast<int>(model.colliders.size());
+    for (int a = 0; a < n; ++a) pairs.emplace_back(a, n);
+    if (among_each_other) pairs.insert(pairs.end(), model.collision_pairs.begin(), model.collision_pairs.end());
+    std::vector<ExtraObject> floor{{"floor", Shape::half_space(), 0, SE3d()}};
+    scene = std::make_unique<CollisionScene>(model, std::move(floor), pairs);
+    world = std::make_unique<World>(*scene, std::vector<PairMaterial>{material}, std::move(motors));
+  }
+  StepWorld(const StepWorld&) = delete;
+  StepWorld& operator=(const StepWorld&) = delete;
+};
+
+// Of a solid box of even density.
+inline Inertia box_inertia(double mass, const Vec3d& half) {
+  const double x = half.x * half.x, y = half.y * half.y, z = half.z * half.z;
+  return {mass, Vec3d(), Mat3d::diagonal(mass / 3 * (y + z), mass / 3 * (x + z), mass / 3 * (x + y))};
+}
+
+// Free bodies: q has seven entries for each, v six.
+struct FreeBody {
+  Shape shape;
+  Inertia inertia;
+};
+inline Model free_bodies(const std::vector<FreeBody>& bodies) {
+  ModelBuilder builder("bodies", false);
+  builder.add_link("base", Inertia());
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    const std::string name = message("body", i);
+    builder.add_link(name, bodies[i].inertia);
+    JointSpec joint;
+    joint.name = message("free", i), joint.kind = "floating", joint.parent = "base", joint.child = name;
+    builder.add_joint(joint);
+    builder.add_collider(name, bodies[i].shape, SE3d(), "shape");
+  }
+  return builder.build({});
+}
+
+inline FreeBody free_box(double mass, const Vec3d& half) { return {Shape::box(half), box_inertia(mass, half)}; }
+inline FreeBody free_ball(double mass, double radius) {
+  const double moment = 0.4 * mass * radius * radius;
+  return {Shape::sphere(radius), {mass, Vec3d(), Mat3d::diagonal(moment, moment, moment)}};
+}
+
+}  // namespace robosim::testing
