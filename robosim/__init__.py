@@ -13,7 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from robosim import batch, errors, geometry, meshes, model, planners, scene, trajectory, urdf, viewer
+    from robosim import (
+        batch,
+        errors,
+        geometry,
+        meshes,
+        model,
+        planners,
+        scene,
+        simulation,
+        trajectory,
+        urdf,
+        viewer,
+    )
     from robosim.urdf import load_robot
 
 __all__ = [
@@ -25,6 +37,7 @@ __all__ = [
     "model",
     "planners",
     "scene",
+    "simulation",
     "trajectory",
     "urdf",
     "viewer",

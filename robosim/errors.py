@@ -22,6 +22,7 @@ __all__ = [
     "PlanningError",
     "RobosimError",
     "SceneError",
+    "SimulationError",
     "SrdfError",
     "TrajectoryError",
     "UrdfError",
@@ -76,6 +77,10 @@ class ModelError(RobosimError, ValueError):
 
 class SceneError(RobosimError, ValueError):
     """A scene, or a scene file, is not valid."""
+
+
+class SimulationError(RobosimError, ValueError):
+    """A simulation, or a state or control handed to one, is not valid."""
 
 
 class TrajectoryError(RobosimError, ValueError):

@@ -44,4 +44,5 @@ PYBIND11_MODULE(_engine, m) {
   robosim::bind_scene_rays(m);
   robosim::bind_path_optimiser(m);
   robosim::bind_motion(m);
+  robosim::bind_simulation(m);
 }

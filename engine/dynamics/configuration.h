@@ -56,12 +56,33 @@ void advance(const Model& model, const S* q, const S& dt, S* v, S* out) {
   });
 }
 
+// The transpose of its derivative, with v as it was before: fills q_bar (tangent space) and v_bar, n_v entries each and none of them an input.
+template <class S>
+void advance_vjp(const Model& model, const S& dt, const S* v, const S* q_next_bar, const S* v_next_bar, S* q_bar, S* v_bar) {
+  detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
+    const int k = joint.v_index;
+    if constexpr (requires { type.turning_rate(v, v_bar); }) {
+      type.advance_vjp(dt, v + k, q_next_bar + k, v_next_bar + k, q_bar + k, v_bar + k);
+    } else {
+      for (int i = k; i < k + joint.n_v; ++i) q_bar[i] = q_next_bar[i], v_bar[i] = dt * q_next_bar[i] + v_next_bar[i];
+    }
+  });
+}
+
 // What the entries of v change by in time where the velocities themselves do not, as axes turn with what moves freely.
 template <class S>
 void turning_rates(const Model& model, const S* v, S* rates) {
   for (int k = 0; k < model.n_v; ++k) rates[k] = S(0);
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     if constexpr (requires { type.turning_rate(v, rates); }) type.turning_rate(v + joint.v_index, rates + joint.v_index);
+  });
+}
+
+template <class S>
+void add_turning_rates_vjp(const Model& model, const S* v, const S* rates_bar, S* v_bar) {
+  detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
+    const int k = joint.v_index;
+    if constexpr (requires { type.turning_rate(v, v_bar); }) type.add_turning_rate_vjp(v + k, rates_bar + k, v_bar + k);
   });
 }
 

@@ -49,4 +49,17 @@ inline ContactAxes contact_axes_rate(const Vec3d& n, const Vec3d& dn) {
   return rate;
 }
 
+// The transpose: a covector on the axes as one on the normal.
+inline Vec3d contact_axes_pulled_back(const Vec3d& n, const ContactAxes& bar) {
+  const Vec3d& r = detail::facing_reference;
+  const double facing = std::fmax(1 + dot(r, n), detail::least_facing);
+  Vec3d out;
+  for (int i = 0; i < 2; ++i) {
+    const Vec3d& a = detail::reference_axes[i];
+    const double share = dot(n, a) / facing;
+    out += (dot(bar.t[i], r + n) / facing) * (share * r - a) - share * bar.t[i];
+  }
+  return out;
+}
+
 }  // namespace robosim

@@ -30,6 +30,7 @@ Stepper::Stepper(const World& world, const StepOptions& options)
       data_(world.model()),
       v_free_(at(world.model().n_v)),
       held_(at(world.model().n_v)),
+      moved_(at(world.model().n_v)),
       joined_(at(world.n_trees())),
       island_of_tree_(at(world.n_trees())) {
   require(options.dt > 0 && std::isfinite(options.dt), "dt", options.dt, "it is positive [s]");
@@ -310,6 +311,7 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   report.manifolds = static_cast<int>(manifolds_.size());
   for (const SceneQuery::PairManifold& pair : manifolds_) report.contacts += pair.manifold.n_points;
 
+  moved_ = v_free_;
   advance(m, q, options_.dt, v_free_.data(), q_next);
   std::copy(v_free_.begin(), v_free_.end(), v_next);
   return report;

@@ -27,8 +27,11 @@
 #include <vector>
 
 #include "contact/box_lcp.h"
+#include "contact/row_gradient.h"
 #include "contact/projected_gauss_seidel.h"
+#include "geometry/manifolds/manifold_derivatives.h"
 #include "scene/scene_query.h"
+#include "step/step_gradient.h"
 #include "step/world.h"
 
 namespace robosim {
@@ -72,6 +75,7 @@ struct StepIsland {
   RowProblem problem;
   RowSolution solution;
   bool is_relaxed = false;
+  RowGradient gradient;      // of vjp
   std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and M^-1 times it
 };
 
@@ -96,6 +100,10 @@ class Stepper {
 
   // From q (n_q) and v (n_v) to q_next and v_next, which may be the same arrays.
   StepReport step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next);
+
+  // After a step with the same arguments and the solver lcp: the gradient, in them and in the world's parameters, of a loss that changes by
+  // q_next_bar (tangent space at q_next, body side) and v_next_bar (n_v each) with its results; see step_vjp.cpp.
+  void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
 
   const World& world() const { return *world_; }
   const StepOptions& options() const { return options_; }
@@ -122,13 +130,24 @@ class Stepper {
   SceneQuery query_;
   Data<double> data_;
   std::vector<double> v_free_, v_before_;  // n_v; channels: velocity before the step
-  std::vector<double> held_;               // n_v
+  std::vector<double> held_, moved_;       // n_v; the new velocity in the axes at the start
   std::vector<SceneQuery::PairManifold> manifolds_;
   std::vector<int> joined_, island_of_tree_;  // trees: towards the root of those that are joined; their island
   std::vector<StepIsland> islands_;           // the first n_islands_ are in use
   int n_islands_ = 0;
   BoxLcp lcp_;
   ProjectedGaussSeidel pgs_;
+
+  // Of vjp.
+  void add_contact_vjp(const StepIsland& island, std::size_t block, StepGradient& gradient);
+  void add_coordinate_vjp(const StepIsland& island, std::size_t block, const double* q, const StepControl& control, StepGradient& gradient) const;
+  void add_turned_twist(int body, const Force<double>& F, const std::vector<Motion<double>>& V, StepGradient& gradient) const;
+  void add_shape_motion(int object, int piece, const double* twist_bar, StepGradient& gradient);
+  ClassFactor factor_;
+  RowSolution again_;
+  ManifoldDerivatives manifold_rates_;
+  std::vector<double> v_bar_, y_bar_, impulse_bar_, lambda_, a_, a_bar_, q_part_, v_part_, bounce_, f_zero_;
+  std::vector<Motion<double>> V_lambda_, V_moved_, V_start_;  // per body
 };
 
 }  // namespace robosim

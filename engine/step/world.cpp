@@ -63,12 +63,12 @@ World::World(const CollisionScene& scene, std::vector<PairMaterial> materials, s
   check();
 }
 
-const PairMaterial& World::material(int a, int b) const {
+int World::pair(int a, int b) const {
   const auto [low, high] = std::minmax(a, b);
   const auto found = std::lower_bound(pair_index_.begin(), pair_index_.end(), std::pair(low, high), [](const PairIndex& x, const std::pair<int, int>& y) {
     return std::tie(x.a, x.b) < std::tie(y.first, y.second);
   });
-  return materials_[at(found->index)];
+  return found->index;
 }
 
 void World::check() const {

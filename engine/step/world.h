@@ -41,7 +41,8 @@ class World {
   const CollisionScene& scene() const { return *scene_; }
   const Model& model() const { return scene_->model(); }
   // Of two objects that are a pair of the scene, in either order.
-  const PairMaterial& material(int a, int b) const;
+  const PairMaterial& material(int a, int b) const { return materials_[static_cast<std::size_t>(pair(a, b))]; }
+  int pair(int a, int b) const;  // its place in scene().pairs()
   const Motor& motor(int v) const { return motors_[static_cast<std::size_t>(v)]; }
   // Joints whose position has a limit, a motor or dry friction is looked at through these: every joint with one position.
   const std::vector<Coordinate>& coordinates() const { return coordinates_; }

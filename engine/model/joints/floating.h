@@ -67,11 +67,33 @@ struct FloatingJoint {
     out[6] = turned.w;
   }
 
+  // The transpose of its derivative, v as it was before: of q, in the tangent space, and of v; n_v entries each. With E = exp(dt w),
+  //   dp+ = E^T (dp + dt dtheta x v + dt dv),   dtheta+ = E^T dtheta + J_r dt dw,   dv+ = E^T dv + (E^T v) x J_r dt dw,   dw+ = dw
+  template <class S>
+  static void advance_vjp(const S& dt, const S* v, const S* q_next_bar, const S* v_next_bar, S* q_bar, S* v_bar) {
+    const auto part = [](const S* x, int i) { return Vec3<S>{x[i], x[i + 1], x[i + 2]}; };
+    const Vec3<S> linear = part(v, 0), w{dt * v[3], dt * v[4], dt * v[5]};
+    const Quaternion<S> turn = exp_quaternion(w);
+    const S turn_xyzw[4] = {turn.vec.x, turn.vec.y, turn.vec.z, turn.w};
+    const Mat3<S> E = quaternion_rotation<S>(turn_xyzw);
+    const Vec3<S> p = E * part(q_next_bar, 0), v_after = part(v_next_bar, 0);
+    const Vec3<S> turned = part(q_next_bar, 3) + cross(v_after, transpose_times(E, linear));
+    const Vec3<S> theta = E * part(q_next_bar, 3) + dt * cross(linear, p), moved = dt * p + E * v_after;
+    const Vec3<S> spin = dt * left_jacobian_times(w, turned) + part(v_next_bar, 3);
+    for (int i = 0; i < 3; ++i) q_bar[i] = p[i], q_bar[3 + i] = theta[i], v_bar[i] = moved[i], v_bar[3 + i] = spin[i];
+  }
+
   // What the entries of v change by in time where the velocity itself does not: -w x v.
   template <class S>
   static void turning_rate(const S* v, S* rate) {
     const Vec3<S> x = cross(Vec3<S>{v[0], v[1], v[2]}, Vec3<S>{v[3], v[4], v[5]});
     for (int i = 0; i < 3; ++i) rate[i] = x[i], rate[3 + i] = S(0);
+  }
+  template <class S>
+  static void add_turning_rate_vjp(const S* v, const S* rate_bar, S* v_bar) {
+    const Vec3<S> linear{v[0], v[1], v[2]}, w{v[3], v[4], v[5]}, bar{rate_bar[0], rate_bar[1], rate_bar[2]};
+    const Vec3<S> of_v = cross(w, bar), of_w = cross(bar, linear);
+    for (int i = 0; i < 3; ++i) v_bar[i] += of_v[i], v_bar[3 + i] += of_w[i];
   }
 
   // The shortest way: |w| <= pi.

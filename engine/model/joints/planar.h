@@ -70,8 +70,25 @@ struct PlanarJoint {
     v[1] = nmul_add(turn_s, x, turn_c * y);
   }
   template <class S>
+  static void advance_vjp(const S& dt, const S* v, const S* q_next_bar, const S* v_next_bar, S* q_bar, S* v_bar) {
+    S s, c;
+    sin_cos(dt * v[2], s, c);
+    const auto turned = [&](const S* x, S& to_x, S& to_y) { to_x = nmul_add(s, x[1], c * x[0]), to_y = mul_add(s, x[0], c * x[1]); };
+    S px, py, ux, uy;
+    turned(q_next_bar, px, py), turned(v_next_bar, ux, uy);
+    q_bar[0] = px, q_bar[1] = py;
+    q_bar[2] = q_next_bar[2] + dt * (v[0] * py - v[1] * px);
+    v_bar[0] = mul_add(dt, px, ux), v_bar[1] = mul_add(dt, py, uy);
+    v_bar[2] = v_next_bar[2] + dt * (q_next_bar[2] + v[1] * ux - v[0] * uy);
+  }
+  template <class S>
   static void turning_rate(const S* v, S* rate) {
     rate[0] = v[2] * v[1], rate[1] = -(v[2] * v[0]), rate[2] = S(0);
+  }
+  template <class S>
+  static void add_turning_rate_vjp(const S* v, const S* rate_bar, S* v_bar) {
+    v_bar[0] -= v[2] * rate_bar[1], v_bar[1] += v[2] * rate_bar[0];
+    v_bar[2] += v[1] * rate_bar[0] - v[0] * rate_bar[1];
   }
 
   // The shortest way: |omega| <= pi, whatever turns theta has made.

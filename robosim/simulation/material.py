@@ -1,0 +1,56 @@
+"""What surfaces are made of, and what drives joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["Material", "Motor"]
+
+
+@dataclass(frozen=True)
+class Material:
+    """How a surface touches others.
+
+    Two surfaces have the geometric means of their values, so that two of one material have its own.
+
+    Attributes:
+        friction: Coulomb's mu: the greatest force along each of two axes across the normal, per normal force.
+        restitution: share of the approaching speed that comes back, 0 (none) to 1.
+        torsional_friction: greatest moment about the normal, per normal force [m].
+        rolling_friction: greatest moment about each axis across the normal, per normal force [m].
+    """
+
+    friction: float = 1.0
+    restitution: float = 0.0
+    torsional_friction: float = 0.0
+    rolling_friction: float = 0.0
+
+    def numbers(self) -> tuple[float, float, float, float]:
+        """All four, in this order."""
+        return self.friction, self.restitution, self.torsional_friction, self.rolling_friction
+
+    def against(self, other: Material) -> Material:
+        """That of this surface against another: a geometric mean each."""
+        return Material(
+            *(float(np.sqrt(x * y)) for x, y in zip(self.numbers(), other.numbers(), strict=True))
+        )
+
+
+@dataclass(frozen=True)
+class Motor:
+    """What pulls a joint to a position and a velocity, within a limit.
+
+    tau = position_gain (q_target - q) + velocity_gain (v_target - v), of q and v at the end of each step: it is as
+    steady with stiff gains as with weak ones.
+
+    Attributes:
+        position_gain: [N m/rad or N/m]; of joints with one position.
+        velocity_gain: [N m s/rad or N s/m].
+        limit: of |tau| [N m or N]; None: the joint's effort limit.
+    """
+
+    position_gain: float = 0.0
+    velocity_gain: float = 0.0
+    limit: float | None = None

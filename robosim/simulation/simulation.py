@@ -1,0 +1,228 @@
+"""`Simulation`: a model among obstacles, stepped through time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robosim import _engine
+from robosim.errors import SimulationError
+from robosim.model.checks import suggestion
+from robosim.scene import Scene
+from robosim.simulation.details import ContactForce, JointForce, StepDetails, StepReport
+from robosim.simulation.material import Material, Motor
+from robosim.simulation.state import Control, Motion, State
+
+if TYPE_CHECKING:
+    from robosim.model import Model
+
+__all__ = ["Simulation"]
+
+Array = NDArray[np.float64]
+_NO_CONTROL = Control()
+
+
+class Simulation:
+    """Steps a model through time with hard contact, friction, joint limits, dry friction and motors.
+
+    Contacts, limits, dry friction and motors are rows whose impulses are found together at each step: what
+    touches does not overlap further, friction stays within mu times the normal force along each of two axes, limits
+    hold. Damping, springs and motors are implicit, so that stiff ones are steady. What overlaps already is taken
+    back by a part `erp` in each step, what approaches is met within `margin`. Bodies that move freely keep their
+    linear momentum exactly. Several robots or objects are one model, with a joint from its root to each.
+
+    A step is a function of state, control and these arguments alone: the same to the bit whatever was asked before.
+
+    Args:
+        model: robots and free objects.
+        scene: obstacles, and which pairs may touch without being told (`Scene.allow`); None for none.
+        dt: length of a step [s].
+        solver: `lcp` solves the rows to rounding; `pgs` makes a fixed number of sweeps of projected Gauss-Seidel from
+            zero.
+        materials: by name of a link or of an object, or by a pair of names; `Material()` where nothing is said.
+        motors: by name of a joint.
+        substeps: parts of a step, each a step by itself.
+        sweeps: of `pgs`.
+        erp: part of an overlap that is taken back in a (sub)step, 0 to 1.
+        margin: [m] within which things are taken for touching.
+        limit_margin: [rad or m] the same of joint limits.
+        restitution_threshold: [m/s] of approach, below which nothing bounces.
+
+    Raises:
+        SimulationError: a name that nothing has, or a number out of its range.
+        SceneError: the scene does not fit the model.
+
+    Source: `engine/step/step.h`; Anitescu and Potra (1997), Werling et al. (2021).
+
+    Example:
+        >>> import robosim
+        >>> from robosim.scene import Scene
+        >>> from robosim.simulation import Control, Motor, Simulation
+        >>> arm = robosim.load_robot("ur5")
+        >>> motors = {name: Motor(position_gain=2000, velocity_gain=100) for name in arm.joint_names}
+        >>> simulation = Simulation(arm, motors=motors)
+        >>> start = simulation.state([0, -1.5, 1.0, 0, 0, 0])
+        >>> state = simulation.step(start, Control(q_target=start.q))
+        >>> state.report.status, bool(abs(state.q - start.q).max() < 1e-4)
+        ('solved', True)
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        scene: Scene | None = None,
+        *,
+        dt: float = 1e-3,
+        solver: str = "lcp",
+        materials: Mapping[str | tuple[str, str], Material] | None = None,
+        motors: Mapping[str, Motor] | None = None,
+        substeps: int = 1,
+        sweeps: int = 50,
+        erp: float = 0.2,
+        margin: float = 1e-3,
+        limit_margin: float = 1e-3,
+        restitution_threshold: float = 0.01,
+    ) -> None:
+        self.model = model
+        self.dt = float(dt)
+        self._scene = (Scene() if scene is None else scene).compile(model)
+        with _engine_errors():
+            self._engine = _engine.Simulation(
+                self._scene,
+                _pair_materials(model, self._scene, materials or {}),
+                _motor_rows(model, motors or {}),
+                dt=self.dt,
+                solver=solver,
+                sweeps=sweeps,
+                erp=erp,
+                margin=margin,
+                limit_margin=limit_margin,
+                restitution_threshold=restitution_threshold,
+                substeps=substeps,
+            )
+
+    def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, *, time: float = 0.0) -> State:
+        """A state of this model: by default in its neutral configuration and at rest.
+
+        Raises:
+            SimulationError: q is not (n_q,) or v not (n_v,) finite numbers.
+        """
+        model = self.model
+        state = State(
+            np.asarray(model.neutral() if q is None else q),
+            np.asarray(np.zeros(model.n_v) if v is None else v),
+            time,
+        )
+        for what, array, n in ("q", state.q, model.n_q), ("v", state.v, model.n_v):
+            if array.shape != (n,):
+                raise SimulationError(f"{what} has shape {array.shape}; expected ({n},)")
+        return state
+
+    def step(self, state: State, control: Control = _NO_CONTROL) -> State:
+        """The state one step later.
+
+        Its `report` tells how the step was solved.
+
+        Raises:
+            SimulationError: an array has the wrong shape, or is not finite.
+        """
+        with _engine_errors():
+            q, v, report = self._engine.step(
+                state.q, state.v, control.tau, control.q_target, control.v_target
+            )
+        return State(q, v, state.time + self.dt, StepReport(*report))
+
+    def details(self, state: State, control: Control = _NO_CONTROL) -> StepDetails:
+        """`step`, with the forces that act in it.
+
+        Raises:
+            SimulationError: as of `step`.
+        """
+        with _engine_errors():
+            q, v, report, contacts, joints = self._engine.details(
+                state.q, state.v, control.tau, control.q_target, control.v_target
+            )
+        names = self.model.velocity_names
+        return StepDetails(
+            State(q, v, state.time + self.dt, StepReport(*report)),
+            [ContactForce(*contact) for contact in contacts],
+            [JointForce(names[i], source, force) for i, source, force in joints],
+        )
+
+    def run(self, state: State, steps: int, control: Control = _NO_CONTROL) -> Motion:
+        """Many steps. Ctrl-C ends it.
+
+        Args:
+            state: the first.
+            steps: how many.
+            control: one for all, or with a first axis of length `steps` in any of its arrays.
+
+        Raises:
+            SimulationError: as of `step`.
+        """
+        given = []
+        for value in control.tau, control.q_target, control.v_target:
+            array = None if value is None else np.asarray(value)
+            if array is not None and array.ndim == 1:
+                array = np.broadcast_to(array, (max(steps, 0), *array.shape))
+            given.append(array)
+        with _engine_errors():
+            q, v, report, first = self._engine.run(state.q, state.v, steps, *given)
+        return Motion(state.time + self.dt * np.arange(steps + 1), q, v, StepReport(*report), first)
+
+
+@contextmanager
+def _engine_errors() -> Iterator[None]:
+    """The engine's errors as robosim's."""
+    try:
+        yield
+    except ValueError as error:
+        raise SimulationError(str(error)) from None
+
+
+def _pair_materials(
+    model: Model, scene: _engine.CollisionScene, materials: Mapping[str | tuple[str, str], Material]
+) -> Array:
+    """(m, 4): of each pair of the scene."""
+    frames = model._engine.frames
+    owners = [frames[c.frame].name for c in model._engine.colliders] + list(scene.names[scene.n_colliders :])
+    known = dict.fromkeys([*(frame.name for frame in frames), *owners])
+    single: dict[str, Material] = {}
+    paired: dict[frozenset[str], Material] = {}
+    for names, material in materials.items():
+        for name in (names,) if isinstance(names, str) else names:
+            if name not in known:
+                raise SimulationError(
+                    f"materials name {name!r}, which is no link and no object{suggestion(name, known)}"
+                )
+        if isinstance(names, str):
+            single[names] = material
+        else:
+            paired[frozenset(names)] = material
+    plain = Material()
+    rows = [
+        (
+            paired.get(frozenset((owners[a], owners[b])))
+            or single.get(owners[a], plain).against(single.get(owners[b], plain))
+        ).numbers()
+        for a, b in scene.pairs
+    ]
+    return np.array(rows, dtype=np.float64).reshape(-1, 4)
+
+
+def _motor_rows(model: Model, motors: Mapping[str, Motor]) -> Array:
+    """(n_v, 3): gains and limit of each coordinate."""
+    rows = np.zeros((model.n_v, 3))
+    rows[:, 2] = np.inf
+    names = list(model.velocity_names)
+    for name, motor in motors.items():
+        if name not in names:
+            raise SimulationError(f"motors name {name!r}, which is no coordinate{suggestion(name, names)}")
+        i = names.index(name)
+        limit = model.limits.effort[i] if motor.limit is None else motor.limit
+        rows[i] = motor.position_gain, motor.velocity_gain, limit
+    return rows

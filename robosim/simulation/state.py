@@ -1,0 +1,123 @@
+"""State and control: all that a step depends on beside its simulation, and how states are kept in files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robosim.errors import SimulationError
+from robosim.files import read_file, write_file
+
+if TYPE_CHECKING:
+    from robosim.simulation.details import StepReport
+
+__all__ = ["Control", "Motion", "State"]
+
+Array = NDArray[np.float64]
+_FORMAT = "robosim state 1"
+_MAX_BYTES = 64 << 20
+
+
+def _frozen(value: ArrayLike, what: str) -> Array:
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SimulationError(f"{what} is not an array of numbers: {error}") from None
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise SimulationError(f"{what} is {value!r}; it must be a list of finite numbers")
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Where everything is and how it moves. A step from the same state is the same to the bit.
+
+    Attributes:
+        q: (n_q,) configuration.
+        v: (n_v,) velocity.
+        time: [s].
+        report: how the step that led here was solved, None of a state that no step made. Nothing depends on it.
+
+    Raises:
+        SimulationError: q or v is not a list of finite numbers, or time is not finite.
+    """
+
+    q: Array
+    v: Array
+    time: float = 0.0
+    report: StepReport | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "q", _frozen(self.q, "q"))
+        object.__setattr__(self, "v", _frozen(self.v, "v"))
+        if not np.isfinite(self.time):
+            raise SimulationError(f"time is {self.time}; it must be finite")
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it as JSON, whole or not at all; `load` gives the same numbers to the bit.
+
+        Raises:
+            FileError: it cannot be written.
+        """
+        # repr of a float, which json writes, is the shortest text that is read back as the same number.
+        content = {"format": _FORMAT, "time": float(self.time), "q": self.q.tolist(), "v": self.v.tolist()}
+        write_file(path, json.dumps(content).encode())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> State:
+        """What `save` wrote.
+
+        Raises:
+            FileError: it cannot be read.
+            SimulationError: it is not a state.
+        """
+        try:
+            content: Any = json.loads(read_file(path, max_bytes=_MAX_BYTES))
+            if content["format"] != _FORMAT:
+                raise SimulationError(f"format is {content['format']!r}; expected {_FORMAT!r}", file=path)
+            return cls(content["q"], content["v"], float(content["time"]))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            if isinstance(error, SimulationError) and error.file is not None:
+                raise
+            raise SimulationError(f"is not a state of robosim: {error}", file=path) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Control:
+    """What drives a step; it is held until the end of the step.
+
+    Attributes:
+        tau: (n_v,) forces of the joints [N m or N], on what moves freely the wrench in its own axes; None for none.
+        q_target: (n_q,) positions that motors pull to; None: where the joints are, so that only v_target counts.
+        v_target: (n_v,) velocities that motors pull to; None: rest.
+    """
+
+    tau: ArrayLike | None = None
+    q_target: ArrayLike | None = None
+    v_target: ArrayLike | None = None
+
+
+class Motion(NamedTuple):
+    """States one step apart."""
+
+    times: Array
+    """(n + 1,) [s]."""
+    q: Array
+    """(n + 1, n_q)."""
+    v: Array
+    """(n + 1, n_v)."""
+    report: StepReport
+    """The worst of all steps."""
+    first_unsolved: int | None
+    """The first step that was `relaxed` or `inconsistent`, None where none was."""
+
+    @property
+    def end(self) -> State:
+        """The last state."""
+        return State(self.q[-1], self.v[-1], float(self.times[-1]), self.report)

@@ -1,0 +1,210 @@
+// Gradients of steps against differences of the steps themselves, wherever classes and features are the same at all points of the
+// stencil.
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "checks.h"
+#include "count_allocations.h"
+#include "ridders.h"
+#include "step/contact_axes.h"
+#include "step_worlds.h"
+
+using namespace robosim;
+using namespace robosim::testing;
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// What a step is made from.
+struct Point {
+  Numbers q, v, tau, q_target, v_target;
+  StepControl control() const { return {tau.data(), q_target.data(), v_target.data()}; }
+};
+
+// Which rows there are, of which features, and what they do.
+std::vector<int> signature(const Stepper& stepper, const StepReport& report) {
+  std::vector<int> out{report.islands, static_cast<int>(report.status)};
+  for (const SceneQuery::PairManifold& pair : stepper.manifolds()) {
+    out.insert(out.end(), {pair.a, pair.b, pair.piece_a, pair.piece_b, pair.manifold.n_points, pair.manifold.reference});
+    for (int i = 0; i < pair.manifold.n_points; ++i) {
+      const ManifoldPoint& p = pair.manifold.points[i];
+      out.push_back(static_cast<int>(p.anchor));
+      for (const FeatureId& f : p.feature) out.insert(out.end(), {static_cast<int>(f.kind), f.index, f.part});
+    }
+  }
+  for (int i = 0; i < report.islands; ++i) {
+    const StepIsland& island = stepper.islands()[i];
+    for (std::size_t r = 0; r < island.rows.size(); ++r) {
+      out.push_back(static_cast<int>(island.rows[r].source));
+      out.push_back(static_cast<int>(island.solution.classes[r]));
+      // Whether it bounces.
+      out.push_back(island.rows[r].source == RowSource::normal && island.problem.rows[r].target > 0);
+    }
+  }
+  return out;
+}
+
+struct Counts {
+  int compared = 0, switched = 0, one_sided = 0, contacts = 0, sliding = 0, sticking = 0;
+  double worst = 0;
+};
+
+// One loss, and its gradient along directions of every argument.
+void check_gradients(const StepWorld& w, const StepOptions& options, const Point& point, Random& random, Counts& counts,
+                     const std::function<std::unique_ptr<World>(double material, double motor)>& varied) {
+  const Model& m = w.model;
+  const Numbers q_bar = random.numbers(m.n_v), v_bar = random.numbers(m.n_v);
+  Stepper stepper(*w.world, options);
+  Numbers q_next(at(m.n_q)), v_next(at(m.n_v));
+  const StepReport report = stepper.step(point.q.data(), point.v.data(), point.control(), q_next.data(), v_next.data());
+  if (report.status == StepStatus::inconsistent) return;
+  counts.contacts += report.contacts;
+  for (int i = 0; i < report.islands; ++i) {
+    const StepIsland& island = stepper.islands()[i];
+    for (std::size_t r = 0; r < island.rows.size(); ++r) {
+      if (island.rows[r].source != RowSource::friction_1) continue;
+      counts.sliding += island.solution.classes[r] == RowClass::lower || island.solution.classes[r] == RowClass::upper;
+      counts.sticking += island.solution.classes[r] == RowClass::clamping;
+    }
+  }
+  const std::vector<int> here = signature(stepper, report);
+  StepGradient g;
+  stepper.vjp(point.q.data(), point.v.data(), point.control(), q_bar.data(), v_bar.data(), g);
+  if (g.is_one_sided) {
+    ++counts.one_sided;
+    return;
+  }
+
+  Numbers loss_scale(1, 0.0);
+  bool same = true;
+  const auto loss = [&](const World& world, const Point& p) {
+    Stepper fresh(world, options);
+    Numbers q1(at(m.n_q)), v1(at(m.n_v)), moved(at(m.n_v));
+    const StepReport r = fresh.step(p.q.data(), p.v.data(), p.control(), q1.data(), v1.data());
+    same &= signature(fresh, r) == here;
+    difference(m, q_next.data(), q1.data(), moved.data());
+    double sum = 0;
+    for (int k = 0; k < m.n_v; ++k) sum += q_bar[at(k)] * moved[at(k)] + v_bar[at(k)] * v1[at(k)];
+    return Numbers{sum};
+  };
+  const auto compare = [&](const char* what, double expected, double size, const std::function<Numbers(double)>& along) {
+    same = true;
+    const double difference_ = ridders(along, 2e-5)[0];
+    if (!same) {
+      ++counts.switched;
+      return;
+    }
+    ++counts.compared;
+    const double scale = std::max({1.0, std::abs(expected), size});
+    counts.worst = std::max(counts.worst, std::abs(difference_ - expected) / scale);
+    INFO(std::string(what), ": ", expected, " and by differences ", difference_, ", size ", size);
+    CHECK(std::abs(difference_ - expected) <= 1e-7 * scale);
+  };
+  const auto product = [](const Numbers& x, const Numbers& y, double& size) {
+    double sum = 0;
+    size = 0;
+    for (std::size_t k = 0; k < x.size(); ++k) sum += x[k] * y[k], size = std::max(size, std::abs(x[k]));
+    return sum;
+  };
+  double size;
+  const Numbers dq = random.numbers(m.n_v), dv = random.numbers(m.n_v);
+  double expected = product(g.q, dq, size);
+  compare("q", expected, size, [&](double h) {
+    Point p = point;
+    Numbers way(dq);
+    for (double& x : way) x *= h;
+    integrate(m, point.q.data(), way.data(), p.q.data());
+    return loss(*w.world, p);
+  });
+  const auto moved = [&](const char* what, const Numbers& gradient, Numbers Point::* of) {
+    const Numbers d = random.numbers(static_cast<int>(gradient.size()));
+    const double sum = product(gradient, d, size);
+    compare(what, sum, size, [&](double h) {
+      Point p = point;
+      for (std::size_t k = 0; k < d.size(); ++k) (p.*of)[k] += h * d[k];
+      return loss(*w.world, p);
+    });
+  };
+  moved("v", g.v, &Point::v);
+  moved("tau", g.tau, &Point::tau);
+  moved("q_target", g.q_target, &Point::q_target);
+  moved("v_target", g.v_target, &Point::v_target);
+  // All materials together, each of their numbers by its own factor; and all motors.
+  const auto total = [](const PairMaterial& x) { return x.friction + 0.5 * x.restitution + 0.1 * x.torsional_friction + 0.05 * x.rolling_friction; };
+  expected = size = 0;
+  for (const PairMaterial& x : g.materials) expected += total(x), size = std::max(size, std::abs(total(x)));
+  compare("materials", expected, size, [&](double h) { return loss(*varied(h, 0), point); });
+  expected = size = 0;
+  for (int k = 0; k < m.n_v; ++k) {
+    const Motor& motor = w.world->motor(k);
+    if (!motor.is_there()) continue;
+    const double x = g.motors[at(k)].position_gain + 0.3 * g.motors[at(k)].velocity_gain + (std::isfinite(motor.limit) ? 0.2 * g.motors[at(k)].limit : 0);
+    expected += x, size = std::max(size, std::abs(x));
+  }
+  compare("motors", expected, size, [&](double h) { return loss(*varied(0, h), point); });
+}
+
+Model robot(Random& random, bool floating_base) {
+  ModelBuilder builder = random_tree("robot", random, {"revolute", "prismatic", "planar", "floating"}, 5, false, floating_base);
+  const Shape shapes[] = {Shape::box({0.1, 0.15, 0.1}), Shape::sphere(0.15), Shape::capsule(0.1, 0.2), Shape::cylinder(0.1, 0.1),
+                          Shape::ellipsoid({0.1, 0.15, 0.2}), Shape::box({0.05, 0.1, 0.2}, 0.05)};
+  for (int i = 0; i <= 5; ++i) builder.add_collider(message("l", i), shapes[i], random.pose(), "c");
+  return builder.build({});
+}
+
+}  // namespace
+
+TEST_CASE("gradients of random steps are those of differences, in every argument") {
+  Counts counts;
+  for (unsigned seed = 0; seed < 16; ++seed) {
+    Random random(seed);
+    Model model = robot(random, true);
+    std::vector<Motor> drives(at(model.n_v));
+    for (int i = 1; i < model.n_bodies(); ++i) {
+      const Joint& joint = model.joints[at(i)];
+      if (joint.n_q != 1) continue;
+      if (i % 2) drives[at(joint.v_index)] = {random.uniform(5, 50), random.uniform(0.1, 5), i % 4 == 1 ? random.uniform(0.1, 3) : INFINITY};
+      model.limits.q_lower[at(joint.q_index)] = -1, model.limits.q_upper[at(joint.q_index)] = 1;
+    }
+    const PairMaterial material{random.uniform(0.1, 1), seed % 2 ? 0.1 : 0.5, seed % 3 ? 0.0 : 0.02, seed % 4 ? 0.0 : 0.01};
+    const StepWorld w(std::move(model), material, true, drives);
+    const Model& m = w.model;
+    const auto varied = [&](double h, double k) {
+      PairMaterial x = material;
+      x.friction += h;
+      x.restitution += 0.5 * h;
+      if (x.torsional_friction > 0) x.torsional_friction += 0.1 * h;
+      if (x.rolling_friction > 0) x.rolling_friction += 0.05 * h;
+      std::vector<Motor> motors = drives;
+      for (Motor& motor : motors) {
+        if (!motor.is_there()) continue;
+        motor.position_gain += k, motor.velocity_gain += 0.3 * k;
+        if (std::isfinite(motor.limit)) motor.limit += 0.2 * k;
+      }
+      return std::make_unique<World>(*w.scene, std::vector<PairMaterial>{x}, motors);
+    };
+    StepOptions options;
+    options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05;
+    for (int trial = 0; trial < 12; ++trial) {
+      Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5), random.configuration(m), random.numbers(m.n_v)};
+      // Down until the lowest point is at most 1 cm under the floor.
+      p.q[2] = 5;
+      SceneQuery query(*w.scene);
+      query.place(p.q.data());
+      double lowest = INFINITY;
+      for (std::size_t i = 0; i < m.colliders.size(); ++i) {
+        const int k = static_cast<int>(i);
+        lowest = std::min(lowest, signed_distance(Shape::half_space(), SE3d(), w.scene->object(k).geometry.shape, query.X_WO(k)).distance);
+      }
+      p.q[2] -= lowest + random.uniform(-0.01, 0.01);
+      check_gradients(w, options, p, random, counts, varied);
+    }
+  }
+  MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided, " one-sided; ", counts.contacts, " contacts, ",
+          counts.sliding, " sliding, ", counts.sticking, " sticking; worst ", counts.worst);
+  CHECK(counts.compared > 800);
+  CHECK(counts.sliding > 30);
+  CHECK(counts.sticking > 30);
+}
