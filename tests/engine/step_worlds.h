@@ -16,13 +16,15 @@ struct StepWorld {
   std::unique_ptr<CollisionScene> scene;
   std::unique_ptr<World> world;
 
-  // All colliders against the floor and, where asked, against those of other bodies that no joint connects directly.
-  StepWorld(Model m, const PairMaterial& material, bool among_each_other = true, std::vector<Motor> motors = {}) : model(std::move(m)) {
+  // `ground` takes the place of the half-space. All colliders against the floor and, where asked, against those of other bodies that no joint connects directly.
+  StepWorld(Model m, const PairMaterial& material, bool among_each_other = true, std::vector<Motor> motors = {},
+            const CollisionGeometry& ground = Shape::half_space())
+      : model(std::move(m)) {
     std::vector<std::pair<int, int>> pairs;
     const int n = static_cast<int>(model.colliders.size());
     for (int a = 0; a < n; ++a) pairs.emplace_back(a, n);
     if (among_each_other) pairs.insert(pairs.end(), model.collision_pairs.begin(), model.collision_pairs.end());
-    std::vector<ExtraObject> floor{{"floor", Shape::half_space(), 0, SE3d()}};
+    std::vector<ExtraObject> floor{{"floor", ground, 0, SE3d()}};
     scene = std::make_unique<CollisionScene>(model, std::move(floor), pairs);
     world = std::make_unique<World>(*scene, std::vector<PairMaterial>{material}, std::move(motors));
   }
