@@ -40,7 +40,7 @@ def test_every_page_is_in_the_contents() -> None:
     assert listed | {"index"} == {path.stem for path in (ROOT / "docs").glob("*.md")} | {"api"}
 
 
-@pytest.mark.parametrize("page", ["dynamics", "geometry"])
+@pytest.mark.parametrize("page", ["dynamics", "geometry", "simulation"])
 def test_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
     """All of its blocks, one after the other."""
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")

@@ -1,6 +1,7 @@
 // Time steps of a world with contact.
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,28 +12,13 @@
 #include "bindings/bound_scene.h"
 #include "bindings/module.h"
 #include "bindings/shape_arguments.h"
+#include "rollout/simulator.h"
 #include "step/contact_axes.h"
-#include "step/step.h"
 
 namespace py = pybind11;
 
 namespace robosim {
 namespace {
-
-// Of one step or of several.
-struct Report {
-  StepStatus status = StepStatus::solved;
-  double residual = 0;
-  int contacts = 0, rows = 0, islands = 0, class_changes = 0, pivots = 0;
-
-  // Adds another: the worst of both, what is counted together, and of the last how many contacts it had.
-  template <class Other>
-  void take(const Other& r) {
-    status = std::max(status, r.status), residual = std::max(residual, r.residual);
-    contacts = r.contacts, rows = r.rows, islands = r.islands;
-    class_changes += r.class_changes, pivots += r.pivots;
-  }
-};
 
 const char* name_of(StepStatus status) {
   switch (status) {
@@ -54,14 +40,12 @@ const char* name_of(RowSource source) {
   return names[static_cast<std::size_t>(source)];
 }
 
-// A World with steppers for the calls that run at the time.
+// A World with simulators for the calls that run at the time.
 class BoundSimulation {
  public:
   BoundSimulation(BoundScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors, const StepOptions& options, int substeps)
       : scene_(scene), world_(scene.scene, std::move(materials), std::move(motors)), options_(options), substeps_(substeps) {
-    if (substeps < 1) throw InputError(message("substeps is ", substeps, "; there is at least one"));
-    options_.dt /= substeps;
-    idle_.push_back(std::make_unique<Stepper>(world_, options_));
+    idle_.push_back(std::make_unique<Simulator>(world_, options_, substeps_));
   }
 
   const Model& model() const { return world_.model(); }
@@ -69,44 +53,38 @@ class BoundSimulation {
 
   class Lease {
    public:
-    explicit Lease(BoundSimulation& s) : s_(s), stepper_(s.take()) {}
+    explicit Lease(BoundSimulation& s) : s_(s), simulator_(s.take()) {}
     ~Lease() {
       const std::lock_guard lock(s_.mutex_);
-      s_.idle_.push_back(std::move(stepper_));
+      s_.idle_.push_back(std::move(simulator_));
     }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
-    Stepper& operator*() const { return *stepper_; }
-    Stepper* operator->() const { return stepper_.get(); }
+    Simulator* operator->() const { return simulator_.get(); }
 
    private:
     BoundSimulation& s_;
-    std::unique_ptr<Stepper> stepper_;
+    std::unique_ptr<Simulator> simulator_;
   };
 
-  // All substeps of one step; q_next and v_next may be q and v.
-  void step(Stepper& stepper, const double* q, const double* v, const StepControl& control, double* q_next, double* v_next, Report& report) const {
-    for (int i = 0; i < substeps_; ++i) report.take(stepper.step(i ? q_next : q, i ? v_next : v, control, q_next, v_next));
-  }
-
  private:
-  std::unique_ptr<Stepper> take() {
+  std::unique_ptr<Simulator> take() {
     {
       const std::lock_guard lock(mutex_);
       if (!idle_.empty()) {
-        std::unique_ptr<Stepper> stepper = std::move(idle_.back());
+        std::unique_ptr<Simulator> simulator = std::move(idle_.back());
         idle_.pop_back();
-        return stepper;
+        return simulator;
       }
     }
-    return std::make_unique<Stepper>(world_, options_);
+    return std::make_unique<Simulator>(world_, options_, substeps_);
   }
 
   BoundScene& scene_;
   World world_;
   StepOptions options_;
   int substeps_;
-  std::vector<std::unique_ptr<Stepper>> idle_;
+  std::vector<std::unique_ptr<Simulator>> idle_;
   std::mutex mutex_;
 };
 
@@ -142,27 +120,33 @@ struct Drive {
     };
     is_there = {read(tau_, model.n_v, "tau", tau), read(q_target_, model.n_q, "q_target", q_target), read(v_target_, model.n_v, "v_target", v_target)};
   }
-  // Of row i of arrays that have rows.
-  StepControl at(const Model& model, py::ssize_t i = 0) const {
-    return {is_there[0] ? tau.data() + i * model.n_v : nullptr, is_there[1] ? q_target.data() + i * model.n_q : nullptr,
-            is_there[2] ? v_target.data() + i * model.n_v : nullptr};
+  RolloutControls rows() const {
+    return {is_there[0] ? tau.data() : nullptr, is_there[1] ? q_target.data() : nullptr, is_there[2] ? v_target.data() : nullptr};
   }
+  StepControl step() const { return {rows().tau, rows().q_target, rows().v_target}; }
 };
 
-using ReportTuple = std::tuple<const char*, double, int, int, int, int, int>;
-ReportTuple report_tuple(const Report& r) {
+using ReportTuple = std::tuple<const char*, double, int, int, int, long, long>;
+ReportTuple report_tuple(const RolloutReport& r) {
   return {name_of(r.status), r.residual, r.contacts, r.rows, r.islands, r.class_changes, r.pivots};
 }
+
+// One step's state and drive, from Python.
+struct StepArguments {
+  Array q, v;
+  Drive drive;
+
+  StepArguments(const Model& model, const py::handle& q_, const py::handle& v_, const py::handle& tau, const py::handle& q_target, const py::handle& v_target)
+      : q(real_array(q_, {model.n_q}, "q")), v(real_array(v_, {model.n_v}, "v")), drive(model, tau, q_target, v_target) {}
+};
 
 using StepTuple = std::tuple<Array, Array, ReportTuple>;
 StepTuple step(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau, const py::handle& q_target, const py::handle& v_target) {
   const Model& model = s.model();
-  const Array q0 = real_array(q, {model.n_q}, "q"), v0 = real_array(v, {model.n_v}, "v");
-  const Drive drive(model, tau, q_target, v_target);
+  const StepArguments x(model, q, v, tau, q_target, v_target);
   Array q1(Shape2{model.n_q}), v1(Shape2{model.n_v});
-  const BoundSimulation::Lease stepper(s);
-  Report report;
-  s.step(*stepper, q0.data(), v0.data(), drive.at(model), q1.mutable_data(), v1.mutable_data(), report);
+  RolloutReport report;
+  BoundSimulation::Lease(s)->step(x.q.data(), x.v.data(), x.drive.step(), q1.mutable_data(), v1.mutable_data(), report);
   return {q1, v1, report_tuple(report)};
 }
 
@@ -201,59 +185,131 @@ std::tuple<Array, Array, ReportTuple, std::vector<ContactTuple>, std::vector<Joi
                                                                                                    const py::handle& tau, const py::handle& q_target,
                                                                                                    const py::handle& v_target) {
   const Model& model = s.model();
-  const Array q0 = real_array(q, {model.n_q}, "q"), v0 = real_array(v, {model.n_v}, "v");
-  const Drive drive(model, tau, q_target, v_target);
+  const StepArguments x(model, q, v, tau, q_target, v_target);
   Array q1(Shape2{model.n_q}), v1(Shape2{model.n_v});
-  const BoundSimulation::Lease stepper(s);
-  Report report;
-  s.step(*stepper, q0.data(), v0.data(), drive.at(model), q1.mutable_data(), v1.mutable_data(), report);
+  const BoundSimulation::Lease simulator(s);
+  RolloutReport report;
+  simulator->step(x.q.data(), x.v.data(), x.drive.step(), q1.mutable_data(), v1.mutable_data(), report);
+  const Stepper& stepper = simulator->stepper();
   std::vector<ContactTuple> contacts;
   std::vector<JointTuple> joints;
   for (int i = 0; i < report.islands; ++i) {
-    const StepIsland& island = stepper->islands()[i];
+    const StepIsland& island = stepper.islands()[i];
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
       const StepIsland::Block& block = island.blocks[b];
       if (block.manifold >= 0) {
-        const int n = stepper->manifolds()[static_cast<std::size_t>(block.manifold)].manifold.n_points;
-        for (int p = 0; p < n; ++p) contacts.push_back(contact_tuple(s, *stepper, island, b, p));
+        const int n = stepper.manifolds()[static_cast<std::size_t>(block.manifold)].manifold.n_points;
+        for (int p = 0; p < n; ++p) contacts.push_back(contact_tuple(s, stepper, island, b, p));
         continue;
       }
       for (int r = island.problem.blocks[b].first_row; r < island.problem.blocks[b].last_row; ++r) {
         const std::size_t k = static_cast<std::size_t>(r);
         const double sign = island.rows[k].source == RowSource::upper_limit ? -1 : 1;
-        joints.emplace_back(block.v, name_of(island.rows[k].source), sign * island.solution.f[k] / stepper->options().dt);
+        joints.emplace_back(block.v, name_of(island.rows[k].source), sign * island.solution.f[k] / stepper.options().dt);
       }
     }
   }
   return {q1, v1, report_tuple(report), std::move(contacts), std::move(joints)};
 }
 
-std::tuple<Array, Array, ReportTuple, std::optional<py::ssize_t>> run(BoundSimulation& s, const py::handle& q, const py::handle& v, py::ssize_t steps,
-                                                                       const py::handle& tau, const py::handle& q_target, const py::handle& v_target) {
-  if (steps < 0) throw InputError(message("steps is ", steps, "; it must not be negative"));
+Array vector_of(const std::vector<double>& x, const Shape2& shape) {
+  Array out(shape);
+  std::copy(x.begin(), x.end(), out.mutable_data());
+  return out;
+}
+
+Array materials_array(const std::vector<PairMaterial>& materials) {
+  Array out(Shape2{static_cast<py::ssize_t>(materials.size()), 4});
+  double* to = out.mutable_data();
+  for (const PairMaterial& x : materials) *to++ = x.friction, *to++ = x.restitution, *to++ = x.torsional_friction, *to++ = x.rolling_friction;
+  return out;
+}
+Array motors_array(const std::vector<Motor>& motors) {
+  Array out(Shape2{static_cast<py::ssize_t>(motors.size()), 3});
+  double* to = out.mutable_data();
+  for (const Motor& x : motors) *to++ = x.position_gain, *to++ = x.velocity_gain, *to++ = x.limit;
+  return out;
+}
+
+// q, v, tau, q_target, v_target, materials, motors, one_sided.
+using GradientTuple = std::tuple<Array, Array, Array, Array, Array, Array, Array, bool>;
+
+GradientTuple step_vjp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar, const py::handle& tau,
+                  const py::handle& q_target, const py::handle& v_target) {
+  const Model& model = s.model();
+  const StepArguments x(model, q, v, tau, q_target, v_target);
+  const Array to_q = real_array(q_bar, {model.n_v}, "q_bar"), to_v = real_array(v_bar, {model.n_v}, "v_bar");
+  StepGradient g;
+  BoundSimulation::Lease(s)->vjp(x.q.data(), x.v.data(), x.drive.step(), to_q.data(), to_v.data(), g);
+  const Shape2 n_v{model.n_v};
+  return {vector_of(g.q, n_v), vector_of(g.v, n_v), vector_of(g.tau, n_v), vector_of(g.q_target, {model.n_q}), vector_of(g.v_target, n_v),
+          materials_array(g.materials), motors_array(g.motors), g.is_one_sided};
+}
+
+// With respect to q, v, tau, q_target, v_target; one_sided.
+std::tuple<Array, Array, Array, Array, Array, bool> jacobians(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau,
+                                                              const py::handle& q_target, const py::handle& v_target) {
+  const Model& model = s.model();
+  const StepArguments x(model, q, v, tau, q_target, v_target);
+  StepJacobians j;
+  BoundSimulation::Lease(s)->jacobians(x.q.data(), x.v.data(), x.drive.step(), j);
+  const Shape2 square{2, model.n_v, model.n_v};
+  return {vector_of(j.q, square), vector_of(j.v, square), vector_of(j.tau, square), vector_of(j.q_target, {2, model.n_v, model.n_q}),
+          vector_of(j.v_target, square), j.is_one_sided};
+}
+
+// Whether nobody has asked for an end; ends by that exception where somebody has.
+bool nobody_interrupts() {
+  const py::gil_scoped_acquire acquire;
+  return PyErr_CheckSignals() == 0;
+}
+
+int checked_steps(py::ssize_t steps) {
+  if (steps < 0 || steps > std::numeric_limits<int>::max() - 1) throw InputError(message("steps is ", steps, "; it must not be negative, and fit into 31 bits"));
+  return static_cast<int>(steps);
+}
+
+std::tuple<Array, Array, ReportTuple, std::optional<int>> run(BoundSimulation& s, const py::handle& q, const py::handle& v, py::ssize_t steps,
+                                                              const py::handle& tau, const py::handle& q_target, const py::handle& v_target) {
+  const int n = checked_steps(steps);
   const Model& model = s.model();
   const Array q0 = real_array(q, {model.n_q}, "q"), v0 = real_array(v, {model.n_v}, "v");
   const Drive drive(model, tau, q_target, v_target, {steps});
   Array qs(Shape2{steps + 1, model.n_q}), vs(Shape2{steps + 1, model.n_v});
-  double *to_q = qs.mutable_data(), *to_v = vs.mutable_data();
-  std::copy_n(q0.data(), model.n_q, to_q), std::copy_n(v0.data(), model.n_v, to_v);
-  const BoundSimulation::Lease stepper(s);
-  Report report;
-  std::optional<py::ssize_t> first;  // step that was not solved as asked
-  constexpr py::ssize_t between_looks = 1000;
-  for (py::ssize_t i = 0; i < steps;) {
-    {
-      const py::gil_scoped_release release;
-      for (const py::ssize_t end = std::min(steps, i + between_looks); i < end; ++i, to_q += model.n_q, to_v += model.n_v) {
-        Report one;
-        s.step(*stepper, to_q, to_v, drive.at(model, i), to_q + model.n_q, to_v + model.n_v, one);
-        if (one.status >= StepStatus::relaxed && !first) first = i;
-        report.take(one);
-      }
-    }
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  std::copy_n(q0.data(), model.n_q, qs.mutable_data()), std::copy_n(v0.data(), model.n_v, vs.mutable_data());
+  RolloutReport report;
+  int taken = 0;
+  {
+    double *const to_q = qs.mutable_data(), *const to_v = vs.mutable_data();
+    const BoundSimulation::Lease simulator(s);
+    const auto go_on = [] { return nobody_interrupts(); };
+    const py::gil_scoped_release release;
+    taken = simulator->rollout(n, to_q, to_v, drive.rows(), report, go_on);
   }
-  return {qs, vs, report_tuple(report), first};
+  if (taken < n) throw py::error_already_set();
+  return {qs, vs, report_tuple(report), report.first_unsolved < 0 ? std::nullopt : std::optional(report.first_unsolved)};
+}
+
+GradientTuple run_vjp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar, const py::handle& tau,
+                      const py::handle& q_target, const py::handle& v_target) {
+  const Model& model = s.model();
+  const Array qs = sized(q, {-1, model.n_q}, "q");
+  const py::ssize_t rows = qs.shape(0), steps = rows - 1;
+  const int n = checked_steps(steps);
+  const Array vs = real_array(v, {rows, model.n_v}, "v"), to_q = real_array(q_bar, {rows, model.n_v}, "q_bar"), to_v = real_array(v_bar, {rows, model.n_v}, "v_bar");
+  const Drive drive(model, tau, q_target, v_target, {steps});
+  Array d_tau(Shape2{steps, model.n_v}), d_q(Shape2{steps, model.n_q}), d_v(Shape2{steps, model.n_v});
+  StepGradient g;
+  int taken = 0;
+  {
+    double *const tau_to = d_tau.mutable_data(), *const q_to = d_q.mutable_data(), *const v_to = d_v.mutable_data();
+    const BoundSimulation::Lease simulator(s);
+    const auto go_on = [] { return nobody_interrupts(); };
+    const py::gil_scoped_release release;
+    taken = simulator->rollout_vjp(n, qs.data(), vs.data(), drive.rows(), to_q.data(), to_v.data(), g, tau_to, q_to, v_to, go_on);
+  }
+  if (taken < n) throw py::error_already_set();
+  return {vector_of(g.q, {model.n_v}), vector_of(g.v, {model.n_v}), d_tau, d_q, d_v, materials_array(g.materials), motors_array(g.motors), g.is_one_sided};
 }
 
 }  // namespace
@@ -267,6 +323,12 @@ void bind_simulation(py::module_& m) {
            about_drive)
       .def("details", &details, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive)
+      .def("vjp", &step_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
+           py::arg("v_target") = py::none(), about_drive)
+      .def("jacobians", &jacobians, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
+           py::arg("v_target") = py::none(), about_drive)
+      .def("run_vjp", &run_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("tau") = py::none(),
+           py::arg("q_target") = py::none(), py::arg("v_target") = py::none(), about_drive)
       .def("run", &run, py::arg("q"), py::arg("v"), py::arg("steps"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive);
 }

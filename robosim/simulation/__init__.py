@@ -1,6 +1,7 @@
 """Time steps of robots and free objects with hard contact: `Simulation`, and what goes in and comes out."""
 
 from robosim.simulation.details import ContactForce, JointForce, StepDetails, StepReport
+from robosim.simulation.gradients import StepGradient, StepJacobians
 from robosim.simulation.material import Material, Motor
 from robosim.simulation.simulation import Simulation
 from robosim.simulation.state import Control, Motion, State
@@ -15,5 +16,7 @@ __all__ = [
     "Simulation",
     "State",
     "StepDetails",
+    "StepGradient",
+    "StepJacobians",
     "StepReport",
 ]

@@ -14,6 +14,7 @@ from robosim.errors import SimulationError
 from robosim.model.checks import suggestion
 from robosim.scene import Scene
 from robosim.simulation.details import ContactForce, JointForce, StepDetails, StepReport
+from robosim.simulation.gradients import StepGradient, StepJacobians
 from robosim.simulation.material import Material, Motor
 from robosim.simulation.state import Control, Motion, State
 
@@ -143,9 +144,7 @@ class Simulation:
             SimulationError: as of `step`.
         """
         with _engine_errors():
-            q, v, report, contacts, joints = self._engine.details(
-                state.q, state.v, control.tau, control.q_target, control.v_target
-            )
+            q, v, report, contacts, joints = self._engine.details(state.q, state.v, *_drive(control))
         names = self.model.velocity_names
         return StepDetails(
             State(q, v, state.time + self.dt, StepReport(*report)),
@@ -164,15 +163,85 @@ class Simulation:
         Raises:
             SimulationError: as of `step`.
         """
-        given = []
-        for value in control.tau, control.q_target, control.v_target:
-            array = None if value is None else np.asarray(value)
-            if array is not None and array.ndim == 1:
-                array = np.broadcast_to(array, (max(steps, 0), *array.shape))
-            given.append(array)
         with _engine_errors():
-            q, v, report, first = self._engine.run(state.q, state.v, steps, *given)
+            q, v, report, first = self._engine.run(state.q, state.v, steps, *_rows(control, steps))
         return Motion(state.time + self.dt * np.arange(steps + 1), q, v, StepReport(*report), first)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names of the pairs that may touch, in the order of `StepGradient.materials`."""
+        names = self._scene.names
+        return [(names[a], names[b]) for a, b in self._scene.pairs]
+
+    def vjp(
+        self, state: State, q_bar: ArrayLike, v_bar: ArrayLike, control: Control = _NO_CONTROL
+    ) -> StepGradient:
+        """The gradient of a loss of the next state, exact for the step that `step` takes.
+
+        Right through contacts: points move, normals turn, what sticks, slides, bounces or is at a limit counts as such.
+        Classes are held, so that where one changes right there the gradient is that of one side. Of `lcp` alone.
+
+        Args:
+            state: before the step.
+            q_bar: (n_v,) what the loss changes by with the next q, in its tangent space.
+            v_bar: (n_v,) and with the next v.
+            control: of the step.
+
+        Raises:
+            SimulationError: an array has the wrong shape or is not finite, or the solver is not `lcp`.
+
+        Source: `engine/step/step_vjp.cpp`; Werling et al., "Fast and feature-complete differentiable physics for
+        articulated rigid bodies with contact", RSS 2021, with one transposed solve in the place of its matrices.
+        """
+        with _engine_errors():
+            return StepGradient(*self._engine.vjp(state.q, state.v, q_bar, v_bar, *_drive(control)))
+
+    def jacobians(self, state: State, control: Control = _NO_CONTROL) -> StepJacobians:
+        """Derivatives of the next state in this one and in the control.
+
+        Raises:
+            SimulationError: as of `vjp`.
+        """
+        with _engine_errors():
+            return StepJacobians(*self._engine.jacobians(state.q, state.v, *_drive(control)))
+
+    def run_vjp(
+        self, motion: Motion, q_bar: ArrayLike, v_bar: ArrayLike, control: Control = _NO_CONTROL
+    ) -> StepGradient:
+        """The gradient of a loss of all states of a run.
+
+        Goes back from the last step, taking each again from its state: nothing but the states is kept. Ctrl-C ends it.
+
+        Args:
+            motion: from `run`, with the same control.
+            q_bar: (steps + 1, n_v) what the loss changes by with each q, in its tangent space.
+            v_bar: (steps + 1, n_v) and with each v.
+            control: as of `run`.
+
+        Raises:
+            SimulationError: as of `vjp`.
+        """
+        rows = _rows(control, len(motion.times) - 1)
+        with _engine_errors():
+            return StepGradient(*self._engine.run_vjp(motion.q, motion.v, q_bar, v_bar, *rows))
+
+
+Drive = tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None]
+
+
+def _drive(control: Control) -> Drive:
+    return control.tau, control.q_target, control.v_target
+
+
+def _rows(control: Control, steps: int) -> Drive:
+    """One row per step of what is the same for all."""
+    tau, q_target, v_target = (
+        value
+        if value is None or np.ndim(value) != 1
+        else np.broadcast_to(value, (max(steps, 0), len(np.asarray(value))))
+        for value in _drive(control)
+    )
+    return tau, q_target, v_target
 
 
 @contextmanager

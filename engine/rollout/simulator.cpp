@@ -1,0 +1,154 @@
+#include "rollout/simulator.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace robosim {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+constexpr int between_looks = 1000;
+
+StepOptions of_substeps(StepOptions options, int substeps) {
+  if (substeps < 1) throw InputError(message("substeps is ", substeps, "; there is at least one"));
+  options.dt /= substeps;
+  return options;
+}
+
+void add(const std::vector<double>& x, std::vector<double>& to) {
+  for (std::size_t k = 0; k < to.size(); ++k) to[k] += x[k];
+}
+
+// All but what is of the state.
+void add_drives(const StepGradient& x, StepGradient& to) {
+  add(x.tau, to.tau), add(x.q_target, to.q_target), add(x.v_target, to.v_target);
+}
+void add_parameters(const StepGradient& x, StepGradient& to) {
+  for (std::size_t i = 0; i < to.materials.size(); ++i) {
+    const PairMaterial& from = x.materials[i];
+    PairMaterial& sum = to.materials[i];
+    sum.friction += from.friction, sum.restitution += from.restitution;
+    sum.torsional_friction += from.torsional_friction, sum.rolling_friction += from.rolling_friction;
+  }
+  for (std::size_t k = 0; k < to.motors.size(); ++k) {
+    to.motors[k].position_gain += x.motors[k].position_gain, to.motors[k].velocity_gain += x.motors[k].velocity_gain;
+    to.motors[k].limit += x.motors[k].limit;
+  }
+  to.is_one_sided |= x.is_one_sided;
+}
+
+}  // namespace
+
+void RolloutReport::take(const StepReport& r, int step) {
+  status = std::max(status, r.status), residual = std::max(residual, r.residual);
+  contacts = r.contacts, rows = r.rows, islands = r.islands;
+  class_changes += r.class_changes, pivots += r.pivots;
+  if (r.status >= StepStatus::relaxed && first_unsolved < 0) first_unsolved = step;
+}
+
+StepControl RolloutControls::at(const Model& m, int step) const {
+  const auto row = [&](const double* rows, int width) { return rows ? rows + static_cast<std::ptrdiff_t>(step) * width : nullptr; };
+  return {row(tau, m.n_v), row(q_target, m.n_q), row(v_target, m.n_v)};
+}
+
+Simulator::Simulator(const World& world, StepOptions options, int substeps)
+    : stepper_(world, of_substeps(options, substeps)),
+      substeps_(substeps),
+      q_(at((substeps + 1) * world.model().n_q)),
+      v_(at((substeps + 1) * world.model().n_v)),
+      q_bar_(at(world.model().n_v)),
+      v_bar_(q_bar_),
+      unit_(q_bar_),
+      zero_(q_bar_) {}
+
+void Simulator::step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next, RolloutReport& report, int number) {
+  for (int i = 0; i < substeps_; ++i) report.take(stepper_.step(i ? q_next : q, i ? v_next : v, control, q_next, v_next), number);
+}
+
+// All substeps, keeping where each begins.
+void Simulator::take_again(const double* q, const double* v, const StepControl& control) {
+  const Model& m = world().model();
+  std::copy_n(q, m.n_q, q_.data()), std::copy_n(v, m.n_v, v_.data());
+  for (int i = 0; i < substeps_; ++i)
+    stepper_.step(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
+}
+
+// After take_again.
+void Simulator::go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient) {
+  const Model& m = world().model();
+  const auto back = [&](int i, const double* q_bar, const double* v_bar, StepGradient& to) {
+    stepper_.vjp(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, q_bar, v_bar, to);
+  };
+  back(substeps_ - 1, q_next_bar, v_next_bar, gradient);
+  for (int i = substeps_ - 2; i >= 0; --i) {
+    // The stepper knows the step that it took last: this one once more.
+    q_bar_ = gradient.q, v_bar_ = gradient.v;
+    stepper_.step(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
+    back(i, q_bar_.data(), v_bar_.data(), one_);
+    gradient.q = one_.q, gradient.v = one_.v;
+    add_drives(one_, gradient), add_parameters(one_, gradient);
+  }
+}
+
+void Simulator::vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar,
+                    StepGradient& gradient) {
+  take_again(q, v, control);
+  go_back(control, q_next_bar, v_next_bar, gradient);
+}
+
+void Simulator::jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out) {
+  const Model& m = world().model();
+  const std::size_t n = at(m.n_v), n_q = at(m.n_q);
+  for (auto* x : {&out.q, &out.v, &out.tau, &out.v_target}) x->resize(2 * n * n);
+  out.q_target.resize(2 * n * n_q);
+  out.is_one_sided = false;
+  StepGradient row;
+  take_again(q, v, control);
+  for (std::size_t i = 0; i < 2 * n; ++i) {
+    unit_.assign(n, 0.0);
+    unit_[i % n] = 1;
+    if (substeps_ > 1 && i > 0) take_again(q, v, control);
+    go_back(control, i < n ? unit_.data() : zero_.data(), i < n ? zero_.data() : unit_.data(), row);
+    std::copy_n(row.q.data(), n, &out.q[i * n]), std::copy_n(row.v.data(), n, &out.v[i * n]);
+    std::copy_n(row.tau.data(), n, &out.tau[i * n]), std::copy_n(row.v_target.data(), n, &out.v_target[i * n]);
+    std::copy_n(row.q_target.data(), n_q, out.q_target.data() + i * n_q);
+    out.is_one_sided |= row.is_one_sided;
+  }
+}
+
+int Simulator::rollout(int steps, double* q, double* v, const RolloutControls& controls, RolloutReport& report, FunctionRef<bool()> go_on) {
+  const Model& m = world().model();
+  for (int i = 0; i < steps; ++i, q += m.n_q, v += m.n_v) {
+    if (i % between_looks == between_looks - 1 && !go_on()) return i;
+    step(q, v, controls.at(m, i), q + m.n_q, v + m.n_v, report, i);
+  }
+  return steps;
+}
+
+int Simulator::rollout_vjp(int steps, const double* q, const double* v, const RolloutControls& controls, const double* q_bar, const double* v_bar,
+                           StepGradient& gradient, double* tau, double* q_target, double* v_target, FunctionRef<bool()> go_on) {
+  const Model& m = world().model();
+  const std::size_t n = at(m.n_v);
+  gradient.set_zero(world());
+  const auto take_bar = [&](int i) {
+    for (std::size_t k = 0; k < n; ++k) gradient.q[k] += q_bar[at(i) * n + k], gradient.v[k] += v_bar[at(i) * n + k];
+  };
+  take_bar(steps);
+  StepGradient step_gradient;
+  for (int i = steps - 1; i >= 0; --i) {
+    if (i % between_looks == between_looks - 1 && !go_on()) return steps - 1 - i;
+    const StepControl control = controls.at(m, i);
+    vjp(q + static_cast<std::ptrdiff_t>(i) * m.n_q, v + static_cast<std::ptrdiff_t>(i) * m.n_v, control, gradient.q.data(), gradient.v.data(), step_gradient);
+    gradient.q = step_gradient.q, gradient.v = step_gradient.v;
+    add_parameters(step_gradient, gradient);
+    std::copy(step_gradient.tau.begin(), step_gradient.tau.end(), tau + static_cast<std::ptrdiff_t>(i) * m.n_v);
+    std::copy(step_gradient.q_target.begin(), step_gradient.q_target.end(), q_target + static_cast<std::ptrdiff_t>(i) * m.n_q);
+    std::copy(step_gradient.v_target.begin(), step_gradient.v_target.end(), v_target + static_cast<std::ptrdiff_t>(i) * m.n_v);
+    take_bar(i);
+  }
+  return steps;
+}
+
+}  // namespace robosim

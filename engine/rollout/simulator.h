@@ -1,0 +1,73 @@
+// Steps made of substeps, their gradients and Jacobians, and rollouts of many with the gradient of all.
+//
+// A rollout keeps configurations and velocities and nothing else: going back, each step is taken again before its gradient (step/step.h), so
+// that memory is that of the states, and the gradient is that of the steps that were taken, to the bit.
+// Cost: a gradient is about three steps; the Jacobians 2 n_v gradients after one step; no allocation once the buffers have grown.
+#pragma once
+
+#include <vector>
+
+#include "base/function_ref.h"
+#include "step/step.h"
+
+namespace robosim {
+
+// Of one step or of several: the worst status and residual, sums of what it took, and what the last one had.
+struct RolloutReport {
+  StepStatus status = StepStatus::solved;
+  double residual = 0;
+  int contacts = 0, rows = 0, islands = 0;
+  long class_changes = 0, pivots = 0;
+  int first_unsolved = -1;  // the first step that was relaxed or inconsistent
+
+  void take(const StepReport& r, int step);
+};
+
+// What drives a rollout: rows of arrays, one per step; null for none.
+struct RolloutControls {
+  const double *tau = nullptr, *q_target = nullptr, *v_target = nullptr;
+
+  StepControl at(const Model& model, int step) const;
+};
+
+// Jacobians of the next state: of each of q (tangent space, body side) and v, n_v rows; row-major.
+struct StepJacobians {
+  std::vector<double> q, v, tau, q_target, v_target;  // 2 n_v rows: q_next, then v_next; n_v, n_v, n_v, n_q, n_v columns
+  bool is_one_sided = false;
+};
+
+class Simulator {
+ public:
+  // The world must outlive it. Throws InputError where there is no substep.
+  Simulator(const World& world, StepOptions options, int substeps);
+
+  const World& world() const { return stepper_.world(); }
+  // Of the last substep.
+  const Stepper& stepper() const { return stepper_; }
+
+  // q_next and v_next may be q and v.
+  void step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next, RolloutReport& report, int number = 0);
+  // The gradient of a loss that changes by q_next_bar and v_next_bar (n_v each) with the step's results.
+  void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
+  void jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out);
+
+  // q: (steps + 1) x n_q, v: (steps + 1) x n_v, of which the first rows are given. `go_on` is asked every thousand steps or so, and ends it.
+  // Returns how many steps were taken.
+  int rollout(int steps, double* q, double* v, const RolloutControls& controls, RolloutReport& report, FunctionRef<bool()> go_on);
+  // The gradient of a loss that changes by q_bar and v_bar ((steps + 1) x n_v) with the states of a rollout: of the first state and of materials
+  // and motors to `gradient`, of the controls to rows of `tau`, `q_target` and `v_target` (steps x n_v, n_q, n_v).
+  int rollout_vjp(int steps, const double* q, const double* v, const RolloutControls& controls, const double* q_bar, const double* v_bar,
+                  StepGradient& gradient, double* tau, double* q_target, double* v_target, FunctionRef<bool()> go_on);
+
+ private:
+  void take_again(const double* q, const double* v, const StepControl& control);
+  void go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
+
+  Stepper stepper_;
+  int substeps_;
+  std::vector<double> q_, v_;  // at the start of each substep, and at the end
+  StepGradient one_;
+  std::vector<double> q_bar_, v_bar_, unit_, zero_;
+};
+
+}  // namespace robosim
