@@ -30,7 +30,7 @@ def main() -> None:
     """Find the push."""
     simulation = make_simulation()
     push = np.array([1.0, 0.2])  # speed along x and y [m/s]
-    for iteration in range(20):
+    for _ in range(20):
         start = simulation.state([0, 0, 0.05, 0, 0, 0, 1], [*push, 0, 0, 0, 0])
         motion = simulation.run(start, STEPS)
         miss = motion.q[-1, :2] - MARK

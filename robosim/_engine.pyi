@@ -28,6 +28,7 @@ __all__: list[str] = [
     "PointCloud",
     "SearchResult",
     "Shape",
+    "Simulation",
     "TimingResult",
     "TriangleMesh",
     "bind_operation",
@@ -801,6 +802,147 @@ class TimingResult:
     def window(self) -> float:
         """
         Of the moving average for jerk limits [s].
+        """
+
+class Simulation:
+    """
+    Time steps of a scene with materials and motors; see robosim.simulation.
+    """
+    def __init__(
+        self,
+        scene: CollisionScene,
+        materials: typing.Any,
+        motors: typing.Any,
+        dt: typing.SupportsFloat | typing.SupportsIndex,
+        solver: str,
+        sweeps: typing.SupportsInt | typing.SupportsIndex,
+        erp: typing.SupportsFloat | typing.SupportsIndex,
+        margin: typing.SupportsFloat | typing.SupportsIndex,
+        limit_margin: typing.SupportsFloat | typing.SupportsIndex,
+        restitution_threshold: typing.SupportsFloat | typing.SupportsIndex,
+        substeps: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+    def details(
+        self,
+        q: typing.Any,
+        v: typing.Any,
+        tau: typing.Any = None,
+        q_target: typing.Any = None,
+        v_target: typing.Any = None,
+    ) -> tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        tuple[str, float, int, int, int, int, int],
+        list[
+            tuple[
+                str,
+                str,
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+                float,
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+                str,
+            ]
+        ],
+        list[tuple[int, str, float]],
+    ]:
+        """
+        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        """
+    def jacobians(
+        self,
+        q: typing.Any,
+        v: typing.Any,
+        tau: typing.Any = None,
+        q_target: typing.Any = None,
+        v_target: typing.Any = None,
+    ) -> tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        bool,
+    ]:
+        """
+        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        """
+    def run(
+        self,
+        q: typing.Any,
+        v: typing.Any,
+        steps: typing.SupportsInt | typing.SupportsIndex,
+        tau: typing.Any = None,
+        q_target: typing.Any = None,
+        v_target: typing.Any = None,
+    ) -> tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        tuple[str, float, int, int, int, int, int],
+        int | None,
+    ]:
+        """
+        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        """
+    def run_vjp(
+        self,
+        q: typing.Any,
+        v: typing.Any,
+        q_bar: typing.Any,
+        v_bar: typing.Any,
+        tau: typing.Any = None,
+        q_target: typing.Any = None,
+        v_target: typing.Any = None,
+    ) -> tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        bool,
+    ]:
+        """
+        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        """
+    def step(
+        self,
+        q: typing.Any,
+        v: typing.Any,
+        tau: typing.Any = None,
+        q_target: typing.Any = None,
+        v_target: typing.Any = None,
+    ) -> tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        tuple[str, float, int, int, int, int, int],
+    ]:
+        """
+        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        """
+    def vjp(
+        self,
+        q: typing.Any,
+        v: typing.Any,
+        q_bar: typing.Any,
+        v_bar: typing.Any,
+        tau: typing.Any = None,
+        q_target: typing.Any = None,
+        v_target: typing.Any = None,
+    ) -> tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        bool,
+    ]:
+        """
+        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
         """
 
 def bind_operation(

@@ -165,7 +165,9 @@ class Simulation:
         """
         with _engine_errors():
             q, v, report, first = self._engine.run(state.q, state.v, steps, *_rows(control, steps))
-        return Motion(state.time + self.dt * np.arange(steps + 1), q, v, StepReport(*report), first)
+        # Added up one by one, as steps do.
+        times = np.add.accumulate([state.time, *[self.dt] * steps])
+        return Motion(times, q, v, StepReport(*report), first)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
