@@ -26,6 +26,8 @@ const char* name_of(StepStatus status) {
       return "solved";
     case StepStatus::basic:
       return "basic";
+    case StepStatus::rough:
+      return "rough";
     case StepStatus::relaxed:
       return "relaxed";
     case StepStatus::inconsistent:

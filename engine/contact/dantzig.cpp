@@ -118,7 +118,7 @@ bool Dantzig::directions(const RowProblem& problem, int i, double sign, const Ro
 
 Dantzig::Drive Dantzig::drive(const RowProblem& problem, int i, RowSolution& s) {
   const auto at = [](int j) { return static_cast<std::size_t>(j); };
-  const int m = problem.size(), limit = 20 * m + 20;
+  const int m = problem.size(), limit = 5 * m + 20;
   const auto friction_of = [&](int n, auto&& f) {
     for (int j = n + 1; j < m; ++j) {
       if (problem.rows[at(j)].kind == RowKind::friction && problem.rows[at(j)].normal == n) f(j);

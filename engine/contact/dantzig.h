@@ -19,7 +19,7 @@ class Dantzig {
   enum class Outcome {
     solved,
     unbounded,   // a row that nothing can satisfy: an equality or a unilateral row whose velocity no impulse changes enough
-    pivot_limit  // more than 20 pivots per row: it cycles
+    pivot_limit  // more than 5 pivots per row: it cycles
   };
 
   // Classes and impulses. `solution` holds what was reached also where it was not solved.

@@ -119,7 +119,7 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s) {
   for (int a = 0; a < n; ++a) {
     if (entry(a, constant) < 0 && (leaving < 0 || before(leaving, a, cover))) leaving = a;
   }
-  const int limit = 50 * n + 100;
+  const int limit = 10 * n + 100;
   for (int entering = cover; leaving >= 0;) {
     const int left = basis_[at(leaving)];
     pivot(leaving, entering);

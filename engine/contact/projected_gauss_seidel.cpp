@@ -32,15 +32,10 @@ void ProjectedGaussSeidel::prepare(const RowProblem& problem) {
   }
 }
 
-void ProjectedGaussSeidel::solve(const RowProblem& problem, int sweeps, RowSolution& s) {
-  prepare(problem);
-  s.resize(problem);
+template <bool records>
+void ProjectedGaussSeidel::sweep(const RowProblem& problem, int sweeps, RowSolution& s) {
   const int k = problem.channels;
-  y_ = problem.y_free;
-  std::fill(s.f.begin(), s.f.end(), 0.0);
-  std::fill(s.classes.begin(), s.classes.end(), RowClass::separating);
-  tape_.clear();
-  for (int sweep = 0; sweep < sweeps; ++sweep) {
+  for (int n = 0; n < sweeps; ++n) {
     for (const RowBlock& block : problem.blocks) {
       for (int i = block.first_row; i < block.last_row; ++i) {
         const std::size_t at = static_cast<std::size_t>(i);
@@ -60,10 +55,25 @@ void ProjectedGaussSeidel::solve(const RowProblem& problem, int sweeps, RowSolut
           add(y_.data(), s.f[at] - old, u_.data() + static_cast<std::ptrdiff_t>(i) * k, k);
         }
         s.classes[at] = outcome;
-        tape_.push_back({old, outcome});
+        if constexpr (records) tape_.push_back({old, outcome});
       }
     }
   }
+}
+
+void ProjectedGaussSeidel::solve(const RowProblem& problem, int sweeps, RowSolution& s) {
+  prepare(problem);
+  s.resize(problem);
+  y_ = problem.y_free;
+  std::fill(s.f.begin(), s.f.end(), 0.0);
+  std::fill(s.classes.begin(), s.classes.end(), RowClass::separating);
+  tape_.clear();
+  sweep<true>(problem, sweeps, s);
+  apply_impulses(problem, s);
+}
+
+void ProjectedGaussSeidel::go_on(const RowProblem& problem, int sweeps, RowSolution& s) {
+  sweep<false>(problem, sweeps, s);
   apply_impulses(problem, s);
 }
 

@@ -20,6 +20,9 @@ class ProjectedGaussSeidel {
   // Impulses after `sweeps` sweeps. A row that nothing moves (a_i + R_i = 0) keeps zero. The classes are those of each row's last update.
   void solve(const RowProblem& problem, int sweeps, RowSolution& solution);
 
+  // As many sweeps more, from where the last call ended, with the same problem. For predictions: no adjoint goes with it.
+  void go_on(const RowProblem& problem, int sweeps, RowSolution& solution);
+
   // Adds to `gradient` the gradient of a loss that changes by f_bar (rows) with the impulses of the last solve, and by z_bar (channels) with z.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
@@ -30,6 +33,8 @@ class ProjectedGaussSeidel {
   };
 
   void prepare(const RowProblem& problem);
+  template <bool records>
+  void sweep(const RowProblem& problem, int sweeps, RowSolution& solution);
 
   std::vector<double> u_;      // rows x channels
   std::vector<double> a_;      // rows

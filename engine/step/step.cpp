@@ -273,6 +273,7 @@ void Stepper::solve(StepIsland& island, StepReport& report) {
   }
   const StepStatus status = solved.status == BoxLcpStatus::inconsistent ? StepStatus::inconsistent
                             : island.is_relaxed                         ? StepStatus::relaxed
+                            : solved.status == BoxLcpStatus::rough      ? StepStatus::rough
                             : solved.status == BoxLcpStatus::basic      ? StepStatus::basic
                                                                         : StepStatus::solved;
   report.status = std::max(report.status, status);

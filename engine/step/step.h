@@ -82,6 +82,7 @@ struct StepIsland {
 enum class StepStatus : std::uint8_t {
   solved,
   basic,        // solved, but in some island by impulses of independent rows (box_lcp.h)
+  rough,        // to 1e-8, in some island by impulses that no rule has chosen (box_lcp.h)
   relaxed,      // solved, but in some island without what contradicted itself
   inconsistent  // not solved in some island: what came nearest
 };

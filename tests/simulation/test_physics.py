@@ -1,0 +1,94 @@
+"""What is hard for contact solvers: stacks, masses far apart, rows that depend on each other, friction that jams."""
+
+from __future__ import annotations
+
+from math import cos, sin
+
+import numpy as np
+import pytest
+
+from robosim.geometry import Shape
+from robosim.model import ModelBuilder
+from robosim.simulation import Material, Simulation, State
+
+from .worlds import G, floor, free_boxes, resting
+
+UNSOLVED = ("relaxed", "inconsistent")
+
+
+def test_ten_boxes_on_top_of_each_other_stay():
+    simulation = Simulation(free_boxes(10), floor())
+    start = simulation.state(resting(*(0.05 + 0.1 * np.arange(10))))
+    motion = simulation.run(start, 2000)
+    assert motion.report.status == "solved"
+    assert motion.report.residual < 1e-12
+    # Rounding of a stack of 20 kg.
+    assert np.abs(motion.q - start.q).max() < 1e-12
+    assert np.abs(motion.v).max() < 1e-12
+
+
+def test_a_thousand_times_the_mass_on_top():
+    builder = ModelBuilder("two")
+    builder.add_link("root")
+    for i, mass in enumerate((1.0, 1000.0)):
+        builder.add_link(f"box{i}", mass=mass, inertia=mass / 600 * np.eye(3))
+        builder.add_joint(f"free{i}", "floating", "root", f"box{i}")
+        builder.add_collider(f"box{i}", Shape.box((0.1, 0.1, 0.1)))
+    simulation = Simulation(builder.build(), floor())
+    motion = simulation.run(simulation.state(resting(0.05, 0.15)), 1000)
+    assert motion.report.status == "solved"
+    assert np.abs(motion.q - motion.q[0]).max() < 1e-11
+    forces = [c.force[2] for c in simulation.details(motion.end).contacts if c.B == "floor"]
+    assert sum(forces) == pytest.approx(-1001 * G, rel=1e-9)
+
+
+def test_a_row_of_dominoes_falls():
+    n = 5
+    simulation = Simulation(
+        free_boxes(n, size=(0.02, 0.1, 0.2), mass=0.2), floor(), materials={"floor": Material(0.6)}
+    )
+    q = np.concatenate([[0.1 * i, 0, 0.1, 0, 0, 0, 1] for i in range(n)])
+    v = np.zeros(6 * n)
+    v[0], v[4] = 0.3, 3.0  # the first is pushed over
+    motion = simulation.run(simulation.state(q, v), 900)
+    assert motion.report.status not in UNSOLVED
+    # From the last one on the floor back, each leans on the next: an axis that stood up lies by 60 degrees or more.
+    x, y = motion.q[-1].reshape(n, 7)[:, 3:5].T
+    assert (1 - 2 * (x**2 + y**2) < cos(np.radians(60))).all()
+
+
+@pytest.mark.parametrize("mu", [0.5, 1.0, 2.0, 3.0])
+@pytest.mark.parametrize("direction", [1.0, -1.0])
+def test_a_rod_that_jams_is_no_failure(mu, direction):
+    """Painleve's: a rod that slides on its tip, where rigid friction has no solution in forces, but one in impulses."""
+    builder = ModelBuilder("rod")
+    builder.add_link("root")
+    builder.add_link("rod", mass=1.0, inertia=np.diag([1 / 12, 1 / 12, 1e-3]))
+    builder.add_joint("free", "floating", "root", "rod")
+    builder.add_collider("rod", Shape.capsule(0.01, 1.0))
+    simulation = Simulation(builder.build(), floor(), materials={("rod", "floor"): Material(mu)})
+    lean = 0.5
+    q = [0, 0, 0.5 * cos(lean) + 0.01, 0, sin(lean / 2), 0, cos(lean / 2)]
+    v = direction * 3.0 * np.array([cos(lean), 0, sin(lean), 0, 0, 0])  # along x, in the rod's axes
+    state = simulation.state(q, v)
+    energy = None
+    for _ in range(300):
+        state = simulation.step(state)
+        assert state.report.status == "solved"
+        assert state.report.residual < 1e-12
+        w = state.v[3:]
+        now = 0.5 * state.v[:3] @ state.v[:3] + 0.5 * (w**2 @ [1 / 12, 1 / 12, 1e-3]) + G * state.q[2]
+        # A step adds at most what the explicit part of the spin's equation does.
+        assert energy is None or now < energy + 1e-2
+        energy = now
+
+
+def test_friction_never_adds_energy_to_what_slides():
+    simulation = Simulation(free_boxes(1), floor(), materials={"floor": Material(0.3)})
+    state = simulation.state(resting(0.05), [1, 0.5, 0, 0, 0, 4])
+    speeds = []
+    while np.abs(state.v).max() > 1e-12 and state.time < 2:
+        speeds.append(np.linalg.norm(state.v))
+        state = simulation.step(State(state.q, state.v, state.time))
+    assert state.time < 2
+    assert (np.diff(speeds) <= 1e-13).all()
