@@ -17,7 +17,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from robosim.cli import check, inspect, listing, plan, render, stream, view
+from robosim.cli import check, inspect, listing, plan, render, simulate, stream, view
 from robosim.cli.output import forgiving_streams, printable
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 EXIT_DONE, EXIT_BAD_INPUT, EXIT_NO_PLAN, EXIT_INTERRUPTED, EXIT_PIPE = 0, 2, 3, 130, 141
 
-_COMMANDS = (plan, stream, inspect, view, render, check, listing)
+_COMMANDS = (plan, stream, simulate, inspect, view, render, check, listing)
 # A list of numbers that begins with a minus sign, which argparse would take for an option.
 _NUMBERS = re.compile(r"-[0-9.][-+0-9.eE]*(,[-+0-9.eE]+)*,?")
 

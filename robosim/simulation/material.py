@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
+
+from robosim.errors import SimulationError
 
 __all__ = ["Material", "Motor"]
 
@@ -20,12 +22,24 @@ class Material:
         restitution: share of the approaching speed that comes back, 0 (none) to 1.
         torsional_friction: greatest moment about the normal, per normal force [m].
         rolling_friction: greatest moment about each axis across the normal, per normal force [m].
+
+    Raises:
+        SimulationError: a number is negative or not finite, or the restitution is above 1.
     """
 
     friction: float = 1.0
     restitution: float = 0.0
     torsional_friction: float = 0.0
     rolling_friction: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field, value in zip(fields(self), self.numbers(), strict=True):
+            if not (0 <= value < np.inf):
+                raise SimulationError(
+                    f"material: {field.name} is {value}; it must not be negative, and finite"
+                )
+        if self.restitution > 1:
+            raise SimulationError(f"material: restitution is {self.restitution}; it must lie between 0 and 1")
 
     def numbers(self) -> tuple[float, float, float, float]:
         """All four, in this order."""

@@ -146,13 +146,20 @@ def test_arrays_along_a_run_are_taken_step_by_step():
     ({"erp": -0.1}, "erp is -0.1; it lies between 0 and 1"),
     ({"materials": {"flor": Material()}}, "materials name 'flor', which is no link and no object; did you mean"),
     ({"materials": {("box0", "wall"): Material()}}, "materials name 'wall'"),
-    ({"materials": {"floor": Material(restitution=2.0), "box0": Material(restitution=2.0)}},
-     "material of 'box0/0' and 'floor': restitution is 2"),
     ({"motors": {"free": Motor(1, 1)}}, "motors name 'free', which is no coordinate"),
 ])  # fmt: skip
 def test_what_cannot_be_used_is_named(change, text):
     with pytest.raises(SimulationError, match=text.replace("[", r"\[").replace("?", r"\?")):
         Simulation(free_boxes(1), floor(), **change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"friction": -1.0}, {"restitution": 1.5}, {"torsional_friction": np.nan}, {"rolling_friction": np.inf}],
+)
+def test_materials_that_cannot_be_are_named(change):
+    with pytest.raises(SimulationError, match=f"material: {next(iter(change))} is"):
+        Material(**change)
 
 
 def test_states_and_controls_that_do_not_fit_are_named():

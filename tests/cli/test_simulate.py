@@ -1,0 +1,73 @@
+"""`robosim simulate`: what happens, what is written, what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from robosim.cli import main
+from robosim.simulation import State
+
+
+def test_an_arm_swings_and_keeps_its_energy_to_first_order(capsys):
+    lost = []
+    for dt in ("1ms", "0.5ms", "0.25ms"):
+        assert main(["simulate", "ur5", "--for", "200ms", "--dt", dt, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["steps"] == round(0.2 / told["dt"])
+        assert (told["status"], told["contacts"]) == ("solved", 0)
+        assert told["fastest"] > 0.1
+        lost.append(told["energy"][0] - told["energy"][1])
+    # Half the step, half the error: 1 % is for the second order.
+    np.testing.assert_allclose(np.divide(lost[:-1], lost[1:]), 2, rtol=0.01)
+
+
+def test_a_gripper_falls_on_a_floor_and_lies(capsys, tmp_path):
+    picture = tmp_path / "fall.png"
+    arguments = ["simulate", "gripper_2f", "--base", "floating", "--for", "1s", "--plot", str(picture)]
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "gripper_2f: 1000 steps of 1 ms" in out
+    assert f"wrote {picture}" in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_held_joints_stay_and_a_state_goes_on_to_the_bit(capsys, tmp_path):
+    half, whole = tmp_path / "half.json", tmp_path / "whole.json"
+    hold = ["simulate", "ur5", "--scene", "bookshelf_small"]
+    assert main([*hold, "--for", "100ms", "-o", str(half)]) == 0
+    assert main([*hold, "--for", "100ms", "--from", str(half), "-o", str(half)]) == 0
+    assert main([*hold, "--for", "0.2", "-o", str(whole)]) == 0
+    np.testing.assert_array_equal(State.load(half).q, State.load(whole).q)
+    np.testing.assert_array_equal(State.load(half).v, State.load(whole).v)
+    capsys.readouterr()
+    assert main(["simulate", "ur5", "--hold", "--for", "500ms", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert max(abs(x) for x in told["q"].values()) < 0.02
+    assert told["fastest"] < 0.02
+
+
+@pytest.mark.parametrize(("arguments", "text"), [
+    (["--for", "five"], "--for five: expected a positive time such as 5s, 250ms or 1min"),
+    (["--for", "0s"], "--for 0s: expected a positive time"),
+    (["--for", "1.2.3s"], "--for 1.2.3s: expected a positive time"),
+    (["--dt", "0ms"], "--dt 0ms: expected a positive time"),
+    (["--for", "1e6min"], "at most 1e7 are taken"),
+    (["--friction", "-1"], "material: friction is -1.0; it must not be negative"),
+    (["-o", "state.txt"], "the name must end in"),
+    (["--from", "nothing.json"], "no such file"),
+])  # fmt: skip
+def test_what_cannot_be_used_is_refused(arguments, text, capsys):
+    scene = ["--scene", "bookshelf_small"]
+    assert main(["simulate", "ur5", *scene, *arguments]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("robosim: error: ")
+    assert text in err
+
+
+def test_a_state_of_another_robot_is_refused(tmp_path, capsys):
+    State(np.zeros(2), np.zeros(2)).save(tmp_path / "other.json")
+    assert main(["simulate", "ur5", "--from", str(tmp_path / "other.json")]) == 2
+    assert "q has shape (2,); expected (6,)" in capsys.readouterr().err
