@@ -1,8 +1,9 @@
 """Make the pictures of the README and the documentation anew: `python docs/make_pictures.py`.
 
 Writes into docs/images: a painted picture of a real plan, its torques beside their limits, how a simulated arm
-followed it, the clearance of a plan, a plan into a concave mesh, what a state of a batch costs, and, where a Chromium
-is installed, a screenshot of the viewer. Needs the extra `view` for the last, and an idle machine for the one before.
+followed it, the clearance of a plan, a plan into a concave mesh, falling dominoes, what a state of a batch costs,
+and, where a Chromium is installed, a screenshot of the viewer. Needs the extra `view` for the last, and an idle
+machine for the one before.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ from robosim import batch, planners, viewer
 from robosim.execution.simulated import SimulatedArm
 from robosim.execution.streaming import stream_trajectory
 from robosim.execution.tracking import Tracking
-from robosim.geometry import pose
+from robosim.geometry import Shape, pose
+from robosim.model import ModelBuilder
 from robosim.scene import Scene, load_scene, ray_cast
+from robosim.simulation import Material, Simulation
 from robosim.trajectory import Trajectory
 
 IMAGES = Path(__file__).resolve().parent / "images"
@@ -57,6 +60,7 @@ def main() -> None:
             screenshot(IMAGES / "viewer.png", ur5, scene, result.trajectory)
     clearance(IMAGES / "clearance.png", ur5)
     concave(IMAGES / "concave.png", ur5)
+    dominoes(IMAGES / "dominoes.png")
     costs_of_batches(IMAGES / "batch.png", ur5)
     for path in sorted(IMAGES.glob("*.png")):
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
@@ -157,6 +161,34 @@ def concave(path: Path, ur5) -> None:
     figure.colorbar(image, ax=axes[1], label="depth [m]", shrink=0.8)
     figure.savefig(path, dpi=90)
     plt.close(figure)
+
+
+def dominoes(path: Path) -> None:
+    """Eight of them, the first pushed over, at four instants."""
+    size, mass, n = np.array([0.02, 0.1, 0.2]), 0.2, 8
+    builder = ModelBuilder("dominoes")
+    builder.add_link("root")
+    x, y, z = size**2
+    for i in range(n):
+        builder.add_link(f"domino{i}", mass=mass, inertia=mass / 12 * np.diag([y + z, x + z, x + y]))
+        builder.add_joint(f"free{i}", "floating", "root", f"domino{i}")
+        builder.add_collider(f"domino{i}", Shape.box(size))
+    ground = Scene("floor")
+    ground.add_box("floor", (1.3, 0.4, 0.02), pose((0.4, 0, -0.01)))
+    simulation = Simulation(builder.build(), ground, materials={"floor": Material(friction=0.6)})
+    q = np.concatenate([[0.1 * i, 0, 0.1, 0, 0, 0, 1] for i in range(n)])
+    v = np.zeros(6 * n)
+    v[0], v[4] = 0.3, 3.0
+    motion = simulation.run(simulation.state(q, v), 800)
+    figure, axes = plt.subplots(2, 2, figsize=(9, 5), layout="constrained")
+    for axis, instant in zip(axes.flat, (0, 250, 450, 800), strict=True):
+        shown = viewer.picture(
+            simulation.model, ground, q=motion.q[instant], size=(800, 400), azimuth=-1.2, elevation=0.3
+        )
+        axis.imshow(shown)
+        axis.set_title(f"{motion.times[instant]:.2f} s", fontsize="small")
+        axis.set_axis_off()
+    figure.savefig(path, dpi=90)
 
 
 def costs_of_batches(path: Path, model) -> None:
