@@ -52,6 +52,15 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         yield
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
+    """So is one of what a test needs."""
+    if _STALLS not in item.config.stash:  # begins with the first test
+        return (yield)
+    with item.config.stash[_STALLS].named():
+        return (yield)
+
+
 @contextmanager
 def _domain(folder: Path) -> Iterator[int]:
     with own_domain() as number, pytest.MonkeyPatch.context() as patch:
