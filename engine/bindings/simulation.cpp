@@ -233,8 +233,38 @@ Array motors_array(const std::vector<Motor>& motors) {
   return out;
 }
 
-// q, v, tau, q_target, v_target, materials, motors, one_sided.
-using GradientTuple = std::tuple<Array, Array, Array, Array, Array, Array, Array, bool>;
+// mass, com, inertia, placement, armature, damping, friction, stiffness, spring_reference, q_lower, q_upper, gravity.
+using ModelTuple = std::tuple<Array, Array, Array, Array, Array, Array, Array, Array, Array, Array, Array, Array>;
+ModelTuple model_tuple(const Model& model, const ModelGradient& g) {
+  const py::ssize_t bodies = model.n_bodies() - 1;
+  const Shape2 n_v{model.n_v}, n_q{model.n_q};
+  return {vector_of(g.mass, {bodies}),   vector_of(g.com, {bodies, 3}), vector_of(g.inertia, {bodies, 6}), vector_of(g.placement, {bodies, 6}),
+          vector_of(g.armature, n_v),    vector_of(g.damping, n_v),     vector_of(g.friction, n_v),        vector_of(g.stiffness, n_v),
+          vector_of(g.spring_reference, n_v), vector_of(g.q_lower, n_q), vector_of(g.q_upper, n_q),        vec3_array(g.gravity)};
+}
+
+// poses, sizes, scales.
+using ObjectsTuple = std::tuple<Array, Array, Array>;
+ObjectsTuple objects_tuple(const std::vector<ObjectGradient>& objects) {
+  const auto n = static_cast<py::ssize_t>(objects.size());
+  constexpr int sizes = WitnessDerivatives::max_sizes;
+  Array pose(Shape2{n, 6}), size(Shape2{n, sizes}), scale(Shape2{n});
+  double *to_pose = pose.mutable_data(), *to_size = size.mutable_data(), *to_scale = scale.mutable_data();
+  for (const ObjectGradient& object : objects) {
+    to_pose = std::copy_n(object.pose, 6, to_pose), to_size = std::copy_n(object.size, sizes, to_size);
+    *to_scale++ = object.scale;
+  }
+  return {pose, size, scale};
+}
+
+// q, v, tau, q_target, v_target, materials, motors, model, objects, dt, one_sided.
+using GradientTuple = std::tuple<Array, Array, Array, Array, Array, Array, Array, ModelTuple, ObjectsTuple, double, bool>;
+GradientTuple gradient_tuple(const Model& model, const StepGradient& g, Array tau, Array q_target, Array v_target) {
+  const Shape2 n_v{model.n_v};
+  return {vector_of(g.q, n_v),          vector_of(g.v, n_v),     std::move(tau),              std::move(q_target),      std::move(v_target),
+          materials_array(g.materials), motors_array(g.motors), model_tuple(model, g.model), objects_tuple(g.objects), g.dt,
+          g.is_one_sided};
+}
 
 GradientTuple step_vjp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar, const py::handle& tau,
                   const py::handle& q_target, const py::handle& v_target) {
@@ -243,9 +273,7 @@ GradientTuple step_vjp(BoundSimulation& s, const py::handle& q, const py::handle
   const Array to_q = real_array(q_bar, {model.n_v}, "q_bar"), to_v = real_array(v_bar, {model.n_v}, "v_bar");
   StepGradient g;
   BoundSimulation::Lease(s)->vjp(x.q.data(), x.v.data(), x.drive.step(), to_q.data(), to_v.data(), g);
-  const Shape2 n_v{model.n_v};
-  return {vector_of(g.q, n_v), vector_of(g.v, n_v), vector_of(g.tau, n_v), vector_of(g.q_target, {model.n_q}), vector_of(g.v_target, n_v),
-          materials_array(g.materials), motors_array(g.motors), g.is_one_sided};
+  return gradient_tuple(model, g, vector_of(g.tau, {model.n_v}), vector_of(g.q_target, {model.n_q}), vector_of(g.v_target, {model.n_v}));
 }
 
 // With respect to q, v, tau, q_target, v_target; one_sided.
@@ -311,7 +339,7 @@ GradientTuple run_vjp(BoundSimulation& s, const py::handle& q, const py::handle&
     taken = simulator->rollout_vjp(n, qs.data(), vs.data(), drive.rows(), to_q.data(), to_v.data(), g, tau_to, q_to, v_to, go_on);
   }
   if (taken < n) throw py::error_already_set();
-  return {vector_of(g.q, {model.n_v}), vector_of(g.v, {model.n_v}), d_tau, d_q, d_v, materials_array(g.materials), motors_array(g.motors), g.is_one_sided};
+  return gradient_tuple(model, g, d_tau, d_q, d_v);
 }
 
 }  // namespace

@@ -1,10 +1,14 @@
 #include "contact/projected_gauss_seidel.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace robosim {
 
 namespace {
+
+// Of the numbers that meet there.
+constexpr double tie_tolerance = 1e-14;
 
 double dot(const double* a, const double* b, int n) {
   double sum = 0;
@@ -46,7 +50,15 @@ void ProjectedGaussSeidel::sweep(const RowProblem& problem, int sweeps, RowSolut
           const double w = dot(row.d, y_.data() + block.first_channel, block.width) - row.target + row.compliance * old;
           const double free = old - w / give;
           const RowBounds bounds = row_bounds(problem, i, s.f.data());
-          if (free > bounds.upper)
+          // Friction of a point that does not push may not either, whatever it would do.
+          const bool is_held = row.kind == RowKind::friction && !(s.f[static_cast<std::size_t>(row.normal)] > 0);
+          if constexpr (records) {
+            const double rounding = tie_tolerance * (std::abs(old) + std::abs(w / give));
+            is_tied_ |= !is_held && (std::abs(free - bounds.lower) <= rounding || std::abs(free - bounds.upper) <= rounding);
+          }
+          if (is_held)
+            s.f[at] = 0;
+          else if (free > bounds.upper)
             s.f[at] = bounds.upper, outcome = RowClass::upper;
           else if (free < bounds.lower)
             s.f[at] = bounds.lower, outcome = row.kind == RowKind::unilateral ? RowClass::separating : RowClass::lower;
@@ -55,7 +67,7 @@ void ProjectedGaussSeidel::sweep(const RowProblem& problem, int sweeps, RowSolut
           add(y_.data(), s.f[at] - old, u_.data() + static_cast<std::ptrdiff_t>(i) * k, k);
         }
         s.classes[at] = outcome;
-        if constexpr (records) tape_.push_back({old, outcome});
+        if constexpr (records) old_f_.push_back(old), outcomes_.push_back(outcome);
       }
     }
   }
@@ -67,7 +79,8 @@ void ProjectedGaussSeidel::solve(const RowProblem& problem, int sweeps, RowSolut
   y_ = problem.y_free;
   std::fill(s.f.begin(), s.f.end(), 0.0);
   std::fill(s.classes.begin(), s.classes.end(), RowClass::separating);
-  tape_.clear();
+  old_f_.clear(), outcomes_.clear();
+  is_tied_ = false;
   sweep<true>(problem, sweeps, s);
   apply_impulses(problem, s);
 }
@@ -91,11 +104,12 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
     }
   }
 
-  std::size_t last = tape_.size();
+  std::size_t last = outcomes_.size();
   while (last > 0) {
     for (auto block = problem.blocks.rbegin(); block != problem.blocks.rend(); ++block) {
       for (int i = block->last_row; i-- > block->first_row;) {
-        const Update& update = tape_[--last];
+        const double old_f = old_f_[--last];
+        const RowClass outcome = outcomes_[last];
         const std::size_t at = static_cast<std::size_t>(i);
         const ConstraintRow& row = problem.rows[at];
         const double give = a_[at] + row.compliance;
@@ -106,28 +120,28 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
         double* y_bar = y_bar_.data() + block->first_channel;
 
         // y <- y + u df, and the state before it.
-        const double df = f_[at] - update.old_f;
+        const double df = f_[at] - old_f;
         const double df_bar = dot(u, y_bar_.data(), k);
         add(u_bar, df, y_bar_.data(), k);
         add(y_then_.data(), -df, u, k);
         const double new_f_bar = f_bar_[at] + df_bar;
-        f_[at] = update.old_f;
+        f_[at] = old_f;
         f_bar_[at] = -df_bar;
 
         // The outcome.
-        if (update.outcome == RowClass::clamping) {
-          const double w = dot(row.d, y_then_.data() + block->first_channel, block->width) - row.target + row.compliance * update.old_f;
+        if (outcome == RowClass::clamping) {
+          const double w = dot(row.d, y_then_.data() + block->first_channel, block->width) - row.target + row.compliance * old_f;
           const double w_bar = -new_f_bar / give, give_bar = new_f_bar * w / (give * give);
           f_bar_[at] += new_f_bar + w_bar * row.compliance;
           add(y_bar, w_bar, row.d, block->width);
           add(d_bar, w_bar, y_then_.data() + block->first_channel, block->width);
           g.target[at] -= w_bar;
-          g.compliance[at] += w_bar * update.old_f + give_bar;
+          g.compliance[at] += w_bar * old_f + give_bar;
           // a = d . u
           add(d_bar, give_bar, u + block->first_channel, block->width);
           add(u_bar + block->first_channel, give_bar, row.d, block->width);
-        } else if (update.outcome != RowClass::separating) {
-          const double sign = update.outcome == RowClass::upper ? 1 : -1;
+        } else if (outcome != RowClass::separating) {
+          const double sign = outcome == RowClass::upper ? 1 : -1;
           if (row.kind == RowKind::friction) {
             const std::size_t n = static_cast<std::size_t>(row.normal);
             g.mu[at] += sign * f_[n] * new_f_bar;

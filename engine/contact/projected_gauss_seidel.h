@@ -20,6 +20,10 @@ class ProjectedGaussSeidel {
   // Impulses after `sweeps` sweeps. A row that nothing moves (a_i + R_i = 0) keeps zero. The classes are those of each row's last update.
   void solve(const RowProblem& problem, int sweeps, RowSolution& solution);
 
+  // Of the last solve: what each update did, and whether one of them was as near to doing something else as rounding tells.
+  const std::vector<RowClass>& outcomes() const { return outcomes_; }
+  bool is_tied() const { return is_tied_; }
+
   // As many sweeps more, from where the last call ended, with the same problem. For predictions: no adjoint goes with it.
   void go_on(const RowProblem& problem, int sweeps, RowSolution& solution);
 
@@ -27,19 +31,16 @@ class ProjectedGaussSeidel {
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
  private:
-  struct Update {
-    double old_f;
-    RowClass outcome;
-  };
-
   void prepare(const RowProblem& problem);
   template <bool records>
   void sweep(const RowProblem& problem, int sweeps, RowSolution& solution);
 
-  std::vector<double> u_;      // rows x channels
-  std::vector<double> a_;      // rows
-  std::vector<double> y_;      // channels
-  std::vector<Update> tape_;   // sweeps x rows
+  std::vector<double> u_;           // rows x channels
+  std::vector<double> a_;           // rows
+  std::vector<double> y_;           // channels
+  std::vector<double> old_f_;       // sweeps x rows, of the tape
+  std::vector<RowClass> outcomes_;  // sweeps x rows
+  bool is_tied_ = false;
   std::vector<double> f_, y_then_, f_bar_, y_bar_, u_bar_;
 };
 

@@ -45,19 +45,24 @@ ROBOSIM_INLINE void along_placement(const Model& model, const Data<S>& data, int
   for (int k = 0; k < 3; ++k) out[k] = F_J.linear[k], out[3 + k] = F_J.angular[k];
 }
 
-// Adds scale times the row of body i at its centre of mass, for the virtual velocity of the body given in G.
+// Adds scale times the row of body i at its centre of mass, for its velocity, acceleration less gravity and virtual velocity in G.
 template <class S>
-void add_body_parameters(const Model& model, const Data<S>& data, int i, const Motion<S>& virtual_V, const S& scale, S* mass, S* com,
-                         S* inertia) {
+void add_body_parameters(const Model& model, const Data<S>& data, int i, const Motion<S>& V, const Motion<S>& A, const Motion<S>& virtual_V,
+                         const S& scale, S* mass, S* com, S* inertia) {
   const Inertia& body = model.inertias[i];
   const Vec3<S> p = times_add(data.X_WB[i].R, Vec3<S>(body.com), data.p_OB[i]);
-  const InertialRow<S> y(in_body(data, i, p, data.V[i]), in_body(data, i, p, without_gravity<S>(model, data.A[i])),
-                         in_body(data, i, p, virtual_V));
+  const InertialRow<S> y(in_body(data, i, p, V), in_body(data, i, p, A), in_body(data, i, p, virtual_V));
   const S scaled_mass = scale * S(body.mass);
   const S moments[] = {y.inertia.xx, y.inertia.xy, y.inertia.yy, y.inertia.xz, y.inertia.yz, y.inertia.zz};
   mass[0] = mul_add(scale, y.mass, mass[0]);
   for (int k = 0; k < 3; ++k) com[k] = mul_add(scaled_mass, y.moment[k], com[k]);
   for (int k = 0; k < 6; ++k) inertia[k] = mul_add(scale, moments[k], inertia[k]);
+}
+// For the velocities and accelerations in `data`.
+template <class S>
+void add_body_parameters(const Model& model, const Data<S>& data, int i, const Motion<S>& virtual_V, const S& scale, S* mass, S* com,
+                         S* inertia) {
+  add_body_parameters(model, data, i, data.V[i], without_gravity<S>(model, data.A[i]), virtual_V, scale, mass, com, inertia);
 }
 
 // scale times the gradients for velocities F_bar that tau_bar makes; after rnea_vjp_sweep with these.

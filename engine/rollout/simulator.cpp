@@ -36,6 +36,19 @@ void add_parameters(const StepGradient& x, StepGradient& to) {
     to.motors[k].position_gain += x.motors[k].position_gain, to.motors[k].velocity_gain += x.motors[k].velocity_gain;
     to.motors[k].limit += x.motors[k].limit;
   }
+  for (std::size_t i = 0; i < to.objects.size(); ++i) {
+    const ObjectGradient& from = x.objects[i];
+    ObjectGradient& sum = to.objects[i];
+    for (int k = 0; k < 6; ++k) sum.pose[k] += from.pose[k];
+    for (int k = 0; k < WitnessDerivatives::max_sizes; ++k) sum.size[k] += from.size[k];
+    sum.scale += from.scale;
+  }
+  for (std::vector<double> ModelGradient::* of :
+       {&ModelGradient::mass, &ModelGradient::com, &ModelGradient::inertia, &ModelGradient::placement, &ModelGradient::armature, &ModelGradient::damping,
+        &ModelGradient::friction, &ModelGradient::stiffness, &ModelGradient::spring_reference, &ModelGradient::q_lower, &ModelGradient::q_upper})
+    add(x.model.*of, to.model.*of);
+  to.model.gravity += x.model.gravity;
+  to.dt += x.dt;
   to.is_one_sided |= x.is_one_sided;
 }
 
@@ -90,6 +103,7 @@ void Simulator::go_back(const StepControl& control, const double* q_next_bar, co
     gradient.q = one_.q, gradient.v = one_.v;
     add_drives(one_, gradient), add_parameters(one_, gradient);
   }
+  gradient.dt /= substeps_;  // of the whole step
 }
 
 void Simulator::vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar,

@@ -54,8 +54,8 @@ class Simulator {
   // q: (steps + 1) x n_q, v: (steps + 1) x n_v, of which the first rows are given. `go_on` is asked every thousand steps or so, and ends it.
   // Returns how many steps were taken.
   int rollout(int steps, double* q, double* v, const RolloutControls& controls, RolloutReport& report, FunctionRef<bool()> go_on);
-  // The gradient of a loss that changes by q_bar and v_bar ((steps + 1) x n_v) with the states of a rollout: of the first state and of materials
-  // and motors to `gradient`, of the controls to rows of `tau`, `q_target` and `v_target` (steps x n_v, n_q, n_v).
+  // The gradient of a loss that changes by q_bar and v_bar ((steps + 1) x n_v) with the states of a rollout: of the first state and of all that
+  // the world is made of to `gradient`, of the controls to rows of `tau`, `q_target` and `v_target` (steps x n_v, n_q, n_v).
   int rollout_vjp(int steps, const double* q, const double* v, const RolloutControls& controls, const double* q_bar, const double* v_bar,
                   StepGradient& gradient, double* tau, double* q_target, double* v_target, FunctionRef<bool()> go_on);
 

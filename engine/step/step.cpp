@@ -260,7 +260,7 @@ bool Stepper::relax(StepIsland& island) {
 void Stepper::solve(StepIsland& island, StepReport& report) {
   island.is_relaxed = false;
   if (options_.solver == RowSolver::pgs) {
-    pgs_.solve(island.problem, options_.sweeps, island.solution);
+    island.sweeps.solve(island.problem, options_.sweeps, island.solution);
     report.residual = std::max(report.residual, row_residual(island.problem, island.solution));
     return;
   }
@@ -284,6 +284,7 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   const Model& m = world_->model();
   StepReport report;
   if (m.n_v == 0) return std::copy_n(q, m.n_q, q_next), report;
+  is_derived_ = false;
   move_freely(q, v, control);
   query_.place(q);
   query_.manifolds(options_.margin, manifolds_);

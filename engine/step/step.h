@@ -75,7 +75,9 @@ struct StepIsland {
   RowProblem problem;
   RowSolution solution;
   bool is_relaxed = false;
-  RowGradient gradient;      // of vjp
+  ProjectedGaussSeidel sweeps;  // of pgs
+  ClassFactor classes;          // of lcp, for derivatives
+  RowGradient gradient;         // of vjp
   std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and M^-1 times it
 };
 
@@ -102,8 +104,8 @@ class Stepper {
   // From q (n_q) and v (n_v) to q_next and v_next, which may be the same arrays.
   StepReport step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next);
 
-  // After a step with the same arguments and the solver lcp: the gradient, in them and in the world's parameters, of a loss that changes by
-  // q_next_bar (tangent space at q_next, body side) and v_next_bar (n_v each) with its results; see step_vjp.cpp.
+  // After a step with the same arguments: the gradient, in them and in all that the world is made of, of a loss that changes by q_next_bar
+  // (tangent space at q_next, body side) and v_next_bar (n_v each) with its results; see step_vjp.cpp. Of pgs that of its sweeps.
   void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
 
   const World& world() const { return *world_; }
@@ -137,18 +139,25 @@ class Stepper {
   std::vector<StepIsland> islands_;           // the first n_islands_ are in use
   int n_islands_ = 0;
   BoxLcp lcp_;
-  ProjectedGaussSeidel pgs_;
 
-  // Of vjp.
+  // Of vjp; see step_vjp.cpp and contact_vjp.cpp.
+  void derive();
+  void add_row_adjoint(StepIsland& island);
   void add_contact_vjp(const StepIsland& island, std::size_t block, StepGradient& gradient);
   void add_coordinate_vjp(const StepIsland& island, std::size_t block, const double* q, const StepControl& control, StepGradient& gradient) const;
-  void add_turned_twist(int body, const Force<double>& F, const std::vector<Motion<double>>& V, StepGradient& gradient) const;
+  void add_admittance_vjp(const StepIsland& island, StepGradient& gradient);
+  void add_free_motion_vjp(const double* q, const double* v, const StepControl& control, StepGradient& gradient);
+  void add_turned_twist(int body, const Force<double>& F, const std::vector<Motion<double>>& V);
   void add_shape_motion(int object, int piece, const double* twist_bar, StepGradient& gradient);
-  ClassFactor factor_;
+  void gather_turned(StepGradient& gradient);
+  // Once after a step, however many gradients of it are asked for.
+  bool is_derived_ = false, is_one_sided_ = false;
   RowSolution again_;
-  ManifoldDerivatives manifold_rates_;
-  std::vector<double> v_bar_, y_bar_, impulse_bar_, lambda_, a_, a_bar_, q_part_, v_part_, bounce_, f_zero_;
-  std::vector<Motion<double>> V_lambda_, V_moved_, V_start_;  // per body
+  std::vector<ManifoldDerivatives> manifold_rates_;  // the first are those of manifolds_
+  std::vector<double> v_bar_, y_bar_, impulse_bar_, lambda_, a_, a_bar_, q_part_, v_part_, bounce_, f_zero_, virtual_, pushed_, inertia_bar_;
+  std::vector<Motion<double>> V_lambda_, V_moved_, V_start_, V_virtual_, V_pushed_;  // per body
+  // Per body what the loss changes by with a motion of all behind its joint: by rates of their own, and the bodies' to be summed.
+  std::vector<Force<double>> turned_, carried_, subtree_force_, subtree_bar_;
 };
 
 }  // namespace robosim

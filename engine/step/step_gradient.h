@@ -1,17 +1,54 @@
-// What a loss changes by with each argument of a step, and with the parameters of its world.
+// What a loss changes by with each argument of a step, and with everything that its world is made of.
 #pragma once
 
+#include <limits>
 #include <vector>
 
+#include "geometry/contact_derivatives.h"
 #include "step/world.h"
 
 namespace robosim {
 
+// By the model's numbers; bodies 1 to n_b - 1 and the joints that carry them as in dynamics/parameter_derivatives.h.
+struct ModelGradient {
+  std::vector<double> mass, com, inertia, placement;                              // 1, 3, 6, 6 per body
+  std::vector<double> armature, damping, friction, stiffness, spring_reference;  // n_v each
+  std::vector<double> q_lower, q_upper;                                           // n_q each; zero where there is no limit
+  Vec3d gravity;
+
+  void set_zero(const Model& m) {
+    const auto bodies = static_cast<std::size_t>(m.n_bodies() - 1), n_v = static_cast<std::size_t>(m.n_v), n_q = static_cast<std::size_t>(m.n_q);
+    mass.assign(bodies, 0.0), com.assign(3 * bodies, 0.0), inertia.assign(6 * bodies, 0.0), placement.assign(6 * bodies, 0.0);
+    for (std::vector<double>* x : {&armature, &damping, &friction, &stiffness, &spring_reference}) x->assign(n_v, 0.0);
+    for (std::vector<double>* x : {&q_lower, &q_upper}) x->assign(n_q, 0.0);
+    gravity = Vec3d();
+  }
+};
+
+// By what an object of the scene is made of.
+struct ObjectGradient {
+  double pose[6] = {};                               // of a twist in the object's frame, [linear; angular]
+  double size[WitnessDerivatives::max_sizes] = {};   // as there; not a number for objects of many pieces, here and below
+  double scale = 0;                                  // growing as a whole about its origin, per unit of a factor at 1
+
+  static ObjectGradient zero(const SceneObject& object) {
+    ObjectGradient g;
+    if (object.geometry.compound) {
+      for (double& x : g.size) x = std::numeric_limits<double>::quiet_NaN();
+      g.scale = std::numeric_limits<double>::quiet_NaN();
+    }
+    return g;
+  }
+};
+
 struct StepGradient {
-  std::vector<double> q, v;                    // n_v each; of q in the tangent space, body side
-  std::vector<double> tau, q_target, v_target;  // n_v, n_q, n_v
-  std::vector<PairMaterial> materials;         // per pair of the scene
-  std::vector<Motor> motors;                   // per entry of v
+  std::vector<double> q, v;                      // n_v each; of q in the tangent space, body side
+  std::vector<double> tau, q_target, v_target;   // n_v, n_q, n_v
+  std::vector<PairMaterial> materials;           // per pair of the scene
+  std::vector<Motor> motors;                     // per entry of v
+  std::vector<ObjectGradient> objects;           // of the scene
+  ModelGradient model;
+  double dt = 0;
   // Whether the derivative holds on one side only, or not at all: the impulses are not those of the selection rule, or features of a contact
   // change right here.
   bool is_one_sided = false;
@@ -23,6 +60,10 @@ struct StepGradient {
     q_target.assign(n_q, 0.0);
     materials.assign(world.scene().pairs().size(), PairMaterial{0, 0, 0, 0});
     motors.assign(n_v, Motor{0, 0, 0});
+    objects.clear();
+    for (const SceneObject& object : world.scene().objects()) objects.push_back(ObjectGradient::zero(object));
+    model.set_zero(m);
+    dt = 0;
     is_one_sided = false;
   }
 };

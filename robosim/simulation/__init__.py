@@ -1,7 +1,12 @@
 """Time steps of robots and free objects with hard contact: `Simulation`, and what goes in and comes out."""
 
 from robosim.simulation.details import ContactForce, JointForce, StepDetails, StepReport
-from robosim.simulation.gradients import StepGradient, StepJacobians
+from robosim.simulation.gradients import (
+    ModelGradient,
+    ObjectGradients,
+    StepGradient,
+    StepJacobians,
+)
 from robosim.simulation.material import Material, Motor
 from robosim.simulation.simulation import Simulation
 from robosim.simulation.state import Control, Motion, State
@@ -11,8 +16,10 @@ __all__ = [
     "Control",
     "JointForce",
     "Material",
+    "ModelGradient",
     "Motion",
     "Motor",
+    "ObjectGradients",
     "Simulation",
     "State",
     "StepDetails",

@@ -7,9 +7,50 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["StepGradient", "StepJacobians"]
+__all__ = ["ModelGradient", "ObjectGradients", "StepGradient", "StepJacobians"]
 
 Array = NDArray[np.float64]
+
+
+class ModelGradient(NamedTuple):
+    """By the model's numbers; bodies and joints are counted as in `Model.inverse_dynamics_parameter_vjp`."""
+
+    mass: Array
+    """(n_b,), centre of mass and moments about it held."""
+    com: Array
+    """(n_b, 3) of the centre of mass, moments about it held."""
+    inertia: Array
+    """(n_b, 6) of xx, xy, yy, xz, yz, zz about the centre of mass."""
+    placement: Array
+    """(n_b, 6) of the twist [linear; angular] that moves the body's joint in its parent, with all that hangs on it."""
+    armature: Array
+    """(n_v,)."""
+    damping: Array
+    """(n_v,)."""
+    friction: Array
+    """(n_v,) of the dry friction of joints that have some."""
+    stiffness: Array
+    """(n_v,) of the springs."""
+    spring_reference: Array
+    """(n_v,)."""
+    q_lower: Array
+    """(n_q,) of the joints' limits."""
+    q_upper: Array
+    """(n_q,)."""
+    gravity: Array
+    """(3,)."""
+
+
+class ObjectGradients(NamedTuple):
+    """By the shapes that may touch: colliders and obstacles, in the order of `Simulation.objects`."""
+
+    pose: Array
+    """(n, 6) of the twist [linear; angular] that moves the shape in its own frame."""
+    size: Array
+    """(n, 4) of each size, in the order of its type in `robosim.geometry.shape_sizes`, zero beyond; of bodies made of
+    pieces nan."""
+    scale: Array
+    """(n,) of a factor, at 1, by which it grows about its frame's origin; of bodies made of pieces nan."""
 
 
 class StepGradient(NamedTuple):
@@ -32,6 +73,12 @@ class StepGradient(NamedTuple):
     """(m, 4) of each pair of `Simulation.pairs`: friction, restitution, torsional and rolling friction."""
     motors: Array
     """(n_v, 3) of each coordinate: position gain, velocity gain, limit."""
+    model: ModelGradient
+    """By masses, lengths, springs, limits, gravity."""
+    objects: ObjectGradients
+    """By poses and sizes of what may touch."""
+    dt: float
+    """By the length of a step."""
     one_sided: bool
     """Whether, in some step, it holds to one side only: where features of a contact change right there, or the impulses
     of points that depend on each other are not those of the documented choice."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,12 @@ from robosim.errors import SimulationError
 from robosim.model.checks import suggestion
 from robosim.scene import Scene
 from robosim.simulation.details import ContactForce, JointForce, StepDetails, StepReport
-from robosim.simulation.gradients import StepGradient, StepJacobians
+from robosim.simulation.gradients import (
+    ModelGradient,
+    ObjectGradients,
+    StepGradient,
+    StepJacobians,
+)
 from robosim.simulation.material import Material, Motor
 from robosim.simulation.state import Control, Motion, State
 
@@ -170,6 +175,14 @@ class Simulation:
         return Motion(times, q, v, StepReport(*report), first)
 
     @property
+    def objects(self) -> list[str]:
+        """Names of the shapes that may touch, in the order of `StepGradient.objects`: colliders, then obstacles.
+
+        An obstacle of several shapes is there once for each.
+        """
+        return list(self._scene.names)
+
+    @property
     def pairs(self) -> list[tuple[str, str]]:
         """Names of the pairs that may touch, in the order of `StepGradient.materials`."""
         names = self._scene.names
@@ -180,8 +193,10 @@ class Simulation:
     ) -> StepGradient:
         """The gradient of a loss of the next state, exact for the step that `step` takes.
 
-        Right through contacts: points move, normals turn, what sticks, slides, bounces or is at a limit counts as such.
-        Classes are held, so that where one changes right there the gradient is that of one side. Of `lcp` alone.
+        In the state, the control and every number that the world is made of: masses, lengths, springs, limits,
+        materials, motors, shapes, gravity, dt. Right through contacts: points move, normals turn, what sticks, slides,
+        bounces or is at a limit counts as such. Classes are held, so that where one changes right there the gradient is
+        that of one side. Of `pgs` it is that of its sweeps, whether they have ended at a solution or not.
 
         Args:
             state: before the step.
@@ -190,13 +205,15 @@ class Simulation:
             control: of the step.
 
         Raises:
-            SimulationError: an array has the wrong shape or is not finite, or the solver is not `lcp`.
+            SimulationError: an array has the wrong shape or is not finite.
 
         Source: `engine/step/step_vjp.cpp`; Werling et al., "Fast and feature-complete differentiable physics for
-        articulated rigid bodies with contact", RSS 2021, with one transposed solve in the place of its matrices.
+        articulated rigid bodies with contact", RSS 2021, with one transposed solve in the place of its matrices; of
+        `pgs` the adjoint of the sweeps, Qiao et al., "Efficient differentiable simulation of articulated bodies", ICML
+        2021, Algorithm 1.
         """
         with _engine_errors():
-            return StepGradient(*self._engine.vjp(state.q, state.v, q_bar, v_bar, *_drive(control)))
+            return _gradient(self._engine.vjp(state.q, state.v, q_bar, v_bar, *_drive(control)))
 
     def jacobians(self, state: State, control: Control = _NO_CONTROL) -> StepJacobians:
         """Derivatives of the next state in this one and in the control.
@@ -225,7 +242,13 @@ class Simulation:
         """
         rows = _rows(control, len(motion.times) - 1)
         with _engine_errors():
-            return StepGradient(*self._engine.run_vjp(motion.q, motion.v, q_bar, v_bar, *rows))
+            return _gradient(self._engine.run_vjp(motion.q, motion.v, q_bar, v_bar, *rows))
+
+
+def _gradient(parts: tuple[Any, ...]) -> StepGradient:
+    values = list(parts)
+    values[7], values[8] = ModelGradient(*parts[7]), ObjectGradients(*parts[8])
+    return StepGradient(*values)
 
 
 Drive = tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None]

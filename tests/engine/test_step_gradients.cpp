@@ -9,6 +9,7 @@
 #include "ridders.h"
 #include "step/contact_axes.h"
 #include "step_worlds.h"
+#include "varied_shapes.h"
 
 using namespace robosim;
 using namespace robosim::testing;
@@ -23,7 +24,7 @@ struct Point {
   StepControl control() const { return {tau.data(), q_target.data(), v_target.data()}; }
 };
 
-// Which rows there are, of which features, and what they do.
+// Which rows there are, of which features, and what they do: of sweeps at every update.
 std::vector<int> signature(const Stepper& stepper, const StepReport& report) {
   std::vector<int> out{report.islands, static_cast<int>(report.status)};
   for (const SceneQuery::PairManifold& pair : stepper.manifolds()) {
@@ -42,8 +43,19 @@ std::vector<int> signature(const Stepper& stepper, const StepReport& report) {
       // Whether it bounces.
       out.push_back(island.rows[r].source == RowSource::normal && island.problem.rows[r].target > 0);
     }
+    if (stepper.options().solver == RowSolver::pgs) {
+      ProjectedGaussSeidel sweeps;
+      RowSolution again;
+      sweeps.solve(island.problem, stepper.options().sweeps, again);
+      for (const RowClass c : sweeps.outcomes()) out.push_back(static_cast<int>(c));
+    }
   }
   return out;
+}
+
+// Moved by a twist [linear; angular] in its own frame.
+SE3d moved_along(const SE3d& X, const double* twist) {
+  return X * exp_motion(Motion<double>{{twist[3], twist[4], twist[5]}, {twist[0], twist[1], twist[2]}});
 }
 
 struct Counts {
@@ -51,9 +63,15 @@ struct Counts {
   double worst = 0;
 };
 
+// What the world is made of, to be changed: numbers by which each kind of its parameters goes along a direction of its own.
+struct Change {
+  double materials = 0, motors = 0;
+  Model model;
+};
+
 // One loss, and its gradient along directions of every argument.
 void check_gradients(const StepWorld& w, const StepOptions& options, const Point& point, Random& random, Counts& counts,
-                     const std::function<std::unique_ptr<World>(double material, double motor)>& varied) {
+                     const std::function<std::unique_ptr<StepWorld>(Change)>& varied) {
   const Model& m = w.model;
   const Numbers q_bar = random.numbers(m.n_v), v_bar = random.numbers(m.n_v);
   Stepper stepper(*w.world, options);
@@ -79,8 +97,8 @@ void check_gradients(const StepWorld& w, const StepOptions& options, const Point
 
   Numbers loss_scale(1, 0.0);
   bool same = true;
-  const auto loss = [&](const World& world, const Point& p) {
-    Stepper fresh(world, options);
+  const auto loss_in = [&](const World& world, const Point& p, const StepOptions& with) {
+    Stepper fresh(world, with);
     Numbers q1(at(m.n_q)), v1(at(m.n_v)), moved(at(m.n_v));
     const StepReport r = fresh.step(p.q.data(), p.v.data(), p.control(), q1.data(), v1.data());
     same &= signature(fresh, r) == here;
@@ -89,6 +107,7 @@ void check_gradients(const StepWorld& w, const StepOptions& options, const Point
     for (int k = 0; k < m.n_v; ++k) sum += q_bar[at(k)] * moved[at(k)] + v_bar[at(k)] * v1[at(k)];
     return Numbers{sum};
   };
+  const auto loss = [&](const World& world, const Point& p) { return loss_in(world, p, options); };
   const auto compare = [&](const char* what, double expected, double size, const std::function<Numbers(double)>& along) {
     same = true;
     const double difference_ = ridders(along, 2e-5)[0];
@@ -135,7 +154,7 @@ void check_gradients(const StepWorld& w, const StepOptions& options, const Point
   const auto total = [](const PairMaterial& x) { return x.friction + 0.5 * x.restitution + 0.1 * x.torsional_friction + 0.05 * x.rolling_friction; };
   expected = size = 0;
   for (const PairMaterial& x : g.materials) expected += total(x), size = std::max(size, std::abs(total(x)));
-  compare("materials", expected, size, [&](double h) { return loss(*varied(h, 0), point); });
+  compare("materials", expected, size, [&](double h) { return loss(*varied({h, 0, m})->world, point); });
   expected = size = 0;
   for (int k = 0; k < m.n_v; ++k) {
     const Motor& motor = w.world->motor(k);
@@ -143,7 +162,79 @@ void check_gradients(const StepWorld& w, const StepOptions& options, const Point
     const double x = g.motors[at(k)].position_gain + 0.3 * g.motors[at(k)].velocity_gain + (std::isfinite(motor.limit) ? 0.2 * g.motors[at(k)].limit : 0);
     expected += x, size = std::max(size, std::abs(x));
   }
-  compare("motors", expected, size, [&](double h) { return loss(*varied(0, h), point); });
+  compare("motors", expected, size, [&](double h) { return loss(*varied({0, h, m})->world, point); });
+
+  // The model's numbers, each kind along a direction.
+  const auto model_moves = [&](const char* what, const std::vector<double>& gradient, double step, const std::function<void(Model&, const Numbers&)>& move) {
+    const Numbers d = random.numbers(static_cast<int>(gradient.size()));
+    const double sum = step * product(gradient, d, size);
+    compare(what, sum, step * size, [&](double h) {
+      Change change{0, 0, m};
+      Numbers way(d);
+      for (double& x : way) x *= step * h;
+      move(change.model, way);
+      return loss(*varied(std::move(change))->world, point);
+    });
+  };
+  const auto per_v = [&](const char* what, const std::vector<double>& gradient, std::vector<double> Model::* of, double step) {
+    Numbers of_those(gradient);  // what is not there stays so
+    for (std::size_t k = 0; k < of_those.size(); ++k)
+      if ((m.*of)[k] == 0) of_those[k] = 0;
+    model_moves(what, of_those, step, [&](Model& x, const Numbers& d) {
+      for (std::size_t k = 0; k < d.size(); ++k)
+        if ((x.*of)[k] != 0) (x.*of)[k] += d[k];
+    });
+  };
+  model_moves("mass", g.model.mass, 0.1, [&](Model& x, const Numbers& d) {
+    for (std::size_t k = 0; k < d.size(); ++k) x.inertias[k + 1].mass += d[k];
+  });
+  model_moves("com", g.model.com, 0.1, [&](Model& x, const Numbers& d) {
+    for (std::size_t k = 0; k < d.size(); ++k) x.inertias[k / 3 + 1].com[static_cast<int>(k % 3)] += d[k];
+  });
+  model_moves("inertia", g.model.inertia, 0.1, [&](Model& x, const Numbers& d) {
+    for (std::size_t b = 0; 6 * b < d.size(); ++b) {
+      const double* t = &d[6 * b];
+      x.inertias[b + 1].I_com += Mat3d{{t[0], t[1], t[3]}, {t[1], t[2], t[4]}, {t[3], t[4], t[5]}};
+    }
+  });
+  model_moves("placement", g.model.placement, 1, [&](Model& x, const Numbers& d) {
+    for (std::size_t b = 0; 6 * b < d.size(); ++b) {
+      x.joints[b + 1].X_PJ = moved_along(x.joints[b + 1].X_PJ, &d[6 * b]);
+      x.joints[b + 1].prepare();
+    }
+  });
+  per_v("armature", g.model.armature, &Model::armature, 0.1);
+  per_v("damping", g.model.damping, &Model::damping, 1);
+  per_v("dry friction", g.model.friction, &Model::friction, 0.1);
+  per_v("stiffness", g.model.stiffness, &Model::stiffness, 1);
+  per_v("spring reference", g.model.spring_reference, &Model::spring_reference, 1);
+  model_moves("lower limits", g.model.q_lower, 1, [&](Model& x, const Numbers& d) {
+    for (std::size_t k = 0; k < d.size(); ++k) x.limits.q_lower[k] += d[k];
+  });
+  model_moves("upper limits", g.model.q_upper, 1, [&](Model& x, const Numbers& d) {
+    for (std::size_t k = 0; k < d.size(); ++k) x.limits.q_upper[k] += d[k];
+  });
+  model_moves("gravity", {g.model.gravity.x, g.model.gravity.y, g.model.gravity.z}, 1,
+              [&](Model& x, const Numbers& d) { x.gravity += Vec3d{d[0], d[1], d[2]}; });
+  Numbers poses;
+  for (std::size_t k = 0; k < m.colliders.size(); ++k) poses.insert(poses.end(), g.objects[k].pose, g.objects[k].pose + 6);
+  model_moves("colliders", poses, 1, [&](Model& x, const Numbers& d) {
+    for (std::size_t k = 0; 6 * k < d.size(); ++k) x.colliders[k].X_BC = moved_along(x.colliders[k].X_BC, &d[6 * k]);
+  });
+  // A size of each collider, and all together.
+  Numbers sizes, scales;
+  for (std::size_t k = 0; k < m.colliders.size(); ++k) sizes.push_back(g.objects[k].size[0]), scales.push_back(g.objects[k].scale);
+  model_moves("sizes", sizes, 0.1, [&](Model& x, const Numbers& d) {
+    for (std::size_t k = 0; k < d.size(); ++k) x.colliders[k].geometry.shape = with_size(x.colliders[k].geometry.shape, 0, d[k]);
+  });
+  model_moves("scales", scales, 0.1, [&](Model& x, const Numbers& d) {
+    for (std::size_t k = 0; k < d.size(); ++k) x.colliders[k].geometry.shape = with_scale(x.colliders[k].geometry.shape, 1 + d[k]);
+  });
+  compare("dt", options.dt * g.dt, std::abs(options.dt * g.dt), [&](double h) {
+    StepOptions longer = options;
+    longer.dt *= 1 + h;
+    return loss_in(*w.world, point, longer);
+  });
 }
 
 Model robot(Random& random, bool floating_base) {
@@ -157,6 +248,9 @@ Model robot(Random& random, bool floating_base) {
 }  // namespace
 
 TEST_CASE("gradients of random steps are those of differences, in every argument") {
+  RowSolver solver{};
+  SUBCASE("of solved rows") { solver = RowSolver::lcp; }
+  SUBCASE("of sweeps") { solver = RowSolver::pgs; }
   Counts counts;
   for (unsigned seed = 0; seed < 16; ++seed) {
     Random random(seed);
@@ -171,7 +265,8 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
     const PairMaterial material{random.uniform(0.1, 1), seed % 2 ? 0.1 : 0.5, seed % 3 ? 0.0 : 0.02, seed % 4 ? 0.0 : 0.01};
     const StepWorld w(std::move(model), material, true, drives);
     const Model& m = w.model;
-    const auto varied = [&](double h, double k) {
+    const auto varied = [&](Change change) {
+      const double h = change.materials, k = change.motors;
       PairMaterial x = material;
       x.friction += h;
       x.restitution += 0.5 * h;
@@ -183,10 +278,11 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
         motor.position_gain += k, motor.velocity_gain += 0.3 * k;
         if (std::isfinite(motor.limit)) motor.limit += 0.2 * k;
       }
-      return std::make_unique<World>(*w.scene, std::vector<PairMaterial>{x}, motors);
+      return std::make_unique<StepWorld>(std::move(change.model), x, true, motors);
     };
     StepOptions options;
     options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05;
+    options.solver = solver, options.sweeps = 8;
     for (int trial = 0; trial < 12; ++trial) {
       Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5), random.configuration(m), random.numbers(m.n_v)};
       // Down until the lowest point is at most 1 cm under the floor.
@@ -210,6 +306,9 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
 }
 
 TEST_CASE("gradients of boxes that rest, slide, spin and stand on each other are those of differences") {
+  RowSolver solver{};
+  SUBCASE("of solved rows") { solver = RowSolver::lcp; }
+  SUBCASE("of sweeps") { solver = RowSolver::pgs; }
   Counts counts;
   const FreeBody box = free_box(2, {0.2, 0.3, 0.1}), small = free_box(0.5, {0.1, 0.1, 0.1});
   const Numbers still(12, 0.0);
@@ -231,11 +330,12 @@ TEST_CASE("gradients of boxes that rest, slide, spin and stand on each other are
       model.gravity = scenario.gravity;
       const PairMaterial material{0.5, 0.1};
       const StepWorld w(std::move(model), material);
-      const auto varied = [&](double h, double) {
-        return std::make_unique<World>(*w.scene, std::vector<PairMaterial>{{0.5 + h, 0.1 + 0.5 * h}}, std::vector<Motor>());
+      const auto varied = [&](Change change) {
+        const double h = change.materials;
+        return std::make_unique<StepWorld>(std::move(change.model), PairMaterial{0.5 + h, 0.1 + 0.5 * h});
       };
       StepOptions options;
-      options.dt = 0.005, options.erp = scenario.erp;
+      options.dt = 0.005, options.erp = scenario.erp, options.solver = solver;
       // The small one on the other, turned and off its middle, so that no corner meets an edge; half of them a little apart or overlapping.
       const double turn = random.uniform(0.2, 0.6), off = seed % 2 ? 1e-4 : 0;
       Point p{{0.1, 0.2, 0.1 + random.uniform(-off, off), 0, 0, 0, 1, 0.15, 0.22, 0.3 + random.uniform(-off, off), 0, 0, std::sin(turn), std::cos(turn)},

@@ -196,7 +196,7 @@ TEST_CASE("bodies that do not touch do not feel each other, and step apart as is
   for (int k = 0; k < 6; ++k) CHECK(std::abs(together.v[at(6 + k)] - alone.v[at(k)]) < 1e-6);  // 5 m away, rounding grows where it tumbles
 }
 
-TEST_CASE("a step is a function of its arguments, to the bit, and takes no memory once it has some") {
+TEST_CASE("a step and its gradient are functions of their arguments, to the bit, and take no memory once they have some") {
   const FreeBody box = free_box(1, {0.1, 0.2, 0.1});
   const StepWorld w(free_bodies({box, box, free_ball(0.5, 0.15)}), {0.6, 0.2});
   Random random(3);
@@ -215,14 +215,21 @@ TEST_CASE("a step is a function of its arguments, to the bit, and takes no memor
     options.solver = solver;
     Stepper used(*w.world, options);
     Numbers q_next(21), v_next(18), q_fresh(21), v_fresh(18);
+    const Numbers q_bar = random.numbers(18), v_bar = random.numbers(18);
+    StepGradient gradient, gradient_fresh;
     long taken = 0;
     int contacts = 0;
     for (int round = 0; round < 3; ++round)
       for (std::size_t i = 0; i < q.size(); ++i) {
         const long before = allocations;
         contacts += used.step(q[i].data(), v[i].data(), {}, q_next.data(), v_next.data()).contacts;
+        used.vjp(q[i].data(), v[i].data(), {}, q_bar.data(), v_bar.data(), gradient);
         if (round == 2) taken += allocations - before;
-        Stepper(*w.world, options).step(q[i].data(), v[i].data(), {}, q_fresh.data(), v_fresh.data());
+        Stepper fresh(*w.world, options);
+        fresh.step(q[i].data(), v[i].data(), {}, q_fresh.data(), v_fresh.data());
+        fresh.vjp(q[i].data(), v[i].data(), {}, q_bar.data(), v_bar.data(), gradient_fresh);
+        for (std::vector<double> StepGradient::* of : {&StepGradient::q, &StepGradient::v, &StepGradient::tau}) CHECK(gradient.*of == gradient_fresh.*of);
+        CHECK(gradient.model.inertia == gradient_fresh.model.inertia);
         CHECK(v_next == v_fresh);
         CHECK(q_next == q_fresh);
       }

@@ -108,9 +108,7 @@ def test_simulated_time_drives_the_arm_and_its_jumps_do_not(start, ros_node):
 
     def catch_up():
         """Wait until the arm has lived through all the time that has been told: it may be slower than this."""
-        wait_for(
-            lambda: tell_time() or arm.samples[-1].stamp >= now - 10_000_000, "the states to catch up"
-        )
+        wait_for(lambda: tell_time() or arm.samples[-1].stamp >= now - 10_000_000, "the states to catch up")
 
     def reaches(condition, what):
         """Let time pass until it is so."""

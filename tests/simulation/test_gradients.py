@@ -7,6 +7,9 @@ import pytest
 
 import robosim
 from robosim.errors import SimulationError
+from robosim.geometry import Shape
+from robosim.model import ModelBuilder
+from robosim.scene import Scene
 from robosim.simulation import Control, Material, Motor, Simulation, State
 
 from .worlds import ball_on_rails, floor, free_boxes, resting
@@ -171,10 +174,112 @@ def test_motors_of_an_arm_have_gradients():
     )
 
 
-def test_what_has_no_gradient_says_so():
-    simulation = Simulation(free_boxes(1), floor(), solver="pgs")
-    with pytest.raises(SimulationError, match="gradients of steps are those of the solver 'lcp'"):
-        simulation.vjp(simulation.state(), np.zeros(6), np.zeros(6))
+def test_runs_have_gradients_in_what_the_world_is_made_of():
+    """Mass, centre of mass, sizes, gravity, the floor's height, dt: of a box that slides and turns."""
+    inertia = np.diag([0.017, 0.008, 0.022])
+    rng = np.random.default_rng(5)
+    q_bar, v_bar = np.zeros((2, 41, 6))
+    q_bar[-1], v_bar[-1] = rng.normal(size=(2, 6))
+    tau = np.array([1.5, -0.4, 0, 0, 0, 0.1])
+    down = np.array([0, 0, -9.8])
+
+    def run(solver, mass=2.0, com=(0, 0, 0), size=(0, 0, 0), gravity=(0, 0, -9.8), floor_z=0.0, dt=2e-3):
+        builder = ModelBuilder("box")
+        builder.add_link("root")
+        builder.add_link("box", mass=mass, com=com, inertia=inertia)
+        builder.add_joint("free", "floating", "root", "box")
+        builder.add_collider("box", Shape.box(np.array([0.2, 0.3, 0.1]) + size))
+        pose = np.eye(4)
+        pose[2, 3] = floor_z
+        scene = Scene("floor")
+        scene.add_half_space("floor", pose=pose)
+        simulation = Simulation(
+            builder.build().with_gravity(gravity),
+            scene,
+            dt=dt,
+            substeps=2,
+            solver=solver,
+            materials={("box", "floor"): Material(0.3)},
+        )
+        start = simulation.state(resting(0.0499), [0.8, 0.3, 0, 0, 0, 1.5])
+        return simulation, simulation.run(start, 40, Control(tau=tau))
+
+    for solver in "lcp", "pgs":
+        simulation, motion = run(solver)
+        gradient = simulation.run_vjp(motion, q_bar, v_bar, Control(tau=tau))
+        assert simulation.objects == ["box/0", "floor"]
+        model, objects = gradient.model, gradient.objects
+
+        def loss(solver=solver, end=motion, model=simulation.model, **changed):
+            reached = run(solver, **changed)[1]
+            return q_bar[-1] @ model.difference(end.q[-1], reached.q[-1]) + v_bar[-1] @ reached.v[-1]
+
+        for name, got, expected in (
+            ("mass", model.mass, differences(lambda e: loss(mass=2 + e[0]), 1, 1e-4)),
+            ("com", model.com[0], differences(lambda e: loss(com=e), 3, 1e-6)),
+            ("size", objects.size[0, :3], differences(lambda e: loss(size=e), 3, 1e-6)),
+            ("gravity", model.gravity, differences(lambda e: loss(gravity=down + e), 3, 1e-4)),
+            ("floor", objects.pose[1, 2:3], differences(lambda e: loss(floor_z=e[0]), 1, 1e-6)),
+            ("dt", gradient.dt, differences(lambda e: loss(dt=2e-3 + e[0]), 1, 1e-6)[0]),
+        ):
+            # 1e-6: rounding of 1e-16, grown by 80 steps, over differences of 1e-6 and less.
+            size = max(1, np.abs(expected).max())
+            np.testing.assert_allclose(got, expected, rtol=0, atol=1e-6 * size, err_msg=f"{solver}: {name}")
+
+
+def test_a_mass_is_found_from_a_motion():
+    """Newton's method on where a pushed box gets to, with friction."""
+
+    def reached(mass):
+        simulation = Simulation(
+            free_boxes(1, mass=mass), floor(), materials={("box0", "floor"): Material(0.2)}, dt=2e-3
+        )
+        motion = simulation.run(simulation.state(resting(0.05)), 200, Control(tau=[12.0, 0, 0, 0, 0, 0]))
+        q_bar, v_bar = np.zeros((2, 201, 6))
+        q_bar[-1, 0] = 1
+        gradient = simulation.run_vjp(motion, q_bar, v_bar, Control(tau=[12.0, 0, 0, 0, 0, 0]))
+        return motion.q[-1, 0], gradient.model.mass[0]
+
+    wanted, mass = reached(2.7)[0], 2.0
+    for _ in range(6):
+        x, slope = reached(mass)
+        mass += (wanted - x) / slope
+    assert mass == pytest.approx(2.7, abs=1e-10)
+
+
+def test_sweeps_have_gradients():
+    """Few ones, from which the impulses are far from a solution."""
+    simulation = Simulation(free_boxes(1), floor(), solver="pgs", sweeps=2, dt=2e-3)
+    model = simulation.model
+    state = simulation.state(resting(0.0499), [0.8, 0.3, 0, 0.2, 0, 1.5])
+    end = simulation.step(state)
+    assert end.report.residual > 1e-4
+    jacobians = simulation.jacobians(state)
+    assert not jacobians.one_sided
+
+    def after(v):
+        reached = simulation.step(State(state.q, v))
+        return np.stack([model.difference(end.q, reached.q), reached.v])
+
+    expected = differences(lambda e: after(state.v + e), 6)
+    np.testing.assert_allclose(jacobians.v, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+
+
+def test_bodies_of_pieces_have_no_sizes():
+    scene = Scene("terrain")
+    scene.add_height_field("terrain", np.zeros((4, 4)), 0.3, pose=np.eye(4))
+    simulation = Simulation(free_boxes(1), scene)
+    gradient = simulation.vjp(
+        simulation.state([0.4, 0.45, 0.0499, 0, 0, 0, 1]), np.zeros(6), [0, 0, 1, 0, 0, 0]
+    )
+    assert simulation.objects == ["box0/0", "terrain"]
+    assert np.isnan(gradient.objects.size[1]).all()
+    assert np.isnan(gradient.objects.scale[1])
+    assert np.isfinite(gradient.objects.size[0]).all()
+    np.testing.assert_allclose(gradient.objects.pose[:, 2] / gradient.q[2], [1, -1], rtol=1e-9)
+
+
+def test_shapes_that_are_wrong_are_named():
     simulation = Simulation(free_boxes(1), floor())
     with pytest.raises(SimulationError, match=r"q_bar has shape \(7,\); expected \(6,\)"):
         simulation.vjp(simulation.state(), np.zeros(7), np.zeros(6))

@@ -1,0 +1,207 @@
+// What contacts add to the gradient of a step (step_vjp.cpp): through the columns of their channels, and through their geometry.
+//
+// With the channels' columns J_c a covector F on a block's channels (a force on a body, held in the world) meets the velocities V of the
+// bodies as F . V_b, and
+//
+//   d(F . V_b)/dq_c = F . (J_c x (V_b - V_p)) = J_c . ((V_b - V_p) x* F)      c of a joint on the way to body b, p the joint's parent
+//
+// Per joint these forces are summed, and what the shapes' own motion adds over all behind it; gather_turned puts both on the columns and on
+// the joints' placement, which moves the same bodies.
+#include <algorithm>
+
+#include "dynamics/parameter_derivatives.h"
+#include "step/contact_axes.h"
+#include "step/step.h"
+
+namespace robosim {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+Vec3d part(const double* x) { return {x[0], x[1], x[2]}; }
+
+// A covector on the channels of a block, as a force about O: `arm` from O to the block's centre.
+Force<double> force_of(const double* bar, double size, const Vec3d& arm) {
+  const Vec3d linear = part(bar + 3);
+  return {size * part(bar) + cross(arm, linear), linear};
+}
+
+}  // namespace
+
+void Stepper::add_turned_twist(int body, const Force<double>& F, const std::vector<Motion<double>>& V) {
+  const Model& m = world_->model();
+  for (int i = body; i > 0; i = m.joints[at(i)].parent) {
+    const Motion<double>&V_b = V[at(body)], &V_p = V[at(m.joints[at(i)].parent)];
+    turned_[at(i)] += cross(Motion<double>{V_b.angular - V_p.angular, V_b.linear - V_p.linear}, F);
+  }
+}
+
+// What a covector on the twist of an object's piece, [linear; angular] in its own frame, is on the object and on what carries it.
+void Stepper::add_shape_motion(int object, int piece, const double* twist_bar, StepGradient& gradient) {
+  const SceneObject& o = world_->scene().object(object);
+  const SE3d &X_WO = query_.X_WO(object), X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return X_WO * p.X_BP; });
+  const Vec3d linear = X.R * part(twist_bar), about_W = X.R * part(twist_bar + 3) + cross(X.p, linear);
+  const Vec3d own_linear = transpose_times(X_WO.R, linear), own_angular = transpose_times(X_WO.R, about_W - cross(X_WO.p, linear));
+  double* const pose = gradient.objects[at(object)].pose;
+  for (int k = 0; k < 3; ++k) pose[k] += own_linear[k], pose[3 + k] += own_angular[k];
+  if (o.body > 0) carried_[at(o.body)] += Force<double>{about_W - cross(data_.X_WB[1].p, linear), linear};
+}
+
+void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, StepGradient& gradient) {
+  const RowProblem& problem = island.problem;
+  const StepIsland::Block& block = island.blocks[b];
+  const RowBlock& rows = problem.blocks[b];
+  const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
+  const Manifold& m = pair.manifold;
+  const SceneObject &A = world_->scene().object(pair.a), &B = world_->scene().object(pair.b);
+  const PairMaterial& material = world_->material(pair.a, pair.b);
+  PairMaterial& material_bar = gradient.materials[at(world_->pair(pair.a, pair.b))];
+  const double rate = options_.erp / options_.dt;
+  const double *z = &island.solution.z[at(rows.first_channel)], *y_bar = &y_bar_[at(rows.first_channel)];
+  const double* before = &v_before_[at(rows.first_channel)];
+  double* const bounce = &bounce_[at(rows.first_channel)];
+
+  // From the rows to the points, the normal and the axes.
+  Vec3d p_bar[Manifold::max_points], n_bar;
+  double gap_bar[Manifold::max_points] = {};
+  ContactAxes t_bar;
+  const Vec3d n = m.normal();
+  const ContactAxes axes = contact_axes(n);
+  for (int i = rows.first_row; i < rows.last_row; ++i) {
+    const ConstraintRow& row = problem.rows[at(i)];
+    const RowSource source = island.rows[at(i)].source;
+    const int point = island.rows[at(i)].point;
+    double d_bar[6];
+    for (int c = 0; c < 6; ++c) d_bar[c] = island.gradient.d[at(i * most_block_channels + c)];
+    const double target_bar = island.gradient.target[at(i)], mu_bar = island.gradient.mu[at(i)];
+    const Vec3d arm = m.points[point].p_W - block.centre;
+    const double scale = 1 / block.size;
+    if (source == RowSource::normal && !(island.is_relaxed && row.target == 0)) {
+      gap_bar[point] -= rate * target_bar;
+      gradient.dt += rate / options_.dt * m.points[point].gap * target_bar;
+      double approach = 0;
+      for (int c = 0; c < 6; ++c) approach -= row.d[c] * before[c];
+      if (approach > options_.restitution_threshold) {
+        material_bar.restitution += target_bar * approach;
+        for (int c = 0; c < 6; ++c) {
+          d_bar[c] -= material.restitution * target_bar * before[c];
+          bounce[c] -= material.restitution * target_bar * row.d[c];
+        }
+      }
+    }
+    const auto along = [&](const Vec3d& u, Vec3d& u_bar) {
+      u_bar += part(d_bar + 3) + scale * cross(part(d_bar), arm);
+      p_bar[point] += scale * cross(u, part(d_bar));
+    };
+    const auto about = [&](Vec3d& u_bar) { u_bar += scale * part(d_bar); };
+    switch (source) {
+      case RowSource::normal: along(n, n_bar); break;
+      case RowSource::friction_1: along(axes.t[0], t_bar.t[0]), material_bar.friction += mu_bar; break;
+      case RowSource::friction_2: along(axes.t[1], t_bar.t[1]), material_bar.friction += mu_bar; break;
+      case RowSource::torsion: about(n_bar), material_bar.torsional_friction += mu_bar; break;
+      case RowSource::rolling_1: about(t_bar.t[0]), material_bar.rolling_friction += mu_bar; break;
+      default: about(t_bar.t[1]), material_bar.rolling_friction += mu_bar;
+    }
+  }
+  n_bar += contact_axes_pulled_back(n, t_bar);
+
+  // From these to the motions of both shapes.
+  double twist_bar[12];
+  const ManifoldDerivatives& rates = manifold_rates_[at(block.manifold)];
+  const auto change = [&](const auto& rate_of) {
+    double sum = dot(n_bar, rate_of(rates.points[0]).normal);
+    for (int i = 0; i < m.n_points; ++i) {
+      const ManifoldRate& r = rate_of(rates.points[i]);
+      sum += gap_bar[i] * r.distance + dot(p_bar[i], r.p_W);
+    }
+    return sum;
+  };
+  for (int k = 0; k < 12; ++k) twist_bar[k] = change([k](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.twist[k]; });
+  for (const int side : {0, 1}) {
+    ObjectGradient& object = gradient.objects[at(side ? pair.b : pair.a)];
+    if ((side ? B : A).geometry.compound) continue;
+    for (int k = 0; k < rates.n_sizes[side]; ++k)
+      object.size[k] += change([=](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.size[side][k]; });
+    object.scale += change([=](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.scale[side]; });
+  }
+  add_shape_motion(pair.a, pair.piece_a, twist_bar, gradient);
+  add_shape_motion(pair.b, pair.piece_b, twist_bar + 6, gradient);
+
+  // And the bodies' columns, which turn with the joints before them.
+  const Vec3d arm = block.centre - data_.X_WB[1].p;
+  const Force<double> F = force_of(z, block.size, arm), F_bar = force_of(y_bar, block.size, arm), F_bounce = force_of(bounce, block.size, arm);
+  for (const auto& [body, sign] : {std::pair(B.body, 1.0), std::pair(A.body, -1.0)}) {
+    const auto signed_force = [&, s = sign](const Force<double>& x) { return Force<double>{s * x.angular, s * x.linear}; };
+    add_turned_twist(body, signed_force(F), V_lambda_);
+    add_turned_twist(body, signed_force(F_bar), V_moved_);
+    add_turned_twist(body, signed_force(F_bounce), V_start_);
+  }
+}
+
+void Stepper::gather_turned(StepGradient& gradient) {
+  const Model& m = world_->model();
+  for (int i = m.n_bodies() - 1; i > 0; --i) {
+    const Joint& joint = m.joints[at(i)];
+    const Force<double> X = turned_[at(i)] + carried_[at(i)];
+    if (joint.parent > 0) carried_[at(joint.parent)] += carried_[at(i)];
+    for (int k = 0; k < joint.n_v; ++k) gradient.q[at(joint.v_index + k)] += dot(data_.J[at(joint.column + k)], X);
+    double along[6];
+    detail::along_placement(m, data_, i, X, along);
+    for (int k = 0; k < 6; ++k) gradient.model.placement[at(6 * (i - 1) + k)] += along[k];
+  }
+}
+
+// The sweeps of pgs see L itself, not only what is left of it at a solution. With G what they add beyond that,
+//   sum G_ac dL_ac,   L = X M^^-1 X^T:   2 dX_a . p_a - Y_a . dM^ p_a,   p_a = sum_c G_ac Y_c,   Y = M^^-1 X^T
+// for each channel a, the second as inverse dynamics of accelerations p_a at rest contracted with Y_a.
+void Stepper::add_admittance_vjp(const StepIsland& island, StepGradient& gradient) {
+  const Model& m = world_->model();
+  const RowProblem& problem = island.problem;
+  const std::size_t n = at(m.n_v), k = at(problem.channels);
+  ModelGradient& of = gradient.model;
+  for (auto* x : {&virtual_, &pushed_}) x->resize(n);
+  for (auto* x : {&V_virtual_, &V_pushed_}) x->resize(at(m.n_bodies()));
+  for (auto* x : {&subtree_force_, &subtree_bar_}) x->resize(at(m.n_bodies()));
+  for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+    for (int channel = 0; channel < problem.blocks[b].width; ++channel) {
+      const std::size_t a = at(problem.blocks[b].first_channel + channel);
+      const RowGradient& bar = island.gradient;
+      std::fill(pushed_.begin(), pushed_.end(), 0.0);
+      bool any = false;
+      for (std::size_t c = 0; c < k; ++c) {
+        const double G = 0.5 * (bar.L[a * k + c] + bar.L[c * k + a] - bar.y_free[a] * island.solution.z[c] - bar.y_free[c] * island.solution.z[a]);
+        if (G == 0) continue;
+        any = true;
+        for (std::size_t r = 0; r < n; ++r) pushed_[r] += G * island.Y[r * k + c];
+      }
+      if (!any) continue;
+      for (std::size_t r = 0; r < n; ++r) {
+        virtual_[r] = island.Y[r * k + a];
+        inertia_bar_[r] -= virtual_[r] * pushed_[r];
+      }
+      detail::joint_velocities(m, data_, virtual_.data(), V_virtual_);
+      detail::joint_velocities(m, data_, pushed_.data(), V_pushed_);
+      if (island.blocks[b].manifold >= 0) {
+        const SceneQuery::PairManifold& pair = manifolds_[at(island.blocks[b].manifold)];
+        double unit[most_block_channels] = {};
+        unit[channel] = 2;
+        const Force<double> F = force_of(unit, island.blocks[b].size, island.blocks[b].centre - data_.X_WB[1].p);
+        add_turned_twist(world_->scene().object(pair.b).body, F, V_pushed_);
+        add_turned_twist(world_->scene().object(pair.a).body, Force<double>{-F.angular, -F.linear}, V_pushed_);
+      }
+      for (int i = 1; i < m.n_bodies(); ++i) {
+        subtree_force_[at(i)] = data_.I[at(i)] * V_pushed_[at(i)], subtree_bar_[at(i)] = data_.I[at(i)] * V_virtual_[at(i)];
+        detail::add_body_parameters(m, data_, i, Motion<double>(), V_pushed_[at(i)], V_virtual_[at(i)], -1.0, &of.mass[at(i - 1)],
+                                    &of.com[at(3 * (i - 1))], &of.inertia[at(6 * (i - 1))]);
+      }
+      for (int i = m.n_bodies() - 1; i > 0; --i) {
+        const int p = m.joints[at(i)].parent;
+        if (p == 0) continue;
+        turned_[at(i)] += cross(V_pushed_[at(p)], subtree_bar_[at(i)]) + cross(V_virtual_[at(p)], subtree_force_[at(i)]);
+        subtree_force_[at(p)] += subtree_force_[at(i)], subtree_bar_[at(p)] += subtree_bar_[at(i)];
+      }
+    }
+  }
+}
+
+}  // namespace robosim
