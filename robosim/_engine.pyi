@@ -873,17 +873,18 @@ class Simulation:
         q: typing.Any,
         v: typing.Any,
         steps: typing.SupportsInt | typing.SupportsIndex,
-        tau: typing.Any = None,
-        q_target: typing.Any = None,
-        v_target: typing.Any = None,
+        is_shared: bool,
+        tau: typing.Any,
+        q_target: typing.Any,
+        v_target: typing.Any,
+        threads: typing.SupportsInt | typing.SupportsIndex,
     ) -> tuple[
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
-        tuple[str, float, int, int, int, int, int],
-        int | None,
+        list[tuple[tuple[str, float, int, int, int, int, int], int | None]],
     ]:
         """
-        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own.
         """
     def run_vjp(
         self,
@@ -891,17 +892,12 @@ class Simulation:
         v: typing.Any,
         q_bar: typing.Any,
         v_bar: typing.Any,
-        tau: typing.Any = None,
-        q_target: typing.Any = None,
-        v_target: typing.Any = None,
-    ) -> tuple[
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
+        is_shared: bool,
+        tau: typing.Any,
+        q_target: typing.Any,
+        v_target: typing.Any,
+        threads: typing.SupportsInt | typing.SupportsIndex,
+    ) -> list[
         tuple[
             numpy.typing.NDArray[numpy.float64],
             numpy.typing.NDArray[numpy.float64],
@@ -910,22 +906,31 @@ class Simulation:
             numpy.typing.NDArray[numpy.float64],
             numpy.typing.NDArray[numpy.float64],
             numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-        ],
-        tuple[
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-        ],
-        float,
-        bool,
+            tuple[
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+            ],
+            tuple[
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+            ],
+            float,
+            bool,
+        ]
     ]:
         """
-        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own.
         """
     def step(
         self,

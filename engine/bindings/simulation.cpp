@@ -5,14 +5,16 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
 
+#include "base/thread_pool.h"
 #include "bindings/bound_scene.h"
 #include "bindings/module.h"
 #include "bindings/shape_arguments.h"
-#include "rollout/simulator.h"
+#include "rollout/rollouts.h"
 #include "step/contact_axes.h"
 
 namespace py = pybind11;
@@ -63,6 +65,7 @@ class BoundSimulation {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     Simulator* operator->() const { return simulator_.get(); }
+    Simulator* get() const { return simulator_.get(); }
 
    private:
     BoundSimulation& s_;
@@ -299,53 +302,100 @@ int checked_steps(py::ssize_t steps) {
   return static_cast<int>(steps);
 }
 
-std::tuple<Array, Array, ReportTuple, std::optional<int>> run(BoundSimulation& s, const py::handle& q, const py::handle& v, py::ssize_t steps,
-                                                              const py::handle& tau, const py::handle& q_target, const py::handle& v_target) {
+// A simulator for each thread that `count` rollouts can use.
+class Crew {
+ public:
+  Crew(BoundSimulation& s, py::ssize_t count, py::ssize_t threads) {
+    const py::ssize_t n = std::min<py::ssize_t>(threads > 0 ? std::min<py::ssize_t>(threads, thread_limit()) : thread_limit(), count);
+    for (py::ssize_t i = 0; i < std::max<py::ssize_t>(1, n); ++i) leases_.push_back(std::make_unique<BoundSimulation::Lease>(s));
+    for (const auto& lease : leases_) simulators_.push_back(lease->get());
+  }
+  std::span<Simulator* const> simulators() const { return simulators_; }
+
+ private:
+  std::vector<std::unique_ptr<BoundSimulation::Lease>> leases_;
+  std::vector<Simulator*> simulators_;
+};
+
+// The drive of m rollouts: arrays of (steps, n) for all alike, or of (m, steps, n).
+struct ManyDrives {
+  Drive drive;
+  ManyControls controls;
+
+  ManyDrives(const Model& model, py::ssize_t m, py::ssize_t steps, bool is_shared, const py::handle& tau, const py::handle& q_target, const py::handle& v_target)
+      : drive(model, tau, q_target, v_target, is_shared ? Shape2{steps} : Shape2{m, steps}), controls{drive.rows(), is_shared} {}
+};
+
+// q: (m, n_q), v: (m, n_v). Returns q (m, steps + 1, n_q), v, and of each rollout its report and first unsolved step.
+using RunsTuple = std::tuple<Array, Array, std::vector<std::pair<ReportTuple, std::optional<int>>>>;
+RunsTuple run(BoundSimulation& s, const py::handle& q, const py::handle& v, py::ssize_t steps, bool is_shared, const py::handle& tau,
+              const py::handle& q_target, const py::handle& v_target, py::ssize_t threads) {
   const int n = checked_steps(steps);
   const Model& model = s.model();
-  const Array q0 = real_array(q, {model.n_q}, "q"), v0 = real_array(v, {model.n_v}, "v");
-  const Drive drive(model, tau, q_target, v_target, {steps});
-  Array qs(Shape2{steps + 1, model.n_q}), vs(Shape2{steps + 1, model.n_v});
-  std::copy_n(q0.data(), model.n_q, qs.mutable_data()), std::copy_n(v0.data(), model.n_v, vs.mutable_data());
-  RolloutReport report;
+  const Array q0 = sized(q, {-1, model.n_q}, "q");
+  const py::ssize_t m = q0.shape(0);
+  const int count = checked_steps(m);
+  const Array v0 = real_array(v, {m, model.n_v}, "v");
+  const ManyDrives drives(model, m, steps, is_shared, tau, q_target, v_target);
+  Array qs(Shape2{m, steps + 1, model.n_q}), vs(Shape2{m, steps + 1, model.n_v});
+  double *const to_q = qs.mutable_data(), *const to_v = vs.mutable_data();
+  for (py::ssize_t r = 0; r < m; ++r) {
+    std::copy_n(q0.data() + r * model.n_q, model.n_q, to_q + r * (steps + 1) * model.n_q);
+    std::copy_n(v0.data() + r * model.n_v, model.n_v, to_v + r * (steps + 1) * model.n_v);
+  }
+  std::vector<RolloutReport> reports(static_cast<std::size_t>(m));
   int taken = 0;
   {
-    double *const to_q = qs.mutable_data(), *const to_v = vs.mutable_data();
-    const BoundSimulation::Lease simulator(s);
+    const Crew crew(s, m, threads);
     const auto go_on = [] { return nobody_interrupts(); };
     const py::gil_scoped_release release;
-    taken = simulator->rollout(n, to_q, to_v, drive.rows(), report, go_on);
+    taken = rollouts(crew.simulators(), count, n, to_q, to_v, drives.controls, reports.data(), go_on);
   }
   if (taken < n) throw py::error_already_set();
-  return {qs, vs, report_tuple(report), report.first_unsolved < 0 ? std::nullopt : std::optional(report.first_unsolved)};
+  RunsTuple out{qs, vs, {}};
+  for (const RolloutReport& r : reports)
+    std::get<2>(out).emplace_back(report_tuple(r), r.first_unsolved < 0 ? std::nullopt : std::optional(r.first_unsolved));
+  return out;
 }
 
-GradientTuple run_vjp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar, const py::handle& tau,
-                      const py::handle& q_target, const py::handle& v_target) {
+// q and q_bar: (m, steps + 1, n_q) and (m, steps + 1, n_v). Of each rollout its gradient.
+std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar, bool is_shared,
+                                   const py::handle& tau, const py::handle& q_target, const py::handle& v_target, py::ssize_t threads) {
   const Model& model = s.model();
-  const Array qs = sized(q, {-1, model.n_q}, "q");
-  const py::ssize_t rows = qs.shape(0), steps = rows - 1;
-  const int n = checked_steps(steps);
-  const Array vs = real_array(v, {rows, model.n_v}, "v"), to_q = real_array(q_bar, {rows, model.n_v}, "q_bar"), to_v = real_array(v_bar, {rows, model.n_v}, "v_bar");
-  const Drive drive(model, tau, q_target, v_target, {steps});
-  Array d_tau(Shape2{steps, model.n_v}), d_q(Shape2{steps, model.n_q}), d_v(Shape2{steps, model.n_v});
-  StepGradient g;
+  const Array qs = sized(q, {-1, -1, model.n_q}, "q");
+  const py::ssize_t m = qs.shape(0), rows = qs.shape(1), steps = rows - 1;
+  const int n = checked_steps(steps), count = checked_steps(m);
+  const Array vs = real_array(v, {m, rows, model.n_v}, "v"), to_q = real_array(q_bar, {m, rows, model.n_v}, "q_bar"),
+              to_v = real_array(v_bar, {m, rows, model.n_v}, "v_bar");
+  const ManyDrives drives(model, m, steps, is_shared, tau, q_target, v_target);
+  std::vector<StepGradient> g(static_cast<std::size_t>(m));
+  std::vector<double> tau_to(static_cast<std::size_t>(m * steps * model.n_v)), v_to(tau_to.size()), q_to(static_cast<std::size_t>(m * steps * model.n_q));
   int taken = 0;
   {
-    double *const tau_to = d_tau.mutable_data(), *const q_to = d_q.mutable_data(), *const v_to = d_v.mutable_data();
-    const BoundSimulation::Lease simulator(s);
+    const Crew crew(s, m, threads);
     const auto go_on = [] { return nobody_interrupts(); };
     const py::gil_scoped_release release;
-    taken = simulator->rollout_vjp(n, qs.data(), vs.data(), drive.rows(), to_q.data(), to_v.data(), g, tau_to, q_to, v_to, go_on);
+    taken = rollouts_vjp(crew.simulators(), count, n, qs.data(), vs.data(), drives.controls, to_q.data(), to_v.data(), g.data(), tau_to.data(), q_to.data(),
+                         v_to.data(), go_on);
   }
   if (taken < n) throw py::error_already_set();
-  return gradient_tuple(model, g, d_tau, d_q, d_v);
+  std::vector<GradientTuple> out;
+  for (py::ssize_t r = 0; r < m; ++r) {
+    const auto own = [&](const std::vector<double>& x, py::ssize_t width) {
+      Array a(Shape2{steps, width});
+      std::copy_n(x.data() + r * steps * width, steps * width, a.mutable_data());
+      return a;
+    };
+    out.push_back(gradient_tuple(model, g[static_cast<std::size_t>(r)], own(tau_to, model.n_v), own(q_to, model.n_q), own(v_to, model.n_v)));
+  }
+  return out;
 }
 
 }  // namespace
 
 void bind_simulation(py::module_& m) {
   const char* about_drive = "tau, q_target and v_target are None or arrays; see robosim.simulation.Control.";
+  const char* about_many = "Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own.";
   py::class_<BoundSimulation>(m, "Simulation", "Time steps of a scene with materials and motors; see robosim.simulation.")
       .def(py::init(&make_simulation), py::arg("scene"), py::arg("materials"), py::arg("motors"), py::arg("dt"), py::arg("solver"), py::arg("sweeps"),
            py::arg("erp"), py::arg("margin"), py::arg("limit_margin"), py::arg("restitution_threshold"), py::arg("substeps"), py::keep_alive<1, 2>())
@@ -357,10 +407,10 @@ void bind_simulation(py::module_& m) {
            py::arg("v_target") = py::none(), about_drive)
       .def("jacobians", &jacobians, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive)
-      .def("run_vjp", &run_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("tau") = py::none(),
-           py::arg("q_target") = py::none(), py::arg("v_target") = py::none(), about_drive)
-      .def("run", &run, py::arg("q"), py::arg("v"), py::arg("steps"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
-           py::arg("v_target") = py::none(), about_drive);
+      .def("run_vjp", &run_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("is_shared"), py::arg("tau"), py::arg("q_target"),
+           py::arg("v_target"), py::arg("threads"), about_many)
+      .def("run", &run, py::arg("q"), py::arg("v"), py::arg("steps"), py::arg("is_shared"), py::arg("tau"), py::arg("q_target"), py::arg("v_target"),
+           py::arg("threads"), about_many);
 }
 
 }  // namespace robosim

@@ -9,8 +9,6 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-constexpr int between_looks = 1000;
-
 StepOptions of_substeps(StepOptions options, int substeps) {
   if (substeps < 1) throw InputError(message("substeps is ", substeps, "; there is at least one"));
   options.dt /= substeps;
@@ -132,37 +130,27 @@ void Simulator::jacobians(const double* q, const double* v, const StepControl& c
   }
 }
 
-int Simulator::rollout(int steps, double* q, double* v, const RolloutControls& controls, RolloutReport& report, FunctionRef<bool()> go_on) {
+void Simulator::rollout(int begin, int end, double* q, double* v, const RolloutControls& controls, RolloutReport& report) {
   const Model& m = world().model();
-  for (int i = 0; i < steps; ++i, q += m.n_q, v += m.n_v) {
-    if (i % between_looks == between_looks - 1 && !go_on()) return i;
-    step(q, v, controls.at(m, i), q + m.n_q, v + m.n_v, report, i);
+  for (int i = begin; i < end; ++i) {
+    double *const q_i = q + static_cast<std::ptrdiff_t>(i) * m.n_q, *const v_i = v + static_cast<std::ptrdiff_t>(i) * m.n_v;
+    step(q_i, v_i, controls.at(m, i), q_i + m.n_q, v_i + m.n_v, report, i);
   }
-  return steps;
 }
 
-int Simulator::rollout_vjp(int steps, const double* q, const double* v, const RolloutControls& controls, const double* q_bar, const double* v_bar,
-                           StepGradient& gradient, double* tau, double* q_target, double* v_target, FunctionRef<bool()> go_on) {
+void Simulator::rollout_vjp(int begin, int end, const double* q, const double* v, const RolloutControls& controls, const double* q_bar,
+                            const double* v_bar, StepGradient& gradient, double* tau, double* q_target, double* v_target) {
   const Model& m = world().model();
-  const std::size_t n = at(m.n_v);
-  gradient.set_zero(world());
-  const auto take_bar = [&](int i) {
-    for (std::size_t k = 0; k < n; ++k) gradient.q[k] += q_bar[at(i) * n + k], gradient.v[k] += v_bar[at(i) * n + k];
-  };
-  take_bar(steps);
-  StepGradient step_gradient;
-  for (int i = steps - 1; i >= 0; --i) {
-    if (i % between_looks == between_looks - 1 && !go_on()) return steps - 1 - i;
-    const StepControl control = controls.at(m, i);
-    vjp(q + static_cast<std::ptrdiff_t>(i) * m.n_q, v + static_cast<std::ptrdiff_t>(i) * m.n_v, control, gradient.q.data(), gradient.v.data(), step_gradient);
-    gradient.q = step_gradient.q, gradient.v = step_gradient.v;
-    add_parameters(step_gradient, gradient);
-    std::copy(step_gradient.tau.begin(), step_gradient.tau.end(), tau + static_cast<std::ptrdiff_t>(i) * m.n_v);
-    std::copy(step_gradient.q_target.begin(), step_gradient.q_target.end(), q_target + static_cast<std::ptrdiff_t>(i) * m.n_q);
-    std::copy(step_gradient.v_target.begin(), step_gradient.v_target.end(), v_target + static_cast<std::ptrdiff_t>(i) * m.n_v);
-    take_bar(i);
+  for (int i = end - 1; i >= begin; --i) {
+    const std::ptrdiff_t of_q = static_cast<std::ptrdiff_t>(i) * m.n_q, of_v = static_cast<std::ptrdiff_t>(i) * m.n_v;
+    vjp(q + of_q, v + of_v, controls.at(m, i), gradient.q.data(), gradient.v.data(), whole_);
+    gradient.q = whole_.q, gradient.v = whole_.v;
+    add_parameters(whole_, gradient);
+    std::copy(whole_.tau.begin(), whole_.tau.end(), tau + of_v);
+    std::copy(whole_.q_target.begin(), whole_.q_target.end(), q_target + of_q);
+    std::copy(whole_.v_target.begin(), whole_.v_target.end(), v_target + of_v);
+    for (std::size_t k = 0; k < at(m.n_v); ++k) gradient.q[k] += q_bar[of_v + static_cast<std::ptrdiff_t>(k)], gradient.v[k] += v_bar[of_v + static_cast<std::ptrdiff_t>(k)];
   }
-  return steps;
 }
 
 }  // namespace robosim

@@ -1,4 +1,4 @@
-// Steps made of substeps, their gradients and Jacobians, and rollouts of many with the gradient of all.
+// Steps made of substeps, their gradients and Jacobians, and rollouts of many with the gradient of all. Many rollouts: rollouts.h.
 //
 // A rollout keeps configurations and velocities and nothing else: going back, each step is taken again before its gradient (step/step.h), so
 // that memory is that of the states, and the gradient is that of the steps that were taken, to the bit.
@@ -7,7 +7,6 @@
 
 #include <vector>
 
-#include "base/function_ref.h"
 #include "step/step.h"
 
 namespace robosim {
@@ -51,13 +50,13 @@ class Simulator {
   void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
   void jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out);
 
-  // q: (steps + 1) x n_q, v: (steps + 1) x n_v, of which the first rows are given. `go_on` is asked every thousand steps or so, and ends it.
-  // Returns how many steps were taken.
-  int rollout(int steps, double* q, double* v, const RolloutControls& controls, RolloutReport& report, FunctionRef<bool()> go_on);
-  // The gradient of a loss that changes by q_bar and v_bar ((steps + 1) x n_v) with the states of a rollout: of the first state and of all that
-  // the world is made of to `gradient`, of the controls to rows of `tau`, `q_target` and `v_target` (steps x n_v, n_q, n_v).
-  int rollout_vjp(int steps, const double* q, const double* v, const RolloutControls& controls, const double* q_bar, const double* v_bar,
-                  StepGradient& gradient, double* tau, double* q_target, double* v_target, FunctionRef<bool()> go_on);
+  // Steps begin to end - 1 of a rollout; of q (a row of n_q per state) and v (n_v) row `begin` is given.
+  void rollout(int begin, int end, double* q, double* v, const RolloutControls& controls, RolloutReport& report);
+  // Back over the same steps, for a loss that changes by q_bar and v_bar (rows of n_v per state) with the states. `gradient` has in q and v that
+  // in state `end`, and then that in state `begin`; what is of materials, motors, model, objects and dt is added to it, that of the controls
+  // written to rows of `tau`, `q_target` and `v_target` (n_v, n_q, n_v per step).
+  void rollout_vjp(int begin, int end, const double* q, const double* v, const RolloutControls& controls, const double* q_bar, const double* v_bar,
+                   StepGradient& gradient, double* tau, double* q_target, double* v_target);
 
  private:
   void take_again(const double* q, const double* v, const StepControl& control);
@@ -66,7 +65,7 @@ class Simulator {
   Stepper stepper_;
   int substeps_;
   std::vector<double> q_, v_;  // at the start of each substep, and at the end
-  StepGradient one_;
+  StepGradient one_, whole_;
   std::vector<double> q_bar_, v_bar_, unit_, zero_;
 };
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -123,9 +123,7 @@ class Simulation:
             np.asarray(np.zeros(model.n_v) if v is None else v),
             time,
         )
-        for what, array, n in ("q", state.q, model.n_q), ("v", state.v, model.n_v):
-            if array.shape != (n,):
-                raise SimulationError(f"{what} has shape {array.shape}; expected ({n},)")
+        self._check_shapes(state)
         return state
 
     def step(self, state: State, control: Control = _NO_CONTROL) -> State:
@@ -168,11 +166,42 @@ class Simulation:
         Raises:
             SimulationError: as of `step`.
         """
+        return self.run_many([state], steps, control)[0]
+
+    def run_many(
+        self,
+        states: Sequence[State],
+        steps: int,
+        controls: Control | Sequence[Control] = _NO_CONTROL,
+        *,
+        threads: int | None = None,
+    ) -> list[Motion]:
+        """Many runs at once, on several threads: each the same to the bit as by itself. Ctrl-C ends them.
+
+        Args:
+            states: the first of each.
+            steps: how many, of all alike.
+            controls: as of `run`: one for all, or one for each, with the same of their arrays given.
+            threads: at most; None for as many as `robosim.batch.get_threads` says.
+
+        Raises:
+            SimulationError: as of `step`; or there are not as many controls as states.
+        """
+        if not states:
+            return []
+        for state in states:
+            self._check_shapes(state)
+        rows = _rows(controls, len(states), steps)
+        q, v = np.stack([state.q for state in states]), np.stack([state.v for state in states])
         with _engine_errors():
-            q, v, report, first = self._engine.run(state.q, state.v, steps, *_rows(control, steps))
-        # Added up one by one, as steps do.
-        times = np.add.accumulate([state.time, *[self.dt] * steps])
-        return Motion(times, q, v, StepReport(*report), first)
+            qs, vs, reports = self._engine.run(q, v, steps, *rows, _threads(threads))
+        times = np.full((len(states), steps + 1), self.dt)
+        times[:, 0] = [state.time for state in states]
+        np.add.accumulate(times, axis=1, out=times)  # one by one, as steps do
+        return [
+            Motion(times[i], qs[i], vs[i], StepReport(*report), first)
+            for i, (report, first) in enumerate(reports)
+        ]
 
     @property
     def objects(self) -> list[str]:
@@ -240,9 +269,71 @@ class Simulation:
         Raises:
             SimulationError: as of `vjp`.
         """
-        rows = _rows(control, len(motion.times) - 1)
+        return self.run_many_vjp([motion], [q_bar], [v_bar], control)[0]
+
+    def run_many_vjp(
+        self,
+        motions: Sequence[Motion],
+        q_bar: Sequence[ArrayLike],
+        v_bar: Sequence[ArrayLike],
+        controls: Control | Sequence[Control] = _NO_CONTROL,
+        *,
+        threads: int | None = None,
+    ) -> list[StepGradient]:
+        """The gradients of many runs at once, on several threads: each the same to the bit as by `run_vjp`.
+
+        Args:
+            motions: from `run_many`, with the same controls.
+            q_bar: of each as of `run_vjp`; (m, steps + 1, n_v) in an array.
+            v_bar: likewise.
+            controls: as of `run_many`.
+            threads: as of `run_many`.
+
+        Raises:
+            SimulationError: as of `vjp`; or the runs are not equally long.
+        """
+        if not motions:
+            return []
+        steps = len(motions[0].times) - 1
+        for motion in motions:
+            if len(motion.times) != steps + 1:
+                raise SimulationError(
+                    f"runs have {steps} and {len(motion.times) - 1} steps; expected one number"
+                )
+        q_bars, v_bars = (
+            self._bars(given, len(motions), steps, name)
+            for name, given in (("q_bar", q_bar), ("v_bar", v_bar))
+        )
+        rows = _rows(controls, len(motions), steps)
+        q, v = np.stack([motion.q for motion in motions]), np.stack([motion.v for motion in motions])
         with _engine_errors():
-            return _gradient(self._engine.run_vjp(motion.q, motion.v, q_bar, v_bar, *rows))
+            gradients = self._engine.run_vjp(q, v, q_bars, v_bars, *rows, _threads(threads))
+        return [_gradient(parts) for parts in gradients]
+
+    def _bars(self, given: Sequence[ArrayLike], runs: int, steps: int, name: str) -> Array:
+        if len(given) != runs:
+            raise SimulationError(f"{name} is of {len(given)} runs; there are {runs}")
+        return np.stack([_sized(x, (steps + 1, self.model.n_v), name) for x in given])
+
+    def _check_shapes(self, state: State) -> None:
+        for what, array, n in ("q", state.q, self.model.n_q), ("v", state.v, self.model.n_v):
+            _sized(array, (n,), what)
+
+
+def _sized(value: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
+    array = np.asarray(value, dtype=float)
+    if array.shape != shape:
+        raise SimulationError(f"{what} has shape {array.shape}; expected {shape}")
+    return array
+
+
+def _threads(threads: int | None) -> int:
+    """As the engine has it: 0 for as many as there may be."""
+    if threads is not None and threads < 1:
+        raise SimulationError(
+            f"threads is {threads}; at least 1 is needed, or None for as many as there may be"
+        )
+    return threads or 0
 
 
 def _gradient(parts: tuple[Any, ...]) -> StepGradient:
@@ -258,7 +349,31 @@ def _drive(control: Control) -> Drive:
     return control.tau, control.q_target, control.v_target
 
 
-def _rows(control: Control, steps: int) -> Drive:
+def _rows(
+    controls: Control | Sequence[Control], runs: int, steps: int
+) -> tuple[bool, ArrayLike | None, ArrayLike | None, ArrayLike | None]:
+    """Whether all runs have the same, and its arrays with one row per step: of one run, or one behind the other."""
+    if isinstance(controls, Control):
+        return True, *_each_step(controls, steps)
+    if len(controls) != runs:
+        raise SimulationError(f"there are {len(controls)} controls for {runs} runs")
+    stacked = []
+    for name, of_runs in zip(
+        ("tau", "q_target", "v_target"),
+        zip(*(_each_step(control, steps) for control in controls), strict=True),
+        strict=True,
+    ):
+        given = [x for x in of_runs if x is not None]
+        if len({np.shape(x) for x in given}) > 1 or len(given) not in (0, runs):
+            raise SimulationError(
+                f"{name} is not given to all runs alike; expected one shape, or None, in all controls"
+            )
+        stacked.append(np.stack([np.asarray(x) for x in given]) if given else None)
+    tau, q_target, v_target = stacked
+    return False, tau, q_target, v_target
+
+
+def _each_step(control: Control, steps: int) -> Drive:
     """One row per step of what is the same for all."""
     tau, q_target, v_target = (
         value

@@ -286,3 +286,57 @@ def test_shapes_that_are_wrong_are_named():
     motion = simulation.run(simulation.state(), 3)
     with pytest.raises(SimulationError, match=r"v_bar has shape \(3, 6\); expected \(4, 6\)"):
         simulation.run_vjp(motion, np.zeros((4, 6)), np.zeros((3, 6)))
+
+
+def test_many_runs_are_each_one_by_itself_on_any_number_of_threads():
+    for solver in "lcp", "pgs":
+        simulation = Simulation(
+            free_boxes(2), floor(), materials={"floor": Material(0.4)}, dt=2e-3, solver=solver
+        )
+        rng = np.random.default_rng(6)
+        starts = [simulation.state(resting(0.05, 0.2), rng.normal(size=12), time=float(i)) for i in range(7)]
+        controls = [Control(tau=rng.normal(size=(60, 12))) for _ in starts]
+        bars = rng.normal(size=(2, 7, 61, 12))
+        alone = [simulation.run(*each) for each in zip(starts, [60] * 7, controls, strict=True)]
+        back = [simulation.run_vjp(*each) for each in zip(alone, *bars, controls, strict=True)]
+        for threads in 1, 2, 4:
+            motions = simulation.run_many(starts, 60, controls, threads=threads)
+            gradients = simulation.run_many_vjp(motions, *bars, controls, threads=threads)
+            for motion, one in zip(motions, alone, strict=True):
+                for a, b in zip(motion[:3], one[:3], strict=True):
+                    np.testing.assert_array_equal(a, b)
+                assert motion.report == one.report
+            for gradient, one in zip(gradients, back, strict=True):
+                for name in ("q", "v", "tau", "materials", "dt", "one_sided"):
+                    np.testing.assert_array_equal(getattr(gradient, name), getattr(one, name))
+                np.testing.assert_array_equal(gradient.model.inertia, one.model.inertia)
+                np.testing.assert_array_equal(gradient.objects.pose, one.objects.pose)
+
+
+def test_many_runs_share_a_control_or_have_their_own():
+    simulation = Simulation(free_boxes(1), floor())
+    starts = [simulation.state(resting(z)) for z in (0.05, 0.5)]
+    tau = np.array([1.0, 0, 0, 0, 0, 0])
+    shared = simulation.run_many(starts, 20, Control(tau=tau))
+    own = simulation.run_many(starts, 20, [Control(tau=tau), Control(tau=np.tile(tau, (20, 1)))])
+    for a, b in zip(shared, own, strict=True):
+        np.testing.assert_array_equal(a.v, b.v)
+    assert simulation.run_many([], 20) == []
+    assert simulation.run_many_vjp([], [], []) == []
+    bars = np.zeros((2, 21, 6))
+    for wrong, says in (
+        (lambda: simulation.run_many(starts, 20, [Control()]), "there are 1 controls for 2 runs"),
+        (
+            lambda: simulation.run_many(starts, 20, [Control(), Control(tau=tau)]),
+            "tau is not given to all runs alike",
+        ),
+        (lambda: simulation.run_many(starts, 20, threads=0), "threads is 0; at least 1 is needed"),
+        (lambda: simulation.run_many([State([0.0], [0.0])], 2), r"q has shape \(1,\); expected \(7,\)"),
+        (lambda: simulation.run_many_vjp(shared, bars[:1], bars), "q_bar is of 1 runs; there are 2"),
+        (
+            lambda: simulation.run_many_vjp([shared[0], simulation.run(starts[1], 3)], bars, bars),
+            "runs have 20 and 3 steps",
+        ),
+    ):
+        with pytest.raises(SimulationError, match=says):
+            wrong()

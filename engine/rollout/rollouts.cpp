@@ -1,0 +1,62 @@
+#include "rollout/rollouts.h"
+
+#include <algorithm>
+
+#include "base/thread_pool.h"
+
+namespace robosim {
+namespace {
+
+constexpr int steps_between_looks = 1000;  // of a thread, on all its rollouts together
+
+int slice_of(int count, int threads) { return std::max(1, steps_between_looks / std::max(1, (count + threads - 1) / threads)); }
+
+std::ptrdiff_t rows(int rollout, int rows_each, int width) { return static_cast<std::ptrdiff_t>(rollout) * rows_each * width; }
+
+}  // namespace
+
+RolloutControls ManyControls::of(const Model& m, int rollout, int steps) const {
+  if (is_shared) return first;
+  const auto own = [&](const double* x, int width) { return x ? x + rows(rollout, steps, width) : nullptr; };
+  return {own(first.tau, m.n_v), own(first.q_target, m.n_q), own(first.v_target, m.n_v)};
+}
+
+int rollouts(std::span<Simulator* const> simulators, int count, int steps, double* q, double* v, const ManyControls& controls, RolloutReport* reports,
+             FunctionRef<bool()> go_on) {
+  const Model& m = simulators.front()->world().model();
+  const int threads = static_cast<int>(simulators.size()), slice = slice_of(count, threads);
+  for (int begin = 0; begin < steps; begin += slice) {
+    if (begin > 0 && !go_on()) return begin;
+    const int end = begin + std::min(slice, steps - begin);
+    parallel_for(count, threads, [&](int r, int worker) {
+      simulators[static_cast<std::size_t>(worker)]->rollout(begin, end, q + rows(r, steps + 1, m.n_q), v + rows(r, steps + 1, m.n_v),
+                                                            controls.of(m, r, steps), reports[r]);
+    });
+  }
+  return steps;
+}
+
+int rollouts_vjp(std::span<Simulator* const> simulators, int count, int steps, const double* q, const double* v, const ManyControls& controls,
+                 const double* q_bar, const double* v_bar, StepGradient* gradients, double* tau, double* q_target, double* v_target,
+                 FunctionRef<bool()> go_on) {
+  const World& world = simulators.front()->world();
+  const Model& m = world.model();
+  const int threads = static_cast<int>(simulators.size()), slice = slice_of(count, threads);
+  for (int r = 0; r < count; ++r) {
+    gradients[r].set_zero(world);
+    const double *q_end = q_bar + rows(r, steps + 1, m.n_v) + rows(steps, 1, m.n_v), *v_end = v_bar + rows(r, steps + 1, m.n_v) + rows(steps, 1, m.n_v);
+    gradients[r].q.assign(q_end, q_end + m.n_v), gradients[r].v.assign(v_end, v_end + m.n_v);
+  }
+  for (int end = steps; end > 0; end -= slice) {
+    if (end < steps && !go_on()) return steps - end;
+    parallel_for(count, threads, [&](int r, int worker) {
+      const std::ptrdiff_t of_q = rows(r, steps + 1, m.n_q), of_v = rows(r, steps + 1, m.n_v);
+      simulators[static_cast<std::size_t>(worker)]->rollout_vjp(std::max(0, end - slice), end, q + of_q, v + of_v, controls.of(m, r, steps), q_bar + of_v,
+                                                                v_bar + of_v, gradients[r], tau + rows(r, steps, m.n_v),
+                                                                q_target + rows(r, steps, m.n_q), v_target + rows(r, steps, m.n_v));
+    });
+  }
+  return steps;
+}
+
+}  // namespace robosim
