@@ -103,7 +103,8 @@ std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::ha
   for (const double* x = d.data(); x < d.data() + d.size(); x += 3) all.push_back({x[0], x[1], x[2]});
   StepOptions options;
   if (solver == "pgs") options.solver = RowSolver::pgs;
-  else if (solver != "lcp") throw InputError("solver is '" + solver + "'; there are 'lcp' and 'pgs'");
+  else if (solver == "cone") options.solver = RowSolver::cone;
+  else if (solver != "lcp") throw InputError("solver is '" + solver + "'; there are 'lcp', 'cone' and 'pgs'");
   options.dt = dt, options.sweeps = sweeps, options.erp = erp, options.margin = margin, options.limit_margin = limit_margin;
   options.restitution_threshold = restitution_threshold;
   return std::make_unique<BoundSimulation>(scene, std::move(pairs), std::move(all), options, substeps);

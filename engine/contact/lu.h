@@ -28,7 +28,10 @@ inline double lu_factor(double* S, int n, int* pivots, double* row_sizes) {
     smallest = k == 0 ? size : std::min(smallest, size);
     largest = std::max(largest, size);
     pivots[k] = best;
-    if (!(size > 0)) return 0;
+    if (!(size > 0)) {
+      for (int i = k; i < n; ++i) pivots[i] = i;
+      return 0;
+    }
     if (best != k) {
       std::swap_ranges(row(k), row(k) + n, row(best));
       std::swap(row_sizes[k], row_sizes[best]);

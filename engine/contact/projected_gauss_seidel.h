@@ -2,7 +2,7 @@
 //
 // One update solves row i for its impulse with all others as they are, and clips it:
 //   f_i <- clamp(f_i - w_i / (a_i + R_i), bounds),   w_i = d_i . y - t_i + R_i f_i,   a_i = d_i . L d_i,   y <- y + u_i df_i,   u_i = L d_i
-// with friction's bounds from the newest f_n. What is left after the sweeps is not a solution of the rows, so its gradient is that of the
+// with friction's bounds from the newest f_n; the two rows of a disc at once, with the larger a_i + R_i of them, onto the disc. What is left after the sweeps is not a solution of the rows, so its gradient is that of the
 // iterations themselves: reverse sweeps over the tape of each update's old impulse and outcome (Qiao, Liang, Koltun, Lin, ICML 2021, Algorithm 1,
 // with its misprints corrected, in channels). A sweep costs 2 k products per row on k channels, forward, and some 4 k backward.
 #pragma once
@@ -27,11 +27,13 @@ class ProjectedGaussSeidel {
   // As many sweeps more, from where the last call ended, with the same problem. For predictions: no adjoint goes with it.
   void go_on(const RowProblem& problem, int sweeps, RowSolution& solution);
 
-  // Adds to `gradient` the gradient of a loss that changes by f_bar (rows) with the impulses of the last solve, and by z_bar (channels) with z.
+  // Adds to `gradient` the gradient of a loss that changes by f_bar (rows) with the impulses of the last solve, and by z_bar (channels) with z. Of
+  // rows without discs.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
  private:
   void prepare(const RowProblem& problem);
+  void sweep_disc(const RowProblem& problem, const RowBlock& block, int i, RowSolution& solution);
   template <bool records>
   void sweep(const RowProblem& problem, int sweeps, RowSolution& solution);
 

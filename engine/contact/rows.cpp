@@ -83,16 +83,37 @@ double row_scale(const RowProblem& problem, const RowSolution& s) {
   return scale;
 }
 
+namespace {
+
+// a (f - clamp(f - w / a, bounds)), which is w where the row's own impulse moves nothing (a = 0) and is unbounded.
+double breach(double a, double f, double w, const RowBounds& bounds) {
+  const double low = a * (f - bounds.lower), high = a * (f - bounds.upper);
+  return std::abs(std::min(std::max(w, std::isnan(high) ? w : high), std::isnan(low) ? w : low));
+}
+
+// The same of a disc about zero.
+double disc_breach(double a, const double* f, const double* w, double radius) {
+  const double x = a * f[0] - w[0], y = a * f[1] - w[1], size = std::hypot(x, y);
+  const double part = size > a * radius ? a * radius / size : 1;
+  return std::hypot(a * f[0] - part * x, a * f[1] - part * y);
+}
+
+}  // namespace
+
 double row_residual(const RowProblem& problem, const RowSolution& s) {
   double worst = 0;
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
-      const double a = row_admittance(problem, block, problem.rows[static_cast<std::size_t>(i)]);
-      const double f = s.f[static_cast<std::size_t>(i)], w = s.w[static_cast<std::size_t>(i)];
+      const std::size_t at = static_cast<std::size_t>(i);
+      double a = row_admittance(problem, block, problem.rows[at]), r;
       const RowBounds bounds = row_bounds(problem, i, s.f.data());
-      // a (f - clamp(f - w / a, bounds)), which is w where the row's own impulse moves nothing (a = 0) and is unbounded.
-      const double low = a * (f - bounds.lower), high = a * (f - bounds.upper);
-      const double r = std::abs(std::min(std::max(w, std::isnan(high) ? w : high), std::isnan(low) ? w : low));
+      if (problem.rows[at].is_disc) {
+        a = std::max(a, row_admittance(problem, block, problem.rows[at + 1]));
+        r = disc_breach(a, &s.f[at], &s.w[at], bounds.upper);
+        ++i;
+      } else {
+        r = breach(a, s.f[at], s.w[at], bounds);
+      }
       if (std::isnan(r)) return r;
       worst = std::max(worst, r);
     }

@@ -10,6 +10,7 @@
 //   unilateral   f >= 0, w >= 0, f w = 0                                (contact normals, joint limits)
 //   box          lower <= f <= upper; w = 0 between, w <= 0 at the upper bound, w >= 0 at the lower one  (motors, dry friction)
 //   friction     the same with the bounds -mu f_n and mu f_n, n a unilateral row of the same block        (also torsion and rolling)
+//   disc         two friction rows, one after the other, as the axes of a vector: |f| <= mu f_n; w = 0 within, f = -mu f_n w/|w| at the bound
 // (Anitescu and Potra, Nonlinear Dynamics 14, 1997; a box per contact as in Werling et al., RSS 2021, eq. 5 to 9.)
 //
 // The channels of a block should be in like units: a pair's twist about the middle of its contacts, its angular part times their
@@ -34,6 +35,7 @@ struct ConstraintRow {
   double lower = 0, upper = 0;         // of a box
   double mu = 0;                       // of friction
   int normal = -1;                     // of friction: its unilateral row, before it and in the same block
+  bool is_disc = false;                // of friction: with the next row, of like mu, normal and compliance, the two axes of a disc
 };
 
 // Rows [first_row, last_row) look at channels [first_channel, first_channel + width).
@@ -52,7 +54,8 @@ struct RowProblem {
   int size() const { return static_cast<int>(rows.size()); }
 };
 
-// What a row does at the solution. A friction row whose normal does not push is separating, whatever its w.
+// What a row does at the solution. A friction row whose normal does not push is separating, whatever its w. The two of a disc at its bound
+// are `upper` and separating, as its axes would be if the first were turned along its impulse.
 enum class RowClass : std::uint8_t {
   clamping,    // w = 0, f inside its bounds
   separating,  // f = 0
@@ -74,10 +77,17 @@ struct RowBounds {
 };
 RowBounds row_bounds(const RowProblem& problem, int i, const double* f);
 
+// Whether row i is one of the two of a disc.
+inline bool is_of_disc(const RowProblem& problem, int i) {
+  const auto row = [&](int k) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(k)]; };
+  return row(i).is_disc || (i > 0 && row(i - 1).is_disc);
+}
+
 // z, y and w of the impulses in solution.f.
 void apply_impulses(const RowProblem& problem, RowSolution& solution);
 
-// How far a solution (f, w) is from the conditions: the largest |f - clamp(f - w / a, bounds)| a, a = d_i . L d_i + R_i, over the rows, relative to the
+// How far a solution (f, w) is from the conditions: the largest |f - clamp(f - w / a, bounds)| a, a = d_i . L d_i + R_i, over the rows (of a disc with
+// the larger a of its axes, and the nearest point of the disc), relative to the
 // largest of |t_i|, |d_i| . |y_free| and a |f_i|: zero exactly at a solution, and then relative to the velocities at play.
 double row_residual(const RowProblem& problem, const RowSolution& solution);
 // The velocity that this is relative to; zero where nothing moves and nothing is asked.

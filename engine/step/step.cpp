@@ -125,14 +125,15 @@ void Stepper::add_contact(int manifold) {
       return row;
     };
     const auto bounded = [&](ConstraintRow& row, double mu) { row.kind = RowKind::friction, row.mu = mu, row.normal = normal; };
+    const auto both = [&](ConstraintRow& row, double mu, int k) { bounded(row, mu), row.is_disc = k == 0 && options_.solver == RowSolver::cone; };
     const auto along = [&](RowSource source, const Vec3d& u) -> ConstraintRow& { return add(source, cross(arm, u), u); };
     const auto about = [&](RowSource source, const Vec3d& u) -> ConstraintRow& { return add(source, (1 / block.size) * u, Vec3d()); };
     along(RowSource::normal, n);
     if (material.friction > 0)
-      for (int k = 0; k < 2; ++k) bounded(along(k ? RowSource::friction_2 : RowSource::friction_1, axes.t[k]), material.friction);
+      for (int k = 0; k < 2; ++k) both(along(k ? RowSource::friction_2 : RowSource::friction_1, axes.t[k]), material.friction, k);
     if (material.torsional_friction > 0) bounded(about(RowSource::torsion, n), material.torsional_friction);
     if (material.rolling_friction > 0)
-      for (int k = 0; k < 2; ++k) bounded(about(k ? RowSource::rolling_2 : RowSource::rolling_1, axes.t[k]), material.rolling_friction);
+      for (int k = 0; k < 2; ++k) both(about(k ? RowSource::rolling_2 : RowSource::rolling_1, axes.t[k]), material.rolling_friction, k);
   }
 }
 
@@ -264,17 +265,17 @@ void Stepper::solve(StepIsland& island, StepReport& report) {
     report.residual = std::max(report.residual, row_residual(island.problem, island.solution));
     return;
   }
-  BoxLcpReport solved = lcp_.solve(island.problem, island.solution);
+  ModeReport solved = exact_.solve(island.problem, island.solution);
   report.class_changes += solved.class_changes, report.pivots += solved.pivots;
-  if (solved.status == BoxLcpStatus::inconsistent && relax(island)) {
+  if (solved.status == ModeStatus::inconsistent && relax(island)) {
     island.is_relaxed = true;
-    solved = lcp_.solve(island.problem, island.solution);
+    solved = exact_.solve(island.problem, island.solution);
     report.class_changes += solved.class_changes, report.pivots += solved.pivots;
   }
-  const StepStatus status = solved.status == BoxLcpStatus::inconsistent ? StepStatus::inconsistent
+  const StepStatus status = solved.status == ModeStatus::inconsistent ? StepStatus::inconsistent
                             : island.is_relaxed                         ? StepStatus::relaxed
-                            : solved.status == BoxLcpStatus::rough      ? StepStatus::rough
-                            : solved.status == BoxLcpStatus::basic      ? StepStatus::basic
+                            : solved.status == ModeStatus::rough      ? StepStatus::rough
+                            : solved.status == ModeStatus::basic      ? StepStatus::basic
                                                                         : StepStatus::solved;
   report.status = std::max(report.status, status);
   report.residual = std::max(report.residual, solved.residual);

@@ -8,7 +8,7 @@
 //   contact, per point and along the normal: unilateral,  t = -restitution w(v) where it approaches faster than the threshold, else 0,
 //       less (erp/dt) gap: a part `erp` of what overlaps is taken back in a step, and what is apart by up to `margin` keeps a part of it
 //   friction, per point and axis (contact_axes.h): w = 0 within mu times the normal's impulse; torsion about the normal and rolling about
-//       the axes likewise
+//       the axes likewise. Of `cone` both axes together: against the velocity, |f| within mu times the normal's impulse
 //   limits of joints: as a normal, of the coordinate, within limit_margin of it
 //   dry friction of joints: w = 0 within friction dt                                                      (exact, not the smooth one of joint_forces.h)
 //   motors: dt (k (q_t - q - dt w) + d (v_t - w)), a row of compliance 1 / (dt (k dt + d)) within the motor's limit dt
@@ -26,7 +26,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "contact/box_lcp.h"
+#include "contact/mode_solver.h"
 #include "contact/row_gradient.h"
 #include "contact/projected_gauss_seidel.h"
 #include "geometry/manifolds/manifold_derivatives.h"
@@ -36,7 +36,11 @@
 
 namespace robosim {
 
-enum class RowSolver : std::uint8_t { lcp, pgs };
+enum class RowSolver : std::uint8_t {
+  lcp,   // friction within a square, to rounding (mode_solver.h)
+  cone,  // within a circle, to rounding
+  pgs    // within a square, by a number of sweeps (projected_gauss_seidel.h)
+};
 
 struct StepOptions {
   double dt = 1e-3;                      // [s]
@@ -76,15 +80,16 @@ struct StepIsland {
   RowSolution solution;
   bool is_relaxed = false;
   ProjectedGaussSeidel sweeps;  // of pgs
-  ClassFactor classes;          // of lcp, for derivatives
+  ModeFactor modes;             // of lcp and cone, for derivatives: where it has them
+  bool has_modes = false;
   RowGradient gradient;         // of vjp
   std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and M^-1 times it
 };
 
 enum class StepStatus : std::uint8_t {
   solved,
-  basic,        // solved, but in some island by impulses of independent rows (box_lcp.h)
-  rough,        // to 1e-8, in some island by impulses that no rule has chosen (box_lcp.h)
+  basic,        // solved, but in some island by impulses of independent rows (mode_solver.h)
+  rough,        // to 1e-8, in some island by impulses that no rule has chosen (mode_solver.h)
   relaxed,      // solved, but in some island without what contradicted itself
   inconsistent  // not solved in some island: what came nearest
 };
@@ -93,7 +98,7 @@ struct StepReport {
   StepStatus status = StepStatus::solved;      // the worst of the islands; of pgs always `solved`, as sweeps end when they end
   double residual = 0;                         // row_residual, the largest
   int manifolds = 0, contacts = 0, rows = 0, islands = 0;
-  int class_changes = 0, pivots = 0;           // of lcp, together
+  int class_changes = 0, pivots = 0;           // of lcp and cone, together
 };
 
 class Stepper {
@@ -138,7 +143,7 @@ class Stepper {
   std::vector<int> joined_, island_of_tree_;  // trees: towards the root of those that are joined; their island
   std::vector<StepIsland> islands_;           // the first n_islands_ are in use
   int n_islands_ = 0;
-  BoxLcp lcp_;
+  ModeSolver exact_;
 
   // Of vjp; see step_vjp.cpp and contact_vjp.cpp.
   void derive();

@@ -8,7 +8,7 @@
 //   dloss = -lambda . d_x r + lambda . dX^T z + y_bar . (dX u) + G : dL + d_bar . dd + t_bar . dt
 //
 // with r = M(u - v) + dt (...) taken at fixed u: inverse dynamics at the velocity v and the acceleration (u - v)/dt contracted with lambda
-// (rnea_products.h, parameter_derivatives.h). The adjoint of solved rows (contact/class_factor.h) sees L only through y = y_free + L z, so
+// (rnea_products.h, parameter_derivatives.h). The adjoint of solved rows (contact/mode_factor.h) sees L only through y = y_free + L z, so
 // that G is zero; that of sweeps (contact/projected_gauss_seidel.h) does not. The contacts' geometry comes through d and the gaps: points,
 // normal and axes of friction move with both bodies (contact_vjp.cpp). The channels' point and size are held, as the impulses do not depend
 // on them. Classes are held, so the derivative of tied rows is one-sided. See Carpentier and Mansard (RSS 2018) for r, Werling et al. (RSS
@@ -59,8 +59,9 @@ void Stepper::derive() {
       is_one_sided_ |= island.sweeps.is_tied();
       continue;
     }
-    is_one_sided_ |= !island.classes.factor(island.problem, island.solution.classes.data());
-    island.classes.solve(island.problem, again_);
+    island.has_modes = island.modes.solve(island.problem, island.solution.classes.data(), island.solution.f.data(), again_);
+    is_one_sided_ |= !island.has_modes || !island.modes.is_differentiable();
+    if (!island.has_modes) continue;
     double largest = 0, off = 0;
     for (std::size_t r = 0; r < again_.f.size(); ++r)
       largest = std::max(largest, std::abs(again_.f[r])), off = std::max(off, std::abs(again_.f[r] - island.solution.f[r]));
@@ -78,7 +79,8 @@ void Stepper::add_row_adjoint(StepIsland& island) {
   island.gradient.set_zero(problem);
   f_zero_.assign(problem.rows.size(), 0.0);
   const auto adjoint_of = [&](auto& solver) { solver.add_vjp(problem, island.solution, f_zero_.data(), impulse_bar_.data(), island.gradient); };
-  options_.solver == RowSolver::pgs ? adjoint_of(island.sweeps) : adjoint_of(island.classes);
+  if (options_.solver == RowSolver::pgs) adjoint_of(island.sweeps);
+  else if (island.has_modes) adjoint_of(island.modes);
 }
 
 void Stepper::add_coordinate_vjp(const StepIsland& island, std::size_t b, const double* q, const StepControl& control, StepGradient& gradient) const {

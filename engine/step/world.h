@@ -12,7 +12,7 @@ namespace robosim {
 
 // Of two surfaces against each other.
 struct PairMaterial {
-  double friction = 1;            // mu, per axis of friction [-]
+  double friction = 1;            // mu, per axis of friction or of both together, as the solver has it [-]
   double restitution = 0;         // share of the approaching speed that comes back, 0 to 1 [-]
   double torsional_friction = 0;  // moment about the normal, per normal force [m]
   double rolling_friction = 0;    // moment about each axis of friction, per normal force [m]

@@ -24,7 +24,7 @@ class StepReport(NamedTuple):
     `relaxed`: rows contradicted each other, so that bounces and overlaps of what touches there were left for later;
     `inconsistent`: not solved, and what came nearest was taken. `pgs` ends when its sweeps do, and says `solved`."""
     residual: float
-    """How far the laws of contact are from holding, relative to the velocities at play: of `lcp` rounding if solved."""
+    """How far the laws of contact are from holding, relative to the velocities at play; rounding if solved, not of `pgs`."""
     contacts: int
     """Points that touch or are within the margin."""
     rows: int
@@ -32,7 +32,7 @@ class StepReport(NamedTuple):
     islands: int
     """Groups that contacts connect, each solved by itself."""
     class_changes: int
-    """Linear solves of `lcp` beyond the first."""
+    """Linear solves of `lcp` and `cone` beyond the first."""
     pivots: int
     """Of Dantzig's and Lemke's methods, where those solves do not end."""
 

@@ -47,8 +47,9 @@ class Simulation:
         model: robots and free objects.
         scene: obstacles, and which pairs may touch without being told (`Scene.allow`); None for none.
         dt: length of a step [s].
-        solver: `lcp` solves the rows to rounding; `pgs` makes a fixed number of sweeps of projected Gauss-Seidel from
-            zero.
+        solver: `lcp` solves the rows to rounding, friction within a square; `cone` to rounding, friction within a
+            circle, the same in every direction; `pgs` makes a fixed number of sweeps of projected Gauss-Seidel from
+            zero, friction within a square.
         materials: by name of a link or of an object, or by a pair of names; `Material()` where nothing is said.
         motors: by name of a joint.
         substeps: parts of a step, each a step by itself.

@@ -16,6 +16,7 @@ struct RowsSpec {
   int pairs = 2;
   int points = 1;         // of each pair's contact
   double mu = 0.5;        // largest; zero for no friction rows
+  bool discs = false;     // the two axes of friction are those of a disc
   bool torsion = false;   // one more friction row about each point's normal
   int boxes = 0;          // bounded rows on a random velocity
   int equalities = 0;     // of width 3
@@ -38,7 +39,8 @@ inline Eigen::Matrix3d random_turn(Rng& rng) {
 
 // Points of a pair's contact on one plane of the given normal, about their middle, lengths in units of their spread; the rows are on
 // its twist [angular; linear] there.
-inline void add_contact(RowProblem& problem, const Eigen::Matrix3d& R, const std::vector<Eigen::Vector2d>& points, double mu, bool torsion, double compliance) {
+inline void add_contact(RowProblem& problem, const Eigen::Matrix3d& R, const std::vector<Eigen::Vector2d>& points, double mu, bool torsion, double compliance,
+                        bool discs = false) {
   for (const Eigen::Vector2d& at : points) {
     const Eigen::Vector3d p = R * Eigen::Vector3d(at[0], at[1], 0);
     const int normal = problem.size();
@@ -51,7 +53,7 @@ inline void add_contact(RowProblem& problem, const Eigen::Matrix3d& R, const std
       if (axis == 2) {
         row.kind = RowKind::unilateral;
       } else {
-        row.kind = RowKind::friction, row.normal = normal, row.mu = mu;
+        row.kind = RowKind::friction, row.normal = normal, row.mu = mu, row.is_disc = discs && axis == 0;
       }
       problem.rows.push_back(row);
     }
@@ -121,7 +123,7 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
       points.emplace_back(rng.uniform(0.5, 1) * std::cos(turn), rng.uniform(0.5, 1) * std::sin(turn));
     }
     if (spec.points == 1) points[0].setZero();
-    add_contact(problem, R, points, spec.mu * rng.uniform(0.2, 1), spec.torsion, spec.compliance);
+    add_contact(problem, R, points, spec.mu * rng.uniform(0.2, 1), spec.torsion, spec.compliance, spec.discs);
     block.last_row = problem.size();
     problem.blocks.push_back(block);
   }

@@ -250,6 +250,7 @@ Model robot(Random& random, bool floating_base) {
 TEST_CASE("gradients of random steps are those of differences, in every argument") {
   RowSolver solver{};
   SUBCASE("of solved rows") { solver = RowSolver::lcp; }
+  SUBCASE("of solved rows with discs") { solver = RowSolver::cone; }
   SUBCASE("of sweeps") { solver = RowSolver::pgs; }
   Counts counts;
   for (unsigned seed = 0; seed < 16; ++seed) {
@@ -308,6 +309,7 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
 TEST_CASE("gradients of boxes that rest, slide, spin and stand on each other are those of differences") {
   RowSolver solver{};
   SUBCASE("of solved rows") { solver = RowSolver::lcp; }
+  SUBCASE("of solved rows with discs") { solver = RowSolver::cone; }
   SUBCASE("of sweeps") { solver = RowSolver::pgs; }
   Counts counts;
   const FreeBody box = free_box(2, {0.2, 0.3, 0.1}), small = free_box(0.5, {0.1, 0.1, 0.1});

@@ -62,10 +62,21 @@ void check_law(double f, double w, double lower, double upper, double f_scale, d
   if (f < upper - f_small) CHECK(w >= -w_small);
 }
 
+// The same of friction within a disc about zero.
+void check_disc_law(const double* f, const double* w, double radius, double f_scale, double w_scale) {
+  const double push = std::hypot(f[0], f[1]), speed = std::hypot(w[0], w[1]);
+  CHECK(push <= radius + 1e-9 * f_scale);
+  if (push < radius - 1e-9 * f_scale) CHECK(speed <= 1e-9 * w_scale);
+  CHECK(f[0] * w[0] + f[1] * w[1] <= -push * speed + 1e-9 * f_scale * w_scale);  // against the velocity
+}
+
 }  // namespace
 
 TEST_CASE("steps of random worlds obey the equation of motion and the law of every row") {
-  int relaxed = 0, contacts = 0, limits = 0, motors = 0, solved = 0, steps = 0, islands = 0;
+  RowSolver solver{};
+  SUBCASE("friction within squares") { solver = RowSolver::lcp; }
+  SUBCASE("friction within discs") { solver = RowSolver::cone; }
+  int relaxed = 0, rough = 0, contacts = 0, limits = 0, motors = 0, solved = 0, steps = 0, islands = 0;
   for (unsigned seed = 0; seed < 24; ++seed) {
     Random random(seed);
     Model model = crowd(random, seed % 2 == 0);
@@ -81,7 +92,7 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
     const StepWorld w(std::move(model), material, true, drives);
     const Model& m = w.model;
     StepOptions options;
-    options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05;
+    options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.solver = solver;
     Stepper stepper(*w.world, options);
     for (int trial = 0; trial < 10; ++trial) {
       const Drive c = random_drive(m, random);
@@ -93,7 +104,11 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
       if (report.status == StepStatus::inconsistent) continue;
       relaxed += report.status == StepStatus::relaxed;
       ++solved;
-      CHECK(report.residual <= 1e-12);
+      CHECK(report.residual <= (report.status == StepStatus::rough || report.status == StepStatus::relaxed ? 1e-8 : 1e-12));
+      if (report.residual > 1e-12) {  // some island is rough
+        ++rough;
+        continue;
+      }
 
       // The new velocities in the axes at the start; positions go along them, what moves freely straight.
       Numbers v_start = v_next, q_expected(c.q.size());
@@ -137,7 +152,7 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
         for (const double f : island.solution.f) f_scale = std::max(f_scale, std::abs(f));
         for (std::size_t b = 0; b < island.blocks.size(); ++b) {
           const StepIsland::Block& block = island.blocks[b];
-          double normal_impulse = 0;
+          double normal_impulse = 0, first_w = 0;
           for (int r = island.problem.blocks[b].first_row; r < island.problem.blocks[b].last_row; ++r) {
             const double f = island.solution.f[at(r)];
             const RowSource source = island.rows[at(r)].source;
@@ -186,11 +201,16 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
               case RowSource::rolling_1: F.angular = f * axes.t[0], velocity = dot(axes.t[0], V.angular); break;
               default: F.angular = f * axes.t[1], velocity = dot(axes.t[1], V.angular);
             }
-            const double mu = source == RowSource::torsion                                  ? material.torsional_friction
-                              : F.linear.x == 0 && F.linear.y == 0 && F.linear.z == 0 && f != 0 ? material.rolling_friction
-                                                                                            : material.friction;
+            const bool rolls = source == RowSource::rolling_1 || source == RowSource::rolling_2;
+            const double mu = source == RowSource::torsion ? material.torsional_friction : rolls ? material.rolling_friction : material.friction;
             const bool is_normal = source == RowSource::normal;
-            check_law(f, velocity, is_normal ? 0 : -mu * normal_impulse, is_normal ? INFINITY : mu * normal_impulse, f_scale, w_scale);
+            const bool is_first = source == RowSource::friction_1 || source == RowSource::rolling_1;
+            const bool is_second = source == RowSource::friction_2 || source == RowSource::rolling_2;
+            if (solver == RowSolver::cone && is_first) first_w = velocity;
+            else if (solver == RowSolver::cone && is_second) {
+              const double pushes[] = {island.solution.f[at(r - 1)], f}, speeds[] = {first_w, velocity};
+              check_disc_law(pushes, speeds, mu * normal_impulse, f_scale, w_scale);
+            } else check_law(f, velocity, is_normal ? 0 : -mu * normal_impulse, is_normal ? INFINITY : mu * normal_impulse, f_scale, w_scale);
             const Force<double> at_O{F.angular + cross(p, F.linear), F.linear};
             on_body[b_] += at_O;
             on_body[a] -= at_O;
@@ -233,8 +253,9 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
       }
     }
   }
-  MESSAGE(relaxed, " relaxed and ", solved, " of ", steps, " steps solved; ", contacts, " contacts, ", limits, " limits, ", motors, " motors, ", islands, " islands");
-  CHECK(solved >= steps - steps / 50);  // of heavily redundant rows about 1 % end in cycles of pivots (box_lcp.h); the report says so
+  MESSAGE(relaxed, " relaxed, ", rough, " rough and ", solved, " of ", steps, " steps solved; ", contacts, " contacts, ", limits, " limits, ", motors, " motors, ", islands, " islands");
+  CHECK(solved >= steps - steps / 50);  // of heavily redundant rows about 1 % end in cycles of pivots (mode_solver.h); the report says so
+  CHECK(rough <= (solver == RowSolver::cone ? steps / 20 : 0));  // of heavily redundant rows with discs that slide
   CHECK(contacts > 200);
   CHECK(limits > 50);
   CHECK(motors > 200);

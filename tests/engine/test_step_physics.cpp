@@ -57,7 +57,7 @@ TEST_CASE("axes of friction: right-handed, smooth, and with the rate they say") 
 
 TEST_CASE("a box at rest stays at rest, carried by its weight") {
   const StepWorld w(free_bodies({free_box(2, {0.2, 0.3, 0.1})}), {0.5});
-  for (const RowSolver solver : {RowSolver::lcp, RowSolver::pgs}) {
+  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
     StepOptions options;
     options.solver = solver, options.sweeps = 200;
     Run run(w, options, rest(0.1), Numbers(6, 0.0));
@@ -87,6 +87,32 @@ TEST_CASE("a block on an incline slides and sticks as Coulomb says") {
     CHECK(std::abs(run.v[0] - a * 0.5) < 1e-11);
     CHECK(std::abs(run.q[0] - a * 0.5 * 1e-3 * 501 / 2 ) < 1e-11);  // v_k = a k dt, summed
     for (int k = 1; k < 6; ++k) CHECK(std::abs(run.v[at(k)]) < 1e-11);
+  }
+}
+
+TEST_CASE("a disc of friction is the same in every direction") {
+  const double mu = 0.4;
+  for (const double heading : {0.0, 0.6, 2.2, -1.3}) {
+    for (const double angle : {std::atan(mu) - 1e-3, std::atan(mu) + 1e-3, 0.8}) {
+      Model model = free_bodies({free_box(3, {0.2, 0.2, 0.05})});
+      model.gravity = {g * std::sin(angle) * std::cos(heading), g * std::sin(angle) * std::sin(heading), -g * std::cos(angle)};
+      const StepWorld w(std::move(model), {mu});
+      StepOptions options;
+      options.solver = RowSolver::cone;
+      Run run(w, options, rest(0.05), Numbers(6, 0.0));
+      run.steps(500);
+      CHECK(run.last.residual <= 1e-12);
+      const double a = std::max(0.0, g * (std::sin(angle) - mu * std::cos(angle)));
+      CHECK(std::abs(run.v[0] - a * 0.5 * std::cos(heading)) < 1e-11);
+      CHECK(std::abs(run.v[1] - a * 0.5 * std::sin(heading)) < 1e-11);
+      for (int k = 2; k < 6; ++k) CHECK(std::abs(run.v[at(k)]) < 1e-11);
+      // The square's corners are sqrt(2) away: along a diagonal it holds what Coulomb's law lets go.
+      if (heading != 0.6 || angle > 0.5) continue;
+      options.solver = RowSolver::lcp;
+      Run square(w, options, rest(0.05), Numbers(6, 0.0));
+      square.steps(500);
+      CHECK(std::hypot(square.v[0], square.v[1]) < 1e-11);
+    }
   }
 }
 
@@ -210,7 +236,7 @@ TEST_CASE("a step and its gradient are functions of their arguments, to the bit,
     }
     q.push_back(state), v.push_back(random.numbers(18, 2));
   }
-  for (const RowSolver solver : {RowSolver::lcp, RowSolver::pgs}) {
+  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
     StepOptions options;
     options.solver = solver;
     Stepper used(*w.world, options);

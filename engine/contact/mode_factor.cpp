@@ -1,0 +1,198 @@
+#include "contact/mode_factor.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "contact/lu.h"
+
+namespace robosim {
+
+namespace {
+
+constexpr double most_turn = 0.5;           // [rad] of one step
+constexpr double resting_velocity = 1e-12;  // relative to row_scale: of a disc below it no direction is to be had
+constexpr double turned_enough = 1e-15;     // the same, of w_across
+constexpr double singular_tolerance = 1e-13;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+double dot(const double* a, const double* b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+}  // namespace
+
+void ModeFactor::turn(const RowProblem& problem) {
+  for (const Disc& disc : discs_) {
+    const ConstraintRow &x = problem.rows[at(disc.row)], &y = problem.rows[at(disc.row + 1)];
+    ConstraintRow &along = turned_.rows[at(disc.row)], &across = turned_.rows[at(disc.row + 1)];
+    const double c = std::cos(disc.angle), s = std::sin(disc.angle);
+    for (int k = 0; k < most_block_channels; ++k) along.d[k] = c * x.d[k] + s * y.d[k], across.d[k] = c * y.d[k] - s * x.d[k];
+    along.target = c * x.target + s * y.target, across.target = c * y.target - s * x.target;
+  }
+}
+
+bool ModeFactor::solve_turned(const RowProblem& problem) {
+  is_differentiated_ = false;
+  turn(problem);
+  if (!factor_.factor(turned_, classes_.data())) return false;
+  factor_.solve(turned_, answer_);
+  return true;
+}
+
+// angle_bar_j += what a loss with this gradient in the turned rows changes by with the angle.
+void ModeFactor::add_turning(const RowGradient& g, double* angle_bar) const {
+  for (std::size_t j = 0; j < discs_.size(); ++j) {
+    const int i = discs_[j].row;
+    const ConstraintRow &along = turned_.rows[at(i)], &across = turned_.rows[at(i + 1)];
+    angle_bar[j] += dot(&g.d[at(i * most_block_channels)], across.d, most_block_channels) - dot(&g.d[at((i + 1) * most_block_channels)], along.d, most_block_channels);
+    angle_bar[j] += g.target[at(i)] * across.target - g.target[at(i + 1)] * along.target;
+  }
+}
+
+// J = dF/da, row by row, and its factor; a held disc's angle stays. False where it is singular to rounding.
+bool ModeFactor::differentiate() {
+  if (is_differentiated_ || discs_.empty()) return discs_.empty() || is_regular_;
+  is_differentiated_ = true;
+  const int n = static_cast<int>(discs_.size()), k = turned_.channels;
+  J_.assign(at(n * n), 0.0);
+  f_bar_.assign(turned_.rows.size(), 0.0);
+  for (const RowBlock& block : turned_.blocks) {
+    for (int j = 0; j < n; ++j) {
+      const int across = discs_[at(j)].row + 1;
+      if (across < block.first_row || across >= block.last_row) continue;
+      double* const row = &J_[at(j * n)];
+      if (discs_[at(j)].is_held) {
+        row[j] = 1;
+        continue;
+      }
+      // w_across = d_across . (y_free + L z) - t: the loss that the adjoint goes back from, and its own axis turns, too.
+      z_bar_.assign(at(k), 0.0);
+      for (int c = 0; c < block.width; ++c)
+        for (int r = 0; r < k; ++r) z_bar_[at(r)] += turned_.L[at((block.first_channel + c) * k + r)] * turned_.rows[at(across)].d[c];
+      rates_.set_zero(turned_);
+      factor_.add_vjp(turned_, answer_, f_bar_.data(), z_bar_.data(), rates_);
+      add_turning(rates_, row);
+      row[j] -= answer_.w[at(across - 1)] - turned_.rows[at(across - 1)].compliance * answer_.f[at(across - 1)];
+      for (int i = 0; i < n; ++i)
+        if (discs_[at(i)].is_held) row[i] = 0;
+    }
+  }
+  pivots_.resize(at(n)), row_sizes_.resize(at(n));
+  return is_regular_ = lu_factor(J_.data(), n, pivots_.data(), row_sizes_.data()) > singular_tolerance;
+}
+
+bool ModeFactor::solve(const RowProblem& problem, const RowClass* classes, const double* f, RowSolution& s, int most_turns) {
+  classes_.assign(classes, classes + problem.size());
+  discs_.clear();
+  is_held_ = false;
+  for (int i = 0; i < problem.size(); ++i) {
+    const ConstraintRow& row = problem.rows[at(i)];
+    if (!row.is_disc) continue;
+    if (classes_[at(row.normal)] != RowClass::clamping) classes_[at(i)] = RowClass::separating;
+    if (classes_[at(i)] == RowClass::upper) discs_.push_back({i, std::atan2(f[i + 1], f[i]), false});
+    if (classes_[at(i)] != RowClass::clamping) classes_[at(i + 1)] = RowClass::separating;
+  }
+  if (discs_.empty()) {
+    if (!factor_.factor(problem, classes_.data())) return false;
+    factor_.solve(problem, s);
+    return true;
+  }
+  turned_ = problem;
+  if (!solve_turned(problem)) return false;
+  const int n = static_cast<int>(discs_.size());
+  double least = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < most_turns; ++round) {
+    const double scale = row_scale(turned_, answer_);
+    double off = 0;
+    is_held_ = false;
+    F_.assign(at(n), 0.0);
+    for (int j = 0; j < n; ++j) {
+      Disc& disc = discs_[at(j)];
+      const double along = answer_.w[at(disc.row)], across = answer_.w[at(disc.row + 1)];
+      disc.is_held = std::hypot(along, across) <= resting_velocity * scale;
+      is_held_ |= disc.is_held;
+      if (disc.is_held) continue;
+      F_[at(j)] = across;
+      off = std::max(off, std::abs(across));
+    }
+    if (off <= turned_enough * scale || (round > 5 && off <= 1e-13 * scale && off >= 0.5 * least)) break;
+    least = std::min(least, off);
+    if (!differentiate()) break;
+    lu_solve(J_.data(), n, pivots_.data(), F_.data());
+    for (int j = 0; j < n; ++j) discs_[at(j)].angle -= std::clamp(F_[at(j)], -most_turn, most_turn);
+    if (!solve_turned(problem)) return false;
+  }
+  s.resize(problem);
+  s.f = answer_.f, s.classes = answer_.classes;
+  for (const Disc& disc : discs_) {
+    const double push = answer_.f[at(disc.row)];
+    s.f[at(disc.row)] = push * std::cos(disc.angle), s.f[at(disc.row + 1)] = push * std::sin(disc.angle);
+  }
+  apply_impulses(problem, s);
+  return true;
+}
+
+void ModeFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const double* f_bar, const double* z_bar, RowGradient& g) {
+  if (discs_.empty()) return factor_.add_vjp(problem, s, f_bar, z_bar, g);
+  const int n = static_cast<int>(discs_.size()), k = problem.channels, m = problem.size();
+  const bool turns = differentiate();
+
+  // At fixed angles, then what the angles do.
+  f_bar_.assign(f_bar, f_bar + m);
+  angle_bar_.assign(at(n), 0.0);
+  for (int j = 0; j < n; ++j) {
+    const int i = discs_[at(j)].row;
+    const double c = std::cos(discs_[at(j)].angle), sine = std::sin(discs_[at(j)].angle);
+    const double along = c * f_bar[i] + sine * f_bar[i + 1], across = c * f_bar[i + 1] - sine * f_bar[i];
+    f_bar_[at(i)] = along, f_bar_[at(i + 1)] = across;
+    angle_bar_[at(j)] = answer_.f[at(i)] * across;
+  }
+  rates_.set_zero(turned_);
+  factor_.add_vjp(turned_, answer_, f_bar_.data(), z_bar, rates_);
+  add_turning(rates_, angle_bar_.data());
+  if (turns) lu_solve_transposed(J_.data(), n, pivots_.data(), angle_bar_.data());
+
+  // da = -J^-1 dF: minus angle_bar . F is a loss as well, of the velocities across.
+  z_bar_.assign(at(k), 0.0), f_bar_.assign(at(m), 0.0);
+  for (const RowBlock& block : problem.blocks) {
+    for (int j = 0; j < n; ++j) {
+      const int across = discs_[at(j)].row + 1;
+      if (!turns || discs_[at(j)].is_held || across < block.first_row || across >= block.last_row) continue;
+      const double w_bar = -angle_bar_[at(j)];
+      const ConstraintRow& row = turned_.rows[at(across)];
+      rates_.target[at(across)] -= w_bar;
+      for (int c = 0; c < block.width; ++c) {
+        const double y_bar = w_bar * row.d[c];
+        rates_.d[at(across * most_block_channels + c)] += w_bar * answer_.y[at(block.first_channel + c)];
+        rates_.y_free[at(block.first_channel + c)] += y_bar;
+        for (int r = 0; r < k; ++r) {
+          rates_.L[at((block.first_channel + c) * k + r)] += y_bar * answer_.z[at(r)];
+          z_bar_[at(r)] += y_bar * turned_.L[at((block.first_channel + c) * k + r)];
+        }
+      }
+    }
+  }
+  factor_.add_vjp(turned_, answer_, f_bar_.data(), z_bar_.data(), rates_);
+
+  // From the turned rows to those that they were turned from.
+  for (const Disc& disc : discs_) {
+    const double c = std::cos(disc.angle), sine = std::sin(disc.angle);
+    double *const x = &rates_.d[at(disc.row * most_block_channels)], *const y = x + most_block_channels;
+    const auto back = [&](double& along, double& across) {
+      const double first = c * along - sine * across;
+      across = sine * along + c * across, along = first;
+    };
+    for (int i = 0; i < most_block_channels; ++i) back(x[i], y[i]);
+    back(rates_.target[at(disc.row)], rates_.target[at(disc.row + 1)]);
+  }
+  const auto add = [](const std::vector<double>& from, std::vector<double>& to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+  };
+  add(rates_.y_free, g.y_free), add(rates_.L, g.L), add(rates_.d, g.d), add(rates_.target, g.target), add(rates_.compliance, g.compliance);
+  add(rates_.lower, g.lower), add(rates_.upper, g.upper), add(rates_.mu, g.mu);
+}
+
+}  // namespace robosim

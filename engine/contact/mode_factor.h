@@ -1,0 +1,56 @@
+// The impulses of rows whose classes are known, discs included; what their directions are is found on the way.
+//
+// A disc that slides pushes along e = (cos a, sin a), against its velocity. With its axes turned so that the first lies along e and the second
+// across it,
+//   d_along = cos a d_1 + sin a d_2,   d_across = -sin a d_1 + cos a d_2,
+// it is a friction row at its upper bound beside one without impulse: rows as class_factor.h solves them. The angles are those at which
+//   F_j(a) = w_across,j = 0,   w_along,j <= 0
+// found by Newton's method: dF/da by one adjoint of the factor for each sliding disc, as the rows turn with da. The derivative of the solution
+// takes the angles with it by the same matrix. Rows without discs are class_factor's alone.
+#pragma once
+
+#include "contact/class_factor.h"
+
+namespace robosim {
+
+class ModeFactor {
+ public:
+  static constexpr int enough_turns = 30;
+
+  // Of these classes, the directions of sliding discs at first those of f (one per row). Solves with them: fills the solution. False where the rows
+  // are singular to rounding. Newton's method ends after most_turns.
+  bool solve(const RowProblem& problem, const RowClass* classes, const double* f, RowSolution& solution, int most_turns = enough_turns);
+
+  bool any_slides() const { return !discs_.empty(); }
+
+  // As of ClassFactor, after solve. Directions that are not differentiable are held.
+  void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
+
+  // After solve: whether no disc is taken to slide that stands still as other rows do, and so keeps the direction that it was given.
+  bool is_differentiable() { return differentiate() && !is_held_; }
+
+ private:
+  struct Disc {
+    int row;  // its first one
+    double angle;
+    bool is_held;
+  };
+
+  void turn(const RowProblem& problem);
+  bool solve_turned(const RowProblem& problem);
+  bool differentiate();
+  void add_turning(const RowGradient& gradient, double* angle_bar) const;
+
+  std::vector<Disc> discs_;  // that slide
+  bool is_held_ = false;
+  bool is_differentiated_ = false, is_regular_ = false;  // J_ is that of answer_; and not singular
+  ClassFactor factor_;
+  std::vector<RowClass> classes_;
+  RowProblem turned_;
+  RowSolution answer_;  // of the turned rows
+  RowGradient rates_;
+  std::vector<int> pivots_;
+  std::vector<double> J_, F_, row_sizes_, z_bar_, f_bar_, angle_bar_;
+};
+
+}  // namespace robosim

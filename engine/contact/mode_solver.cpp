@@ -1,0 +1,308 @@
+#include "contact/mode_solver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace robosim {
+
+namespace {
+
+constexpr int predicting_sweeps[] = {12, 88};  // each after the ones before
+constexpr int nearest_sweeps = 400;            // after these, where nothing solves the rows
+// Compliances that rows are given are parts of their own admittance: less after each solution, more again where none is found.
+constexpr double most_yielding = 1, least_yielding = 1e-8, less = 0.2, more = 25;
+constexpr int most_solutions = 30;
+constexpr int most_turns = 4, most_turned_rows = 40;
+constexpr double most_growth = 30;
+constexpr int most_updates = 500'000;  // of a row, by sweeps
+constexpr double rough_residual = 1e-8;
+// Pivots take the time of rows^3 and more.
+constexpr int most_pivoted_rows = 80;
+constexpr int most_class_changes = 12, most_changes_yielding = 30;
+constexpr int patience = 5;  // changes of all rows at once that may leave as many in breach
+constexpr double solved_residual = 1e-12;  // relative to the velocities at play, as row_residual is
+constexpr double tied_velocity = 1e-11;    // below which a row counts as at rest: above what rounding leaves of a row that others imply
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// The class that row i goes to from its own by (f, w). slack_w: a velocity that counts as none.
+RowClass class_by(const RowProblem& problem, int i, const RowSolution& s, double slack_w) {
+  const ConstraintRow& row = problem.rows[at(i)];
+  const double f = s.f[at(i)], w = s.w[at(i)];
+  const RowBounds bounds = row_bounds(problem, i, s.f.data());
+  switch (s.classes[at(i)]) {
+    case RowClass::clamping:
+      if (f > bounds.upper) return RowClass::upper;
+      if (f < bounds.lower) return row.kind == RowKind::unilateral ? RowClass::separating : RowClass::lower;
+      return RowClass::clamping;
+    case RowClass::upper: return w > slack_w ? RowClass::clamping : RowClass::upper;
+    case RowClass::lower: return w < -slack_w ? RowClass::clamping : RowClass::lower;
+    case RowClass::separating: break;
+  }
+  if (row.kind == RowKind::unilateral) return w < -slack_w ? RowClass::clamping : RowClass::separating;
+  if (row.kind == RowKind::friction && s.classes[at(row.normal)] != RowClass::clamping) return RowClass::separating;
+  return RowClass::clamping;  // free to push
+}
+
+double disc_push(const RowSolution& s, int i) { return std::hypot(s.f[at(i)], s.f[at(i + 1)]); }
+
+// The same of the disc of rows i and i + 1, for both of them. slack_f: an impulse that counts as none; rounding has no direction.
+void put_disc_classes(const RowProblem& problem, int i, const RowSolution& s, double slack_w, double slack_f, RowClass* classes) {
+  RowClass first = s.classes[at(i)];
+  if (first == RowClass::clamping) {
+    if (disc_push(s, i) > row_bounds(problem, i, s.f.data()).upper + slack_f) first = RowClass::upper;
+  } else if (first == RowClass::upper) {
+    if (s.f[at(i)] * s.w[at(i)] + s.f[at(i + 1)] * s.w[at(i + 1)] > slack_w * disc_push(s, i)) first = RowClass::clamping;
+  } else if (s.classes[at(problem.rows[at(i)].normal)] == RowClass::clamping) {
+    first = RowClass::clamping;
+  }
+  classes[i] = first;
+  classes[i + 1] = first == RowClass::clamping ? RowClass::clamping : RowClass::separating;
+}
+
+}  // namespace
+
+// Step 2: from the classes in guess_. True where the conditions hold. All rows in breach change class at once, and where that goes in circles
+// the last of them alone until fewer are (Judice and Pires, Comput. Oper. Res. 21, 1994: it ends where the matrix is a P-matrix).
+bool ModeSolver::settle(const RowProblem& problem, RowSolution& s, ModeReport& report, int most_changes) {
+  int fewest = problem.size() + 1, left = patience;
+  int turns = 1;  // of sliding discs: as long as classes change their directions need not be exact
+  for (int round = 0; round <= most_changes; ++round) {
+    if (!factor_.solve(problem, guess_.data(), push_.data(), s, turns)) return false;
+    if (row_residual(problem, s) <= solved_residual) {
+      push_ = s.f, guess_ = s.classes;
+      return turns == ModeFactor::enough_turns || !factor_.any_slides() || factor_.solve(problem, guess_.data(), push_.data(), s);
+    }
+    push_ = s.f;
+    before_ = s.classes;
+    const double slack = solved_residual * row_scale(problem, s);
+    double slack_f = 0;
+    for (const double f : s.f) slack_f = std::max(slack_f, 1e-13 * std::abs(f));
+    int changed = 0, last = -1;
+    for (int i = 0; i < problem.size(); ++i) {
+      const int first = i;
+      if (problem.rows[at(i)].is_disc) put_disc_classes(problem, i++, s, slack, slack_f, guess_.data());
+      else guess_[at(i)] = class_by(problem, i, s, slack);
+      if (guess_[at(first)] != before_[at(first)]) ++changed, last = first;
+    }
+    if (changed == 0 && turns == ModeFactor::enough_turns) return false;
+    turns = changed == 0 ? ModeFactor::enough_turns : 1;
+    if (changed == 0) continue;
+    if (changed < fewest) {
+      fewest = changed, left = patience;
+    } else if (--left < 0) {
+      const int rows = problem.rows[at(last)].is_disc ? 2 : 1;
+      std::swap(guess_, before_);
+      std::copy_n(&before_[at(last)], rows, &guess_[at(last)]);
+    }
+    ++report.class_changes;
+  }
+  return false;
+}
+
+// Step 3 of discs. With its axes turned along its velocity a disc is much like a box, which pivots solve whatever the rows are: from there the
+// velocities are better known, and the axes are turned again.
+bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+  if (!boxes_) boxes_ = std::make_unique<ModeSolver>();
+  boxed_ = problem;
+  for (ConstraintRow& row : boxed_.rows) row.is_disc = false;
+  trial_ = swept_;
+  for (int round = 0; round < most_turns; ++round) {
+    angles_.assign(problem.rows.size(), 0.0);
+    for (int i = 0; i < problem.size(); ++i) {
+      const ConstraintRow &x = problem.rows[at(i)], &y = problem.rows[at(i) + 1];
+      if (!x.is_disc) continue;
+      const bool slides = std::hypot(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(problem, trial_);
+      const double angle = angles_[at(i)] = slides ? std::atan2(-trial_.w[at(i + 1)], -trial_.w[at(i)]) : std::atan2(trial_.f[at(i + 1)], trial_.f[at(i)]);
+      const double c = std::cos(angle), t = std::sin(angle);
+      for (int k = 0; k < most_block_channels; ++k) boxed_.rows[at(i)].d[k] = c * x.d[k] + t * y.d[k], boxed_.rows[at(i + 1)].d[k] = c * y.d[k] - t * x.d[k];
+      boxed_.rows[at(i)].target = c * x.target + t * y.target, boxed_.rows[at(i + 1)].target = c * y.target - t * x.target;
+      ++i;
+    }
+    const ModeReport boxed = boxes_->solve(boxed_, trial_);
+    report.class_changes += boxed.class_changes, report.pivots += boxed.pivots;
+    if (boxed.status == ModeStatus::inconsistent) return false;
+    guess_ = trial_.classes;
+    for (int i = 0; i < problem.size(); ++i) {
+      if (!problem.rows[at(i)].is_disc) continue;
+      const double c = std::cos(angles_[at(i)]), t = std::sin(angles_[at(i)]), along = trial_.f[at(i)], across = trial_.f[at(i + 1)];
+      trial_.f[at(i)] = c * along - t * across, trial_.f[at(i + 1)] = t * along + c * across;
+      RowClass &first = guess_[at(i)], &second = guess_[at(i + 1)];
+      const bool pushes = guess_[at(problem.rows[at(i)].normal)] == RowClass::clamping, sticks = first == RowClass::clamping && second == RowClass::clamping;
+      first = !pushes ? RowClass::separating : sticks ? RowClass::clamping : RowClass::upper;
+      second = first == RowClass::clamping ? first : RowClass::separating;
+      ++i;
+    }
+    apply_impulses(problem, trial_);
+    push_ = trial_.f;
+    for (int i = 0; i < problem.size(); ++i) {  // along the velocity where there is one
+      if (!problem.rows[at(i)].is_disc || guess_[at(i)] != RowClass::upper) continue;
+      if (std::hypot(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(problem, trial_))
+        push_[at(i)] = -trial_.w[at(i)], push_[at(i + 1)] = -trial_.w[at(i + 1)];
+    }
+    if (settle(problem, s, report, most_class_changes)) return true;
+  }
+  return false;
+}
+
+// row_residual, but relative to what the first sweeps have found.
+double ModeSolver::relative_residual(const RowProblem& problem, const RowSolution& s) const {
+  return predicted_scale_ > 0 ? row_residual(problem, s) * row_scale(problem, s) / predicted_scale_ : 0;
+}
+
+// Step 4. Rows that give a little have one solution, which changes of class find where rows that depend on each other send them in
+// circles. With the impulses of the last one as the position of rest, t + R f, the next is nearer to rows that do not give (the proximal point
+// method: Rockafellar, SIAM J. Control Optim. 14, 1976). Leaves what came nearest in nearest_; returns its residual, relative to what the first
+// sweeps have found: of rows that contradict each other impulses grow without end, and would hide it.
+double ModeSolver::yield(const RowProblem& problem, ModeReport& report) {
+  compliant_ = problem;
+  nearest_ = swept_;
+  settled_ = swept_.classes;
+  rest_ = swept_.f;
+  double mean = 0;
+  for (const RowBlock& block : problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i) mean += row_admittance(problem, block, problem.rows[at(i)]) / problem.size();
+  const double least = 1e-3 * mean;
+  double part = most_yielding, nearest = relative_residual(problem, swept_);
+  for (int n = 0; n < most_solutions && nearest > solved_residual; ++n) {
+    for (const RowBlock& block : problem.blocks) {
+      for (int i = block.first_row; i < block.last_row; ++i) {
+        const double R = part * std::max(row_admittance(problem, block, problem.rows[at(i)]), least);
+        compliant_.rows[at(i)].compliance = problem.rows[at(i)].compliance + R;
+        compliant_.rows[at(i)].target = problem.rows[at(i)].target + R * rest_[at(i)];
+      }
+    }
+    guess_ = settled_, push_ = rest_;
+    if (!settle(compliant_, trial_, report, most_changes_yielding)) {
+      if (part >= most_yielding) break;
+      part = std::min(part * more, most_yielding);
+      continue;
+    }
+    rest_ = trial_.f, settled_ = trial_.classes;
+    apply_impulses(problem, trial_);
+    const double residual = relative_residual(problem, trial_);
+    if (residual < nearest) nearest = residual, std::swap(nearest_, trial_);
+    part = std::max(part * less, least_yielding);
+  }
+  return nearest;
+}
+
+// Step 5, from a solution. False where it leaves the solution as it is, with its own classes factored.
+bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
+  const int m = problem.size();
+  const double rest = tied_velocity * row_scale(problem, s);
+  guess_ = s.classes, push_ = s.f;
+  bool tied = false;
+  for (int i = 0; i < m; ++i) {
+    const ConstraintRow& row = problem.rows[at(i)];
+    if (row.is_disc) {
+      const bool is_tied = s.classes[at(i)] == RowClass::upper && std::hypot(s.w[at(i)], s.w[at(i + 1)]) <= rest && row.mu > 0 && !(row.compliance > 0);
+      if (is_tied) guess_[at(i)] = guess_[at(i + 1)] = RowClass::clamping;
+      tied |= is_tied;
+      ++i;
+      continue;
+    }
+    if (s.classes[at(i)] == RowClass::clamping || std::abs(s.w[at(i)]) > rest) continue;
+    if (row.kind == RowKind::friction && (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0))) continue;
+    if (row.compliance > 0) continue;  // its impulse says how far it gives: it is at its bound by right
+    guess_[at(i)] = RowClass::clamping;
+    tied = true;
+  }
+  if (!tied) return true;
+  for (int round = 0; round <= m; ++round) {
+    if (!factor_.solve(problem, guess_.data(), push_.data(), trial_)) break;
+    if (row_residual(problem, trial_) <= solved_residual) {
+      std::swap(s, trial_);
+      return factor_.is_differentiable();
+    }
+    // The clamping row whose impulse is farthest outside its bounds, as a velocity.
+    int worst = -1;
+    double most = 0;
+    for (const RowBlock& block : problem.blocks) {
+      for (int i = block.first_row; i < block.last_row; ++i) {
+        const bool is_disc = problem.rows[at(i)].is_disc, is_second = !is_disc && is_of_disc(problem, i);
+        if (trial_.classes[at(i)] != RowClass::clamping || is_second) continue;
+        const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
+        const double out = is_disc ? (disc_push(trial_, i) - bounds.upper) * row_admittance(problem, block, problem.rows[at(i)])
+                                   : std::max(trial_.f[at(i)] - bounds.upper, bounds.lower - trial_.f[at(i)]) * row_admittance(problem, block, problem.rows[at(i)]);
+        if (out > most) most = out, worst = i;
+      }
+    }
+    if (worst < 0) break;
+    guess_ = trial_.classes, push_ = trial_.f;
+    if (problem.rows[at(worst)].is_disc) put_disc_classes(problem, worst, trial_, 0.0, 0.0, guess_.data());
+    else guess_[at(worst)] = class_by(problem, worst, trial_, 0.0);
+  }
+  factor_.solve(problem, s.classes.data(), s.f.data(), trial_);
+  return false;
+}
+
+ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
+  ModeReport report;
+  // From classes that a pivoting method has found, whose own impulses carry the rounding of its pivots.
+  const auto sharpen = [&] {
+    guess_ = s.classes, push_ = s.f;
+    return settle(problem, s, report, most_class_changes);
+  };
+  bool solved = false, any_disc = false;
+  for (const ConstraintRow& row : problem.rows) any_disc |= row.is_disc;
+  const bool can_pivot = !any_disc && problem.size() <= most_pivoted_rows;
+  for (const int sweeps : predicting_sweeps) {
+    if (solved) break;
+    if (sweeps == predicting_sweeps[0]) sweeps_.solve(problem, sweeps, swept_);
+    else sweeps_.go_on(problem, sweeps, swept_);
+    s = swept_;
+    solved = sharpen();
+  }
+  if (!solved && can_pivot) {
+    const Dantzig::Outcome outcome = dantzig_.solve(problem, s);
+    report.pivots += dantzig_.pivots();
+    solved = outcome == Dantzig::Outcome::solved && sharpen();
+  }
+  if (!solved && can_pivot) {
+    const bool ended = lemke_.solve(problem, s);
+    report.pivots += lemke_.pivots();
+    solved = ended && sharpen();
+  }
+  predicted_scale_ = row_scale(problem, swept_);
+  bool is_rough = false;
+  if (!solved && any_disc && problem.size() <= most_turned_rows) solved = turn_boxes(problem, s, report);
+  // Sweeps come near in the end, if slowly; of rows that contradict each other their impulses grow without end.
+  for (int sweeps = 400; !solved && any_disc && sweeps * problem.size() <= most_updates; sweeps *= 4) {
+    sweeps_.go_on(problem, sweeps, swept_);
+    if (row_scale(problem, swept_) > most_growth * predicted_scale_) break;
+    s = swept_;
+    solved = sharpen();
+  }
+  if (!solved && any_disc) {
+    is_rough = relative_residual(problem, swept_) <= rough_residual;
+    s = swept_;
+  }
+  if (!solved && !is_rough) {
+    // Impulses that no rule has chosen, unless those of the classes hold as well.
+    is_rough = yield(problem, report) <= rough_residual;
+    s = nearest_;
+    solved = is_rough && sharpen();
+    if (!solved) s = nearest_;
+  }
+  if (!solved) {
+    report.status = is_rough ? ModeStatus::rough : ModeStatus::inconsistent;
+    if (!is_rough) {
+      sweeps_.go_on(problem, nearest_sweeps, swept_);
+      s = swept_;
+    }
+    factor_.solve(problem, s.classes.data(), s.f.data(), trial_);
+  }
+  if (solved && !select(problem, s)) report.status = ModeStatus::basic;
+  report.residual = row_residual(problem, s);
+  if (report.status == ModeStatus::inconsistent) {
+    // Relative to the velocities without impulses, which grow here without end.
+    trial_.f.assign(s.f.size(), 0.0);
+    const double scale = row_scale(problem, trial_);
+    if (scale > 0) report.residual *= row_scale(problem, s) / scale;
+  }
+  return report;
+}
+
+}  // namespace robosim

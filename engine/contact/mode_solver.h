@@ -1,0 +1,64 @@
+// The complementarity problem of a step's rows, solved to rounding: friction within boxes (`lcp`) or within discs (`cone`).
+//
+// 1. Prediction: the classes that a few sweeps of projected Gauss-Seidel from zero end in, a function of the problem alone.
+// 2. The impulses of these classes (`mode_factor.h`); rows that break their condition change class, all at once, until none does.
+// 3. Where that does not end, of few rows, Dantzig's pivots, and where these cycle Lemke's; then 2. from the classes that they find. Discs have
+//    no such pivots: of few rows boxes whose axes are turned along the velocities, then more sweeps, as long as they come nearer.
+// 4. Where that fails too, 2. with rows that give a little, less and less (the proximal point method).
+// 5. Selection: rows at zero velocity, pushing or not, all clamp, so that the impulses do not depend on how they were found: those in
+//    range(D_C) (`row_basis.h`). Where these leave their bounds, the row farthest outside goes back to its bound, until none is.
+// Without friction at its bound the velocities after the step are unique. Where friction slides they need not be, as Coulomb's law
+// itself allows several (Painleve): the prediction then decides, again as a function of the problem alone.
+#pragma once
+
+#include <memory>
+
+#include "contact/dantzig.h"
+#include "contact/lemke.h"
+#include "contact/mode_factor.h"
+#include "contact/projected_gauss_seidel.h"
+
+namespace robosim {
+
+enum class ModeStatus {
+  solved,
+  basic,        // solved, but by impulses of independent rows: those of the selection rule leave their bounds; or discs slide in a direction held
+  rough,        // to 1e-8, by impulses of sweeps or of step 4 that no rule has chosen
+  inconsistent  // not solved: rows that contradict each other, or pivots that cycle; then the impulses of 500 sweeps
+};
+
+struct ModeReport {
+  ModeStatus status = ModeStatus::solved;
+  double residual = 0;    // row_residual; where inconsistent relative to the velocities without impulses
+  int class_changes = 0;  // solves of step 2 after the first
+  int pivots = 0;         // Dantzig's; zero where step 2 ended
+};
+
+class ModeSolver {
+ public:
+  ModeReport solve(const RowProblem& problem, RowSolution& solution);
+
+  // Of the last solve, for derivatives.
+  ModeFactor& classes() { return factor_; }
+
+ private:
+  bool settle(const RowProblem& problem, RowSolution& solution, ModeReport& report, int most_changes);
+  bool turn_boxes(const RowProblem& problem, RowSolution& solution, ModeReport& report);
+  double relative_residual(const RowProblem& problem, const RowSolution& solution) const;
+  double yield(const RowProblem& problem, ModeReport& report);
+  bool select(const RowProblem& problem, RowSolution& solution);
+
+  ProjectedGaussSeidel sweeps_;
+  Dantzig dantzig_;
+  Lemke lemke_;
+  ModeFactor factor_;
+  RowSolution trial_, swept_, nearest_;
+  std::vector<RowClass> guess_, before_, settled_;
+  RowProblem compliant_, boxed_;
+  std::unique_ptr<ModeSolver> boxes_;  // of the turned rows
+  std::vector<double> angles_;
+  double predicted_scale_ = 0;  // row_scale of what was predicted
+  std::vector<double> push_, rest_;  // impulses that the guess comes from; that count as the position of rest
+};
+
+}  // namespace robosim
