@@ -24,7 +24,7 @@ class StepReport(NamedTuple):
     `relaxed`: rows contradicted each other, so that bounces and overlaps of what touches there were left for later;
     `inconsistent`: not solved, and what came nearest was taken. `pgs` ends when its sweeps do, and says `solved`."""
     residual: float
-    """How far the laws of contact are from holding, relative to the velocities at play; rounding if solved, not of `pgs`."""
+    """How far the laws of contact are from holding, relative to the velocities at play: if solved rounding."""
     contacts: int
     """Points that touch or are within the margin."""
     rows: int
