@@ -10,6 +10,8 @@ namespace robosim {
 namespace {
 
 constexpr double singular_tolerance = 1e-13;
+constexpr double rank_tolerance = 1e-11;   // of a row of S beside those before it, each of unit length
+constexpr double no_effect = 1e-9;         // of impulses, relative to what they could do
 
 double bound_sign(RowClass c) { return c == RowClass::upper ? 1.0 : -1.0; }
 
@@ -27,7 +29,52 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   assemble(problem);
   const int r = basis_.unknowns();
   pivots_.resize(static_cast<std::size_t>(r)), row_sizes_.resize(static_cast<std::size_t>(r));
-  return lu_factor(S_.data(), r, pivots_.data(), row_sizes_.data()) > singular_tolerance;
+  is_singular_ = !(lu_factor(S_.data(), r, pivots_.data(), row_sizes_.data()) > singular_tolerance);
+  is_unique_ = true;
+  if (!is_singular_) return true;
+  assemble(problem);
+  const int rank = qr_.factor(S_.data(), r, rank_tolerance);
+  b_.resize(static_cast<std::size_t>(r));
+  for (int k = 0; k < r - rank && is_unique_; ++k) {
+    qr_.null_vector(k, b_.data());
+    is_unique_ = moves_nothing(problem, b_.data());
+  }
+  return rank > 0;
+}
+
+// Whether the impulses of b, friction at its bound included, leave all velocities as they are.
+bool ClassFactor::moves_nothing(const RowProblem& problem, const double* b) {
+  const int k = problem.channels;
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  f_bar_.assign(at(problem.size()), 0.0), z_bar_.assign(at(k), 0.0);
+  basis_.add_impulses(b, f_bar_.data());
+  double most = 0, moved = 0;
+  for (const RowBlock& block : problem.blocks) {
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[at(i)];
+      if (row.kind == RowKind::friction && at_bound(row_class(i))) f_bar_[at(i)] = bound_sign(row_class(i)) * row.mu * f_bar_[at(row.normal)];
+      for (int c = 0; c < block.width; ++c) z_bar_[at(block.first_channel + c)] += row.d[c] * f_bar_[at(i)];
+    }
+  }
+  for (int i = 0; i < k; ++i) {
+    double sum = 0, size = 0;
+    for (int j = 0; j < k; ++j) {
+      const double term = problem.L[at(i * k + j)] * z_bar_[at(j)];
+      sum += term, size += std::abs(term);
+    }
+    moved = std::max(moved, std::abs(sum)), most = std::max(most, size);
+  }
+  return moved <= no_effect * most;
+}
+
+void ClassFactor::solve_S(double* x) {
+  if (is_singular_) qr_.solve(x);
+  else lu_solve(S_.data(), basis_.unknowns(), pivots_.data(), x);
+}
+
+void ClassFactor::solve_S_transposed(double* x) {
+  if (is_singular_) qr_.solve_transposed(x);
+  else lu_solve_transposed(S_.data(), basis_.unknowns(), pivots_.data(), x);
 }
 
 // S = N^T L K P + P^T R P.
@@ -97,7 +144,7 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
     if (pass == 2) return;
     scratch_.assign(static_cast<std::size_t>(r), 0.0);
     basis_.add_projection(-1, s.w.data(), scratch_.data());
-    lu_solve(S_.data(), r, pivots_.data(), scratch_.data());
+    solve_S(scratch_.data());
     for (int u = 0; u < r; ++u) b_[static_cast<std::size_t>(u)] += scratch_[static_cast<std::size_t>(u)];
   }
 }
@@ -130,7 +177,7 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
   carry_to_normals();
   scratch_.assign(static_cast<std::size_t>(basis_.unknowns()), 0.0);
   basis_.add_projection(1, f_bar_.data(), scratch_.data());
-  lu_solve_transposed(S_.data(), basis_.unknowns(), pivots_.data(), scratch_.data());
+  solve_S_transposed(scratch_.data());
 
   // The rows' multipliers omega = P S^-T b_bar: the loss falls by omega_i with each unit that w_i would rise by.
   multiplier_.assign(static_cast<std::size_t>(m), 0.0);

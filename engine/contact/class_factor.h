@@ -4,12 +4,14 @@
 //   w_C = D_C y+ + R_C f_C - t_C = 0,   y+ = y_free + L z,   z = D_C^T f_C + D_B^T f_B = K f_C + D_const^T f_const,
 // and with f_C = P b (`row_basis.h`)
 //   S b = P^T (t_C - D_C (y_free + L D_const^T f_const)),   S = P^T (D_C L K + R_C) P          (unsymmetric where something slides)
-// has as many unknowns as the rows have independent ones, at most six for two bodies, whatever the number of their contacts.
+// has as many unknowns as the rows have independent ones, at most six for two bodies, whatever the number of their contacts. Rows of several
+// blocks may depend on each other as well (two links that hold each other in place in more ways than one): then b is the smallest one.
 // w_C = 0 needs a right-hand side in range(D_C), as it is for contacts on one plane with one normal; `defect` tells by how much it is not.
 #pragma once
 
 #include <vector>
 
+#include "contact/qr.h"
 #include "contact/row_basis.h"
 #include "contact/row_gradient.h"
 #include "contact/rows.h"
@@ -18,7 +20,7 @@ namespace robosim {
 
 class ClassFactor {
  public:
-  // Of these classes; friction rows whose normal is not clamping count as separating. False where S is singular to rounding.
+  // Of these classes; friction rows whose normal is not clamping count as separating. False where S is zero.
   bool factor(const RowProblem& problem, const RowClass* classes);
 
   // f, then z, y, w and the classes. After factor, of the same problem but for y_free, targets and bounds, which may have changed.
@@ -31,15 +33,23 @@ class ClassFactor {
   // The classes are held: the one-sided derivative where a row is tied.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
+  // Whether these classes leave the velocities no choice: not so where b can change, and friction at its bound with it, unseen by w_C.
+  bool is_unique() const { return is_unique_; }
+
   int unknowns() const { return basis_.unknowns(); }
   RowClass row_class(int i) const { return classes_[static_cast<std::size_t>(i)]; }
 
  private:
   void assemble(const RowProblem& problem);
+  bool moves_nothing(const RowProblem& problem, const double* b);
+  void solve_S(double* x);
+  void solve_S_transposed(double* x);
 
   std::vector<RowClass> classes_;
   RowBasis basis_;
   std::vector<int> pivots_;
+  RankRevealingQr qr_;  // where S is singular
+  bool is_singular_ = false, is_unique_ = true;
   std::vector<double> S_, b_, scratch_, row_sizes_, multiplier_, f_bar_, z_bar_;
 };
 

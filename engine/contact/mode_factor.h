@@ -27,7 +27,8 @@ class ModeFactor {
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
   // After solve: whether no disc is taken to slide that stands still as other rows do, and so keeps the direction that it was given.
-  bool is_differentiable() { return differentiate() && !is_held_; }
+  // And whether the velocities are unique (class_factor.h).
+  bool is_differentiable() { return differentiate() && !is_held_ && factor_.is_unique(); }
 
  private:
   struct Disc {

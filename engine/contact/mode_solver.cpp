@@ -21,6 +21,9 @@ constexpr double rough_residual = 1e-8;
 constexpr int most_pivoted_rows = 80;
 constexpr int most_class_changes = 12, most_changes_yielding = 30;
 constexpr int patience = 5;  // changes of all rows at once that may leave as many in breach
+// Of a solution beside what the sweeps have found. Impulses beyond that are of rows that contradict each other all but in rounding, which would
+// be small beside them; one on top of 1e6 times lighter ones has 1e6.
+constexpr double most_scale = 1e7;
 constexpr double solved_residual = 1e-12;  // relative to the velocities at play, as row_residual is
 constexpr double tied_velocity = 1e-11;    // below which a row counts as at rest: above what rounding leaves of a row that others imply
 
@@ -71,6 +74,7 @@ bool ModeSolver::settle(const RowProblem& problem, RowSolution& s, ModeReport& r
   for (int round = 0; round <= most_changes; ++round) {
     if (!factor_.solve(problem, guess_.data(), push_.data(), s, turns)) return false;
     if (row_residual(problem, s) <= solved_residual) {
+      if (!(row_scale(problem, s) <= most_scale * predicted_scale_)) return false;
       push_ = s.f, guess_ = s.classes;
       return turns == ModeFactor::enough_turns || !factor_.any_slides() || factor_.solve(problem, guess_.data(), push_.data(), s);
     }
@@ -253,6 +257,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
     if (sweeps == predicting_sweeps[0]) sweeps_.solve(problem, sweeps, swept_);
     else sweeps_.go_on(problem, sweeps, swept_);
     s = swept_;
+    predicted_scale_ = row_scale(problem, swept_);
     solved = sharpen();
   }
   if (!solved && can_pivot) {
@@ -265,7 +270,6 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
     report.pivots += lemke_.pivots();
     solved = ended && sharpen();
   }
-  predicted_scale_ = row_scale(problem, swept_);
   bool is_rough = false;
   if (!solved && any_disc && problem.size() <= most_turned_rows) solved = turn_boxes(problem, s, report);
   // Sweeps come near in the end, if slowly; of rows that contradict each other their impulses grow without end.

@@ -1,0 +1,114 @@
+// Solves S x = b where rows of S depend on each other and b is consistent with that: Q R = S^T with its columns in the order of what they add,
+// each first brought to unit length. Of the k rows that are independent to `tolerance`, the smallest x that satisfies them.
+// Golub and Van Loan, "Matrix Computations" (2013), sections 5.4.2 and 5.6.2. Cost 4/3 n^3; no allocation once the buffers have grown.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace robosim {
+
+class RankRevealingQr {
+ public:
+  // S: n x n, row by row. Returns its rank.
+  int factor(const double* S, int n, double tolerance) {
+    n_ = n;
+    const std::size_t size = static_cast<std::size_t>(n);
+    A_.assign(size * size, 0.0), scale_.assign(size, 0.0), beta_.assign(size, 0.0), order_.resize(size), scratch_.resize(size);
+    std::iota(order_.begin(), order_.end(), 0);
+    for (int i = 0; i < n; ++i) {
+      double sum = 0;
+      for (int j = 0; j < n; ++j) sum += S[i * n + j] * S[i * n + j];
+      const double length = scale_[static_cast<std::size_t>(i)] = std::sqrt(sum);
+      for (int j = 0; j < n && length > 0; ++j) at(j, i) = S[i * n + j] / length;
+    }
+    for (rank_ = 0; rank_ < n; ++rank_) {
+      int best = rank_;
+      double most = 0;
+      for (int j = rank_; j < n; ++j) {
+        double sum = 0;
+        for (int i = rank_; i < n; ++i) sum += at(i, j) * at(i, j);
+        if (sum > most) most = sum, best = j;
+      }
+      if (!(std::sqrt(most) > tolerance)) break;
+      std::swap(order_[static_cast<std::size_t>(rank_)], order_[static_cast<std::size_t>(best)]);
+      for (int i = 0; i < n; ++i) std::swap(at(i, rank_), at(i, best));
+      reflect(rank_, std::sqrt(most));
+    }
+    return rank_;
+  }
+
+  // b becomes the smallest x.
+  void solve(double* b) {
+    for (int j = 0; j < n_; ++j) {
+      double& y = scratch_[static_cast<std::size_t>(j)] = 0;
+      if (j >= rank_) continue;
+      const int row = order_[static_cast<std::size_t>(j)];
+      y = b[row] / scale_[static_cast<std::size_t>(row)];
+      for (int i = 0; i < j; ++i) y -= at(i, j) * scratch_[static_cast<std::size_t>(i)];
+      y /= at(j, j);
+    }
+    std::copy(scratch_.begin(), scratch_.end(), b);
+    apply_Q(b);
+  }
+
+  // The transpose of that: b becomes x with zeros for the rows that were left out.
+  void solve_transposed(double* b) {
+    for (int k = 0; k < rank_; ++k) apply_reflection(k, b);
+    for (int i = rank_ - 1; i >= 0; --i) {
+      for (int j = i + 1; j < rank_; ++j) b[i] -= at(i, j) * b[j];
+      b[i] /= at(i, i);
+    }
+    std::fill(scratch_.begin(), scratch_.end(), 0.0);
+    for (int j = 0; j < rank_; ++j) {
+      const std::size_t row = static_cast<std::size_t>(order_[static_cast<std::size_t>(j)]);
+      scratch_[row] = b[j] / scale_[row];
+    }
+    std::copy(scratch_.begin(), scratch_.end(), b);
+  }
+
+  // The k-th of n - rank orthonormal vectors that S takes to zero.
+  void null_vector(int k, double* x) {
+    std::fill(x, x + n_, 0.0);
+    x[rank_ + k] = 1;
+    apply_Q(x);
+  }
+
+ private:
+  double& at(int i, int j) { return A_[static_cast<std::size_t>(i * n_ + j)]; }
+
+  // Column k from its diagonal down becomes one number; the vector that does it stays below, its first entry being 1.
+  void reflect(int k, double length) {
+    const double x = at(k, k), diagonal = x > 0 ? -length : length, first = x - diagonal;
+    for (int i = k + 1; i < n_; ++i) at(i, k) /= first;
+    beta_[static_cast<std::size_t>(k)] = -first / diagonal;
+    at(k, k) = diagonal;
+    for (int j = k + 1; j < n_; ++j) {
+      double sum = at(k, j);
+      for (int i = k + 1; i < n_; ++i) sum += at(i, k) * at(i, j);
+      sum *= beta_[static_cast<std::size_t>(k)];
+      at(k, j) -= sum;
+      for (int i = k + 1; i < n_; ++i) at(i, j) -= sum * at(i, k);
+    }
+  }
+  void apply_reflection(int k, double* x) {
+    double sum = x[k];
+    for (int i = k + 1; i < n_; ++i) sum += at(i, k) * x[i];
+    sum *= beta_[static_cast<std::size_t>(k)];
+    x[k] -= sum;
+    for (int i = k + 1; i < n_; ++i) x[i] -= sum * at(i, k);
+  }
+  void apply_Q(double* x) {
+    for (int k = rank_ - 1; k >= 0; --k) apply_reflection(k, x);
+  }
+
+  int n_ = 0, rank_ = 0;
+  std::vector<double> A_, scale_, beta_, scratch_;
+  std::vector<int> order_;
+};
+
+}  // namespace robosim
