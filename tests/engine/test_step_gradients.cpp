@@ -18,6 +18,12 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+#ifdef ROBOSIM_SANITIZED
+constexpr unsigned random_worlds = 4;  // with sanitizers 16 take five minutes
+#else
+constexpr unsigned random_worlds = 16;
+#endif
+
 // What a step is made from.
 struct Point {
   Numbers q, v, tau, q_target, v_target;
@@ -253,7 +259,7 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
   SUBCASE("of solved rows with discs") { solver = RowSolver::cone; }
   SUBCASE("of sweeps") { solver = RowSolver::pgs; }
   Counts counts;
-  for (unsigned seed = 0; seed < 16; ++seed) {
+  for (unsigned seed = 0; seed < random_worlds; ++seed) {
     Random random(seed);
     Model model = robot(random, true);
     std::vector<Motor> drives(at(model.n_v));
@@ -301,9 +307,9 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
   }
   MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided, " one-sided; ", counts.contacts, " contacts, ",
           counts.sliding, " sliding, ", counts.sticking, " sticking; worst ", counts.worst);
-  CHECK(counts.compared > 800);
-  CHECK(counts.sliding > 30);
-  CHECK(counts.sticking > 30);
+  CHECK(counts.compared > 200 * static_cast<int>(random_worlds));
+  CHECK(counts.sliding > 10);
+  CHECK(counts.sticking > 5);
 }
 
 TEST_CASE("gradients of boxes that rest, slide, spin and stand on each other are those of differences") {
