@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "contact/lu.h"
 
@@ -12,6 +13,7 @@ namespace {
 constexpr double most_turn = 0.5;           // [rad] of one step
 constexpr double resting_velocity = 1e-12;  // relative to row_scale: of a disc below it no direction is to be had
 constexpr double turned_enough = 1e-15;     // the same, of w_across
+constexpr double rounding_of_turns = 1e-13;
 constexpr double singular_tolerance = 1e-13;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -25,13 +27,7 @@ double dot(const double* a, const double* b, int n) {
 }  // namespace
 
 void ModeFactor::turn(const RowProblem& problem) {
-  for (const Disc& disc : discs_) {
-    const ConstraintRow &x = problem.rows[at(disc.row)], &y = problem.rows[at(disc.row + 1)];
-    ConstraintRow &along = turned_.rows[at(disc.row)], &across = turned_.rows[at(disc.row + 1)];
-    const double c = std::cos(disc.angle), s = std::sin(disc.angle);
-    for (int k = 0; k < most_block_channels; ++k) along.d[k] = c * x.d[k] + s * y.d[k], across.d[k] = c * y.d[k] - s * x.d[k];
-    along.target = c * x.target + s * y.target, across.target = c * y.target - s * x.target;
-  }
+  for (const Disc& disc : discs_) turn_disc(&problem.rows[at(disc.row)], disc.angle, &turned_.rows[at(disc.row)]);
 }
 
 bool ModeFactor::solve_turned(const RowProblem& problem) {
@@ -118,7 +114,8 @@ bool ModeFactor::solve(const RowProblem& problem, const RowClass* classes, const
       F_[at(j)] = across;
       off = std::max(off, std::abs(across));
     }
-    if (off <= turned_enough * scale || (round > 5 && off <= 1e-13 * scale && off >= 0.5 * least)) break;
+    const bool is_rounding = off <= rounding_of_turns * scale && off >= 0.5 * least;  // near, and no longer nearer
+    if (off <= turned_enough * scale || is_rounding) break;
     least = std::min(least, off);
     if (!differentiate()) break;
     lu_solve(J_.data(), n, pivots_.data(), F_.data());
@@ -128,8 +125,7 @@ bool ModeFactor::solve(const RowProblem& problem, const RowClass* classes, const
   s.resize(problem);
   s.f = answer_.f, s.classes = answer_.classes;
   for (const Disc& disc : discs_) {
-    const double push = answer_.f[at(disc.row)];
-    s.f[at(disc.row)] = push * std::cos(disc.angle), s.f[at(disc.row + 1)] = push * std::sin(disc.angle);
+    turn_disc_back(disc.angle, s.f[at(disc.row)], s.f[at(disc.row + 1)]);
   }
   apply_impulses(problem, s);
   return true;
@@ -145,10 +141,8 @@ void ModeFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const 
   angle_bar_.assign(at(n), 0.0);
   for (int j = 0; j < n; ++j) {
     const int i = discs_[at(j)].row;
-    const double c = std::cos(discs_[at(j)].angle), sine = std::sin(discs_[at(j)].angle);
-    const double along = c * f_bar[i] + sine * f_bar[i + 1], across = c * f_bar[i + 1] - sine * f_bar[i];
-    f_bar_[at(i)] = along, f_bar_[at(i + 1)] = across;
-    angle_bar_[at(j)] = answer_.f[at(i)] * across;
+    turn_disc_back(-discs_[at(j)].angle, f_bar_[at(i)], f_bar_[at(i + 1)]);
+    angle_bar_[at(j)] = answer_.f[at(i)] * f_bar_[at(i + 1)];
   }
   rates_.set_zero(turned_);
   factor_.add_vjp(turned_, answer_, f_bar_.data(), z_bar, rates_);
@@ -179,14 +173,9 @@ void ModeFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const 
 
   // From the turned rows to those that they were turned from.
   for (const Disc& disc : discs_) {
-    const double c = std::cos(disc.angle), sine = std::sin(disc.angle);
     double *const x = &rates_.d[at(disc.row * most_block_channels)], *const y = x + most_block_channels;
-    const auto back = [&](double& along, double& across) {
-      const double first = c * along - sine * across;
-      across = sine * along + c * across, along = first;
-    };
-    for (int i = 0; i < most_block_channels; ++i) back(x[i], y[i]);
-    back(rates_.target[at(disc.row)], rates_.target[at(disc.row + 1)]);
+    for (int i = 0; i < most_block_channels; ++i) turn_disc_back(disc.angle, x[i], y[i]);
+    turn_disc_back(disc.angle, rates_.target[at(disc.row)], rates_.target[at(disc.row + 1)]);
   }
   const auto add = [](const std::vector<double>& from, std::vector<double>& to) {
     for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];

@@ -17,17 +17,18 @@ class ModeFactor {
  public:
   static constexpr int enough_turns = 30;
 
-  // Of these classes, the directions of sliding discs at first those of f (one per row). Solves with them: fills the solution. False where the rows
-  // are singular to rounding. Newton's method ends after most_turns.
+  // The solution of these classes, the directions of sliding discs at first those of f (one per row). False where ClassFactor has none. Newton's
+  // method ends after most_turns.
   bool solve(const RowProblem& problem, const RowClass* classes, const double* f, RowSolution& solution, int most_turns = enough_turns);
 
   bool any_slides() const { return !discs_.empty(); }
+  // Whether some disc is taken to slide that stands still as other rows do, and so keeps the direction that it was given.
+  bool is_held() const { return is_held_; }
 
   // As of ClassFactor, after solve. Directions that are not differentiable are held.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
-  // After solve: whether no disc is taken to slide that stands still as other rows do, and so keeps the direction that it was given.
-  // And whether the velocities are unique (class_factor.h).
+  // After solve: whether no disc is held, the others' directions can be differentiated, and the velocities are unique (class_factor.h).
   bool is_differentiable() { return differentiate() && !is_held_ && factor_.is_unique(); }
 
  private:

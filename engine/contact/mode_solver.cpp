@@ -13,9 +13,11 @@ constexpr int nearest_sweeps = 400;            // after these, where nothing sol
 // Compliances that rows are given are parts of their own admittance: less after each solution, more again where none is found.
 constexpr double most_yielding = 1, least_yielding = 1e-8, less = 0.2, more = 25;
 constexpr int most_solutions = 30;
+// Each turn solves boxes, with their pivots: some 1 ms for 40 rows.
 constexpr int most_turns = 4, most_turned_rows = 40;
-constexpr double most_growth = 30;
-constexpr int most_updates = 500'000;  // of a row, by sweeps
+constexpr int more_sweeps = 400, times_more = 4;
+constexpr int most_updates = 500'000;  // of a row, by one go of sweeps: about 10 ms
+constexpr double most_growth = 30;     // of the velocities that impulses make while sweeps go on; more is of rows that contradict each other
 constexpr double rough_residual = 1e-8;
 // Pivots take the time of rows^3 and more.
 constexpr int most_pivoted_rows = 80;
@@ -25,6 +27,7 @@ constexpr int patience = 5;  // changes of all rows at once that may leave as ma
 // be small beside them; one on top of 1e6 times lighter ones has 1e6.
 constexpr double most_scale = 1e7;
 constexpr double solved_residual = 1e-12;  // relative to the velocities at play, as row_residual is
+constexpr double rounding_of_impulses = 1e-13;  // relative to the largest
 constexpr double tied_velocity = 1e-11;    // below which a row counts as at rest: above what rounding leaves of a row that others imply
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -82,7 +85,7 @@ bool ModeSolver::settle(const RowProblem& problem, RowSolution& s, ModeReport& r
     before_ = s.classes;
     const double slack = solved_residual * row_scale(problem, s);
     double slack_f = 0;
-    for (const double f : s.f) slack_f = std::max(slack_f, 1e-13 * std::abs(f));
+    for (const double f : s.f) slack_f = std::max(slack_f, rounding_of_impulses * std::abs(f));
     int changed = 0, last = -1;
     for (int i = 0; i < problem.size(); ++i) {
       const int first = i;
@@ -115,14 +118,10 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
   for (int round = 0; round < most_turns; ++round) {
     angles_.assign(problem.rows.size(), 0.0);
     for (int i = 0; i < problem.size(); ++i) {
-      const ConstraintRow &x = problem.rows[at(i)], &y = problem.rows[at(i) + 1];
-      if (!x.is_disc) continue;
+      if (!problem.rows[at(i)].is_disc) continue;
       const bool slides = std::hypot(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(problem, trial_);
-      const double angle = angles_[at(i)] = slides ? std::atan2(-trial_.w[at(i + 1)], -trial_.w[at(i)]) : std::atan2(trial_.f[at(i + 1)], trial_.f[at(i)]);
-      const double c = std::cos(angle), t = std::sin(angle);
-      for (int k = 0; k < most_block_channels; ++k) boxed_.rows[at(i)].d[k] = c * x.d[k] + t * y.d[k], boxed_.rows[at(i + 1)].d[k] = c * y.d[k] - t * x.d[k];
-      boxed_.rows[at(i)].target = c * x.target + t * y.target, boxed_.rows[at(i + 1)].target = c * y.target - t * x.target;
-      ++i;
+      angles_[at(i)] = slides ? std::atan2(-trial_.w[at(i + 1)], -trial_.w[at(i)]) : std::atan2(trial_.f[at(i + 1)], trial_.f[at(i)]);
+      turn_disc(&problem.rows[at(i)], angles_[at(i)], &boxed_.rows[at(i)]);
     }
     const ModeReport boxed = boxes_->solve(boxed_, trial_);
     report.class_changes += boxed.class_changes, report.pivots += boxed.pivots;
@@ -130,13 +129,11 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
     guess_ = trial_.classes;
     for (int i = 0; i < problem.size(); ++i) {
       if (!problem.rows[at(i)].is_disc) continue;
-      const double c = std::cos(angles_[at(i)]), t = std::sin(angles_[at(i)]), along = trial_.f[at(i)], across = trial_.f[at(i + 1)];
-      trial_.f[at(i)] = c * along - t * across, trial_.f[at(i + 1)] = t * along + c * across;
+      turn_disc_back(angles_[at(i)], trial_.f[at(i)], trial_.f[at(i + 1)]);
       RowClass &first = guess_[at(i)], &second = guess_[at(i + 1)];
       const bool pushes = guess_[at(problem.rows[at(i)].normal)] == RowClass::clamping, sticks = first == RowClass::clamping && second == RowClass::clamping;
       first = !pushes ? RowClass::separating : sticks ? RowClass::clamping : RowClass::upper;
       second = first == RowClass::clamping ? first : RowClass::separating;
-      ++i;
     }
     apply_impulses(problem, trial_);
     push_ = trial_.f;
@@ -192,7 +189,7 @@ double ModeSolver::yield(const RowProblem& problem, ModeReport& report) {
   return nearest;
 }
 
-// Step 5, from a solution. False where it leaves the solution as it is, with its own classes factored.
+// Step 5, from a solution. False where it leaves the solution as it is, with its own classes factored, or has to hold a disc.
 bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   const int m = problem.size();
   const double rest = tied_velocity * row_scale(problem, s);
@@ -218,7 +215,7 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
     if (!factor_.solve(problem, guess_.data(), push_.data(), trial_)) break;
     if (row_residual(problem, trial_) <= solved_residual) {
       std::swap(s, trial_);
-      return factor_.is_differentiable();
+      return !factor_.is_held();
     }
     // The clamping row whose impulse is farthest outside its bounds, as a velocity.
     int worst = -1;
@@ -252,10 +249,10 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   bool solved = false, any_disc = false;
   for (const ConstraintRow& row : problem.rows) any_disc |= row.is_disc;
   const bool can_pivot = !any_disc && problem.size() <= most_pivoted_rows;
+  sweeps_.start(problem, swept_);
   for (const int sweeps : predicting_sweeps) {
     if (solved) break;
-    if (sweeps == predicting_sweeps[0]) sweeps_.solve(problem, sweeps, swept_);
-    else sweeps_.go_on(problem, sweeps, swept_);
+    sweeps_.go_on(problem, sweeps, swept_);
     s = swept_;
     predicted_scale_ = row_scale(problem, swept_);
     solved = sharpen();
@@ -273,7 +270,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   bool is_rough = false;
   if (!solved && any_disc && problem.size() <= most_turned_rows) solved = turn_boxes(problem, s, report);
   // Sweeps come near in the end, if slowly; of rows that contradict each other their impulses grow without end.
-  for (int sweeps = 400; !solved && any_disc && sweeps * problem.size() <= most_updates; sweeps *= 4) {
+  for (int sweeps = more_sweeps; !solved && any_disc && sweeps * problem.size() <= most_updates; sweeps *= times_more) {
     sweeps_.go_on(problem, sweeps, swept_);
     if (row_scale(problem, swept_) > most_growth * predicted_scale_) break;
     s = swept_;

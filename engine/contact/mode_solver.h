@@ -24,7 +24,7 @@ enum class ModeStatus {
   solved,
   basic,        // solved, but by impulses of independent rows: those of the selection rule leave their bounds; or discs slide in a direction held
   rough,        // to 1e-8, by impulses of sweeps or of step 4 that no rule has chosen
-  inconsistent  // not solved: rows that contradict each other, or pivots that cycle; then the impulses of 500 sweeps
+  inconsistent  // not solved: rows that contradict each other, or pivots that cycle; then the impulses of sweeps
 };
 
 struct ModeReport {

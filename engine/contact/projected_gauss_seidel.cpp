@@ -65,10 +65,8 @@ void ProjectedGaussSeidel::sweep(const RowProblem& problem, int sweeps, RowSolut
       for (int i = block.first_row; i < block.last_row; ++i) {
         const std::size_t at = static_cast<std::size_t>(i);
         const ConstraintRow& row = problem.rows[at];
-        if (row.is_disc) {
-          sweep_disc(problem, block, i, s);
-          if constexpr (records) old_f_.insert(old_f_.end(), 2, 0.0), outcomes_.insert(outcomes_.end(), {s.classes[at], s.classes[at + 1]});
-          ++i;
+        if (!records && row.is_disc) {
+          sweep_disc(problem, block, i++, s);
           continue;
         }
         const double old = s.f[at], give = a_[at] + row.compliance;
@@ -100,12 +98,16 @@ void ProjectedGaussSeidel::sweep(const RowProblem& problem, int sweeps, RowSolut
   }
 }
 
-void ProjectedGaussSeidel::solve(const RowProblem& problem, int sweeps, RowSolution& s) {
+void ProjectedGaussSeidel::start(const RowProblem& problem, RowSolution& s) {
   prepare(problem);
   s.resize(problem);
   y_ = problem.y_free;
   std::fill(s.f.begin(), s.f.end(), 0.0);
   std::fill(s.classes.begin(), s.classes.end(), RowClass::separating);
+}
+
+void ProjectedGaussSeidel::solve(const RowProblem& problem, int sweeps, RowSolution& s) {
+  start(problem, s);
   old_f_.clear(), outcomes_.clear();
   is_tied_ = false;
   sweep<true>(problem, sweeps, s);

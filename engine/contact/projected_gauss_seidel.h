@@ -2,7 +2,7 @@
 //
 // One update solves row i for its impulse with all others as they are, and clips it:
 //   f_i <- clamp(f_i - w_i / (a_i + R_i), bounds),   w_i = d_i . y - t_i + R_i f_i,   a_i = d_i . L d_i,   y <- y + u_i df_i,   u_i = L d_i
-// with friction's bounds from the newest f_n; the two rows of a disc at once, with the larger a_i + R_i of them, onto the disc. What is left after the sweeps is not a solution of the rows, so its gradient is that of the
+// with friction's bounds from the newest f_n. What is left after the sweeps is not a solution of the rows, so its gradient is that of the
 // iterations themselves: reverse sweeps over the tape of each update's old impulse and outcome (Qiao, Liang, Koltun, Lin, ICML 2021, Algorithm 1,
 // with its misprints corrected, in channels). A sweep costs 2 k products per row on k channels, forward, and some 4 k backward.
 #pragma once
@@ -17,18 +17,19 @@ namespace robosim {
 
 class ProjectedGaussSeidel {
  public:
-  // Impulses after `sweeps` sweeps. A row that nothing moves (a_i + R_i = 0) keeps zero. The classes are those of each row's last update.
+  // Impulses after `sweeps` sweeps, discs taken for squares. A row that nothing moves (a_i + R_i = 0) keeps zero. The classes are those of each row's last update.
   void solve(const RowProblem& problem, int sweeps, RowSolution& solution);
 
   // Of the last solve: what each update did, and whether one of them was as near to doing something else as rounding tells.
   const std::vector<RowClass>& outcomes() const { return outcomes_; }
   bool is_tied() const { return is_tied_; }
 
-  // As many sweeps more, from where the last call ended, with the same problem. For predictions: no adjoint goes with it.
+  // For predictions, which no adjoint goes with: zero impulses, and as many sweeps more, from where the last call ended with the same problem. The two
+  // rows of a disc at once, with the larger a_i + R_i of them, onto the disc.
+  void start(const RowProblem& problem, RowSolution& solution);
   void go_on(const RowProblem& problem, int sweeps, RowSolution& solution);
 
-  // Adds to `gradient` the gradient of a loss that changes by f_bar (rows) with the impulses of the last solve, and by z_bar (channels) with z. Of
-  // rows without discs.
+  // Adds to `gradient` the gradient of a loss that changes by f_bar (rows) with the impulses of the last solve, and by z_bar (channels) with z.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
  private:

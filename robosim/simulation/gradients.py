@@ -13,7 +13,10 @@ Array = NDArray[np.float64]
 
 
 class ModelGradient(NamedTuple):
-    """By the model's numbers; bodies and joints are counted as in `Model.inverse_dynamics_parameter_vjp`."""
+    """What a loss changes by with the model's numbers, per SI unit of each.
+
+    The n_b bodies and their joints are counted, and their frames are, as in `Model.inverse_dynamics_parameter_vjp`.
+    """
 
     mass: Array
     """(n_b,), centre of mass and moments about it held."""
@@ -42,12 +45,12 @@ class ModelGradient(NamedTuple):
 
 
 class ObjectGradients(NamedTuple):
-    """By the shapes that may touch: colliders and obstacles, in the order of `Simulation.objects`."""
+    """What a loss changes by with the n shapes that may touch: colliders and obstacles, as in `Simulation.objects`."""
 
     pose: Array
-    """(n, 6) of the twist [linear; angular] that moves the shape in its own frame."""
+    """(n, 6) of the twist [linear; angular] that moves the shape in its own frame [m, rad]."""
     size: Array
-    """(n, 4) of each size, in the order of its type in `robosim.geometry.shape_sizes`, zero beyond; of bodies made of
+    """(n, 4) of each size, in the order of its type in `robosim.geometry.shape_sizes`, in metres, zero beyond; of bodies made of
     pieces nan."""
     scale: Array
     """(n,) of a factor, at 1, by which it grows about its frame's origin; of bodies made of pieces nan."""

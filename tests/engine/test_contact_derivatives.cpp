@@ -1,0 +1,210 @@
+// The adjoints of the solvers of rows are the derivatives of what was solved.
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+
+#include "contact/mode_solver.h"
+#include "count_allocations.h"
+#include "ridders.h"
+#include "row_cases.h"
+
+using namespace robosim;
+using namespace robosim::testing;
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// Every number of a problem, and the gradient's for it.
+struct Number {
+  double* value;
+  double gradient;
+};
+
+std::vector<Number> numbers(RowProblem& problem, const RowGradient& g, bool with_rows) {
+  std::vector<Number> all;
+  const int k = problem.channels;
+  for (int a = 0; a < k; ++a) all.push_back({&problem.y_free[at(a)], g.y_free[at(a)]});
+  for (int a = 0; a < k; ++a) all.push_back({&problem.L[at(a * k + a)], g.L[at(a * k + a)]});
+  for (const RowBlock& block : problem.blocks) {
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      ConstraintRow& row = problem.rows[at(i)];
+      if (with_rows) {
+        all.push_back({&row.target, g.target[at(i)]});
+        for (int c = 0; c < block.width; ++c) all.push_back({&row.d[c], g.d[at(i * most_block_channels + c)]});
+      }
+      if (row.compliance > 0 && !is_of_disc(problem, i)) all.push_back({&row.compliance, g.compliance[at(i)]});
+      if (row.kind == RowKind::friction) all.push_back({&row.mu, g.mu[at(i)]});
+      if (row.kind == RowKind::box) all.push_back({&row.lower, g.lower[at(i)]}), all.push_back({&row.upper, g.upper[at(i)]});
+    }
+  }
+  return all;
+}
+
+// Compares a gradient with Ridders differences of `loss`, where no class changes nearby. Returns how many numbers were compared.
+template <class Solve, class Loss>
+int compare(RowProblem& problem, const RowGradient& g, bool with_rows, Solve&& solve, Loss&& loss) {
+  double largest = 0;
+  const std::vector<Number> all = numbers(problem, g, with_rows);
+  for (const Number& n : all) largest = std::max(largest, std::abs(n.gradient));
+  const std::vector<RowClass> classes = solve().classes;
+  int compared = 0;
+  for (const Number& n : all) {
+    const double value = *n.value, step = 1e-3 * std::max(std::abs(value), 1e-2);
+    bool same = true;
+    const Numbers rate = ridders(
+        [&](double t) {
+          *n.value = value + t;
+          const RowSolution& s = solve();
+          same = same && s.classes == classes;
+          const double sum = loss(s);
+          *n.value = value;
+          return Numbers{sum};
+        },
+        step);
+    if (!same) continue;
+    ++compared;
+    CHECK(std::abs(rate[0] - n.gradient) <= 1e-8 * largest);  // differences of numbers good to 1e-16, over steps of 1e-5 and more
+  }
+  return compared;
+}
+
+}  // namespace
+
+TEST_CASE("the adjoint of the sweeps is their derivative") {
+  for (const Case& c : cases()) {
+    if (c.spec.bodies * c.spec.points > 8) continue;
+    CAPTURE(c.name);
+    Rng rng(11);
+    RowProblem problem = random_rows(rng, c.spec);
+    std::vector<double> f_bar(at(problem.size())), z_bar(at(problem.channels));
+    for (double& x : f_bar) x = rng.normal();
+    for (double& x : z_bar) x = rng.normal();
+    ProjectedGaussSeidel sweeps;
+    RowSolution s;
+    RowGradient g;
+    sweeps.solve(problem, 6, s);
+    g.set_zero(problem);
+    sweeps.add_vjp(problem, s, f_bar.data(), z_bar.data(), g);
+    const RowGradient once = g;
+    sweeps.add_vjp(problem, s, f_bar.data(), z_bar.data(), g);  // adds, and can be asked again
+    for (std::size_t i = 0; i < g.y_free.size(); ++i) CHECK(g.y_free[i] == 2 * once.y_free[i]);
+    const int compared = compare(
+        problem, once, true,
+        [&]() -> const RowSolution& {
+          sweeps.solve(problem, 6, s);
+          return s;
+        },
+        [&](const RowSolution& now) {
+          double sum = 0;
+          for (std::size_t i = 0; i < f_bar.size(); ++i) sum += f_bar[i] * now.f[i];
+          for (std::size_t i = 0; i < z_bar.size(); ++i) sum += z_bar[i] * now.z[i];
+          return sum;
+        });
+    CHECK(compared > problem.size());
+  }
+}
+
+TEST_CASE("the derivative of solved rows is that of the solver") {
+  int compared = 0, moved = 0;
+  bool discs = false;
+  SUBCASE("with squares of friction") {}
+  SUBCASE("with discs of friction") { discs = true; }
+  for (Case c : cases()) {
+    if (c.spec.bodies * c.spec.points > 8 || (discs && c.spec.mass_ratio > 1)) continue;
+    c.spec.discs = discs;
+    CAPTURE(c.name);
+    // Rows that depend on each other stay consistent only where they move together: then their own numbers stay as they are.
+    const bool dependent = c.spec.points > 1 && c.spec.compliance == 0;
+    for (int seed = 0; seed < (dependent ? 8 : 2); ++seed) {
+      CAPTURE(seed);
+      Rng rng(static_cast<std::uint64_t>(20 + seed));
+      RowProblem problem = random_rows(rng, c.spec);
+      std::vector<double> f_bar(at(problem.size())), z_bar(at(problem.channels));
+      for (double& x : f_bar) x = rng.normal();
+      for (double& x : z_bar) x = rng.normal();
+      ModeSolver solver;
+      RowSolution s;
+      if (solver.solve(problem, s).status != ModeStatus::solved) continue;
+      RowGradient g;
+      g.set_zero(problem);
+      solver.classes().add_vjp(problem, s, f_bar.data(), z_bar.data(), g);
+      const auto solve = [&]() -> const RowSolution& {
+        solver.solve(problem, s);
+        return s;
+      };
+      const auto loss = [&](const RowSolution& now) {
+        double sum = 0;
+        for (std::size_t i = 0; i < f_bar.size(); ++i) sum += f_bar[i] * now.f[i];
+        for (std::size_t i = 0; i < z_bar.size(); ++i) sum += z_bar[i] * now.z[i];
+        return sum;
+      };
+      compared += compare(problem, g, !dependent, solve, loss);
+
+      // One point of a contact moves in the contact's plane: dependent rows stay consistent, and what they span turns.
+      const std::vector<RowClass> classes = solve().classes;
+      for (const RowBlock& block : problem.blocks) {
+        if (block.width != 6) continue;
+        const std::vector<ConstraintRow> rows = problem.rows;
+        const int normal = block.first_row;
+        const Eigen::Vector3d n(rows[at(normal)].d[3], rows[at(normal)].d[4], rows[at(normal)].d[5]), any = random_normal(rng, 3, 1), step = n.cross(any);
+        std::vector<Eigen::Vector3d> moments(rows.size(), Eigen::Vector3d::Zero());
+        double expected = 0, size = 0;
+        for (int i = normal; i < block.last_row; ++i) {
+          if (i != normal && rows[at(i)].normal != normal) continue;
+          moments[at(i)] = step.cross(Eigen::Vector3d(rows[at(i)].d[3], rows[at(i)].d[4], rows[at(i)].d[5]));
+          for (int j = 0; j < 3; ++j) {
+            const double term = g.d[at(i * most_block_channels + j)] * moments[at(i)][j];
+            expected += term, size += std::abs(term);
+          }
+        }
+        bool same = true;
+        const Numbers rate = ridders(
+            [&](double t) {
+              for (int i = normal; i < block.last_row; ++i) {
+                for (int j = 0; j < 3; ++j) problem.rows[at(i)].d[j] = rows[at(i)].d[j] + t * moments[at(i)][j];
+              }
+              const RowSolution& now = solve();
+              same = same && now.classes == classes;
+              const double sum = loss(now);
+              problem.rows = rows;
+              return Numbers{sum};
+            },
+            1e-3);
+        if (!same || size == 0) continue;
+        ++moved;
+        CHECK(std::abs(rate[0] - expected) <= 1e-8 * size);
+      }
+    }
+  }
+  CHECK(compared > 300);
+  CHECK(moved > 20);
+}
+
+TEST_CASE("solving and differentiating again does not allocate") {
+  Rng rng(3);
+  const RowProblem problem = random_rows(rng, {.bodies = 3, .pairs = 4, .points = 4, .boxes = 2});
+  const RowProblem of_discs = random_rows(rng, {.bodies = 3, .pairs = 4, .points = 4, .discs = true, .boxes = 2});
+  ModeSolver solver, cones;
+  ProjectedGaussSeidel sweeps;
+  Dantzig dantzig;
+  Lemke lemke;
+  RowSolution s;
+  RowGradient g;
+  const std::vector<double> f_bar(at(problem.size()), 1.0), z_bar(at(problem.channels), 1.0);
+  const auto all = [&] {
+    lemke.solve(problem, s);
+    dantzig.solve(problem, s);
+    g.set_zero(problem);
+    sweeps.solve(problem, 10, s);
+    sweeps.add_vjp(problem, s, f_bar.data(), z_bar.data(), g);
+    solver.solve(problem, s);
+    solver.classes().add_vjp(problem, s, f_bar.data(), z_bar.data(), g);
+    cones.solve(of_discs, s);
+    cones.classes().add_vjp(of_discs, s, f_bar.data(), z_bar.data(), g);
+  };
+  all();
+  const long before = allocations;
+  all();
+  CHECK(allocations == before);
+}

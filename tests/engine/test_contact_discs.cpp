@@ -1,0 +1,68 @@
+// Friction within discs, solved to rounding.
+#include <doctest/doctest.h>
+
+#include "contact/mode_solver.h"
+#include "row_cases.h"
+
+using namespace robosim;
+using namespace robosim::testing;
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+TEST_CASE("friction within discs obeys Coulomb's law") {
+  int inconsistent = 0, rough = 0, sliding = 0, sticking = 0;
+  ModeSolver solver;
+  RowSolution s;
+  for_each_problem(true, 60, [&](const Case& c, const RowProblem& problem) {
+    if (c.spec.mu == 0) return;
+    const ModeReport report = solver.solve(problem, s);
+    inconsistent += report.status == ModeStatus::inconsistent, rough += report.status == ModeStatus::rough;
+    if (report.status >= ModeStatus::rough) return;
+    REQUIRE(report.residual <= 1e-12);
+    const double w_small = 1e-11 * row_scale(problem, s);
+    for (int i = 0; i < problem.size(); ++i) {
+      const ConstraintRow& row = problem.rows[at(i)];
+      if (!row.is_disc) continue;
+      const double *f = &s.f[at(i)], *w = &s.w[at(i)], push = std::hypot(f[0], f[1]), speed = std::hypot(w[0], w[1]);
+      const double radius = row.mu * s.f[at(row.normal)];
+      REQUIRE(push <= radius * (1 + 1e-9));
+      if (speed > w_small && s.f[at(row.normal)] > 0) {
+        ++sliding;
+        REQUIRE(push >= radius * (1 - 1e-9));
+        REQUIRE(f[0] * w[0] + f[1] * w[1] <= -push * speed + w_small * push);
+      } else if (radius > 0) {
+        ++sticking;
+      }
+    }
+  });
+  MESSAGE(inconsistent, " inconsistent, ", rough, " rough; ", sliding, " sliding and ", sticking, " sticking discs");
+  CHECK(inconsistent <= 2);  // of 1:1000 masses, whose rows sweeps come near to slowly
+  CHECK(rough <= 2);
+  CHECK(sliding > 500);
+  CHECK(sticking > 100);
+}
+
+TEST_CASE("discs do not depend on their axes") {
+  for (int seed = 0; seed < 40; ++seed) {
+    Rng rng(static_cast<std::uint64_t>(seed));
+    RowProblem problem = random_rows(rng, {.bodies = 2, .pairs = 3, .discs = true});
+    ModeSolver solver;
+    RowSolution s, turned;
+    REQUIRE(solver.solve(problem, s).status == ModeStatus::solved);
+    for (ConstraintRow& row : problem.rows) {
+      if (!row.is_disc) continue;
+      ConstraintRow& second = *(&row + 1);
+      const double angle = rng.uniform(-3, 3), cosine = std::cos(angle), sine = std::sin(angle);
+      for (int k = 0; k < 6; ++k) {
+        const double x = row.d[k], y = second.d[k];
+        row.d[k] = cosine * x + sine * y, second.d[k] = cosine * y - sine * x;
+      }
+    }
+    REQUIRE(solver.solve(problem, turned).status == ModeStatus::solved);
+    for (std::size_t k = 0; k < s.y.size(); ++k) CHECK(std::abs(s.y[k] - turned.y[k]) <= 1e-10 * row_scale(problem, s));
+  }
+}
