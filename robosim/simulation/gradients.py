@@ -50,8 +50,8 @@ class ObjectGradients(NamedTuple):
     pose: Array
     """(n, 6) of the twist [linear; angular] that moves the shape in its own frame [m, rad]."""
     size: Array
-    """(n, 4) of each size, in the order of its type in `robosim.geometry.shape_sizes`, in metres, zero beyond; of bodies made of
-    pieces nan."""
+    """(n, 4) of each size, in the order of its type in `robosim.geometry.shape_sizes`, in metres, zero beyond; of
+    bodies made of pieces nan."""
     scale: Array
     """(n,) of a factor, at 1, by which it grows about its frame's origin; of bodies made of pieces nan."""
 
