@@ -14,6 +14,12 @@ from robosim.scene import Scene
 ROBOTS = Path(__file__).parents[2] / "robots"
 NAMES = sorted(path.name for path in ROBOTS.iterdir() if (path / f"{path.name}.urdf").is_file())
 
+
+def capsule(radius, length):
+    """Volume of a capsule."""
+    return np.pi * radius**2 * length + 4 / 3 * np.pi * radius**3
+
+
 # Masses [kg] as published, or as designed for the gripper: of the links that move, and of the base where it is stated.
 PUBLISHED_MASS = {
     "ur5": 4.0 + 3.7 + 8.393 + 2.33 + 1.219 + 1.219 + 0.1879,
@@ -21,12 +27,33 @@ PUBLISHED_MASS = {
     "panda": 0.629769 + 4.970684 + 0.646926 + 3.228604 + 3.587895 + 1.225946 + 1.666555 + 0.735522,
     "gripper_2f": 0.8,
     "ur5_gripper": 4.0 + 3.7 + 8.393 + 2.33 + 1.219 + 1.219 + 0.1879 + 0.8,
+    "quadruped": 6.0 + 4 * (0.595 + 0.888 + 0.151 + 0.06),
+    "half_cheetah": 14.0,
+    "cart_pole": 1.1,
+    "double_cart_pole": 1000 * (capsule(0.1, 0.2) + 2 * capsule(0.045, 0.6)),
+    "drone": 0.68 + 4 * 0.009,
+    "humanoid": 73.0,
+    "race_car": 3.74,
+    "jump_worm": 4.0,
+    "catapult": 4.0,
+    "ant": 5
+    * (
+        4 / 3 * np.pi * 0.25**3
+        + 8 * capsule(0.08, np.hypot(0.2, 0.2))
+        + 4 * capsule(0.08, np.hypot(0.4, 0.4))
+    ),
 }
 
 
 @pytest.fixture(scope="module", params=NAMES)
 def robot(request):
     return load_robot(request.param)
+
+
+def driven(robot):
+    """(n_v,) which coordinates have a motor: those of the groups. The rest swings, rolls or flies."""
+    joints = {joint for group in robot.groups.values() for joint in group.joints}
+    return np.array([name in joints for name in robot.velocity_names])
 
 
 @pytest.mark.parametrize("name", PUBLISHED_MASS)
@@ -39,8 +66,25 @@ def test_the_shipped_robots_are_there_and_complete(name):
     }
     for file in (f"{name}.srdf", "joint_limits.yaml"):
         assert (ROBOTS / name / file).is_file()
-    for values in vars(robot.limits).values():
-        assert isinstance(values, str) or np.isfinite(values).all()
+    # A motor has limits; only what turns without end has no end.
+    motors, limits = driven(robot), robot.limits
+    assert motors.any()
+    for values in (limits.velocity, limits.acceleration, limits.effort):
+        assert np.isfinite(values[motors]).all()
+    endless = {joint.name for joint in robot.joints if joint.kind in ("continuous", "planar")}
+    for joint, kind, *ends in zip(
+        robot.position_names, robot.position_kinds, limits.lower, limits.upper, strict=True
+    ):
+        assert np.isfinite(ends).all() or joint.split("/")[0] in endless, (joint, kind)
+
+
+def test_what_has_no_motor_is_said_to_be_passive(robot):
+    file = ROBOTS / robot.name / f"{robot.name}.srdf"
+    named = re.findall(r'<passive_joint name="([^"]+)"', file.read_text()) if file.is_file() else []
+    without = {
+        n.split("/")[0] for n, motor in zip(robot.velocity_names, driven(robot), strict=True) if not motor
+    }
+    assert sorted(named) == sorted(without)
 
 
 def test_folder_is_complete_and_self_contained(robot):
@@ -64,7 +108,14 @@ def test_limits_are_in_order_and_their_source_is_known(robot):
     assert (limits.lower < limits.upper).all()
     assert min(limits.velocity.min(), limits.acceleration.min(), limits.effort.min()) > 0
     if (ROBOTS / robot.name / "joint_limits.yaml").is_file():
-        assert limits.acceleration_source.endswith("joint_limits.yaml")
+        # The file, and of which joints where it has not all: then all that have a motor.
+        source, _, joints = limits.acceleration_source.partition(" for ")
+        assert source.endswith("joint_limits.yaml")
+        motors = driven(robot)
+        assert joints or motors.all()
+        assert {n for n, motor in zip(robot.velocity_names, motors, strict=True) if motor and joints} <= set(
+            joints.split(";")[0].split(", ")
+        )
     else:
         assert "default" in limits.acceleration_source
 
@@ -97,19 +148,26 @@ def test_masses_and_inertias(robot):
 
 
 def test_gravity_can_be_held(robot):
-    """At rest in any configuration, no joint needs more than its torque; a wrong unit would."""
+    """At rest in any configuration, its base held, no motor needs more than its torque; a wrong unit would.
+
+    What has no motor falls. That legs carry the robot that they stand under is tested by letting it stand.
+    """
+    motors = driven(robot)
     rng = np.random.default_rng(0)
     for _ in range(200):
         q = rng.uniform(np.maximum(robot.limits.lower, -np.pi), np.minimum(robot.limits.upper, np.pi))
-        assert (np.abs(robot.gravity(q)) < robot.limits.effort).all()
+        assert (np.abs(robot.gravity(q)) < robot.limits.effort)[motors].all()
 
 
 def test_unchecked_pairs_are_next_to_each_other_or_never_meet(robot):
-    """`Never` in the SRDF is put to the test; `Adjacent` links are joined, over fixed joints at most."""
+    """`Never` in the SRDF is put to the test; of `Adjacent` links one is the nearest above the other with a shape."""
     from robosim import _engine
 
     body = {frame.name: frame.body for frame in robot._engine.frames}
-    parents = {i: joint.parent for i, joint in enumerate(robot._engine.joints)}
+    shaped = {body[collider.link] for collider in robot.colliders}
+    parents = {}
+    for i, joint in enumerate(robot._engine.joints):  # parents come first
+        parents[i] = joint.parent if joint.parent in shaped else parents.get(joint.parent, joint.parent)
     indices = {
         name: [i for i, c in enumerate(robot.colliders) if c.link == name] for name in robot.link_names
     }
