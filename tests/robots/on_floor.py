@@ -1,0 +1,33 @@
+"""Robots on a floor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robosim.scene import Scene
+
+G = 9.80665  # [m/s^2]
+
+
+def floor():
+    scene = Scene("floor")
+    scene.add_half_space("floor")
+    return scene
+
+
+def placed(robot, state):
+    """q of a free-flying robot in a named state, just on the floor."""
+    q = robot.configuration(state)
+    q[2] -= floor().compile(robot).min_distance(q)[0]
+    return q
+
+
+def on_the_floor(contacts):
+    """The force [N] that the floor exerts on all that stands on it, and the names of what touches it."""
+    force, touching = np.zeros(3), set()
+    for contact in contacts:
+        others = {contact.A, contact.B} - {"floor"}
+        if contact.mode != "open" and len(others) == 1:
+            force += contact.force if contact.A == "floor" else -contact.force
+            touching |= others
+    return force, touching

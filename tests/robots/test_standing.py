@@ -1,0 +1,79 @@
+"""Robots with legs stand on their feet: motors hold a posture, and the ground carries just what they weigh."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robosim import load_robot
+from robosim.simulation import Control, Motor, Simulation
+
+from .on_floor import G, floor, on_the_floor, placed
+
+# Robot and posture, its feet, and gains of its motors: stiff for what they carry.
+STANDING = {
+    "quadruped": ("standing", {f"{leg}_foot/0" for leg in ("FR", "FL", "RR", "RL")}, (400, 20)),
+    "quadruped, low": ("crouching", {f"{leg}_foot/0" for leg in ("FR", "FL", "RR", "RL")}, (400, 20)),
+    "ant": ("standing", {f"foot_{leg}/0" for leg in (1, 2, 3, 4)}, (50, 5)),
+    "humanoid": ("standing", {f"{side}_foot/0" for side in ("left", "right")}, (2000, 100)),
+    "humanoid, low": ("crouching", {f"{side}_foot/0" for side in ("left", "right")}, (8000, 400)),
+}
+
+
+@pytest.mark.parametrize("case", STANDING)
+def test_motors_hold_it_on_its_feet_and_the_ground_carries_its_weight(case):
+    robot = load_robot(case.split(",")[0], base="floating")
+    state, feet, gains = STANDING[case]
+    legs = next(named.group for named in robot.named_states if named.name == state)
+    simulation = Simulation(robot, floor(), motors=dict.fromkeys(robot.groups[legs].joints, Motor(*gains)))
+    q = placed(robot, state)
+    start, hold = simulation.state(q), Control(q_target=q)
+    motion = simulation.run(start, 2000, hold)
+    assert motion.report.status == "solved"
+    details = simulation.details(motion.end, hold)
+    force, touching = on_the_floor(details.contacts)
+    assert touching == feet
+    # At rest after two seconds, but for what a stiff spring and its damper have left of the first settling.
+    assert np.abs(motion.v[-1]).max() < 1e-6
+    np.testing.assert_allclose(force, [0, 0, robot.total_mass * G], rtol=0, atol=1e-5 * robot.total_mass * G)
+    # It stands where it was put: no joint gives way by 0.05 rad, and its trunk sinks and tilts as little.
+    np.testing.assert_allclose(motion.q[-1], q, rtol=0, atol=0.05)
+    # No motor is at its limit.
+    limits = dict(zip(robot.velocity_names, robot.limits.effort, strict=True))
+    motors = {joint.coordinate: joint.force for joint in details.joints if joint.source == "motor"}
+    assert set(motors) == set(robot.groups[legs].joints)
+    assert all(abs(force) < 0.9 * limits[name] for name, force in motors.items())
+
+
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_without_motors_it_falls_and_comes_to_lie_on_the_floor(name):
+    robot = load_robot(name, base="floating")
+    simulation = Simulation(robot, floor())
+    q = placed(robot, "standing")
+    v = np.zeros(robot.n_v)
+    v[0] = 0.1  # or it might stand like a pencil on its point
+    motion = simulation.run(simulation.state(q, v), 2000)
+    assert motion.report.status != "inconsistent"
+    assert motion.q[-1, 2] < 0.5 * q[2]
+    # Nothing of it is ever in the floor by more than half of what it falls in a step at that height, 10 mm.
+    world = floor().compile(robot)
+    assert min(world.distances(q).min() for q in motion.q[::50]) > -0.01
+
+
+def test_half_cheetah_stands_on_the_springs_that_its_readme_gives():
+    springs = {"bthigh": 240, "bshin": 180, "bfoot": 120, "fthigh": 180, "fshin": 120, "ffoot": 60}
+    stiffness = {f"{link}_joint": value for link, value in springs.items()}
+    plain = load_robot("half_cheetah")
+    assert not plain.stiffness.any()
+    assert not plain.armature.any()
+    robot = plain.with_stiffness(stiffness).with_armature(dict.fromkeys(stiffness, 0.1))
+    simulation = Simulation(robot, floor())
+    motion = simulation.run(simulation.state(), 10_000)  # it rocks for long
+    assert motion.report.status == "solved"
+    force, touching = on_the_floor(simulation.details(motion.end).contacts)
+    assert touching == {"bfoot/0", "ffoot/0"}
+    assert np.abs(motion.v[-1]).max() < 1e-5
+    np.testing.assert_allclose(force, [0, 0, 14 * G], rtol=0, atol=1e-5 * 14 * G)
+    # Without them it sinks until its legs are bent as far as they go: they have only damping.
+    motion = (limp := Simulation(plain, floor())).run(limp.state(), 4000)
+    assert motion.q[-1, 1] < -0.3
