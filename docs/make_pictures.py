@@ -1,9 +1,9 @@
 """Make the pictures of the README and the documentation anew: `python docs/make_pictures.py`.
 
 Writes into docs/images: a painted picture of a real plan, its torques beside their limits, how a simulated arm
-followed it, the clearance of a plan, a plan into a concave mesh, falling dominoes, what a state of a batch costs,
-and, where a Chromium is installed, a screenshot of the viewer. Needs the extra `view` for the last, and an idle
-machine for the one before.
+followed it, the clearance of a plan, a plan into a concave mesh, falling dominoes, bundled robots, what a state of a
+batch costs, and, where a Chromium is installed, a screenshot of the viewer. Needs the extra `view` for the last, and
+an idle machine for the one before.
 """
 
 from __future__ import annotations
@@ -41,6 +41,18 @@ IMAGES = Path(__file__).resolve().parent / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SCENES = ("bookshelf_small", "table_pick", "cage")
 CLEARANCE = 0.04  # wanted of a plan [m]
+# Bundled robots: posture, base, entry of q that lifts it onto the ground, and where the eye stands about z [rad].
+ROBOTS = {
+    "quadruped": ("standing", "floating", 2, 0.9),
+    "ant": ("standing", "floating", 2, 0.6),
+    "humanoid": ("crouching", "floating", 2, 0.9),
+    "drone": ("aligned", "floating", 2, 0.6),
+    "race_car": ("left", "floating", 2, 0.6),
+    "half_cheetah": ("standing", "fixed", 1, -1.3),
+    "jump_worm": ("ready", "fixed", 1, -1.2),
+    "catapult": ("ready", "fixed", None, -1.2),
+    "double_cart_pole": ("centre", "fixed", None, -1.0),
+}
 
 
 def main() -> None:
@@ -61,6 +73,7 @@ def main() -> None:
     clearance(IMAGES / "clearance.png", ur5)
     concave(IMAGES / "concave.png", ur5)
     dominoes(IMAGES / "dominoes.png")
+    bundled(IMAGES / "robots.png")
     costs_of_batches(IMAGES / "batch.png", ur5)
     for path in sorted(IMAGES.glob("*.png")):
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
@@ -189,6 +202,23 @@ def dominoes(path: Path) -> None:
         axis.set_title(f"{motion.times[instant]:.2f} s", fontsize="small")
         axis.set_axis_off()
     figure.savefig(path, dpi=90)
+
+
+def bundled(path: Path) -> None:
+    """Robots that are no arms, each on the ground."""
+    figure, axes = plt.subplots(3, 3, figsize=(9, 7), layout="constrained")
+    for axis, (name, (posture, base, lifts, azimuth)) in zip(axes.flat, ROBOTS.items(), strict=True):
+        robot = robosim.load_robot(name, base=base)
+        q = robot.configuration(posture)
+        ground = Scene("floor")
+        ground.add_half_space("floor")
+        if lifts is not None:
+            q[lifts] -= ground.compile(robot).min_distance(q)[0]
+        axis.imshow(viewer.picture(robot, ground, q=q, size=(600, 450), azimuth=azimuth, elevation=0.3))
+        axis.set_title(name, fontsize="small")
+        axis.set_axis_off()
+    figure.savefig(path, dpi=80)
+    plt.close(figure)
 
 
 def costs_of_batches(path: Path, model) -> None:
