@@ -820,6 +820,7 @@ class Simulation:
         margin: typing.SupportsFloat | typing.SupportsIndex,
         limit_margin: typing.SupportsFloat | typing.SupportsIndex,
         restitution_threshold: typing.SupportsFloat | typing.SupportsIndex,
+        bounce: str,
         substeps: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
     def details(
@@ -832,7 +833,7 @@ class Simulation:
     ) -> tuple[
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
-        tuple[str, float, int, int, int, int, int],
+        tuple[str, float, int, int, int, int, int, int],
         list[
             tuple[
                 str,
@@ -881,7 +882,7 @@ class Simulation:
     ) -> tuple[
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
-        list[tuple[tuple[str, float, int, int, int, int, int], int | None]],
+        list[tuple[tuple[str, float, int, int, int, int, int, int], int | None]],
     ]:
         """
         Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own.
@@ -942,7 +943,7 @@ class Simulation:
     ) -> tuple[
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
-        tuple[str, float, int, int, int, int, int],
+        tuple[str, float, int, int, int, int, int, int],
     ]:
         """
         tau, q_target and v_target are None or arrays; see robosim.simulation.Control.

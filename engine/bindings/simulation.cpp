@@ -95,7 +95,7 @@ class BoundSimulation {
 
 std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::handle& materials, const py::handle& motors, double dt,
                                                  const std::string& solver, int sweeps, double erp, double margin, double limit_margin,
-                                                 double restitution_threshold, int substeps) {
+                                                 double restitution_threshold, const std::string& bounce, int substeps) {
   const Array m = sized(materials, {-1, 4}, "materials"), d = real_array(motors, {scene.scene.model().n_v, 3}, "motors", false);
   std::vector<PairMaterial> pairs;
   for (const double* x = m.data(); x < m.data() + m.size(); x += 4) pairs.push_back({x[0], x[1], x[2], x[3]});
@@ -105,6 +105,8 @@ std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::ha
   if (solver == "pgs") options.solver = RowSolver::pgs;
   else if (solver == "cone") options.solver = RowSolver::cone;
   else if (solver != "lcp") throw InputError("solver is '" + solver + "'; there are 'lcp', 'cone' and 'pgs'");
+  if (bounce == "time_of_impact") options.bounce = Bounce::time_of_impact;
+  else if (bounce != "step") throw InputError("bounce is '" + bounce + "'; there are 'step' and 'time_of_impact'");
   options.dt = dt, options.sweeps = sweeps, options.erp = erp, options.margin = margin, options.limit_margin = limit_margin;
   options.restitution_threshold = restitution_threshold;
   return std::make_unique<BoundSimulation>(scene, std::move(pairs), std::move(all), options, substeps);
@@ -132,9 +134,9 @@ struct Drive {
   StepControl step() const { return {rows().tau, rows().q_target, rows().v_target}; }
 };
 
-using ReportTuple = std::tuple<const char*, double, int, int, int, long, long>;
+using ReportTuple = std::tuple<const char*, double, int, int, int, long, long, long>;
 ReportTuple report_tuple(const RolloutReport& r) {
-  return {name_of(r.status), r.residual, r.contacts, r.rows, r.islands, r.class_changes, r.pivots};
+  return {name_of(r.status), r.residual, r.contacts, r.rows, r.islands, r.class_changes, r.pivots, r.coupled_bounces};
 }
 
 // One step's state and drive, from Python.
@@ -399,7 +401,7 @@ void bind_simulation(py::module_& m) {
   const char* about_many = "Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own.";
   py::class_<BoundSimulation>(m, "Simulation", "Time steps of a scene with materials and motors; see robosim.simulation.")
       .def(py::init(&make_simulation), py::arg("scene"), py::arg("materials"), py::arg("motors"), py::arg("dt"), py::arg("solver"), py::arg("sweeps"),
-           py::arg("erp"), py::arg("margin"), py::arg("limit_margin"), py::arg("restitution_threshold"), py::arg("substeps"), py::keep_alive<1, 2>())
+           py::arg("erp"), py::arg("margin"), py::arg("limit_margin"), py::arg("restitution_threshold"), py::arg("bounce"), py::arg("substeps"), py::keep_alive<1, 2>())
       .def("step", &step, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(), py::arg("v_target") = py::none(),
            about_drive)
       .def("details", &details, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),

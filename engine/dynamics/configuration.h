@@ -1,7 +1,7 @@
 // Moving on the space of configurations, joint by joint: q is not a vector where quaternions are in it.
 //
 //   integrate(q, v)      the configuration reached from q along the constant body-side velocity v in unit time
-//   advance(q, dt, v)    the same for a time, but straight for what moves freely
+//   advance(q, dt, u)    the same for a time, but straight for what moves freely
 //   difference(q0, q1)   the v with integrate(q0, v) = q1: the shortest one where angles belong to poses (floating, planar)
 //   velocity(q, dq)      the v of coordinates that change at the rates dq, d/dt integrate(q, v t) = dq
 #pragma once
@@ -41,32 +41,38 @@ void integrate(const Model& model, const S* q, const S* v, S* out) {
   });
 }
 
-// Moves on for the time dt with velocities in the axes at the start: as integrate(q, dt v), but that what moves freely goes straight while
-// it turns, and v becomes the same velocities in the axes at the end. out may be q.
+// Moves on for the time dt with velocities u in the axes at the start: as integrate(q, dt u), but that what moves freely goes straight while
+// it turns. v, velocities in the axes at the start too, become the same in the axes at the end. out may be q.
 template <class S>
-void advance(const Model& model, const S* q, const S& dt, S* v, S* out) {
+void advance(const Model& model, const S* q, const S& dt, const S* u, S* v, S* out) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     if constexpr (requires { type.turning_rate(v, v); }) {
-      type.advance(q + joint.q_index, dt, v + joint.v_index, out + joint.q_index);
+      type.advance(q + joint.q_index, dt, u + joint.v_index, v + joint.v_index, out + joint.q_index);
     } else {
       S way[6];
-      for (int k = 0; k < joint.n_v; ++k) way[k] = dt * v[joint.v_index + k];
+      for (int k = 0; k < joint.n_v; ++k) way[k] = dt * u[joint.v_index + k];
       type.integrate(q + joint.q_index, way, out + joint.q_index);
     }
   });
 }
 
-// The transpose of its derivative, with v as it was before: fills q_bar (tangent space) and v_bar, n_v entries each and none of them an input.
+// The transpose of its derivative, with v as they were before: fills q_bar (tangent space), u_bar and v_bar, n_v entries each and none of
+// them an input. Returns what is of dt.
 template <class S>
-void advance_vjp(const Model& model, const S& dt, const S* v, const S* q_next_bar, const S* v_next_bar, S* q_bar, S* v_bar) {
+S advance_vjp(const Model& model, const S& dt, const S* u, const S* v, const S* q_next_bar, const S* v_next_bar, S* q_bar, S* u_bar, S* v_bar) {
+  S dt_bar(0);
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     const int k = joint.v_index;
     if constexpr (requires { type.turning_rate(v, v_bar); }) {
-      type.advance_vjp(dt, v + k, q_next_bar + k, v_next_bar + k, q_bar + k, v_bar + k);
+      dt_bar += type.advance_vjp(dt, u + k, v + k, q_next_bar + k, v_next_bar + k, q_bar + k, u_bar + k, v_bar + k);
     } else {
-      for (int i = k; i < k + joint.n_v; ++i) q_bar[i] = q_next_bar[i], v_bar[i] = dt * q_next_bar[i] + v_next_bar[i];
+      for (int i = k; i < k + joint.n_v; ++i) {
+        q_bar[i] = q_next_bar[i], u_bar[i] = dt * q_next_bar[i], v_bar[i] = v_next_bar[i];
+        dt_bar += u[i] * q_next_bar[i];
+      }
     }
   });
+  return dt_bar;
 }
 
 // What the entries of v change by in time where the velocities themselves do not, as axes turn with what moves freely.

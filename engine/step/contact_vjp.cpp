@@ -36,6 +36,16 @@ void Stepper::add_turned_twist(int body, const Force<double>& F, const std::vect
   }
 }
 
+// Of a covector on the channels of a block that meets the velocities V of the bodies. Channels of joints do not turn.
+void Stepper::add_turned_channels(const StepIsland& island, std::size_t b, const double* covector, const std::vector<Motion<double>>& V) {
+  const StepIsland::Block& block = island.blocks[b];
+  if (block.manifold < 0) return;
+  const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
+  const Force<double> F = force_of(covector, block.size, block.centre - data_.X_WB[1].p);
+  add_turned_twist(world_->scene().object(pair.b).body, F, V);
+  add_turned_twist(world_->scene().object(pair.a).body, Force<double>{-F.angular, -F.linear}, V);
+}
+
 // What a covector on the twist of an object's piece, [linear; angular] in its own frame, is on the object and on what carries it.
 void Stepper::add_shape_motion(int object, int piece, const double* twist_bar, StepGradient& gradient) {
   const SceneObject& o = world_->scene().object(object);
@@ -54,12 +64,8 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, StepGradi
   const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
   const Manifold& m = pair.manifold;
   const SceneObject &A = world_->scene().object(pair.a), &B = world_->scene().object(pair.b);
-  const PairMaterial& material = world_->material(pair.a, pair.b);
   PairMaterial& material_bar = gradient.materials[at(world_->pair(pair.a, pair.b))];
-  const double rate = options_.erp / options_.dt;
-  const double *z = &island.solution.z[at(rows.first_channel)], *y_bar = &y_bar_[at(rows.first_channel)];
-  const double* before = &v_before_[at(rows.first_channel)];
-  double* const bounce = &bounce_[at(rows.first_channel)];
+  const std::size_t first = at(rows.first_channel);
 
   // From the rows to the points, the normal and the axes.
   Vec3d p_bar[Manifold::max_points], n_bar;
@@ -68,27 +74,13 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, StepGradi
   const Vec3d n = m.normal();
   const ContactAxes axes = contact_axes(n);
   for (int i = rows.first_row; i < rows.last_row; ++i) {
-    const ConstraintRow& row = problem.rows[at(i)];
     const RowSource source = island.rows[at(i)].source;
     const int point = island.rows[at(i)].point;
-    double d_bar[6];
-    for (int c = 0; c < 6; ++c) d_bar[c] = island.gradient.d[at(i * most_block_channels + c)];
-    const double target_bar = island.gradient.target[at(i)], mu_bar = island.gradient.mu[at(i)];
+    const double* const d_bar = &island.gradient.d[at(i * most_block_channels)];
+    const double mu_bar = island.gradient.mu[at(i)];
+    gap_bar[point] += island.gap_bar[at(i)];
     const Vec3d arm = m.points[point].p_W - block.centre;
     const double scale = 1 / block.size;
-    if (source == RowSource::normal && !(island.is_relaxed && row.target == 0)) {
-      gap_bar[point] -= rate * target_bar;
-      gradient.dt += rate / options_.dt * m.points[point].gap * target_bar;
-      double approach = 0;
-      for (int c = 0; c < 6; ++c) approach -= row.d[c] * before[c];
-      if (approach > options_.restitution_threshold) {
-        material_bar.restitution += target_bar * approach;
-        for (int c = 0; c < 6; ++c) {
-          d_bar[c] -= material.restitution * target_bar * before[c];
-          bounce[c] -= material.restitution * target_bar * row.d[c];
-        }
-      }
-    }
     const auto along = [&](const Vec3d& u, Vec3d& u_bar) {
       u_bar += part(d_bar + 3) + scale * cross(part(d_bar), arm);
       p_bar[point] += scale * cross(u, part(d_bar));
@@ -128,14 +120,9 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, StepGradi
   add_shape_motion(pair.b, pair.piece_b, twist_bar + 6, gradient);
 
   // And the bodies' columns, which turn with the joints before them.
-  const Vec3d arm = block.centre - data_.X_WB[1].p;
-  const Force<double> F = force_of(z, block.size, arm), F_bar = force_of(y_bar, block.size, arm), F_bounce = force_of(bounce, block.size, arm);
-  for (const auto& [body, sign] : {std::pair(B.body, 1.0), std::pair(A.body, -1.0)}) {
-    const auto signed_force = [&, s = sign](const Force<double>& x) { return Force<double>{s * x.angular, s * x.linear}; };
-    add_turned_twist(body, signed_force(F), V_lambda_);
-    add_turned_twist(body, signed_force(F_bar), V_moved_);
-    add_turned_twist(body, signed_force(F_bounce), V_start_);
-  }
+  add_turned_channels(island, b, &island.solution.z[first], V_lambda_);
+  add_turned_channels(island, b, &island.gradient.y_free[first], V_moved_);
+  add_turned_channels(island, b, &island.before_bar[first], V_start_);
 }
 
 void Stepper::gather_turned(StepGradient& gradient) {
@@ -151,17 +138,65 @@ void Stepper::gather_turned(StepGradient& gradient) {
   }
 }
 
+// -virtual_ . dM^ pushed_: inverse dynamics of the accelerations pushed_ at rest contracted with virtual_. Leaves the bodies' velocities of
+// both in V_virtual_ and V_pushed_.
+void Stepper::add_mass_vjp(StepGradient& gradient) {
+  const Model& m = world_->model();
+  ModelGradient& of = gradient.model;
+  for (auto* x : {&subtree_force_, &subtree_bar_}) x->resize(at(m.n_bodies()));
+  for (std::size_t r = 0; r < virtual_.size(); ++r) inertia_bar_[r] -= virtual_[r] * pushed_[r];
+  detail::joint_velocities(m, data_, virtual_.data(), V_virtual_);
+  detail::joint_velocities(m, data_, pushed_.data(), V_pushed_);
+  for (int i = 1; i < m.n_bodies(); ++i) {
+    subtree_force_[at(i)] = data_.I[at(i)] * V_pushed_[at(i)], subtree_bar_[at(i)] = data_.I[at(i)] * V_virtual_[at(i)];
+    detail::add_body_parameters(m, data_, i, Motion<double>(), V_pushed_[at(i)], V_virtual_[at(i)], -1.0, &of.mass[at(i - 1)],
+                                &of.com[at(3 * (i - 1))], &of.inertia[at(6 * (i - 1))]);
+  }
+  for (int i = m.n_bodies() - 1; i > 0; --i) {
+    const int p = m.joints[at(i)].parent;
+    if (p == 0) continue;
+    turned_[at(i)] += cross(V_pushed_[at(p)], subtree_bar_[at(i)]) + cross(V_virtual_[at(p)], subtree_force_[at(i)]);
+    subtree_force_[at(p)] += subtree_force_[at(i)], subtree_bar_[at(p)] += subtree_bar_[at(i)];
+  }
+}
+
+// Impacts see the way, which late impulses take  M^^-1 X^T z_late  from, and the velocities without rows, y_free = X u - L z. For
+// what the loss changes by with these, way_bar and i_bar,
+//   -lambda_way . dX^T z_late + lambda_way . dM^ (Y z_late),   lambda_way = M^^-1 way_bar
+//   -i_bar . dL z = -i_bar . dX (Y z) - (Y i_bar) . dX^T z + (Y i_bar) . dM^ (Y z)      (pgs: in its own adjoint of L)
+void Stepper::add_impact_vjp(const StepIsland& island, StepGradient& gradient) {
+  const std::size_t n = virtual_.size(), k = at(island.problem.channels);
+  const auto respond = [&](const std::vector<double>& z, double scale, std::vector<double>& to) {
+    for (std::size_t r = 0; r < n; ++r) {
+      to[r] = 0;
+      for (std::size_t c = 0; c < k; ++c) to[r] += scale * island.Y[r * k + c] * z[c];
+    }
+  };
+  const auto turn = [&](const std::vector<double>& covector, double scale, const std::vector<Motion<double>>& V) {
+    for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+      const RowBlock& block = island.problem.blocks[b];
+      double scaled[most_block_channels] = {};
+      for (int c = 0; c < block.width; ++c) scaled[c] = scale * covector[at(block.first_channel + c)];
+      add_turned_channels(island, b, scaled, V);
+    }
+  };
+  virtual_ = lambda_way_;
+  respond(island.z_late, -1, pushed_);
+  add_mass_vjp(gradient);
+  turn(island.z_late, -1, V_virtual_);
+  if (options_.solver == RowSolver::pgs) return;
+  respond(island.impact_bar, 1, virtual_);
+  respond(island.solution.z, -1, pushed_);
+  add_mass_vjp(gradient);
+  turn(island.solution.z, -1, V_virtual_), turn(island.impact_bar, 1, V_pushed_);
+}
+
 // The sweeps of pgs see L itself, not only what is left of it at a solution. With G what they add beyond that,
 //   sum G_ac dL_ac,   L = X M^^-1 X^T:   2 dX_a . p_a - Y_a . dM^ p_a,   p_a = sum_c G_ac Y_c,   Y = M^^-1 X^T
 // for each channel a, the second as inverse dynamics of accelerations p_a at rest contracted with Y_a.
 void Stepper::add_admittance_vjp(const StepIsland& island, StepGradient& gradient) {
-  const Model& m = world_->model();
   const RowProblem& problem = island.problem;
-  const std::size_t n = at(m.n_v), k = at(problem.channels);
-  ModelGradient& of = gradient.model;
-  for (auto* x : {&virtual_, &pushed_}) x->resize(n);
-  for (auto* x : {&V_virtual_, &V_pushed_}) x->resize(at(m.n_bodies()));
-  for (auto* x : {&subtree_force_, &subtree_bar_}) x->resize(at(m.n_bodies()));
+  const std::size_t n = virtual_.size(), k = at(problem.channels);
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     for (int channel = 0; channel < problem.blocks[b].width; ++channel) {
       const std::size_t a = at(problem.blocks[b].first_channel + channel);
@@ -175,31 +210,11 @@ void Stepper::add_admittance_vjp(const StepIsland& island, StepGradient& gradien
         for (std::size_t r = 0; r < n; ++r) pushed_[r] += G * island.Y[r * k + c];
       }
       if (!any) continue;
-      for (std::size_t r = 0; r < n; ++r) {
-        virtual_[r] = island.Y[r * k + a];
-        inertia_bar_[r] -= virtual_[r] * pushed_[r];
-      }
-      detail::joint_velocities(m, data_, virtual_.data(), V_virtual_);
-      detail::joint_velocities(m, data_, pushed_.data(), V_pushed_);
-      if (island.blocks[b].manifold >= 0) {
-        const SceneQuery::PairManifold& pair = manifolds_[at(island.blocks[b].manifold)];
-        double unit[most_block_channels] = {};
-        unit[channel] = 2;
-        const Force<double> F = force_of(unit, island.blocks[b].size, island.blocks[b].centre - data_.X_WB[1].p);
-        add_turned_twist(world_->scene().object(pair.b).body, F, V_pushed_);
-        add_turned_twist(world_->scene().object(pair.a).body, Force<double>{-F.angular, -F.linear}, V_pushed_);
-      }
-      for (int i = 1; i < m.n_bodies(); ++i) {
-        subtree_force_[at(i)] = data_.I[at(i)] * V_pushed_[at(i)], subtree_bar_[at(i)] = data_.I[at(i)] * V_virtual_[at(i)];
-        detail::add_body_parameters(m, data_, i, Motion<double>(), V_pushed_[at(i)], V_virtual_[at(i)], -1.0, &of.mass[at(i - 1)],
-                                    &of.com[at(3 * (i - 1))], &of.inertia[at(6 * (i - 1))]);
-      }
-      for (int i = m.n_bodies() - 1; i > 0; --i) {
-        const int p = m.joints[at(i)].parent;
-        if (p == 0) continue;
-        turned_[at(i)] += cross(V_pushed_[at(p)], subtree_bar_[at(i)]) + cross(V_virtual_[at(p)], subtree_force_[at(i)]);
-        subtree_force_[at(p)] += subtree_force_[at(i)], subtree_bar_[at(p)] += subtree_bar_[at(i)];
-      }
+      for (std::size_t r = 0; r < n; ++r) virtual_[r] = island.Y[r * k + a];
+      add_mass_vjp(gradient);
+      double unit[most_block_channels] = {};
+      unit[channel] = 2;
+      add_turned_channels(island, b, unit, V_pushed_);
     }
   }
 }

@@ -7,6 +7,7 @@
 #include "dynamics/configuration.h"
 #include "dynamics/forward_dynamics.h"
 #include "dynamics/rnea.h"
+#include "dynamics/rnea_products.h"
 #include "step/contact_axes.h"
 
 namespace robosim {
@@ -16,6 +17,14 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Of the smaller ball about the two objects: the least size that a manifold is taken for.
 constexpr double least_spread = 0.01;
+// Of what two rows are by themselves: what they may seem to feel of each other.
+constexpr double rounding_of_coupling = 1e-12;
+
+double along(const ConstraintRow& row, const double* channels) {
+  double sum = 0;
+  for (int c = 0; c < most_block_channels; ++c) sum += row.d[c] * channels[c];
+  return sum;
+}
 
 void require(bool holds, const char* what, double value, const char* wanted) {
   if (!holds) throw InputError(message(what, " is ", value, "; ", wanted));
@@ -31,6 +40,8 @@ Stepper::Stepper(const World& world, const StepOptions& options)
       v_free_(at(world.model().n_v)),
       held_(at(world.model().n_v)),
       moved_(at(world.model().n_v)),
+      way_(at(world.model().n_v)),
+      V_free_(at(world.model().n_bodies())),
       joined_(at(world.n_trees())),
       island_of_tree_(at(world.n_trees())) {
   require(options.dt > 0 && std::isfinite(options.dt), "dt", options.dt, "it is positive [s]");
@@ -197,13 +208,13 @@ void Stepper::fill_jacobian(StepIsland& island, const double* v) {
   island.Y = island.X;
   mass_solve(m, data_.L.data(), island.Y.data(), problem.channels);
 
-  problem.y_free.assign(k, 0.0), v_before_.assign(k, 0.0);
+  problem.y_free.assign(k, 0.0), island.before.assign(k, 0.0);
   problem.L.assign(k * k, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     const double *x = island.X.data() + i * k, *y = island.Y.data() + i * k;
     for (std::size_t r = 0; r < k; ++r) {
       if (x[r] == 0) continue;
-      problem.y_free[r] += x[r] * v_free_[i], v_before_[r] += x[r] * v[i];
+      problem.y_free[r] += x[r] * v_free_[i], island.before[r] += x[r] * v[i];
       double* const L = problem.L.data() + r * k;
       for (std::size_t c = 0; c < k; ++c) L[c] += x[r] * y[c];
     }
@@ -212,24 +223,58 @@ void Stepper::fill_jacobian(StepIsland& island, const double* v) {
     for (std::size_t c = 0; c < r; ++c) problem.L[r * k + c] = problem.L[c * k + r] = 0.5 * (problem.L[r * k + c] + problem.L[c * k + r]);
 }
 
+// What a point along whose normal things are apart by `gap` and approach at the speed `approach`, without rows at `closing` in the end, asks for.
+NormalLaw Stepper::law_of(double gap, double approach, double closing) const {
+  const bool is_fast = approach > options_.restitution_threshold;
+  if (options_.bounce == Bounce::time_of_impact) {
+    if (is_fast && gap > 0 && gap < options_.dt * closing) return NormalLaw::impact;
+    if (gap > (is_fast ? 0 : options_.margin)) return NormalLaw::ahead;
+  }
+  return is_fast ? NormalLaw::bounce : NormalLaw::rest;
+}
+
+void Stepper::fill_normal(StepIsland& island, std::size_t b, int i) {
+  const StepIsland::Block& block = island.blocks[b];
+  const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
+  ConstraintRow& row = island.problem.rows[at(i)];
+  StepIsland::Row& source = island.rows[at(i)];
+  const std::size_t first = at(island.problem.blocks[b].first_channel);
+  const double dt = options_.dt, restitution = world_->material(pair.a, pair.b).restitution, gap = pair.manifold.points[source.point].gap;
+  const double before = along(row, &island.before[first]), free = along(row, &island.problem.y_free[first]);
+  source.law = law_of(gap, -before, -free), source.impact = 0;
+  switch (source.law) {
+    case NormalLaw::rest:
+      row.target = -options_.erp / dt * gap;
+      break;
+    case NormalLaw::bounce:
+      row.target = -restitution * before;
+      break;
+    case NormalLaw::impact:
+    case NormalLaw::landing:
+      source.impact = gap / (-dt * free);
+      row.target = -restitution * free + (1 + restitution) * (0.5 - source.impact) * (free - before);
+      if (!(restitution > 0 && row.target > 0)) source.law = NormalLaw::landing, row.target = 0;
+      island.has_impacts = true;
+      break;
+    case NormalLaw::ahead:
+      row.target = -gap / dt;
+  }
+}
+
 void Stepper::fill_targets(StepIsland& island, const double* q, const StepControl& control) {
   const Model& m = world_->model();
   const double dt = options_.dt, rate = options_.erp / dt;
   RowProblem& problem = island.problem;
+  island.has_impacts = false;
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     const StepIsland::Block& block = island.blocks[b];
     for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i) {
       ConstraintRow& row = problem.rows[at(i)];
-      const StepIsland::Row source = island.rows[at(i)];
+      StepIsland::Row& source = island.rows[at(i)];
       switch (source.source) {
-        case RowSource::normal: {
-          const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
-          double approach = 0;
-          for (int c = 0; c < 6; ++c) approach -= row.d[c] * v_before_[at(problem.blocks[b].first_channel + c)];
-          const bool bounces = approach > options_.restitution_threshold;
-          row.target = (bounces ? world_->material(pair.a, pair.b).restitution * approach : 0.0) - rate * pair.manifold.points[source.point].gap;
+        case RowSource::normal:
+          fill_normal(island, b, i);
           break;
-        }
         case RowSource::lower_limit:
           row.target = -rate * (q[block.q] - m.limits.q_lower[at(block.q)]);
           break;
@@ -243,11 +288,77 @@ void Stepper::fill_targets(StepIsland& island, const double* q, const StepContro
           row.target = (motor.position_gain * stretch + motor.velocity_gain * speed) / (motor.position_gain * dt + motor.velocity_gain);
           break;
         }
-        default:
+        case RowSource::joint_friction:
           break;  // at rest
+        default:  // frictions of a point: at rest, from when it is met
+          source.law = island.rows[at(row.normal)].law, source.impact = island.rows[at(row.normal)].impact;
       }
     }
   }
+}
+
+// How far apart two things may be and yet meet within the step.
+double Stepper::reach() const {
+  const Model& m = world_->model();
+  double fastest = 0;
+  for (int i = 1; i < m.n_bodies(); ++i) {
+    const double radius = world_->scene().body_ball(i).radius;
+    if (radius < 0) continue;
+    const Motion<double>& V = V_free_[at(i)];
+    fastest = std::max(fastest, norm(at_point(V, query_.body_centre(i) - data_.X_WB[1].p).linear) + radius * norm(V.angular));
+  }
+  return 2 * options_.dt * fastest;
+}
+
+// Whether two things are within the margin of each other, or will be within the step.
+bool Stepper::is_met(const SceneQuery::PairManifold& pair) const {
+  const Manifold& m = pair.manifold;
+  const Motion<double>&V_a = V_free_[at(world_->scene().object(pair.a).body)], &V_b = V_free_[at(world_->scene().object(pair.b).body)];
+  const Motion<double> V{V_b.angular - V_a.angular, V_b.linear - V_a.linear};
+  for (int i = 0; i < m.n_points; ++i) {
+    const double closing = -dot(m.normal(), at_point(V, m.points[i].p_W - data_.X_WB[1].p).linear);
+    if (m.points[i].gap <= std::max(options_.margin, options_.dt * closing)) return true;
+  }
+  return false;
+}
+
+// What impulses that act later than at the start take from the way.
+void Stepper::add_late_impulses(StepIsland& island) {
+  if (!island.has_impacts) return;
+  const std::size_t k = at(island.problem.channels);
+  island.z_late.assign(k, 0.0);
+  for (const RowBlock& block : island.problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i)
+      for (int c = 0; c < block.width; ++c)
+        island.z_late[at(block.first_channel + c)] += island.rows[at(i)].impact * island.solution.f[at(i)] * island.problem.rows[at(i)].d[c];
+  for (std::size_t r = 0; r < way_.size(); ++r)
+    for (std::size_t c = 0; c < k; ++c) way_[r] -= island.Y[r * k + c] * island.z_late[c];
+}
+
+// How many normals that bounce push while another pushes that feels them.
+int Stepper::coupled_bounces(const StepIsland& island) {
+  const RowProblem& problem = island.problem;
+  const auto pushes = [&](int i) { return island.rows[at(i)].source == RowSource::normal && island.solution.f[at(i)] > 0; };
+  const auto product = [&](const RowBlock& A, int i, const RowBlock& B, int j) {
+    double sum = 0;
+    for (int r = 0; r < A.width; ++r)
+      for (int c = 0; c < B.width; ++c)
+        sum += problem.rows[at(i)].d[r] * problem.L[at((A.first_channel + r) * problem.channels + B.first_channel + c)] * problem.rows[at(j)].d[c];
+    return sum;
+  };
+  const auto is_felt = [&](const RowBlock& A, int i) {
+    for (const RowBlock& B : problem.blocks)
+      for (int j = B.first_row; j < B.last_row; ++j)
+        if (j != i && pushes(j) && std::abs(product(A, i, B, j)) > rounding_of_coupling * std::sqrt(product(A, i, A, i) * product(B, j, B, j))) return true;
+    return false;
+  };
+  int count = 0;
+  for (const RowBlock& A : problem.blocks)
+    for (int i = A.first_row; i < A.last_row; ++i) {
+      const NormalLaw law = island.rows[at(i)].law;
+      count += (law == NormalLaw::bounce || law == NormalLaw::impact) && pushes(i) && is_felt(A, i);
+    }
+  return count;
 }
 
 // Leaves out what normals and limits ask for beyond standing still; whether there was any.
@@ -288,7 +399,13 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   is_derived_ = false;
   move_freely(q, v, control);
   query_.place(q);
-  query_.manifolds(options_.margin, manifolds_);
+  if (options_.bounce == Bounce::time_of_impact) {
+    detail::joint_velocities(m, data_, v_free_.data(), V_free_);
+    query_.manifolds(std::max(options_.margin, reach()), manifolds_);
+    std::erase_if(manifolds_, [this](const SceneQuery::PairManifold& pair) { return !is_met(pair); });
+  } else {
+    query_.manifolds(options_.margin, manifolds_);
+  }
 
   for (int t = 0; t < world_->n_trees(); ++t) joined_[at(t)] = t, island_of_tree_[at(t)] = -1;
   n_islands_ = 0;
@@ -297,11 +414,14 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   for (std::size_t i = 0; i < manifolds_.size(); ++i) add_contact(static_cast<int>(i));
   add_coordinates(q);
 
+  std::fill(way_.begin(), way_.end(), 0.0);
   for (int i = 0; i < n_islands_; ++i) {
     StepIsland& island = islands_[at(i)];
     fill_jacobian(island, v);
     fill_targets(island, q, control);
     solve(island, report);
+    add_late_impulses(island);
+    if (options_.bounce == Bounce::time_of_impact) report.coupled_bounces += coupled_bounces(island);
     const std::size_t k = at(island.problem.channels);
     for (std::size_t r = 0; r < at(m.n_v); ++r) {
       double sum = 0;
@@ -315,7 +435,8 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   for (const SceneQuery::PairManifold& pair : manifolds_) report.contacts += pair.manifold.n_points;
 
   moved_ = v_free_;
-  advance(m, q, options_.dt, v_free_.data(), q_next);
+  for (std::size_t k = 0; k < way_.size(); ++k) way_[k] += moved_[k];
+  advance(m, q, options_.dt, way_.data(), v_free_.data(), q_next);
   std::copy(v_free_.begin(), v_free_.end(), v_next);
   return report;
 }

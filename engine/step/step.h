@@ -5,8 +5,9 @@
 // with D the joints' damping, K their springs and f the impulses of the rows (contact/rows.h), each with a target t for its velocity w = J v+.
 // All of this is in the axes at the start, those of bodies that move freely too, so h is without the part that the turning of their axes adds;
 // they go straight and the new velocity is then told in their axes at the end (advance of configuration.h): linear momentum is kept exactly.
-//   contact, per point and along the normal: unilateral,  t = -restitution w(v) where it approaches faster than the threshold, else 0,
-//       less (erp/dt) gap: a part `erp` of what overlaps is taken back in a step, and what is apart by up to `margin` keeps a part of it
+//   contact, per point and along the normal: unilateral,  t = -(erp/dt) gap: a part `erp` of what overlaps is taken back in a step, and what is
+//       apart by up to `margin` keeps a part of it; where it approaches faster than the threshold, t = -restitution w(v) instead, or as it is met
+//       within the step, see below
 //   friction, per point and axis (contact_axes.h): w = 0 within mu times the normal's impulse; torsion about the normal and rolling about
 //       the axes likewise. Of `cone` both axes together: against the velocity, |f| within mu times the normal's impulse
 //   limits of joints: as a normal, of the coordinate, within limit_margin of it
@@ -17,6 +18,19 @@
 // Rows can contradict each other, as where a link that can only turn reaches into the floor on both sides of its axis: what such an island
 // asks of normals and limits beyond standing still (bounces, overlaps to be taken back) is then left out, and it is `relaxed`. Standing
 // still is possible for all, so a solution exists.
+//
+// Bounces by their time of impact. A bounce of the plain step happens wherever within `margin` the step finds it, so that where a ball is
+// later depends on the steps' phase, and the derivative by where it was is wrong at any dt (two equal balls: 0 for 1). With `time_of_impact`
+// a point that is apart by phi and approaches faster than the threshold is met within the step at the share
+//   s = phi / (-dt w*),   w* = J v_free,   0 < s < 1           (what is farther keeps apart: t = -phi / dt)
+// Velocities of this scheme are those in the middles of steps, so with the change D = w* - w(v) that forces make in one, w* - (1/2 - s) D is
+// the velocity at the impact, and after a flight from there to the middle
+//   t = -restitution (w* - (1/2 - s) D) + (1/2 - s) D;         0 where restitution is, or this is not above 0: it stays
+// All impulses of the point act from the impact on,
+//   q+ = q advanced by dt (v+ - sum_i s_i M^-1 J_i^T f_i)
+// A ball with restitution 1 keeps its height over any number of bounces. One bounce, and several that do not feel each other, err by the
+// square of dt, so that gradients are those of continuous time up to dt; such as do feel each other happen at once (Newton's law with the
+// rows above), and are counted as coupled, since no law of rigid bodies orders them. Pairs are looked for as far as they can come in a step.
 //
 // A step is a function of its arguments alone, to the bit: nothing is kept from one to the next but memory.
 // Cost: beside collisions O(n depth^2) for the mass matrix and O(n depth) per channel, then what the rows cost. No allocation once the
@@ -42,6 +56,11 @@ enum class RowSolver : std::uint8_t {
   pgs    // within a square, by a number of sweeps (projected_gauss_seidel.h)
 };
 
+enum class Bounce : std::uint8_t {
+  step,           // wherever the step finds it
+  time_of_impact  // when things touch
+};
+
 struct StepOptions {
   double dt = 1e-3;                      // [s]
   RowSolver solver = RowSolver::lcp;
@@ -49,6 +68,7 @@ struct StepOptions {
   double erp = 0.2;                      // share of an overlap, or of a limit that is exceeded, taken back in one step; 0 to 1
   double margin = 1e-3;                  // [m] within which pairs have rows
   double limit_margin = 1e-3;            // [rad or m] the same of joint limits
+  Bounce bounce = Bounce::step;
   double restitution_threshold = 0.01;   // [m/s] of approach, below which nothing bounces
 };
 
@@ -62,6 +82,15 @@ struct StepControl {
 // What a row stands for.
 enum class RowSource : std::uint8_t { normal, friction_1, friction_2, torsion, rolling_1, rolling_2, lower_limit, upper_limit, joint_friction, motor };
 
+// What a normal asks for.
+enum class NormalLaw : std::uint8_t {
+  rest,     // t = -(erp/dt) gap
+  bounce,   // what comes back, at the start of the step
+  impact,   // what comes back, within the step
+  landing,  // nothing comes back, within the step
+  ahead     // t = -gap/dt: not met in this step
+};
+
 // Rows that see each other: those of trees that contacts connect.
 struct StepIsland {
   // Of a contact its manifold and the point of each of its rows; of a joint its coordinate.
@@ -73,17 +102,24 @@ struct StepIsland {
   struct Row {
     RowSource source;
     int point = -1;  // of the manifold
+    NormalLaw law = NormalLaw::rest;  // of its point
+    double impact = 0;                // share of the step after which its impulse acts
   };
   std::vector<Block> blocks;  // as problem.blocks
   std::vector<Row> rows;      // as problem.rows
   RowProblem problem;
   RowSolution solution;
   bool is_relaxed = false;
+  bool has_impacts = false;
   ProjectedGaussSeidel sweeps;  // of pgs
   ModeFactor modes;             // of lcp and cone, for derivatives: where it has them
   bool has_modes = false;
   RowGradient gradient;         // of vjp
   std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and M^-1 times it
+  std::vector<double> before;  // channels: their velocity before the step
+  std::vector<double> z_late;  // channels: impulses times their impact's share of the step
+  // Of vjp: of each row's gap and impact; of `before`; and of y_free by impacts, which `gradient` has in its own, too.
+  std::vector<double> gap_bar, share_bar, before_bar, impact_bar;
 };
 
 enum class StepStatus : std::uint8_t {
@@ -99,6 +135,7 @@ struct StepReport {
   double residual = 0;                         // row_residual, the largest
   int manifolds = 0, contacts = 0, rows = 0, islands = 0;
   int class_changes = 0, pivots = 0;           // of lcp and cone, together
+  int coupled_bounces = 0;                     // impacts and bounces that push while another normal that feels them does
 };
 
 class Stepper {
@@ -132,13 +169,20 @@ class Stepper {
   void solve(StepIsland& island, StepReport& report);
   static bool relax(StepIsland& island);
   void fill_targets(StepIsland& island, const double* q, const StepControl& control);
+  NormalLaw law_of(double gap, double approach, double closing) const;  // impact for both impact and landing
+  void fill_normal(StepIsland& island, std::size_t block, int row);
+  double reach() const;
+  bool is_met(const SceneQuery::PairManifold& pair) const;
+  void add_late_impulses(StepIsland& island);
+  static int coupled_bounces(const StepIsland& island);
 
   const World* world_;
   StepOptions options_;
   SceneQuery query_;
   Data<double> data_;
-  std::vector<double> v_free_, v_before_;  // n_v; channels: velocity before the step
-  std::vector<double> held_, moved_;       // n_v; the new velocity in the axes at the start
+  std::vector<double> v_free_;  // n_v
+  std::vector<double> held_, moved_, way_;  // n_v; the new velocity in the axes at the start, and what q advances by
+  std::vector<Motion<double>> V_free_;      // per body, of v_free_ without rows, where bounces are timed
   std::vector<SceneQuery::PairManifold> manifolds_;
   std::vector<int> joined_, island_of_tree_;  // trees: towards the root of those that are joined; their island
   std::vector<StepIsland> islands_;           // the first n_islands_ are in use
@@ -147,19 +191,24 @@ class Stepper {
 
   // Of vjp; see step_vjp.cpp and contact_vjp.cpp.
   void derive();
-  void add_row_adjoint(StepIsland& island);
+  void add_row_adjoint(StepIsland& island, StepGradient& gradient);
+  void add_late_vjp(StepIsland& island);
+  void add_normal_vjp(StepIsland& island, std::size_t block, int row, StepGradient& gradient) const;
+  void add_impact_vjp(const StepIsland& island, StepGradient& gradient);
   void add_contact_vjp(const StepIsland& island, std::size_t block, StepGradient& gradient);
   void add_coordinate_vjp(const StepIsland& island, std::size_t block, const double* q, const StepControl& control, StepGradient& gradient) const;
   void add_admittance_vjp(const StepIsland& island, StepGradient& gradient);
   void add_free_motion_vjp(const double* q, const double* v, const StepControl& control, StepGradient& gradient);
   void add_turned_twist(int body, const Force<double>& F, const std::vector<Motion<double>>& V);
+  void add_turned_channels(const StepIsland& island, std::size_t block, const double* covector, const std::vector<Motion<double>>& V);
+  void add_mass_vjp(StepGradient& gradient);
   void add_shape_motion(int object, int piece, const double* twist_bar, StepGradient& gradient);
   void gather_turned(StepGradient& gradient);
   // Once after a step, however many gradients of it are asked for.
   bool is_derived_ = false, is_one_sided_ = false;
   RowSolution again_;
   std::vector<ManifoldDerivatives> manifold_rates_;  // the first are those of manifolds_
-  std::vector<double> v_bar_, y_bar_, impulse_bar_, lambda_, a_, a_bar_, q_part_, v_part_, bounce_, f_zero_, virtual_, pushed_, inertia_bar_;
+  std::vector<double> v_bar_, way_bar_, late_bar_, impulse_bar_, lambda_, lambda_way_, a_, a_bar_, q_part_, v_part_, f_bar_, virtual_, pushed_, inertia_bar_;
   std::vector<Motion<double>> V_lambda_, V_moved_, V_start_, V_virtual_, V_pushed_;  // per body
   // Per body what the loss changes by with a motion of all behind its joint: by rates of their own, and the bodies' to be summed.
   std::vector<Force<double>> turned_, carried_, subtree_force_, subtree_bar_;

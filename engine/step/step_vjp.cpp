@@ -9,7 +9,7 @@
 //
 // with r = M(u - v) + dt (...) taken at fixed u: inverse dynamics at the velocity v and the acceleration (u - v)/dt contracted with lambda
 // (rnea_products.h, parameter_derivatives.h). The adjoint of solved rows (contact/mode_factor.h) sees L only through y = y_free + L z, so
-// that G is zero; that of sweeps (contact/projected_gauss_seidel.h) does not. The contacts' geometry comes through d and the gaps: points,
+// that G is zero; that of sweeps (contact/projected_gauss_seidel.h) does not, nor do impacts (contact_vjp.cpp). The contacts' geometry comes through d and the gaps: points,
 // normal and axes of friction move with both bodies (contact_vjp.cpp). The channels' point and size are held, as the impulses do not depend
 // on them. Classes are held, so the derivative of tied rows is one-sided. See Carpentier and Mansard (RSS 2018) for r, Werling et al. (RSS
 // 2021) and Qiao et al. (ICML 2021) for the idea; dA/dq is never formed.
@@ -31,12 +31,6 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 // Impulses that differ by this part of the largest are not those of the classes.
 constexpr double same_impulses = 1e-6;
 
-double dot(const std::vector<double>& x, const double* y) {
-  double sum = 0;
-  for (std::size_t k = 0; k < x.size(); ++k) sum += x[k] * y[k];
-  return sum;
-}
-
 }  // namespace
 
 // What all gradients of one step share: how the contacts' geometry moves, and the factors of the rows.
@@ -55,6 +49,7 @@ void Stepper::derive() {
   }
   for (int i = 0; i < n_islands_; ++i) {
     StepIsland& island = islands_[at(i)];
+    is_one_sided_ |= options_.bounce == Bounce::time_of_impact && coupled_bounces(island) > 0;
     if (options_.solver == RowSolver::pgs) {
       is_one_sided_ |= island.sweeps.is_tied();
       continue;
@@ -69,18 +64,99 @@ void Stepper::derive() {
   }
 }
 
-// Fills island.gradient for the loss's v_bar_.
-void Stepper::add_row_adjoint(StepIsland& island) {
+// Of impulses that act late, for the loss's way_bar_: f_bar_, and in the island what is of their rows and of when they act.
+void Stepper::add_late_vjp(StepIsland& island) {
+  const RowProblem& problem = island.problem;
+  const std::size_t k = at(problem.channels);
+  late_bar_.assign(k, 0.0);
+  for (std::size_t r = 0; r < way_bar_.size(); ++r)
+    for (std::size_t c = 0; c < k; ++c) late_bar_[c] -= island.Y[r * k + c] * way_bar_[r];
+  for (const RowBlock& block : problem.blocks) {
+    const double* const bar = &late_bar_[at(block.first_channel)];
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const StepIsland::Row& source = island.rows[at(i)];
+      if (source.impact == 0) continue;
+      const ConstraintRow& row = problem.rows[at(i)];
+      const double f = island.solution.f[at(i)];
+      double along = 0;
+      for (int c = 0; c < block.width; ++c) {
+        along += row.d[c] * bar[c];
+        island.gradient.d[at(i * most_block_channels + c)] += source.impact * f * bar[c];
+      }
+      f_bar_[at(i)] = source.impact * along;
+      island.share_bar[at(source.source == RowSource::normal ? i : row.normal)] += f * along;
+    }
+  }
+}
+
+// Fills island.gradient for the loss's v_bar_ and way_bar_, and what it comes to of the points' laws.
+void Stepper::add_row_adjoint(StepIsland& island, StepGradient& gradient) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
   impulse_bar_.assign(k, 0.0);
   for (std::size_t r = 0; r < v_bar_.size(); ++r)
     for (std::size_t c = 0; c < k; ++c) impulse_bar_[c] += island.Y[r * k + c] * v_bar_[r];
   island.gradient.set_zero(problem);
-  f_zero_.assign(problem.rows.size(), 0.0);
-  const auto adjoint_of = [&](auto& solver) { solver.add_vjp(problem, island.solution, f_zero_.data(), impulse_bar_.data(), island.gradient); };
+  for (auto* x : {&f_bar_, &island.gap_bar, &island.share_bar}) x->assign(problem.rows.size(), 0.0);
+  for (auto* x : {&island.before_bar, &island.impact_bar}) x->assign(k, 0.0);
+  if (island.has_impacts) add_late_vjp(island);
+  const auto adjoint_of = [&](auto& solver) { solver.add_vjp(problem, island.solution, f_bar_.data(), impulse_bar_.data(), island.gradient); };
   if (options_.solver == RowSolver::pgs) adjoint_of(island.sweeps);
   else if (island.has_modes) adjoint_of(island.modes);
+  for (std::size_t b = 0; b < island.blocks.size(); ++b)
+    for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i)
+      if (island.rows[at(i)].source == RowSource::normal) add_normal_vjp(island, b, i, gradient);
+  for (std::size_t c = 0; c < k; ++c) island.gradient.y_free[c] += island.impact_bar[c];
+}
+
+// From a normal's target, and the time of its impact, to its gap, its coefficients and the velocities before and without rows.
+void Stepper::add_normal_vjp(StepIsland& island, std::size_t b, int i, StepGradient& gradient) const {
+  const SceneQuery::PairManifold& pair = manifolds_[at(island.blocks[b].manifold)];
+  const double dt = options_.dt, restitution = world_->material(pair.a, pair.b).restitution;
+  double& restitution_bar = gradient.materials[at(world_->pair(pair.a, pair.b))].restitution;
+  const std::size_t first = at(island.problem.blocks[b].first_channel);
+  const ConstraintRow& row = island.problem.rows[at(i)];
+  const StepIsland::Row& source = island.rows[at(i)];
+  const double gap = pair.manifold.points[source.point].gap;
+  const double target_bar = island.is_relaxed && row.target == 0 ? 0 : island.gradient.target[at(i)];
+  double *const d_bar = &island.gradient.d[at(i * most_block_channels)], *const before_bar = &island.before_bar[first];
+  double *const impact_bar = &island.impact_bar[first], &gap_bar = island.gap_bar[at(i)];
+  const double *const before = &island.before[first], *const free = &island.problem.y_free[first];
+  switch (source.law) {
+    case NormalLaw::bounce:
+      for (int c = 0; c < most_block_channels; ++c) {
+        restitution_bar -= target_bar * row.d[c] * before[c];
+        d_bar[c] -= restitution * target_bar * before[c], before_bar[c] -= restitution * target_bar * row.d[c];
+      }
+      break;
+    case NormalLaw::rest:
+      gap_bar = -options_.erp / dt * target_bar;
+      gradient.dt += options_.erp / (dt * dt) * gap * target_bar;
+      break;
+    case NormalLaw::ahead:
+      gap_bar = -target_bar / dt;
+      gradient.dt += gap / (dt * dt) * target_bar;
+      break;
+    case NormalLaw::landing:
+    case NormalLaw::impact: {
+      const double share = source.impact, law_bar = source.law == NormalLaw::impact ? target_bar : 0, part = 0.5 - share;
+      double share_bar = island.share_bar[at(i)], closing = 0;
+      for (int c = 0; c < most_block_channels; ++c) {
+        const double change = free[c] - before[c], of_change = (1 + restitution) * part;
+        closing -= row.d[c] * free[c];
+        restitution_bar += law_bar * row.d[c] * (part * change - free[c]);
+        share_bar -= law_bar * (1 + restitution) * row.d[c] * change;
+        d_bar[c] += law_bar * (of_change * change - restitution * free[c]);
+        before_bar[c] -= law_bar * of_change * row.d[c];
+        impact_bar[c] += law_bar * (of_change - restitution) * row.d[c];
+      }
+      // share = gap / (dt closing)
+      gap_bar = share_bar / (dt * closing);
+      gradient.dt -= share_bar * share / dt;
+      const double closing_bar = -share_bar * share / closing;
+      for (int c = 0; c < most_block_channels; ++c) d_bar[c] -= closing_bar * free[c], impact_bar[c] -= closing_bar * row.d[c];
+    }
+  }
 }
 
 void Stepper::add_coordinate_vjp(const StepIsland& island, std::size_t b, const double* q, const StepControl& control, StepGradient& gradient) const {
@@ -173,25 +249,26 @@ void Stepper::vjp(const double* q, const double* v, const StepControl& control, 
   if (n == 0) return;
   if (!is_derived_) derive();
   gradient.is_one_sided = is_one_sided_;
-  for (auto* x : {&v_bar_, &a_, &a_bar_, &q_part_, &v_part_}) x->resize(n);
-  for (auto* x : {&V_lambda_, &V_moved_, &V_start_}) x->resize(at(m.n_bodies()));
+  for (auto* x : {&v_bar_, &way_bar_, &a_, &a_bar_, &q_part_, &v_part_, &virtual_, &pushed_}) x->resize(n);
+  for (auto* x : {&V_lambda_, &V_moved_, &V_start_, &V_virtual_, &V_pushed_}) x->resize(at(m.n_bodies()));
   for (auto* x : {&turned_, &carried_}) x->assign(at(m.n_bodies()), Force<double>());
   inertia_bar_.assign(n, 0.0);
-  advance_vjp(m, dt, moved_.data(), q_next_bar, v_next_bar, gradient.q.data(), v_bar_.data());
-  // At the end what moves goes on with v+, and its axes turn.
-  turning_rates(m, v_free_.data(), a_.data());
-  gradient.dt = dot(v_free_, q_next_bar) + dot(a_, v_next_bar);
+  gradient.dt = advance_vjp(m, dt, way_.data(), moved_.data(), q_next_bar, v_next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
+  for (std::size_t k = 0; k < n; ++k) v_bar_[k] += way_bar_[k];  // the way is v+ less what acts late
 
   // The rows' adjoints; lambda = M^^-1 (g + X^T y_bar) over all islands.
   lambda_ = v_bar_;
   for (int i = 0; i < n_islands_; ++i) {
     StepIsland& island = islands_[at(i)];
     const std::size_t k = at(island.problem.channels);
-    add_row_adjoint(island);
+    add_row_adjoint(island, gradient);
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t c = 0; c < k; ++c) lambda_[r] += island.X[r * k + c] * island.gradient.y_free[c];
   }
   mass_solve(m, data_.L.data(), lambda_.data(), 1);
+  lambda_way_ = way_bar_;
+  if (std::any_of(islands_.begin(), islands_.begin() + n_islands_, [](const StepIsland& island) { return island.has_impacts; }))
+    mass_solve(m, data_.L.data(), lambda_way_.data(), 1);
   add_free_motion_vjp(q, v, control, gradient);
 
   detail::joint_velocities(m, data_, lambda_.data(), V_lambda_);
@@ -200,16 +277,13 @@ void Stepper::vjp(const double* q, const double* v, const StepControl& control, 
   for (int i = 0; i < n_islands_; ++i) {
     StepIsland& island = islands_[at(i)];
     const std::size_t k = at(island.problem.channels);
-    y_bar_ = island.gradient.y_free;
-    bounce_.assign(k, 0.0), v_before_.assign(k, 0.0);
-    for (std::size_t r = 0; r < n; ++r)
-      for (std::size_t c = 0; c < k; ++c) v_before_[c] += island.X[r * k + c] * v[r];
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
       if (island.blocks[b].manifold >= 0) add_contact_vjp(island, b, gradient);
       else add_coordinate_vjp(island, b, q, control, gradient);
     }
     for (std::size_t r = 0; r < n; ++r)
-      for (std::size_t c = 0; c < k; ++c) gradient.v[r] += island.X[r * k + c] * bounce_[c];
+      for (std::size_t c = 0; c < k; ++c) gradient.v[r] += island.X[r * k + c] * island.before_bar[c];
+    if (island.has_impacts) add_impact_vjp(island, gradient);
     if (options_.solver == RowSolver::pgs) add_admittance_vjp(island, gradient);
   }
   gather_turned(gradient);

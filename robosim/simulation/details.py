@@ -35,6 +35,9 @@ class StepReport(NamedTuple):
     """Linear solves of `lcp` and `cone` beyond the first."""
     pivots: int
     """Of Dantzig's and Lemke's methods, where those solves do not end."""
+    coupled_bounces: int
+    """With `bounce="time_of_impact"`: contacts that bounce while others that feel them push. These happen at once, as
+    nothing says in which order; where they are, gradients are `one_sided`."""
 
 
 class ContactForce(NamedTuple):

@@ -38,7 +38,8 @@ class Simulation:
     Contacts, limits, dry friction and motors are rows whose impulses are found together at each step: what
     touches does not overlap further, friction stays within mu times the normal force along each of two axes, limits
     hold. Damping, springs and motors are implicit, so that stiff ones are steady. What overlaps already is taken
-    back by a part `erp` in each step, what approaches is met within `margin`. Bodies that move freely keep their
+    back by a part `erp` in each step, what approaches is met within `margin`, or with `bounce="time_of_impact"` when it
+    touches. Bodies that move freely keep their
     linear momentum exactly. Several robots or objects are one model, with a joint from its root to each.
 
     A step is a function of state, control and these arguments alone: the same to the bit whatever was asked before.
@@ -58,6 +59,10 @@ class Simulation:
         margin: [m] within which things are taken for touching.
         limit_margin: [rad or m] the same of joint limits.
         restitution_threshold: [m/s] of approach, below which nothing bounces.
+        bounce: when what comes near bounces or lands: `step`, wherever a step finds it within the margin;
+            `time_of_impact`, when it touches, between the steps' ends. Then runs and their gradients are those of
+            continuous time, up to dt, for one bounce and for several that do not feel each other; nothing passes
+            through what is thin.
 
     Raises:
         SimulationError: a name that nothing has, or a number out of its range.
@@ -93,6 +98,7 @@ class Simulation:
         margin: float = 1e-3,
         limit_margin: float = 1e-3,
         restitution_threshold: float = 0.01,
+        bounce: str = "step",
     ) -> None:
         self.model = model
         self.dt = float(dt)
@@ -109,6 +115,7 @@ class Simulation:
                 margin=margin,
                 limit_margin=limit_margin,
                 restitution_threshold=restitution_threshold,
+                bounce=bounce,
                 substeps=substeps,
             )
 

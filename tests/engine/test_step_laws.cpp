@@ -190,8 +190,8 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
               case RowSource::normal: {
                 F.linear = f * n;
                 const double approach = -dot(n, relative(before).linear);
-                const double bounce = approach > options.restitution_threshold ? material.restitution * approach : 0;
-                velocity = dot(n, V.linear) - asked(bounce - options.erp / options.dt * point.gap);
+                const bool bounces = approach > options.restitution_threshold;
+                velocity = dot(n, V.linear) - asked(bounces ? material.restitution * approach : -options.erp / options.dt * point.gap);
                 normal_impulse = f;
                 break;
               }

@@ -74,7 +74,7 @@ def test_two_balls_after_a_second():
     (1, 0, 1, 0).
     """
     simulation = Simulation(
-        ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0.0, 1.0)}, erp=0.0
+        ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0.0, 1.0)}
     )
     start = np.array([0.0, 0.50037, 1.0, 0.0])  # met in the middle of a step
 
@@ -87,6 +87,47 @@ def test_two_balls_after_a_second():
     gradient = simulation.run_vjp(motion, q_bar, v_bar)
     expected = differences(lambda e: end(start + e), 4)
     np.testing.assert_allclose(np.concatenate([gradient.q, gradient.v]), expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize(
+    ("mass", "restitution", "expected"),
+    [(1.0, 1.0, (1, 0, 1, 0)), (3.0, 1.0, (0.5, 0.5, 0.5, 0.5)), (1.0, 0.5, (0.75, 0.25, 0.75, 0.25))],
+)
+def test_bounces_in_time_have_the_gradients_of_continuous_time(mass, restitution, expected, solver):
+    """Of the second ball's end after 1 s, by where and how fast both were; whatever the length of a step."""
+    for steps in 20, 1000:
+        simulation = Simulation(
+            ball_on_rails([1.0, mass]),
+            materials={("ball0", "ball1"): Material(0.0, restitution)},
+            bounce="time_of_impact",
+            dt=1 / steps,
+            solver=solver,
+        )
+        motion = simulation.run(simulation.state([0.0, 0.5], [1.0, 0.0]), steps)
+        assert motion.report.coupled_bounces == 0
+        q_bar, v_bar = np.zeros((2, steps + 1, 2))
+        q_bar[-1, 1] = 1
+        gradient = simulation.run_vjp(motion, q_bar, v_bar)
+        assert not gradient.one_sided
+        np.testing.assert_allclose(np.concatenate([gradient.q, gradient.v]), expected, rtol=0, atol=1e-11)
+        # Hit after 0.3 s; then the speed that momentum and restitution give it.
+        assert motion.q[-1, 1] == pytest.approx(0.5 + 0.7 * (1 + restitution) / (1 + mass), abs=1e-12)
+
+
+def test_coupled_bounces_are_told():
+    """The middle ball is hit from both sides within one step."""
+    simulation = Simulation(
+        ball_on_rails([1.0, 2.0, 1.0]),
+        materials={"ball0": Material(0.0, 1.0), "ball2": Material(0.0, 1.0), "ball1": Material(0.0, 1.0)},
+        bounce="time_of_impact",
+        dt=0.1,
+    )
+    motion = simulation.run(simulation.state([-0.5, 0.0, 0.5], [1.0, 0.0, -1.0]), 10)
+    assert motion.report.coupled_bounces == 2
+    gradient = simulation.run_vjp(motion, np.ones((11, 3)), np.zeros((11, 3)))
+    assert gradient.one_sided
+    assert motion.v[-1] == pytest.approx([-1, 0, 1], abs=1e-12)
 
 
 def test_a_run_is_its_steps_one_after_the_other():

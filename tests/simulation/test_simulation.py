@@ -69,7 +69,7 @@ def test_substeps_are_steps():
 @pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
 def test_two_balls_exchange_what_newton_says(masses, restitution, after, solver):
     materials = {("ball0", "ball1"): Material(0.0, restitution)}
-    simulation = Simulation(ball_on_rails(masses), materials=materials, solver=solver, erp=0.0)
+    simulation = Simulation(ball_on_rails(masses), materials=materials, solver=solver)
     end = simulation.run(simulation.state([0, 0.3], [1, 0]), 400).end
     np.testing.assert_allclose(end.v, after, rtol=0, atol=1e-13)
 

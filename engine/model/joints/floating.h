@@ -54,33 +54,38 @@ struct FloatingJoint {
     out[6] = turned.w;
   }
 
-  // Moves on for the time dt with a velocity in the axes at the start: p += dt R v, straight, and turned by exp(dt w). v becomes the same
-  // velocity in the axes at the end. out may be q.
+  // Moves on for the time dt with a velocity u in the axes at the start: p += dt R u, straight, and turned by exp(dt w), w of u. v, a
+  // velocity in the axes at the start too, becomes the same in the axes at the end. out may be q.
   template <class S>
-  static void advance(const S* q, const S& dt, S* v, S* out) {
-    const Vec3<S> linear{v[0], v[1], v[2]}, w{dt * v[3], dt * v[4], dt * v[5]};
+  static void advance(const S* q, const S& dt, const S* u, S* v, S* out) {
+    const Vec3<S> linear{u[0], u[1], u[2]}, w{dt * u[3], dt * u[4], dt * u[5]};
     const Vec3<S> p = Vec3<S>{q[0], q[1], q[2]} + dt * (quaternion_rotation<S>(q + 3) * linear);
     const Quaternion<S> turn = exp_quaternion(w), turned = normalized(Quaternion<S>{{q[3], q[4], q[5]}, q[6]} * turn);
     const S turn_xyzw[4] = {turn.vec.x, turn.vec.y, turn.vec.z, turn.w};
-    const Vec3<S> after = transpose_times(quaternion_rotation<S>(turn_xyzw), linear);
+    const Vec3<S> after = transpose_times(quaternion_rotation<S>(turn_xyzw), Vec3<S>{v[0], v[1], v[2]});
     for (int i = 0; i < 3; ++i) out[i] = p[i], out[3 + i] = turned.vec[i], v[i] = after[i];
     out[6] = turned.w;
   }
 
-  // The transpose of its derivative, v as it was before: of q, in the tangent space, and of v; n_v entries each. With E = exp(dt w),
-  //   dp+ = E^T (dp + dt dtheta x v + dt dv),   dtheta+ = E^T dtheta + J_r dt dw,   dv+ = E^T dv + (E^T v) x J_r dt dw,   dw+ = dw
+  // The transpose of its derivative, v as it was before: of q, in the tangent space, of u and of v; n_v entries each. Returns what is of dt.
+  // With (u, w) the parts of u, those of v named (v, s) and E = exp(dt w),
+  //   dp+ = E^T (dp + dt dtheta x u + dt du + ddt u),   dtheta+ = E^T dtheta + J_r d(dt w),   dv+ = E^T dv + (E^T v) x J_r d(dt w),   ds+ = ds
   template <class S>
-  static void advance_vjp(const S& dt, const S* v, const S* q_next_bar, const S* v_next_bar, S* q_bar, S* v_bar) {
+  static S advance_vjp(const S& dt, const S* u, const S* v, const S* q_next_bar, const S* v_next_bar, S* q_bar, S* u_bar, S* v_bar) {
     const auto part = [](const S* x, int i) { return Vec3<S>{x[i], x[i + 1], x[i + 2]}; };
-    const Vec3<S> linear = part(v, 0), w{dt * v[3], dt * v[4], dt * v[5]};
+    const Vec3<S> linear = part(u, 0), rate = part(u, 3), w = dt * rate;
     const Quaternion<S> turn = exp_quaternion(w);
     const S turn_xyzw[4] = {turn.vec.x, turn.vec.y, turn.vec.z, turn.w};
     const Mat3<S> E = quaternion_rotation<S>(turn_xyzw);
-    const Vec3<S> p = E * part(q_next_bar, 0), v_after = part(v_next_bar, 0);
-    const Vec3<S> turned = part(q_next_bar, 3) + cross(v_after, transpose_times(E, linear));
-    const Vec3<S> theta = E * part(q_next_bar, 3) + dt * cross(linear, p), moved = dt * p + E * v_after;
-    const Vec3<S> spin = dt * left_jacobian_times(w, turned) + part(v_next_bar, 3);
-    for (int i = 0; i < 3; ++i) q_bar[i] = p[i], q_bar[3 + i] = theta[i], v_bar[i] = moved[i], v_bar[3 + i] = spin[i];
+    const Vec3<S> p = E * part(q_next_bar, 0), v_after = part(v_next_bar, 0), v_before = E * v_after;
+    const Vec3<S> turned = part(q_next_bar, 3) + cross(v_after, transpose_times(E, part(v, 0)));
+    const Vec3<S> theta = E * part(q_next_bar, 3) + dt * cross(linear, p), spin = left_jacobian_times(w, turned);
+    for (int i = 0; i < 3; ++i) {
+      q_bar[i] = p[i], q_bar[3 + i] = theta[i];
+      u_bar[i] = dt * p[i], u_bar[3 + i] = dt * spin[i];
+      v_bar[i] = v_before[i], v_bar[3 + i] = v_next_bar[3 + i];
+    }
+    return dot(linear, p) + dot(rate, spin);
   }
 
   // What the entries of v change by in time where the velocity itself does not: -w x v.

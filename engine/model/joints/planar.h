@@ -58,28 +58,30 @@ struct PlanarJoint {
 
   // As of FloatingJoint: straight, and v turned into the axes at the end.
   template <class S>
-  static void advance(const S* q, const S& dt, S* v, S* out) {
+  static void advance(const S* q, const S& dt, const S* u, S* v, S* out) {
     S s, c, turn_s, turn_c;
     sin_cos(q[2], s, c);
-    sin_cos(dt * v[2], turn_s, turn_c);
+    sin_cos(dt * u[2], turn_s, turn_c);
     const S x = v[0], y = v[1];
-    out[0] = mul_add(dt, nmul_add(s, y, c * x), q[0]);
-    out[1] = mul_add(dt, mul_add(c, y, s * x), q[1]);
-    out[2] = mul_add(dt, v[2], q[2]);
+    out[0] = mul_add(dt, nmul_add(s, u[1], c * u[0]), q[0]);
+    out[1] = mul_add(dt, mul_add(c, u[1], s * u[0]), q[1]);
+    out[2] = mul_add(dt, u[2], q[2]);
     v[0] = mul_add(turn_c, x, turn_s * y);
     v[1] = nmul_add(turn_s, x, turn_c * y);
   }
   template <class S>
-  static void advance_vjp(const S& dt, const S* v, const S* q_next_bar, const S* v_next_bar, S* q_bar, S* v_bar) {
+  static S advance_vjp(const S& dt, const S* u, const S* v, const S* q_next_bar, const S* v_next_bar, S* q_bar, S* u_bar, S* v_bar) {
     S s, c;
-    sin_cos(dt * v[2], s, c);
+    sin_cos(dt * u[2], s, c);
     const auto turned = [&](const S* x, S& to_x, S& to_y) { to_x = nmul_add(s, x[1], c * x[0]), to_y = mul_add(s, x[0], c * x[1]); };
-    S px, py, ux, uy;
-    turned(q_next_bar, px, py), turned(v_next_bar, ux, uy);
+    S px, py, vx, vy;
+    turned(q_next_bar, px, py), turned(v_next_bar, vx, vy);
+    const S spin = q_next_bar[2] + v[1] * vx - v[0] * vy;
     q_bar[0] = px, q_bar[1] = py;
-    q_bar[2] = q_next_bar[2] + dt * (v[0] * py - v[1] * px);
-    v_bar[0] = mul_add(dt, px, ux), v_bar[1] = mul_add(dt, py, uy);
-    v_bar[2] = v_next_bar[2] + dt * (q_next_bar[2] + v[1] * ux - v[0] * uy);
+    q_bar[2] = q_next_bar[2] + dt * (u[0] * py - u[1] * px);
+    u_bar[0] = dt * px, u_bar[1] = dt * py, u_bar[2] = dt * spin;
+    v_bar[0] = vx, v_bar[1] = vy, v_bar[2] = v_next_bar[2];
+    return u[0] * px + u[1] * py + u[2] * spin;
   }
   template <class S>
   static void turning_rate(const S* v, S* rate) {

@@ -1,0 +1,140 @@
+// Many rollouts at once: each the same to the bit as by itself, whatever the number of threads and wherever they meet; and ended by the caller.
+#include <doctest/doctest.h>
+
+#include "rollout/rollouts.h"
+#include "step_worlds.h"
+
+using namespace robosim;
+using namespace robosim::testing;
+
+namespace {
+
+constexpr int n_q = 14, n_v = 12;
+
+std::size_t at(std::ptrdiff_t i) { return static_cast<std::size_t>(i); }
+
+// A box and a ball that fall, meet, slide and roll, pushed by controls.
+struct Batch {
+  StepWorld w{free_bodies({free_box(2, {0.2, 0.3, 0.1}), free_ball(0.5, 0.15)}), {0.5, 0.3}};
+  int count, steps, substeps;
+  bool is_shared;
+  Numbers q, v, tau, q_bar, v_bar;
+  std::vector<RolloutReport> reports;
+  std::vector<StepGradient> gradients;
+  Numbers tau_bar, q_target_bar, v_target_bar;
+
+  Batch(int count_, int steps_, bool is_shared_, int substeps_ = 1)
+      : count(count_), steps(steps_), substeps(substeps_), is_shared(is_shared_), q(rows(steps + 1, n_q)), v(rows(steps + 1, n_v)), tau(rows(steps, n_v)),
+        q_bar(rows(steps + 1, n_v)), v_bar(q_bar.size()), reports(at(count)), gradients(at(count)), tau_bar(rows(steps, n_v)),
+        q_target_bar(rows(steps, n_q)), v_target_bar(rows(steps, n_v)) {
+    Random random(5);
+    for (int r = 0; r < count; ++r) {
+      double *q_0 = &q[at(r * (steps + 1) * n_q)], *v_0 = &v[at(r * (steps + 1) * n_v)];
+      const double rest[n_q] = {0, 0, 0.101, 0, 0, 0, 1, random.uniform(-0.1, 0.1), 0.05, 0.37, 0, 0, 0, 1};
+      std::copy_n(rest, n_q, q_0);
+      for (int k = 0; k < n_v; ++k) v_0[k] = random.uniform(-0.5, 0.5);
+    }
+    for (double& x : tau) x = random.uniform(-1, 1);
+    for (Numbers* x : {&q_bar, &v_bar})
+      for (double& y : *x) y = random.uniform(-1, 1);
+  }
+  Numbers rows(int each, int width) const { return Numbers(at(std::ptrdiff_t{count} * each * width)); }
+
+  // How many steps were taken there and back, when the caller says to go on that many times.
+  std::pair<int, int> run(int threads, int patience = 1 << 30) {
+    std::vector<Simulator> simulators;
+    for (int i = 0; i < threads; ++i) simulators.emplace_back(*w.world, StepOptions(), substeps);
+    std::vector<Simulator*> all;
+    for (Simulator& x : simulators) all.push_back(&x);
+    for (RolloutReport& x : reports) x = RolloutReport();
+    const ManyControls controls{{tau.data(), nullptr, nullptr}, is_shared};
+    int looks = 0;
+    const auto go_on = [&] { return ++looks <= patience; };
+    const int there = rollouts(all, count, steps, q.data(), v.data(), controls, reports.data(), go_on);
+    looks = 0;
+    const int back = rollouts_vjp(all, count, steps, q.data(), v.data(), controls, q_bar.data(), v_bar.data(), gradients.data(), tau_bar.data(),
+                                  q_target_bar.data(), v_target_bar.data(), go_on);
+    return {there, back};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("many rollouts and their gradients are those of each alone, to the bit, on any number of threads") {
+  for (const auto& [count, steps, is_shared, substeps] : {std::tuple(5, 70, false, 1), std::tuple(3, 40, true, 2), std::tuple(1, 1100, false, 1)}) {
+    Batch batch(count, steps, is_shared, substeps);
+    for (const int threads : {1, 2, 4}) {
+      CHECK(batch.run(threads) == std::pair(steps, steps));
+      Simulator alone(*batch.w.world, StepOptions(), substeps);
+      for (int r = 0; r < count; ++r) {
+        const std::ptrdiff_t of_q = std::ptrdiff_t{r} * (steps + 1) * n_q, of_v = std::ptrdiff_t{r} * (steps + 1) * n_v;
+        Numbers q(at((steps + 1) * n_q)), v(at((steps + 1) * n_v)), tau(at(steps * n_v)), q_target(at(steps * n_q)), v_target(at(steps * n_v));
+        std::copy_n(&batch.q[at(of_q)], n_q, q.data()), std::copy_n(&batch.v[at(of_v)], n_v, v.data());
+        RolloutControls controls;
+        controls.tau = batch.tau.data() + (is_shared ? 0 : std::ptrdiff_t{r} * steps * n_v);
+        RolloutReport report;
+        alone.rollout(0, steps, q.data(), v.data(), controls, report);
+        CHECK(std::equal(q.begin(), q.end(), batch.q.begin() + of_q));
+        CHECK(std::equal(v.begin(), v.end(), batch.v.begin() + of_v));
+        CHECK(report.status == batch.reports[at(r)].status);
+        CHECK(report.contacts == batch.reports[at(r)].contacts);
+        CHECK(report.residual == batch.reports[at(r)].residual);
+
+        StepGradient g;
+        g.set_zero(*batch.w.world);
+        const double *q_bar = &batch.q_bar[at(of_v)], *v_bar = &batch.v_bar[at(of_v)];
+        g.q.assign(q_bar + steps * n_v, q_bar + (steps + 1) * n_v), g.v.assign(v_bar + steps * n_v, v_bar + (steps + 1) * n_v);
+        alone.rollout_vjp(0, steps, q.data(), v.data(), controls, q_bar, v_bar, g, tau.data(), q_target.data(), v_target.data());
+        const StepGradient& of_batch = batch.gradients[at(r)];
+        CHECK(g.q == of_batch.q);
+        CHECK(g.v == of_batch.v);
+        CHECK(g.model.mass == of_batch.model.mass);
+        CHECK(g.dt == of_batch.dt);
+        for (std::size_t i = 0; i < g.materials.size(); ++i) CHECK(g.materials[i].friction == of_batch.materials[i].friction);
+        CHECK(std::equal(tau.begin(), tau.end(), batch.tau_bar.begin() + std::ptrdiff_t{r} * steps * n_v));
+      }
+    }
+  }
+}
+
+TEST_CASE("a rollout's gradient is that of differences of the rollout, substeps and controls included") {
+  Batch batch(1, 30, false, 3);
+  batch.run(1);
+  Random random(9);
+  Simulator simulator(*batch.w.world, StepOptions(), 3);
+  const Numbers q_start(batch.q.begin(), batch.q.begin() + n_q), v_start(batch.v.begin(), batch.v.begin() + n_v), q_there(batch.q);
+  const auto loss = [&](const Numbers& v, const Numbers& tau) {
+    Numbers qs(batch.q.size()), vs(batch.v.size());
+    std::copy(q_start.begin(), q_start.end(), qs.begin()), std::copy(v.begin(), v.end(), vs.begin());
+    RolloutControls controls;
+    controls.tau = tau.data();
+    RolloutReport report;
+    simulator.rollout(0, batch.steps, qs.data(), vs.data(), controls, report);
+    double sum = 0;
+    for (int i = 0; i <= batch.steps; ++i) {
+      double moved[n_v];
+      difference(batch.w.model, &q_there[at(i * n_q)], &qs[at(i * n_q)], moved);
+      for (int k = 0; k < n_v; ++k) sum += batch.q_bar[at(i * n_v + k)] * moved[k] + batch.v_bar[at(i * n_v + k)] * vs[at(i * n_v + k)];
+    }
+    return sum;
+  };
+  const Numbers dv = random.numbers(n_v), dtau = random.numbers(batch.steps * n_v);
+  double of_v = 0, of_tau = 0;
+  for (std::size_t k = 0; k < dv.size(); ++k) of_v += batch.gradients[0].v[k] * dv[k];
+  for (std::size_t k = 0; k < dtau.size(); ++k) of_tau += batch.tau_bar[k] * dtau[k];
+  const auto along = [](Numbers x, const Numbers& d, double h) {
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] += h * d[k];
+    return x;
+  };
+  const double h = 1e-6;  // within which no contact changes what it does; central differences err by h^2 and 1e-16 / h
+  CHECK(of_v == doctest::Approx((loss(along(v_start, dv, h), batch.tau) - loss(along(v_start, dv, -h), batch.tau)) / (2 * h)).epsilon(1e-6));
+  CHECK(of_tau == doctest::Approx((loss(v_start, along(batch.tau, dtau, h)) - loss(v_start, along(batch.tau, dtau, -h))) / (2 * h)).epsilon(1e-6));
+}
+
+TEST_CASE("threads meet, and end when the caller says so, with what was taken told") {
+  Batch batch(4, 1000, true);
+  // Two threads have two rollouts each: they meet every 500 steps.
+  CHECK(batch.run(2, 0) == std::pair(500, 500));
+  CHECK(batch.run(2, 1) == std::pair(1000, 1000));
+  CHECK(batch.run(1, 2) == std::pair(750, 750));
+}
