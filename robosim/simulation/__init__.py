@@ -8,6 +8,7 @@ from robosim.simulation.gradients import (
     StepJacobians,
 )
 from robosim.simulation.material import Material, Motor
+from robosim.simulation.replay import Replay
 from robosim.simulation.simulation import Simulation
 from robosim.simulation.state import Control, Motion, State
 
@@ -20,6 +21,7 @@ __all__ = [
     "Motion",
     "Motor",
     "ObjectGradients",
+    "Replay",
     "Simulation",
     "State",
     "StepDetails",

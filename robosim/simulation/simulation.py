@@ -21,6 +21,7 @@ from robosim.simulation.gradients import (
     StepJacobians,
 )
 from robosim.simulation.material import Material, Motor
+from robosim.simulation.replay import Replay, spread
 from robosim.simulation.state import Control, Motion, State
 
 if TYPE_CHECKING:
@@ -210,6 +211,32 @@ class Simulation:
             Motion(times[i], qs[i], vs[i], StepReport(*report), first)
             for i, (report, first) in enumerate(reports)
         ]
+
+    def replay(self, motion: Motion, control: Control = _NO_CONTROL, *, rate: float = 60.0) -> Replay:
+        """States of a run with the contact forces that act there, to be looked at: `robosim.viewer` shows them.
+
+        The steps from these states are taken again, and are the same to the bit. The run's last state begins one that
+        it has not made, with the control of the one before.
+
+        Args:
+            motion: from `run`.
+            control: the same as of the run.
+            rate: [Hz] states per second, if the run has as many; fewer where there would be more than 3600 in all.
+
+        Raises:
+            SimulationError: as of `step`; the rate is not positive, or the control is not of as many steps as the run.
+        """
+        steps = len(motion.times) - 1
+        rows = [None if row is None else np.asarray(row) for row in _each_step(control, max(steps, 1))]
+        for name, row in zip(("tau", "q_target", "v_target"), rows, strict=True):
+            if row is not None and len(row) != max(steps, 1):
+                raise SimulationError(f"{name} is of {len(row)} steps; the run has {steps}")
+        chosen = spread(motion.times, rate)
+        contacts = []
+        for i in chosen:
+            driven = Control(*(None if row is None else row[min(i, steps - 1)] for row in rows))
+            contacts.append(self.details(State(motion.q[i], motion.v[i]), driven).contacts)
+        return Replay(motion.times[chosen], motion.q[chosen], contacts)
 
     @property
     def objects(self) -> list[str]:

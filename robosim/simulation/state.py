@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,8 @@ from robosim.errors import SimulationError
 from robosim.files import read_file, write_file
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from robosim.simulation.details import StepReport
 
 __all__ = ["Control", "Motion", "State"]
@@ -21,6 +23,7 @@ __all__ = ["Control", "Motion", "State"]
 Array = NDArray[np.float64]
 _FORMAT = "robosim state 1"
 _MAX_BYTES = 64 << 20
+_DRIVES = ("tau", "q_target", "v_target")  # of a control
 
 
 def _frozen(value: ArrayLike, what: str) -> Array:
@@ -59,14 +62,19 @@ class State:
         if not np.isfinite(self.time):
             raise SimulationError(f"time is {self.time}; it must be finite")
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], control: Control | None = None) -> None:
         """Write it as JSON, whole or not at all; `load` gives the same numbers to the bit.
+
+        Given a control that is one for all steps, `Control.load` gives that too: what it drives goes on exactly.
 
         Raises:
             FileError: it cannot be written.
+            SimulationError: the control is not one for all steps.
         """
         # repr of a float, which json writes, is the shortest text that is read back as the same number.
         content = {"format": _FORMAT, "time": float(self.time), "q": self.q.tolist(), "v": self.v.tolist()}
+        driven = {} if control is None else {name: getattr(control, name) for name in _DRIVES}
+        content |= {name: _frozen(x, name).tolist() for name, x in driven.items() if x is not None}
         write_file(path, json.dumps(content).encode())
 
     @classmethod
@@ -77,15 +85,7 @@ class State:
             FileError: it cannot be read.
             SimulationError: it is not a state.
         """
-        try:
-            content: Any = json.loads(read_file(path, max_bytes=_MAX_BYTES))
-            if content["format"] != _FORMAT:
-                raise SimulationError(f"format is {content['format']!r}; expected {_FORMAT!r}", file=path)
-            return cls(content["q"], content["v"], float(content["time"]))
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            if isinstance(error, SimulationError) and error.file is not None:
-                raise
-            raise SimulationError(f"is not a state of robosim: {error}", file=path) from None
+        return _load(path, lambda content: cls(content["q"], content["v"], float(content["time"])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +101,34 @@ class Control:
     tau: ArrayLike | None = None
     q_target: ArrayLike | None = None
     v_target: ArrayLike | None = None
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Control:
+        """What `State.save` wrote beside the state: nothing drives where it was not given a control.
+
+        Raises:
+            FileError: it cannot be read.
+            SimulationError: it is not a state, or what drives is not a list of finite numbers.
+        """
+        return _load(
+            path, lambda content: cls(*(_frozen(content[x], x) if x in content else None for x in _DRIVES))
+        )
+
+
+_Loaded = TypeVar("_Loaded")
+
+
+def _load(path: str | PathLike[str], make: Callable[[Any], _Loaded]) -> _Loaded:
+    """What is made of the content of a file of a state."""
+    try:
+        content: Any = json.loads(read_file(path, max_bytes=_MAX_BYTES))
+        if content["format"] != _FORMAT:
+            raise SimulationError(f"format is {content['format']!r}; expected {_FORMAT!r}", file=path)
+        return make(content)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        if isinstance(error, SimulationError) and error.file is not None:
+            raise
+        raise SimulationError(f"is not a state of robosim: {error}", file=path) from None
 
 
 class Motion(NamedTuple):

@@ -196,6 +196,26 @@ def test_files_that_are_no_states_are_refused(tmp_path, content):
         State.load(path)
 
 
+def test_a_control_is_kept_with_the_state(tmp_path):
+    path = tmp_path / "state.json"
+    state = State([0.1, -1 / 3], [2e-308, 0.7], 1 / 7)
+    control = Control(tau=[1 / 3, -2.0], q_target=np.array([0.3, 1e-17]))
+    state.save(path, control)
+    read = Control.load(path)
+    np.testing.assert_array_equal(read.tau, control.tau)
+    np.testing.assert_array_equal(read.q_target, control.q_target)
+    assert read.v_target is None
+    np.testing.assert_array_equal(State.load(path).q, state.q)
+    assert State.load(path).time == state.time
+    state.save(path)
+    assert Control.load(path).tau is None
+    with pytest.raises(SimulationError, match="it must be a list of finite numbers"):
+        state.save(path, Control(tau=np.zeros((5, 2))))
+    path.write_bytes(b'{"format": "robosim state 1", "q": [], "v": [], "time": 0, "tau": ["x"]}')
+    with pytest.raises(SimulationError, match=r"state\.json.*tau"):
+        Control.load(path)
+
+
 def test_files_that_cannot_be_read_are_named(tmp_path):
     with pytest.raises(FileError, match="no such file"):
         State.load(tmp_path / "none.json")

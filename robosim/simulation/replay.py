@@ -1,0 +1,49 @@
+"""A run as it can be looked at: states at a steady rate, with what acts there."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robosim.errors import SimulationError
+from robosim.simulation.details import ContactForce
+
+__all__ = ["Replay"]
+
+Array = NDArray[np.float64]
+MAX_STATES = 3600  # of a replay, a minute at 60 per second
+
+
+class Replay(NamedTuple):
+    """Some states of a run, from its first to its last, each with the contacts of the step that begins there."""
+
+    times: Array
+    """(k,) [s]."""
+    q: Array
+    """(k, n_q)."""
+    contacts: list[list[ContactForce]]
+    """k of them: all points within the margin, as in `StepDetails`."""
+
+    def nearest(self, time: float) -> int:
+        """Which of the states is nearest to a time [s]."""
+        after = min(max(int(np.searchsorted(self.times, time)), 1), len(self.times) - 1)
+        if after < 1:
+            return 0
+        return after - int(time - self.times[after - 1] < self.times[after] - time)
+
+
+def spread(times: Array, rate: float) -> NDArray[np.int64]:
+    """Which of the times (n,) to look at, for as even a rate [Hz] as they allow: first, last and those between.
+
+    Raises:
+        SimulationError: the rate is not positive.
+    """
+    if not (0 < rate < math.inf):
+        raise SimulationError(f"rate is {rate} states per second; it must be positive")
+    n = len(times) - 1
+    # Rounding of the times must not add a state.
+    count = min(n, max(math.ceil((times[-1] - times[0]) * rate - 1e-6), 1), MAX_STATES - 1)
+    return np.rint(np.linspace(0, n, count + 1)).astype(np.int64)
