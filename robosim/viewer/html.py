@@ -20,17 +20,19 @@ if TYPE_CHECKING:
 
     from robosim.model import Model
     from robosim.scene import Scene
+    from robosim.simulation import Replay
     from robosim.trajectory import Trajectory
 
 _REST = 0.8  # seconds before and after the motion
 _MAX_FRAMES = 1200
+_STYLE = "position:fixed;top:0.6em;right:0.8em;font:0.85em sans-serif;color:#555;pointer-events:none"
 
 
 def export_html(
     path: str | PathLike[str],
     model: Model,
     scene: Scene | None = None,
-    trajectory: Trajectory | None = None,
+    trajectory: Trajectory | Replay | None = None,
     *,
     q: ArrayLike | None = None,
     rate: float = 30.0,
@@ -59,9 +61,12 @@ def export_html(
             count = int(min(max(np.ceil(stage.duration * rate), 2), _MAX_FRAMES))
             for t in np.linspace(0, stage.duration, count + 1)[1:]:
                 recording.insert_sleep(stage.duration / count)
-                web.place(stage.configuration(float(t)))
+                web.show(float(t))
             recording.insert_sleep(_REST)
         text = recording.as_html()
+        if web.arrows and stage.forces is not None:
+            head, tail, end = text.rpartition("</body>")
+            text = f'{head}<div style="{_STYLE}">{stage.forces.legend()}</div>{tail}{end}'
     finally:
         with contextlib.redirect_stdout(io.StringIO()):
             server.stop()

@@ -77,6 +77,12 @@ def box_mesh(size: NDArray[np.float64]) -> Mesh:
     return corners, np.array(faces, dtype=np.int64)
 
 
+def arrow_mesh(*, segments: int = 16) -> Mesh:
+    """An arrow from the origin along z: of length 1, its head of radius 1 and 0.35 long."""
+    r, z = np.array([0.0, 0.4, 0.4, 1.0, 0.0]), np.array([0.0, 0.0, 0.65, 0.65, 1.0])
+    return _revolve(r, z, segments)
+
+
 def tube_mesh(points: NDArray[np.float64], radius: float, *, segments: int = 8) -> Mesh:
     """A tube of `radius` [m] around a polyline (k, 3), k >= 2: how a path in space is drawn.
 

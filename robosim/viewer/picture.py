@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from robosim.model import Model
     from robosim.scene import Scene
+    from robosim.simulation import Replay
     from robosim.trajectory import Trajectory
     from robosim.viewer.content import Part
 
@@ -34,7 +35,7 @@ def render_png(
     path: str | PathLike[str],
     model: Model,
     scene: Scene | None = None,
-    trajectory: Trajectory | None = None,
+    trajectory: Trajectory | Replay | None = None,
     *,
     q: ArrayLike | None = None,
     size: tuple[int, int] = (1200, 900),
@@ -63,7 +64,7 @@ def render_png(
 def picture(
     model: Model,
     scene: Scene | None = None,
-    trajectory: Trajectory | None = None,
+    trajectory: Trajectory | Replay | None = None,
     *,
     q: ArrayLike | None = None,
     size: tuple[int, int] = (1200, 900),
@@ -77,7 +78,8 @@ def picture(
     Args:
         model: the robot.
         scene: what stands around it.
-        trajectory: its motion; without one the robot is shown once.
+        trajectory: its motion; without one the robot is shown once. Of the replay of a simulation the last contact
+            forces are drawn too, as arrows like those of `show`; they shine through what hides them.
         q: configuration shown when there is no trajectory; the neutral one by default.
         size: width and height [pixels], 16 to 8192 each.
         ghosts: number of ghosts between start and goal.
@@ -102,7 +104,16 @@ def picture(
         for k, t in reversed(list(enumerate(_spaced_times(stage, ghosts + 2)[:-1]))):
             ghost = Surface.join([painter.surface(p, float(t), _START) for p in moved])
             layers.append((ghost, 0.8 if k == 0 else 0.26))
-    return draw(Surface.join(solid), layers, camera, width, height, ground=stage.ground(), lines=lines)
+    return draw(
+        Surface.join(solid),
+        layers,
+        camera,
+        width,
+        height,
+        ground=stage.ground(),
+        lines=lines,
+        marks=_arrows(stage, end),
+    )
 
 
 class _Painter:
@@ -145,6 +156,15 @@ def _tube(path: NDArray[np.float64]) -> Surface:
     m = len(faces)
     colour = np.tile(to_linear(np.array(_TRACE)), (m, 1))
     return Surface(vertices[faces], corner_normals(vertices, faces), colour, np.full(m, 0.2, np.float32))
+
+
+def _arrows(stage: Stage, t: float) -> Surface | None:
+    """The contact forces at time t, where there are some."""
+    if stage.forces is None:
+        return None
+    (vertices, faces), rgb = stage.forces.triangles(stage.moment(t))
+    gloss = np.zeros(len(faces), np.float32)
+    return Surface(vertices[faces], corner_normals(vertices, faces), to_linear(rgb), gloss)
 
 
 def _spaced_times(stage: Stage, count: int) -> NDArray[np.float64]:

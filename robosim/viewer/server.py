@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from robosim.model import Model
     from robosim.scene import Scene
+    from robosim.simulation import Replay
     from robosim.trajectory import Trajectory
 
 _FRAME = 1 / 60  # the clock's step while playing [s]
@@ -34,7 +35,7 @@ _PAUSE = 0.8  # rest at the end before a motion plays again [s]
 def show(
     model: Model,
     scene: Scene | None = None,
-    trajectory: Trajectory | None = None,
+    trajectory: Trajectory | Replay | None = None,
     *,
     q: ArrayLike | None = None,
     host: str = "127.0.0.1",
@@ -51,7 +52,8 @@ def show(
     Args:
         model: the robot.
         scene: what stands around it.
-        trajectory: its motion.
+        trajectory: its motion; or the replay of a simulation (`Simulation.replay`), whose contact forces are drawn as
+            arrows from where they act on what can move: green where it sticks, magenta where it slides.
         q: configuration shown when there is no trajectory; the neutral one by default.
         host: address to listen on; "0.0.0.0" lets everybody in the network look and move sliders.
         port: port to listen on; the next free one is taken when it is busy (see Viewer.port).
@@ -116,6 +118,11 @@ class Viewer:
             self._toggle("colliders", self.scene.colliders, False)
             if self.scene.traces:
                 self._toggle("path of the tip", self.scene.traces, True)
+            if self.scene.arrows and self.stage.forces is not None:
+                self._toggle("contact forces", self.scene.arrows, True)
+                glass = gui.add_checkbox("see through the robot", True)
+                glass.on_update(lambda _event: self._see_through(glass.value))
+                gui.add_markdown(self.stage.forces.legend())
 
     def _toggle(self, label: str, handles: list[Any], visible: bool) -> None:
         box = self.server.gui.add_checkbox(label, visible)
@@ -127,15 +134,21 @@ class Viewer:
 
         box.on_update(changed)
 
+    def _see_through(self, wanted: bool) -> None:
+        with self.server.atomic():
+            self.scene.see_through(wanted)
+
     def _add_clock(self) -> None:
         gui, stage = self.server.gui, self.stage
         with gui.add_folder("Motion"):
-            self._end = float(np.ceil(1e3 * stage.duration) / 1e3)  # on the slider's grid of milliseconds
+            self._end = float(
+                np.ceil(1e3 * stage.duration - 1e-6) / 1e3
+            )  # on the slider's grid of milliseconds
             self._time = gui.add_slider("time [s]", 0.0, self._end, 0.001, 0.0)
             self._play = gui.add_checkbox("play", True)
             self._speed = gui.add_slider("speed", 0.1, 2.0, 0.1, 1.0)
 
-        self._time.on_update(lambda _event: self._place(stage.configuration(self._time.value)))
+        self._time.on_update(lambda _event: self._show(self._time.value))
         threading.Thread(target=self._run_clock, daemon=True).start()
 
     def _run_clock(self) -> None:
@@ -177,6 +190,10 @@ class Viewer:
             self._place(q)
 
         return moved
+
+    def _show(self, t: float) -> None:
+        with self._lock, self.server.atomic():
+            self.scene.show(t)
 
     def _place(self, q: Any) -> None:
         with self._lock, self.server.atomic():

@@ -41,6 +41,11 @@ _BOUNCE = np.array([1.0, 0.97, 0.94], dtype=np.float32) * 0.22
 _GROUND = np.array([0.84, 0.85, 0.87], dtype=np.float32)
 _LINE = np.array([0.66, 0.68, 0.71], dtype=np.float32)
 
+_SHINING, _SOLID = (
+    1.0,
+    2.0,
+)  # opacity of a mark behind things and before them; glass, so that 2 lets nothing through
+
 
 @dataclass(frozen=True)
 class Surface:
@@ -131,6 +136,7 @@ def draw(
     *,
     ground: float | None,
     lines: Surface | None = None,
+    marks: Surface | None = None,
 ) -> NDArray[np.uint8]:
     """Render a picture.
 
@@ -141,6 +147,7 @@ def draw(
         width, height: of the picture [pixels].
         ground: height of an endless floor in W [m], or None for none.
         lines: solid too, but no ghost veils them.
+        marks: cast no shadow, no ghost veils them, and they shine through what stands before them.
 
     Returns:
         sRGB picture (height, width, 3).
@@ -161,6 +168,9 @@ def draw(
     nearest = np.where(seen.face < n_veiled, seen.nearness, np.float32(np.inf))
     for ghost, opacity in ghosts:
         _blend_ghost(image, ghost, opacity, nearest, camera, rays, lights)
+    if marks is not None:
+        for opacity, before in ((_SHINING, np.zeros_like(nearest)), (_SOLID, seen.nearness)):
+            _blend_ghost(image, marks, opacity, before, camera, rays, lights)
     image = image.reshape(height, 2, width, 2, 3).mean(axis=(1, 3))
     return np.asarray((np.clip(_to_srgb(image), 0, 1) * 255 + 0.5).astype(np.uint8))
 

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robosim.errors import SimulationError
 from robosim.model.tips import tip_links
+from robosim.simulation import Replay
 from robosim.viewer.content import collider_parts, robot_parts, scene_parts
+from robosim.viewer.forces import ForceArrows, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +34,8 @@ class Stage:
     Args:
         model: the robot.
         scene: what stands around it and what it holds.
-        trajectory: its motion; must name positions of the robot.
+        trajectory: its motion; must name positions of the robot. Or the replay of a simulation, of which every moment
+            shows the nearest state; time counts from its first.
         q: configuration (n_q,) of what neither the trajectory moves nor its metadata know; by default the
             neutral one.
 
@@ -39,6 +43,7 @@ class Stage:
         robot, colliders, world: the parts of each kind. Objects that the robot holds belong to `robot`; level
             half-spaces are no parts but the `ground()`.
         duration: of the motion [s], 0 when there is none.
+        forces: the arrows of a replay, else None.
         tips: links whose paths through space are worth drawing.
     """
 
@@ -46,12 +51,13 @@ class Stage:
         self,
         model: Model,
         scene: Scene | None = None,
-        trajectory: Trajectory | None = None,
+        trajectory: Trajectory | Replay | None = None,
         *,
         q: ArrayLike | None = None,
     ) -> None:
         self.model = model
-        self.trajectory = trajectory
+        self.replay = trajectory if isinstance(trajectory, Replay) else None
+        self.trajectory = None if isinstance(trajectory, Replay) else trajectory
         self.q_rest = np.array(model.neutral() if q is None else q, dtype=np.float64)
         self.robot = robot_parts(model)
         self.colliders = collider_parts(model)
@@ -59,16 +65,34 @@ class Stage:
         self.robot += [p for p in things if p.link is not None]
         self.world = [p for p in things if p.link is None and not _is_floor(p)]
         self._floors = [float(p.X[2, 3]) for p in things if _is_floor(p)]
-        self.duration = 0.0 if trajectory is None else float(trajectory.duration)
+        self.duration = 0.0
         self.tips = tip_links(model)
-        if trajectory is not None:
-            self._columns = position_columns(model, trajectory)
-            for name, value in positions_at_rest(trajectory).items():
+        self.forces: ForceArrows | None = None
+        if self.trajectory is not None:
+            self.duration = float(self.trajectory.duration)
+            self._columns = position_columns(model, self.trajectory)
+            for name, value in positions_at_rest(self.trajectory).items():
                 if name in model.position_names:
                     self.q_rest[model.position_names.index(name)] = value
+        elif self.replay is not None:
+            if self.replay.q.shape[1:] != (model.n_q,):
+                raise SimulationError(
+                    f"the replay has configurations of {self.replay.q.shape[-1]} numbers; those of {model.name} "
+                    f"have {model.n_q}"
+                )
+            self.duration = float(self.replay.times[-1] - self.replay.times[0])
+            held = {} if scene is None else {name: at.link for name, at in scene.attachments.items()}
+            self.forces = ForceArrows(model, self.replay, held, self._robot_size())
+
+    def moment(self, t: float) -> int:
+        """Which state of the replay is nearest to time t."""
+        assert self.replay is not None
+        return self.replay.nearest(t + float(self.replay.times[0]))
 
     def configuration(self, t: float) -> NDArray[np.float64]:
         """q (n_q,) at time t of the motion, or the resting one."""
+        if self.replay is not None:
+            return np.array(self.replay.q[self.moment(t)])
         q: NDArray[np.float64] = self.q_rest.copy()
         if self.trajectory is not None:
             q[self._columns] = self.trajectory.position(t)
@@ -96,9 +120,33 @@ class Stage:
         """Points in W (k, 3) whose hull holds everything bounded, over the whole motion."""
         points = [transform(p.X, p.vertices) for p in self.world if p.bounded]
         for t in np.linspace(0, self.duration, samples if self.duration > 0 else 1):
-            X_WL = self.link_poses(self.configuration(t))
-            points += [transform(p.pose(X_WL), _box_corners(p)) for p in self.robot]
+            points += self._robot_boxes(t)
+            if self.forces is not None:
+                points.append(self.forces.tips(self.moment(t)))
         return np.concatenate(points) if points else np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.0]])
+
+    def _robot_boxes(self, t: float) -> list[NDArray[np.float64]]:
+        """The corners (8, 3) of the box around each part of the robot, in W [m]."""
+        X_WL = self.link_poses(self.configuration(t))
+        return [transform(p.pose(X_WL), _box_corners(p)) for p in self.robot]
+
+    def _robot_size(self) -> float:
+        """Diagonal of the box around the robot at the beginning; where several things move freely, the geometric mean
+        of the largest one's and of that around all [m].
+        """
+        corners: dict[str, list[NDArray[np.float64]]] = {}
+        for part, box in zip(self.robot, self._robot_boxes(0.0), strict=True):
+            corners.setdefault(tree_of(self.model, str(part.link))[0], []).append(box)
+        groups = [np.concatenate(boxes) for boxes in corners.values()]
+        if not groups:
+            return 1.0
+        largest, every = max(map(_diagonal, groups)), _diagonal(np.concatenate(groups))
+        return float(np.sqrt(largest * every)) or 1.0
+
+
+def _diagonal(points: NDArray[np.float64]) -> float:
+    """Of the axis-aligned box around points (k, 3) [m]."""
+    return float(np.linalg.norm(np.ptp(points, axis=0)))
 
 
 def transform(X: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from robosim.errors import MissingDependencyError
 from robosim.viewer.camera import Camera
-from robosim.viewer.meshing import is_solid, split_creases
+from robosim.viewer.forces import colours
+from robosim.viewer.meshing import arrow_mesh, is_solid, split_creases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from robosim.viewer.stage import Stage
 
 TRACE_COLOUR = (235, 110, 30)
+_GLASS = 0.6  # opacity of a robot that arrows are to be seen through
+_UNSEEN = 1e-6  # size of an arrow that there is not [m]
 
 
 def import_viser() -> ModuleType:
@@ -79,7 +82,7 @@ class WebScene:
             if part.link is not None and part.link not in self.links:
                 name = f"/robot/{len(self.links)}_{_node(part.link)}"
                 self.links[part.link] = scene.add_frame(name, show_axes=False)
-        self._add(stage.robot, "robot")
+        self._robot = self._add(stage.robot, "robot")
         self.colliders = self._add(stage.colliders, "colliders", visible=False)
         self._add(stage.world, "world")
         self.traces = [
@@ -88,7 +91,15 @@ class WebScene:
             )
             for k, path in enumerate(stage.tip_paths())
         ]
-        self.place(stage.configuration(0.0))
+        self.arrows = self._add_arrows()
+        self.see_through(bool(self.arrows))
+        self.show(0.0)
+
+    def show(self, t: float) -> None:
+        """Move everything to where it is at time t of the motion."""
+        self.place(self.stage.configuration(t))
+        if self.arrows:
+            self._place_arrows(self.stage.moment(t))
 
     def place(self, q: NDArray[np.float64]) -> None:
         """Move the robot to a configuration; links that stay where they are cost nothing."""
@@ -100,6 +111,57 @@ class WebScene:
             self._placed[name] = X
             frame.position = tuple(X[:3, 3])
             frame.wxyz = tuple(wxyz(X[:3, :3]))
+
+    def see_through(self, wanted: bool) -> None:
+        """Whether the robot lets through what is behind and in it, such as arrows."""
+        for part, node in zip(self.stage.robot, self._robot, strict=True):
+            opacity = part.rgba[3] * (_GLASS if wanted else 1.0)
+            node.opacity = opacity if opacity < 1 else None
+
+    def _add_arrows(self) -> list[Any]:
+        """One node for all arrows that there may be at once."""
+        forces = self.stage.forces
+        if forces is None or not forces.most:
+            return []
+        vertices, faces = split_creases(*arrow_mesh())
+        self._arrow_moment: int | None = None
+        n = forces.most
+        return [
+            self.server.scene.add_batched_meshes_simple(
+                "/forces",
+                vertices.astype(np.float32),
+                faces.astype(np.uint32),
+                np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)),
+                np.zeros((n, 3)),
+                batched_scales=np.full((n, 3), _UNSEEN),
+                batched_colors=np.zeros((n, 3), np.uint8),
+                lod="off",
+                cast_shadow=False,
+                receive_shadow=False,
+            )
+        ]
+
+    def _place_arrows(self, moment: int) -> None:
+        """Those of a moment first; what is left of the node's arrows is too small to be seen."""
+        forces = self.stage.forces
+        assert forces is not None
+        if moment == self._arrow_moment:
+            return
+        self._arrow_moment = moment
+        positions, R, scales = forces.poses(moment)
+        k, (node,) = len(positions), self.arrows
+        rgb = [_vivid((*rgb, 1.0)) for rgb in colours(forces[moment])]
+        for name, values, rest in (
+            ("batched_positions", positions, (0.0, 0.0, 0.0)),
+            ("batched_wxyzs", [wxyz(r) for r in R], (1.0, 0.0, 0.0, 0.0)),
+            ("batched_scales", scales, (_UNSEEN, _UNSEEN, _UNSEEN)),
+            ("batched_colors", np.rint(255 * np.reshape(rgb, (-1, 3))), (0, 0, 0)),
+        ):
+            old = getattr(node, name)
+            new = np.empty_like(old)
+            new[:k], new[k:] = np.reshape(values, (k, old.shape[1])), rest
+            if not np.array_equal(new, old):
+                setattr(node, name, new)
 
     def _add(self, parts: Iterable[Part], kind: str, *, visible: bool = True) -> list[Any]:
         handles = []
