@@ -1,9 +1,9 @@
 """Make the pictures of the README and the documentation anew: `python docs/make_pictures.py`.
 
 Writes into docs/images: a painted picture of a real plan, its torques beside their limits, how a simulated arm
-followed it, the clearance of a plan, a plan into a concave mesh, falling dominoes, bundled robots, what a state of a
-batch costs, and, where a Chromium is installed, a screenshot of the viewer. Needs the extra `view` for the last, and
-an idle machine for the one before.
+followed it, the clearance of a plan, a plan into a concave mesh, falling dominoes and the forces between them, the plot
+of `robosim simulate`, bundled robots, what a state of a batch costs, and, where a Chromium is installed, a screenshot of
+the viewer. Needs the extra `view` for the last, and an idle machine for the one before.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import http.server
 import shutil
 import subprocess
+import tempfile
 import threading
 import time
 import urllib.request
@@ -34,7 +35,7 @@ from robosim.execution.tracking import Tracking
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
 from robosim.scene import Scene, load_scene, ray_cast
-from robosim.simulation import Material, Simulation
+from robosim.simulation import Material, Simulation, State
 from robosim.trajectory import Trajectory
 
 IMAGES = Path(__file__).resolve().parent / "images"
@@ -72,7 +73,8 @@ def main() -> None:
             screenshot(IMAGES / "viewer.png", ur5, scene, result.trajectory)
     clearance(IMAGES / "clearance.png", ur5)
     concave(IMAGES / "concave.png", ur5)
-    dominoes(IMAGES / "dominoes.png")
+    dominoes(IMAGES / "dominoes.png", IMAGES / "forces.png")
+    fall(IMAGES / "fall.png")
     bundled(IMAGES / "robots.png")
     costs_of_batches(IMAGES / "batch.png", ur5)
     for path in sorted(IMAGES.glob("*.png")):
@@ -176,8 +178,8 @@ def concave(path: Path, ur5) -> None:
     plt.close(figure)
 
 
-def dominoes(path: Path) -> None:
-    """Eight of them, the first pushed over, at four instants."""
+def dominoes(path: Path, pushing: Path) -> None:
+    """Eight of them, the first pushed over, at four instants; and at another one with the forces between them."""
     size, mass, n = np.array([0.02, 0.1, 0.2]), 0.2, 8
     builder = ModelBuilder("dominoes")
     builder.add_link("root")
@@ -202,6 +204,22 @@ def dominoes(path: Path) -> None:
         axis.set_title(f"{motion.times[instant]:.2f} s", fontsize="small")
         axis.set_axis_off()
     figure.savefig(path, dpi=90)
+    plt.close(figure)
+    replay = simulation.replay(simulation.run(simulation.state(q, v), 550))
+    shown = {"size": (1100, 500), "ghosts": 0, "azimuth": -1.2, "elevation": 0.3}
+    viewer.render_png(pushing, simulation.model, ground, replay, **shown)
+
+
+def fall(path: Path) -> None:
+    """The plot of a gripper that is thrown on a floor, by the command."""
+    from robosim.cli import main as command
+
+    with tempfile.TemporaryDirectory() as folder:
+        start = Path(folder) / "start.json"
+        # Upright, with its finger closed; forwards and turning about the axis across [m/s, rad/s].
+        State([0, 0, 0.15, 0, 0, 0, 1, 0], [1, 0, 0, 0, 2, 0, 0]).save(start)
+        run = ["simulate", "gripper_2f", "--base", "floating", "--from", str(start), "--for", "800ms"]
+        assert command([*run, "--friction", "0.2", "--plot", str(path)]) == 0
 
 
 def bundled(path: Path) -> None:

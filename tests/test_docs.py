@@ -72,7 +72,9 @@ def test_dynamics_page_names_every_function_of_batches() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_options_of_robosim_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    for command, rest in re.findall(r"robosim (plan|stream|view|inspect|render|check)((?: [^\n`|]+)?)", text):
+    for command, rest in re.findall(
+        r"robosim (plan|stream|simulate|view|inspect|render|check)((?: [^\n`|]+)?)", text
+    ):
         options = re.findall(r"(?<!\w)(--[a-z][a-z0-9-]+)", rest)
         if options:
             known = help_of(command)

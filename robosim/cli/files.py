@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from robosim.model import Model
     from robosim.scene import Scene
+    from robosim.simulation import Replay
     from robosim.trajectory import Trajectory
 
 TRAJECTORY = (".json", ".csv", ".npz")
@@ -61,7 +62,7 @@ def render(
     name: str,
     model: Model,
     scene: Scene | None,
-    trajectory: Trajectory | None,
+    trajectory: Trajectory | Replay | None,
     *,
     q: Any = None,
     **picture: Any,

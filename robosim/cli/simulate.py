@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from robosim.cli.options import add_json, add_robot, add_scene
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from robosim.cli.options import Subparsers
     from robosim.model import Model
     from robosim.scene import Scene
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 STATE = (".json",)
 EXIT_DONE, EXIT_UNSOLVED = 0, 3
 FLOOR_GAP = 0.05  # [m] under a robot that falls
-SAMPLES = 400  # of a run that are looked at for energies and forces
+SAMPLES = 2000  # of a run that are plotted, at the most
 
 _EPILOG = """\
 Joints swing freely, but for their damping and dry friction, unless --hold has motors keep them where they are.
@@ -28,7 +26,8 @@ A robot on a floating base falls on a floor, unless a scene is given.
 
 examples:
   robosim simulate ur5 --for 2s --plot swing.png
-  robosim simulate gripper_2f --base floating --for 1s
+  robosim simulate gripper_2f --base floating --for 1s --view
+  robosim simulate gripper_2f --base floating --for 1s --render fall.html
   robosim simulate ur5 --scene bookshelf_small --hold --for 1s -o state.json
   robosim simulate ur5 --scene bookshelf_small --hold --for 1s --from state.json
 """
@@ -74,13 +73,22 @@ def add_parsers(commands: Subparsers) -> None:
     how.add_argument(
         "--hold",
         action="store_true",
-        help="motors hold the joints where they are, within their effort limits",
+        help="motors hold the joints where they are, within their effort limits; with --from where the run that "
+        "wrote it held them",
     )
     how.add_argument("--from", dest="state", metavar="FILE", help="begin with a state that -o wrote")
     out = parser.add_argument_group("what to do with what was seen")
     out.add_argument("-o", "--output", metavar="FILE", help="write the last state: .json")
     out.add_argument(
-        "--plot", metavar="FILE", help="plot positions, energy and contact forces: .png, .svg or .pdf"
+        "--plot", metavar="FILE", help="plot positions, energy, forces and contacts: .png, .svg or .pdf"
+    )
+    out.add_argument(
+        "--render",
+        metavar="FILE",
+        help="write an animation (.html) or a picture (.png), with contact forces as arrows",
+    )
+    out.add_argument(
+        "--view", action="store_true", help="show it in the browser, with contact forces as arrows"
     )
     add_json(out)
     parser.set_defaults(run=run)
@@ -95,7 +103,13 @@ def run(args: argparse.Namespace) -> int:
     from robosim.simulation import Material, Simulation, State
     from robosim.urdf import load_robot
 
-    files.check_outputs({"--output": (args.output, STATE), "--plot": (args.plot, files.PLOT)})
+    files.check_outputs(
+        {
+            "--output": (args.output, STATE),
+            "--plot": (args.plot, files.PLOT),
+            "--render": (args.render, files.RENDER),
+        }
+    )
     duration, dt = parse_time(args.duration, "--for"), parse_time(args.dt, "--dt")
     if duration / dt > 1e7:
         raise SimulationError(
@@ -117,25 +131,36 @@ def run(args: argparse.Namespace) -> int:
         motors=holding(model) if args.hold else None,
     )
     start = State.load(args.state) if args.state else above_floor(simulation, model, scene)
-    control = hold(start) if args.hold else free()
+    control = held(start, args.state) if args.hold else free()
     steps = max(round(duration / dt), 1)
     with busy(f"simulating {duration:g} s"):
         motion = simulation.run(start, steps, control)
-    seen = look(simulation, motion, control)
 
-    summary = summarize(model, motion, seen, dt)
+    summary = summarize(simulation, motion, control)
     written = []
     if args.output:
-        motion.end.save(args.output)
+        motion.end.save(args.output, control)
         written.append(args.output)
     if args.plot:
+        from robosim.cli.simulate_plot import plot
+
         with busy(f"plotting {args.plot}"):
-            files.save_figure(plot(model, motion, seen), args.plot)
+            replay = simulation.replay(motion, control, rate=SAMPLES / (steps * dt))
+            files.save_figure(plot(model, motion, replay), args.plot)
         written.append(args.plot)
+    shown = simulation.replay(motion, control) if args.render or args.view else None
+    if args.render:
+        with busy(f"rendering {args.render}"):
+            files.render(args.render, model, scene, shown)
+        written.append(args.render)
     if args.json:
         print_json({**summary, "written": written})
     else:
         print_summary(printable(summary), written)
+    if args.view:
+        from robosim.cli.view import serve
+
+        serve(model, scene, shown, quiet=args.json)
     return EXIT_DONE if motion.report.status != "inconsistent" else EXIT_UNSOLVED
 
 
@@ -200,11 +225,12 @@ def holding(model: Model) -> dict[str, Any]:
     }
 
 
-def hold(state: State) -> Control:
-    """Targets where the joints are."""
+def held(state: State, file: str | None) -> Control:
+    """Targets where the joints are, or where the run that wrote the file held them."""
     from robosim.simulation import Control
 
-    return Control(q_target=state.q)
+    before = Control() if file is None else Control.load(file)
+    return Control(q_target=state.q if before.q_target is None else before.q_target)
 
 
 def free() -> Control:
@@ -214,44 +240,24 @@ def free() -> Control:
     return Control()
 
 
-def look(simulation: Simulation, motion: Motion, control: Control) -> dict[str, NDArray[Any]]:
-    """Energies, and what contacts push with, at up to SAMPLES instants of a run."""
-    import numpy as np
-
-    from robosim.simulation import State
-
-    model = simulation.model
-    at = np.unique(np.linspace(0, len(motion.times) - 1, SAMPLES).astype(int))
-    kinetic, potential, pushing, points = [], [], [], []
-    for i in at:
-        kinetic.append(model.kinetic_energy(motion.q[i], motion.v[i]))
-        potential.append(model.potential_energy(motion.q[i]))
-        contacts = simulation.details(State(motion.q[i], motion.v[i]), control).contacts
-        pushing.append(sum(abs(float(c.normal @ c.force)) for c in contacts))
-        points.append(sum(c.mode != "open" for c in contacts))
-    return {
-        "times": motion.times[at],
-        "kinetic": np.array(kinetic),
-        "potential": np.array(potential),
-        "pushing": np.array(pushing),
-        "points": np.array(points),
-    }
-
-
-def summarize(model: Model, motion: Motion, seen: dict[str, NDArray[Any]], dt: float) -> dict[str, Any]:
+def summarize(simulation: Simulation, motion: Motion, control: Control) -> dict[str, Any]:
     """What is printed."""
-    energy = seen["kinetic"] + seen["potential"]
+    model = simulation.model
+    energy = [
+        model.kinetic_energy(motion.q[i], motion.v[i]) + model.potential_energy(motion.q[i]) for i in (0, -1)
+    ]
+    contacts = simulation.details(motion.end, control).contacts
     return {
         "robot": model.name,
         "time": float(motion.times[-1]),
         "steps": len(motion.times) - 1,
-        "dt": dt,
+        "dt": simulation.dt,
         "status": motion.report.status,
         "residual": motion.report.residual,
         "first_unsolved": motion.first_unsolved,
-        "energy": [float(energy[0]), float(energy[-1])],
-        "contacts": int(seen["points"][-1]),
-        "pushing": float(seen["pushing"][-1]),
+        "energy": energy,
+        "contacts": sum(c.mode != "open" for c in contacts),
+        "pushing": sum(abs(float(c.normal @ c.force)) for c in contacts),
         "fastest": float(abs(motion.v[-1]).max(initial=0.0)),
         "q": {name: float(x) for name, x in zip(model.position_names, motion.q[-1], strict=True)},
     }
@@ -282,24 +288,3 @@ def print_summary(summary: dict[str, Any], written: list[str]) -> None:
     print_table(("", "q"), [(name, number(x)) for name, x in summary["q"].items()])
     for name in written:
         print(f"wrote {name}")
-
-
-def plot(model: Model, motion: Motion, seen: dict[str, NDArray[Any]]) -> Any:
-    """Positions, energies and forces over time, one above the other."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 8), layout="constrained")
-    upper, middle, lower = figure.subplots(3, 1, sharex=True)
-    for name, x in zip(model.position_names, motion.q.T, strict=True):
-        upper.plot(motion.times, x, label=name)
-    upper.set(ylabel="q [rad, m]", title=f"{model.name}: {motion.report.status}")
-    if model.n_q <= 14:
-        upper.legend(fontsize="small", ncols=2)
-    middle.plot(seen["times"], seen["kinetic"], label="kinetic")
-    middle.plot(seen["times"], seen["potential"], label="potential")
-    middle.plot(seen["times"], seen["kinetic"] + seen["potential"], label="together")
-    middle.set(ylabel="energy [J]")
-    middle.legend(fontsize="small")
-    lower.plot(seen["times"], seen["pushing"])
-    lower.set(ylabel="contacts push with [N]", xlabel="time [s]")
-    return figure

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from robosim.cli.options import Subparsers
     from robosim.model import Model
     from robosim.scene import Scene
+    from robosim.simulation import Replay
     from robosim.trajectory import Trajectory
     from robosim.viewer import Viewer
 
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 def serve(
     model: Model,
     scene: Scene | None,
-    trajectory: Trajectory | None,
+    trajectory: Trajectory | Replay | None,
     *,
     q: Any = None,
     host: str = "127.0.0.1",

@@ -1,4 +1,6 @@
-"""A real browser sees a planned shelf motion: in the live viewer, and in the standalone file with no network at all."""
+"""A real browser sees a planned shelf motion, and a simulation with its contact forces: in the live viewer, and in the
+standalone file with no network at all.
+"""
 
 import os
 import shutil
@@ -14,6 +16,7 @@ ISOLATED = "-P" if sys.version_info >= (3, 11) else "-I"
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WIDTH, HEIGHT = 1100, 500
+GRIPPER = ["simulate", "gripper_2f", "--base", "floating"]
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 pytest.importorskip("viser", reason="the extra `view` is not installed")
@@ -58,22 +61,27 @@ def plan_file(tmp_path_factory):
     return path
 
 
-def test_live_viewer(plan_file, tmp_path):
-    command = [sys.executable, ISOLATED, "-m", "robosim.cli", "view", "ur5", "--scene", "bookshelf_small"]
+def live_screenshot(arguments, path):
+    """What the browser shows of the viewer that a command opens."""
+    command = [sys.executable, ISOLATED, "-m", "robosim.cli", *arguments]
     process = subprocess.Popen(
-        [*command, "--trajectory", str(plan_file), "--port", "0", "--no-open"],
+        command,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONUNBUFFERED": "1"} | dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY"), ""),
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     try:
-        url = process.stdout.readline().split()[1]
-        image = screenshot(url, tmp_path / "live.png")
+        url = next(line.split()[1] for line in process.stdout if line.startswith("see http"))
+        return screenshot(url, path)
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=15)
-    assert_shows_robot_and_shelf(image)
+        assert process.wait(timeout=15) == 0
+
+
+def test_live_viewer(plan_file, tmp_path):
+    shown = ["view", "ur5", "--scene", "bookshelf_small", "--trajectory", str(plan_file)]
+    assert_shows_robot_and_shelf(live_screenshot([*shown, "--port", "0", "--no-open"], tmp_path / "live.png"))
 
 
 def test_standalone_file_without_network(plan_file, tmp_path):
@@ -84,3 +92,36 @@ def test_standalone_file_without_network(plan_file, tmp_path):
     assert main(["render", *shown, "-o", str(page)]) == 0
     image = screenshot(page.as_uri(), tmp_path / "page.png", "--host-resolver-rules=MAP * ~NOTFOUND")
     assert_shows_robot_and_shelf(image)
+
+
+def greens(image):
+    """Pixels of arrows that stick, where no panel and no note covers the picture."""
+    r, g, b = np.moveaxis(image[20:450, 315:760], -1, 0)
+    return np.count_nonzero((g > r + 40) & (g > b + 5))
+
+
+@pytest.fixture(scope="module")
+def at_rest(tmp_path_factory):
+    """A gripper on the floor."""
+    from robosim.cli import main
+
+    path = tmp_path_factory.mktemp("rest") / "rest.json"
+    assert main([*GRIPPER, "--for", "500ms", "-o", str(path)]) == 0
+    return path
+
+
+def test_forces_in_the_live_viewer(at_rest, tmp_path):
+    shown = [*GRIPPER, "--from", str(at_rest), "--for", "2s", "--view"]
+    assert greens(live_screenshot(shown, tmp_path / "live.png")) > 500
+
+
+@pytest.mark.parametrize("touching", [True, False])
+def test_forces_in_the_standalone_file(touching, at_rest, tmp_path):
+    from robosim.cli import main
+
+    page = tmp_path / "motion.html"
+    when = ["--from", str(at_rest), "--for", "2s"] if touching else ["--for", "50ms"]
+    assert main([*GRIPPER, *when, "--render", str(page)]) == 0
+    image = screenshot(page.as_uri(), tmp_path / "page.png", "--host-resolver-rules=MAP * ~NOTFOUND")
+    assert np.count_nonzero(image[20:450, 315:760].max(axis=-1) < 150) > 2000, "no gripper"
+    assert (greens(image) > 500) if touching else (greens(image) == 0)
