@@ -2,8 +2,8 @@
 
 Writes into docs/images: a painted picture of a real plan, its torques beside their limits, how a simulated arm
 followed it, the clearance of a plan, a plan into a concave mesh, falling dominoes and the forces between them, the plot
-of `robosim simulate`, bundled robots, what a state of a batch costs, and, where a Chromium is installed, a screenshot of
-the viewer. Needs the extra `view` for the last, and an idle machine for the one before.
+of `robosim simulate`, bundled robots, what a state of a batch costs, and, where a Chromium is installed, a screenshot
+of the viewer. Needs the extra `view` for the last, and an idle machine for the one before.
 """
 
 from __future__ import annotations
