@@ -27,7 +27,7 @@ A robot on a floating base falls on a floor, unless a scene is given.
 examples:
   robosim simulate ur5 --for 2s --plot swing.png
   robosim simulate gripper_2f --base floating --for 1s --view
-  robosim simulate gripper_2f --base floating --for 1s --render fall.html
+  robosim simulate quadruped --base floating --start standing --hold --render stand.html
   robosim simulate ur5 --scene bookshelf_small --hold --for 1s -o state.json
   robosim simulate ur5 --scene bookshelf_small --hold --for 1s --from state.json
 """
@@ -76,7 +76,13 @@ def add_parsers(commands: Subparsers) -> None:
         help="motors hold the joints where they are, within their effort limits; with --from where the run that "
         "wrote it held them",
     )
-    how.add_argument("--from", dest="state", metavar="FILE", help="begin with a state that -o wrote")
+    begin = how.add_mutually_exclusive_group()
+    begin.add_argument(
+        "--start",
+        metavar="Q1,Q2,...",
+        help="begin at rest there: positions in model order, joint=position,... [rad, m], or a named state",
+    )
+    begin.add_argument("--from", dest="state", metavar="FILE", help="begin with a state that -o wrote")
     out = parser.add_argument_group("what to do with what was seen")
     out.add_argument("-o", "--output", metavar="FILE", help="write the last state: .json")
     out.add_argument(
@@ -130,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
         materials=dict.fromkeys(names, plain),
         motors=holding(model) if args.hold else None,
     )
-    start = State.load(args.state) if args.state else above_floor(simulation, model, scene)
+    start = State.load(args.state) if args.state else at_rest(simulation, scene, args.start)
     control = held(start, args.state) if args.hold else free()
     steps = max(round(duration / dt), 1)
     with busy(f"simulating {duration:g} s"):
@@ -193,11 +199,22 @@ def floor() -> Scene:
     return scene
 
 
-def above_floor(simulation: Simulation, model: Model, scene: Scene | None) -> State:
-    """The scene's start, or the neutral configuration; a floating robot a little above what is below it."""
-    from robosim.cli.options import resting_configuration
+def at_rest(simulation: Simulation, scene: Scene | None, wanted: str | None) -> State:
+    """What --start says, by default and for the other joints the scene's start or the neutral configuration; a floating
+    robot a little above what is below it, unless all positions are given.
 
+    Raises:
+        ModelError, PlanningError, SimulationError: the positions cannot be understood.
+    """
+    from robosim.cli.options import parse_positions, resting_configuration
+
+    model = simulation.model
     q = resting_configuration(model, scene)
+    positions = None if wanted is None else parse_positions(wanted, "--start")
+    if isinstance(positions, list):
+        return simulation.state(positions)
+    if positions is not None:
+        q = model.configuration(positions, rest=q)
     if model.floating_base and scene is not None:
         distance = scene.compile(model).min_distance(q)[0] if simulation.pairs else math.inf
         if math.isfinite(distance):

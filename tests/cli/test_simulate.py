@@ -77,6 +77,25 @@ def test_held_joints_stay(capsys):
     assert told["fastest"] < 0.02
 
 
+def starts(capsys, *arguments):
+    """Where a robot is after a microsecond."""
+    assert main(["simulate", *arguments, "--for", "1e-6s", "--dt", "1e-6s", "--json"]) == 0
+    return json.loads(capsys.readouterr().out)["q"]
+
+
+def test_where_it_begins(capsys):
+    legs = starts(capsys, "quadruped", "--base", "floating", "--start", "standing")
+    neutral = starts(capsys, "quadruped", "--base", "floating")
+    assert legs["FL_calf_joint"] < -1.0
+    assert neutral["FL_calf_joint"] != pytest.approx(legs["FL_calf_joint"])
+    assert legs["floating_base/z"] > 0.1  # on its feet, not with its body on the floor
+    one = starts(capsys, "ur5", "--start", "elbow_joint=0.5")
+    assert one["elbow_joint"] == pytest.approx(0.5, abs=1e-9)
+    given = [0.1, -0.2, 0.3, -0.4, 0.5, -0.6]
+    every = starts(capsys, "ur5", "--start", ",".join(map(str, given)))
+    np.testing.assert_allclose(list(every.values()), given, atol=1e-9)
+
+
 @pytest.mark.parametrize(("arguments", "text"), [
     (["--for", "five"], "--for five: expected a positive time such as 5s, 250ms or 1min"),
     (["--for", "0s"], "--for 0s: expected a positive time"),
@@ -88,6 +107,9 @@ def test_held_joints_stay(capsys):
     (["--render", "fall.gif"], "--render fall.gif: the name must end in .html or .png"),
     (["--plot", "a.png", "--render", "a.png"], "--plot writes the same file"),
     (["--from", "nothing.json"], "no such file"),
+    (["--start", "nowhere"], "'ur5' has no state 'nowhere'"),
+    (["--start", "0.1,0.2"], "q has shape (2,); expected (6,)"),
+    (["--start", "0,0,0,0,0,0", "--from", "state.json"], "--from: not allowed with argument --start"),
 ])  # fmt: skip
 def test_what_cannot_be_used_is_refused(arguments, text, capsys):
     scene = ["--scene", "bookshelf_small"]
