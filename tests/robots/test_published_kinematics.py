@@ -1,6 +1,10 @@
-"""Forward kinematics of the bundled arms against the Denavit-Hartenberg tables that their makers publish."""
+"""Forward kinematics of the bundled arms against the Denavit-Hartenberg tables that their makers publish, and of the
+quadruped against its maker's description."""
 
 from __future__ import annotations
+
+from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -117,3 +121,35 @@ def test_published_limits():
     np.testing.assert_allclose(panda.velocity, [2.175] * 4 + [2.61] * 3)
     np.testing.assert_allclose(panda.acceleration, [15, 7.5, 10, 12.5, 15, 20, 20])
     np.testing.assert_allclose(panda.effort, [87] * 4 + [12] * 3)
+
+
+def test_the_quadruped_moves_as_its_maker_describes_it():
+    """The A1's URDF of the PyPI package example-robot-data, an older one with heavier legs: names, feet and limits."""
+    try:
+        files = metadata.distribution("example-robot-data")
+    except metadata.PackageNotFoundError:
+        pytest.skip("example-robot-data is not installed")
+    data = "cmeel.prefix/share/example-robot-data/robots/a1_description/urdf/a1.urdf"
+    theirs = load_robot(
+        Path(str(files.locate_file(data))), srdf=False, visuals=False, filter_self_collisions=False
+    )
+    ours = load_robot("quadruped")
+    assert set(ours.joint_names) == set(theirs.joint_names)
+    order = [theirs.joint_names.index(name) for name in ours.joint_names]
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        q = ours.random_configuration(rng)
+        q_theirs = np.empty(12)
+        q_theirs[order] = q
+        for leg in ("FR", "FL", "RR", "RL"):
+            for part in ("hip", "thigh", "calf", "foot"):
+                np.testing.assert_allclose(
+                    ours.frame_pose(q, f"{leg}_{part}"),
+                    theirs.frame_pose(q_theirs, f"{leg}_{part}"),
+                    rtol=0,
+                    atol=1e-14,
+                )
+    for limit in ("lower", "upper", "velocity", "effort"):
+        np.testing.assert_allclose(
+            getattr(ours.limits, limit), getattr(theirs.limits, limit)[order], rtol=1e-15
+        )

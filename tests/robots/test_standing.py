@@ -69,7 +69,7 @@ def test_half_cheetah_stands_on_the_springs_that_its_readme_gives():
     robot = plain.with_stiffness(stiffness).with_armature(dict.fromkeys(stiffness, 0.1))
     simulation = Simulation(robot, floor())
     motion = simulation.run(simulation.state(), 10_000)  # it rocks for long
-    assert motion.report.status == "solved"
+    assert motion.report.status in ("solved", "basic")  # across its plane there is nothing for friction to do
     force, touching = on_the_floor(simulation.details(motion.end).contacts)
     assert touching == {"bfoot/0", "ffoot/0"}
     assert np.abs(motion.v[-1]).max() < 1e-5
