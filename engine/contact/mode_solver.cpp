@@ -270,7 +270,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   bool is_rough = false;
   if (!solved && any_disc && problem.size() <= most_turned_rows) solved = turn_boxes(problem, s, report);
   // Sweeps come near in the end, if slowly; of rows that contradict each other their impulses grow without end.
-  for (int sweeps = more_sweeps; !solved && any_disc && sweeps * problem.size() <= most_updates; sweeps *= times_more) {
+  for (int sweeps = more_sweeps; !solved && sweeps * problem.size() <= most_updates; sweeps *= times_more) {
     sweeps_.go_on(problem, sweeps, swept_);
     if (row_scale(problem, swept_) > most_growth * predicted_scale_) break;
     s = swept_;

@@ -3,7 +3,7 @@
 // 1. Prediction: the classes that a few sweeps of projected Gauss-Seidel from zero end in, a function of the problem alone.
 // 2. The impulses of these classes (`mode_factor.h`); rows that break their condition change class, all at once, until none does.
 // 3. Where that does not end, of few rows, Dantzig's pivots, and where these cycle Lemke's; then 2. from the classes that they find. Discs have
-//    no such pivots: of few rows boxes whose axes are turned along the velocities, then more sweeps, as long as they come nearer.
+//    no such pivots: of few rows boxes whose axes are turned along the velocities. Then more sweeps, as long as their impulses do not grow.
 // 4. Where that fails too, 2. with rows that give a little, less and less (the proximal point method).
 // 5. Selection: rows at zero velocity, pushing or not, all clamp, so that the impulses do not depend on how they were found: those in
 //    range(D_C) (`row_basis.h`). Where these leave their bounds, the row farthest outside goes back to its bound, until none is.
