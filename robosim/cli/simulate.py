@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from robosim.cli.options import add_json, add_robot, add_scene
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from robosim.cli.options import Subparsers
     from robosim.model import Model
     from robosim.scene import Scene
@@ -224,11 +226,9 @@ def at_rest(simulation: Simulation, scene: Scene | None, wanted: str | None) -> 
 
 def holding(model: Model) -> dict[str, Any]:
     """Motors that hold each joint by a tenth of a second's swing: gains from the inertia that it has at the most."""
-    import numpy as np
-
     from robosim.simulation import Motor
 
-    inertia = np.diag(model.mass_matrix(model.neutral()))
+    inertia = held_inertia(model)
     singles = {
         joint.name
         for joint in model.joints
@@ -240,6 +240,28 @@ def holding(model: Model) -> dict[str, Any]:
         for name, m in zip(model.velocity_names, inertia, strict=True)
         if name in singles
     }
+
+
+def held_inertia(model: Model) -> NDArray[Any]:
+    """(n_v,) what each joint moves in the neutral configuration [kg m^2 or kg]: all that lies beyond it; of a free robot,
+    where that may stand on the floor, all the rest, if it is more.
+    """
+    import numpy as np
+
+    q = model.neutral()
+    M = model.mass_matrix(q)
+    inertia = np.diag(M).copy()
+    if not model.floating_base:
+        return inertia
+    names = list(model.velocity_names)
+    for joint in model.joints:
+        if joint.name in names:
+            # The base moves so that the child link stands still.
+            v = np.eye(model.n_v)[k := names.index(joint.name)]
+            J = model.jacobian(q, joint.child)
+            v[:6] = np.linalg.solve(J[:, :6], -J[:, k])
+            inertia[k] = max(inertia[k], v @ M @ v)
+    return inertia
 
 
 def held(state: State, file: str | None) -> Control:

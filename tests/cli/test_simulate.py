@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from robosim import load_robot
 from robosim.cli import main
 from robosim.simulation import State
 
@@ -68,6 +69,18 @@ def test_a_state_goes_on_to_the_bit(driven, tmp_path):
     assert main([*run, "--for", "100ms", "--from", str(half), "-o", str(half)]) == 0
     assert main([*run, "--for", "0.2", "-o", str(whole)]) == 0
     assert half.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_motors_hold_a_free_robot_on_its_legs(name, capsys):
+    """Their gains are those of what stands on them, not of the feet that hang from them."""
+    how = ["--base", "floating", "--start", "standing", "--hold", "--for", "1s", "--json"]
+    assert main(["simulate", name, *how]) == 0
+    told = json.loads(capsys.readouterr().out)
+    robot = load_robot(name, base="floating")
+    assert told["pushing"] == pytest.approx(robot.total_mass * 9.80665, rel=1e-6)
+    for joint, position in zip(robot.position_names[7:], robot.configuration("standing")[7:], strict=True):
+        assert told["q"][joint] == pytest.approx(position, abs=0.005), joint
 
 
 def test_held_joints_stay(capsys):

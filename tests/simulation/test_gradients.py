@@ -73,9 +73,7 @@ def test_two_balls_after_a_second():
     So places at the start only decide in which step: (0, 1, 0.7, 0.3), where a true time of impact gives
     (1, 0, 1, 0).
     """
-    simulation = Simulation(
-        ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0.0, 1.0)}
-    )
+    simulation = Simulation(ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0.0, 1.0)})
     start = np.array([0.0, 0.50037, 1.0, 0.0])  # met in the middle of a step
 
     def end(x):
