@@ -243,8 +243,8 @@ def holding(model: Model) -> dict[str, Any]:
 
 
 def held_inertia(model: Model) -> NDArray[Any]:
-    """(n_v,) what each joint moves in the neutral configuration [kg m^2 or kg]: all that lies beyond it; of a free robot,
-    where that may stand on the floor, all the rest, if it is more.
+    """(n_v,) what each joint moves at neutral [kg m^2 or kg]: all that lies beyond it; of a free robot, where that may
+    stand on the floor, all the rest, if it is more.
     """
     import numpy as np
 
