@@ -305,6 +305,11 @@ int checked_steps(py::ssize_t steps) {
   return static_cast<int>(steps);
 }
 
+KeptStates kept_states(py::ssize_t steps, py::ssize_t interval) {
+  if (interval < 1) throw InputError(message("interval is ", interval, "; it must be at least 1, which keeps every state"));
+  return {checked_steps(steps), static_cast<int>(std::min<py::ssize_t>(interval, std::numeric_limits<int>::max()))};
+}
+
 // A simulator for each thread that `count` rollouts can use.
 class Crew {
  public:
@@ -329,22 +334,22 @@ struct ManyDrives {
       : drive(model, tau, q_target, v_target, is_shared ? Shape2{steps} : Shape2{m, steps}), controls{drive.rows(), is_shared} {}
 };
 
-// q: (m, n_q), v: (m, n_v). Returns q (m, steps + 1, n_q), v, and of each rollout its report and first unsolved step.
+// q: (m, n_q), v: (m, n_v). Returns q (m, rows, n_q) of the states that are kept, v, and of each rollout its report and first unsolved step.
 using RunsTuple = std::tuple<Array, Array, std::vector<std::pair<ReportTuple, std::optional<int>>>>;
-RunsTuple run(BoundSimulation& s, const py::handle& q, const py::handle& v, py::ssize_t steps, bool is_shared, const py::handle& tau,
+RunsTuple run(BoundSimulation& s, const py::handle& q, const py::handle& v, py::ssize_t steps, py::ssize_t interval, bool is_shared, const py::handle& tau,
               const py::handle& q_target, const py::handle& v_target, py::ssize_t threads) {
-  const int n = checked_steps(steps);
+  const KeptStates kept = kept_states(steps, interval);
   const Model& model = s.model();
   const Array q0 = sized(q, {-1, model.n_q}, "q");
   const py::ssize_t m = q0.shape(0);
   const int count = checked_steps(m);
   const Array v0 = real_array(v, {m, model.n_v}, "v");
   const ManyDrives drives(model, m, steps, is_shared, tau, q_target, v_target);
-  Array qs(Shape2{m, steps + 1, model.n_q}), vs(Shape2{m, steps + 1, model.n_v});
+  Array qs(Shape2{m, kept.rows(), model.n_q}), vs(Shape2{m, kept.rows(), model.n_v});
   double *const to_q = qs.mutable_data(), *const to_v = vs.mutable_data();
   for (py::ssize_t r = 0; r < m; ++r) {
-    std::copy_n(q0.data() + r * model.n_q, model.n_q, to_q + r * (steps + 1) * model.n_q);
-    std::copy_n(v0.data() + r * model.n_v, model.n_v, to_v + r * (steps + 1) * model.n_v);
+    std::copy_n(q0.data() + r * model.n_q, model.n_q, to_q + r * kept.rows() * model.n_q);
+    std::copy_n(v0.data() + r * model.n_v, model.n_v, to_v + r * kept.rows() * model.n_v);
   }
   std::vector<RolloutReport> reports(static_cast<std::size_t>(m));
   int taken = 0;
@@ -352,22 +357,25 @@ RunsTuple run(BoundSimulation& s, const py::handle& q, const py::handle& v, py::
     const Crew crew(s, m, threads);
     const auto go_on = [] { return nobody_interrupts(); };
     const py::gil_scoped_release release;
-    taken = rollouts(crew.simulators(), count, n, to_q, to_v, drives.controls, reports.data(), go_on);
+    taken = rollouts(crew.simulators(), count, kept, to_q, to_v, drives.controls, reports.data(), go_on);
   }
-  if (taken < n) throw py::error_already_set();
+  if (taken < kept.steps) throw py::error_already_set();
   RunsTuple out{qs, vs, {}};
   for (const RolloutReport& r : reports)
     std::get<2>(out).emplace_back(report_tuple(r), r.first_unsolved < 0 ? std::nullopt : std::optional(r.first_unsolved));
   return out;
 }
 
-// q and q_bar: (m, steps + 1, n_q) and (m, steps + 1, n_v). Of each rollout its gradient.
-std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar, bool is_shared,
-                                   const py::handle& tau, const py::handle& q_target, const py::handle& v_target, py::ssize_t threads) {
+// q and q_bar: (m, rows, n_q) and (m, rows, n_v). Of each rollout its gradient.
+std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar,
+                                   py::ssize_t steps, py::ssize_t interval, bool is_shared, const py::handle& tau, const py::handle& q_target,
+                                   const py::handle& v_target, py::ssize_t threads) {
   const Model& model = s.model();
-  const Array qs = sized(q, {-1, -1, model.n_q}, "q");
-  const py::ssize_t m = qs.shape(0), rows = qs.shape(1), steps = rows - 1;
-  const int n = checked_steps(steps), count = checked_steps(m);
+  const KeptStates kept = kept_states(steps, interval);
+  const py::ssize_t rows = kept.rows();
+  const Array qs = sized(q, {-1, rows, model.n_q}, "q");
+  const py::ssize_t m = qs.shape(0);
+  const int count = checked_steps(m);
   const Array vs = real_array(v, {m, rows, model.n_v}, "v"), to_q = real_array(q_bar, {m, rows, model.n_v}, "q_bar"),
               to_v = real_array(v_bar, {m, rows, model.n_v}, "v_bar");
   const ManyDrives drives(model, m, steps, is_shared, tau, q_target, v_target);
@@ -378,10 +386,10 @@ std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, cons
     const Crew crew(s, m, threads);
     const auto go_on = [] { return nobody_interrupts(); };
     const py::gil_scoped_release release;
-    taken = rollouts_vjp(crew.simulators(), count, n, qs.data(), vs.data(), drives.controls, to_q.data(), to_v.data(), g.data(), tau_to.data(), q_to.data(),
+    taken = rollouts_vjp(crew.simulators(), count, kept, qs.data(), vs.data(), drives.controls, to_q.data(), to_v.data(), g.data(), tau_to.data(), q_to.data(),
                          v_to.data(), go_on);
   }
-  if (taken < n) throw py::error_already_set();
+  if (taken < kept.steps) throw py::error_already_set();
   std::vector<GradientTuple> out;
   for (py::ssize_t r = 0; r < m; ++r) {
     const auto own = [&](const std::vector<double>& x, py::ssize_t width) {
@@ -410,9 +418,9 @@ void bind_simulation(py::module_& m) {
            py::arg("v_target") = py::none(), about_drive)
       .def("jacobians", &jacobians, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive)
-      .def("run_vjp", &run_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("is_shared"), py::arg("tau"), py::arg("q_target"),
-           py::arg("v_target"), py::arg("threads"), about_many)
-      .def("run", &run, py::arg("q"), py::arg("v"), py::arg("steps"), py::arg("is_shared"), py::arg("tau"), py::arg("q_target"), py::arg("v_target"),
+      .def("run_vjp", &run_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"),
+           py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("threads"), about_many)
+      .def("run", &run, py::arg("q"), py::arg("v"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"), py::arg("tau"), py::arg("q_target"), py::arg("v_target"),
            py::arg("threads"), about_many);
 }
 

@@ -9,7 +9,10 @@ namespace {
 
 constexpr int steps_between_looks = 1000;  // of a thread, on all its rollouts together
 
-int slice_of(int count, int threads) { return std::max(1, steps_between_looks / std::max(1, (count + threads - 1) / threads)); }
+// In rows of states that are kept.
+int slice_of(int count, int threads, const KeptStates& kept) {
+  return std::max(1, steps_between_looks / std::max(1, (count + threads - 1) / threads) / kept.interval);
+}
 
 std::ptrdiff_t rows(int rollout, int rows_each, int width) { return static_cast<std::ptrdiff_t>(rollout) * rows_each * width; }
 
@@ -21,42 +24,42 @@ RolloutControls ManyControls::of(const Model& m, int rollout, int steps) const {
   return {own(first.tau, m.n_v), own(first.q_target, m.n_q), own(first.v_target, m.n_v)};
 }
 
-int rollouts(std::span<Simulator* const> simulators, int count, int steps, double* q, double* v, const ManyControls& controls, RolloutReport* reports,
-             FunctionRef<bool()> go_on) {
+int rollouts(std::span<Simulator* const> simulators, int count, const KeptStates& kept, double* q, double* v, const ManyControls& controls,
+             RolloutReport* reports, FunctionRef<bool()> go_on) {
   const Model& m = simulators.front()->world().model();
-  const int threads = static_cast<int>(simulators.size()), slice = slice_of(count, threads);
-  for (int begin = 0; begin < steps; begin += slice) {
-    if (begin > 0 && !go_on()) return begin;
-    const int end = begin + std::min(slice, steps - begin);
+  const int threads = static_cast<int>(simulators.size()), slice = slice_of(count, threads, kept), last = kept.rows() - 1;
+  for (int begin = 0; begin < last; begin += slice) {
+    if (begin > 0 && !go_on()) return kept.before(begin);
+    const int end = begin + std::min(slice, last - begin);
     parallel_for(count, threads, [&](int r, int worker) {
-      simulators[static_cast<std::size_t>(worker)]->rollout(begin, end, q + rows(r, steps + 1, m.n_q), v + rows(r, steps + 1, m.n_v),
-                                                            controls.of(m, r, steps), reports[r]);
+      simulators[static_cast<std::size_t>(worker)]->rollout(kept, begin, end, q + rows(r, last + 1, m.n_q), v + rows(r, last + 1, m.n_v),
+                                                            controls.of(m, r, kept.steps), reports[r]);
     });
   }
-  return steps;
+  return kept.steps;
 }
 
-int rollouts_vjp(std::span<Simulator* const> simulators, int count, int steps, const double* q, const double* v, const ManyControls& controls,
+int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptStates& kept, const double* q, const double* v, const ManyControls& controls,
                  const double* q_bar, const double* v_bar, StepGradient* gradients, double* tau, double* q_target, double* v_target,
                  FunctionRef<bool()> go_on) {
   const World& world = simulators.front()->world();
   const Model& m = world.model();
-  const int threads = static_cast<int>(simulators.size()), slice = slice_of(count, threads);
+  const int threads = static_cast<int>(simulators.size()), slice = slice_of(count, threads, kept), last = kept.rows() - 1;
   for (int r = 0; r < count; ++r) {
     gradients[r].set_zero(world);
-    const double *q_end = q_bar + rows(r, steps + 1, m.n_v) + rows(steps, 1, m.n_v), *v_end = v_bar + rows(r, steps + 1, m.n_v) + rows(steps, 1, m.n_v);
-    gradients[r].q.assign(q_end, q_end + m.n_v), gradients[r].v.assign(v_end, v_end + m.n_v);
+    const std::ptrdiff_t of_end = rows(r, last + 1, m.n_v) + rows(last, 1, m.n_v);
+    gradients[r].q.assign(q_bar + of_end, q_bar + of_end + m.n_v), gradients[r].v.assign(v_bar + of_end, v_bar + of_end + m.n_v);
   }
-  for (int end = steps; end > 0; end -= slice) {
-    if (end < steps && !go_on()) return steps - end;
+  for (int end = last; end > 0; end -= slice) {
+    if (end < last && !go_on()) return kept.steps - kept.before(end);
     parallel_for(count, threads, [&](int r, int worker) {
-      const std::ptrdiff_t of_q = rows(r, steps + 1, m.n_q), of_v = rows(r, steps + 1, m.n_v);
-      simulators[static_cast<std::size_t>(worker)]->rollout_vjp(std::max(0, end - slice), end, q + of_q, v + of_v, controls.of(m, r, steps), q_bar + of_v,
-                                                                v_bar + of_v, gradients[r], tau + rows(r, steps, m.n_v),
-                                                                q_target + rows(r, steps, m.n_q), v_target + rows(r, steps, m.n_v));
+      const std::ptrdiff_t of_q = rows(r, last + 1, m.n_q), of_v = rows(r, last + 1, m.n_v);
+      simulators[static_cast<std::size_t>(worker)]->rollout_vjp(kept, std::max(0, end - slice), end, q + of_q, v + of_v, controls.of(m, r, kept.steps),
+                                                                q_bar + of_v, v_bar + of_v, gradients[r], tau + rows(r, kept.steps, m.n_v),
+                                                                q_target + rows(r, kept.steps, m.n_q), v_target + rows(r, kept.steps, m.n_v));
     });
   }
-  return steps;
+  return kept.steps;
 }
 
 }  // namespace robosim

@@ -64,6 +64,11 @@ StepControl RolloutControls::at(const Model& m, int step) const {
   return {row(tau, m.n_v), row(q_target, m.n_q), row(v_target, m.n_v)};
 }
 
+RolloutControls RolloutControls::from(const Model& m, int step) const {
+  const StepControl first = at(m, step);
+  return {first.tau, first.q_target, first.v_target};
+}
+
 Simulator::Simulator(const World& world, StepOptions options, int substeps)
     : stepper_(world, of_substeps(options, substeps)),
       substeps_(substeps),
@@ -130,26 +135,37 @@ void Simulator::jacobians(const double* q, const double* v, const StepControl& c
   }
 }
 
-void Simulator::rollout(int begin, int end, double* q, double* v, const RolloutControls& controls, RolloutReport& report) {
+void Simulator::rollout(const KeptStates& kept, int begin, int end, double* q, double* v, const RolloutControls& controls, RolloutReport& report) {
   const Model& m = world().model();
-  for (int i = begin; i < end; ++i) {
-    double *const q_i = q + static_cast<std::ptrdiff_t>(i) * m.n_q, *const v_i = v + static_cast<std::ptrdiff_t>(i) * m.n_v;
-    step(q_i, v_i, controls.at(m, i), q_i + m.n_q, v_i + m.n_v, report, i);
+  for (int row = begin; row < end; ++row) {
+    double *const q_0 = q + static_cast<std::ptrdiff_t>(row) * m.n_q, *const v_0 = v + static_cast<std::ptrdiff_t>(row) * m.n_v;
+    double *const q_1 = q_0 + m.n_q, *const v_1 = v_0 + m.n_v;
+    const int first = kept.before(row);
+    for (int i = first; i < kept.before(row + 1); ++i)
+      step(i > first ? q_1 : q_0, i > first ? v_1 : v_0, controls.at(m, i), q_1, v_1, report, i);
   }
 }
 
-void Simulator::rollout_vjp(int begin, int end, const double* q, const double* v, const RolloutControls& controls, const double* q_bar,
-                            const double* v_bar, StepGradient& gradient, double* tau, double* q_target, double* v_target) {
+void Simulator::rollout_vjp(const KeptStates& kept, int begin, int end, const double* q, const double* v, const RolloutControls& controls,
+                            const double* q_bar, const double* v_bar, StepGradient& gradient, double* tau, double* q_target, double* v_target) {
   const Model& m = world().model();
-  for (int i = end - 1; i >= begin; --i) {
-    const std::ptrdiff_t of_q = static_cast<std::ptrdiff_t>(i) * m.n_q, of_v = static_cast<std::ptrdiff_t>(i) * m.n_v;
-    vjp(q + of_q, v + of_v, controls.at(m, i), gradient.q.data(), gradient.v.data(), whole_);
-    gradient.q = whole_.q, gradient.v = whole_.v;
-    add_parameters(whole_, gradient);
-    std::copy(whole_.tau.begin(), whole_.tau.end(), tau + of_v);
-    std::copy(whole_.q_target.begin(), whole_.q_target.end(), q_target + of_q);
-    std::copy(whole_.v_target.begin(), whole_.v_target.end(), v_target + of_v);
-    for (std::size_t k = 0; k < at(m.n_v); ++k) gradient.q[k] += q_bar[of_v + static_cast<std::ptrdiff_t>(k)], gradient.v[k] += v_bar[of_v + static_cast<std::ptrdiff_t>(k)];
+  RolloutReport again;
+  for (int row = end - 1; row >= begin; --row) {
+    const std::ptrdiff_t of_q = static_cast<std::ptrdiff_t>(row) * m.n_q, of_v = static_cast<std::ptrdiff_t>(row) * m.n_v;
+    const int first = kept.before(row), count = kept.before(row + 1) - first;
+    q_part_.resize(at(count * m.n_q)), v_part_.resize(at(count * m.n_v));
+    std::copy_n(q + of_q, m.n_q, q_part_.data()), std::copy_n(v + of_v, m.n_v, v_part_.data());
+    rollout({count - 1, 1}, 0, count - 1, q_part_.data(), v_part_.data(), controls.from(m, first), again);
+    for (int i = first + count - 1; i >= first; --i) {
+      const std::ptrdiff_t to_q = static_cast<std::ptrdiff_t>(i) * m.n_q, to_v = static_cast<std::ptrdiff_t>(i) * m.n_v;
+      vjp(&q_part_[at((i - first) * m.n_q)], &v_part_[at((i - first) * m.n_v)], controls.at(m, i), gradient.q.data(), gradient.v.data(), whole_);
+      gradient.q = whole_.q, gradient.v = whole_.v;
+      add_parameters(whole_, gradient);
+      std::copy(whole_.tau.begin(), whole_.tau.end(), tau + to_v);
+      std::copy(whole_.q_target.begin(), whole_.q_target.end(), q_target + to_q);
+      std::copy(whole_.v_target.begin(), whole_.v_target.end(), v_target + to_v);
+    }
+    for (int k = 0; k < m.n_v; ++k) gradient.q[at(k)] += q_bar[of_v + k], gradient.v[at(k)] += v_bar[of_v + k];
   }
 }
 

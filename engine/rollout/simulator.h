@@ -1,8 +1,10 @@
 // Steps made of substeps, their gradients and Jacobians, and rollouts of many with the gradient of all. Many rollouts: rollouts.h.
 //
-// A rollout keeps configurations and velocities and nothing else: going back, each step is taken again before its gradient (step/step.h), so
-// that memory is that of the states, and the gradient is that of the steps that were taken, to the bit.
-// Cost: a gradient is about three steps; the Jacobians 2 n_v gradients after one step; no allocation once the buffers have grown.
+// A rollout keeps configurations and velocities and nothing else, of every state or of every k-th: going back, each step is taken again
+// before its gradient (step/step.h), from states between those that are kept which are made again, so that memory is that of the states,
+// and the gradient is that of the steps that were taken, to the bit, whatever is kept.
+// Cost: a gradient is about three steps, and one more where not every state is kept; the Jacobians 2 n_v gradients after one step; no
+// allocation once the buffers have grown.
 #pragma once
 
 #include <vector>
@@ -22,11 +24,21 @@ struct RolloutReport {
   void take(const StepReport& r, int step);
 };
 
+// Which states of a rollout are kept, a row of each: every interval-th from the first on, and the last.
+struct KeptStates {
+  int steps = 0, interval = 1;
+
+  int rows() const { return steps / interval + (steps % interval > 0) + 1; }
+  // How many steps were taken before a row.
+  int before(int row) const { return row < rows() - 1 ? row * interval : steps; }
+};
+
 // What drives a rollout: rows of arrays, one per step; null for none.
 struct RolloutControls {
   const double *tau = nullptr, *q_target = nullptr, *v_target = nullptr;
 
   StepControl at(const Model& model, int step) const;
+  RolloutControls from(const Model& model, int step) const;
 };
 
 // Jacobians of the next state: of each of q (tangent space, body side) and v, n_v rows; row-major.
@@ -50,13 +62,13 @@ class Simulator {
   void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
   void jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out);
 
-  // Steps begin to end - 1 of a rollout; of q (a row of n_q per state) and v (n_v) row `begin` is given.
-  void rollout(int begin, int end, double* q, double* v, const RolloutControls& controls, RolloutReport& report);
-  // Back over the same steps, for a loss that changes by q_bar and v_bar (rows of n_v per state) with the states. `gradient` has in q and v that
-  // in state `end`, and then that in state `begin`; what is of materials, motors, model, objects and dt is added to it, that of the controls
+  // From row `begin` of the states that are kept to row `end`: of q (rows of n_q) and v (n_v) that row is given.
+  void rollout(const KeptStates& kept, int begin, int end, double* q, double* v, const RolloutControls& controls, RolloutReport& report);
+  // Back over the same steps, for a loss that changes by q_bar and v_bar (rows of n_v) with the states that are kept. `gradient` has in q and v
+  // that in row `end`, and then that in row `begin`; what is of materials, motors, model, objects and dt is added to it, that of the controls
   // written to rows of `tau`, `q_target` and `v_target` (n_v, n_q, n_v per step).
-  void rollout_vjp(int begin, int end, const double* q, const double* v, const RolloutControls& controls, const double* q_bar, const double* v_bar,
-                   StepGradient& gradient, double* tau, double* q_target, double* v_target);
+  void rollout_vjp(const KeptStates& kept, int begin, int end, const double* q, const double* v, const RolloutControls& controls, const double* q_bar,
+                   const double* v_bar, StepGradient& gradient, double* tau, double* q_target, double* v_target);
 
  private:
   void take_again(const double* q, const double* v, const StepControl& control);
@@ -64,7 +76,8 @@ class Simulator {
 
   Stepper stepper_;
   int substeps_;
-  std::vector<double> q_, v_;  // at the start of each substep, and at the end
+  std::vector<double> q_, v_;        // at the start of each substep, and at the end
+  std::vector<double> q_part_, v_part_;  // the states from one that is kept to before the next
   StepGradient one_, whole_;
   std::vector<double> q_bar_, v_bar_, unit_, zero_;
 };

@@ -224,13 +224,16 @@ void Stepper::fill_jacobian(StepIsland& island, const double* v) {
 }
 
 // What a point along whose normal things are apart by `gap` and approach at the speed `approach`, without rows at `closing` in the end, asks for.
-NormalLaw Stepper::law_of(double gap, double approach, double closing) const {
-  const bool is_fast = approach > options_.restitution_threshold;
-  if (options_.bounce == Bounce::time_of_impact) {
-    if (is_fast && gap > 0 && gap < options_.dt * closing) return NormalLaw::impact;
-    if (gap > (is_fast ? 0 : options_.margin)) return NormalLaw::ahead;
+NormalLaw Stepper::law_of(double gap, double approach, double closing, double restitution) const {
+  const bool is_fast = approach > options_.restitution_threshold, meets = gap <= 0 || gap < options_.dt * closing;
+  const bool in_time = options_.bounce == Bounce::time_of_impact;
+  if (is_fast && !meets && (in_time || restitution > 0)) return NormalLaw::ahead;
+  if (in_time && gap > 0) {
+    if (is_fast) return NormalLaw::impact;
+    if (gap > options_.margin) return NormalLaw::ahead;
   }
-  return is_fast ? NormalLaw::bounce : NormalLaw::rest;
+  const double back = restitution * approach;
+  return is_fast && back > 0 && back > -options_.erp / options_.dt * gap ? NormalLaw::bounce : NormalLaw::rest;
 }
 
 void Stepper::fill_normal(StepIsland& island, std::size_t b, int i) {
@@ -241,7 +244,7 @@ void Stepper::fill_normal(StepIsland& island, std::size_t b, int i) {
   const std::size_t first = at(island.problem.blocks[b].first_channel);
   const double dt = options_.dt, restitution = world_->material(pair.a, pair.b).restitution, gap = pair.manifold.points[source.point].gap;
   const double before = along(row, &island.before[first]), free = along(row, &island.problem.y_free[first]);
-  source.law = law_of(gap, -before, -free), source.impact = 0;
+  source.law = law_of(gap, -before, -free, restitution), source.impact = 0;
   switch (source.law) {
     case NormalLaw::rest:
       row.target = -options_.erp / dt * gap;

@@ -6,8 +6,8 @@
 // All of this is in the axes at the start, those of bodies that move freely too, so h is without the part that the turning of their axes adds;
 // they go straight and the new velocity is then told in their axes at the end (advance of configuration.h): linear momentum is kept exactly.
 //   contact, per point and along the normal: unilateral,  t = -(erp/dt) gap: a part `erp` of what overlaps is taken back in a step, and what is
-//       apart by up to `margin` keeps a part of it; where it approaches faster than the threshold, t = -restitution w(v) instead, or as it is met
-//       within the step, see below
+//       apart by up to `margin` keeps a part of it. What has restitution and approaches faster than the threshold comes as near as it will,
+//       t = -gap/dt, and when it would touch within the step, t = -restitution w(v) if that is more; or it is met within the step, see below
 //   friction, per point and axis (contact_axes.h): w = 0 within mu times the normal's impulse; torsion about the normal and rolling about
 //       the axes likewise. Of `cone` both axes together: against the velocity, |f| within mu times the normal's impulse
 //   limits of joints: as a normal, of the coordinate, within limit_margin of it
@@ -169,7 +169,7 @@ class Stepper {
   void solve(StepIsland& island, StepReport& report);
   static bool relax(StepIsland& island);
   void fill_targets(StepIsland& island, const double* q, const StepControl& control);
-  NormalLaw law_of(double gap, double approach, double closing) const;  // impact for both impact and landing
+  NormalLaw law_of(double gap, double approach, double closing, double restitution) const;  // impact for both impact and landing
   void fill_normal(StepIsland& island, std::size_t block, int row);
   double reach() const;
   bool is_met(const SceneQuery::PairManifold& pair) const;

@@ -250,7 +250,7 @@ def held_inertia(model: Model) -> NDArray[Any]:
 
     q = model.neutral()
     M = model.mass_matrix(q)
-    inertia = np.diag(M).copy()
+    inertia: NDArray[Any] = np.diag(M).copy()
     if not model.floating_base:
         return inertia
     names = list(model.velocity_names)
@@ -289,7 +289,7 @@ def summarize(simulation: Simulation, motion: Motion, control: Control) -> dict[
     return {
         "robot": model.name,
         "time": float(motion.times[-1]),
-        "steps": len(motion.times) - 1,
+        "steps": motion.steps,
         "dt": simulation.dt,
         "status": motion.report.status,
         "residual": motion.report.residual,

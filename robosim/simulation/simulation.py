@@ -40,8 +40,8 @@ class Simulation:
     touches does not overlap further, friction stays within mu times the normal force along each of two axes, limits
     hold. Damping, springs and motors are implicit, so that stiff ones are steady. What overlaps already is taken
     back by a part `erp` in each step, what approaches is met within `margin`, or with `bounce="time_of_impact"` when it
-    touches. Bodies that move freely keep their
-    linear momentum exactly. Several robots or objects are one model, with a joint from its root to each.
+    touches. Bodies that move freely keep their linear momentum exactly. Several robots or objects are one model, with a
+    joint from its root to each.
 
     A step is a function of state, control and these arguments alone: the same to the bit whatever was asked before.
 
@@ -164,18 +164,20 @@ class Simulation:
             [JointForce(names[i], source, force) for i, source, force in joints],
         )
 
-    def run(self, state: State, steps: int, control: Control = _NO_CONTROL) -> Motion:
+    def run(self, state: State, steps: int, control: Control = _NO_CONTROL, *, interval: int = 1) -> Motion:
         """Many steps. Ctrl-C ends it.
 
         Args:
             state: the first.
             steps: how many.
             control: one for all, or with a first axis of length `steps` in any of its arrays.
+            interval: every which state is kept, beside the last: of long runs fewer take less memory, and a gradient
+                makes those between again.
 
         Raises:
-            SimulationError: as of `step`.
+            SimulationError: as of `step`; or the interval is below 1.
         """
-        return self.run_many([state], steps, control)[0]
+        return self.run_many([state], steps, control, interval=interval)[0]
 
     def run_many(
         self,
@@ -183,6 +185,7 @@ class Simulation:
         steps: int,
         controls: Control | Sequence[Control] = _NO_CONTROL,
         *,
+        interval: int = 1,
         threads: int | None = None,
     ) -> list[Motion]:
         """Many runs at once, on several threads: each the same to the bit as by itself. Ctrl-C ends them.
@@ -191,6 +194,7 @@ class Simulation:
             states: the first of each.
             steps: how many, of all alike.
             controls: as of `run`: one for all, or one for each, with the same of their arrays given.
+            interval: as of `run`.
             threads: at most; None for as many as `robosim.batch.get_threads` says.
 
         Raises:
@@ -203,12 +207,13 @@ class Simulation:
         rows = _rows(controls, len(states), steps)
         q, v = np.stack([state.q for state in states]), np.stack([state.v for state in states])
         with _engine_errors():
-            qs, vs, reports = self._engine.run(q, v, steps, *rows, _threads(threads))
+            qs, vs, reports = self._engine.run(q, v, steps, interval, *rows, _threads(threads))
         times = np.full((len(states), steps + 1), self.dt)
         times[:, 0] = [state.time for state in states]
         np.add.accumulate(times, axis=1, out=times)  # one by one, as steps do
+        kept = [*range(0, steps, interval), steps]
         return [
-            Motion(times[i], qs[i], vs[i], StepReport(*report), first)
+            Motion(times[i, kept], qs[i], vs[i], StepReport(*report), first, steps, interval)
             for i, (report, first) in enumerate(reports)
         ]
 
@@ -226,7 +231,7 @@ class Simulation:
         Raises:
             SimulationError: as of `step`; the rate is not positive, or the control is not of as many steps as the run.
         """
-        steps = len(motion.times) - 1
+        steps = motion.steps
         rows = [None if row is None else np.asarray(row) for row in _each_step(control, max(steps, 1))]
         for name, row in zip(("tau", "q_target", "v_target"), rows, strict=True):
             if row is not None and len(row) != max(steps, 1):
@@ -234,7 +239,8 @@ class Simulation:
         chosen = spread(motion.times, rate)
         contacts = []
         for i in chosen:
-            driven = Control(*(None if row is None else row[min(i, steps - 1)] for row in rows))
+            step = min(i * motion.interval, steps - 1)
+            driven = Control(*(None if row is None else row[step] for row in rows))
             contacts.append(self.details(State(motion.q[i], motion.v[i]), driven).contacts)
         return Replay(motion.times[chosen], motion.q[chosen], contacts)
 
@@ -291,14 +297,15 @@ class Simulation:
     def run_vjp(
         self, motion: Motion, q_bar: ArrayLike, v_bar: ArrayLike, control: Control = _NO_CONTROL
     ) -> StepGradient:
-        """The gradient of a loss of all states of a run.
+        """The gradient of a loss of all states of a run that it has kept.
 
-        Goes back from the last step, taking each again from its state: nothing but the states is kept. Ctrl-C ends it.
+        Goes back from the last step, taking each again from its state: nothing but the states is needed. The same to
+        the bit whatever interval they were kept at, where the loss sees the same of them. Ctrl-C ends it.
 
         Args:
             motion: from `run`, with the same control.
-            q_bar: (steps + 1, n_v) what the loss changes by with each q, in its tangent space.
-            v_bar: (steps + 1, n_v) and with each v.
+            q_bar: (n, n_v) what the loss changes by with each q that was kept, in its tangent space.
+            v_bar: (n, n_v) and with each v.
             control: as of `run`.
 
         Raises:
@@ -319,36 +326,35 @@ class Simulation:
 
         Args:
             motions: from `run_many`, with the same controls.
-            q_bar: of each as of `run_vjp`; (m, steps + 1, n_v) in an array.
+            q_bar: of each as of `run_vjp`; (m, n, n_v) in an array.
             v_bar: likewise.
             controls: as of `run_many`.
             threads: as of `run_many`.
 
         Raises:
-            SimulationError: as of `vjp`; or the runs are not equally long.
+            SimulationError: as of `vjp`; or the runs are not equally long, or their states not kept alike.
         """
         if not motions:
             return []
-        steps = len(motions[0].times) - 1
+        steps, interval, kept = motions[0].steps, motions[0].interval, len(motions[0].times)
         for motion in motions:
-            if len(motion.times) != steps + 1:
-                raise SimulationError(
-                    f"runs have {steps} and {len(motion.times) - 1} steps; expected one number"
-                )
+            for name, one, other in ("steps", steps, motion.steps), ("interval", interval, motion.interval):
+                if one != other:
+                    raise SimulationError(f"runs have {name} {one} and {other}; expected one number")
         q_bars, v_bars = (
-            self._bars(given, len(motions), steps, name)
+            self._bars(given, len(motions), kept, name)
             for name, given in (("q_bar", q_bar), ("v_bar", v_bar))
         )
         rows = _rows(controls, len(motions), steps)
         q, v = np.stack([motion.q for motion in motions]), np.stack([motion.v for motion in motions])
         with _engine_errors():
-            gradients = self._engine.run_vjp(q, v, q_bars, v_bars, *rows, _threads(threads))
+            gradients = self._engine.run_vjp(q, v, q_bars, v_bars, steps, interval, *rows, _threads(threads))
         return [_gradient(parts) for parts in gradients]
 
-    def _bars(self, given: Sequence[ArrayLike], runs: int, steps: int, name: str) -> Array:
+    def _bars(self, given: Sequence[ArrayLike], runs: int, kept: int, name: str) -> Array:
         if len(given) != runs:
             raise SimulationError(f"{name} is of {len(given)} runs; there are {runs}")
-        return np.stack([_sized(x, (steps + 1, self.model.n_v), name) for x in given])
+        return np.stack([_sized(x, (kept, self.model.n_v), name) for x in given])
 
     def _check_shapes(self, state: State) -> None:
         for what, array, n in ("q", state.q, self.model.n_q), ("v", state.v, self.model.n_v):

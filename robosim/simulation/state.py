@@ -132,18 +132,22 @@ def _load(path: str | PathLike[str], make: Callable[[Any], _Loaded]) -> _Loaded:
 
 
 class Motion(NamedTuple):
-    """States one step apart."""
+    """States of a run, each `interval` steps after the one before, and the last: n of them."""
 
     times: Array
-    """(n + 1,) [s]."""
+    """(n,) [s]."""
     q: Array
-    """(n + 1, n_q)."""
+    """(n, n_q)."""
     v: Array
-    """(n + 1, n_v)."""
+    """(n, n_v)."""
     report: StepReport
     """The worst of all steps."""
     first_unsolved: int | None
     """The first step that was `relaxed` or `inconsistent`, None where none was."""
+    steps: int
+    """How many were taken."""
+    interval: int
+    """Steps between states that were kept."""
 
     @property
     def end(self) -> State:

@@ -50,9 +50,10 @@ struct Batch {
     const ManyControls controls{{tau.data(), nullptr, nullptr}, is_shared};
     int looks = 0;
     const auto go_on = [&] { return ++looks <= patience; };
-    const int there = rollouts(all, count, steps, q.data(), v.data(), controls, reports.data(), go_on);
+    const KeptStates kept{steps, 1};
+    const int there = rollouts(all, count, kept, q.data(), v.data(), controls, reports.data(), go_on);
     looks = 0;
-    const int back = rollouts_vjp(all, count, steps, q.data(), v.data(), controls, q_bar.data(), v_bar.data(), gradients.data(), tau_bar.data(),
+    const int back = rollouts_vjp(all, count, kept, q.data(), v.data(), controls, q_bar.data(), v_bar.data(), gradients.data(), tau_bar.data(),
                                   q_target_bar.data(), v_target_bar.data(), go_on);
     return {there, back};
   }
@@ -73,7 +74,7 @@ TEST_CASE("many rollouts and their gradients are those of each alone, to the bit
         RolloutControls controls;
         controls.tau = batch.tau.data() + (is_shared ? 0 : std::ptrdiff_t{r} * steps * n_v);
         RolloutReport report;
-        alone.rollout(0, steps, q.data(), v.data(), controls, report);
+        alone.rollout({steps, 1}, 0, steps, q.data(), v.data(), controls, report);
         CHECK(std::equal(q.begin(), q.end(), batch.q.begin() + of_q));
         CHECK(std::equal(v.begin(), v.end(), batch.v.begin() + of_v));
         CHECK(report.status == batch.reports[at(r)].status);
@@ -84,7 +85,7 @@ TEST_CASE("many rollouts and their gradients are those of each alone, to the bit
         g.set_zero(*batch.w.world);
         const double *q_bar = &batch.q_bar[at(of_v)], *v_bar = &batch.v_bar[at(of_v)];
         g.q.assign(q_bar + steps * n_v, q_bar + (steps + 1) * n_v), g.v.assign(v_bar + steps * n_v, v_bar + (steps + 1) * n_v);
-        alone.rollout_vjp(0, steps, q.data(), v.data(), controls, q_bar, v_bar, g, tau.data(), q_target.data(), v_target.data());
+        alone.rollout_vjp({steps, 1}, 0, steps, q.data(), v.data(), controls, q_bar, v_bar, g, tau.data(), q_target.data(), v_target.data());
         const StepGradient& of_batch = batch.gradients[at(r)];
         CHECK(g.q == of_batch.q);
         CHECK(g.v == of_batch.v);
@@ -109,7 +110,7 @@ TEST_CASE("a rollout's gradient is that of differences of the rollout, substeps 
     RolloutControls controls;
     controls.tau = tau.data();
     RolloutReport report;
-    simulator.rollout(0, batch.steps, qs.data(), vs.data(), controls, report);
+    simulator.rollout({batch.steps, 1}, 0, batch.steps, qs.data(), vs.data(), controls, report);
     double sum = 0;
     for (int i = 0; i <= batch.steps; ++i) {
       double moved[n_v];

@@ -47,7 +47,7 @@ Run run(Simulator& simulator, const Numbers& q, const Numbers& v, int steps) {
   const Model& m = simulator.world().model();
   Run out{Numbers(at((steps + 1) * m.n_q)), Numbers(at((steps + 1) * m.n_v)), {}};
   std::copy(q.begin(), q.end(), out.q.begin()), std::copy(v.begin(), v.end(), out.v.begin());
-  simulator.rollout(0, steps, out.q.data(), out.v.data(), {}, out.report);
+  simulator.rollout({steps, 1}, 0, steps, out.q.data(), out.v.data(), {}, out.report);
   return out;
 }
 
@@ -59,7 +59,7 @@ StepGradient gradient_of(Simulator& simulator, const Run& r, int steps, int k) {
   StepGradient g;
   g.set_zero(simulator.world());
   g.q[at(k)] = 1;
-  simulator.rollout_vjp(0, steps, r.q.data(), r.v.data(), {}, zero.data(), zero.data(), g, tau.data(), q_target.data(), v_target.data());
+  simulator.rollout_vjp({steps, 1}, 0, steps, r.q.data(), r.v.data(), {}, zero.data(), zero.data(), g, tau.data(), q_target.data(), v_target.data());
   return g;
 }
 

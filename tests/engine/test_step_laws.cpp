@@ -190,8 +190,12 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
               case RowSource::normal: {
                 F.linear = f * n;
                 const double approach = -dot(n, relative(before).linear);
-                const bool bounces = approach > options.restitution_threshold;
-                velocity = dot(n, V.linear) - asked(bounces ? material.restitution * approach : -options.erp / options.dt * point.gap);
+                double closing = 0;
+                for (int k = 0; k < most_block_channels; ++k)
+                  closing -= island.problem.rows[at(r)].d[k] * island.problem.y_free[at(island.problem.blocks[b].first_channel + k)];
+                const double back = material.restitution * approach, taken = -options.erp / options.dt * point.gap;
+                const bool is_fast = approach > options.restitution_threshold, is_ahead = point.gap > 0 && point.gap >= options.dt * closing;
+                velocity = dot(n, V.linear) - asked(!is_fast || back == 0 ? taken : is_ahead ? -point.gap / options.dt : std::max(back, taken));
                 normal_impulse = f;
                 break;
               }

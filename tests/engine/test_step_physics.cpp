@@ -137,6 +137,32 @@ TEST_CASE("a ball bounces with its restitution") {
   }
 }
 
+TEST_CASE("what lands without bouncing is carried from then on") {
+  const StepWorld w(free_bodies({free_box(2, {0.2, 0.3, 0.1})}), {0.5, 0});
+  for (const Bounce bounce : {Bounce::step, Bounce::time_of_impact}) {
+    StepOptions options;
+    options.bounce = bounce;
+    Run run(w, options, rest(0.15), Numbers(6, 0.0));
+    int landed = -1;
+    double z = 1;
+    for (int i = 0; i < 400; ++i) {
+      run.steps(1);
+      double push = 0;
+      if (run.last.islands > 0) {
+        const StepIsland& island = run.stepper.islands()[0];
+        for (std::size_t r = 0; r < island.rows.size(); ++r)
+          if (island.rows[r].source == RowSource::normal) push += island.solution.f[r];
+      }
+      if (landed < 0 && push > 0) landed = i;
+      CHECK((landed < 0 || push > 0));
+      CHECK(run.q[2] <= z + 1e-12);
+      z = run.q[2];
+    }
+    CHECK(std::abs(landed - 100) < 3);  // sqrt(2 h / g) = 0.101 s
+    CHECK(std::abs(run.q[2] - 0.1) < 1e-10);
+  }
+}
+
 TEST_CASE("a rolling ball keeps rolling, and rolling friction stops it") {
   const double r = 0.1, speed = 1;
   for (const double rolling : {0.0, 0.01}) {

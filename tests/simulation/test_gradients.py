@@ -352,6 +352,51 @@ def test_many_runs_are_each_one_by_itself_on_any_number_of_threads():
                 np.testing.assert_array_equal(gradient.objects.pose, one.objects.pose)
 
 
+@pytest.mark.parametrize("solver", ["lcp", "pgs"])
+def test_gradients_are_the_same_to_the_bit_for_any_interval_and_number_of_threads(solver):
+    simulation = Simulation(free_boxes(2), floor(), materials={"floor": Material(0.4)}, solver=solver)
+    rng = np.random.default_rng(8)
+    starts = [simulation.state(resting(0.05, 0.2), rng.normal(size=12)) for _ in range(3)]
+    control = Control(tau=rng.normal(size=(200, 12)))
+    q_end, v_end = rng.normal(size=(2, 12))
+    whole = simulation.run_many(starts, 200, control)
+    expected = None
+    for interval in 1, 10, 70, 1000:
+        for threads in 1, 2, 4:
+            motions = simulation.run_many(starts, 200, control, interval=interval, threads=threads)
+            kept = [*range(0, 200, interval), 200]
+            bars = np.zeros((2, 3, len(kept), 12))
+            bars[0, :, -1], bars[1, :, -1] = q_end, v_end
+            for motion, one in zip(motions, whole, strict=True):
+                np.testing.assert_array_equal(motion.times, one.times[kept])
+                np.testing.assert_array_equal(motion.q, one.q[kept])
+                np.testing.assert_array_equal(motion.v, one.v[kept])
+                assert (motion.report, motion.steps, motion.interval) == (one.report, 200, interval)
+            gradients = simulation.run_many_vjp(motions, *bars, control, threads=threads)
+            found = [
+                np.concatenate(
+                    [g.q, g.v, g.tau.ravel(), g.materials.ravel(), g.model.inertia.ravel(), [g.dt]]
+                )
+                for g in gradients
+            ]
+            expected = found if expected is None else expected
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_a_loss_sees_all_states_that_were_kept():
+    """With every third state kept: as with all kept and nothing asked of those between."""
+    simulation, state = sliding_box()
+    rng = np.random.default_rng(9)
+    few, all_states = simulation.run(state, 20, interval=3), simulation.run(state, 20)
+    kept = [0, 3, 6, 9, 12, 15, 18, 20]
+    bars, wide = rng.normal(size=(2, 8, 6)), np.zeros((2, 21, 6))
+    wide[:, kept] = bars
+    one, other = simulation.run_vjp(few, *bars), simulation.run_vjp(all_states, *wide)
+    np.testing.assert_array_equal(one.q, other.q)
+    np.testing.assert_array_equal(one.v, other.v)
+    np.testing.assert_array_equal(one.materials, other.materials)
+
+
 def test_many_runs_share_a_control_or_have_their_own():
     simulation = Simulation(free_boxes(1), floor())
     starts = [simulation.state(resting(z)) for z in (0.05, 0.5)]
@@ -374,7 +419,17 @@ def test_many_runs_share_a_control_or_have_their_own():
         (lambda: simulation.run_many_vjp(shared, bars[:1], bars), "q_bar is of 1 runs; there are 2"),
         (
             lambda: simulation.run_many_vjp([shared[0], simulation.run(starts[1], 3)], bars, bars),
-            "runs have 20 and 3 steps",
+            "runs have steps 20 and 3; expected one number",
+        ),
+        (
+            lambda: simulation.run(starts[0], 3, interval=0),
+            "interval is 0; it must be at least 1, which keeps every state",
+        ),
+        (
+            lambda: simulation.run_many_vjp(
+                [shared[0], simulation.run(starts[1], 20, interval=2)], bars, bars
+            ),
+            "runs have interval 1 and 2; expected one number",
         ),
     ):
         with pytest.raises(SimulationError, match=says):

@@ -88,6 +88,6 @@ def test_what_cannot_be_replayed_is_refused(box, falling):
             box.replay(falling, rate=rate)
     with pytest.raises(SimulationError, match="tau is of 3 steps; the run has 700"):
         box.replay(falling, Control(tau=np.zeros((3, 6))))
-    stranger = Motion(np.zeros(1), np.zeros((1, 2)), np.zeros((1, 2)), falling.report, None)
+    stranger = Motion(np.zeros(1), np.zeros((1, 2)), np.zeros((1, 2)), falling.report, None, 0, 1)
     with pytest.raises(SimulationError, match=r"q has shape \(2,\); expected \(7,\)"):
         box.replay(stranger)
