@@ -202,16 +202,18 @@ def floor() -> Scene:
 
 
 def at_rest(simulation: Simulation, scene: Scene | None, wanted: str | None) -> State:
-    """What --start says, by default and for the other joints the scene's start or the neutral configuration; a floating
-    robot a little above what is below it, unless all positions are given.
+    """What --start says, by default and for the other joints the scene's start or the neutral configuration, or what is
+    nearest to it within the limits; a floating robot a little above what is below it, unless all positions are given.
 
     Raises:
         ModelError, PlanningError, SimulationError: the positions cannot be understood.
     """
+    import numpy as np
+
     from robosim.cli.options import parse_positions, resting_configuration
 
     model = simulation.model
-    q = resting_configuration(model, scene)
+    q = np.clip(resting_configuration(model, scene), model.limits.lower, model.limits.upper)
     positions = None if wanted is None else parse_positions(wanted, "--start")
     if isinstance(positions, list):
         return simulation.state(positions)

@@ -83,6 +83,16 @@ def test_motors_hold_a_free_robot_on_its_legs(name, capsys):
         assert told["q"][joint] == pytest.approx(position, abs=0.005), joint
 
 
+def test_a_robot_whose_zero_is_beyond_its_limits_begins_at_them(capsys):
+    """From 0.9 rad beyond them it would be thrown back by 180 rad/s in the first step."""
+    limits = load_robot("quadruped").limits
+    assert (limits.upper < -0.9).any()
+    assert main(["simulate", "quadruped", "--for", "1ms", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["fastest"] < 0.5  # gravity, for a millisecond
+    assert (np.array(list(told["q"].values())) <= limits.upper + 1e-9).all()
+
+
 def test_held_joints_stay(capsys):
     assert main(["simulate", "ur5", "--hold", "--for", "500ms", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
