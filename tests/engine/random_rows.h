@@ -21,6 +21,8 @@ struct RowsSpec {
   int boxes = 0;          // bounded rows on a random velocity
   int equalities = 0;     // of width 3
   double compliance = 0;  // of all rows
+  bool hard_normals = false;  // but of contact normals
+  double belts = 0;       // how fast the surfaces of contacts run: targets of their friction
   double mass_ratio = 1;  // of the heaviest body to the lightest
   double approach = 1;    // how fast bodies come towards each other
 };
@@ -124,6 +126,14 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
     }
     if (spec.points == 1) points[0].setZero();
     add_contact(problem, R, points, spec.mu * rng.uniform(0.2, 1), spec.torsion, spec.compliance, spec.discs);
+    if (spec.belts > 0 || spec.hard_normals) {
+      const double belt[] = {spec.belts * rng.normal(), spec.belts * rng.normal()};  // along each axis, of all points alike
+      for (int i = block.first_row, axis = 0; i < problem.size(); ++i) {
+        ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+        if (row.kind == RowKind::friction) row.target = belt[axis++ % 2];
+        else if (axis = 0; spec.hard_normals) row.compliance = 0;
+      }
+    }
     block.last_row = problem.size();
     problem.blocks.push_back(block);
   }

@@ -28,6 +28,9 @@ inline const std::vector<Case>& cases() {
       {"light on heavy", {.bodies = 2, .pairs = 3, .points = 3, .mass_ratio = 1e3}},
       {"stack", {.bodies = 5, .pairs = 5, .points = 4}},
       {"much friction", {.bodies = 2, .pairs = 2, .points = 2, .mu = 2}},
+      {"belts", {.bodies = 2, .pairs = 3, .belts = 1}},
+      {"a belt under a foot", {.bodies = 1, .pairs = 1, .points = 4, .belts = 1}},
+      {"hard normals", {.bodies = 2, .pairs = 2, .compliance = 1e-3, .hard_normals = true, .belts = 0.3}},
       {"many points", {.bodies = 2, .pairs = 2, .points = 12}},
   };
   return all;

@@ -105,6 +105,27 @@ TEST_CASE("the adjoint of the sweeps is their derivative") {
   }
 }
 
+TEST_CASE("sweeps say where an update was as near to its bound as rounding tells") {
+  RowProblem problem;
+  problem.blocks = {{0, 1, 0, 1}};
+  problem.rows.resize(1);
+  ConstraintRow& row = problem.rows[0];
+  row.kind = RowKind::box, row.d[0] = 1, row.lower = -3;
+  problem.channels = 1, problem.L = {1}, problem.y_free = {-0.3};  // what it takes to stop it is 0.3
+  ProjectedGaussSeidel sweeps;
+  RowSolution s;
+  const auto is_tied = [&](double upper) {
+    row.upper = upper;
+    sweeps.solve(problem, 4, s);
+    return sweeps.is_tied();
+  };
+  CHECK(is_tied(0.3));
+  CHECK_FALSE(is_tied(0.3 + 1e-12));
+  CHECK_FALSE(is_tied(0.3 - 1e-12));
+  row.kind = RowKind::unilateral, problem.y_free = {0};  // touches, and nothing moves
+  CHECK(is_tied(0));
+}
+
 TEST_CASE("the derivative of solved rows is that of the solver") {
   int compared = 0, moved = 0;
   bool discs = false;

@@ -57,3 +57,42 @@ TEST_CASE("rows of several pairs that depend on each other share what they carry
   solver.classes().add_vjp(problem, s, f_bar, z_bar, g);
   CHECK(g.y_free[0] + g.y_free[1] == doctest::Approx(-1).epsilon(1e-13));
 }
+
+namespace {
+
+// Two blocks with a normal and one axis of friction each, their channels those two.
+RowProblem two_points(const Eigen::Matrix4d& L, double mu) {
+  RowProblem problem;
+  for (int i = 0; i < 2; ++i) {
+    problem.blocks.push_back({2 * i, 2, 2 * i, 2 * i + 2});
+    ConstraintRow normal, friction;
+    normal.d[0] = 1;
+    friction.kind = RowKind::friction, friction.d[1] = 1, friction.mu = mu, friction.normal = 2 * i;
+    problem.rows.insert(problem.rows.end(), {normal, friction});
+  }
+  problem.channels = 4;
+  problem.L.assign(L.data(), L.data() + 16), problem.y_free.assign(4, -1.0);
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("classes say whether they leave the velocities a choice") {
+  constexpr RowClass push = RowClass::clamping, slide = RowClass::upper, rest = RowClass::separating;
+  ClassFactor factor;
+  // The first point slides where friction takes away as much of the normal velocity as its normal adds: any impulse there leaves that as it is,
+  // but not the velocity along.
+  Eigen::Matrix4d L = Eigen::Matrix4d::Identity();
+  L(0, 1) = L(1, 0) = -0.8;
+  const RowClass jammed[] = {push, slide, push, rest};
+  REQUIRE(factor.factor(two_points(L, 1 / 0.8), jammed));
+  CHECK_FALSE(factor.is_unique());
+  REQUIRE(factor.factor(two_points(L, 1), jammed));
+  CHECK(factor.is_unique());
+  // One body in a corner, which slides up both walls: the impulse of the one is that of the other, friction included, so it does not matter which.
+  Eigen::Matrix<double, 4, 2> X;
+  X << 1, 0, 0, 1, 0, 1, 1, 0;  // the first normal along x, the second along y
+  const RowClass wedged[] = {push, slide, push, slide};
+  REQUIRE(factor.factor(two_points(X * X.transpose(), 1), wedged));
+  CHECK(factor.is_unique());
+}

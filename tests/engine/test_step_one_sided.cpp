@@ -1,0 +1,68 @@
+// Where a step's derivative holds on one side only its gradient says so, and nowhere beside.
+#include <doctest/doctest.h>
+
+#include "rollout/simulator.h"
+#include "step_worlds.h"
+
+using namespace robosim;
+using namespace robosim::testing;
+
+namespace {
+
+// Of the gradient of a step with any loss.
+bool is_one_sided(const StepWorld& w, const StepOptions& options, const Numbers& q, const Numbers& v) {
+  Stepper stepper(*w.world, options);
+  Numbers q_next(q.size()), v_next(v.size());
+  const StepReport report = stepper.step(q.data(), v.data(), {}, q_next.data(), v_next.data());
+  CHECK(report.contacts > 0);
+  StepGradient gradient;
+  const Numbers bar(v.size(), 1.0);
+  stepper.vjp(q.data(), v.data(), {}, bar.data(), bar.data(), gradient);
+  return gradient.is_one_sided;
+}
+
+}  // namespace
+
+TEST_CASE("features of a contact that change right there make a gradient one-sided") {
+  const StepWorld w(free_bodies({free_box(2, {0.2, 0.2, 0.1}), free_box(1, {0.1, 0.1, 0.1})}), {0.5});
+  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+    StepOptions options;
+    options.solver = solver;
+    const auto at_x = [](double x) { return Numbers{0, 0, 0.1, 0, 0, 0, 1, x, 0.02, 0.3, 0, 0, std::sin(0.15), std::cos(0.15)}; };
+    CHECK_FALSE(is_one_sided(w, options, at_x(0.05), Numbers(12, 0.0)));
+    // One corner of the upper box, turned by 0.3 rad, right over an edge of the lower one: beyond it two points where edges cross take its place.
+    CHECK(is_one_sided(w, options, at_x(0.2 - 0.1 * (std::cos(0.3) + std::sin(0.3))), Numbers(12, 0.0)));
+  }
+}
+
+TEST_CASE("sweeps that are at a bound by rounding alone make a gradient one-sided") {
+  Model model = free_bodies({free_ball(1, 0.1)});
+  model.gravity = {};
+  const StepWorld w(std::move(model), {0.5});
+  StepOptions options;
+  options.solver = RowSolver::pgs;
+  const Numbers touching{0, 0, 0.1, 0, 0, 0, 1};
+  CHECK(is_one_sided(w, options, touching, Numbers(6, 0.0)));  // pushed down it stays, pulled up it goes
+  CHECK_FALSE(is_one_sided(w, options, touching, {0, 0, -1e-3, 0, 0, 0}));
+  CHECK_FALSE(is_one_sided(w, options, touching, {0, 0, 1e-3, 0, 0, 0}));
+}
+
+TEST_CASE("a step is one-sided where any of its substeps is") {
+  // As above, but for friction: the upper box goes on at its speed, in one substep over where its corner meets the edge.
+  const StepWorld w(free_bodies({free_box(2, {0.2, 0.2, 0.1}), free_box(1, {0.1, 0.1, 0.1})}), {0});
+  const double speed = 0.5, dt = 1e-3, edge = 0.2 - 0.1 * (std::cos(0.3) + std::sin(0.3));
+  StepOptions options;
+  options.dt = 3 * dt;
+  Simulator simulator(*w.world, options, 3);
+  const Numbers bar(12, 1.0), v{0, 0, 0, 0, 0, 0, speed * std::cos(0.3), -speed * std::sin(0.3), 0, 0, 0, 0};
+  for (const int before : {0, 1, 2, 3}) {  // substeps until it is there
+    CAPTURE(before);
+    const Numbers q{0, 0, 0.1, 0, 0, 0, 1, edge - before * speed * dt, 0.02, 0.3, 0, 0, std::sin(0.15), std::cos(0.15)};
+    StepGradient gradient;
+    simulator.vjp(q.data(), v.data(), {}, bar.data(), bar.data(), gradient);
+    CHECK(gradient.is_one_sided == (before < 3));
+    StepJacobians jacobians;
+    simulator.jacobians(q.data(), v.data(), {}, jacobians);
+    CHECK(jacobians.is_one_sided == gradient.is_one_sided);
+  }
+}

@@ -1,0 +1,207 @@
+// A step of substeps is the steps that it is made of, and so are its gradient, its Jacobians and its report: number by number, to the bit.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "rollout/simulator.h"
+#include "step_worlds.h"
+
+using namespace robosim;
+using namespace robosim::testing;
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// A robot with joints of one and of several positions, with everything that a gradient tells: motors within limits and without, springs,
+// dampers, dry friction, limits within reach, and a floor with friction of every kind.
+StepWorld world_of_everything() {
+  Random random(5);
+  ModelBuilder builder = random_tree("robot", random, {"revolute", "prismatic", "planar", "revolute"}, 5, false, true);
+  for (int i = 0; i <= 5; ++i) builder.add_collider(message("l", i), i % 2 ? Shape::sphere(0.15) : Shape::box({0.1, 0.15, 0.1}), random.pose(), "c");
+  Model model = builder.build({});
+  std::vector<Motor> motors(at(model.n_v));
+  int n = 0;
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    const Joint& joint = model.joints[at(i)];
+    if (joint.n_q != 1) continue;
+    model.limits.q_lower[at(joint.q_index)] = -0.5, model.limits.q_upper[at(joint.q_index)] = 0.5;
+    if (n % 3) motors[at(joint.v_index)] = {30, 2, n % 3 == 1 ? 1.0 : INFINITY};
+    ++n;
+  }
+  return {std::move(model), {0.6, 0.3, 0.02, 0.01}, true, motors};
+}
+
+StepOptions coarse() {
+  StepOptions options;
+  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05;
+  return options;
+}
+
+// A state near the floor and what drives a step from there.
+struct Drive {
+  Numbers q, v, tau, q_target, v_target;
+
+  Drive(const Model& m, Random& random)
+      : q(random.configuration(m)), v(random.numbers(m.n_v)), tau(random.numbers(m.n_v, 5)), q_target(random.configuration(m)), v_target(random.numbers(m.n_v)) {
+    q[2] = random.uniform(0, 0.6);
+    for (int i = 7; i < m.n_q; ++i) q[at(i)] = random.uniform(-0.55, 0.55);  // some beyond their limits
+  }
+  StepControl control() const { return {tau.data(), q_target.data(), v_target.data()}; }
+};
+
+// All that is not of the state or of the controls, as one row of numbers.
+Numbers parameters(const StepGradient& g) {
+  Numbers all;
+  const auto append = [&](const auto& x) { all.insert(all.end(), std::begin(x), std::end(x)); };
+  for (const PairMaterial& x : g.materials) append(std::initializer_list{x.friction, x.restitution, x.torsional_friction, x.rolling_friction});
+  for (const Motor& x : g.motors) append(std::initializer_list{x.position_gain, x.velocity_gain, x.limit});
+  for (const ObjectGradient& x : g.objects) append(x.pose), append(x.size), all.push_back(x.scale);
+  const ModelGradient& m = g.model;
+  for (const Numbers* x : {&m.mass, &m.com, &m.inertia, &m.placement, &m.armature, &m.damping, &m.friction, &m.stiffness, &m.spring_reference, &m.q_lower, &m.q_upper})
+    append(*x);
+  append(std::initializer_list{m.gravity.x, m.gravity.y, m.gravity.z});
+  all.push_back(g.dt);
+  return all;
+}
+
+// That every kind of parameter has a gradient in one of them somewhere: a test of sums is worth what it sums.
+void check_everything_is_there(const std::vector<StepGradient>& all) {
+  const auto somewhere = [&](const char* what, const auto& of, auto&& number) {
+    INFO(std::string(what));
+    CHECK(std::any_of(all.begin(), all.end(), [&](const StepGradient& g) {
+      const auto& numbers = of(g);
+      return std::any_of(numbers.begin(), numbers.end(), [&](const auto& x) { return number(x) != 0; });
+    }));
+  };
+  const auto materials = [](const StepGradient& g) -> const auto& { return g.materials; };
+  const auto motors = [](const StepGradient& g) -> const auto& { return g.motors; };
+  const auto objects = [](const StepGradient& g) -> const auto& { return g.objects; };
+  somewhere("friction", materials, [](const PairMaterial& x) { return x.friction; });
+  somewhere("restitution", materials, [](const PairMaterial& x) { return x.restitution; });
+  somewhere("torsional friction", materials, [](const PairMaterial& x) { return x.torsional_friction; });
+  somewhere("rolling friction", materials, [](const PairMaterial& x) { return x.rolling_friction; });
+  somewhere("position gain", motors, [](const Motor& x) { return x.position_gain; });
+  somewhere("velocity gain", motors, [](const Motor& x) { return x.velocity_gain; });
+  somewhere("limit", motors, [](const Motor& x) { return x.limit; });
+  for (int k = 0; k < 6; ++k) somewhere("pose", objects, [k](const ObjectGradient& x) { return x.pose[k]; });
+  somewhere("size", objects, [](const ObjectGradient& x) { return x.size[0]; });
+  somewhere("scale", objects, [](const ObjectGradient& x) { return x.scale; });
+  using M = ModelGradient;
+  const std::pair<const char*, Numbers M::*> of_model[] = {
+      {"mass", &M::mass},           {"com", &M::com},         {"inertia", &M::inertia},      {"placement", &M::placement},
+      {"armature", &M::armature},   {"damping", &M::damping}, {"dry friction", &M::friction}, {"stiffness", &M::stiffness},
+      {"spring reference", &M::spring_reference}, {"lower limits", &M::q_lower}, {"upper limits", &M::q_upper}};
+  for (const auto& [what, numbers] : of_model)
+    somewhere(what, [of = numbers](const StepGradient& g) -> const auto& { return g.model.*of; }, [](double x) { return x; });
+}
+
+Numbers plus(const Numbers& x, const Numbers& y) {
+  Numbers sum(x);
+  for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += y[k];
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobians the products of those") {
+  const StepWorld w = world_of_everything();
+  const Model& m = w.model;
+  REQUIRE(m.n_q != m.n_v);
+  const int parts = 4;
+  StepOptions whole_step = coarse();
+  whole_step.dt *= parts;
+  Simulator simulator(*w.world, whole_step, parts);
+  Stepper stepper(*w.world, coarse());
+  std::vector<StepGradient> found;
+  for (unsigned seed = 0; seed < 16; ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    const Drive drive(m, random);
+    const StepControl control = drive.control();  // held over the step
+    Numbers q_next(at(m.n_q)), v_next(at(m.n_v));
+    RolloutReport report, expected;
+    simulator.step(drive.q.data(), drive.v.data(), control, q_next.data(), v_next.data(), report);
+    std::vector<Numbers> q{drive.q}, v{drive.v};
+    for (int i = 0; i < parts; ++i) {
+      Numbers q_i(q.back()), v_i(v.back());
+      expected.take(stepper.step(q_i.data(), v_i.data(), control, q_i.data(), v_i.data()), 0);
+      q.push_back(q_i), v.push_back(v_i);
+    }
+    CHECK(q_next == q.back());
+    CHECK(v_next == v.back());
+    CHECK(report.status == expected.status);
+    CHECK(report.residual == expected.residual);
+    CHECK(report.class_changes == expected.class_changes);
+
+    const Numbers q_bar = random.numbers(m.n_v), v_bar = random.numbers(m.n_v);
+    StepGradient whole, one;
+    simulator.vjp(drive.q.data(), drive.v.data(), control, q_bar.data(), v_bar.data(), whole);
+    one.set_zero(*w.world);
+    const auto drives_of = [](const StepGradient& g) {
+      Numbers x(g.tau);
+      x.insert(x.end(), g.q_target.begin(), g.q_target.end()), x.insert(x.end(), g.v_target.begin(), g.v_target.end());
+      return x;
+    };
+    Numbers parameters_sum(parameters(one).size(), 0.0), drives_sum(drives_of(one).size(), 0.0), of_q(q_bar), of_v(v_bar);
+    int one_sided = 0;
+    for (int i = parts - 1; i >= 0; --i) {
+      const Numbers &q_i = q[at(i)], &v_i = v[at(i)];
+      stepper.step(q_i.data(), v_i.data(), control, q_next.data(), v_next.data());
+      stepper.vjp(q_i.data(), v_i.data(), control, of_q.data(), of_v.data(), one);
+      parameters_sum = plus(parameters_sum, parameters(one)), drives_sum = plus(drives_sum, drives_of(one));
+      of_q = one.q, of_v = one.v;
+      one_sided += one.is_one_sided;
+    }
+    parameters_sum.back() /= parts;  // dt is that of the whole step
+    CHECK(of_q == whole.q);
+    CHECK(of_v == whole.v);
+    CHECK(drives_sum == drives_of(whole));
+    CHECK(parameters_sum == parameters(whole));
+    CHECK((one_sided > 0) == whole.is_one_sided);
+    found.push_back(whole);
+    if (seed > 1) continue;
+
+    // Rows of the Jacobians are gradients of single numbers.
+    StepJacobians J;
+    simulator.jacobians(drive.q.data(), drive.v.data(), control, J);
+    CHECK(J.is_one_sided == whole.is_one_sided);
+    for (int i = 0; i < 2 * m.n_v; i += 5) {
+      CAPTURE(i);
+      Numbers unit(at(m.n_v), 0.0), zero(unit);
+      unit[at(i % m.n_v)] = 1;
+      simulator.vjp(drive.q.data(), drive.v.data(), control, i < m.n_v ? unit.data() : zero.data(), i < m.n_v ? zero.data() : unit.data(), one);
+      const auto is_row = [&](const Numbers& matrix, const Numbers& x) { return std::equal(x.begin(), x.end(), matrix.begin() + i * static_cast<std::ptrdiff_t>(x.size())); };
+      CHECK(is_row(J.q, one.q));
+      CHECK(is_row(J.v, one.v));
+      CHECK(is_row(J.tau, one.tau));
+      CHECK(is_row(J.q_target, one.q_target));
+      CHECK(is_row(J.v_target, one.v_target));
+    }
+  }
+  check_everything_is_there(found);
+}
+
+TEST_CASE("a report has the worst of its steps, the sum of their work and the first that was not solved") {
+  RolloutReport report;
+  StepReport step;
+  step.status = StepStatus::basic, step.residual = 1e-13, step.class_changes = 2, step.pivots = 3, step.contacts = 4, step.rows = 12, step.islands = 2;
+  report.take(step, 0);
+  CHECK(report.first_unsolved == -1);
+  step.status = StepStatus::relaxed, step.residual = 1e-9, step.contacts = 1, step.rows = 3, step.islands = 1;
+  report.take(step, 5);
+  step.status = StepStatus::inconsistent, step.residual = 1e-10;
+  report.take(step, 7);
+  step.status = StepStatus::rough;
+  report.take(step, 8);
+  CHECK(report.status == StepStatus::inconsistent);
+  CHECK(report.residual == 1e-9);
+  CHECK(report.first_unsolved == 5);
+  CHECK(report.class_changes == 8);
+  CHECK(report.pivots == 12);
+  CHECK(report.contacts == 1);  // of the last step
+  CHECK(report.rows == 3);
+  CHECK(report.islands == 1);
+}

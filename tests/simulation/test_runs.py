@@ -1,0 +1,137 @@
+"""Runs of a robot that has everything: each is its steps, and its gradient their sum, number by number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robosim.geometry import Shape
+from robosim.model import ModelBuilder
+from robosim.simulation import Control, Material, Motor, Simulation, State
+
+from .worlds import floor
+
+STEPS = 33
+
+
+def robot():
+    """A floating box with an arm and a slide: q has one number more than v."""
+    builder = ModelBuilder("robot")
+    builder.add_link("root")
+    builder.add_link("base", mass=2.0, com=(0.01, 0.02, 0), inertia=np.diag([0.02, 0.03, 0.04]))
+    builder.add_link("arm", mass=0.7, com=(0.1, 0, 0.02), inertia=np.diag([0.002, 0.005, 0.004]))
+    builder.add_link("slide", mass=0.5, com=(0.02, 0.05, 0), inertia=np.diag([0.003, 0.002, 0.002]))
+    builder.add_joint("free", "floating", "root", "base")
+    drag = {"damping": 0.3, "friction": 0.2, "armature": 0.02, "spring_reference": 0.1}
+    builder.add_joint(
+        "swing", "revolute", "base", "arm", axis=(1, 2, 0), lower=-0.4, upper=0.4, stiffness=3.0, **drag
+    )
+    builder.add_joint(
+        "push", "prismatic", "arm", "slide", axis=(1, 0, 1), lower=-0.2, upper=0.2, stiffness=9.0, **drag
+    )
+    builder.add_collider("base", Shape.box((0.2, 0.3, 0.1)))
+    builder.add_collider("slide", Shape.capsule(0.05, 0.2))
+    return builder.build()
+
+
+@pytest.fixture(scope="module")
+def simulation():
+    return Simulation(
+        robot(),
+        floor(),
+        materials={(link, "floor"): Material(0.4, 0.3, 0.02, 0.01) for link in ("base", "slide")},
+        motors={"swing": Motor(20.0, 1.0, 2.0), "push": Motor(30.0, 2.0)},
+        dt=5e-3,
+    )
+
+
+def starts_and_controls(simulation, count):
+    """Near the floor, some joints beyond their limits; every run and step is driven by numbers of its own."""
+    rng = np.random.default_rng(1)
+    model = simulation.model
+    starts, controls = [], []
+    for _ in range(count):
+        turn = rng.normal(size=4) * (0.1, 0.1, 1, 1)
+        q = [0, 0, rng.uniform(0.05, 0.1), *(turn / np.linalg.norm(turn)), *rng.uniform(-0.45, 0.45, 2)]
+        starts.append(simulation.state(q, rng.normal(size=model.n_v)))
+        q_target = np.stack([model.neutral()] * STEPS)
+        q_target[:, 7:] = rng.uniform(-0.3, 0.3, (STEPS, 2))
+        controls.append(
+            Control(
+                tau=rng.normal(size=(STEPS, model.n_v)),
+                q_target=q_target,
+                v_target=rng.normal(size=(STEPS, model.n_v)),
+            )
+        )
+    return starts, controls
+
+
+def at_step(control, i):
+    return Control(tau=control.tau[i], q_target=control.q_target[i], v_target=control.v_target[i])
+
+
+def parameters(gradient):
+    """All that is not of the state or of the controls."""
+    return [gradient.materials, gradient.motors, *gradient.model, *gradient.objects, gradient.dt]
+
+
+def test_a_run_and_its_gradient_are_the_sum_of_its_steps_in_every_number(simulation):
+    rng = np.random.default_rng(2)
+    n_v = simulation.model.n_v
+    seen = None
+    for start, control in zip(*starts_and_controls(simulation, 6), strict=True):
+        motion = simulation.run(start, STEPS, control)
+        q_bar, v_bar = rng.normal(size=(2, STEPS + 1, n_v))
+        whole = simulation.run_vjp(motion, q_bar, v_bar, control)
+        q, v, sums, one_sided = q_bar[-1], v_bar[-1], None, False
+        reached = start
+        for i in range(STEPS):
+            reached = simulation.step(State(reached.q, reached.v), at_step(control, i))
+            np.testing.assert_array_equal(reached.q, motion.q[i + 1])
+            np.testing.assert_array_equal(reached.v, motion.v[i + 1])
+        for i in reversed(range(STEPS)):
+            one = simulation.vjp(State(motion.q[i], motion.v[i]), q, v, at_step(control, i))
+            for name in ("tau", "q_target", "v_target"):
+                np.testing.assert_array_equal(getattr(one, name), getattr(whole, name)[i])
+            q, v = one.q + q_bar[i], one.v + v_bar[i]
+            sums = (
+                parameters(one)
+                if sums is None
+                else [a + b for a, b in zip(sums, parameters(one), strict=True)]
+            )
+            one_sided |= one.one_sided
+        np.testing.assert_array_equal(q, whole.q)
+        np.testing.assert_array_equal(v, whole.v)
+        for got, expected in zip(parameters(whole), sums, strict=True):
+            np.testing.assert_array_equal(got, expected)
+        assert whole.one_sided == one_sided
+        found = [np.asarray(x) != 0 for x in parameters(whole)]
+        seen = found if seen is None else [a | b for a, b in zip(seen, found, strict=True)]
+    # A test of sums is worth what it sums: every kind of number had a gradient.
+    materials, motors, *others = seen
+    assert materials.any(axis=0).all()
+    assert motors[6:].any(axis=0).all()
+    assert all(x.any() for x in others)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_runs_longer_than_threads_go_without_a_look_are_each_one_by_itself(simulation, threads):
+    """Of 70 runs one thread takes 14 steps at a time, three take 41."""
+    count = 70
+    starts, controls = starts_and_controls(simulation, count)
+    n_v = simulation.model.n_v
+    bars = np.random.default_rng(3).normal(size=(2, count, STEPS + 1, n_v))
+    motions = simulation.run_many(starts, STEPS, controls, threads=threads)
+    gradients = simulation.run_many_vjp(motions, *bars, controls, threads=threads)
+    for i in range(count):
+        alone = simulation.run(starts[i], STEPS, controls[i])
+        np.testing.assert_array_equal(motions[i].q, alone.q)
+        np.testing.assert_array_equal(motions[i].v, alone.v)
+        assert motions[i].report == alone.report
+        expected = simulation.run_vjp(alone, bars[0, i], bars[1, i], controls[i])
+        got = gradients[i]
+        for name in ("q", "v", "tau", "q_target", "v_target"):
+            np.testing.assert_array_equal(getattr(got, name), getattr(expected, name))
+        for a, b in zip(parameters(got), parameters(expected), strict=True):
+            np.testing.assert_array_equal(a, b)
+        assert got.one_sided == expected.one_sided
