@@ -254,6 +254,19 @@ Model robot(Random& random, bool floating_base) {
   return builder.build({});
 }
 
+// Down until the lowest point is at most 1 cm under the floor.
+void put_on_floor(const StepWorld& w, Point& p, Random& random) {
+  p.q[2] = 5;
+  SceneQuery query(*w.scene);
+  query.place(p.q.data());
+  double lowest = INFINITY;
+  for (std::size_t i = 0; i < w.model.colliders.size(); ++i) {
+    const int k = static_cast<int>(i);
+    lowest = std::min(lowest, signed_distance(Shape::half_space(), SE3d(), w.scene->object(k).geometry.shape, query.X_WO(k)).distance);
+  }
+  p.q[2] -= lowest + random.uniform(-0.01, 0.01);
+}
+
 }  // namespace
 
 TEST_CASE("gradients of random steps are those of differences, in every argument") {
@@ -298,16 +311,7 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
     options.solver = solver, options.sweeps = 8, options.bounce = bounce;
     for (int trial = 0; trial < 12; ++trial) {
       Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5), random.configuration(m), random.numbers(m.n_v)};
-      // Down until the lowest point is at most 1 cm under the floor.
-      p.q[2] = 5;
-      SceneQuery query(*w.scene);
-      query.place(p.q.data());
-      double lowest = INFINITY;
-      for (std::size_t i = 0; i < m.colliders.size(); ++i) {
-        const int k = static_cast<int>(i);
-        lowest = std::min(lowest, signed_distance(Shape::half_space(), SE3d(), w.scene->object(k).geometry.shape, query.X_WO(k)).distance);
-      }
-      p.q[2] -= lowest + random.uniform(-0.01, 0.01);
+      put_on_floor(w, p, random);
       check_gradients(w, options, p, random, counts, varied);
     }
   }
@@ -317,6 +321,55 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
   CHECK((counts.impacts > 5) == (bounce == Bounce::time_of_impact));
   CHECK(counts.sliding > 10);
   CHECK(counts.sticking > 5);
+}
+
+TEST_CASE("gradients of joints that follow others are those of differences") {
+  StepOptions options;
+  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.sweeps = 8;
+  SUBCASE("of solved rows") { options.solver = RowSolver::lcp; }
+  SUBCASE("of sweeps") { options.solver = RowSolver::pgs; }
+  Counts counts;
+  for (unsigned seed = 0; seed < random_worlds / 4; ++seed) {
+    Random random(200 + seed);
+    // Behind the joint that they follow, and beside it.
+    struct Row {
+      const char *name, *parent, *kind, *source;
+      double ratio;
+    };
+    const Row rows[] = {{"a", "l0", "revolute", "", 0}, {"b", "a", "revolute", "ja", -0.7}, {"c", "l0", "prismatic", "ja", 0.3}, {"d", "b", "revolute", "", 0}};
+    ModelBuilder builder("followers", true);
+    builder.add_link("l0", random.inertia()), builder.add_collider("l0", Shape::box({0.1, 0.15, 0.1}), random.pose(), "c");
+    for (const Row& row : rows) {
+      builder.add_link(row.name, random.inertia());
+      JointSpec joint;
+      joint.name = message("j", row.name), joint.kind = row.kind, joint.parent = row.parent, joint.child = row.name;
+      joint.X_PJ = random.pose(), joint.axis = random.vec3();
+      joint.damping = random.uniform(0, 1), joint.friction = random.uniform(0, 0.5), joint.armature = 0.05;
+      if (*row.source) joint.mimic = MimicSpec{row.source, row.ratio, 0.1};
+      builder.add_joint(joint);
+      builder.add_collider(row.name, Shape::capsule(0.1, 0.2), random.pose(), "c");
+    }
+    Model model = builder.build({});
+    const int driven = 6;  // behind the floating base
+    REQUIRE(model.joints[2].v_index == driven);
+    std::vector<Motor> motors(at(model.n_v));
+    motors[at(driven)] = {20, 1};
+    const StepWorld w(std::move(model), {0.5, 0.3}, true, motors);
+    const auto varied = [&](Change change) {
+      std::vector<Motor> drives(motors);
+      drives[at(driven)].position_gain += change.motors, drives[at(driven)].velocity_gain += 0.3 * change.motors;
+      return std::make_unique<StepWorld>(std::move(change.model), PairMaterial{0.5 + change.materials, 0.3 + 0.5 * change.materials}, true, drives);
+    };
+    const Model& m = w.model;
+    for (int trial = 0; trial < 6; ++trial) {
+      Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5), random.configuration(m), random.numbers(m.n_v)};
+      put_on_floor(w, p, random);
+      check_gradients(w, options, p, random, counts, varied);
+    }
+  }
+  MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided, " one-sided; ", counts.contacts, " contacts, ",
+          counts.sliding, " sliding, ", counts.sticking, " sticking; worst ", counts.worst);
+  CHECK(counts.compared > 20 * static_cast<int>(random_worlds));
 }
 
 TEST_CASE("gradients of boxes that rest, slide, spin and stand on each other are those of differences") {

@@ -213,6 +213,21 @@ TEST_CASE("motors, springs, dampers and limits of a single joint are those of th
   CHECK(std::abs(beyond.q[0] - (1.01 - 0.2 * 0.01)) < 1e-14);
 }
 
+TEST_CASE("motors of joints with several positions brake and drive by speed") {
+  Model model = free_bodies({free_ball(2, 0.1)});
+  model.gravity = {};
+  const double m = 2, moment = 0.4 * 2 * 0.01, kd = 3, speed = 0.7, dt = 1e-3;
+  const StepWorld w(std::move(model), {}, false, {{0, kd}, {}, {0, kd, 0.5}, {}, {0, kd}, {}});
+  Run run(w, StepOptions(), rest(5), {0.2, 0.3, -4, 0, 0, 0});
+  const Numbers wanted{speed, 9, 9, 9, speed, 9};  // those without a motor have no use for theirs
+  run.steps(1, {nullptr, nullptr, wanted.data()});
+  // m (v+ - v) = dt kd (v_t - v+); the third within its limit, and the fifth a turning
+  const Numbers expected{(m * 0.2 + dt * kd * speed) / (m + dt * kd), 0.3, -4 + dt * 0.5 / m, 0, dt * kd * speed / (moment + dt * kd), 0};
+  const Vec3d v_W = quaternion_rotation<double>(&run.q[3]) * Vec3d(run.v[0], run.v[1], run.v[2]);  // in the axes at the start
+  for (int k = 0; k < 3; ++k) CHECK(std::abs(v_W[k] - expected[at(k)]) < 1e-14);
+  for (int k = 3; k < 6; ++k) CHECK(std::abs(run.v[at(k)] - expected[at(k)]) < 1e-14);
+}
+
 TEST_CASE("dry friction of a joint holds it exactly") {
   ModelBuilder builder("slider", false);
   builder.add_link("base", Inertia());
@@ -246,6 +261,31 @@ TEST_CASE("bodies that do not touch do not feel each other, and step apart as is
   }
   CHECK(contacts > 100);
   for (int k = 0; k < 6; ++k) CHECK(std::abs(together.v[at(6 + k)] - alone.v[at(k)]) < 1e-6);  // 5 m away, rounding grows where it tumbles
+}
+
+TEST_CASE("a joint that follows one of another tree ties both to one island") {
+  ModelBuilder builder("tied", false);
+  builder.add_link("base", Inertia());
+  for (const char* name : {"driven", "follower"}) {
+    builder.add_link(name, box_inertia(2, {0.1, 0.1, 0.1}));
+    JointSpec joint;
+    joint.name = message("lift_", name), joint.kind = "prismatic", joint.parent = "base", joint.child = name, joint.axis = {0, 0, 1};
+    if (name == std::string("follower")) joint.mimic = MimicSpec{"lift_driven", 0.5, 0.05};
+    builder.add_joint(joint);
+  }
+  builder.add_collider("follower", Shape::sphere(0.1), SE3d(), "ball");  // touches the floor
+  const StepWorld w(builder.build({}), {}, false, {{1000, 10}});
+  StepOptions options;
+  Run run(w, options, {0.1}, {0});
+  const double target = -0.2;
+  run.steps(1, {nullptr, &target});
+  CHECK(run.last.contacts == 1);
+  CHECK(run.last.islands == 1);
+  CHECK(std::abs(run.v[0]) < 1e-14);  // pulled down, and held by the ball that follows
+  // Both weights and the motor's 1000 (0.1 + 0.2), at half the way.
+  const StepIsland& island = run.stepper.islands()[0];
+  for (int i = 0; i < island.problem.size(); ++i)
+    if (island.rows[at(i)].source == RowSource::normal) CHECK(0.5 * island.solution.f[at(i)] == doctest::Approx(options.dt * (2 * g + 0.5 * 2 * g + 300)).epsilon(1e-12));
 }
 
 TEST_CASE("a step and its gradient are functions of their arguments, to the bit, and take no memory once they have some") {

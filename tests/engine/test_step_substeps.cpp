@@ -56,13 +56,13 @@ struct Drive {
 Numbers parameters(const StepGradient& g) {
   Numbers all;
   const auto append = [&](const auto& x) { all.insert(all.end(), std::begin(x), std::end(x)); };
-  for (const PairMaterial& x : g.materials) append(std::initializer_list{x.friction, x.restitution, x.torsional_friction, x.rolling_friction});
-  for (const Motor& x : g.motors) append(std::initializer_list{x.position_gain, x.velocity_gain, x.limit});
+  for (const PairMaterial& x : g.materials) append(std::initializer_list<double>{x.friction, x.restitution, x.torsional_friction, x.rolling_friction});
+  for (const Motor& x : g.motors) append(std::initializer_list<double>{x.position_gain, x.velocity_gain, x.limit});
   for (const ObjectGradient& x : g.objects) append(x.pose), append(x.size), all.push_back(x.scale);
   const ModelGradient& m = g.model;
   for (const Numbers* x : {&m.mass, &m.com, &m.inertia, &m.placement, &m.armature, &m.damping, &m.friction, &m.stiffness, &m.spring_reference, &m.q_lower, &m.q_upper})
     append(*x);
-  append(std::initializer_list{m.gravity.x, m.gravity.y, m.gravity.z});
+  append(std::initializer_list<double>{m.gravity.x, m.gravity.y, m.gravity.z});
   all.push_back(g.dt);
   return all;
 }
