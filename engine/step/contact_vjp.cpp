@@ -9,6 +9,7 @@
 // the joints' placement, which moves the same bodies.
 #include <algorithm>
 
+#include "dynamics/kinematics.h"
 #include "dynamics/parameter_derivatives.h"
 #include "step/contact_axes.h"
 #include "step/step.h"
@@ -28,22 +29,24 @@ Force<double> force_of(const double* bar, double size, const Vec3d& arm) {
 
 }  // namespace
 
-void Stepper::add_turned_twist(int body, const Force<double>& F, const std::vector<Motion<double>>& V) {
+// V of the joints' rates.
+void Stepper::add_turned_twist(int body, const Force<double>& F, const double* rates) {
   const Model& m = world_->model();
+  Motion<double> V;  // of the body against joint i's parent
   for (int i = body; i > 0; i = m.joints[at(i)].parent) {
-    const Motion<double>&V_b = V[at(body)], &V_p = V[at(m.joints[at(i)].parent)];
-    turned_[at(i)] += cross(Motion<double>{V_b.angular - V_p.angular, V_b.linear - V_p.linear}, F);
+    V = V + joint_motion(data_, m.joints[at(i)], rates + m.joints[at(i)].v_index);
+    turned_[at(i)] += cross(V, F);
   }
 }
 
-// Of a covector on the channels of a block that meets the velocities V of the bodies. Channels of joints do not turn.
-void Stepper::add_turned_channels(const StepIsland& island, std::size_t b, const double* covector, const std::vector<Motion<double>>& V) {
+// Of a covector on the channels of a block that meets the velocities of the joints' rates. Channels of joints do not turn.
+void Stepper::add_turned_channels(const StepIsland& island, std::size_t b, const double* covector, const double* rates) {
   const StepIsland::Block& block = island.blocks[b];
   if (block.manifold < 0) return;
   const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
   const Force<double> F = force_of(covector, block.size, block.centre - data_.X_WB[1].p);
-  add_turned_twist(world_->scene().object(pair.b).body, F, V);
-  add_turned_twist(world_->scene().object(pair.a).body, Force<double>{-F.angular, -F.linear}, V);
+  add_turned_twist(world_->scene().object(pair.b).body, F, rates);
+  add_turned_twist(world_->scene().object(pair.a).body, Force<double>{-F.angular, -F.linear}, rates);
 }
 
 // What a covector on the twist of an object's piece, [linear; angular] in its own frame, is on the object and on what carries it.
@@ -57,7 +60,7 @@ void Stepper::add_shape_motion(int object, int piece, const double* twist_bar, S
   if (o.body > 0) carried_[at(o.body)] += Force<double>{about_W - cross(data_.X_WB[1].p, linear), linear};
 }
 
-void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, StepGradient& gradient) {
+void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, const double* v, StepGradient& gradient) {
   const RowProblem& problem = island.problem;
   const StepIsland::Block& block = island.blocks[b];
   const RowBlock& rows = problem.blocks[b];
@@ -120,9 +123,9 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, StepGradi
   add_shape_motion(pair.b, pair.piece_b, twist_bar + 6, gradient);
 
   // And the bodies' columns, which turn with the joints before them.
-  add_turned_channels(island, b, &island.solution.z[first], V_lambda_);
-  add_turned_channels(island, b, &island.gradient.y_free[first], V_moved_);
-  add_turned_channels(island, b, &island.before_bar[first], V_start_);
+  add_turned_channels(island, b, &island.solution.z[first], lambda_.data());
+  add_turned_channels(island, b, &island.gradient.y_free[first], moved_.data());
+  add_turned_channels(island, b, &island.before_bar[first], v);
 }
 
 void Stepper::gather_turned(StepGradient& gradient) {
@@ -138,8 +141,7 @@ void Stepper::gather_turned(StepGradient& gradient) {
   }
 }
 
-// -virtual_ . dM^ pushed_: inverse dynamics of the accelerations pushed_ at rest contracted with virtual_. Leaves the bodies' velocities of
-// both in V_virtual_ and V_pushed_.
+// -virtual_ . dM^ pushed_: inverse dynamics of the accelerations pushed_ at rest contracted with virtual_.
 void Stepper::add_mass_vjp(StepGradient& gradient) {
   const Model& m = world_->model();
   ModelGradient& of = gradient.model;
@@ -172,23 +174,23 @@ void Stepper::add_impact_vjp(const StepIsland& island, StepGradient& gradient) {
       for (std::size_t c = 0; c < k; ++c) to[r] += scale * island.Y[r * k + c] * z[c];
     }
   };
-  const auto turn = [&](const std::vector<double>& covector, double scale, const std::vector<Motion<double>>& V) {
+  const auto turn = [&](const std::vector<double>& covector, double scale, const std::vector<double>& rates) {
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
       const RowBlock& block = island.problem.blocks[b];
       double scaled[most_block_channels] = {};
       for (int c = 0; c < block.width; ++c) scaled[c] = scale * covector[at(block.first_channel + c)];
-      add_turned_channels(island, b, scaled, V);
+      add_turned_channels(island, b, scaled, rates.data());
     }
   };
   virtual_ = lambda_way_;
   respond(island.z_late, -1, pushed_);
   add_mass_vjp(gradient);
-  turn(island.z_late, -1, V_virtual_);
+  turn(island.z_late, -1, virtual_);
   if (options_.solver == RowSolver::pgs) return;
   respond(island.impact_bar, 1, virtual_);
   respond(island.solution.z, -1, pushed_);
   add_mass_vjp(gradient);
-  turn(island.solution.z, -1, V_virtual_), turn(island.impact_bar, 1, V_pushed_);
+  turn(island.solution.z, -1, virtual_), turn(island.impact_bar, 1, pushed_);
 }
 
 // The sweeps of pgs see L itself, not only what is left of it at a solution. With G what they add beyond that,
@@ -197,25 +199,48 @@ void Stepper::add_impact_vjp(const StepIsland& island, StepGradient& gradient) {
 void Stepper::add_admittance_vjp(const StepIsland& island, StepGradient& gradient) {
   const RowProblem& problem = island.problem;
   const std::size_t n = virtual_.size(), k = at(problem.channels);
+  responses_.assign(n * k, 0.0);  // of each channel a in its column: p_a
+  const RowGradient& bar = island.gradient;
+  for (std::size_t a = 0; a < k; ++a)
+    for (std::size_t c = 0; c < k; ++c) {
+      const double G = 0.5 * (bar.L[a * k + c] + bar.L[c * k + a] - bar.y_free[a] * island.solution.z[c] - bar.y_free[c] * island.solution.z[a]);
+      if (G == 0) continue;
+      for (std::size_t r = 0; r < n; ++r) responses_[r * k + a] += G * island.Y[r * k + c];
+    }
+  const auto pushes = [&](std::size_t a) {
+    bool any = false;
+    for (std::size_t r = 0; r < n; ++r) pushed_[r] = responses_[r * k + a], any |= pushed_[r] != 0;
+    return any;
+  };
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+    if (island.blocks[b].manifold < 0) continue;
     for (int channel = 0; channel < problem.blocks[b].width; ++channel) {
-      const std::size_t a = at(problem.blocks[b].first_channel + channel);
-      const RowGradient& bar = island.gradient;
-      std::fill(pushed_.begin(), pushed_.end(), 0.0);
-      bool any = false;
-      for (std::size_t c = 0; c < k; ++c) {
-        const double G = 0.5 * (bar.L[a * k + c] + bar.L[c * k + a] - bar.y_free[a] * island.solution.z[c] - bar.y_free[c] * island.solution.z[a]);
-        if (G == 0) continue;
-        any = true;
-        for (std::size_t r = 0; r < n; ++r) pushed_[r] += G * island.Y[r * k + c];
-      }
-      if (!any) continue;
-      for (std::size_t r = 0; r < n; ++r) virtual_[r] = island.Y[r * k + a];
-      add_mass_vjp(gradient);
+      if (!pushes(at(problem.blocks[b].first_channel + channel))) continue;
       double unit[most_block_channels] = {};
       unit[channel] = 2;
-      add_turned_channels(island, b, unit, V_pushed_);
+      add_turned_channels(island, b, unit, pushed_.data());
     }
+  }
+  // The sum over channels of Y_a . dM^ p_a is that over coordinates of unit vectors and  sum_a Y_a p_a^T: whichever are fewer.
+  if (k <= n) {
+    for (std::size_t a = 0; a < k; ++a) {
+      if (!pushes(a)) continue;
+      for (std::size_t r = 0; r < n; ++r) virtual_[r] = island.Y[r * k + a];
+      add_mass_vjp(gradient);
+    }
+    return;
+  }
+  for (std::size_t r = 0; r < n; ++r) {
+    bool any = false;
+    for (std::size_t s = 0; s < n; ++s) {
+      pushed_[s] = 0;
+      for (std::size_t a = 0; a < k; ++a) pushed_[s] += island.Y[r * k + a] * responses_[s * k + a];
+      any |= pushed_[s] != 0;
+    }
+    if (!any) continue;
+    std::fill(virtual_.begin(), virtual_.end(), 0.0);
+    virtual_[r] = 1;
+    add_mass_vjp(gradient);
   }
 }
 

@@ -43,6 +43,7 @@
 #include "contact/mode_solver.h"
 #include "contact/row_gradient.h"
 #include "contact/projected_gauss_seidel.h"
+#include "contact/ties.h"
 #include "geometry/manifolds/manifold_derivatives.h"
 #include "scene/scene_query.h"
 #include "step/step_gradient.h"
@@ -195,21 +196,23 @@ class Stepper {
   void add_late_vjp(StepIsland& island);
   void add_normal_vjp(StepIsland& island, std::size_t block, int row, StepGradient& gradient) const;
   void add_impact_vjp(const StepIsland& island, StepGradient& gradient);
-  void add_contact_vjp(const StepIsland& island, std::size_t block, StepGradient& gradient);
+  void add_contact_vjp(const StepIsland& island, std::size_t block, const double* v, StepGradient& gradient);
   void add_coordinate_vjp(const StepIsland& island, std::size_t block, const double* q, const StepControl& control, StepGradient& gradient) const;
   void add_admittance_vjp(const StepIsland& island, StepGradient& gradient);
   void add_free_motion_vjp(const double* q, const double* v, const StepControl& control, StepGradient& gradient);
-  void add_turned_twist(int body, const Force<double>& F, const std::vector<Motion<double>>& V);
-  void add_turned_channels(const StepIsland& island, std::size_t block, const double* covector, const std::vector<Motion<double>>& V);
+  void add_turned_twist(int body, const Force<double>& F, const double* rates);
+  void add_turned_channels(const StepIsland& island, std::size_t block, const double* covector, const double* rates);
   void add_mass_vjp(StepGradient& gradient);
   void add_shape_motion(int object, int piece, const double* twist_bar, StepGradient& gradient);
   void gather_turned(StepGradient& gradient);
   // Once after a step, however many gradients of it are asked for.
   bool is_derived_ = false, is_one_sided_ = false;
   RowSolution again_;
+  Ties ties_;
   std::vector<ManifoldDerivatives> manifold_rates_;  // the first are those of manifolds_
   std::vector<double> v_bar_, way_bar_, late_bar_, impulse_bar_, lambda_, lambda_way_, a_, a_bar_, q_part_, v_part_, f_bar_, virtual_, pushed_, inertia_bar_;
-  std::vector<Motion<double>> V_lambda_, V_moved_, V_start_, V_virtual_, V_pushed_;  // per body
+  std::vector<double> responses_;  // n_v x channels
+  std::vector<Motion<double>> V_virtual_, V_pushed_;  // per body
   // Per body what the loss changes by with a motion of all behind its joint: by rates of their own, and the bodies' to be summed.
   std::vector<Force<double>> turned_, carried_, subtree_force_, subtree_bar_;
 };

@@ -49,8 +49,8 @@ struct StepGradient {
   std::vector<ObjectGradient> objects;           // of the scene
   ModelGradient model;
   double dt = 0;
-  // Whether the derivative holds on one side only, or not at all: the impulses are not those of the selection rule, or features of a contact
-  // change right here.
+  // Whether the derivative holds on one side only, or not at all: the impulses are not those of the selection rule, some row changes class or
+  // features of a contact change right here, or bounces are coupled.
   bool is_one_sided = false;
 
   void set_zero(const World& world) {

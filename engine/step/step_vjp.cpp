@@ -55,7 +55,7 @@ void Stepper::derive() {
       continue;
     }
     island.has_modes = island.modes.solve(island.problem, island.solution.classes.data(), island.solution.f.data(), again_);
-    is_one_sided_ |= !island.has_modes || !island.modes.is_differentiable();
+    is_one_sided_ |= !island.has_modes || !island.modes.is_differentiable() || ties_.any(island.problem, island.solution);
     if (!island.has_modes) continue;
     double largest = 0, off = 0;
     for (std::size_t r = 0; r < again_.f.size(); ++r)
@@ -250,7 +250,7 @@ void Stepper::vjp(const double* q, const double* v, const StepControl& control, 
   if (!is_derived_) derive();
   gradient.is_one_sided = is_one_sided_;
   for (auto* x : {&v_bar_, &way_bar_, &a_, &a_bar_, &q_part_, &v_part_, &virtual_, &pushed_}) x->resize(n);
-  for (auto* x : {&V_lambda_, &V_moved_, &V_start_, &V_virtual_, &V_pushed_}) x->resize(at(m.n_bodies()));
+  for (auto* x : {&V_virtual_, &V_pushed_}) x->resize(at(m.n_bodies()));
   for (auto* x : {&turned_, &carried_}) x->assign(at(m.n_bodies()), Force<double>());
   inertia_bar_.assign(n, 0.0);
   gradient.dt = advance_vjp(m, dt, way_.data(), moved_.data(), q_next_bar, v_next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
@@ -271,14 +271,11 @@ void Stepper::vjp(const double* q, const double* v, const StepControl& control, 
     mass_solve(m, data_.L.data(), lambda_way_.data(), 1);
   add_free_motion_vjp(q, v, control, gradient);
 
-  detail::joint_velocities(m, data_, lambda_.data(), V_lambda_);
-  detail::joint_velocities(m, data_, moved_.data(), V_moved_);
-  detail::joint_velocities(m, data_, v, V_start_);
   for (int i = 0; i < n_islands_; ++i) {
     StepIsland& island = islands_[at(i)];
     const std::size_t k = at(island.problem.channels);
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-      if (island.blocks[b].manifold >= 0) add_contact_vjp(island, b, gradient);
+      if (island.blocks[b].manifold >= 0) add_contact_vjp(island, b, v, gradient);
       else add_coordinate_vjp(island, b, q, control, gradient);
     }
     for (std::size_t r = 0; r < n; ++r)
