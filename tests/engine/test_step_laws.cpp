@@ -2,6 +2,7 @@
 // contacts' forces applied to links, and the law of every row from the velocities of bodies.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "checks.h"
@@ -104,6 +105,8 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
       if (report.status == StepStatus::inconsistent) continue;
       relaxed += report.status == StepStatus::relaxed;
       ++solved;
+      const StepIsland* const all = stepper.islands();
+      CHECK((report.status == StepStatus::relaxed) == std::any_of(all, all + report.islands, [](const StepIsland& x) { return x.is_relaxed; }));
       CHECK(report.residual <= (report.status == StepStatus::rough || report.status == StepStatus::relaxed ? 1e-8 : 1e-12));
       if (report.residual > 1e-12) {  // some island is rough
         ++rough;
@@ -260,6 +263,7 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
   MESSAGE(relaxed, " relaxed, ", rough, " rough and ", solved, " of ", steps, " steps solved; ", contacts, " contacts, ", limits, " limits, ", motors, " motors, ", islands, " islands");
   CHECK(solved >= steps - steps / 50);  // of heavily redundant rows about 1 % end in cycles of pivots (mode_solver.h); the report says so
   CHECK(rough == 0);
+  CHECK(relaxed > 20);
   CHECK(contacts > 200);
   CHECK(limits > 50);
   CHECK(motors > 200);
