@@ -380,23 +380,20 @@ std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, cons
               to_v = real_array(v_bar, {m, rows, model.n_v}, "v_bar");
   const ManyDrives drives(model, m, steps, is_shared, tau, q_target, v_target);
   std::vector<StepGradient> g(static_cast<std::size_t>(m));
-  std::vector<double> tau_to(static_cast<std::size_t>(m * steps * model.n_v)), v_to(tau_to.size()), q_to(static_cast<std::size_t>(m * steps * model.n_q));
+  Array tau_to(Shape2{m, steps, model.n_v}), q_to(Shape2{m, steps, model.n_q}), v_to(Shape2{m, steps, model.n_v});
+  double *const tau_bar = tau_to.mutable_data(), *const q_target_bar = q_to.mutable_data(), *const v_target_bar = v_to.mutable_data();
   int taken = 0;
   {
     const Crew crew(s, m, threads);
     const auto go_on = [] { return nobody_interrupts(); };
     const py::gil_scoped_release release;
-    taken = rollouts_vjp(crew.simulators(), count, kept, qs.data(), vs.data(), drives.controls, to_q.data(), to_v.data(), g.data(), tau_to.data(), q_to.data(),
-                         v_to.data(), go_on);
+    taken = rollouts_vjp(crew.simulators(), count, kept, qs.data(), vs.data(), drives.controls, to_q.data(), to_v.data(), g.data(), tau_bar, q_target_bar,
+                         v_target_bar, go_on);
   }
   if (taken < kept.steps) throw py::error_already_set();
   std::vector<GradientTuple> out;
   for (py::ssize_t r = 0; r < m; ++r) {
-    const auto own = [&](const std::vector<double>& x, py::ssize_t width) {
-      Array a(Shape2{steps, width});
-      std::copy_n(x.data() + r * steps * width, steps * width, a.mutable_data());
-      return a;
-    };
+    const auto own = [&](const Array& x, py::ssize_t width) { return Array(Shape2{steps, width}, x.data() + r * steps * width, x); };  // a view
     out.push_back(gradient_tuple(model, g[static_cast<std::size_t>(r)], own(tau_to, model.n_v), own(q_to, model.n_q), own(v_to, model.n_v)));
   }
   return out;

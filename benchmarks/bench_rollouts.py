@@ -1,0 +1,277 @@
+"""Long rollouts on the ground and their gradients: time per step there and back, memory, and both over the interval at
+which states are kept.
+
+A quadruped steps in place for 5,000 steps of 1 ms with `pgs`, its motors following targets of every step; the gradient
+is that of where its trunk is in the end, by all targets, masses and frictions. Then ten of them in one world. Times are
+medians over runs. Memory is what the process grows by while it runs, goes back and holds states, targets and gradient,
+in a process of its own. Gradients have to be the same to the bit for every interval and number of threads, and agree
+with differences of the rollout along a random direction of the first steps' targets.
+
+    python benchmarks/bench_rollouts.py [--quick] [--json FILE] [--plot FILE]
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import time
+from collections.abc import Callable
+from copy import deepcopy
+from importlib.resources import files
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from harness.report import Report, Row, arguments
+
+from robosim import load_robot
+from robosim.model import Model
+from robosim.scene import Scene
+from robosim.simulation import Control, Material, Motion, Motor, Simulation, StepGradient
+
+Array = NDArray[np.float64]
+
+FORWARD_BAR, BACKWARD_BAR = 20.0, 60.0  # [us] per step
+MEMORY_BAR = 3.0  # [MB]
+STORED_BAR = 5.0  # [kB] per step, of ten quadrupeds
+SWEEPS = 10
+GAINS = Motor(position_gain=120.0, velocity_gain=4.0)
+STANDING = {"hip_joint": 0.0, "thigh_joint": 0.9, "calf_joint": -1.8}  # [rad]
+LIFTED = {"thigh_joint": 0.25, "calf_joint": -0.5}  # [rad] more, of a leg in the air
+INTERVALS = (1, 2, 5, 10, 20, 70, 200)
+DIFFERENCE = 1e-6  # [rad] of targets
+AGREEMENT = 1e-5  # of the derivative: truncation and rounding of the difference
+
+
+class Walk:
+    """Quadrupeds that step in place, beside each other.
+
+    Attributes:
+        simulation: theirs.
+        start: standing.
+        control: targets of every step.
+        steps: how many.
+    """
+
+    def __init__(self, steps: int, count: int = 1) -> None:
+        if count == 1:
+            model = load_robot("quadruped", base="floating")
+        else:
+            with TemporaryDirectory() as folder:
+                model = several("quadruped", count, Path(folder))
+        q = model.neutral()
+        for i, name in enumerate(model.position_names):
+            q[i] += next((angle for joint, angle in STANDING.items() if joint in name), 0.0)
+        floor = Scene("floor")
+        floor.add_half_space("floor")
+        legs = [name for name in model.velocity_names if any(joint in name for joint in STANDING)]
+        # Every trunk down until its lowest point touches.
+        lowest = floor.compile(model).min_distance(q)[0]
+        heights = [i for i, name in enumerate(model.position_names) if name.split("/")[-1] == "z"]
+        q[heights] -= lowest
+        self.simulation = Simulation(
+            model,
+            floor,
+            solver="pgs",
+            sweeps=SWEEPS,
+            motors=dict.fromkeys(legs, GAINS),
+            materials={"floor": Material(0.8)},
+        )
+        self.start = self.simulation.state(q)
+        self.steps = steps
+        targets = np.tile(q, (steps, 1))
+        phase = 2 * np.pi * 2.0 * self.simulation.dt * np.arange(steps)  # 2 Hz
+        for i, name in enumerate(model.position_names):
+            # Diagonal legs together.
+            lift = np.maximum(0, np.sin(phase if "FR" in name or "RL" in name else phase + np.pi))
+            targets[:, i] += next((part for joint, part in LIFTED.items() if joint in name), 0.0) * lift
+        self.control = Control(q_target=targets)
+
+    def run(self, interval: int = 1, threads: int | None = None) -> Motion:
+        """There."""
+        return self.simulation.run_many(
+            [self.start], self.steps, self.control, interval=interval, threads=threads
+        )[0]
+
+    def back(self, motion: Motion, threads: int | None = None) -> StepGradient:
+        """The gradient of where the first trunk is in the end."""
+        q_bar, v_bar = np.zeros((2, len(motion.times), self.simulation.model.n_v))
+        q_bar[-1, :3] = 1, 2, 3
+        return self.simulation.run_many_vjp([motion], [q_bar], [v_bar], self.control, threads=threads)[0]
+
+
+def several(name: str, count: int, folder: Path) -> Model:
+    """A bundled robot so many times in one model, a metre apart: its URDF and SRDF with the links and joints of each
+    copy named after it, each on a floating joint from one root.
+    """
+    source = Path(str(files("robosim.robots") / name))
+    for suffix in "urdf", "srdf":
+        single = ElementTree.parse(source / f"{name}.{suffix}").getroot()
+        if suffix == "urdf":
+            root = next(x.get("name") for x in single.iter("link"))
+        whole = ElementTree.Element("robot", single.attrib)
+        if suffix == "urdf":
+            ElementTree.SubElement(whole, "link", name="ground")
+        for k in range(count):
+            for part in deepcopy(list(single)):
+                if part.tag in ("group", "group_state", "passive_joint", "material", "virtual_joint"):
+                    continue
+                for x in part.iter():
+                    if x.tag in ("link", "joint"):
+                        x.set("name", f"{x.get('name')}_{k}")
+                    for key in {"link", "link1", "link2"} & set(x.keys()):
+                        x.set(key, f"{x.get(key)}_{k}")
+                    for material in x.findall("material"):
+                        x.remove(material)
+                whole.append(part)
+            if suffix == "urdf":
+                free = ElementTree.SubElement(whole, "joint", name=f"free_{k}", type="floating")
+                ElementTree.SubElement(free, "parent", link="ground")
+                ElementTree.SubElement(free, "child", link=f"{root}_{k}")
+                ElementTree.SubElement(free, "origin", xyz=f"{k} 0 0")
+        ElementTree.ElementTree(whole).write(folder / f"many.{suffix}")
+    return load_robot(folder / "many.urdf", srdf=folder / "many.srdf")
+
+
+def grown(steps: int, interval: int) -> float:
+    """[MB] that a process grows by at most while it goes there and back; in a process of its own, on Linux."""
+    walk = Walk(10)
+    walk.back(walk.run())
+    Path("/proc/self/clear_refs").write_text("5")  # the greatest size from here on
+    before = resident("VmHWM")
+    walk = Walk(steps)
+    walk.back(walk.run(interval))
+    return (resident("VmHWM") - before) / 1024
+
+
+def resident(what: str) -> float:
+    """[kB] of this process."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return float(next(line.split()[1] for line in lines if line.startswith(f"{what}:")))
+
+
+def seconds(work: Callable[[], object], runs: int) -> float:
+    """The median."""
+    spent = []
+    for _ in range(runs):
+        begin = time.perf_counter()
+        work()
+        spent.append(time.perf_counter() - begin)
+    return median(spent)
+
+
+def numbers(gradient: StepGradient) -> Array:
+    """All that is compared to the bit."""
+    return np.concatenate(
+        [
+            gradient.q,
+            gradient.v,
+            gradient.q_target.ravel(),
+            gradient.materials.ravel(),
+            gradient.motors.ravel(),
+            gradient.model.mass,
+            gradient.model.inertia.ravel(),
+            [gradient.dt],
+        ]
+    )
+
+
+def check(walk: Walk) -> bool:
+    """Whether gradients are the same to the bit for intervals and threads."""
+    expected = numbers(walk.back(walk.run()))
+    return all(
+        np.array_equal(numbers(walk.back(walk.run(interval, threads), threads)), expected)
+        for interval in (1, 10, 70)
+        for threads in (1, 2, 4)
+    )
+
+
+def difference_error(steps: int) -> float:
+    """How far the gradient of a short run is from a difference along a direction of targets, relative to it."""
+    walk = Walk(steps)
+    direction = np.random.default_rng(1).normal(size=(steps, walk.simulation.model.n_q))
+    direction[:, :7] = 0
+    expected = float(np.sum(walk.back(walk.run()).q_target * direction))
+    targets = walk.control.q_target
+
+    def end(h: float) -> float:
+        walk.control = Control(q_target=targets + h * direction)
+        # As the gradient has it: along the axes of the trunk where the run without a change ends.
+        moved = walk.simulation.model.difference(at_end, walk.run().q[-1])
+        return float(moved[:3] @ (1, 2, 3))
+
+    at_end = walk.run().q[-1]
+    found = (end(DIFFERENCE) - end(-DIFFERENCE)) / (2 * DIFFERENCE)
+    return abs(found - expected) / abs(expected)
+
+
+def plot(file: Path, times: dict[int, tuple[float, float]], memory: dict[int, float]) -> None:
+    """Time and memory over the interval."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
+    intervals = list(times)
+    left.plot(intervals, [times[k][0] for k in intervals], "o-", label="there")
+    left.plot(intervals, [times[k][1] for k in intervals], "o-", label="back")
+    left.set(xscale="log", xlabel="interval [steps]", ylabel="time per step [us]", ylim=(0, None))
+    left.legend()
+    right.plot(intervals, [memory[k] for k in intervals], "o-", color="black")
+    right.set(xscale="log", xlabel="interval [steps]", ylabel="memory [MB]", ylim=(0, None))
+    figure.savefig(file, dpi=120)
+
+
+def main() -> int:
+    """Measure, check, report."""
+    parser = arguments(str(__doc__).split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="plot time and memory over the interval")
+    args = parser.parse_args()
+    steps, runs = (500, 3) if args.quick else (5000, 7)
+    report = Report(f"rollouts of a quadruped, {steps} steps, pgs with {SWEEPS} sweeps")
+    walk = Walk(steps)
+    motion = walk.run()
+    end = motion.report
+    report.remark(
+        f"in the end {end.rows} rows, {end.contacts} contacts, trunk at z = {motion.q[-1, 2]:.3f} m"
+    )
+
+    times: dict[int, tuple[float, float]] = {}
+    for interval in INTERVALS:
+        kept = walk.run(interval)
+        there = seconds(lambda k=interval: walk.run(k), runs)  # type: ignore[misc]
+        back = seconds(lambda m=kept: walk.back(m), runs)  # type: ignore[misc]
+        times[interval] = (there / steps * 1e6, back / steps * 1e6)
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        memory = {k: pool.apply(grown, (steps, k)) for k in INTERVALS}
+    report.add(Row("there, per step", times[1][0], "us", bar=FORWARD_BAR))
+    report.add(Row("back, per step", times[1][1], "us", bar=BACKWARD_BAR))
+    for k in INTERVALS[1:]:
+        report.add(Row(f"back, every {k} states kept", times[k][1], "us"))
+    for k in INTERVALS:
+        report.add(
+            Row(f"memory, every {k} states kept", memory[k], "MB", bar=MEMORY_BAR if k == 10 else None)
+        )
+    report.add(Row("gradients differ by interval or threads", float(not check(Walk(steps // 5))), bar=0.0))
+    report.add(Row("gradient beside differences, 200 steps", difference_error(200), bar=AGREEMENT))
+
+    ten = Walk(steps // 5, count=10)
+    motion = ten.run()
+    stored = (motion.q.nbytes + motion.v.nbytes + motion.times.nbytes) / (steps // 5) / 1000
+    report.add(Row("ten in one world: there, per step", seconds(ten.run, runs) / (steps // 5) * 1e6, "us"))
+    report.add(Row("back, per step", seconds(lambda: ten.back(motion), runs) / (steps // 5) * 1e6, "us"))
+    report.add(Row("stored per step", stored, "kB", bar=STORED_BAR))
+    if args.plot:
+        plot(args.plot, times, memory)
+    return report.finish(args.json)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
