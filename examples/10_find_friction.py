@@ -1,0 +1,70 @@
+"""Find the friction of a road from where a car stops that brakes with locked wheels: by the gradient of the stop.
+
+The experiment of Qiao, Liang, Koltun and Lin, "Efficient differentiable simulation of articulated bodies", ICML 2021,
+Figure 7. Writes find_friction.png.
+
+Run: python examples/10_find_friction.py
+"""
+
+import matplotlib
+import numpy as np
+
+from robosim import load_robot
+from robosim.scene import Scene
+from robosim.simulation import Control, Material, Motor, Simulation
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+STOP = 0.8  # where the car was seen to stop [m]
+SPEED = 1.0  # with which it came [m/s]
+STEPS, DT = 1000, 2e-3
+RADIUS = 0.05  # of the wheels [m]
+ROBOT = load_robot("race_car", base="floating")
+WHEELS = ROBOT.groups["wheels"].joints
+BRAKE = Motor(velocity_gain=50.0)  # [N m s/rad]; the joints' effort limits hold
+
+
+def make_simulation(friction: float) -> Simulation:
+    """The car on a road, its wheels locked and its steering straight."""
+    scene = Scene("road")
+    scene.add_half_space("road")
+    tyres = [joint.child for joint in ROBOT.joints if joint.name in WHEELS]
+    steering = ROBOT.groups["steering"].joints
+    return Simulation(
+        ROBOT,
+        scene,
+        dt=DT,
+        materials={(tyre, "road"): Material(friction) for tyre in tyres},
+        motors={**dict.fromkeys(steering, Motor(20.0, 0.5)), **dict.fromkeys(WHEELS, BRAKE)},
+    )
+
+
+def main() -> None:
+    """Find it."""
+    q, v = ROBOT.neutral(), np.zeros(ROBOT.n_v)
+    q[2], v[0] = RADIUS, SPEED
+    q_bar, v_bar = np.zeros((2, STEPS + 1, ROBOT.n_v))
+    q_bar[-1, 0] = 1  # of where it is in the end
+    friction, figure = 0.002, plt.figure(figsize=(6, 3.5), layout="constrained")
+    for _ in range(10):
+        simulation = make_simulation(friction)
+        motion = simulation.run(simulation.state(q, v), STEPS, Control(q_target=q))
+        miss = motion.q[-1, 0] - STOP
+        print(f"friction {friction:.5f}: {1000 * abs(miss):.2f} mm off after {motion.times[-1]:g} s")
+        plt.plot(motion.times, motion.q[:, 0], label=f"{friction:.4f}")
+        if abs(miss) < 1e-4:
+            break
+        # What the end changes by with the friction of all tyres, back through all steps; from it Newton's next guess.
+        friction -= miss / simulation.run_vjp(motion, q_bar, v_bar, Control(q_target=q)).materials[:, 0].sum()
+    else:
+        raise SystemExit("no friction found")
+    plt.axhline(STOP, color="black", linestyle=":")
+    plt.xlabel("time [s]")
+    plt.ylabel("x [m]")
+    plt.legend(title="friction")
+    figure.savefig("find_friction.png", dpi=150)
+
+
+if __name__ == "__main__":
+    main()
