@@ -2,8 +2,8 @@
 
 Writes into docs/images: a painted picture of a real plan, its torques beside their limits, how a simulated arm
 followed it, the clearance of a plan, a plan into a concave mesh, falling dominoes and the forces between them, the plot
-of `robosim simulate`, bundled robots, what a state of a batch costs, and, where a Chromium is installed, a screenshot
-of the viewer. Needs the extra `view` for the last, and an idle machine for the one before.
+of `robosim simulate`, what an example finds, bundled robots, what a state of a batch costs, and, where a Chromium is
+installed, a screenshot of the viewer. Needs the extra `view` for the last, and an idle machine for the one before.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import http.server
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -75,6 +76,7 @@ def main() -> None:
     concave(IMAGES / "concave.png", ur5)
     dominoes(IMAGES / "dominoes.png", IMAGES / "forces.png")
     fall(IMAGES / "fall.png")
+    found_friction(IMAGES / "find_friction.png")
     bundled(IMAGES / "robots.png")
     costs_of_batches(IMAGES / "batch.png", ur5)
     for path in sorted(IMAGES.glob("*.png")):
@@ -220,6 +222,14 @@ def fall(path: Path) -> None:
         State([0, 0, 0.15, 0, 0, 0, 1, 0], [1, 0, 0, 0, 2, 0, 0]).save(start)
         run = ["simulate", "gripper_2f", "--base", "floating", "--from", str(start), "--for", "800ms"]
         assert command([*run, "--friction", "0.2", "--plot", str(path)]) == 0
+
+
+def found_friction(path: Path) -> None:
+    """What the example of a braking car plots."""
+    example = Path(__file__).resolve().parents[1] / "examples" / "10_find_friction.py"
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-P", example], cwd=folder, check=True)
+        shutil.copyfile(Path(folder) / path.name, path)
 
 
 def bundled(path: Path) -> None:
