@@ -24,7 +24,7 @@ SAMPLES = 2000  # of a run that are plotted, at the most
 
 _EPILOG = """\
 Joints swing freely, but for their damping and dry friction, unless --hold has motors keep them where they are.
-A robot on a floating base falls on a floor, unless a scene is given.
+A robot on a floating base, or on a planar root joint, falls on a floor, unless a scene is given.
 
 examples:
   robosim simulate ur5 --for 2s --plot swing.png
@@ -126,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
     with busy(f"loading {args.robot}"):
         model = load_robot(args.robot, base=args.base, **reading_options(args))
     scene = find_scene(args.scene, model)
-    if scene is None and args.base == "floating":
+    if scene is None and may_fall(model):
         scene = floor()
     plain = Material(friction=args.friction)
     names = [link.name for link in model.links] + ([] if scene is None else [thing.name for thing in scene])
@@ -190,6 +190,15 @@ def parse_time(text: str, option: str) -> float:
     if not (0 < seconds < math.inf):
         raise SimulationError(f"{option} {text}: expected a positive time such as 5s, 250ms or 1min")
     return seconds
+
+
+def may_fall(model: Model) -> bool:
+    """Whether the robot, or a part of it, is held by nothing: on a floating base, or on a joint from its root that
+    moves freely in space or in a plane.
+    """
+    return model.floating_base or any(
+        joint.parent == model.links[0].name and joint.kind in ("floating", "planar") for joint in model.joints
+    )
 
 
 def floor() -> Scene:

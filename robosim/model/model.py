@@ -408,8 +408,9 @@ class Model(Methods):
         Raises:
             ModelError: an unknown name, or a limit that is not positive.
         """
+        before = self.limits.acceleration_source.removesuffix(" for the others")
         described = (
-            f"{source} for {', '.join(limits)}; {self.limits.acceleration_source} for the others"
+            f"{source} for {', '.join(limits)}; {before} for the others"
             if (isinstance(limits, Mapping) and set(limits) != set(self.joint_names))
             else source
         )

@@ -25,6 +25,14 @@ def test_an_arm_swings_and_keeps_its_energy_to_first_order(capsys):
     np.testing.assert_allclose(np.divide(lost[:-1], lost[1:]), 2, rtol=0.01)
 
 
+@pytest.mark.parametrize(("robot", "mass"), [("half_cheetah", 14.0), ("jump_worm", 4.0), ("catapult", 1.0)])
+def test_what_moves_freely_in_a_plane_falls_on_a_floor_too(robot, mass, capsys):
+    """And lies there in the end, carried by as much as it weighs; of the catapult the ball."""
+    assert main(["simulate", robot, "--for", "2s", "--json"]) == 0
+    end = json.loads(capsys.readouterr().out)
+    assert end["pushing"] == pytest.approx(mass * 9.80665, rel=1e-6)
+
+
 def test_a_gripper_falls_on_a_floor_and_lies(capsys, tmp_path):
     curves, page = tmp_path / "fall.png", tmp_path / "fall.html"
     arguments = ["simulate", "gripper_2f", "--base", "floating", "--for", "1s", "--plot", str(curves)]

@@ -170,6 +170,9 @@ def test_limits_can_be_changed(robot):
     faster = robot.with_acceleration_limits({"j3": 8.0}, "the maker")
     assert faster.limits.acceleration[faster.velocity_names.index("j3")] == 8
     assert faster.limits.acceleration_source.startswith("the maker for j3; default")
+    twice = faster.with_acceleration_limits({"j2": 4.0}, "a test").limits.acceleration_source
+    assert twice.startswith("a test for j2; the maker for j3; default")
+    assert twice.count("for the others") == 1
     assert robot.with_acceleration_limits(8.0).limits.acceleration_source == "argument"
     for bad in (
         {"lower": {"j9": 0}},
