@@ -7,12 +7,12 @@ import pytest
 
 import robosim
 from robosim.errors import SimulationError
-from robosim.geometry import Shape
+from robosim.geometry import Compound, Shape, pose
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
 from robosim.simulation import Control, Material, Motor, Simulation, State
 
-from .worlds import ball_on_rails, floor, free_boxes, resting
+from .worlds import G, ball_on_rails, floor, free_boxes, resting
 
 
 def differences(values, size, step=1e-6):
@@ -325,6 +325,83 @@ def test_shapes_that_are_wrong_are_named():
     motion = simulation.run(simulation.state(), 3)
     with pytest.raises(SimulationError, match=r"v_bar has shape \(3, 6\); expected \(4, 6\)"):
         simulation.run_vjp(motion, np.zeros((4, 6)), np.zeros((3, 6)))
+
+
+def test_gradients_on_bodies_of_turned_pieces_are_differences():
+    """A box in the valley between two slopes that are pieces of one body, on both of which it slides."""
+    slopes = [
+        (Shape.box((2.0, 2.0, 0.2)), pose((x, 0, 0), rpy=(0, angle, 0)))
+        for x, angle in ((-0.9, 0.5), (0.9, -0.4))
+    ]
+    scene = Scene("valley")
+    scene.add_shape("valley", Compound(slopes), pose((0.01, 0.02, -0.05), rpy=(0.02, 0.03, 0.3)))
+    simulation = Simulation(free_boxes(1), scene, materials={"valley": Material(0.1)}, dt=2e-3)
+    model = simulation.model
+    # It falls on one slope and slides down to the other.
+    q = np.array([0, 0, 0.6, 0, 0, np.sin(0.15), np.cos(0.15)])
+    state = simulation.run(simulation.state(q), 400).end
+    touched = {
+        tuple(contact.normal.round(1))
+        for contact in simulation.details(state).contacts
+        if contact.mode != "open"
+    }
+    assert len(touched) == 2
+    end = simulation.step(state)
+    jacobians = simulation.jacobians(state)
+    assert not jacobians.one_sided
+
+    def after(q, v):
+        reached = simulation.step(State(q, v))
+        return np.stack([model.difference(end.q, reached.q), reached.v])
+
+    for got, expected in (
+        (jacobians.q, differences(lambda e: after(model.integrate(state.q, e), state.v), 6)),
+        (jacobians.v, differences(lambda e: after(state.q, state.v + e), 6)),
+    ):
+        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-7 * max(1, np.abs(expected).max()))
+
+
+def test_each_pair_has_its_own_friction_and_gradient():
+    """Boxes apart on two floors side by side, listed in no order: each slides as far as its own pair lets it."""
+    model, scene = free_boxes(3), Scene("floors")
+    for name, y in ("south", -1.0), ("north", 1.0):
+        scene.add_box(name, (8, 2, 0.2), pose((0, y, -0.1)))
+    frictions = {
+        ("box2", "south"): 0.15, ("north", "box0"): 0.35, ("box1", "south"): 0.25,
+        ("box0", "south"): 0.9, ("box1", "north"): 0.8, ("box2", "north"): 0.7,
+        ("box0", "box1"): 0.6, ("box2", "box1"): 0.5,
+    }  # fmt: skip
+    simulation = Simulation(model, scene, materials={pair: Material(mu) for pair, mu in frictions.items()})
+    places = {"box0": (0, 1.0, "north"), "box1": (-1, -0.7, "south"), "box2": (1, -1.3, "south")}
+    q = np.concatenate([[x, y, 0.05, 0, 0, 0, 1] for x, y, _ in places.values()])
+    v = np.concatenate([[1.0, 0, 0, 0, 0, 0]] * 3)
+    motion = simulation.run(simulation.state(q, v), 100)
+    for k, (name, (_, _, ground)) in enumerate(places.items()):
+        mu = next(mu for pair, mu in frictions.items() if set(pair) == {name, ground})
+        assert motion.v[-1, 6 * k] == pytest.approx(1 - mu * G * 0.1, abs=1e-10)
+        q_bar, v_bar = np.zeros((2, 101, 18))
+        v_bar[-1, 6 * k] = 1
+        by_pair = simulation.run_vjp(motion, q_bar, v_bar).materials[:, 0]
+        for pair, found in zip(simulation.pairs, by_pair, strict=True):
+            own = {x.split("/")[0] for x in pair} == {name, ground}
+            assert found == pytest.approx(-G * 0.1 if own else 0.0, abs=1e-10)
+
+
+def test_a_step_has_the_largest_residual_of_its_islands():
+    """Two boxes far from each other, that two sweeps solve differently well; in either order."""
+    for hard, easy in (0, 1), (1, 0):
+        simulation = Simulation(free_boxes(2), floor(), solver="pgs", sweeps=2)
+        v = np.zeros(12)
+        v[6 * hard : 6 * hard + 6] = [1, 2, -1, 3, 2, 1]
+        q = np.concatenate([[3.0 * k, 0, 0.05, 0, 0, 0, 1] for k in range(2)])
+        both = simulation.step(simulation.state(q, v)).report.residual
+        alone = Simulation(free_boxes(1), floor(), solver="pgs", sweeps=2)
+        one = alone.step(alone.state(q[7 * hard : 7 * hard + 7], v[6 * hard : 6 * hard + 6])).report.residual
+        other = alone.step(
+            alone.state(q[7 * easy : 7 * easy + 7], v[6 * easy : 6 * easy + 6])
+        ).report.residual
+        assert both == pytest.approx(max(one, other), rel=1e-6)
+        assert abs(one - other) > 0.1 * max(one, other)
 
 
 def test_many_runs_are_each_one_by_itself_on_any_number_of_threads():
