@@ -880,13 +880,14 @@ class Simulation:
         q_target: typing.Any,
         v_target: typing.Any,
         threads: typing.SupportsInt | typing.SupportsIndex,
+        progress: typing.Any,
     ) -> tuple[
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
         list[tuple[tuple[str, float, int, int, int, int, int, int], int | None]],
     ]:
         """
-        Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own.
+        Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
         """
     def run_vjp(
         self,
@@ -901,6 +902,7 @@ class Simulation:
         q_target: typing.Any,
         v_target: typing.Any,
         threads: typing.SupportsInt | typing.SupportsIndex,
+        progress: typing.Any,
     ) -> list[
         tuple[
             numpy.typing.NDArray[numpy.float64],
@@ -934,7 +936,7 @@ class Simulation:
         ]
     ]:
         """
-        Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own.
+        Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
         """
     def step(
         self,

@@ -294,10 +294,18 @@ std::tuple<Array, Array, Array, Array, Array, bool> jacobians(BoundSimulation& s
           vector_of(j.v_target, square), j.is_one_sided};
 }
 
-// Whether nobody has asked for an end; ends by that exception where somebody has.
-bool nobody_interrupts() {
+// Tells `progress` of the steps taken, and whether to go on: where it raises or somebody interrupts that error is set.
+bool may_go_on(const py::object& progress, int taken) {
   const py::gil_scoped_acquire acquire;
-  return PyErr_CheckSignals() == 0;
+  if (PyErr_CheckSignals() != 0) return false;
+  if (progress.is_none()) return true;
+  try {
+    progress(taken);
+  } catch (py::error_already_set& error) {
+    error.restore();
+    return false;
+  }
+  return true;
 }
 
 int checked_steps(py::ssize_t steps) {
@@ -337,7 +345,7 @@ struct ManyDrives {
 // q: (m, n_q), v: (m, n_v). Returns q (m, rows, n_q) of the states that are kept, v, and of each rollout its report and first unsolved step.
 using RunsTuple = std::tuple<Array, Array, std::vector<std::pair<ReportTuple, std::optional<int>>>>;
 RunsTuple run(BoundSimulation& s, const py::handle& q, const py::handle& v, py::ssize_t steps, py::ssize_t interval, bool is_shared, const py::handle& tau,
-              const py::handle& q_target, const py::handle& v_target, py::ssize_t threads) {
+              const py::handle& q_target, const py::handle& v_target, py::ssize_t threads, const py::object& progress) {
   const KeptStates kept = kept_states(steps, interval);
   const Model& model = s.model();
   const Array q0 = sized(q, {-1, model.n_q}, "q");
@@ -355,7 +363,7 @@ RunsTuple run(BoundSimulation& s, const py::handle& q, const py::handle& v, py::
   int taken = 0;
   {
     const Crew crew(s, m, threads);
-    const auto go_on = [] { return nobody_interrupts(); };
+    const auto go_on = [&](int done) { return may_go_on(progress, done); };
     const py::gil_scoped_release release;
     taken = rollouts(crew.simulators(), count, kept, to_q, to_v, drives.controls, reports.data(), go_on);
   }
@@ -369,7 +377,7 @@ RunsTuple run(BoundSimulation& s, const py::handle& q, const py::handle& v, py::
 // q and q_bar: (m, rows, n_q) and (m, rows, n_v). Of each rollout its gradient.
 std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar,
                                    py::ssize_t steps, py::ssize_t interval, bool is_shared, const py::handle& tau, const py::handle& q_target,
-                                   const py::handle& v_target, py::ssize_t threads) {
+                                   const py::handle& v_target, py::ssize_t threads, const py::object& progress) {
   const Model& model = s.model();
   const KeptStates kept = kept_states(steps, interval);
   const py::ssize_t rows = kept.rows();
@@ -385,7 +393,7 @@ std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, cons
   int taken = 0;
   {
     const Crew crew(s, m, threads);
-    const auto go_on = [] { return nobody_interrupts(); };
+    const auto go_on = [&](int done) { return may_go_on(progress, done); };
     const py::gil_scoped_release release;
     taken = rollouts_vjp(crew.simulators(), count, kept, qs.data(), vs.data(), drives.controls, to_q.data(), to_v.data(), g.data(), tau_bar, q_target_bar,
                          v_target_bar, go_on);
@@ -403,7 +411,8 @@ std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, cons
 
 void bind_simulation(py::module_& m) {
   const char* about_drive = "tau, q_target and v_target are None or arrays; see robosim.simulation.Control.";
-  const char* about_many = "Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own.";
+  const char* about_many = "Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own. "
+                           "progress is None or called with the steps taken.";
   py::class_<BoundSimulation>(m, "Simulation", "Time steps of a scene with materials and motors; see robosim.simulation.")
       .def(py::init(&make_simulation), py::arg("scene"), py::arg("materials"), py::arg("motors"), py::arg("dt"), py::arg("solver"), py::arg("sweeps"),
            py::arg("erp"), py::arg("margin"), py::arg("limit_margin"), py::arg("restitution_threshold"), py::arg("bounce"), py::arg("substeps"), py::keep_alive<1, 2>())
@@ -416,9 +425,9 @@ void bind_simulation(py::module_& m) {
       .def("jacobians", &jacobians, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive)
       .def("run_vjp", &run_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"),
-           py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("threads"), about_many)
+           py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("threads"), py::arg("progress"), about_many)
       .def("run", &run, py::arg("q"), py::arg("v"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"), py::arg("tau"), py::arg("q_target"), py::arg("v_target"),
-           py::arg("threads"), about_many);
+           py::arg("threads"), py::arg("progress"), about_many);
 }
 
 }  // namespace robosim

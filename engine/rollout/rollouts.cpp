@@ -25,11 +25,11 @@ RolloutControls ManyControls::of(const Model& m, int rollout, int steps) const {
 }
 
 int rollouts(std::span<Simulator* const> simulators, int count, const KeptStates& kept, double* q, double* v, const ManyControls& controls,
-             RolloutReport* reports, FunctionRef<bool()> go_on) {
+             RolloutReport* reports, FunctionRef<bool(int)> go_on) {
   const Model& m = simulators.front()->world().model();
   const int threads = static_cast<int>(simulators.size()), slice = slice_of(count, threads, kept), last = kept.rows() - 1;
   for (int begin = 0; begin < last; begin += slice) {
-    if (begin > 0 && !go_on()) return kept.before(begin);
+    if (begin > 0 && !go_on(kept.before(begin))) return kept.before(begin);
     const int end = begin + std::min(slice, last - begin);
     parallel_for(count, threads, [&](int r, int worker) {
       simulators[static_cast<std::size_t>(worker)]->rollout(kept, begin, end, q + rows(r, last + 1, m.n_q), v + rows(r, last + 1, m.n_v),
@@ -41,7 +41,7 @@ int rollouts(std::span<Simulator* const> simulators, int count, const KeptStates
 
 int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptStates& kept, const double* q, const double* v, const ManyControls& controls,
                  const double* q_bar, const double* v_bar, StepGradient* gradients, double* tau, double* q_target, double* v_target,
-                 FunctionRef<bool()> go_on) {
+                 FunctionRef<bool(int)> go_on) {
   const World& world = simulators.front()->world();
   const Model& m = world.model();
   const int threads = static_cast<int>(simulators.size()), slice = slice_of(count, threads, kept), last = kept.rows() - 1;
@@ -51,7 +51,7 @@ int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptSt
     gradients[r].q.assign(q_bar + of_end, q_bar + of_end + m.n_v), gradients[r].v.assign(v_bar + of_end, v_bar + of_end + m.n_v);
   }
   for (int end = last; end > 0; end -= slice) {
-    if (end < last && !go_on()) return kept.steps - kept.before(end);
+    if (end < last && !go_on(kept.steps - kept.before(end))) return kept.steps - kept.before(end);
     parallel_for(count, threads, [&](int r, int worker) {
       const std::ptrdiff_t of_q = rows(r, last + 1, m.n_q), of_v = rows(r, last + 1, m.n_v);
       simulators[static_cast<std::size_t>(worker)]->rollout_vjp(kept, std::max(0, end - slice), end, q + of_q, v + of_v, controls.of(m, r, kept.steps),

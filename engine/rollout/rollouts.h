@@ -1,7 +1,8 @@
 // Many rollouts of one world at once, on several threads: each is what one simulator alone makes of it, to the bit, and so is its gradient,
 // whatever the number of threads, as a step is a function of its arguments.
 //
-// Threads meet every thousand steps or so, at states that are kept, when `go_on` is asked on the caller's thread, and may end it.
+// Threads meet every thousand steps or so, at states that are kept, when `go_on` is asked on the caller's thread, told how many
+// steps were taken of all rollouts alike, and may end it.
 #pragma once
 
 #include <span>
@@ -22,11 +23,11 @@ struct ManyControls {
 // Arrays of rollouts one behind the other: kept.rows() rows of n_q and n_v for each, of which the first are given. One simulator per thread,
 // all of one world. Returns how many steps were taken, of all rollouts alike.
 int rollouts(std::span<Simulator* const> simulators, int count, const KeptStates& kept, double* q, double* v, const ManyControls& controls,
-             RolloutReport* reports, FunctionRef<bool()> go_on);
+             RolloutReport* reports, FunctionRef<bool(int)> go_on);
 
 // Their gradients, one each; the controls' (steps rows) one behind the other.
 int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptStates& kept, const double* q, const double* v, const ManyControls& controls,
                  const double* q_bar, const double* v_bar, StepGradient* gradients, double* tau, double* q_target, double* v_target,
-                 FunctionRef<bool()> go_on);
+                 FunctionRef<bool(int)> go_on);
 
 }  // namespace robosim

@@ -141,8 +141,8 @@ def run(args: argparse.Namespace) -> int:
     start = State.load(args.state) if args.state else at_rest(simulation, scene, args.start)
     control = held(start, args.state) if args.hold else free()
     steps = max(round(duration / dt), 1)
-    with busy(f"simulating {duration:g} s"):
-        motion = simulation.run(start, steps, control)
+    with busy(f"simulating {duration:g} s") as say:
+        motion = simulation.run(start, steps, control, progress=lambda taken: say(f"{taken * dt:.2f} s"))
 
     summary = summarize(simulation, motion, control)
     written = []

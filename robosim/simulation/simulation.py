@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Simulation"]
 
 Array = NDArray[np.float64]
+Progress = Callable[[int], object]
 _NO_CONTROL = Control()
 
 
@@ -164,7 +165,15 @@ class Simulation:
             [JointForce(names[i], source, force) for i, source, force in joints],
         )
 
-    def run(self, state: State, steps: int, control: Control = _NO_CONTROL, *, interval: int = 1) -> Motion:
+    def run(
+        self,
+        state: State,
+        steps: int,
+        control: Control = _NO_CONTROL,
+        *,
+        interval: int = 1,
+        progress: Progress | None = None,
+    ) -> Motion:
         """Many steps. Ctrl-C ends it.
 
         Args:
@@ -173,11 +182,12 @@ class Simulation:
             control: one for all, or with a first axis of length `steps` in any of its arrays.
             interval: every which state is kept, beside the last: of long runs fewer take less memory, and a gradient
                 makes those between again.
+            progress: called every thousand steps or so with how many were taken; what it raises ends the run.
 
         Raises:
             SimulationError: as of `step`; or the interval is below 1.
         """
-        return self.run_many([state], steps, control, interval=interval)[0]
+        return self.run_many([state], steps, control, interval=interval, progress=progress)[0]
 
     def run_many(
         self,
@@ -187,6 +197,7 @@ class Simulation:
         *,
         interval: int = 1,
         threads: int | None = None,
+        progress: Progress | None = None,
     ) -> list[Motion]:
         """Many runs at once, on several threads: each the same to the bit as by itself. Ctrl-C ends them.
 
@@ -196,6 +207,7 @@ class Simulation:
             controls: as of `run`: one for all, or one for each, with the same of their arrays given.
             interval: as of `run`.
             threads: at most; None for as many as `robosim.batch.get_threads` says.
+            progress: as of `run`, with the steps that all have taken.
 
         Raises:
             SimulationError: as of `step`; or there are not as many controls as states.
@@ -207,7 +219,7 @@ class Simulation:
         rows = _rows(controls, len(states), steps)
         q, v = np.stack([state.q for state in states]), np.stack([state.v for state in states])
         with _engine_errors():
-            qs, vs, reports = self._engine.run(q, v, steps, interval, *rows, _threads(threads))
+            qs, vs, reports = self._engine.run(q, v, steps, interval, *rows, _threads(threads), progress)
         times = np.full((len(states), steps + 1), self.dt)
         times[:, 0] = [state.time for state in states]
         np.add.accumulate(times, axis=1, out=times)  # one by one, as steps do
@@ -295,7 +307,13 @@ class Simulation:
             return StepJacobians(*self._engine.jacobians(state.q, state.v, *_drive(control)))
 
     def run_vjp(
-        self, motion: Motion, q_bar: ArrayLike, v_bar: ArrayLike, control: Control = _NO_CONTROL
+        self,
+        motion: Motion,
+        q_bar: ArrayLike,
+        v_bar: ArrayLike,
+        control: Control = _NO_CONTROL,
+        *,
+        progress: Progress | None = None,
     ) -> StepGradient:
         """The gradient of a loss of all states of a run that it has kept.
 
@@ -307,11 +325,12 @@ class Simulation:
             q_bar: (n, n_v) what the loss changes by with each q that was kept, in its tangent space.
             v_bar: (n, n_v) and with each v.
             control: as of `run`.
+            progress: as of `run`, with the steps that were gone back.
 
         Raises:
             SimulationError: as of `vjp`.
         """
-        return self.run_many_vjp([motion], [q_bar], [v_bar], control)[0]
+        return self.run_many_vjp([motion], [q_bar], [v_bar], control, progress=progress)[0]
 
     def run_many_vjp(
         self,
@@ -321,6 +340,7 @@ class Simulation:
         controls: Control | Sequence[Control] = _NO_CONTROL,
         *,
         threads: int | None = None,
+        progress: Progress | None = None,
     ) -> list[StepGradient]:
         """The gradients of many runs at once, on several threads: each the same to the bit as by `run_vjp`.
 
@@ -330,6 +350,7 @@ class Simulation:
             v_bar: likewise.
             controls: as of `run_many`.
             threads: as of `run_many`.
+            progress: as of `run_vjp`.
 
         Raises:
             SimulationError: as of `vjp`; or the runs are not equally long, or their states not kept alike.
@@ -348,7 +369,9 @@ class Simulation:
         rows = _rows(controls, len(motions), steps)
         q, v = np.stack([motion.q for motion in motions]), np.stack([motion.v for motion in motions])
         with _engine_errors():
-            gradients = self._engine.run_vjp(q, v, q_bars, v_bars, steps, interval, *rows, _threads(threads))
+            gradients = self._engine.run_vjp(
+                q, v, q_bars, v_bars, steps, interval, *rows, _threads(threads), progress
+            )
         return [_gradient(parts) for parts in gradients]
 
     def _bars(self, given: Sequence[ArrayLike], runs: int, kept: int, name: str) -> Array:

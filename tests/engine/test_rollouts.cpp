@@ -48,11 +48,16 @@ struct Batch {
     for (Simulator& x : simulators) all.push_back(&x);
     for (RolloutReport& x : reports) x = RolloutReport();
     const ManyControls controls{{tau.data(), nullptr, nullptr}, is_shared};
-    int looks = 0;
-    const auto go_on = [&] { return ++looks <= patience; };
+    int looks = 0, told = 0;
+    const auto go_on = [&](int taken) {
+      CHECK(taken > told);
+      told = taken;
+      return ++looks <= patience;
+    };
     const KeptStates kept{steps, 1};
     const int there = rollouts(all, count, kept, q.data(), v.data(), controls, reports.data(), go_on);
-    looks = 0;
+    CHECK(told == (there < steps ? there : told));
+    looks = 0, told = 0;
     const int back = rollouts_vjp(all, count, kept, q.data(), v.data(), controls, q_bar.data(), v_bar.data(), gradients.data(), tau_bar.data(),
                                   q_target_bar.data(), v_target_bar.data(), go_on);
     return {there, back};

@@ -460,6 +460,30 @@ def test_gradients_are_the_same_to_the_bit_for_any_interval_and_number_of_thread
             np.testing.assert_array_equal(found, expected)
 
 
+def test_progress_is_told_and_may_end_a_run():
+    simulation, state = sliding_box()
+    told = []
+    motion = simulation.run(state, 3500, progress=told.append)
+    assert told == [1000, 2000, 3000]
+    q_bar, v_bar = np.ones((2, 3501, 6))
+    back = []
+    gradient = simulation.run_vjp(motion, q_bar, v_bar, progress=back.append)
+    assert back == [1000, 2000, 3000]
+    np.testing.assert_array_equal(gradient.q, simulation.run_vjp(motion, q_bar, v_bar).q)
+
+    class Enough(Exception):
+        pass
+
+    def stop(taken):
+        if taken >= 2000:
+            raise Enough(taken)
+
+    with pytest.raises(Enough, match="2000"):
+        simulation.run(state, 3500, progress=stop)
+    with pytest.raises(Enough, match="2000"):
+        simulation.run_vjp(motion, q_bar, v_bar, progress=stop)
+
+
 def test_a_loss_sees_all_states_that_were_kept():
     """With every third state kept: as with all kept and nothing asked of those between."""
     simulation, state = sliding_box()
