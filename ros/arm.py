@@ -109,6 +109,7 @@ class RosArm:
         self.states = self.repeated = self.malformed = 0
         self._goal: ActionGoal | None = None
         self._on_close, self._closed = on_close, False
+        self._let_go = False
         given = self.options.controller
         self._candidates = (given,) if given else INTERFACES[self.options.interface]
         self.controller = self._candidates[0]
@@ -244,6 +245,7 @@ class RosArm:
             self._on_close()
 
     def _destroy(self) -> None:
+        self._let_go = True  # in the executor's thread, where others may still ask for the status
         if self._goal is not None:
             self._goal.abandon()
         self._robot.destroy()
@@ -321,6 +323,8 @@ class RosArm:
         return ""
 
     def _is_there(self, controller: str) -> bool:
+        if self._let_go:
+            return False
         if self._publisher is not None:
             return bool(self._publisher.get_subscription_count() > 0)
         return bool(self._clients[controller].server_is_ready())

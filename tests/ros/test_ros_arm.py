@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -167,6 +168,14 @@ def test_states_are_matched_by_name(robot, arm):
     robot.publish({"a": 8.0, "b": 8.0}, stamp=robot.stamp)
     wait_for(lambda: arm.repeated == 1, "the repeated state to be counted")
     assert arm.state() is before
+
+
+def test_an_arm_that_is_closed_is_not_connected(robot, arm):
+    """Others in the executor's thread, as diagnostics, may still ask while all of it ends."""
+    assert arm.status().connected
+    arm.close()
+    time.sleep(0.1)  # so that it looks again
+    assert not arm.status().connected
 
 
 def test_status(robot, arm):
