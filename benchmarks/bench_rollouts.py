@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from statistics import median
@@ -245,9 +246,8 @@ def main() -> int:
 
     times: dict[int, tuple[float, float]] = {}
     for interval in INTERVALS:
-        kept = walk.run(interval)
-        there = seconds(lambda k=interval: walk.run(k), runs)  # type: ignore[misc]
-        back = seconds(lambda m=kept: walk.back(m), runs)  # type: ignore[misc]
+        there = seconds(partial(walk.run, interval), runs)
+        back = seconds(partial(walk.back, walk.run(interval)), runs)
         times[interval] = (there / steps * 1e6, back / steps * 1e6)
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         memory = {k: pool.apply(grown, (steps, k)) for k in INTERVALS}
@@ -266,7 +266,7 @@ def main() -> int:
     motion = ten.run()
     stored = (motion.q.nbytes + motion.v.nbytes + motion.times.nbytes) / (steps // 5) / 1000
     report.add(Row("ten in one world: there, per step", seconds(ten.run, runs) / (steps // 5) * 1e6, "us"))
-    report.add(Row("back, per step", seconds(lambda: ten.back(motion), runs) / (steps // 5) * 1e6, "us"))
+    report.add(Row("back, per step", seconds(partial(ten.back, motion), runs) / (steps // 5) * 1e6, "us"))
     report.add(Row("stored per step", stored, "kB", bar=STORED_BAR))
     if args.plot:
         plot(args.plot, times, memory)

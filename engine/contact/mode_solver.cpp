@@ -28,7 +28,6 @@ constexpr int patience = 5;  // changes of all rows at once that may leave as ma
 constexpr double most_scale = 1e7;
 constexpr double solved_residual = 1e-12;  // relative to the velocities at play, as row_residual is
 constexpr double rounding_of_impulses = 1e-13;  // relative to the largest
-constexpr double tied_velocity = 1e-11;    // below which a row counts as at rest: above what rounding leaves of a row that others imply
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 

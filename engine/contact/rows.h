@@ -63,6 +63,9 @@ enum class RowClass : std::uint8_t {
   upper,       // f at its upper bound
 };
 
+// Relative to the velocities at play (row_scale): below it a row counts as at rest. Above what rounding leaves of a row that others imply.
+inline constexpr double tied_velocity = 1e-11;
+
 struct RowSolution {
   std::vector<double> f, w;       // rows
   std::vector<double> z, y;       // channels: impulse, and velocity after it

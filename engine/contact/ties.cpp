@@ -6,8 +6,6 @@
 namespace robosim {
 namespace {
 
-// Relative to the velocities at play: above what rounding leaves.
-constexpr double tied_velocity = 1e-11;
 // Of a row's admittance: what is left of a row that others imply.
 constexpr double rounding_of_span = 1e-9;
 

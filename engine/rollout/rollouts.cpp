@@ -9,10 +9,7 @@ namespace {
 
 constexpr int steps_between_looks = 1000;  // of a thread, on all its rollouts together
 
-// In rows of states that are kept.
-int slice_of(int count, int threads, const KeptStates& kept) {
-  return std::max(1, steps_between_looks / std::max(1, (count + threads - 1) / threads) / kept.interval);
-}
+int slice_of(int count, int threads) { return std::max(1, steps_between_looks / std::max(1, (count + threads - 1) / threads)); }
 
 std::ptrdiff_t rows(int rollout, int rows_each, int width) { return static_cast<std::ptrdiff_t>(rollout) * rows_each * width; }
 
@@ -27,12 +24,12 @@ RolloutControls ManyControls::of(const Model& m, int rollout, int steps) const {
 int rollouts(std::span<Simulator* const> simulators, int count, const KeptStates& kept, double* q, double* v, const ManyControls& controls,
              RolloutReport* reports, FunctionRef<bool(int)> go_on) {
   const Model& m = simulators.front()->world().model();
-  const int threads = static_cast<int>(simulators.size()), slice = slice_of(count, threads, kept), last = kept.rows() - 1;
-  for (int begin = 0; begin < last; begin += slice) {
-    if (begin > 0 && !go_on(kept.before(begin))) return kept.before(begin);
-    const int end = begin + std::min(slice, last - begin);
+  const int threads = static_cast<int>(simulators.size()), slice = slice_of(count, threads);
+  for (int begin = 0; begin < kept.steps; begin += slice) {
+    if (begin > 0 && !go_on(begin)) return begin;
+    const int end = begin + std::min(slice, kept.steps - begin);
     parallel_for(count, threads, [&](int r, int worker) {
-      simulators[static_cast<std::size_t>(worker)]->rollout(kept, begin, end, q + rows(r, last + 1, m.n_q), v + rows(r, last + 1, m.n_v),
+      simulators[static_cast<std::size_t>(worker)]->rollout(kept, begin, end, q + rows(r, kept.rows(), m.n_q), v + rows(r, kept.rows(), m.n_v),
                                                             controls.of(m, r, kept.steps), reports[r]);
     });
   }
@@ -44,7 +41,8 @@ int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptSt
                  FunctionRef<bool(int)> go_on) {
   const World& world = simulators.front()->world();
   const Model& m = world.model();
-  const int threads = static_cast<int>(simulators.size()), slice = slice_of(count, threads, kept), last = kept.rows() - 1;
+  const int threads = static_cast<int>(simulators.size()), last = kept.rows() - 1;
+  const int slice = std::max(1, slice_of(count, threads) / kept.interval);  // in rows
   for (int r = 0; r < count; ++r) {
     gradients[r].set_zero(world);
     const std::ptrdiff_t of_end = rows(r, last + 1, m.n_v) + rows(last, 1, m.n_v);

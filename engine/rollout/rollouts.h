@@ -1,7 +1,7 @@
 // Many rollouts of one world at once, on several threads: each is what one simulator alone makes of it, to the bit, and so is its gradient,
 // whatever the number of threads, as a step is a function of its arguments.
 //
-// Threads meet every thousand steps or so, at states that are kept, when `go_on` is asked on the caller's thread, told how many
+// Threads meet every thousand steps or so, going back at states that are kept, when `go_on` is asked on the caller's thread, told how many
 // steps were taken of all rollouts alike, and may end it.
 #pragma once
 

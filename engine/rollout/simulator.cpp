@@ -137,12 +137,9 @@ void Simulator::jacobians(const double* q, const double* v, const StepControl& c
 
 void Simulator::rollout(const KeptStates& kept, int begin, int end, double* q, double* v, const RolloutControls& controls, RolloutReport& report) {
   const Model& m = world().model();
-  for (int row = begin; row < end; ++row) {
-    double *const q_0 = q + static_cast<std::ptrdiff_t>(row) * m.n_q, *const v_0 = v + static_cast<std::ptrdiff_t>(row) * m.n_v;
-    double *const q_1 = q_0 + m.n_q, *const v_1 = v_0 + m.n_v;
-    const int first = kept.before(row);
-    for (int i = first; i < kept.before(row + 1); ++i)
-      step(i > first ? q_1 : q_0, i > first ? v_1 : v_0, controls.at(m, i), q_1, v_1, report, i);
+  for (int i = begin; i < end; ++i) {
+    const std::ptrdiff_t to = i / kept.interval + 1, from = i % kept.interval ? to : to - 1;
+    step(q + from * m.n_q, v + from * m.n_v, controls.at(m, i), q + to * m.n_q, v + to * m.n_v, report, i);
   }
 }
 

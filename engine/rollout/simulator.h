@@ -62,10 +62,11 @@ class Simulator {
   void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
   void jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out);
 
-  // From row `begin` of the states that are kept to row `end`: of q (rows of n_q) and v (n_v) that row is given.
+  // Steps begin to end - 1, into rows of q (n_q each) and v (n_v) for the states that are kept: where they begin is given in its row, or, between
+  // two that are kept, in the later one's.
   void rollout(const KeptStates& kept, int begin, int end, double* q, double* v, const RolloutControls& controls, RolloutReport& report);
-  // Back over the same steps, for a loss that changes by q_bar and v_bar (rows of n_v) with the states that are kept. `gradient` has in q and v
-  // that in row `end`, and then that in row `begin`; what is of materials, motors, model, objects and dt is added to it, that of the controls
+  // Back from row `end` of the states that are kept to row `begin`, for a loss that changes by q_bar and v_bar (rows of n_v) with them. `gradient`
+  // has in q and v that in row `end`, and then that in row `begin`; what is of materials, motors, model, objects and dt is added to it, that of the controls
   // written to rows of `tau`, `q_target` and `v_target` (n_v, n_q, n_v per step).
   void rollout_vjp(const KeptStates& kept, int begin, int end, const double* q, const double* v, const RolloutControls& controls, const double* q_bar,
                    const double* v_bar, StepGradient& gradient, double* tau, double* q_target, double* v_target);

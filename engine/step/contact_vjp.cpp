@@ -162,37 +162,6 @@ void Stepper::add_mass_vjp(StepGradient& gradient) {
   }
 }
 
-// Impacts see the way, which late impulses take  M^^-1 X^T z_late  from, and the velocities without rows, y_free = X u - L z. For
-// what the loss changes by with these, way_bar and i_bar,
-//   -lambda_way . dX^T z_late + lambda_way . dM^ (Y z_late),   lambda_way = M^^-1 way_bar
-//   -i_bar . dL z = -i_bar . dX (Y z) - (Y i_bar) . dX^T z + (Y i_bar) . dM^ (Y z)      (pgs: in its own adjoint of L)
-void Stepper::add_impact_vjp(const StepIsland& island, StepGradient& gradient) {
-  const std::size_t n = virtual_.size(), k = at(island.problem.channels);
-  const auto respond = [&](const std::vector<double>& z, double scale, std::vector<double>& to) {
-    for (std::size_t r = 0; r < n; ++r) {
-      to[r] = 0;
-      for (std::size_t c = 0; c < k; ++c) to[r] += scale * island.Y[r * k + c] * z[c];
-    }
-  };
-  const auto turn = [&](const std::vector<double>& covector, double scale, const std::vector<double>& rates) {
-    for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-      const RowBlock& block = island.problem.blocks[b];
-      double scaled[most_block_channels] = {};
-      for (int c = 0; c < block.width; ++c) scaled[c] = scale * covector[at(block.first_channel + c)];
-      add_turned_channels(island, b, scaled, rates.data());
-    }
-  };
-  virtual_ = lambda_way_;
-  respond(island.z_late, -1, pushed_);
-  add_mass_vjp(gradient);
-  turn(island.z_late, -1, virtual_);
-  if (options_.solver == RowSolver::pgs) return;
-  respond(island.impact_bar, 1, virtual_);
-  respond(island.solution.z, -1, pushed_);
-  add_mass_vjp(gradient);
-  turn(island.solution.z, -1, virtual_), turn(island.impact_bar, 1, pushed_);
-}
-
 // The sweeps of pgs see L itself, not only what is left of it at a solution. With G what they add beyond that,
 //   sum G_ac dL_ac,   L = X M^^-1 X^T:   2 dX_a . p_a - Y_a . dM^ p_a,   p_a = sum_c G_ac Y_c,   Y = M^^-1 X^T
 // for each channel a, the second as inverse dynamics of accelerations p_a at rest contracted with Y_a.

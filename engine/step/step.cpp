@@ -17,14 +17,6 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Of the smaller ball about the two objects: the least size that a manifold is taken for.
 constexpr double least_spread = 0.01;
-// Of what two rows are by themselves: what they may seem to feel of each other.
-constexpr double rounding_of_coupling = 1e-12;
-
-double along(const ConstraintRow& row, const double* channels) {
-  double sum = 0;
-  for (int c = 0; c < most_block_channels; ++c) sum += row.d[c] * channels[c];
-  return sum;
-}
 
 void require(bool holds, const char* what, double value, const char* wanted) {
   if (!holds) throw InputError(message(what, " is ", value, "; ", wanted));
@@ -223,47 +215,6 @@ void Stepper::fill_jacobian(StepIsland& island, const double* v) {
     for (std::size_t c = 0; c < r; ++c) problem.L[r * k + c] = problem.L[c * k + r] = 0.5 * (problem.L[r * k + c] + problem.L[c * k + r]);
 }
 
-// What a point along whose normal things are apart by `gap` and approach at the speed `approach`, without rows at `closing` in the end, asks for.
-NormalLaw Stepper::law_of(double gap, double approach, double closing, double restitution) const {
-  const bool is_fast = approach > options_.restitution_threshold, meets = gap <= 0 || gap < options_.dt * closing;
-  const bool in_time = options_.bounce == Bounce::time_of_impact;
-  if (is_fast && !meets && (in_time || restitution > 0)) return NormalLaw::ahead;
-  if (in_time && gap > 0) {
-    if (is_fast) return NormalLaw::impact;
-    if (gap > options_.margin) return NormalLaw::ahead;
-  }
-  const double back = restitution * approach;
-  return is_fast && back > 0 && back > -options_.erp / options_.dt * gap ? NormalLaw::bounce : NormalLaw::rest;
-}
-
-void Stepper::fill_normal(StepIsland& island, std::size_t b, int i) {
-  const StepIsland::Block& block = island.blocks[b];
-  const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
-  ConstraintRow& row = island.problem.rows[at(i)];
-  StepIsland::Row& source = island.rows[at(i)];
-  const std::size_t first = at(island.problem.blocks[b].first_channel);
-  const double dt = options_.dt, restitution = world_->material(pair.a, pair.b).restitution, gap = pair.manifold.points[source.point].gap;
-  const double before = along(row, &island.before[first]), free = along(row, &island.problem.y_free[first]);
-  source.law = law_of(gap, -before, -free, restitution), source.impact = 0;
-  switch (source.law) {
-    case NormalLaw::rest:
-      row.target = -options_.erp / dt * gap;
-      break;
-    case NormalLaw::bounce:
-      row.target = -restitution * before;
-      break;
-    case NormalLaw::impact:
-    case NormalLaw::landing:
-      source.impact = gap / (-dt * free);
-      row.target = -restitution * free + (1 + restitution) * (0.5 - source.impact) * (free - before);
-      if (!(restitution > 0 && row.target > 0)) source.law = NormalLaw::landing, row.target = 0;
-      island.has_impacts = true;
-      break;
-    case NormalLaw::ahead:
-      row.target = -gap / dt;
-  }
-}
-
 void Stepper::fill_targets(StepIsland& island, const double* q, const StepControl& control) {
   const Model& m = world_->model();
   const double dt = options_.dt, rate = options_.erp / dt;
@@ -298,70 +249,6 @@ void Stepper::fill_targets(StepIsland& island, const double* q, const StepContro
       }
     }
   }
-}
-
-// How far apart two things may be and yet meet within the step.
-double Stepper::reach() const {
-  const Model& m = world_->model();
-  double fastest = 0;
-  for (int i = 1; i < m.n_bodies(); ++i) {
-    const double radius = world_->scene().body_ball(i).radius;
-    if (radius < 0) continue;
-    const Motion<double>& V = V_free_[at(i)];
-    fastest = std::max(fastest, norm(at_point(V, query_.body_centre(i) - data_.X_WB[1].p).linear) + radius * norm(V.angular));
-  }
-  return 2 * options_.dt * fastest;
-}
-
-// Whether two things are within the margin of each other, or will be within the step.
-bool Stepper::is_met(const SceneQuery::PairManifold& pair) const {
-  const Manifold& m = pair.manifold;
-  const Motion<double>&V_a = V_free_[at(world_->scene().object(pair.a).body)], &V_b = V_free_[at(world_->scene().object(pair.b).body)];
-  const Motion<double> V{V_b.angular - V_a.angular, V_b.linear - V_a.linear};
-  for (int i = 0; i < m.n_points; ++i) {
-    const double closing = -dot(m.normal(), at_point(V, m.points[i].p_W - data_.X_WB[1].p).linear);
-    if (m.points[i].gap <= std::max(options_.margin, options_.dt * closing)) return true;
-  }
-  return false;
-}
-
-// What impulses that act later than at the start take from the way.
-void Stepper::add_late_impulses(StepIsland& island) {
-  if (!island.has_impacts) return;
-  const std::size_t k = at(island.problem.channels);
-  island.z_late.assign(k, 0.0);
-  for (const RowBlock& block : island.problem.blocks)
-    for (int i = block.first_row; i < block.last_row; ++i)
-      for (int c = 0; c < block.width; ++c)
-        island.z_late[at(block.first_channel + c)] += island.rows[at(i)].impact * island.solution.f[at(i)] * island.problem.rows[at(i)].d[c];
-  for (std::size_t r = 0; r < way_.size(); ++r)
-    for (std::size_t c = 0; c < k; ++c) way_[r] -= island.Y[r * k + c] * island.z_late[c];
-}
-
-// How many normals that bounce push while another pushes that feels them.
-int Stepper::coupled_bounces(const StepIsland& island) {
-  const RowProblem& problem = island.problem;
-  const auto pushes = [&](int i) { return island.rows[at(i)].source == RowSource::normal && island.solution.f[at(i)] > 0; };
-  const auto product = [&](const RowBlock& A, int i, const RowBlock& B, int j) {
-    double sum = 0;
-    for (int r = 0; r < A.width; ++r)
-      for (int c = 0; c < B.width; ++c)
-        sum += problem.rows[at(i)].d[r] * problem.L[at((A.first_channel + r) * problem.channels + B.first_channel + c)] * problem.rows[at(j)].d[c];
-    return sum;
-  };
-  const auto is_felt = [&](const RowBlock& A, int i) {
-    for (const RowBlock& B : problem.blocks)
-      for (int j = B.first_row; j < B.last_row; ++j)
-        if (j != i && pushes(j) && std::abs(product(A, i, B, j)) > rounding_of_coupling * std::sqrt(product(A, i, A, i) * product(B, j, B, j))) return true;
-    return false;
-  };
-  int count = 0;
-  for (const RowBlock& A : problem.blocks)
-    for (int i = A.first_row; i < A.last_row; ++i) {
-      const NormalLaw law = island.rows[at(i)].law;
-      count += (law == NormalLaw::bounce || law == NormalLaw::impact) && pushes(i) && is_felt(A, i);
-    }
-  return count;
 }
 
 // Leaves out what normals and limits ask for beyond standing still; whether there was any.

@@ -9,9 +9,9 @@
 //
 // with r = M(u - v) + dt (...) taken at fixed u: inverse dynamics at the velocity v and the acceleration (u - v)/dt contracted with lambda
 // (rnea_products.h, parameter_derivatives.h). The adjoint of solved rows (contact/mode_factor.h) sees L only through y = y_free + L z, so
-// that G is zero; that of sweeps (contact/projected_gauss_seidel.h) does not, nor do impacts (contact_vjp.cpp). The contacts' geometry comes through d and the gaps: points,
-// normal and axes of friction move with both bodies (contact_vjp.cpp). The channels' point and size are held, as the impulses do not depend
-// on them. Classes are held, so the derivative of tied rows is one-sided. See Carpentier and Mansard (RSS 2018) for r, Werling et al. (RSS
+// that G is zero; that of sweeps (contact/projected_gauss_seidel.h) does not, nor do impacts (impacts.cpp). The contacts' geometry comes
+// through d and the gaps: points, normal and axes of friction move with both bodies (contact_vjp.cpp). The channels' point and size are
+// held, as the impulses do not depend on them. Classes are held, so the derivative of tied rows is one-sided. See Carpentier and Mansard (RSS 2018) for r, Werling et al. (RSS
 // 2021) and Qiao et al. (ICML 2021) for the idea; dA/dq is never formed.
 // Cost: about two products with the derivatives of RNEA, and what the manifolds' derivatives cost; of sweeps one such product more for every
 // channel.
@@ -64,31 +64,6 @@ void Stepper::derive() {
   }
 }
 
-// Of impulses that act late, for the loss's way_bar_: f_bar_, and in the island what is of their rows and of when they act.
-void Stepper::add_late_vjp(StepIsland& island) {
-  const RowProblem& problem = island.problem;
-  const std::size_t k = at(problem.channels);
-  late_bar_.assign(k, 0.0);
-  for (std::size_t r = 0; r < way_bar_.size(); ++r)
-    for (std::size_t c = 0; c < k; ++c) late_bar_[c] -= island.Y[r * k + c] * way_bar_[r];
-  for (const RowBlock& block : problem.blocks) {
-    const double* const bar = &late_bar_[at(block.first_channel)];
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const StepIsland::Row& source = island.rows[at(i)];
-      if (source.impact == 0) continue;
-      const ConstraintRow& row = problem.rows[at(i)];
-      const double f = island.solution.f[at(i)];
-      double along = 0;
-      for (int c = 0; c < block.width; ++c) {
-        along += row.d[c] * bar[c];
-        island.gradient.d[at(i * most_block_channels + c)] += source.impact * f * bar[c];
-      }
-      f_bar_[at(i)] = source.impact * along;
-      island.share_bar[at(source.source == RowSource::normal ? i : row.normal)] += f * along;
-    }
-  }
-}
-
 // Fills island.gradient for the loss's v_bar_ and way_bar_, and what it comes to of the points' laws.
 void Stepper::add_row_adjoint(StepIsland& island, StepGradient& gradient) {
   const RowProblem& problem = island.problem;
@@ -107,56 +82,6 @@ void Stepper::add_row_adjoint(StepIsland& island, StepGradient& gradient) {
     for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i)
       if (island.rows[at(i)].source == RowSource::normal) add_normal_vjp(island, b, i, gradient);
   for (std::size_t c = 0; c < k; ++c) island.gradient.y_free[c] += island.impact_bar[c];
-}
-
-// From a normal's target, and the time of its impact, to its gap, its coefficients and the velocities before and without rows.
-void Stepper::add_normal_vjp(StepIsland& island, std::size_t b, int i, StepGradient& gradient) const {
-  const SceneQuery::PairManifold& pair = manifolds_[at(island.blocks[b].manifold)];
-  const double dt = options_.dt, restitution = world_->material(pair.a, pair.b).restitution;
-  double& restitution_bar = gradient.materials[at(world_->pair(pair.a, pair.b))].restitution;
-  const std::size_t first = at(island.problem.blocks[b].first_channel);
-  const ConstraintRow& row = island.problem.rows[at(i)];
-  const StepIsland::Row& source = island.rows[at(i)];
-  const double gap = pair.manifold.points[source.point].gap;
-  const double target_bar = island.is_relaxed && row.target == 0 ? 0 : island.gradient.target[at(i)];
-  double *const d_bar = &island.gradient.d[at(i * most_block_channels)], *const before_bar = &island.before_bar[first];
-  double *const impact_bar = &island.impact_bar[first], &gap_bar = island.gap_bar[at(i)];
-  const double *const before = &island.before[first], *const free = &island.problem.y_free[first];
-  switch (source.law) {
-    case NormalLaw::bounce:
-      for (int c = 0; c < most_block_channels; ++c) {
-        restitution_bar -= target_bar * row.d[c] * before[c];
-        d_bar[c] -= restitution * target_bar * before[c], before_bar[c] -= restitution * target_bar * row.d[c];
-      }
-      break;
-    case NormalLaw::rest:
-      gap_bar = -options_.erp / dt * target_bar;
-      gradient.dt += options_.erp / (dt * dt) * gap * target_bar;
-      break;
-    case NormalLaw::ahead:
-      gap_bar = -target_bar / dt;
-      gradient.dt += gap / (dt * dt) * target_bar;
-      break;
-    case NormalLaw::landing:
-    case NormalLaw::impact: {
-      const double share = source.impact, law_bar = source.law == NormalLaw::impact ? target_bar : 0, part = 0.5 - share;
-      double share_bar = island.share_bar[at(i)], closing = 0;
-      for (int c = 0; c < most_block_channels; ++c) {
-        const double change = free[c] - before[c], of_change = (1 + restitution) * part;
-        closing -= row.d[c] * free[c];
-        restitution_bar += law_bar * row.d[c] * (part * change - free[c]);
-        share_bar -= law_bar * (1 + restitution) * row.d[c] * change;
-        d_bar[c] += law_bar * (of_change * change - restitution * free[c]);
-        before_bar[c] -= law_bar * of_change * row.d[c];
-        impact_bar[c] += law_bar * (of_change - restitution) * row.d[c];
-      }
-      // share = gap / (dt closing)
-      gap_bar = share_bar / (dt * closing);
-      gradient.dt -= share_bar * share / dt;
-      const double closing_bar = -share_bar * share / closing;
-      for (int c = 0; c < most_block_channels; ++c) d_bar[c] -= closing_bar * free[c], impact_bar[c] -= closing_bar * row.d[c];
-    }
-  }
 }
 
 void Stepper::add_coordinate_vjp(const StepIsland& island, std::size_t b, const double* q, const StepControl& control, StepGradient& gradient) const {

@@ -22,7 +22,7 @@ from robosim.files import read_file
 
 MAX_BYTES = 32 * 2**20
 MAX_DEPTH = 32
-MAX_NODES = 300_000  # read in less than a second
+MAX_NODES = 300_000  # read in a second or so
 
 _STANDARD_TAGS = {
     f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "seq", "map")
@@ -185,32 +185,32 @@ def _compose(events: Iterator[Any], file: str) -> Node:
                 f"more than {MAX_NODES} values, aliases counted with what they stand for; "
                 "give large clouds of points as a file"
             )
-        if isinstance(container.value, list):
-            container.value.append(node)
+        values = container.value
+        if isinstance(values, list):
+            values.append(node)
         elif not pending:
             if not isinstance(node.value, str):
                 raise node.error(f"a key must be text, found {node.kind}")
-            if node.value in container.value:
+            if node.value in values:
                 raise node.error(f"the key {_shortened(node.value)!r} stands here twice")
             pending.append(node)
         else:
-            container.value[pending.pop().value] = node
+            values[pending.pop().value] = node
 
     for event in events:
         line = event.start_mark.line + 1
-        if isinstance(event, yaml.DocumentStartEvent) and root is not None:
-            raise SceneError("more than one YAML document in the file", file=file, line=line)
-        if isinstance(event, yaml.AliasEvent):
+        if isinstance(event, yaml.ScalarEvent):  # first: most of what a large document has
+            if event.tag is not None:
+                _check_tag(event.tag, file, line)
+            node = Node(event.value, line, file, not event.style)
+            if event.anchor:
+                anchors[event.anchor] = node
+            add(node)
+        elif isinstance(event, yaml.AliasEvent):
             target = anchors.get(event.anchor or "")
             if target is None:
                 raise SceneError(f"the alias *{event.anchor} is unknown or recursive", file=file, line=line)
             add(target)
-        elif isinstance(event, yaml.ScalarEvent):
-            _check_tag(event.tag, file, line)
-            node = Node(event.value, line, file, plain=event.style is None or event.style == "")
-            if event.anchor:
-                anchors[event.anchor] = node
-            add(node)
         elif isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent)):
             _check_tag(event.tag, file, line)
             if len(stack) >= MAX_DEPTH:
@@ -224,6 +224,8 @@ def _compose(events: Iterator[Any], file: str) -> Node:
             if anchor:
                 anchors[anchor] = node
             add(node)
+        elif isinstance(event, yaml.DocumentStartEvent) and root is not None:
+            raise SceneError("more than one YAML document in the file", file=file, line=line)
     if root is None:
         raise SceneError("the file is empty", file=file)
     return root

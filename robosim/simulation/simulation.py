@@ -325,7 +325,7 @@ class Simulation:
             q_bar: (n, n_v) what the loss changes by with each q that was kept, in its tangent space.
             v_bar: (n, n_v) and with each v.
             control: as of `run`.
-            progress: as of `run`, with the steps that were gone back.
+            progress: as of `run`, with the steps that were gone back; at states that were kept.
 
         Raises:
             SimulationError: as of `vjp`.

@@ -3,6 +3,8 @@
 
 #include <Eigen/Dense>
 
+#include <numeric>
+
 #include "contact/mode_solver.h"
 #include "count_allocations.h"
 #include "ridders.h"
@@ -69,6 +71,19 @@ int compare(RowProblem& problem, const RowGradient& g, bool with_rows, Solve&& s
   return compared;
 }
 
+// A loss that is linear in the impulses of rows and channels, at random.
+struct Loss {
+  std::vector<double> f_bar, z_bar;
+
+  Loss(const RowProblem& problem, Rng& rng) : f_bar(at(problem.size())), z_bar(at(problem.channels)) {
+    for (std::vector<double>* bar : {&f_bar, &z_bar})
+      for (double& x : *bar) x = rng.normal();
+  }
+  double operator()(const RowSolution& s) const {
+    return std::inner_product(f_bar.begin(), f_bar.end(), s.f.begin(), std::inner_product(z_bar.begin(), z_bar.end(), s.z.begin(), 0.0));
+  }
+};
+
 }  // namespace
 
 TEST_CASE("the adjoint of the sweeps is their derivative") {
@@ -77,17 +92,15 @@ TEST_CASE("the adjoint of the sweeps is their derivative") {
     CAPTURE(c.name);
     Rng rng(11);
     RowProblem problem = random_rows(rng, c.spec);
-    std::vector<double> f_bar(at(problem.size())), z_bar(at(problem.channels));
-    for (double& x : f_bar) x = rng.normal();
-    for (double& x : z_bar) x = rng.normal();
+    const Loss loss(problem, rng);
     ProjectedGaussSeidel sweeps;
     RowSolution s;
     RowGradient g;
     sweeps.solve(problem, 6, s);
     g.set_zero(problem);
-    sweeps.add_vjp(problem, s, f_bar.data(), z_bar.data(), g);
+    sweeps.add_vjp(problem, s, loss.f_bar.data(), loss.z_bar.data(), g);
     const RowGradient once = g;
-    sweeps.add_vjp(problem, s, f_bar.data(), z_bar.data(), g);  // adds, and can be asked again
+    sweeps.add_vjp(problem, s, loss.f_bar.data(), loss.z_bar.data(), g);  // adds, and can be asked again
     for (std::size_t i = 0; i < g.y_free.size(); ++i) CHECK(g.y_free[i] == 2 * once.y_free[i]);
     const int compared = compare(
         problem, once, true,
@@ -95,12 +108,7 @@ TEST_CASE("the adjoint of the sweeps is their derivative") {
           sweeps.solve(problem, 6, s);
           return s;
         },
-        [&](const RowSolution& now) {
-          double sum = 0;
-          for (std::size_t i = 0; i < f_bar.size(); ++i) sum += f_bar[i] * now.f[i];
-          for (std::size_t i = 0; i < z_bar.size(); ++i) sum += z_bar[i] * now.z[i];
-          return sum;
-        });
+        loss);
     CHECK(compared > problem.size());
   }
 }
@@ -141,24 +149,16 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
       CAPTURE(seed);
       Rng rng(static_cast<std::uint64_t>(20 + seed));
       RowProblem problem = random_rows(rng, c.spec);
-      std::vector<double> f_bar(at(problem.size())), z_bar(at(problem.channels));
-      for (double& x : f_bar) x = rng.normal();
-      for (double& x : z_bar) x = rng.normal();
+      const Loss loss(problem, rng);
       ModeSolver solver;
       RowSolution s;
       if (solver.solve(problem, s).status != ModeStatus::solved) continue;
       RowGradient g;
       g.set_zero(problem);
-      solver.classes().add_vjp(problem, s, f_bar.data(), z_bar.data(), g);
+      solver.classes().add_vjp(problem, s, loss.f_bar.data(), loss.z_bar.data(), g);
       const auto solve = [&]() -> const RowSolution& {
         solver.solve(problem, s);
         return s;
-      };
-      const auto loss = [&](const RowSolution& now) {
-        double sum = 0;
-        for (std::size_t i = 0; i < f_bar.size(); ++i) sum += f_bar[i] * now.f[i];
-        for (std::size_t i = 0; i < z_bar.size(); ++i) sum += z_bar[i] * now.z[i];
-        return sum;
       };
       compared += compare(problem, g, !dependent, solve, loss);
 

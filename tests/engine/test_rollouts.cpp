@@ -137,6 +137,25 @@ TEST_CASE("a rollout's gradient is that of differences of the rollout, substeps 
   CHECK(of_tau == doctest::Approx((loss(v_start, along(batch.tau, dtau, h)) - loss(v_start, along(batch.tau, dtau, -h))) / (2 * h)).epsilon(1e-6));
 }
 
+TEST_CASE("threads meet between states that are kept, too") {
+  Batch batch(1, 3000, true);
+  batch.run(1);
+  const Numbers q_end(batch.q.end() - n_q, batch.q.end()), v_end(batch.v.end() - n_v, batch.v.end());
+  Simulator simulator(*batch.w.world, StepOptions(), 1);
+  Simulator* const one[] = {&simulator};
+  Numbers q(batch.q.begin(), batch.q.begin() + 2 * n_q), v(batch.v.begin(), batch.v.begin() + 2 * n_v);
+  RolloutReport report;
+  std::vector<int> told;
+  const auto go_on = [&](int taken) {
+    told.push_back(taken);
+    return true;
+  };
+  CHECK(rollouts(one, 1, {3000, 5000}, q.data(), v.data(), {{batch.tau.data(), nullptr, nullptr}, true}, &report, go_on) == 3000);
+  CHECK(told == std::vector<int>{1000, 2000});
+  CHECK(std::equal(q_end.begin(), q_end.end(), q.begin() + n_q));
+  CHECK(std::equal(v_end.begin(), v_end.end(), v.begin() + n_v));
+}
+
 TEST_CASE("threads meet, and end when the caller says so, with what was taken told") {
   Batch batch(4, 1000, true);
   // Two threads have two rollouts each: they meet every 500 steps.

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from robosim.scene import Scene
+from ..simulation.worlds import G, floor  # noqa: TID252 (tests have no absolute name)
 
-G = 9.80665  # [m/s^2]
-
-
-def floor():
-    scene = Scene("floor")
-    scene.add_half_space("floor")
-    return scene
+__all__ = ["G", "floor", "on_the_floor", "placed"]
 
 
 def placed(robot, state):

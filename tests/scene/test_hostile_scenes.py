@@ -10,6 +10,7 @@ import pytest
 
 from robosim.errors import RobosimError, SceneError
 from robosim.scene import Scene, read_moveit_request, read_moveit_scene
+from robosim.scene.yaml_nodes import parse_yaml
 
 HEAD = "format: robosim-scene\nversion: 1\n"
 BOX = "objects:\n  - name: a\n    box: {size: [1, 1, 1]}\n"
@@ -204,16 +205,24 @@ CASES = [
 ]
 
 
+@pytest.fixture(scope="module")
+def patience():
+    """Of this process [s]: four times what as many values as may be take, whatever the machine."""
+    begin = time.process_time()
+    assert len(parse_yaml("[" + "1," * 299_000 + "]", "the largest").value) == 299_000
+    return 4 * (time.process_time() - begin)
+
+
 @pytest.mark.parametrize(
     ("suffix", "read", "content", "line", "part"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
 )
-def test_hostile_scene_is_refused_by_name(tmp_path: Path, suffix, read, content, line, part):
+def test_hostile_scene_is_refused_by_name(tmp_path: Path, patience, suffix, read, content, line, part):
     path = tmp_path / f"hostile{suffix}"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     begin = time.process_time()  # of this process: other work on the machine does not count
     with pytest.raises(SceneError) as caught:
         read(path)
-    assert time.process_time() - begin < 2.0
+    assert time.process_time() - begin < patience
     message = str(caught.value)
     assert message.startswith(str(path)), message
     assert part in message
@@ -283,7 +292,7 @@ goals: {goal: {joints: {elbow: 1}}, other: {link: tool0, pose: {xyz: [0.5, 0, 0.
 )
 
 
-def test_fuzzed_scenes_load_or_are_refused(tmp_path: Path):
+def test_fuzzed_scenes_load_or_are_refused(tmp_path: Path, patience):
     """Random cuts, swaps and insertions of a good file: either a scene comes out or an error of ours."""
     path = tmp_path / "fuzz.yaml"
     path.write_text(WHOLE)
@@ -332,6 +341,6 @@ def test_fuzzed_scenes_load_or_are_refused(tmp_path: Path):
             Scene.load(path)
         except RobosimError as error:
             messages.append(str(error))
-        assert time.process_time() - begin < 2.0
+        assert time.process_time() - begin < patience
     assert len(messages) > 200
     assert all(message.startswith(str(path)) for message in messages)

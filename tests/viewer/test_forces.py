@@ -7,43 +7,25 @@ import pytest
 
 from robosim import viewer
 from robosim.errors import SimulationError
-from robosim.geometry import Shape, pose
-from robosim.model import ModelBuilder
+from robosim.geometry import pose
 from robosim.scene import Scene
 from robosim.simulation import Material, Replay, Simulation
 from robosim.viewer.forces import LENGTH, LONGEST, SLIDING, STICKING, ForceArrows, colours, tree_of
 from robosim.viewer.stage import Stage
 
-G = 9.80665  # [m/s^2]
+from ..simulation.worlds import G, floor, free_boxes, resting  # noqa: TID252 (tests have no absolute name)
+
 SIZE = np.array([0.2, 0.3, 0.1])
 MASS = 2.0
 FRICTION = 0.5
-
-
-def boxes(count):
-    builder = ModelBuilder("boxes")
-    builder.add_link("root")
-    x, y, z = SIZE**2
-    for i in range(count):
-        builder.add_link(f"box{i}", mass=MASS, inertia=MASS / 12 * np.diag([y + z, x + z, x + y]))
-        builder.add_joint(f"free{i}", "floating", "root", f"box{i}")
-        builder.add_collider(f"box{i}", Shape.box(SIZE))
-    return builder.build()
-
-
-def floor():
-    scene = Scene("floor")
-    scene.add_half_space("floor")
-    return scene
 
 
 def simulated(count, heights, v=None, *, steps=300, solver="lcp"):
     """Boxes above each other, and the replay of a run."""
     scene, plain = floor(), Material(friction=FRICTION)
     names = ["floor", *(f"box{i}" for i in range(count))]
-    simulation = Simulation(boxes(count), scene, solver=solver, materials=dict.fromkeys(names, plain))
-    q = np.concatenate([[0, 0, z, 0, 0, 0, 1] for z in heights])
-    motion = simulation.run(simulation.state(q, v), steps)
+    simulation = Simulation(free_boxes(count), scene, solver=solver, materials=dict.fromkeys(names, plain))
+    motion = simulation.run(simulation.state(resting(*heights), v), steps)
     return Stage(simulation.model, scene, simulation.replay(motion)), motion
 
 
@@ -131,7 +113,7 @@ def test_lengths_are_proportional_up_to_a_bound():
 
     strengths = np.array([1.0, 5.0, 10.0, 12.0, 1000.0])
     replay = Replay(np.arange(5.0), np.zeros((5, 7)), [push(x) for x in strengths])
-    forces = ForceArrows(boxes(1), replay, {}, 0.5)
+    forces = ForceArrows(free_boxes(1), replay, {}, 0.5)
     assert forces.newtons_per_metre == pytest.approx(10 / (LENGTH * 0.5))
     lengths = [np.linalg.norm(forces.tips(k)[0] - 1) for k in range(5)]
     np.testing.assert_allclose(lengths, LENGTH * 0.5 * np.minimum(strengths / 10, LONGEST), rtol=1e-12)
@@ -153,7 +135,7 @@ def test_only_what_can_move_takes_arrows(arm):
         ("base", True),
         ("base", True),
     ]
-    assert [tree_of(boxes(2), link) for link in ("root", "box0", "box1")] == [
+    assert [tree_of(free_boxes(2), link) for link in ("root", "box0", "box1")] == [
         ("root", False),
         ("box0", True),
         ("box1", True),
