@@ -2,8 +2,9 @@
 
 Writes into docs/images: a painted picture of a real plan, its torques beside their limits, how a simulated arm
 followed it, the clearance of a plan, a plan into a concave mesh, falling dominoes and the forces between them, the plot
-of `robosim simulate`, what an example finds, bundled robots, what a state of a batch costs, and, where a Chromium is
-installed, a screenshot of the viewer. Needs the extra `view` for the last, and an idle machine for the one before.
+of `robosim simulate`, what examples find, bundled robots, what a state of a batch costs, and, where a Chromium is
+installed, a screenshot of the viewer. Needs the extra `view` for the last, an idle machine for the one before, and
+`cma` of the extra `bench` beside what examples find.
 """
 
 from __future__ import annotations
@@ -76,7 +77,9 @@ def main() -> None:
     concave(IMAGES / "concave.png", ur5)
     dominoes(IMAGES / "dominoes.png", IMAGES / "forces.png")
     fall(IMAGES / "fall.png")
-    found_friction(IMAGES / "find_friction.png")
+    found(IMAGES / "find_friction.png", "10_find_friction.py")
+    found(IMAGES / "golf_swing.png", "11_golf_swing.py", "--patience", "10")
+    found(IMAGES / "throw.png", "12_throw.py", "--patience", "10")
     bundled(IMAGES / "robots.png")
     costs_of_batches(IMAGES / "batch.png", ur5)
     for path in sorted(IMAGES.glob("*.png")):
@@ -224,11 +227,11 @@ def fall(path: Path) -> None:
         assert command([*run, "--friction", "0.2", "--plot", str(path)]) == 0
 
 
-def found_friction(path: Path) -> None:
-    """What the example of a braking car plots."""
-    example = Path(__file__).resolve().parents[1] / "examples" / "10_find_friction.py"
+def found(path: Path, example: str, *options: str) -> None:
+    """The plot that an example writes by this name."""
+    program = Path(__file__).resolve().parents[1] / "examples" / example
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-P", example], cwd=folder, check=True)
+        subprocess.run([sys.executable, program, *options], cwd=folder, check=True)
         shutil.copyfile(Path(folder) / path.name, path)
 
 

@@ -17,6 +17,18 @@ WITH_EXAMPLES = sorted(p for p in SOURCES if p.suffix == ".py" and ">>>" in p.re
 EXAMPLES = sorted((Path(__file__).resolve().parents[1] / "examples").glob("[0-9]*.py"))
 
 
+def run_example(name: str, *options: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error::DeprecationWarning:__main__", EXAMPLES[0].with_name(name), *options],
+        cwd=folder,
+        env={**os.environ, "MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
 def test_there_are_examples() -> None:
     assert [path.name[:2] for path in EXAMPLES[:6]] == ["01", "02", "03", "04", "05", "06"]
 
@@ -24,19 +36,28 @@ def test_there_are_examples() -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(path: Path, tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) < 80
-    result = subprocess.run(
-        [sys.executable, "-W", "error::DeprecationWarning:__main__", path],
-        cwd=tmp_path,
-        env={**os.environ, "MPLBACKEND": "Agg"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    result = run_example(path.name, folder=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.strip(), "an example shows something"
     for line in result.stdout.splitlines():
         assert "Traceback" not in line
+
+
+@pytest.mark.parametrize("name", ["11_golf_swing.py", "12_throw.py"])
+def test_ball_comes_to_the_target_with_plain_bounces_too(name: str, tmp_path: Path) -> None:
+    result = run_example(name, "--bounce", "step", "--plot", "found.png", folder=tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    last = [line for line in result.stdout.splitlines() if line.startswith("step")][-1]
+    assert float(last.split()[2]) < 5, "cm, as Qiao et al. ask for"
+    assert (tmp_path / "found.png").stat().st_size > 0
+
+
+def test_golfer_who_misses_the_ball_is_told_why_nothing_is_found(tmp_path: Path) -> None:
+    result = run_example("11_golf_swing.py", "--ball", "2", folder=tmp_path)
+    assert result.returncode == 1
+    assert "The gradient is zero: the robot does not touch the ball" in result.stderr
+    assert result.stdout.count("step") == 1, "it stops at once"
+    assert not list(tmp_path.iterdir())
 
 
 def test_readme_python_runs(tmp_path: Path) -> None:

@@ -1,0 +1,74 @@
+"""Find the torques of an arm of nine joints that throws a ball to a mark: by plain gradient descent.
+
+The other experiment of Qiao, Liang, Koltun and Lin, ICML 2021, Figure 6: the gradient of where the ball comes to rest
+goes back through its landing, its flight, and the throw, in which three plates hold it by contact alone. Beside it
+CMA-ES (`pip install cma`) with as much time. Writes throw.png.
+
+Run: python examples/12_throw.py
+"""
+
+import numpy as np
+from ball_to_target import Task, options
+
+from robosim.geometry import Shape, pose
+from robosim.model import ModelBuilder
+from robosim.scene import Scene
+from robosim.simulation import Material, Simulation
+
+AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+JOINTS = "zyxyxyxyy"  # the axis of each
+SHOULDER, LENGTH, MASS = 0.3, 0.12, 0.3  # its height, and of each link [m, m, kg]
+RADIUS, BALL = 0.05, 0.15  # [m, kg]
+PLATE = np.array([0.08, 0.08, 0.01])  # sizes of the cup's plates [m]
+BENT = -0.45  # where the joints about y begin [rad]; their springs pull them straight
+MARK = (3.0, 0.5)  # [m]
+DT = 1e-3
+
+
+def make_simulation(bounce: str) -> Simulation:
+    """The arm with a cup, a ball, and sand to throw it on."""
+    builder = ModelBuilder("thrower")
+    builder.add_link("root")
+    parent = "root"
+    for i, axis in enumerate(JOINTS):
+        inertia = MASS * (1e-3 + LENGTH**2 / 12) * np.eye(3)
+        builder.add_link(f"link{i}", mass=MASS, com=(0, 0, LENGTH / 2), inertia=inertia)
+        at = pose((0, 0, LENGTH if i else SHOULDER))
+        weaker = 1 - 0.08 * i  # towards the tip
+        spring = {"stiffness": weaker * (80.0 if axis == "y" else 20.0), "damping": weaker * 0.3}
+        builder.add_joint(f"joint{i}", "revolute", parent, f"link{i}", X_PJ=at, axis=AXES[axis], **spring)
+        parent = f"link{i}"
+    builder.add_link("cup")
+    builder.add_joint("tip", "fixed", parent, "cup", X_PJ=pose((0, 0, LENGTH), rpy=(0, np.pi / 2, 0)))
+    for i in range(3):  # around the ball and below it, as the cup looks along its z
+        tilted = pose(rpy=(0, 0, 2 * np.pi * i / 3)) @ pose(rpy=(0, 0.8, 0))
+        builder.add_collider("cup", Shape.box(PLATE), X_LC=tilted @ pose((0, 0, -RADIUS - PLATE[2] / 2)))
+    builder.add_link("ball", mass=BALL, inertia=0.4 * BALL * RADIUS**2 * np.eye(3))
+    builder.add_joint("flight", "floating", "root", "ball")
+    builder.add_collider("ball", Shape.sphere(RADIUS))
+    scene = Scene("sand")
+    scene.add_half_space("sand")
+    materials = {
+        ("ball", "sand"): Material(1.0, rolling_friction=0.5 * RADIUS),
+        ("cup", "ball"): Material(0.5),
+    }
+    return Simulation(builder.build(), scene, dt=DT, solver="cone", materials=materials, bounce=bounce)
+
+
+def main() -> None:
+    """Throw, look where the ball stops, and throw better."""
+    given = options("Find the torques of a throw.", "throw.png").parse_args()
+    simulation = make_simulation(given.bounce)
+    model = simulation.model
+    q = model.neutral()
+    q[: len(JOINTS)] = [BENT if axis == "y" else 0 for axis in JOINTS]
+    q[-7:-4] = model.frame_pose(q, "cup")[:3, 3]
+    # Without any torque the springs throw already.
+    task = Task(
+        simulation, simulation.state(q), MARK, steps=round(1.6 / DT), driven=round(0.6 / DT), joints=9
+    )
+    task.solve(most=20, options=given)
+
+
+if __name__ == "__main__":
+    main()
