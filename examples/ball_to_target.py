@@ -25,6 +25,7 @@ except ImportError:  # not needed: only compared with
 WANTED = 0.05  # [m] from the target
 SPREAD = 1.0  # of the torques with which CMA-ES begins [N m]; better in both examples than 0.3 and 3
 NEAR_ENOUGH = 0.01  # [m], where gradient descent stops
+ROUNDING = 1e-12  # of a gradient [m/(N m)]
 
 
 @dataclass
@@ -105,7 +106,7 @@ class Search:
 
 def why_stuck(gradient: np.ndarray) -> str | None:
     """Why a search by this gradient does not move, in words; None where it does."""
-    if np.linalg.norm(gradient) > 0:
+    if np.linalg.norm(gradient) > ROUNDING:
         return None
     return (
         "The gradient is zero: the robot does not touch the ball, so that no small change of the torques moves it. "
