@@ -76,14 +76,8 @@ class Walk:
         lowest = floor.compile(model).min_distance(q)[0]
         heights = [i for i, name in enumerate(model.position_names) if name.split("/")[-1] == "z"]
         q[heights] -= lowest
-        self.simulation = Simulation(
-            model,
-            floor,
-            solver="pgs",
-            sweeps=SWEEPS,
-            motors=dict.fromkeys(legs, GAINS),
-            materials={"floor": Material(0.8)},
-        )
+        self._world = model, floor, legs
+        self.simulation = self.with_solver("pgs")
         self.start = self.simulation.state(q)
         self.steps = steps
         targets = np.tile(q, (steps, 1))
@@ -93,6 +87,18 @@ class Walk:
             lift = np.maximum(0, np.sin(phase if "FR" in name or "RL" in name else phase + np.pi))
             targets[:, i] += next((part for joint, part in LIFTED.items() if joint in name), 0.0) * lift
         self.control = Control(q_target=targets)
+
+    def with_solver(self, solver: str) -> Simulation:
+        """The same world with another solver."""
+        model, floor, legs = self._world
+        return Simulation(
+            model,
+            floor,
+            solver=solver,
+            sweeps=SWEEPS,
+            motors=dict.fromkeys(legs, GAINS),
+            materials={"floor": Material(0.8)},
+        )
 
     def run(self, interval: int = 1, threads: int | None = None) -> Motion:
         """There."""

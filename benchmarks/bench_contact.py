@@ -1,0 +1,365 @@
+"""One step with contact and its derivatives, beside MuJoCo and Pinocchio in the same run.
+
+Each robot rests on the ground, held by constant forces of its joints, or slides over it. Both sides step 50 times of
+1 ms from the same state, in loops in C++: robosim with the slower of its solvers `lcp` and `cone`, MuJoCo as it is by
+default, with the same bodies (`harness/mjcf.py`). Before anything is timed mass matrix and nonlinear effects have to
+agree, and the contacts of both are counted. All Jacobians (next q and v in q, v and forces; one call from Python, the
+step included) beside MuJoCo's forward differences, which are asked for q and v alone, beside differences of our own
+step, and beside Pinocchio's forward dynamics with its derivatives, which knows no contact. Times are processor time in
+slices that take turns; ratios are medians over neighbouring slices.
+
+A ratio written as "0.50" is ours / peer, one written as "2.0 x" is peer / ours.
+
+    python benchmarks/bench_contact.py [--quick] [--json FILE] [--scene NAME]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from bench_rollouts import Walk
+from harness.contact_scenes import DT, FRICTION, KINDS, ContactScene, Kind, make
+from harness.differences import Differences
+from harness.mjcf import Matched, mjcf
+from harness.report import Report, Row, arguments, machine, require_peers
+from harness.timing import Bystanders, Patience, Timing, Work, alternate
+
+from robosim.simulation import Control, Simulation, State
+
+STEPS = 50
+FORWARD_BAR = 15.0  # all Jacobians beside MuJoCo's forward differences, on Atlas: times faster
+VJP_BAR = 2.0  # of the step
+RESIDUAL_BAR = 1e-12
+PREDICTED_BAR = 95.0  # [%]
+FORWARD_STEP = 1e-6  # of MuJoCo's differences
+AGREEMENT = 1e-10  # of mass matrix and nonlinear effects, relative: rounding of a chain of joints
+PINOCCHIO_STATES = 64
+IDLE = 0.05  # of a processor, used by others
+NIMBLE_PAPER = "Werling et al., arXiv:2103.16021v2"
+
+
+def repeated(call: Callable[[], object]) -> Work:
+    """A call, as often as `alternate` wants it."""
+
+    def work(passes: int) -> None:
+        for _ in range(passes):
+            call()
+
+    return work
+
+
+class Subject:
+    """One scene on both sides, ready to be timed."""
+
+    def __init__(self, kind: Kind) -> None:
+        import mujoco
+
+        self.scene: ContactScene = make(kind)
+        self.kind = kind
+        pairs = self.scene.simulations["lcp"].pairs
+        text = mjcf(self.scene.model, pairs, dt=DT, friction=FRICTION)
+        self.peer = mujoco.MjModel.from_xml_string(text)
+        self.data = mujoco.MjData(self.peer)
+        self.matched = Matched(self.scene.model, self.peer)
+        self.states = {"resting": self.scene.rest, "moving": self.scene.moving}
+
+    def check(self) -> float:
+        """How far the dynamics of both are apart.
+
+        Raises:
+            AssertionError: they do not agree.
+        """
+        v = np.random.default_rng(0).normal(size=self.scene.model.n_v)
+        error = self.matched.disagreement(self.scene.rest.q, v)
+        if not error < AGREEMENT:
+            raise AssertionError(f"{self.kind.name}: the dynamics differ from MuJoCo's by {error:.2g}")
+        return error
+
+    def our_steps(self, solver: str, state: State) -> Work:
+        """All steps once per pass."""
+        simulation, control = self.scene.simulations[solver], self.scene.control
+        return repeated(lambda: simulation.run(state, STEPS, control, interval=STEPS))
+
+    def their_steps(self, state: State) -> Work:
+        """The same of MuJoCo."""
+        import mujoco
+
+        def steps() -> None:
+            self.matched.put(self.data, state.q, state.v, self.scene.tau)
+            mujoco.mj_step(self.peer, self.data, nstep=STEPS)
+
+        return repeated(steps)
+
+    def their_contacts(self, state: State) -> list[int]:
+        """MuJoCo's number of contacts in each step."""
+        import mujoco
+
+        self.matched.put(self.data, state.q, state.v, self.scene.tau)
+        counts = []
+        for _ in range(STEPS):
+            mujoco.mj_step(self.peer, self.data)
+            counts.append(int(self.data.ncon))
+        return counts
+
+    def their_differences(self) -> Work:
+        """MuJoCo's forward differences at the state that rests."""
+        import mujoco
+
+        n = 2 * self.peer.nv
+        A = np.zeros((n, n))
+        self.matched.put(self.data, self.scene.rest.q, self.scene.rest.v, self.scene.tau)
+        mujoco.mj_forward(self.peer, self.data)  # for its warm start
+        return repeated(
+            lambda: mujoco.mjd_transitionFD(self.peer, self.data, FORWARD_STEP, False, A, None, None, None)
+        )
+
+
+def reports(simulation: Simulation, state: State, steps: int, control: Control) -> list[Any]:
+    """That of each step; `control` with a row of targets per step, or one for all."""
+    out = []
+    for i in range(steps):
+        targets = control.q_target
+        now = control if targets is None else Control(q_target=np.asarray(targets)[i])
+        state = simulation.step(state, now)
+        out.append(state.report)
+    return out
+
+
+def predicted(found: list[Any]) -> float:
+    """[%] of the steps whose classes the first sweeps have predicted: no class changed and nothing pivoted."""
+    return 100 * float(np.mean([r.class_changes == 0 and r.pivots == 0 for r in found]))
+
+
+def span(counts: list[int]) -> str:
+    """The least and the greatest."""
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def steps(subject: Subject, patience: Patience, report: Report) -> None:
+    """Steps beside MuJoCo's, their residual, and how often their classes were predicted."""
+    scene, name = subject.scene, subject.kind.name
+    residual = 0.0
+    for what, state in subject.states.items():
+        peer = subject.their_steps(state)
+        timings: dict[str, Timing] = {}
+        counts: list[int] = []
+        for solver, simulation in scene.simulations.items():
+            timings[solver] = alternate(subject.our_steps(solver, state), peer, STEPS, patience)
+            found = reports(simulation, state, STEPS, scene.control)
+            residual = max(residual, *(r.residual for r in found))
+            counts += [r.contacts for r in found]
+            if what == "resting":
+                report.add(
+                    Row(
+                        f"{name}: classes predicted, {solver}",
+                        predicted(found),
+                        "%",
+                        bar=PREDICTED_BAR if max(counts) else None,
+                        at_least=True,
+                        note=f"{STEPS} steps; {worst(found)}",
+                    )
+                )
+        slower = max(timings, key=lambda solver: timings[solver].ratio)
+        other = next(solver for solver in timings if solver != slower)
+        report.add(
+            Row(
+                f"{name}: step, {what}",
+                1e6 * timings[slower].ours,
+                "us",
+                1e6 * timings[slower].peer,
+                bar=subject.kind.mujoco_bar,
+                on_ratio=True,
+                of_peer=True,
+                measured=timings[slower].ratio,
+                note=f"{slower}; {other} {1e6 * timings[other].ours:.3g} us; contacts {span(counts)}, "
+                f"MuJoCo {span(subject.their_contacts(state))}",
+            )
+        )
+    report.add(Row(f"{name}: residual", residual, bar=RESIDUAL_BAR))
+
+
+def worst(found: list[Any]) -> str:
+    """The statuses of steps that were not `solved`, counted."""
+    others = [r.status for r in found if r.status != "solved"]
+    return ", ".join(f"{others.count(x)} {x}" for x in sorted(set(others))) or "all solved"
+
+
+def gradients(subject: Subject, patience: Patience, report: Report) -> None:
+    """All Jacobians beside all that is compared with them, and the vector-Jacobian product beside the step."""
+    scene, kind = subject.scene, subject.kind
+    simulation = scene.simulations["lcp"]
+    jacobians = repeated(lambda: simulation.jacobians(scene.rest, scene.control))
+
+    def add(what: str, timing: Timing, bar: float | None = None, note: str = "") -> None:
+        report.add(
+            Row(
+                f"{kind.name}: all Jacobians, {what}",
+                1e6 * timing.ours,
+                "us",
+                1e6 * timing.peer,
+                bar=bar,
+                at_least=True,
+                on_ratio=True,
+                measured=1 / timing.ratio,
+                note=note,
+            )
+        )
+
+    timing = alternate(jacobians, subject.their_differences(), 1, patience)
+    add("MuJoCo's forward differences", timing, FORWARD_BAR if kind.is_atlas else None)
+
+    differences = Differences(simulation, scene.rest, scene.control)
+    expected, rounds = differences.ridders()
+    found = simulation.jacobians(scene.rest, scene.control)
+    ours = np.hstack([np.vstack(list(block)) for block in (found.q, found.v, found.tau)])
+    error = float(np.abs(ours - expected).max() / max(1.0, np.abs(expected).max()))
+    starts = differences.starts(1e-7)
+    timing = alternate(jacobians, repeated(lambda: differences.steps(starts)), 1, patience)
+    add("own central differences", timing, note=f"{len(starts[0])} steps")
+    ridders = Timing(timing.ours, timing.peer * rounds, timing.ratio / rounds)
+    note = f"{rounds} rounds; they agree to {error:.1e}" + (", one-sided" if found.one_sided else "")
+    add("own Ridders differences", ridders, note=note)
+    if kind.published is not None:
+        report.remark(
+            f"{kind.name}: beside Nimble: not measured; its paper has {kind.published:g} us for all "
+            f"Jacobians ({NIMBLE_PAPER}, on another machine)"
+        )
+
+    motion = simulation.run(scene.rest, STEPS, scene.control)
+    q_bar, v_bar = np.zeros((2, STEPS + 1, scene.model.n_v))
+    q_bar[-1] = v_bar[-1] = 1
+    back = repeated(lambda: simulation.run_vjp(motion, q_bar, v_bar, scene.control))
+    timing = alternate(back, subject.our_steps("lcp", scene.rest), STEPS, patience)
+    report.add(
+        Row(
+            f"{kind.name}: VJP beside the step",
+            1e6 * (timing.ours - timing.peer),
+            "us",
+            1e6 * timing.peer,
+            bar=VJP_BAR,
+            on_ratio=True,
+            of_peer=True,
+            measured=timing.ratio - 1,  # going back takes each step again first
+            note="a row of each Jacobian, and all other gradients",
+        )
+    )
+
+
+def beside_pinocchio(subject: Subject, library: Any, patience: Patience, report: Report) -> None:
+    """Step with all Jacobians beside Pinocchio's ABA with its derivatives."""
+    from harness.matched import Matched as PinocchioMatched
+    from harness.pinocchio_loop import PinocchioLoop
+    from harness.robots import Robot
+
+    kind, scene = subject.kind, subject.scene
+    robot = Robot(kind.name, str(kind.urdf), floating=scene.model.floating_base, shared=True)
+    matched = PinocchioMatched(robot)
+    loop = PinocchioLoop(matched.source, library)
+    ours, theirs = matched.states(PINOCCHIO_STATES, seed=0)
+    loop.set_states(theirs.q, theirs.v, theirs.a, theirs.tau)
+    model = scene.model.with_gravity(matched.source.gravity.linear)
+    expected = matched.ours(loop.results(0, world=True)["aba"], (0,))
+    a = model.forward_dynamics(ours.q[0], ours.v[0], ours.tau[0])
+    error = float(np.abs(a - expected).max() / np.abs(expected).max())
+    if not error < 1e-8:  # rounding, times the condition of the mass matrix
+        raise AssertionError(f"{kind.name}: ABA differs from Pinocchio's by {error:.2g}")
+    local, world = (repeated_loop(loop, name) for name in ("aba local", "aba world"))
+    timing = alternate(local, world, PINOCCHIO_STATES, patience)
+    aba = local if timing.ratio < 1 else world
+    derivatives = repeated_loop(loop, "aba_derivatives")
+
+    def both(passes: int) -> None:
+        aba(passes)
+        derivatives(passes)
+
+    simulation = scene.simulations["lcp"]
+    jacobians = repeated(lambda: simulation.jacobians(scene.rest, scene.control))
+    timing = alternate(jacobians, both, 1, patience, peer_items=PINOCCHIO_STATES)
+    report.add(
+        Row(
+            f"{kind.name}: step and Jacobians, Pinocchio's ABA and its derivatives",
+            1e6 * timing.ours,
+            "us",
+            1e6 * timing.peer,
+            bar=kind.pinocchio_bar,
+            on_ratio=True,
+            of_peer=True,
+            measured=timing.ratio,
+        )
+    )
+
+
+def repeated_loop(loop: Any, name: str) -> Work:
+    """An algorithm of Pinocchio on all its states."""
+    return lambda passes: loop.run(name, passes)
+
+
+def walking(count: int, report: Report) -> None:
+    """How often classes were predicted while a quadruped steps in place."""
+    walk = Walk(count)
+    for solver in ("lcp", "cone"):
+        found = reports(walk.with_solver(solver), walk.start, count, walk.control)
+        report.add(
+            Row(
+                f"quadruped that walks: classes predicted, {solver}",
+                predicted(found),
+                "%",
+                bar=PREDICTED_BAR,
+                at_least=True,
+                note=f"{count} steps; {worst(found)}",
+            )
+        )
+        report.add(
+            Row("quadruped that walks: residual", max(r.residual for r in found), bar=RESIDUAL_BAR)
+        )
+
+
+def main() -> int:
+    """Measure, check, report."""
+    parser = arguments(str(__doc__).splitlines()[0])
+    names = [kind.name for kind in KINDS]
+    parser.add_argument("--scene", action="append", choices=names, help="only this one; may be repeated")
+    options = parser.parse_args()
+    require_peers("mujoco", "pin")
+    from harness import pinocchio_loop
+
+    patience = Patience(5, 0.02) if options.quick else Patience(21, 0.1)
+    report = Report("One step with contact, and its derivatives")
+    library = pinocchio_loop.load()
+    report.remark(
+        f"{machine()['cpu']}; MuJoCo {metadata.version('mujoco')}, Pinocchio {metadata.version('pin')} "
+        f"compiled with {' '.join(pinocchio_loop.flags())}."
+    )
+    bystanders = Bystanders()
+    for kind in KINDS:
+        if kind.name not in (options.scene or names):
+            continue
+        try:
+            subject = Subject(kind)
+        except FileNotFoundError as error:
+            report.remark(f"{kind.name}: not measured, {error}")
+            continue
+        report.remark(f"{kind.name}: the dynamics of both agree to {subject.check():.1e}")
+        steps(subject, patience, report)
+        gradients(subject, patience, report)
+        if kind.urdf is not None:
+            beside_pinocchio(subject, library, patience, report)
+    if options.scene is None:
+        walking(400 if options.quick else 2000, report)
+    share = bystanders.share()
+    report.remark(f"Other programs used {100 * share:.0f} % of a processor meanwhile."
+                  + (" WARNING: the machine was not idle." if share > IDLE else ""))  # fmt: skip
+    return report.finish(options.json)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

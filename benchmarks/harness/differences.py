@@ -1,0 +1,83 @@
+"""Jacobians of a step by differences of the step itself: central ones, and Ridders' extrapolation of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robosim.simulation import Control, Simulation, State
+
+Array = NDArray[np.float64]
+
+CENTRAL = 1e-7  # [rad, m, rad/s, m/s, N m or N] where truncation and rounding of a step of 1 ms are alike
+WIDEST = 1e-4  # of Ridders' first step
+SHRINK = 1.4  # from each of its steps to the next, as he has it
+MOST_ROUNDS = 10
+DIVERGED = 2.0  # times the least error: then smaller steps only add rounding
+
+
+class Differences:
+    """Jacobians of the next (q, v) in (q, v, tau), of one state.
+
+    Args:
+        simulation: whose step it is.
+        state: before the step.
+        control: with forces `tau`.
+    """
+
+    def __init__(self, simulation: Simulation, state: State, control: Control) -> None:
+        self.simulation, self.state = simulation, state
+        self.tau = np.asarray(control.tau)
+        self.end = simulation.step(state, control)
+
+    def starts(self, h: float) -> tuple[list[State], list[Control]]:
+        """The 6 n_v starts of one round: by q, v and tau, each forwards and then backwards."""
+        n = self.simulation.model.n_v
+        q, v = self.state.q, self.state.v
+        states, controls = [], []
+        for part in range(3):
+            for i in range(n):
+                for sign in (h, -h):
+                    d = np.zeros(n)
+                    d[i] = sign
+                    moved = self.simulation.model.integrate(q, d) if part == 0 else q
+                    states.append(State(moved, v + d if part == 1 else v))
+                    controls.append(Control(tau=self.tau + d if part == 2 else self.tau))
+        return states, controls
+
+    def steps(self, starts: tuple[Sequence[State], Sequence[Control]]) -> list[State]:
+        """Their ends, by one call on one thread: what differences cost at least."""
+        motions = self.simulation.run_many(starts[0], 1, starts[1], threads=1)
+        return [motion.end for motion in motions]
+
+    def central(self, h: float = CENTRAL) -> Array:
+        """(2 n_v, 3 n_v) rows of q (tangent space) and v; columns of q, v and tau."""
+        model = self.simulation.model
+        ends = self.steps(self.starts(h))
+        moved = np.array([[*model.difference(self.end.q, end.q), *(end.v - self.end.v)] for end in ends])
+        return (moved[0::2] - moved[1::2]).T / (2 * h)
+
+    def ridders(self) -> tuple[Array, int]:
+        """The same, extrapolated entry by entry until none gains, and how many rounds that took.
+
+        Source: Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982.
+        """
+        h = WIDEST
+        before = [self.central(h)]
+        best, least = before[0], np.full(before[0].shape, np.inf)
+        for rounds in range(2, MOST_ROUNDS + 1):
+            h /= SHRINK
+            row = [self.central(h)]
+            factor = SHRINK**2
+            for k, wider in enumerate(before):  # Neville: an order of h^2 more each
+                row.append((factor * row[k] - wider) / (factor - 1))
+                factor *= SHRINK**2
+                error = np.maximum(np.abs(row[-1] - row[-2]), np.abs(row[-1] - wider))
+                best = np.where(error <= least, row[-1], best)
+                least = np.minimum(least, error)
+            if (np.abs(row[-1] - before[-1]) >= DIVERGED * least).all():
+                return best, rounds
+            before = row
+        return best, MOST_ROUNDS
