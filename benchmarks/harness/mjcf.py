@@ -228,11 +228,13 @@ def mjcf(
     if any(FLOOR in pair for pair in pairs):
         ElementTree.SubElement(world, "geom", name=FLOOR, type="plane", size="0 0 1")
     parts = bodies(model)
-    elements: dict[str | None, ElementTree.Element] = {}
+    elements: dict[str, ElementTree.Element] = {}
     for body in parts:
-        above = world if body.parent is None else elements[body.parent]
+        # What hangs from links that do not move hangs from the world: only that may move freely.
+        above = elements.get(body.parent or "", world)
         element = ElementTree.SubElement(above, "body", {"name": body.name, **_frame(body.X_PB)})
-        elements[body.name] = element
+        if not _is_world(model, body):
+            elements[body.name] = element
         if body.joint is not None:
             _add_joint(element, body.joint)
         elif model.floating_base:
@@ -248,7 +250,7 @@ def mjcf(
                 X = body.links[collider.link] @ collider.X_LC
                 _add_geom(element, assets, collider.name, collider.shape, X)
     contact = ElementTree.SubElement(root, "contact")
-    occupied = {name for name, element in elements.items() if element.find("geom") is not None and name}
+    occupied = {body.name for body in parts if any(c.link in body.links for c in model.colliders)}
     for a, b in _excluded(model, parts, occupied, pairs):
         ElementTree.SubElement(contact, "exclude", body1=a, body2=b)
     return ElementTree.tostring(root, encoding="unicode")
