@@ -23,7 +23,9 @@ FRICTION = 0.8
 SETTLING = 1000  # steps
 SUNK = 1e-4  # [m] into the floor at the start: MuJoCo has contacts only where things overlap
 SPEED = 0.5  # [m/s or rad/s] of the first coordinate, in scenes that move
-HOLDING = Motor(position_gain=1e4, velocity_gain=1e3, limit=1e6)  # stiff: the posture is kept while it settles
+HOLDING = Motor(
+    position_gain=1e4, velocity_gain=1e3, limit=1e6
+)  # stiff: the posture is kept while it settles
 ATLAS = SHARED_DATA / "atlas"
 # Off the limits, soles level. [rad]
 ATLAS_POSTURE = {"hpy": -0.15, "kny": 0.3, "aky": -0.15, "ely": 0.3, "elx": 0.4, "wry": 0.3}
@@ -82,9 +84,7 @@ KINDS = (
         published=8530,
         urdf=ATLAS / "atlas_v3_box_colliders.urdf",
     ),
-    Kind(
-        "Atlas, mesh feet", _atlas("atlas_v3_no_head.urdf"), is_atlas=True, mujoco_bar=2.0, published=8530
-    ),
+    Kind("Atlas, mesh feet", _atlas("atlas_v3_no_head.urdf"), is_atlas=True, mujoco_bar=2.0, published=8530),
     Kind("half cheetah", _bundled("half_cheetah"), "standing", published=395),
     Kind("jump-worm", _bundled("jump_worm"), "flat", published=256),
     Kind("catapult", _bundled("catapult"), "ready", published=265),
@@ -132,7 +132,9 @@ def _posture(kind: Kind, model: Model) -> Array:
         for i, name in enumerate(model.position_names):
             for part, angle in ATLAS_POSTURE.items():
                 if name.endswith(part):  # the right elbow bends the other way
-                    q[i] = angle if angle >= model.limits.lower[i] and angle <= model.limits.upper[i] else -angle
+                    q[i] = (
+                        angle if angle >= model.limits.lower[i] and angle <= model.limits.upper[i] else -angle
+                    )
         return q
     state = next(s for s in model.named_states if s.name == kind.posture)
     for i, name in enumerate(model.position_names):

@@ -239,9 +239,9 @@ def mjcf(
             _add_joint(element, body.joint)
         elif model.floating_base:
             ElementTree.SubElement(element, "freejoint", name=model.joint_names[0])
-        mass, com, I = composite(model, body)
+        mass, com, inertia = composite(model, body)
         if mass > 0 and not _is_world(model, body):
-            full = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
+            full = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
             ElementTree.SubElement(
                 element, "inertial", mass=repr(float(mass)), pos=_text(com), fullinertia=_text(full)
             )

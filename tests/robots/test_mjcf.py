@@ -17,7 +17,9 @@ from robosim.scene import Scene
 from robosim.simulation import Simulation
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "harness" / "mjcf.py"
-ROUNDING = 1e-11  # relative: of the inertias of trees of some ten bodies, which MuJoCo keeps in principal axes
+ROUNDING = (
+    1e-11  # relative: of the inertias of trees of some ten bodies, which MuJoCo keeps in principal axes
+)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,14 @@ def mixed():
         builder.add_link(name, mass=1.0 + i, com=(0.1, -0.2, 0.05 * i), inertia=(1 + i) * inertia)
     tilt = pose((0.1, 0.2, 0.3), rpy=(0.4, -0.3, 0.8))
     builder.add_joint(
-        "slide", "prismatic", "ground", "slider", X_PJ=tilt, axis=(0, 1, 0), stiffness=30.0, spring_reference=0.2
+        "slide",
+        "prismatic",
+        "ground",
+        "slider",
+        X_PJ=tilt,
+        axis=(0, 1, 0),
+        stiffness=30.0,
+        spring_reference=0.2,
     )
     builder.add_joint(
         "hinge", "continuous", "slider", "arm", X_PJ=tilt, axis=(0.6, 0, 0.8), damping=0.7, armature=0.02
@@ -117,7 +126,9 @@ def test_velocities_move_both_alike(matched, mujoco):
 
 def test_limits_are_the_same(matched):
     model, peer = matched.model, matched.peer
-    limits = dict(zip(model.position_names, zip(model.limits.lower, model.limits.upper, strict=True), strict=True))
+    limits = dict(
+        zip(model.position_names, zip(model.limits.lower, model.limits.upper, strict=True), strict=True)
+    )
     for name in model.joint_names:
         if name not in limits:
             continue
@@ -172,7 +183,9 @@ def test_what_mujoco_does_not_have_is_refused(harness, builder, message):
 def test_mimic_joints_are_refused(harness):
     builder = two_links("revolute", lower=-1, upper=1)
     builder.add_link("c", mass=1, inertia=np.eye(3))
-    builder.add_joint("follower", "revolute", "b", "c", axis=(0, 0, 1), lower=-1, upper=1, mimic=("j", 1.0, 0.0))
+    builder.add_joint(
+        "follower", "revolute", "b", "c", axis=(0, 0, 1), lower=-1, upper=1, mimic=("j", 1.0, 0.0)
+    )
     with pytest.raises(ValueError, match="no such joint"):
         harness.mjcf(builder.build(), [], dt=1e-3, friction=1.0)
 
