@@ -339,7 +339,7 @@ def main() -> int:
     require_peers("mujoco", "pin")
     from harness import pinocchio_loop
 
-    patience = Patience(5, 0.02) if options.quick else Patience(21, 0.1)
+    patience = Patience(5, 0.02) if options.quick else Patience(21, 0.05)
     report = Report("One step with contact, and its derivatives")
     library = pinocchio_loop.load()
     report.remark(

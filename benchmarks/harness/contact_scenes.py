@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 DT = 1e-3  # [s]
 FRICTION = 0.8
 SETTLING = 1000  # steps
-SUNK = 1e-4  # [m] into the floor at the start: MuJoCo has contacts only where things overlap
+SUNK = 1e-4  # [m] into what it rests on at the start: MuJoCo has contacts only where things overlap
 SPEED = 0.5  # [m/s or rad/s] of the first coordinate, in scenes that move
 HOLDING = Motor(
     position_gain=1e4, velocity_gain=1e3, limit=1e6
@@ -43,6 +43,7 @@ class Kind:
         mujoco_bar: of the step: ours / MuJoCo's.
         pinocchio_bar: of step and Jacobians: ours / Pinocchio's ABA with its derivatives; None without a bar.
         has_floor: whether there is one.
+        is_put_down: whether it is moved down until it touches the floor, before it settles.
         published: [us] all Jacobians of Nimble in its paper, None where it has no such robot.
         urdf: that Pinocchio reads, where it is measured.
     """
@@ -54,6 +55,7 @@ class Kind:
     mujoco_bar: float = 1.0
     pinocchio_bar: float | None = None
     has_floor: bool = True
+    is_put_down: bool = True
     published: float | None = None
     urdf: Path | None = None
 
@@ -87,7 +89,7 @@ KINDS = (
     Kind("Atlas, mesh feet", _atlas("atlas_v3_no_head.urdf"), is_atlas=True, mujoco_bar=2.0, published=8530),
     Kind("half cheetah", _bundled("half_cheetah"), "standing", published=395),
     Kind("jump-worm", _bundled("jump_worm"), "flat", published=256),
-    Kind("catapult", _bundled("catapult"), "ready", published=265),
+    Kind("catapult", _bundled("catapult"), "ready", is_put_down=False, published=265),
     Kind("quadruped", _bundled("quadruped", "floating"), "standing"),
     Kind(
         "7-joint arm",
@@ -108,7 +110,7 @@ class ContactScene:
         kind: what it is of.
         model: the robot.
         simulations: by solver.
-        rest: where it is, sunk into the floor by `SUNK`, at rest.
+        rest: where it is, sunk into what it rests on by `SUNK`, at rest.
         moving: the same with its first coordinate at `SPEED`.
         control: the forces that hold it.
     """
@@ -160,8 +162,8 @@ def make(kind: Kind) -> ContactScene:
     height = next((i for i, name in enumerate(model.position_names) if name.endswith("/z")), None)
     if height is None and kind.has_floor:
         height = next(i for i, name in enumerate(model.position_names) if name.endswith("/y"))
-    if height is not None:
-        q[height] -= scene.compile(model).min_distance(q)[0] if kind.name != "catapult" else 0.0
+    if height is not None and kind.is_put_down:
+        q[height] -= scene.compile(model).min_distance(q)[0]
     held = Simulation(model, scene, dt=DT, materials=materials, motors=dict.fromkeys(single, HOLDING))
     target = Control(q_target=q)
     settled = held.run(held.state(q), SETTLING, target, interval=SETTLING).end
