@@ -327,7 +327,13 @@ def walking(count: int, report: Report) -> None:
                 note=f"{count} steps; {worst(found)}",
             )
         )
-        report.add(Row("quadruped that walks: residual", max(r.residual for r in found), bar=RESIDUAL_BAR))
+        report.add(
+            Row(
+                f"quadruped that walks: residual, {solver}",
+                max(r.residual for r in found),
+                bar=RESIDUAL_BAR,
+            )
+        )
 
 
 def main() -> int:
