@@ -813,6 +813,27 @@ class Simulation:
         scene: CollisionScene,
         materials: typing.Any,
         motors: typing.Any,
+        closures: collections.abc.Sequence[
+            tuple[
+                str,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.Any,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.Any,
+                typing.Annotated[collections.abc.Sequence[bool], "FixedSize(3)"],
+                bool,
+            ]
+        ],
+        equalities: collections.abc.Sequence[
+            tuple[
+                str,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.Annotated[
+                    collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(5)"
+                ],
+            ]
+        ],
         dt: typing.SupportsFloat | typing.SupportsIndex,
         solver: str,
         sweeps: typing.SupportsInt | typing.SupportsIndex,
@@ -847,6 +868,14 @@ class Simulation:
             ]
         ],
         list[tuple[int, str, float]],
+        list[
+            tuple[
+                str,
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+            ]
+        ],
     ]:
         """
         tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
@@ -931,6 +960,7 @@ class Simulation:
                 numpy.typing.NDArray[numpy.float64],
                 numpy.typing.NDArray[numpy.float64],
             ],
+            tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
             float,
             bool,
         ]
@@ -989,6 +1019,7 @@ class Simulation:
             numpy.typing.NDArray[numpy.float64],
             numpy.typing.NDArray[numpy.float64],
         ],
+        tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
         float,
         bool,
     ]:

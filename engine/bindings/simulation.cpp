@@ -40,15 +40,15 @@ const char* name_of(StepStatus status) {
 
 const char* name_of(RowSource source) {
   constexpr const char* names[] = {"normal",    "friction_1",  "friction_2",  "torsion",        "rolling_1",
-                                   "rolling_2", "lower_limit", "upper_limit", "joint_friction", "motor"};
+                                   "rolling_2", "lower_limit", "upper_limit", "joint_friction", "motor",  "closure",    "equality"};
   return names[static_cast<std::size_t>(source)];
 }
 
 // A World with simulators for the calls that run at the time.
 class BoundSimulation {
  public:
-  BoundSimulation(BoundScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors, const StepOptions& options, int substeps)
-      : scene_(scene), world_(scene.scene, std::move(materials), std::move(motors)), options_(options), substeps_(substeps) {
+  BoundSimulation(BoundScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors, Closures closures, const StepOptions& options, int substeps)
+      : scene_(scene), world_(scene.scene, std::move(materials), std::move(motors), std::move(closures)), options_(options), substeps_(substeps) {
     idle_.push_back(std::make_unique<Simulator>(world_, options_, substeps_));
   }
 
@@ -93,7 +93,26 @@ class BoundSimulation {
   std::mutex mutex_;
 };
 
-std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::handle& materials, const py::handle& motors, double dt,
+// Name, body and pose (4, 4) in it of the first and of the second, axes of the first that are held, whether it is a weld.
+using FrameClosureTuple = std::tuple<std::string, int, py::object, int, py::object, std::array<bool, 3>, bool>;
+// Name, entry of v that is followed (-1: none), entry of v that follows, coefficients.
+using JointEqualityTuple = std::tuple<std::string, int, int, std::array<double, JointEquality::terms>>;
+
+Closures closures_from(const std::vector<FrameClosureTuple>& frames, const std::vector<JointEqualityTuple>& equalities) {
+  Closures out;
+  for (const auto& [name, a, X_AF, b, X_BG, held, is_weld] : frames) {
+    FrameClosure& c = out.frames.emplace_back(FrameClosure{name, a, b, rigid(X_AF, (name + ": the first pose").c_str()), rigid(X_BG, (name + ": the second pose").c_str()), {}, is_weld});
+    std::copy(held.begin(), held.end(), c.is_held);
+  }
+  for (const auto& [name, a, b, coefficients] : equalities) {
+    JointEquality& c = out.joints.emplace_back(JointEquality{name, a, b, {}});
+    std::copy(coefficients.begin(), coefficients.end(), c.coefficients);
+  }
+  return out;
+}
+
+std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::handle& materials, const py::handle& motors,
+                                                 const std::vector<FrameClosureTuple>& closures, const std::vector<JointEqualityTuple>& equalities, double dt,
                                                  const std::string& solver, int sweeps, double erp, double margin, double limit_margin,
                                                  double restitution_threshold, const std::string& bounce, int substeps) {
   const Array m = sized(materials, {-1, 4}, "materials"), d = real_array(motors, {scene.scene.model().n_v, 3}, "motors", false);
@@ -109,7 +128,7 @@ std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::ha
   else if (bounce != "step") throw InputError("bounce is '" + bounce + "'; there are 'step' and 'time_of_impact'");
   options.dt = dt, options.sweeps = sweeps, options.erp = erp, options.margin = margin, options.limit_margin = limit_margin;
   options.restitution_threshold = restitution_threshold;
-  return std::make_unique<BoundSimulation>(scene, std::move(pairs), std::move(all), options, substeps);
+  return std::make_unique<BoundSimulation>(scene, std::move(pairs), std::move(all), closures_from(closures, equalities), options, substeps);
 }
 
 // What drives a step, from Python; keeps the arrays.
@@ -162,6 +181,17 @@ StepTuple step(BoundSimulation& s, const py::handle& q, const py::handle& v, con
 using ContactTuple = std::tuple<std::string, std::string, Array, Array, double, Array, Array, const char*>;
 // Index into v, source, force.
 using JointTuple = std::tuple<int, const char*, double>;
+// Name, point, force on the second there, moment on it.
+using ClosureTuple = std::tuple<std::string, Array, Array, Array>;
+
+ClosureTuple closure_tuple(const Stepper& stepper, const StepIsland& island, std::size_t b) {
+  const StepIsland::Block& block = island.blocks[b];
+  // The channels are size omega and v of the second: what is conjugate to them.
+  const double* const z = island.solution.z.data() + island.problem.blocks[b].first_channel;
+  const double rate = 1 / stepper.options().dt;
+  const Vec3d moment = rate * block.size * Vec3d{z[0], z[1], z[2]}, force = rate * Vec3d{z[3], z[4], z[5]};
+  return {stepper.world().closures().frames[static_cast<std::size_t>(block.closure)].name, vec3_array(block.centre), vec3_array(force), vec3_array(moment)};
+}
 
 ContactTuple contact_tuple(const BoundSimulation& s, const Stepper& stepper, const StepIsland& island, std::size_t block, int point) {
   const SceneQuery::PairManifold& pair = stepper.manifolds()[static_cast<std::size_t>(island.blocks[block].manifold)];
@@ -189,9 +219,8 @@ ContactTuple contact_tuple(const BoundSimulation& s, const Stepper& stepper, con
   return {s.scene().name(pair.a), s.scene().name(pair.b), vec3_array(p.p_W), vec3_array(n), p.gap, vec3_array(force), vec3_array(moment), mode};
 }
 
-std::tuple<Array, Array, ReportTuple, std::vector<ContactTuple>, std::vector<JointTuple>> details(BoundSimulation& s, const py::handle& q, const py::handle& v,
-                                                                                                   const py::handle& tau, const py::handle& q_target,
-                                                                                                   const py::handle& v_target) {
+std::tuple<Array, Array, ReportTuple, std::vector<ContactTuple>, std::vector<JointTuple>, std::vector<ClosureTuple>> details(
+    BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau, const py::handle& q_target, const py::handle& v_target) {
   const Model& model = s.model();
   const StepArguments x(model, q, v, tau, q_target, v_target);
   Array q1(Shape2{model.n_q}), v1(Shape2{model.n_v});
@@ -201,6 +230,7 @@ std::tuple<Array, Array, ReportTuple, std::vector<ContactTuple>, std::vector<Joi
   const Stepper& stepper = simulator->stepper();
   std::vector<ContactTuple> contacts;
   std::vector<JointTuple> joints;
+  std::vector<ClosureTuple> closures;
   for (int i = 0; i < report.islands; ++i) {
     const StepIsland& island = stepper.islands()[i];
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
@@ -210,6 +240,10 @@ std::tuple<Array, Array, ReportTuple, std::vector<ContactTuple>, std::vector<Joi
         for (int p = 0; p < n; ++p) contacts.push_back(contact_tuple(s, stepper, island, b, p));
         continue;
       }
+      if (block.closure >= 0) {
+        closures.push_back(closure_tuple(stepper, island, b));
+        continue;
+      }
       for (int r = island.problem.blocks[b].first_row; r < island.problem.blocks[b].last_row; ++r) {
         const std::size_t k = static_cast<std::size_t>(r);
         const double sign = island.rows[k].source == RowSource::upper_limit ? -1 : 1;
@@ -217,7 +251,7 @@ std::tuple<Array, Array, ReportTuple, std::vector<ContactTuple>, std::vector<Joi
       }
     }
   }
-  return {q1, v1, report_tuple(report), std::move(contacts), std::move(joints)};
+  return {q1, v1, report_tuple(report), std::move(contacts), std::move(joints), std::move(closures)};
 }
 
 Array vector_of(const std::vector<double>& x, const Shape2& shape) {
@@ -263,13 +297,23 @@ ObjectsTuple objects_tuple(const std::vector<ObjectGradient>& objects) {
   return {pose, size, scale};
 }
 
-// q, v, tau, q_target, v_target, materials, motors, model, objects, dt, one_sided.
-using GradientTuple = std::tuple<Array, Array, Array, Array, Array, Array, Array, ModelTuple, ObjectsTuple, double, bool>;
+// frames (n, 2, 6), coefficients (m, 5).
+using ClosuresTuple = std::tuple<Array, Array>;
+ClosuresTuple closures_tuple(const StepGradient& g) {
+  Array frames(Shape2{static_cast<py::ssize_t>(g.closures.size()), 2, 6}), coefficients(Shape2{static_cast<py::ssize_t>(g.equalities.size()), JointEquality::terms});
+  double *to_frames = frames.mutable_data(), *to = coefficients.mutable_data();
+  for (const ClosureGradient& c : g.closures) to_frames = std::copy_n(c.G, 6, std::copy_n(c.F, 6, to_frames));
+  for (const JointEqualityGradient& c : g.equalities) to = std::copy_n(c.coefficients, JointEquality::terms, to);
+  return {frames, coefficients};
+}
+
+// q, v, tau, q_target, v_target, materials, motors, model, objects, closures, dt, one_sided.
+using GradientTuple = std::tuple<Array, Array, Array, Array, Array, Array, Array, ModelTuple, ObjectsTuple, ClosuresTuple, double, bool>;
 GradientTuple gradient_tuple(const Model& model, const StepGradient& g, Array tau, Array q_target, Array v_target) {
   const Shape2 n_v{model.n_v};
   return {vector_of(g.q, n_v),          vector_of(g.v, n_v),     std::move(tau),              std::move(q_target),      std::move(v_target),
-          materials_array(g.materials), motors_array(g.motors), model_tuple(model, g.model), objects_tuple(g.objects), g.dt,
-          g.is_one_sided};
+          materials_array(g.materials), motors_array(g.motors), model_tuple(model, g.model), objects_tuple(g.objects), closures_tuple(g),
+          g.dt,                         g.is_one_sided};
 }
 
 GradientTuple step_vjp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar, const py::handle& tau,
@@ -414,7 +458,8 @@ void bind_simulation(py::module_& m) {
   const char* about_many = "Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own. "
                            "progress is None or called with the steps taken.";
   py::class_<BoundSimulation>(m, "Simulation", "Time steps of a scene with materials and motors; see robosim.simulation.")
-      .def(py::init(&make_simulation), py::arg("scene"), py::arg("materials"), py::arg("motors"), py::arg("dt"), py::arg("solver"), py::arg("sweeps"),
+      .def(py::init(&make_simulation), py::arg("scene"), py::arg("materials"), py::arg("motors"), py::arg("closures"),
+           py::arg("equalities"), py::arg("dt"), py::arg("solver"), py::arg("sweeps"),
            py::arg("erp"), py::arg("margin"), py::arg("limit_margin"), py::arg("restitution_threshold"), py::arg("bounce"), py::arg("substeps"), py::keep_alive<1, 2>())
       .def("step", &step, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(), py::arg("v_target") = py::none(),
            about_drive)

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "contact/rows.h"
+#include "contact/row_span.h"
 
 namespace robosim {
 
@@ -22,8 +22,7 @@ class Ties {
   };
 
   std::vector<Place> tied_, held_;
-  std::vector<double> basis_, weighted_;  // a vector of channels each: orthonormal in the metric of L; L times it
-  std::vector<double> rest_, product_;
+  RowSpan span_;
 };
 
 }  // namespace robosim

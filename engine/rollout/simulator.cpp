@@ -41,6 +41,10 @@ void add_parameters(const StepGradient& x, StepGradient& to) {
     for (int k = 0; k < WitnessDerivatives::max_sizes; ++k) sum.size[k] += from.size[k];
     sum.scale += from.scale;
   }
+  for (std::size_t i = 0; i < to.closures.size(); ++i)
+    for (int k = 0; k < 6; ++k) to.closures[i].F[k] += x.closures[i].F[k], to.closures[i].G[k] += x.closures[i].G[k];
+  for (std::size_t i = 0; i < to.equalities.size(); ++i)
+    for (int k = 0; k < JointEquality::terms; ++k) to.equalities[i].coefficients[k] += x.equalities[i].coefficients[k];
   for (std::vector<double> ModelGradient::* of :
        {&ModelGradient::mass, &ModelGradient::com, &ModelGradient::inertia, &ModelGradient::placement, &ModelGradient::armature, &ModelGradient::damping,
         &ModelGradient::friction, &ModelGradient::stiffness, &ModelGradient::spring_reference, &ModelGradient::q_lower, &ModelGradient::q_upper})

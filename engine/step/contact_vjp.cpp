@@ -42,11 +42,18 @@ void Stepper::add_turned_twist(int body, const Force<double>& F, const double* r
 // Of a covector on the channels of a block that meets the velocities of the joints' rates. Channels of joints do not turn.
 void Stepper::add_turned_channels(const StepIsland& island, std::size_t b, const double* covector, const double* rates) {
   const StepIsland::Block& block = island.blocks[b];
-  if (block.manifold < 0) return;
-  const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
+  if (!block.is_of_bodies()) return;
   const Force<double> F = force_of(covector, block.size, block.centre - data_.X_WB[1].p);
-  add_turned_twist(world_->scene().object(pair.b).body, F, rates);
-  add_turned_twist(world_->scene().object(pair.a).body, Force<double>{-F.angular, -F.linear}, rates);
+  add_turned_twist(block.b, F, rates);
+  add_turned_twist(block.a, Force<double>{-F.angular, -F.linear}, rates);
+}
+
+// What a covector on the motion of a frame, a force and its moment about the origin of W, is on the frame's own twist [linear; angular] and on the
+// body that carries it.
+void Stepper::add_frame_motion(int body, const SE3d& X_WF, const Vec3d& linear, const Vec3d& about_W, double* pose_bar) {
+  const Vec3d own_linear = transpose_times(X_WF.R, linear), own_angular = transpose_times(X_WF.R, about_W - cross(X_WF.p, linear));
+  for (int k = 0; k < 3; ++k) pose_bar[k] += own_linear[k], pose_bar[3 + k] += own_angular[k];
+  if (body > 0) carried_[at(body)] += Force<double>{about_W - cross(data_.X_WB[1].p, linear), linear};
 }
 
 // What a covector on the twist of an object's piece, [linear; angular] in its own frame, is on the object and on what carries it.
@@ -54,10 +61,7 @@ void Stepper::add_shape_motion(int object, int piece, const double* twist_bar, S
   const SceneObject& o = world_->scene().object(object);
   const SE3d &X_WO = query_.X_WO(object), X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return X_WO * p.X_BP; });
   const Vec3d linear = X.R * part(twist_bar), about_W = X.R * part(twist_bar + 3) + cross(X.p, linear);
-  const Vec3d own_linear = transpose_times(X_WO.R, linear), own_angular = transpose_times(X_WO.R, about_W - cross(X_WO.p, linear));
-  double* const pose = gradient.objects[at(object)].pose;
-  for (int k = 0; k < 3; ++k) pose[k] += own_linear[k], pose[3 + k] += own_angular[k];
-  if (o.body > 0) carried_[at(o.body)] += Force<double>{about_W - cross(data_.X_WB[1].p, linear), linear};
+  add_frame_motion(o.body, X_WO, linear, about_W, gradient.objects[at(object)].pose);
 }
 
 void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, const double* v, StepGradient& gradient) {
@@ -182,7 +186,7 @@ void Stepper::add_admittance_vjp(const StepIsland& island, StepGradient& gradien
     return any;
   };
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-    if (island.blocks[b].manifold < 0) continue;
+    if (!island.blocks[b].is_of_bodies()) continue;
     for (int channel = 0; channel < problem.blocks[b].width; ++channel) {
       if (!pushes(at(problem.blocks[b].first_channel + channel))) continue;
       double unit[most_block_channels] = {};

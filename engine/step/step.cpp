@@ -109,7 +109,7 @@ void Stepper::add_contact(int manifold) {
   StepIsland& island = island_of(tree >= 0 ? tree : world_->tree_of_body(B.body));
 
   StepIsland::Block block;
-  block.manifold = manifold;
+  block.manifold = manifold, block.a = A.body, block.b = B.body;
   for (int i = 0; i < m.n_points; ++i) block.centre += (1.0 / m.n_points) * m.points[i].p_W;
   double spread = 0;
   for (int i = 0; i < m.n_points; ++i) spread += squared_norm(m.points[i].p_W - block.centre) / m.n_points;
@@ -181,11 +181,11 @@ void Stepper::fill_jacobian(StepIsland& island, const double* v) {
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     const StepIsland::Block& block = island.blocks[b];
     double* const first = island.X.data() + problem.blocks[b].first_channel;
-    if (block.manifold < 0) {
+    if (!block.is_of_bodies()) {
       first[at(block.v) * k] = 1;
+      if (block.v_of >= 0) first[at(block.v_of) * k + 1] = 1;
       continue;
     }
-    const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
     const Vec3d p = block.centre - data_.X_WB[1].p;  // from O (data.h)
     const auto add_body = [&](int body, double sign) {
       for_each_on_path(m, body, [&](int c) {
@@ -194,8 +194,8 @@ void Stepper::fill_jacobian(StepIsland& island, const double* v) {
         for (int i = 0; i < 3; ++i) row[i] += sign * block.size * J.angular[i], row[3 + i] += sign * J.linear[i];
       });
     };
-    add_body(world_->scene().object(pair.b).body, 1);
-    add_body(world_->scene().object(pair.a).body, -1);
+    add_body(block.b, 1);
+    add_body(block.a, -1);
   }
   island.Y = island.X;
   mass_solve(m, data_.L.data(), island.Y.data(), problem.channels);
@@ -244,6 +244,10 @@ void Stepper::fill_targets(StepIsland& island, const double* q, const StepContro
         }
         case RowSource::joint_friction:
           break;  // at rest
+        case RowSource::closure:
+        case RowSource::equality:
+          if (i == problem.blocks[b].first_row) fill_closure(island, b, q);
+          break;
         default:  // frictions of a point: at rest, from when it is met
           source.law = island.rows[at(row.normal)].law, source.impact = island.rows[at(row.normal)].impact;
       }
@@ -251,11 +255,15 @@ void Stepper::fill_targets(StepIsland& island, const double* q, const StepContro
   }
 }
 
-// Leaves out what normals and limits ask for beyond standing still; whether there was any.
+// Leaves out what normals, limits and closures ask for beyond standing still; whether there was any.
 bool Stepper::relax(StepIsland& island) {
   bool any = false;
-  for (ConstraintRow& row : island.problem.rows)
-    if (row.kind == RowKind::unilateral && row.target > 0) row.target = 0, any = true;
+  for (std::size_t i = 0; i < island.rows.size(); ++i) {
+    ConstraintRow& row = island.problem.rows[i];
+    const RowSource source = island.rows[i].source;
+    const bool is_closure = source == RowSource::closure || source == RowSource::equality;
+    if (is_closure ? row.target != 0 : row.kind == RowKind::unilateral && row.target > 0) row.target = 0, any = true;
+  }
   return any;
 }
 
@@ -301,6 +309,10 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   n_islands_ = 0;
   for (const SceneQuery::PairManifold& pair : manifolds_)
     join(world_->tree_of_body(world_->scene().object(pair.a).body), world_->tree_of_body(world_->scene().object(pair.b).body));
+  for (const FrameClosure& closure : world_->closures().frames) join(world_->tree_of_body(closure.a), world_->tree_of_body(closure.b));
+  for (const JointEquality& closure : world_->closures().joints)
+    if (closure.a >= 0) join(world_->tree_of_v(closure.a), world_->tree_of_v(closure.b));
+  add_closures(q);
   for (std::size_t i = 0; i < manifolds_.size(); ++i) add_contact(static_cast<int>(i));
   add_coordinates(q);
 
@@ -308,6 +320,7 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   for (int i = 0; i < n_islands_; ++i) {
     StepIsland& island = islands_[at(i)];
     fill_jacobian(island, v);
+    leave_out_implied(island);
     fill_targets(island, q, control);
     solve(island, report);
     add_late_impulses(island);

@@ -11,6 +11,7 @@
 //   friction, per point and axis (contact_axes.h): w = 0 within mu times the normal's impulse; torsion about the normal and rolling about
 //       the axes likewise. Of `cone` both axes together: against the velocity, |f| within mu times the normal's impulse
 //   limits of joints: as a normal, of the coordinate, within limit_margin of it
+//   closures (closures.cpp): w = 0, a part `erp` of what is apart taken back
 //   dry friction of joints: w = 0 within friction dt                                                      (exact, not the smooth one of joint_forces.h)
 //   motors: dt (k (q_t - q - dt w) + d (v_t - w)), a row of compliance 1 / (dt (k dt + d)) within the motor's limit dt
 // All points of a manifold have its normal and lie on its plane. Rows of trees that nothing connects are solved apart, as islands.
@@ -43,6 +44,7 @@
 #include "contact/mode_solver.h"
 #include "contact/row_gradient.h"
 #include "contact/projected_gauss_seidel.h"
+#include "contact/row_span.h"
 #include "contact/ties.h"
 #include "geometry/manifolds/manifold_derivatives.h"
 #include "scene/scene_query.h"
@@ -81,7 +83,7 @@ struct StepControl {
 };
 
 // What a row stands for.
-enum class RowSource : std::uint8_t { normal, friction_1, friction_2, torsion, rolling_1, rolling_2, lower_limit, upper_limit, joint_friction, motor };
+enum class RowSource : std::uint8_t { normal, friction_1, friction_2, torsion, rolling_1, rolling_2, lower_limit, upper_limit, joint_friction, motor, closure, equality };
 
 // What a normal asks for.
 enum class NormalLaw : std::uint8_t {
@@ -94,15 +96,19 @@ enum class NormalLaw : std::uint8_t {
 
 // Rows that see each other: those of trees that contacts connect.
 struct StepIsland {
-  // Of a contact its manifold and the point of each of its rows; of a joint its coordinate.
+  // Of a contact its manifold and the point of each of its rows; of a joint its coordinate; of a closure its place in the world's.
   struct Block {
-    int manifold = -1, v = -1, q = -1;
-    Vec3d centre;     // the manifold's points' middle, in W: where the channels take the pair's twist
+    int manifold = -1, v = -1, q = -1, closure = -1, equality = -1;
+    int v_of = -1;    // of an equality: the coordinate that v follows
+    int a = -1, b = -1;  // bodies, of contacts and frame closures: the channels are the twist of b against a
+    Vec3d centre;     // where they take it, in W: the middle of the manifold's points
     double size = 1;  // [m] that the twist's angular part is times
+
+    bool is_of_bodies() const { return a >= 0; }
   };
   struct Row {
     RowSource source;
-    int point = -1;  // of the manifold
+    int point = -1;  // of the manifold; of a closure the component that it holds: of e, then of theta
     NormalLaw law = NormalLaw::rest;  // of its point
     double impact = 0;                // share of the step after which its impulse acts
   };
@@ -160,6 +166,9 @@ class Stepper {
  private:
   void move_freely(const double* q, const double* v, const StepControl& control);
   void add_contact(int manifold);
+  JointEquality::Value law_of(const JointEquality& closure, const double* q) const;
+  void add_closures(const double* q);
+  void leave_out_implied(StepIsland& island);
   void add_coordinates(const double* q);
   void join(int a, int b);
   int root(int tree);
@@ -172,6 +181,7 @@ class Stepper {
   void fill_targets(StepIsland& island, const double* q, const StepControl& control);
   NormalLaw law_of(double gap, double approach, double closing, double restitution) const;  // impact for both impact and landing
   void fill_normal(StepIsland& island, std::size_t block, int row);
+  void fill_closure(StepIsland& island, std::size_t block, const double* q);
   double reach() const;
   bool is_met(const SceneQuery::PairManifold& pair) const;
   void add_late_impulses(StepIsland& island);
@@ -189,20 +199,23 @@ class Stepper {
   std::vector<StepIsland> islands_;           // the first n_islands_ are in use
   int n_islands_ = 0;
   ModeSolver exact_;
+  RowSpan span_;  // of closures
 
-  // Of vjp; see step_vjp.cpp and contact_vjp.cpp.
+  // Of vjp; see step_vjp.cpp, contact_vjp.cpp, closures.cpp and impacts.cpp.
   void derive();
   void add_row_adjoint(StepIsland& island, StepGradient& gradient);
   void add_late_vjp(StepIsland& island);
   void add_normal_vjp(StepIsland& island, std::size_t block, int row, StepGradient& gradient) const;
   void add_impact_vjp(const StepIsland& island, StepGradient& gradient);
   void add_contact_vjp(const StepIsland& island, std::size_t block, const double* v, StepGradient& gradient);
+  void add_closure_vjp(const StepIsland& island, std::size_t block, const double* q, StepGradient& gradient);
   void add_coordinate_vjp(const StepIsland& island, std::size_t block, const double* q, const StepControl& control, StepGradient& gradient) const;
   void add_admittance_vjp(const StepIsland& island, StepGradient& gradient);
   void add_free_motion_vjp(const double* q, const double* v, const StepControl& control, StepGradient& gradient);
   void add_turned_twist(int body, const Force<double>& F, const double* rates);
   void add_turned_channels(const StepIsland& island, std::size_t block, const double* covector, const double* rates);
   void add_mass_vjp(StepGradient& gradient);
+  void add_frame_motion(int body, const SE3d& X_WF, const Vec3d& linear, const Vec3d& about_W, double* pose_bar);
   void add_shape_motion(int object, int piece, const double* twist_bar, StepGradient& gradient);
   void gather_turned(StepGradient& gradient);
   // Once after a step, however many gradients of it are asked for.

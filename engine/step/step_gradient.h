@@ -41,12 +41,22 @@ struct ObjectGradient {
   }
 };
 
+// By the frames of a closure, of a twist in each frame, [linear; angular].
+struct ClosureGradient {
+  double F[6] = {}, G[6] = {};
+};
+struct JointEqualityGradient {
+  double coefficients[JointEquality::terms] = {};
+};
+
 struct StepGradient {
   std::vector<double> q, v;                      // n_v each; of q in the tangent space, body side
   std::vector<double> tau, q_target, v_target;   // n_v, n_q, n_v
   std::vector<PairMaterial> materials;           // per pair of the scene
   std::vector<Motor> motors;                     // per entry of v
   std::vector<ObjectGradient> objects;           // of the scene
+  std::vector<ClosureGradient> closures;         // of the world, as the next
+  std::vector<JointEqualityGradient> equalities;
   ModelGradient model;
   double dt = 0;
   // Whether the derivative holds on one side only, or not at all: the impulses are not those of the selection rule, some row changes class or
@@ -62,6 +72,8 @@ struct StepGradient {
     motors.assign(n_v, Motor{0, 0, 0});
     objects.clear();
     for (const SceneObject& object : world.scene().objects()) objects.push_back(ObjectGradient::zero(object));
+    closures.assign(world.closures().frames.size(), ClosureGradient());
+    equalities.assign(world.closures().joints.size(), JointEqualityGradient());
     model.set_zero(m);
     dt = 0;
     is_one_sided = false;

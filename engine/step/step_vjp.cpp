@@ -200,7 +200,9 @@ void Stepper::vjp(const double* q, const double* v, const StepControl& control, 
     StepIsland& island = islands_[at(i)];
     const std::size_t k = at(island.problem.channels);
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-      if (island.blocks[b].manifold >= 0) add_contact_vjp(island, b, v, gradient);
+      const StepIsland::Block& block = island.blocks[b];
+      if (block.manifold >= 0) add_contact_vjp(island, b, v, gradient);
+      else if (block.closure >= 0 || block.equality >= 0) add_closure_vjp(island, b, q, gradient);
       else add_coordinate_vjp(island, b, q, control, gradient);
     }
     for (std::size_t r = 0; r < n; ++r)

@@ -20,8 +20,8 @@ bool is_amount(double x) { return x >= 0 && std::isfinite(x); }
 
 }  // namespace
 
-World::World(const CollisionScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors)
-    : scene_(&scene), materials_(std::move(materials)), motors_(std::move(motors)) {
+World::World(const CollisionScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors, Closures closures)
+    : scene_(&scene), materials_(std::move(materials)), motors_(std::move(motors)), closures_(std::move(closures)) {
   const Model& m = scene.model();
   const std::size_t n_pairs = scene.pairs().size();
   if (materials_.size() == 1 && n_pairs != 1) materials_.assign(n_pairs, PairMaterial(materials_[0]));
@@ -40,12 +40,15 @@ World::World(const CollisionScene& scene, std::vector<PairMaterial> materials, s
 
   tree_of_body_.assign(at(m.n_bodies()), -1);
   tree_of_v_.assign(at(m.n_v), -1);
+  coordinate_of_v_.assign(at(m.n_v), -1);
   for (int i = 1; i < m.n_bodies(); ++i) {
     const Joint& joint = m.joints[at(i)];
     tree_of_body_[at(i)] = joint.parent == 0 ? n_trees_++ : tree_of_body_[at(joint.parent)];
     if (joint.mimic) continue;
     for (int k = 0; k < joint.n_v; ++k) tree_of_v_[at(joint.v_index + k)] = tree_of_body_[at(i)];
-    if (joint.n_q == 1) coordinates_.push_back({joint.q_index, joint.v_index});
+    if (joint.n_q != 1) continue;
+    coordinate_of_v_[at(joint.v_index)] = static_cast<int>(coordinates_.size());
+    coordinates_.push_back({joint.q_index, joint.v_index});
   }
   // A joint that mimics one of another tree ties the two.
   for (bool changed = true; changed;) {
@@ -84,15 +87,44 @@ void World::check() const {
     require(is_amount(x.torsional_friction), pair, "torsional friction", x.torsional_friction, "it is not negative");
     require(is_amount(x.rolling_friction), pair, "rolling friction", x.rolling_friction, "it is not negative");
   }
-  std::vector<char> has_position(at(m.n_v), 0);
-  for (const Coordinate& c : coordinates_) has_position[at(c.v)] = 1;
   for (int k = 0; k < m.n_v; ++k) {
     const Motor& x = motor(k);
     const std::string name = "motor of v[" + std::to_string(k) + "]";
     require(is_amount(x.position_gain), name, "position gain", x.position_gain, "it is not negative");
     require(is_amount(x.velocity_gain), name, "velocity gain", x.velocity_gain, "it is not negative");
     require(x.limit >= 0, name, "limit", x.limit, "it is not negative");
-    require(x.position_gain == 0 || has_position[at(k)], name, "position gain", x.position_gain, "this joint has more than one position and takes none");
+    require(x.position_gain == 0 || coordinate_of_v_[at(k)] >= 0, name, "position gain", x.position_gain, "this joint has more than one position and takes none");
+  }
+  check_closures();
+}
+
+void World::check_closures() const {
+  const Model& m = model();
+  const auto is_finite = [](const SE3d& X) {
+    double sum = norm(X.p);
+    for (int i = 0; i < 3; ++i)
+      for (int k = 0; k < 3; ++k) sum += std::abs(X.R(i, k));
+    return std::isfinite(sum);
+  };
+  for (const FrameClosure& c : closures_.frames) {
+    const std::string name = "closure '" + c.name + "'";
+    for (const int body : {c.a, c.b})
+      if (body < 0 || body >= m.n_bodies()) throw InputError(message(name, " is of body ", body, "; there are ", m.n_bodies()));
+    if (c.a == c.b) throw InputError(name + " is of one body twice: its frames do not move against each other");
+    if (tree_of_body(c.a) < 0 && tree_of_body(c.b) < 0) throw InputError(name + " is of bodies that nothing moves");
+    if (!is_finite(c.X_AF) || !is_finite(c.X_BG)) throw InputError(name + " has a frame that is not finite");
+    if (!c.is_weld && !c.is_held[0] && !c.is_held[1] && !c.is_held[2]) throw InputError(name + " holds nothing; a point is held along one axis at least");
+  }
+  for (const JointEquality& c : closures_.joints) {
+    const std::string name = "closure '" + c.name + "'";
+    for (const int v : {c.a, c.b}) {
+      if (v == c.a && v < 0) continue;
+      if (v < 0 || v >= m.n_v) throw InputError(message(name, " is of v[", v, "]; there are ", m.n_v));
+      if (coordinate_of_v_[at(v)] < 0) throw InputError(message(name, " is of v[", v, "], which has no position of its own"));
+    }
+    if (c.a == c.b) throw InputError(name + " is of one joint twice");
+    for (const double x : c.coefficients)
+      if (!std::isfinite(x)) throw InputError(message(name, " has a coefficient ", x, "; they are finite"));
   }
 }
 

@@ -1,5 +1,5 @@
 // World: what a step moves and what it moves by. A Model with its colliders among obstacles (CollisionScene), the materials of the pairs
-// that may touch, and the motors of the joints. Immutable, so threads share it.
+// that may touch, the motors of the joints, and what closes loops of them. Immutable, so threads share it.
 #pragma once
 
 #include <limits>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "scene/collision_scene.h"
+#include "step/closures.h"
 
 namespace robosim {
 
@@ -36,7 +37,7 @@ class World {
 
   // materials: one for all pairs of the scene, or one per pair; motors: none, or one per entry of v. The scene must outlive it. Throws
   // InputError naming what is wrong.
-  World(const CollisionScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors);
+  World(const CollisionScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors, Closures closures = {});
 
   const CollisionScene& scene() const { return *scene_; }
   const Model& model() const { return scene_->model(); }
@@ -44,8 +45,10 @@ class World {
   const PairMaterial& material(int a, int b) const { return materials_[static_cast<std::size_t>(pair(a, b))]; }
   int pair(int a, int b) const;  // its place in scene().pairs()
   const Motor& motor(int v) const { return motors_[static_cast<std::size_t>(v)]; }
+  const Closures& closures() const { return closures_; }
   // Joints whose position has a limit, a motor or dry friction is looked at through these: every joint with one position.
   const std::vector<Coordinate>& coordinates() const { return coordinates_; }
+  const Coordinate& coordinate(int v) const { return coordinates_[static_cast<std::size_t>(coordinate_of_v_[static_cast<std::size_t>(v)])]; }
   // Which of the trees that hang from the world a body, or an entry of v, belongs to; -1 of the world. Trees that nothing connects do not
   // feel each other.
   int tree_of_body(int body) const { return tree_of_body_[static_cast<std::size_t>(body)]; }
@@ -54,11 +57,14 @@ class World {
 
  private:
   void check() const;
+  void check_closures() const;
 
   const CollisionScene* scene_;
   std::vector<PairMaterial> materials_;
   std::vector<Motor> motors_;
+  Closures closures_;
   std::vector<Coordinate> coordinates_;
+  std::vector<int> coordinate_of_v_;  // -1: none
   struct PairIndex {
     int a, b, index;
   };

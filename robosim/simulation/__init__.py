@@ -1,7 +1,9 @@
 """Time steps of robots and free objects with hard contact: `Simulation`, and what goes in and comes out."""
 
-from robosim.simulation.details import ContactForce, JointForce, StepDetails, StepReport
+from robosim.simulation.closure import Closure, JointEquality, PointClosure, Weld
+from robosim.simulation.details import ClosureForce, ContactForce, JointForce, StepDetails, StepReport
 from robosim.simulation.gradients import (
+    ClosureGradients,
     ModelGradient,
     ObjectGradients,
     StepGradient,
@@ -13,14 +15,19 @@ from robosim.simulation.simulation import Simulation
 from robosim.simulation.state import Control, Motion, State
 
 __all__ = [
+    "Closure",
+    "ClosureForce",
+    "ClosureGradients",
     "ContactForce",
     "Control",
+    "JointEquality",
     "JointForce",
     "Material",
     "ModelGradient",
     "Motion",
     "Motor",
     "ObjectGradients",
+    "PointClosure",
     "Replay",
     "Simulation",
     "State",
@@ -28,4 +35,5 @@ __all__ = [
     "StepGradient",
     "StepJacobians",
     "StepReport",
+    "Weld",
 ]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from robosim.simulation.state import State
 
-__all__ = ["ContactForce", "JointForce", "StepDetails", "StepReport"]
+__all__ = ["ClosureForce", "ContactForce", "JointForce", "StepDetails", "StepReport"]
 
 Array = NDArray[np.float64]
 
@@ -62,14 +62,27 @@ class ContactForce(NamedTuple):
 
 
 class JointForce(NamedTuple):
-    """What a limit, a motor or dry friction exerts on a coordinate."""
+    """What a limit, a motor, dry friction or an equality exerts on a coordinate."""
 
     coordinate: str
     """Its entry of `Model.velocity_names`."""
     source: str
-    """`lower_limit`, `upper_limit`, `joint_friction` or `motor`."""
+    """`lower_limit`, `upper_limit`, `joint_friction`, `motor` or `equality` (a law of another joint)."""
     force: float
     """[N m or N]."""
+
+
+class ClosureForce(NamedTuple):
+    """What holds two links together."""
+
+    name: str
+    """Of the links, as "a to b"."""
+    point: Array
+    """(3,) the second one's, in W [m]."""
+    force: Array
+    """(3,) on the second there, in W; the opposite acts on the first [N]."""
+    moment: Array
+    """(3,) on the second, of a weld [N m]."""
 
 
 class StepDetails(NamedTuple):
@@ -80,4 +93,6 @@ class StepDetails(NamedTuple):
     contacts: list[ContactForce]
     """All points within the margin."""
     joints: list[JointForce]
-    """Of limits within the margin, motors and dry friction."""
+    """Of limits within the margin, motors, dry friction and equalities."""
+    closures: list[ClosureForce]
+    """Of points and welds, in their order."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ModelGradient", "ObjectGradients", "StepGradient", "StepJacobians"]
+__all__ = ["ClosureGradients", "ModelGradient", "ObjectGradients", "StepGradient", "StepJacobians"]
 
 Array = NDArray[np.float64]
 
@@ -56,6 +56,15 @@ class ObjectGradients(NamedTuple):
     """(n,) of a factor, at 1, by which it grows about its frame's origin; of bodies made of pieces nan."""
 
 
+class ClosureGradients(NamedTuple):
+    """What a loss changes by with what closes loops, in the order of `closures`."""
+
+    frames: Array
+    """(n, 2, 6) of each point and weld: of the twists [linear; angular] that move its frames in themselves [m, rad]."""
+    coefficients: Array
+    """(m, 5) of each equality."""
+
+
 class StepGradient(NamedTuple):
     """The gradient of a loss in the arguments of a step, or of a whole run.
 
@@ -80,6 +89,8 @@ class StepGradient(NamedTuple):
     """By masses, lengths, springs, limits, gravity."""
     objects: ObjectGradients
     """By poses and sizes of what may touch."""
+    closures: ClosureGradients
+    """By frames and coefficients of what closes loops."""
     dt: float
     """By the length of a step."""
     one_sided: bool

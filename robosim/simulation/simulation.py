@@ -13,8 +13,10 @@ from robosim import _engine
 from robosim.errors import SimulationError
 from robosim.model.checks import suggestion
 from robosim.scene import Scene
-from robosim.simulation.details import ContactForce, JointForce, StepDetails, StepReport
+from robosim.simulation.closure import Closure, JointEquality, equality_rows, frame_rows
+from robosim.simulation.details import ClosureForce, ContactForce, JointForce, StepDetails, StepReport
 from robosim.simulation.gradients import (
+    ClosureGradients,
     ModelGradient,
     ObjectGradients,
     StepGradient,
@@ -35,7 +37,7 @@ _NO_CONTROL = Control()
 
 
 class Simulation:
-    """Steps a model through time with hard contact, friction, joint limits, dry friction and motors.
+    """Steps a model through time with hard contact, friction, joint limits, dry friction, motors and closed loops.
 
     Contacts, limits, dry friction and motors are rows whose impulses are found together at each step: what
     touches does not overlap further, friction stays within mu times the normal force along each of two axes, limits
@@ -55,6 +57,8 @@ class Simulation:
             zero, friction within a square.
         materials: by name of a link or of an object, or by a pair of names; `Material()` where nothing is said.
         motors: by name of a joint.
+        closures: points and frames of links that stay together, and laws between joints. Two links that one holds
+            together do not collide, as those that a joint connects.
         substeps: parts of a step, each a step by itself.
         sweeps: of `pgs`.
         erp: part of an overlap that is taken back in a (sub)step, 0 to 1.
@@ -94,6 +98,7 @@ class Simulation:
         solver: str = "lcp",
         materials: Mapping[str | tuple[str, str], Material] | None = None,
         motors: Mapping[str, Motor] | None = None,
+        closures: Sequence[Closure] = (),
         substeps: int = 1,
         sweeps: int = 50,
         erp: float = 0.2,
@@ -104,12 +109,20 @@ class Simulation:
     ) -> None:
         self.model = model
         self.dt = float(dt)
-        self._scene = (Scene() if scene is None else scene).compile(model)
+        held = [c for c in closures if not isinstance(c, JointEquality)]
+        frames = frame_rows(model, held)
+        scene = Scene() if scene is None else scene.copy()
+        for closure in held:
+            if closure.a != closure.b:  # the engine refuses it
+                scene.allow(closure.a, closure.b)
+        self._scene = scene.compile(model)
         with _engine_errors():
             self._engine = _engine.Simulation(
                 self._scene,
                 _pair_materials(model, self._scene, materials or {}),
                 _motor_rows(model, motors or {}),
+                frames,
+                equality_rows(model, [c for c in closures if isinstance(c, JointEquality)]),
                 dt=self.dt,
                 solver=solver,
                 sweeps=sweeps,
@@ -157,12 +170,15 @@ class Simulation:
             SimulationError: as of `step`.
         """
         with _engine_errors():
-            q, v, report, contacts, joints = self._engine.details(state.q, state.v, *_drive(control))
+            q, v, report, contacts, joints, closures = self._engine.details(
+                state.q, state.v, *_drive(control)
+            )
         names = self.model.velocity_names
         return StepDetails(
             State(q, v, state.time + self.dt, StepReport(*report)),
             [ContactForce(*contact) for contact in contacts],
             [JointForce(names[i], source, force) for i, source, force in joints],
+            [ClosureForce(*closure) for closure in closures],
         )
 
     def run(
@@ -402,7 +418,7 @@ def _threads(threads: int | None) -> int:
 
 def _gradient(parts: tuple[Any, ...]) -> StepGradient:
     values = list(parts)
-    values[7], values[8] = ModelGradient(*parts[7]), ObjectGradients(*parts[8])
+    values[7:10] = ModelGradient(*parts[7]), ObjectGradients(*parts[8]), ClosureGradients(*parts[9])
     return StepGradient(*values)
 
 

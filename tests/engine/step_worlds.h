@@ -18,7 +18,7 @@ struct StepWorld {
 
   // `ground` takes the place of the half-space. All colliders against the floor and, where asked, against those of other bodies that no joint connects directly.
   StepWorld(Model m, const PairMaterial& material, bool among_each_other = true, std::vector<Motor> motors = {},
-            const CollisionGeometry& ground = Shape::half_space())
+            const CollisionGeometry& ground = Shape::half_space(), Closures closures = {})
       : model(std::move(m)) {
     std::vector<std::pair<int, int>> pairs;
     const int n = static_cast<int>(model.colliders.size());
@@ -26,7 +26,7 @@ struct StepWorld {
     if (among_each_other) pairs.insert(pairs.end(), model.collision_pairs.begin(), model.collision_pairs.end());
     std::vector<ExtraObject> floor{{"floor", ground, 0, SE3d()}};
     scene = std::make_unique<CollisionScene>(model, std::move(floor), pairs);
-    world = std::make_unique<World>(*scene, std::vector<PairMaterial>{material}, std::move(motors));
+    world = std::make_unique<World>(*scene, std::vector<PairMaterial>{material}, std::move(motors), std::move(closures));
   }
   StepWorld(const StepWorld&) = delete;
   StepWorld& operator=(const StepWorld&) = delete;

@@ -72,6 +72,7 @@ struct Counts {
 struct Change {
   double materials = 0, motors = 0;
   Model model;
+  Closures closures;
 };
 
 // One loss, and its gradient along directions of every argument.
@@ -163,7 +164,7 @@ void check_gradients(const StepWorld& w, const StepOptions& options, const Point
   const auto total = [=](const PairMaterial& x) { return x.friction + bouncing * x.restitution + 0.1 * x.torsional_friction + 0.05 * x.rolling_friction; };
   expected = size = 0;
   for (const PairMaterial& x : g.materials) expected += total(x), size = std::max(size, std::abs(total(x)));
-  compare("materials", expected, size, [&](double h) { return loss(*varied({h, 0, m})->world, point); });
+  compare("materials", expected, size, [&](double h) { return loss(*varied({h, 0, m, w.world->closures()})->world, point); });
   expected = size = 0;
   for (int k = 0; k < m.n_v; ++k) {
     const Motor& motor = w.world->motor(k);
@@ -171,14 +172,14 @@ void check_gradients(const StepWorld& w, const StepOptions& options, const Point
     const double x = g.motors[at(k)].position_gain + 0.3 * g.motors[at(k)].velocity_gain + (std::isfinite(motor.limit) ? 0.2 * g.motors[at(k)].limit : 0);
     expected += x, size = std::max(size, std::abs(x));
   }
-  compare("motors", expected, size, [&](double h) { return loss(*varied({0, h, m})->world, point); });
+  compare("motors", expected, size, [&](double h) { return loss(*varied({0, h, m, w.world->closures()})->world, point); });
 
   // The model's numbers, each kind along a direction.
   const auto model_moves = [&](const char* what, const std::vector<double>& gradient, double step, const std::function<void(Model&, const Numbers&)>& move) {
     const Numbers d = random.numbers(static_cast<int>(gradient.size()));
     const double sum = step * product(gradient, d, size);
     compare(what, sum, step * size, [&](double h) {
-      Change change{0, 0, m};
+      Change change{0, 0, m, w.world->closures()};
       Numbers way(d);
       for (double& x : way) x *= step * h;
       move(change.model, way);
@@ -238,6 +239,29 @@ void check_gradients(const StepWorld& w, const StepOptions& options, const Point
   });
   model_moves("scales", scales, 0.1, [&](Model& x, const Numbers& d) {
     for (std::size_t k = 0; k < d.size(); ++k) x.colliders[k].geometry.shape = with_scale(x.colliders[k].geometry.shape, 1 + d[k]);
+  });
+  // Closures: all frames along a twist each, and all coefficients.
+  Numbers frames, coefficients;
+  for (const ClosureGradient& c : g.closures) frames.insert(frames.end(), c.F, c.F + 6), frames.insert(frames.end(), c.G, c.G + 6);
+  for (const JointEqualityGradient& c : g.equalities) coefficients.insert(coefficients.end(), std::begin(c.coefficients), std::end(c.coefficients));
+  const auto closures_move = [&](const char* what, const Numbers& gradient, const std::function<void(Closures&, const Numbers&)>& move) {
+    if (gradient.empty()) return;
+    const Numbers d = random.numbers(static_cast<int>(gradient.size()));
+    const double sum = product(gradient, d, size);
+    compare(what, sum, size, [&](double h) {
+      Change change{0, 0, m, w.world->closures()};
+      Numbers way(d);
+      for (double& x : way) x *= h;
+      move(change.closures, way);
+      return loss(*varied(std::move(change))->world, point);
+    });
+  };
+  closures_move("frames of closures", frames, [](Closures& x, const Numbers& d) {
+    for (std::size_t c = 0; c < x.frames.size(); ++c)
+      x.frames[c].X_AF = moved_along(x.frames[c].X_AF, &d[12 * c]), x.frames[c].X_BG = moved_along(x.frames[c].X_BG, &d[12 * c + 6]);
+  });
+  closures_move("coefficients of closures", coefficients, [](Closures& x, const Numbers& d) {
+    for (std::size_t k = 0; k < d.size(); ++k) x.joints[k / JointEquality::terms].coefficients[k % JointEquality::terms] += d[k];
   });
   compare("dt", options.dt * g.dt, std::abs(options.dt * g.dt), [&](double h) {
     StepOptions longer = options;
@@ -323,13 +347,65 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
   CHECK(counts.sticking > 5);
 }
 
+TEST_CASE("gradients of closed loops are those of differences, in every argument") {
+  StepOptions options;
+  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.sweeps = 8;
+  SUBCASE("of solved rows") { options.solver = RowSolver::lcp; }
+  SUBCASE("of solved rows with discs, by time of impact") { options.solver = RowSolver::cone, options.bounce = Bounce::time_of_impact; }
+  SUBCASE("of sweeps") { options.solver = RowSolver::pgs; }
+  const PairMaterial material{0.6, 0.3, 0.02, 0};
+  Counts counts;
+  for (unsigned seed = 0; seed < random_worlds / 2; ++seed) {
+    Random random(seed);
+    const Model model = robot(random, true);
+    const StepWorld open(model, material);
+    Point p{random.configuration(model), random.numbers(model.n_v), random.numbers(model.n_v, 5), random.configuration(model), random.numbers(model.n_v)};
+    put_on_floor(open, p, random);
+    Data<double> data(model);
+    forward_kinematics(model, data, p.q.data());
+    // Frames that are a little apart, one of them of the world; and two laws of coordinates.
+    Closures closures;
+    const auto hold = [&](int a, int b, bool is_weld) {
+      FrameClosure c;
+      c.name = message("closure", closures.frames.size()), c.a = a, c.b = b, c.is_weld = is_weld;
+      c.X_AF = random.pose();
+      const double twist[] = {random.uniform(-0.01, 0.01), random.uniform(-0.01, 0.01), random.uniform(-0.01, 0.01), 0.03, random.uniform(-0.05, 0.05), -0.01};
+      c.X_BG = moved_along(data.X_WB[at(b)].inverse() * data.X_WB[at(a)] * c.X_AF, twist);
+      closures.frames.push_back(c);
+    };
+    const int last = model.n_bodies() - 1;
+    hold(1, last, seed % 2);
+    hold(last - 1, 0, false);
+    closures.frames.back().is_held[seed % 3] = false;
+    std::vector<const Joint*> single;
+    for (const Joint& joint : model.joints)
+      if (joint.n_q == 1) single.push_back(&joint);
+    const auto position = [&](int i) { return p.q[at(single[at(i)]->q_index)]; };
+    JointEquality law{"law", single[0]->v_index, single[1]->v_index, {0, 0.7, -0.2, 0.1, 0.05}};
+    law.coefficients[0] = position(1) - law.at(position(0)).value + 0.02;
+    closures.joints = {law, {"held", -1, single[2]->v_index, {position(2) - 0.03, 0, 0, 0, 0}}};
+    const auto world_of = [&](Change change) {
+      PairMaterial x = material;
+      x.friction += change.materials, x.restitution += 0.5 * change.materials, x.torsional_friction += 0.1 * change.materials;
+      return std::make_unique<StepWorld>(std::move(change.model), x, true, std::vector<Motor>(), Shape::half_space(), std::move(change.closures));
+    };
+    const auto w = world_of({0, 0, model, closures});
+    for (int trial = 0; trial < 3; ++trial) {
+      check_gradients(*w, options, p, random, counts, world_of);
+      p.v = random.numbers(model.n_v);
+    }
+  }
+  MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided, " one-sided; ", counts.contacts, " contacts; worst ", counts.worst);
+  CHECK(counts.compared > 15 * static_cast<int>(random_worlds));
+}
+
 TEST_CASE("gradients of joints that follow others are those of differences") {
   StepOptions options;
   options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.sweeps = 8;
   SUBCASE("of solved rows") { options.solver = RowSolver::lcp; }
   SUBCASE("of sweeps") { options.solver = RowSolver::pgs; }
   Counts counts;
-  for (unsigned seed = 0; seed < random_worlds / 4; ++seed) {
+  for (unsigned seed = 0; seed < random_worlds / 2; ++seed) {
     Random random(200 + seed);
     // Behind the joint that they follow, and beside it.
     struct Row {

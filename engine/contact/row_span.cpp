@@ -1,0 +1,48 @@
+#include "contact/row_span.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace robosim {
+namespace {
+
+constexpr double rounding_of_span = 1e-9;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+void RowSpan::clear(int channels) {
+  channels_ = at(channels);
+  basis_.clear(), weighted_.clear();
+  rest_.resize(channels_), product_.resize(channels_);
+}
+
+double RowSpan::rest(const RowProblem& problem, const RowBlock& block, const ConstraintRow& row) {
+  const std::size_t k = channels_;
+  std::fill(rest_.begin(), rest_.end(), 0.0);
+  std::copy_n(row.d, block.width, &rest_[at(block.first_channel)]);
+  for (std::size_t b = 0; b < basis_.size(); b += k) {
+    double along = 0;
+    for (std::size_t c = 0; c < k; ++c) along += weighted_[b + c] * rest_[c];
+    for (std::size_t c = 0; c < k; ++c) rest_[c] -= along * basis_[b + c];
+  }
+  square_ = 0;
+  for (std::size_t r = 0; r < k; ++r) {
+    product_[r] = 0;
+    for (std::size_t c = 0; c < k; ++c) product_[r] += problem.L[r * k + c] * rest_[c];
+    square_ += rest_[r] * product_[r];
+  }
+  return square_;
+}
+
+bool RowSpan::is_new(double rest, double admittance) { return rest > rounding_of_span * admittance; }
+
+bool RowSpan::add(double admittance) {
+  if (!is_new(square_, admittance)) return false;
+  const double scale = 1 / std::sqrt(square_);
+  for (std::size_t c = 0; c < channels_; ++c) basis_.push_back(scale * rest_[c]), weighted_.push_back(scale * product_[c]);
+  return true;
+}
+
+}  // namespace robosim
