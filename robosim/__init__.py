@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from robosim import (
         batch,
+        bridges,
         errors,
         geometry,
         meshes,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "batch",
+    "bridges",
     "errors",
     "geometry",
     "load_robot",

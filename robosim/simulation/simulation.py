@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -116,23 +117,66 @@ class Simulation:
             if closure.a != closure.b:  # the engine refuses it
                 scene.allow(closure.a, closure.b)
         self._scene = scene.compile(model)
+        self._options: dict[str, Any] = {
+            "closures": frames,
+            "equalities": equality_rows(model, [c for c in closures if isinstance(c, JointEquality)]),
+            "dt": self.dt,
+            "solver": solver,
+            "sweeps": sweeps,
+            "erp": erp,
+            "margin": margin,
+            "limit_margin": limit_margin,
+            "restitution_threshold": restitution_threshold,
+            "bounce": bounce,
+            "substeps": substeps,
+        }
+        self._set_numbers(
+            _pair_materials(model, self._scene, materials or {}), _motor_rows(model, motors or {})
+        )
+
+    def _set_numbers(self, materials: Array, motors: Array) -> None:
+        self._materials: Array = materials.copy()
+        self._motors: Array = motors.copy()
+        for array in self._materials, self._motors:
+            array.setflags(write=False)
         with _engine_errors():
-            self._engine = _engine.Simulation(
-                self._scene,
-                _pair_materials(model, self._scene, materials or {}),
-                _motor_rows(model, motors or {}),
-                frames,
-                equality_rows(model, [c for c in closures if isinstance(c, JointEquality)]),
-                dt=self.dt,
-                solver=solver,
-                sweeps=sweeps,
-                erp=erp,
-                margin=margin,
-                limit_margin=limit_margin,
-                restitution_threshold=restitution_threshold,
-                bounce=bounce,
-                substeps=substeps,
+            self._engine = _engine.Simulation(self._scene, self._materials, self._motors, **self._options)
+
+    @property
+    def materials(self) -> Array:
+        """(m, 4) friction, restitution, torsional and rolling friction of each of `pairs`, as in `StepGradient`."""
+        return self._materials
+
+    @property
+    def motors(self) -> Array:
+        """(n_v, 3) position gain, velocity gain and limit of each coordinate's motor, as in `StepGradient`."""
+        return self._motors
+
+    def with_numbers(
+        self, *, materials: ArrayLike | None = None, motors: ArrayLike | None = None
+    ) -> Simulation:
+        """The same world with other materials or motors, the model and the obstacles shared.
+
+        Some microseconds, so that numbers can be fitted or drawn anew for each run.
+
+        Args:
+            materials: (m, 4) as `materials`; None: as they are.
+            motors: (n_v, 3) as `motors`, a limit may be infinite; None: as they are.
+
+        Raises:
+            SimulationError: an array has the wrong shape, or a number is out of its range.
+        """
+        other = copy.copy(self)
+        other._set_numbers(
+            *(
+                known if given is None else _sized(given, known.shape, what)
+                for what, given, known in (
+                    ("materials", materials, self._materials),
+                    ("motors", motors, self._motors),
+                )
             )
+        )
+        return other
 
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, *, time: float = 0.0) -> State:
         """A state of this model: by default in its neutral configuration and at rest.

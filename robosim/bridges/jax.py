@@ -1,0 +1,234 @@
+"""Steps and rollouts as functions of JAX arrays, with exact gradients: `step` and `rollout`.
+
+    q, v, unsolved = step(simulation, q, v, tau=tau)
+    q, v, unsolved = rollout(simulation, q, v, 500, tau=tau)
+
+Arrays may have leading axes, which are broadcast: all runs are made at once, on several threads, as by
+`Simulation.run_many`. `jit`, `grad`, `vjp`, `jacrev`, `vmap`, `lax.scan`, `checkpoint` and what is composed of these
+work; `vmap` is one more leading axis. Second derivatives raise `SimulationError`, forward mode JAX's own error.
+
+All is computed in double precision, on the host, which JAX calls back (`jax.pure_callback`). What comes back has the
+type of what was given (of several the one that JAX promotes them to). Gradients go through the states in double
+precision, with `jax_enable_x64` off, too, and in float64 they are those of `Simulation.run_vjp` to the bit.
+
+Gradients by q are by its entries, plain ones, seven of what moves freely: of a function of q that scales quaternions to
+unit length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robosim.bridges.runs import NO_SECOND_DERIVATIVES, Runs
+from robosim.errors import MissingDependencyError, SimulationError
+from robosim.simulation import Simulation
+
+try:
+    import jax
+    import jax.numpy as jnp
+except ImportError as error:
+    raise MissingDependencyError(
+        "robosim.bridges.jax needs JAX: pip install 'robosim[jax]' brings it"
+    ) from error
+
+__all__ = ["States", "rollout", "step"]
+
+
+class States(NamedTuple):
+    """What comes of a step or a rollout."""
+
+    q: jax.Array
+    """(..., n_q), of a rollout (..., n, n_q)."""
+    v: jax.Array
+    """(..., n_v), of a rollout (..., n, n_v)."""
+    unsolved: jax.Array
+    """(...) bool: whether some step was `relaxed` or `inconsistent`; `Simulation.run` tells how."""
+
+
+def step(
+    simulation: Simulation,
+    q: jax.typing.ArrayLike,
+    v: jax.typing.ArrayLike,
+    *,
+    tau: jax.typing.ArrayLike | None = None,
+    q_target: jax.typing.ArrayLike | None = None,
+    v_target: jax.typing.ArrayLike | None = None,
+    materials: jax.typing.ArrayLike | None = None,
+    motors: jax.typing.ArrayLike | None = None,
+    threads: int | None = None,
+) -> States:
+    """The state one step later, a function of all arrays.
+
+    Args:
+        simulation: what takes the step.
+        q: (..., n_q) configuration; quaternions of any length but zero.
+        v: (..., n_v) velocity.
+        tau: (..., n_v) as of `Control`, as are the next two.
+        q_target: (..., n_q).
+        v_target: (..., n_v).
+        materials: (..., m, 4) in the place of `Simulation.materials`; of runs that have other numbers each value makes
+            a world of its own, and only runs within one go on several threads.
+        motors: (..., n_v, 3) in the place of `Simulation.motors`, likewise.
+        threads: at most; None for as many as `robosim.batch.get_threads` says.
+
+    Raises:
+        SimulationError: an array has the wrong shape or is not real.
+        jax.errors.JaxRuntimeError: a number is not finite or out of its range; it says what `SimulationError` would.
+    """
+    drive = (None if x is None else jnp.expand_dims(x, -2) for x in (tau, q_target, v_target))
+    states = _run(Runs(simulation, 1, 1, threads), (q, v, *drive, materials, motors))
+    return States(states.q[..., 1, :], states.v[..., 1, :], states.unsolved)
+
+
+def rollout(
+    simulation: Simulation,
+    q: jax.typing.ArrayLike,
+    v: jax.typing.ArrayLike,
+    steps: int,
+    *,
+    tau: jax.typing.ArrayLike | None = None,
+    q_target: jax.typing.ArrayLike | None = None,
+    v_target: jax.typing.ArrayLike | None = None,
+    materials: jax.typing.ArrayLike | None = None,
+    motors: jax.typing.ArrayLike | None = None,
+    interval: int = 1,
+    threads: int | None = None,
+) -> States:
+    """All states of a run, or of many, each a function of all arrays.
+
+    One call costs less than as many of `step`, and its backward pass one more.
+
+    Args:
+        simulation: what is run.
+        q: (..., n_q) first configuration.
+        v: (..., n_v) first velocity.
+        steps: how many; static, as are `interval` and `threads`.
+        tau: (..., steps, n_v), or (n_v,) or (..., 1, n_v) for all steps; as are the next two.
+        q_target: (..., steps, n_q).
+        v_target: (..., steps, n_v).
+        materials: as of `step`.
+        motors: as of `step`.
+        interval: every which state is kept, beside the last; the gradient makes those between again.
+        threads: as of `step`.
+
+    Returns:
+        The states that were kept, n of them, the first included.
+
+    Raises:
+        SimulationError: as of `step`.
+    """
+    return _run(
+        Runs(simulation, steps, interval, threads), (q, v, tau, q_target, v_target, materials, motors)
+    )
+
+
+Operands = tuple[Any, ...]  # as of `Runs`, of jax.Array or None
+
+
+def _run(runs: Runs, operands: Operands) -> States:
+    arrays = [None if x is None else jnp.asarray(x) for x in operands]
+    dtype = jnp.result_type(*(x for x in arrays if x is not None))
+    if not jnp.issubdtype(dtype, jnp.floating):
+        raise SimulationError(f"arrays are of {dtype}; expected real floating-point numbers")
+    layout = runs.layout([None if x is None else x.shape for x in arrays])
+    plain = tuple(
+        None if x is None or at is None else jnp.broadcast_to(x.astype(dtype).reshape(at.padded), at.expanded)
+        for x, at in zip(arrays, layout, strict=True)
+    )
+    states: States = _rollout(runs, plain)
+    return states
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _rollout(runs: Runs, operands: Operands) -> States:
+    states: States = _call(_forward, runs, _outlines(runs, operands), operands)
+    return states
+
+
+def _rollout_and_states(runs: Runs, operands: Operands) -> tuple[States, Operands]:
+    """With q and v in double precision: where there is no float64, as its bits."""
+    outlines = _outlines(runs, operands)
+    if outlines.q.dtype == jnp.float64:
+        states = _rollout(runs, operands)
+        return states, (operands, states.q, states.v)
+    bits = [jax.ShapeDtypeStruct((*x.shape, 2), jnp.uint32) for x in outlines[:2]]
+    states, q, v = _call(_forward_with_bits, runs, (outlines, *bits), operands)
+    return states, (operands, q, v)
+
+
+def _rollout_vjp(runs: Runs, kept: Operands, bars: States) -> tuple[Operands]:
+    operands, q, v = kept
+    found = _gradient(runs, operands, q, v, bars.q, bars.v)
+    return (tuple(None if x is None else _summed(g, x) for g, x in zip(found, operands, strict=True)),)
+
+
+_rollout.defvjp(_rollout_and_states, _rollout_vjp)
+
+
+def _gradient(runs: Runs, operands: Operands, *arrays: jax.Array) -> Operands:
+    """By each operand that is given, of each run."""
+    outlines = tuple(
+        None if x is None else jax.ShapeDtypeStruct(runs.leading(operands) + core, x.dtype)
+        for x, core in zip(operands, runs.core_shapes, strict=True)
+    )
+    found: Operands = _call(_backward, runs, outlines, operands, *arrays)
+    return found
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
+def _call(function: Any, runs: Runs, outlines: Any, *arguments: Any) -> Any:
+    return jax.pure_callback(partial(function, runs), outlines, *arguments, vmap_method="expand_dims")
+
+
+@_call.defjvp
+def _call_jvp(function: Any, runs: Runs, outlines: Any, primals: Any, tangents: Any) -> Any:
+    raise SimulationError(NO_SECOND_DERIVATIVES)
+
+
+def _outlines(runs: Runs, operands: Operands) -> States:
+    """Shapes and types of what comes back."""
+    leading, model = runs.leading(operands), runs.simulation.model
+    q, v = (jax.ShapeDtypeStruct((*leading, runs.kept, n), operands[0].dtype) for n in (model.n_q, model.n_v))
+    return States(q, v, jax.ShapeDtypeStruct(leading, jnp.bool_))
+
+
+def _summed(gradient: jax.Array, operand: jax.Array) -> jax.Array:
+    """Over the leading axes along which the operand is the same."""
+    same = [i for i, (many, one) in enumerate(zip(gradient.shape, operand.shape, strict=True)) if many != one]
+    return gradient.sum(axis=tuple(same), keepdims=True) if same else gradient
+
+
+# On the host.
+
+
+def _forward(runs: Runs, operands: Operands) -> States:
+    return _forward_with_bits(runs, operands)[0]
+
+
+def _forward_with_bits(runs: Runs, operands: Operands) -> tuple[States, Any, Any]:
+    q, v, unsolved = runs.forward(_doubles(operands))
+    dtype: Any = operands[0].dtype
+    return States(q.astype(dtype), v.astype(dtype), unsolved), _bits(q), _bits(v)
+
+
+def _backward(runs: Runs, operands: Operands, *arrays: Any) -> Operands:
+    q, v, q_bar, v_bar = arrays
+    states = (x if x.dtype != np.uint32 else _from_bits(x) for x in map(np.asarray, (q, v)))
+    found = runs.vjp(_doubles(operands), *states, *_doubles((q_bar, v_bar)))
+    return tuple(None if x is None else x.astype(operands[0].dtype) for x in found)
+
+
+def _doubles(arrays: Sequence[Any]) -> list[Any]:
+    return [None if x is None else np.asarray(x).astype(np.float64) for x in arrays]
+
+
+def _bits(x: Any) -> Any:
+    return np.ascontiguousarray(x).view(np.uint32).reshape(*x.shape, 2)
+
+
+def _from_bits(x: Any) -> Any:
+    return np.ascontiguousarray(x).view(np.float64)[..., 0]

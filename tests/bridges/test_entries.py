@@ -1,0 +1,54 @@
+"""Gradients by the entries of q against differences of what moves on q."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robosim.bridges.entries import from_entries, to_entries
+
+from .worlds import model_of_all_kinds, sliding_world, start
+
+STEP = 1e-6
+
+
+def central(function, size):
+    """(..., size) derivatives of `function` of a vector, at zero."""
+    return np.stack([(function(e) - function(-e)) / (2 * STEP) for e in STEP * np.eye(size)], axis=-1)
+
+
+def test_entries_are_those_of_the_model():
+    model = model_of_all_kinds()
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        q, _ = start(sliding_world(), rng)
+        T = central(lambda dq: model.difference(q, q + dq), model.n_q)  # noqa: B023 (called at once)
+        t_bar = rng.normal(size=model.n_v)
+        # 1e-8: rounding of 1e-16 over steps of 1e-6, times entries up to 4.
+        np.testing.assert_allclose(to_entries(model, q, t_bar), t_bar @ T, rtol=0, atol=1e-8)
+        q[3:7] /= np.linalg.norm(q[3:7])
+        N = central(lambda v: model.integrate(q, v), model.n_v)  # noqa: B023
+        q_bar = rng.normal(size=model.n_q)
+        np.testing.assert_allclose(from_entries(model, q, q_bar), q_bar @ N, rtol=0, atol=1e-8)
+
+
+def test_there_and_back_is_nothing():
+    """T N = 1; and many at once are each one by itself, to the bit."""
+    model = model_of_all_kinds()
+    rng = np.random.default_rng(1)
+    q = np.stack([start(sliding_world(), rng)[0] for _ in range(6)]).reshape(2, 3, -1)
+    q[..., 3:7] /= np.linalg.norm(q[..., 3:7], axis=-1, keepdims=True)
+    t_bar = rng.normal(size=(2, 3, model.n_v))
+    entries = to_entries(model, q, t_bar)
+    back = from_entries(model, q, entries)
+    np.testing.assert_allclose(back, t_bar, rtol=0, atol=1e-14)  # a few roundings of numbers about 1
+    for i in np.ndindex(2, 3):
+        np.testing.assert_array_equal(entries[i], to_entries(model, q[i], t_bar[i]))
+        np.testing.assert_array_equal(back[i], from_entries(model, q[i], entries[i]))
+
+
+def test_the_length_of_a_quaternion_has_no_gradient():
+    model = model_of_all_kinds()
+    rng = np.random.default_rng(2)
+    q, _ = start(sliding_world(), rng)
+    entries = to_entries(model, q, rng.normal(size=model.n_v))
+    assert abs(entries[3:7] @ q[3:7]) < 1e-15 * np.abs(entries).max() * 10

@@ -1,0 +1,153 @@
+"""What the bridges stand on: arrays with leading axes, one world for each set of numbers, errors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from robosim.bridges.runs import Runs
+from robosim.errors import SimulationError
+
+from .worlds import STEPS, control, many, sliding_world
+
+
+@pytest.fixture(scope="module")
+def simulation():
+    return sliding_world()
+
+
+def test_runs_are_those_of_the_simulation(simulation):
+    arrays = many(simulation, np.random.default_rng(0), 4)
+    q, v, unsolved = Runs(simulation, STEPS).forward([*arrays, None, None])
+    for i in range(4):
+        motion = simulation.run(simulation.state(arrays[0][i], arrays[1][i]), STEPS, control(arrays, i))
+        np.testing.assert_array_equal(q[i], motion.q)
+        np.testing.assert_array_equal(v[i], motion.v)
+        assert not unsolved[i]
+
+
+def test_every_set_of_numbers_has_its_own_world(simulation):
+    """Materials of their own in each of three rows of two runs, motors shared by all."""
+    rng = np.random.default_rng(1)
+    arrays = many(simulation, rng, 2)
+    materials = simulation.materials * rng.uniform(0.5, 1, (3, 1, 1, 1))
+    motors = 0.5 * simulation.motors[None, None]
+    runs = Runs(simulation, STEPS)
+    operands = [*(x[None] for x in arrays), materials, motors]
+    q, v, _ = runs.forward(operands)
+    q_bar, v_bar = rng.normal(size=q.shape), rng.normal(size=v.shape)
+    gradients = runs.vjp(operands, q, v, q_bar, v_bar)
+    for i in range(3):
+        own = simulation.with_numbers(materials=materials[i, 0], motors=motors[0, 0])
+        for j in range(2):
+            motion = own.run(own.state(arrays[0][j], arrays[1][j]), STEPS, control(arrays, j))
+            np.testing.assert_array_equal(q[i, j], motion.q)
+            np.testing.assert_array_equal(v[i, j], motion.v)
+            alone = Runs(own, STEPS).vjp(
+                [*(x[j] for x in arrays), own.materials, own.motors],
+                q[i, j],
+                v[i, j],
+                q_bar[i, j],
+                v_bar[i, j],
+            )
+            for whole, one in zip(gradients, alone, strict=True):
+                np.testing.assert_array_equal(whole[i, j], one)
+
+
+def test_with_numbers_is_the_world_that_is_made_of_them(simulation):
+    arrays = many(simulation, np.random.default_rng(2), 1)
+    other = simulation.with_numbers(materials=0.5 * simulation.materials, motors=2 * simulation.motors)
+    np.testing.assert_array_equal(other.materials, 0.5 * simulation.materials)
+    np.testing.assert_array_equal(simulation.motors[6], [20, 1, 40])  # the first is as it was
+    back = other.with_numbers(materials=simulation.materials, motors=simulation.motors)
+    state = simulation.state(arrays[0][0], arrays[1][0])
+    expected, got, changed = (x.run(state, STEPS, control(arrays, 0)) for x in (simulation, back, other))
+    np.testing.assert_array_equal(got.q, expected.q)
+    assert np.abs(changed.v - expected.v).max() > 1e-4
+    with pytest.raises(SimulationError, match="materials has shape"):
+        simulation.with_numbers(materials=[0.5])
+    with pytest.raises(SimulationError, match="friction"):
+        simulation.with_numbers(materials=-simulation.materials)
+
+
+def test_what_is_not_solved_is_told():
+    world = sliding_world(height=0.0)
+    arrays = many(world, np.random.default_rng(3), 2)
+    report = world.run(world.state(arrays[0][0], arrays[1][0]), STEPS, control(arrays, 0)).report
+    assert report.status == "relaxed"
+    assert Runs(world, STEPS).forward([*arrays, None, None])[2].all()
+
+
+@pytest.mark.parametrize(
+    ("steps", "interval", "kept"), [(6, 1, 7), (6, 4, 3), (6, 3, 3), (6, 9, 2), (0, 1, 1)]
+)
+def test_as_many_states_are_kept_as_a_run_keeps(simulation, steps, interval, kept):
+    state = simulation.state()
+    motion = simulation.run(state, steps, interval=interval)
+    runs = Runs(simulation, steps, interval)
+    assert len(motion.times) == runs.kept == kept
+    q, _, _ = runs.forward([state.q, state.v, *[None] * 5])
+    np.testing.assert_array_equal(q, motion.q)
+
+
+def test_no_runs_are_no_runs(simulation):
+    model = simulation.model
+    runs = Runs(simulation, 2)
+    operands = [np.zeros((0, model.n_q)), np.zeros((0, model.n_v)), *[None] * 5]
+    q, v, unsolved = runs.forward(operands)
+    assert q.shape == (0, 3, model.n_q)
+    assert unsolved.shape == (0,)
+    assert runs.vjp(operands, q, v, q, v)[0].shape == (0, model.n_q)
+
+
+def test_layout_broadcasts_and_says_what_does_not_fit(simulation):
+    n_q, n_v = simulation.model.n_q, simulation.model.n_v
+    runs = Runs(simulation, 5)
+    nothing = [None] * 4
+    q, v, tau, *_ = runs.layout([(n_q,), (3, n_v), (n_v,), *nothing])
+    assert q == ((1, n_q), (1, n_q))
+    assert v == ((3, n_v), (3, n_v))
+    assert tau == ((1, 1, n_v), (1, 5, n_v))
+    for shapes, message in (
+        ([(n_v,), (n_v,), None, *nothing], rf"q has shape \({n_v},\); expected \(..., {n_q}\)"),
+        (
+            [(n_q,), (n_v,), (4, n_v), *nothing],
+            rf"tau has shape .* expected \(..., 5, {n_v}\), or \({n_v},\)",
+        ),
+        ([(n_q,), (), None, *nothing], "v has shape"),
+        ([(2, n_q), (3, n_v), None, *nothing], "leading axes do not go together"),
+    ):
+        with pytest.raises(SimulationError, match=message):
+            runs.layout(shapes)
+    for steps, interval in (-1, 1), (1, 0):
+        with pytest.raises(SimulationError, match=r"(steps|interval) is"):
+            Runs(simulation, steps, interval)
+
+
+@pytest.mark.parametrize(("name", "package"), [("torch", "PyTorch"), ("jax", "JAX")])
+def test_what_is_missing_is_named_with_its_extra(name, package, tmp_path):
+    """As where it is not installed; all else is there without it."""
+    code = f"""
+import sys
+sys.modules[{name!r}] = None  # as Python marks what cannot be imported
+import robosim.bridges, robosim.simulation
+from robosim.errors import MissingDependencyError
+try:
+    import robosim.bridges.{name}
+except MissingDependencyError as error:
+    print(error)
+"""
+    run = [sys.executable, "-c", code]
+    result = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert package in result.stdout
+    assert f"pip install 'robosim[{name}]'" in result.stdout
+
+
+def test_the_core_imports_no_framework(tmp_path):
+    code = "import robosim.simulation, robosim.bridges, sys; print(*sys.modules)"
+    run = [sys.executable, "-c", code]
+    result = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert not {"torch", "jax"} & set(result.stdout.split())
