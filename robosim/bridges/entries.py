@@ -15,18 +15,19 @@ For a planar joint both turn x and y by theta. All others have T = N = 1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from robosim.model import Model
+from robosim.model import Model
 
 __all__ = ["from_entries", "to_entries"]
 
 Array = NDArray[np.float64]
-_SIZES = {"floating": (7, 6), "planar": (3, 3)}  # entries of q and v; all others have one of each
+Index = NDArray[np.intp]
+_FLOATING = 7  # entries of q; a planar joint has 3, all others 1
 
 
 def to_entries(model: Model, q: Array, t_bar: Array) -> Array:
@@ -51,24 +52,45 @@ def from_entries(model: Model, q: Array, q_bar: Array) -> Array:
     return _joint_by_joint(model, q, q_bar, model.n_v, is_to_entries=False)
 
 
+class _Places(NamedTuple):
+    """Where the joints have their entries."""
+
+    plain: tuple[Index, Index]
+    """In q and in v, of the joints that have one."""
+    several: list[tuple[int, slice, slice]]
+    """How many in q, and in q and v, of the others."""
+
+
+_places: WeakKeyDictionary[Model, _Places] = WeakKeyDictionary()
+
+
+def _places_of(model: Model) -> _Places:
+    found = _places.get(model)
+    if found is None:
+        joints = [joint for joint in model._engine.joints[1:] if not joint.mimic]
+        q, v = [joint.q_index for joint in joints], [joint.v_index for joint in joints]
+        n_q, n_v = np.diff([*q, model.n_q]), np.diff([*v, model.n_v])
+        several = [
+            (int(n_q[k]), slice(q[k], q[k] + n_q[k]), slice(v[k], v[k] + n_v[k]))
+            for k in np.flatnonzero(n_q > 1)
+        ]
+        found = _Places((np.array(q, dtype=np.intp)[n_q == 1], np.array(v, dtype=np.intp)[n_q == 1]), several)
+        _places[model] = found
+    return found
+
+
 def _joint_by_joint(model: Model, q: Array, given: Array, size: int, *, is_to_entries: bool) -> Array:
-    kinds: dict[str, str] = {joint.name: joint.kind for joint in model.joints}
-    widths = [_SIZES.get(kinds[name], (1, 1)) for name in model.joint_names]
-    if all(width == (1, 1) for width in widths):
-        return np.array(given)
+    places = _places_of(model)
     out: Array = np.empty((*np.broadcast_shapes(q.shape[:-1], given.shape[:-1]), size))
-    i = j = 0  # first entries of the joint in q and v
-    for n_q, n_v in widths:
-        at_q, at_v = slice(i, i + n_q), slice(j, j + n_v)
-        source, target = (at_v, at_q) if is_to_entries else (at_q, at_v)
-        to, x = out[..., target], given[..., source]
-        if n_q == 7:
+    target, source = places.plain if is_to_entries else places.plain[::-1]
+    out[..., target] = given[..., source]
+    for n_q, at_q, at_v in places.several:
+        target_at, source_at = (at_q, at_v) if is_to_entries else (at_v, at_q)
+        to, x = out[..., target_at], given[..., source_at]
+        if n_q == _FLOATING:
             (_floating_to if is_to_entries else _floating_from)(q[..., at_q], x, to)
-        elif n_q == 3:
-            _planar(q[..., i + 2], x, to, sign=1 if is_to_entries else -1)
         else:
-            to[...] = x
-        i, j = i + n_q, j + n_v
+            _planar(q[..., at_q][..., 2], x, to, sign=1 if is_to_entries else -1)
     return out
 
 
