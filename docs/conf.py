@@ -1,6 +1,7 @@
 """Sphinx configuration: `sphinx-build docs build/docs` with the `docs` extra installed."""
 
 from importlib.metadata import version as installed_version
+from importlib.util import find_spec
 
 project = "robosim"
 author = "The robosim developers"
@@ -12,6 +13,7 @@ myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 
+autodoc_mock_imports = [name for name in ("torch", "jax") if find_spec(name) is None]  # of the bridges
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": True}

@@ -40,9 +40,12 @@ def test_every_page_is_in_the_contents() -> None:
     assert listed | {"index"} == {path.stem for path in (ROOT / "docs").glob("*.md")} | {"api"}
 
 
-@pytest.mark.parametrize("page", ["dynamics", "geometry", "simulation"])
+@pytest.mark.parametrize("page", ["dynamics", "geometry", "learning", "simulation"])
 def test_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
     """All of its blocks, one after the other."""
+    if page == "learning":
+        pytest.importorskip("torch", reason="PyTorch is not installed, extra `torch`")
+        pytest.importorskip("jax", reason="JAX is not installed, extra `jax`")
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert len(blocks) >= 3

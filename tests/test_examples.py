@@ -15,6 +15,7 @@ PACKAGE = Path(robosim.__file__).parent
 SOURCES = [Path(folder, name) for folder, _, names in os.walk(PACKAGE, followlinks=True) for name in names]
 WITH_EXAMPLES = sorted(p for p in SOURCES if p.suffix == ".py" and ">>>" in p.read_text(encoding="utf-8"))
 EXAMPLES = sorted((Path(__file__).resolve().parents[1] / "examples").glob("[0-9]*.py"))
+NEEDS = {"13_train_a_policy": ("torch", "PyTorch is not installed, extra `torch`")}
 
 
 def run_example(name: str, *options: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -36,6 +37,9 @@ def test_there_are_examples() -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(path: Path, tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) < 80
+    if path.stem in NEEDS:
+        package, reason = NEEDS[path.stem]
+        pytest.importorskip(package, reason=reason)
     result = run_example(path.name, folder=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.strip(), "an example shows something"

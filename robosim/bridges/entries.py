@@ -27,6 +27,7 @@ __all__ = ["from_entries", "to_entries"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
+_NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 _FLOATING = 7  # entries of q; a planar joint has 3, all others 1
 
 
@@ -99,7 +100,7 @@ def _floating_to(q: Array, t_bar: Array, out: Array) -> None:
     square = (q[..., 3:] ** 2).sum(axis=-1, keepdims=True)
     turn = t_bar[..., 3:]
     out[..., :3] = _rotated(u, w, t_bar[..., :3], square)
-    out[..., 3:6] = 2 / square * (w * turn + np.cross(u, turn))
+    out[..., 3:6] = 2 / square * (w * turn + _cross(u, turn))
     out[..., 6:] = -2 / square * (u * turn).sum(axis=-1, keepdims=True)
 
 
@@ -108,12 +109,19 @@ def _floating_from(q: Array, q_bar: Array, out: Array) -> None:
     square = (q[..., 3:] ** 2).sum(axis=-1, keepdims=True)
     u_bar, w_bar = q_bar[..., 3:6], q_bar[..., 6:]
     out[..., :3] = _rotated(-u, w, q_bar[..., :3], square)
-    out[..., 3:] = (w * u_bar - np.cross(u, u_bar) - w_bar * u) / 2
+    out[..., 3:] = (w * u_bar - _cross(u, u_bar) - w_bar * u) / 2
+
+
+def _cross(x: Array, y: Array) -> Array:
+    """Several times as fast as NumPy's for few vectors."""
+    product: Array = x[..., _NEXT] * y[..., _LAST] - x[..., _LAST] * y[..., _NEXT]
+    return product
 
 
 def _rotated(u: Array, w: Array, x: Array, square: Array) -> Array:
     """x turned by the quaternion (u, w) of this squared length."""
-    turned: Array = x + 2 / square * (w * np.cross(u, x) + np.cross(u, np.cross(u, x)))
+    across = _cross(u, x)
+    turned: Array = x + 2 / square * (w * across + _cross(u, across))
     return turned
 
 

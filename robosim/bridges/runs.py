@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +68,7 @@ class Runs:
         """How many states of each run are kept."""
         return -(-self.steps // self.interval) + 1
 
-    @property
+    @cached_property
     def core_shapes(self) -> tuple[tuple[int, ...], ...]:
         """Of each operand, without leading axes."""
         model, numbers = self.simulation.model, (self.simulation.materials, self.simulation.motors)
@@ -208,6 +209,8 @@ class Runs:
             if x is None
             else x.reshape(1, *core)
             if alike
+            else x.reshape(count, *core)
+            if x.shape[: len(leading)] == leading
             else np.broadcast_to(x, (*leading, *core)).reshape(count, *core)
             for x, core, alike in zip(operands, self.core_shapes, is_alike, strict=True)
         ]

@@ -148,6 +148,8 @@ def _run(runs: Runs, operands: Operands) -> States:
 
 
 def _double(x: torch.Tensor) -> torch.Tensor:
+    if x.dtype == torch.float64 and x.device.type == "cpu":
+        return x
     return x.to("cpu").to(torch.float64)  # in this order: some devices have no float64
 
 

@@ -1,0 +1,69 @@
+"""Train a small network to balance a pole on a cart, by PyTorch through the steps of the simulation.
+
+The gradient of what the whole second costs goes back through every step and every answer of the network. Needs the
+extra `torch`. Writes train_a_policy.png.
+
+Run: python examples/13_train_a_policy.py
+"""
+
+import matplotlib
+import torch
+
+from robosim import load_robot
+from robosim.bridges.torch import step
+from robosim.simulation import Simulation
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+ROBOT = load_robot("cart_pole")  # q: where the cart is [m], how the pole stands [rad]
+SIMULATION = Simulation(ROBOT, dt=0.02, substeps=4)
+STEPS, RUNS, ROUNDS = 50, 8, 31
+FORCE = 20.0  # [N], the greatest
+
+
+def try_it(policy: torch.nn.Module, q: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Angles of the poles at all times, and the mean cost: all runs are made at once."""
+    cost, angles = torch.zeros(()), [q[:, 1]]
+    for _ in range(STEPS):
+        force = FORCE * torch.tanh(policy(torch.cat([q, v], dim=1)))
+        tau = torch.cat([force, torch.zeros_like(force)], dim=1)  # nothing drives the pole
+        q, v, _ = step(SIMULATION, q, v, tau=tau)
+        cost = cost + (q[:, 1] ** 2 + 0.1 * q[:, 0] ** 2 + 0.01 * (v**2).sum(dim=1)).mean()
+        angles.append(q[:, 1])
+    return torch.stack(angles), cost / STEPS
+
+
+def main() -> None:
+    """Train it, and show what it has learnt."""
+    torch.manual_seed(1)
+    torch.set_num_threads(1)
+    policy = torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+    optimiser = torch.optim.Adam(policy.parameters(), lr=0.02)
+    q, v = torch.zeros(RUNS, 2), torch.zeros(RUNS, 2)  # float32, as the network: steps are computed in double
+    q[:, 1] = torch.linspace(-0.3, 0.3, RUNS)
+    with torch.no_grad():
+        before, _ = try_it(policy, q, v)
+    for i in range(ROUNDS):
+        optimiser.zero_grad()
+        _, cost = try_it(policy, q, v)
+        cost.backward()
+        torch.nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
+        optimiser.step()
+        if i % 10 == 0:
+            print(f"round {i}: cost {cost.item():.4f}")
+    with torch.no_grad():
+        after, cost = try_it(policy, q, v)
+    print(f"learnt: cost {cost.item():.4f}, poles within {float(after[-1].abs().max()):.3f} rad")
+    if float(after[-1].abs().max()) > 0.1:
+        raise SystemExit("the poles fall")
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained", sharey=True)
+    for axis, angles, title in zip(axes, (before, after), ("before", "after"), strict=True):
+        axis.plot(SIMULATION.dt * torch.arange(STEPS + 1), angles)
+        axis.set(title=title, xlabel="time [s]", ylim=(-1, 1))
+    axes[0].set_ylabel("angle of the pole [rad]")
+    figure.savefig("train_a_policy.png", dpi=150)
+
+
+if __name__ == "__main__":
+    main()
