@@ -10,8 +10,9 @@ import pytest
 
 from robosim.bridges.runs import Runs
 from robosim.errors import SimulationError
+from robosim.simulation import JointEquality, Simulation
 
-from .worlds import STEPS, control, many, sliding_world
+from .worlds import STEPS, control, many, model_of_all_kinds, sliding_world
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +72,18 @@ def test_with_numbers_is_the_world_that_is_made_of_them(simulation):
         simulation.with_numbers(materials=[0.5])
     with pytest.raises(SimulationError, match="friction"):
         simulation.with_numbers(materials=-simulation.materials)
+
+
+def test_other_numbers_leave_the_rest_of_the_world_as_it_is():
+    """Its loops, its solver and the length of its steps."""
+    options = {"dt": 2e-3, "solver": "pgs", "closures": [JointEquality("swing", coefficients=(0.2,))]}
+    world = Simulation(model_of_all_kinds(), **options)
+    q = world.model.neutral()
+    q[7] = 0.1
+    half = world.with_numbers(motors=world.motors * 0.5)
+    expected, got = (x.run(x.state(q), 20).q for x in (world, half))  # no motor has a gain
+    np.testing.assert_array_equal(got, expected)
+    assert abs(got[-1, 7] - 0.2) < 0.01 < abs(got[0, 7] - 0.2)
 
 
 def test_what_is_not_solved_is_told():
