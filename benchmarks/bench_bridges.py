@@ -116,7 +116,7 @@ def times_over(call: Callable[[], Any]) -> Callable[[int], None]:
 def main() -> int:
     """Measure, check, report."""
     args = arguments(str(__doc__).split("\n\n", maxsplit=1)[0]).parse_args()
-    require_peers("torch", "jax")
+    require_peers("torch", "jax", extra="torch,jax")
     patience = Patience(5, 0.1) if args.quick else Patience(21, 0.3)
     plain = Plain(Walk(STEPS))
     report = Report("bridges beside the simulation's own calls, a quadruped that stands, pgs")

@@ -142,8 +142,8 @@ def write_json(file: Path, content: Any) -> None:
     Path(temporary).replace(file)
 
 
-def require_peers(*packages: str) -> None:
-    """Exit with status 2, naming what to install, unless all these distributions are installed."""
+def require_peers(*packages: str, extra: str = "bench") -> None:
+    """Exit with status 2, naming the extra that brings them, unless all these distributions are installed."""
     missing = []
     for package in packages:
         try:
@@ -151,7 +151,7 @@ def require_peers(*packages: str) -> None:
         except metadata.PackageNotFoundError:
             missing.append(package)
     if missing:
-        print(f"not installed: {', '.join(missing)}; pip install 'robosim[bench]'", file=sys.stderr)
+        print(f"not installed: {', '.join(missing)}; pip install 'robosim[{extra}]'", file=sys.stderr)
         raise SystemExit(2)
 
 

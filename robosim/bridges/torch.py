@@ -157,7 +157,7 @@ def _array(x: torch.Tensor | None) -> Any:
     return None if x is None else x.detach().numpy()
 
 
-def _mapped(size: int, in_dims: Sequence[int | None], tensors: Operands) -> list[torch.Tensor | None]:
+def _mapped(in_dims: Sequence[int | None], tensors: Operands) -> list[torch.Tensor | None]:
     """With the mapped axis in front of all, of length 1 where there is none."""
     return [
         None if x is None else x.unsqueeze(0) if axis is None else x.movedim(axis, 0)
@@ -187,7 +187,7 @@ class _Rollout(torch.autograd.Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], runs: Runs, *operands: torch.Tensor | None) -> Any:
-        return _Rollout.apply(runs, *_mapped(info.batch_size, in_dims[1:], operands)), (0, 0, 0)
+        return _Rollout.apply(runs, *_mapped(in_dims[1:], operands)), (0, 0, 0)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
@@ -213,7 +213,7 @@ class _Gradient(torch.autograd.Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], runs: Runs, *tensors: torch.Tensor | None) -> Any:
-        found = _Gradient.apply(runs, *_mapped(info.batch_size, in_dims[1:], tensors))
+        found = _Gradient.apply(runs, *_mapped(in_dims[1:], tensors))
         return found, (0,) * len(found)
 
     @staticmethod
