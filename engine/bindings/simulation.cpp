@@ -114,7 +114,7 @@ Closures closures_from(const std::vector<FrameClosureTuple>& frames, const std::
 std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::handle& materials, const py::handle& motors,
                                                  const std::vector<FrameClosureTuple>& closures, const std::vector<JointEqualityTuple>& equalities, double dt,
                                                  const std::string& solver, int sweeps, double erp, double margin, double limit_margin,
-                                                 double restitution_threshold, const std::string& bounce, int substeps) {
+                                                 double restitution_threshold, const std::string& bounce, bool complementarity_aware, int substeps) {
   const Array m = sized(materials, {-1, 4}, "materials"), d = real_array(motors, {scene.scene.model().n_v, 3}, "motors", false);
   std::vector<PairMaterial> pairs;
   for (const double* x = m.data(); x < m.data() + m.size(); x += 4) pairs.push_back({x[0], x[1], x[2], x[3]});
@@ -127,7 +127,7 @@ std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::ha
   if (bounce == "time_of_impact") options.bounce = Bounce::time_of_impact;
   else if (bounce != "step") throw InputError("bounce is '" + bounce + "'; there are 'step' and 'time_of_impact'");
   options.dt = dt, options.sweeps = sweeps, options.erp = erp, options.margin = margin, options.limit_margin = limit_margin;
-  options.restitution_threshold = restitution_threshold;
+  options.restitution_threshold = restitution_threshold, options.is_complementarity_aware = complementarity_aware;
   return std::make_unique<BoundSimulation>(scene, std::move(pairs), std::move(all), closures_from(closures, equalities), options, substeps);
 }
 
@@ -204,13 +204,13 @@ ContactTuple contact_tuple(const BoundSimulation& s, const Stepper& stepper, con
     const std::size_t r = static_cast<std::size_t>(i);
     if (island.rows[r].point != point) continue;
     const double f = rate * island.solution.f[r];
+    const Vec3d axis = island.rows[r].on[0] * axes.t[0] + island.rows[r].on[1] * axes.t[1];
     switch (island.rows[r].source) {
       case RowSource::normal: force += f * n, pushes = f > 0; break;
-      case RowSource::friction_1: force += f * axes.t[0], slides |= island.solution.classes[r] != RowClass::clamping; break;
-      case RowSource::friction_2: force += f * axes.t[1], slides |= island.solution.classes[r] != RowClass::clamping; break;
+      case RowSource::friction_1:
+      case RowSource::friction_2: force += f * axis, slides |= island.solution.classes[r] != RowClass::clamping; break;
       case RowSource::torsion: moment += f * n; break;
-      case RowSource::rolling_1: moment += f * axes.t[0]; break;
-      default: moment += f * axes.t[1];
+      default: moment += f * axis;
     }
   }
   const ManifoldPoint& p = pair.manifold.points[point];
@@ -460,7 +460,8 @@ void bind_simulation(py::module_& m) {
   py::class_<BoundSimulation>(m, "Simulation", "Time steps of a scene with materials and motors; see robosim.simulation.")
       .def(py::init(&make_simulation), py::arg("scene"), py::arg("materials"), py::arg("motors"), py::arg("closures"),
            py::arg("equalities"), py::arg("dt"), py::arg("solver"), py::arg("sweeps"),
-           py::arg("erp"), py::arg("margin"), py::arg("limit_margin"), py::arg("restitution_threshold"), py::arg("bounce"), py::arg("substeps"), py::keep_alive<1, 2>())
+           py::arg("erp"), py::arg("margin"), py::arg("limit_margin"), py::arg("restitution_threshold"), py::arg("bounce"),
+           py::arg("complementarity_aware"), py::arg("substeps"), py::keep_alive<1, 2>())
       .def("step", &step, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(), py::arg("v_target") = py::none(),
            about_drive)
       .def("details", &details, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),

@@ -96,10 +96,11 @@ void Simulator::take_again(const double* q, const double* v, const StepControl& 
 }
 
 // After take_again.
-void Simulator::go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient) {
+void Simulator::go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient, bool is_exact) {
   const Model& m = world().model();
   const auto back = [&](int i, const double* q_bar, const double* v_bar, StepGradient& to) {
-    stepper_.vjp(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, q_bar, v_bar, to);
+    const auto of = is_exact ? &Stepper::exact_vjp : &Stepper::vjp;
+    (stepper_.*of)(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, q_bar, v_bar, to);
   };
   back(substeps_ - 1, q_next_bar, v_next_bar, gradient);
   for (int i = substeps_ - 2; i >= 0; --i) {
@@ -131,7 +132,7 @@ void Simulator::jacobians(const double* q, const double* v, const StepControl& c
     unit_.assign(n, 0.0);
     unit_[i % n] = 1;
     if (substeps_ > 1 && i > 0) take_again(q, v, control);
-    go_back(control, i < n ? unit_.data() : zero_.data(), i < n ? zero_.data() : unit_.data(), row);
+    go_back(control, i < n ? unit_.data() : zero_.data(), i < n ? zero_.data() : unit_.data(), row, true);
     std::copy_n(row.q.data(), n, &out.q[i * n]), std::copy_n(row.v.data(), n, &out.v[i * n]);
     std::copy_n(row.tau.data(), n, &out.tau[i * n]), std::copy_n(row.v_target.data(), n, &out.v_target[i * n]);
     std::copy_n(row.q_target.data(), n_q, out.q_target.data() + i * n_q);

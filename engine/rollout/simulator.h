@@ -60,6 +60,7 @@ class Simulator {
   void step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next, RolloutReport& report, int number = 0);
   // The gradient of a loss that changes by q_next_bar and v_next_bar (n_v each) with the step's results.
   void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
+  // Exact, whatever the options say of gradients.
   void jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out);
 
   // Steps begin to end - 1, into rows of q (n_q each) and v (n_v) for the states that are kept: where they begin is given in its row, or, between
@@ -73,7 +74,7 @@ class Simulator {
 
  private:
   void take_again(const double* q, const double* v, const StepControl& control);
-  void go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
+  void go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient, bool is_exact = false);
 
   Stepper stepper_;
   int substeps_;

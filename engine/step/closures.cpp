@@ -72,32 +72,6 @@ void Stepper::add_closures(const double* q) {
   }
 }
 
-// Rows that those before them imply, as the third of a point that closes a loop in the plane, could only repeat these or, by what is apart in
-// rounding or in its measures, contradict them.
-void Stepper::leave_out_implied(StepIsland& island) {
-  RowProblem& problem = island.problem;
-  const auto is_closure = [&](std::size_t b) { return island.blocks[b].closure >= 0 || island.blocks[b].equality >= 0; };
-  if (island.blocks.empty() || !is_closure(0)) return;  // they come first
-  span_.clear(problem.channels);
-  for (std::size_t b = 0; b < island.blocks.size() && is_closure(b); ++b) {
-    RowBlock& block = problem.blocks[b];
-    double most = 0;  // of the block: an axis along which nothing moves has rounding only
-    for (int i = block.first_row; i < block.last_row; ++i) most = std::max(most, row_admittance(problem, block, problem.rows[at(i)]));
-    for (int i = block.first_row; i < block.last_row;) {
-      span_.rest(problem, block, problem.rows[at(i)]);
-      if (span_.add(most)) {
-        ++i;
-        continue;
-      }
-      problem.rows.erase(problem.rows.begin() + i), island.rows.erase(island.rows.begin() + i);
-      for (ConstraintRow& row : problem.rows)
-        if (row.normal > i) --row.normal;
-      --block.last_row;
-      for (std::size_t c = b + 1; c < island.blocks.size(); ++c) --problem.blocks[c].first_row, --problem.blocks[c].last_row;
-    }
-  }
-}
-
 void Stepper::fill_closure(StepIsland& island, std::size_t b, const double* q) {
   const StepIsland::Block& block = island.blocks[b];
   const RowBlock& rows = island.problem.blocks[b];

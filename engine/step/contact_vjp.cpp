@@ -85,6 +85,8 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, const dou
     const int point = island.rows[at(i)].point;
     const double* const d_bar = &island.gradient.d[at(i * most_block_channels)];
     const double mu_bar = island.gradient.mu[at(i)];
+    const double* const on = island.rows[at(i)].on;
+    Vec3d axis_bar;  // of friction or rolling
     gap_bar[point] += island.gap_bar[at(i)];
     const Vec3d arm = m.points[point].p_W - block.centre;
     const double scale = 1 / block.size;
@@ -95,12 +97,12 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, const dou
     const auto about = [&](Vec3d& u_bar) { u_bar += scale * part(d_bar); };
     switch (source) {
       case RowSource::normal: along(n, n_bar); break;
-      case RowSource::friction_1: along(axes.t[0], t_bar.t[0]), material_bar.friction += mu_bar; break;
-      case RowSource::friction_2: along(axes.t[1], t_bar.t[1]), material_bar.friction += mu_bar; break;
+      case RowSource::friction_1:
+      case RowSource::friction_2: along(on[0] * axes.t[0] + on[1] * axes.t[1], axis_bar), material_bar.friction += mu_bar; break;
       case RowSource::torsion: about(n_bar), material_bar.torsional_friction += mu_bar; break;
-      case RowSource::rolling_1: about(t_bar.t[0]), material_bar.rolling_friction += mu_bar; break;
-      default: about(t_bar.t[1]), material_bar.rolling_friction += mu_bar;
+      default: about(axis_bar), material_bar.rolling_friction += mu_bar;
     }
+    for (int k = 0; k < 2; ++k) t_bar.t[k] += on[k] * axis_bar;
   }
   n_bar += contact_axes_pulled_back(n, t_bar);
 

@@ -42,6 +42,8 @@ Stepper::Stepper(const World& world, const StepOptions& options)
   require(options.margin >= 0 && std::isfinite(options.margin), "margin", options.margin, "it is not negative [m]");
   require(options.limit_margin >= 0 && std::isfinite(options.limit_margin), "limit_margin", options.limit_margin, "it is not negative");
   require(options.restitution_threshold >= 0, "restitution_threshold", options.restitution_threshold, "it is not negative [m/s]");
+  if (options.is_complementarity_aware && options.solver == RowSolver::pgs)
+    throw InputError("complementarity-aware gradients need a solver that knows classes, 'lcp' or 'cone'; this one is 'pgs'");
 }
 
 // The velocity at the end of the step without any row, and the factor of the mass matrix that goes with it.
@@ -95,7 +97,7 @@ RowBlock& Stepper::add_block(StepIsland& island, const StepIsland::Block& block,
 }
 
 ConstraintRow& Stepper::add_row(StepIsland& island, RowSource source, int point) {
-  island.rows.push_back({source, point});
+  island.rows.push_back({.source = source, .point = point});
   ++island.problem.blocks.back().last_row;
   return island.problem.rows.emplace_back();
 }
@@ -128,7 +130,10 @@ void Stepper::add_contact(int manifold) {
       return row;
     };
     const auto bounded = [&](ConstraintRow& row, double mu) { row.kind = RowKind::friction, row.mu = mu, row.normal = normal; };
-    const auto both = [&](ConstraintRow& row, double mu, int k) { bounded(row, mu), row.is_disc = k == 0 && options_.solver == RowSolver::cone; };
+    const auto both = [&](ConstraintRow& row, double mu, int k) {
+      bounded(row, mu), row.is_disc = k == 0 && options_.solver == RowSolver::cone;
+      island.rows.back().on[k] = 1;
+    };
     const auto along = [&](RowSource source, const Vec3d& u) -> ConstraintRow& { return add(source, cross(arm, u), u); };
     const auto about = [&](RowSource source, const Vec3d& u) -> ConstraintRow& { return add(source, (1 / block.size) * u, Vec3d()); };
     along(RowSource::normal, n);
@@ -320,7 +325,7 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   for (int i = 0; i < n_islands_; ++i) {
     StepIsland& island = islands_[at(i)];
     fill_jacobian(island, v);
-    leave_out_implied(island);
+    leave_out_rows(island);
     fill_targets(island, q, control);
     solve(island, report);
     add_late_impulses(island);

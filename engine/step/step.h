@@ -9,7 +9,8 @@
 //       apart by up to `margin` keeps a part of it. What has restitution and approaches faster than the threshold comes as near as it will,
 //       t = -gap/dt, and when it would touch within the step, t = -restitution w(v) if that is more; or it is met within the step, see below
 //   friction, per point and axis (contact_axes.h): w = 0 within mu times the normal's impulse; torsion about the normal and rolling about
-//       the axes likewise. Of `cone` both axes together: against the velocity, |f| within mu times the normal's impulse
+//       the axes likewise. Of `cone` both axes together: against the velocity, |f| within mu times the normal's impulse. Where only one motion
+//       across the normal is possible, as in the plane of a flat robot, its axis takes the place of both (left_out.cpp)
 //   limits of joints: as a normal, of the coordinate, within limit_margin of it
 //   closures (closures.cpp): w = 0, a part `erp` of what is apart taken back
 //   dry friction of joints: w = 0 within friction dt                                                      (exact, not the smooth one of joint_forces.h)
@@ -73,6 +74,7 @@ struct StepOptions {
   double limit_margin = 1e-3;            // [rad or m] the same of joint limits
   Bounce bounce = Bounce::step;
   double restitution_threshold = 0.01;   // [m/s] of approach, below which nothing bounces
+  bool is_complementarity_aware = false;  // of vjp, not of pgs: see complementarity_aware.cpp
 };
 
 // What drives a step; null for none. Forces are held over the step.
@@ -108,6 +110,7 @@ struct StepIsland {
   };
   struct Row {
     RowSource source;
+    double on[2] = {};  // of friction and rolling: on the two axes of friction (contact_axes.h)
     int point = -1;  // of the manifold; of a closure the component that it holds: of e, then of theta
     NormalLaw law = NormalLaw::rest;  // of its point
     double impact = 0;                // share of the step after which its impulse acts
@@ -122,6 +125,8 @@ struct StepIsland {
   ModeFactor modes;             // of lcp and cone, for derivatives: where it has them
   bool has_modes = false;
   RowGradient gradient;         // of vjp
+  RowSolution other;            // of complementarity-aware gradients
+  ModeFactor other_modes;
   std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and M^-1 times it
   std::vector<double> before;  // channels: their velocity before the step
   std::vector<double> z_late;  // channels: impulses times their impact's share of the step
@@ -155,7 +160,10 @@ class Stepper {
 
   // After a step with the same arguments: the gradient, in them and in all that the world is made of, of a loss that changes by q_next_bar
   // (tangent space at q_next, body side) and v_next_bar (n_v each) with its results; see step_vjp.cpp. Of pgs that of its sweeps.
+  // Where the options ask for it, a complementarity-aware one.
   void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
+
+  void exact_vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
 
   const World& world() const { return *world_; }
   const StepOptions& options() const { return options_; }
@@ -168,7 +176,7 @@ class Stepper {
   void add_contact(int manifold);
   JointEquality::Value law_of(const JointEquality& closure, const double* q) const;
   void add_closures(const double* q);
-  void leave_out_implied(StepIsland& island);
+  void leave_out_rows(StepIsland& island);
   void add_coordinates(const double* q);
   void join(int a, int b);
   int root(int tree);
@@ -218,6 +226,8 @@ class Stepper {
   void add_frame_motion(int body, const SE3d& X_WF, const Vec3d& linear, const Vec3d& about_W, double* pose_bar);
   void add_shape_motion(int object, int piece, const double* twist_bar, StepGradient& gradient);
   void gather_turned(StepGradient& gradient);
+  bool choose_classes(StepIsland& island);
+  void take_other_classes(StepIsland& island);
   // Once after a step, however many gradients of it are asked for.
   bool is_derived_ = false, is_one_sided_ = false;
   RowSolution again_;
@@ -225,6 +235,12 @@ class Stepper {
   std::vector<ManifoldDerivatives> manifold_rates_;  // the first are those of manifolds_
   std::vector<double> v_bar_, way_bar_, late_bar_, impulse_bar_, lambda_, lambda_way_, a_, a_bar_, q_part_, v_part_, f_bar_, virtual_, pushed_, inertia_bar_;
   std::vector<double> responses_;  // n_v x channels
+  // Of complementarity-aware gradients.
+  RowProblem probe_;
+  std::vector<RowClass> wanted_;
+  std::vector<int> others_;  // islands with other classes
+  std::vector<double> true_moved_, true_way_;
+  StepGradient aware_;
   std::vector<Motion<double>> V_virtual_, V_pushed_;  // per body
   // Per body what the loss changes by with a motion of all behind its joint: by rates of their own, and the bodies' to be summed.
   std::vector<Force<double>> turned_, carried_, subtree_force_, subtree_bar_;

@@ -165,8 +165,8 @@ void Stepper::add_free_motion_vjp(const double* q, const double* v, const StepCo
     if (m.joints[at(i)].parent == 0) of.gravity += -1.0 * data_.A_bar[at(i)].linear;
 }
 
-void Stepper::vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar,
-                  StepGradient& gradient) {
+void Stepper::exact_vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar,
+                        StepGradient& gradient) {
   const Model& m = world_->model();
   const double dt = options_.dt;
   const std::size_t n = at(m.n_v);

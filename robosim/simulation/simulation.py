@@ -70,6 +70,10 @@ class Simulation:
             `time_of_impact`, when it touches, between the steps' ends. Then runs and their gradients are those of
             continuous time, up to dt, for one bounce and for several that do not feel each other; nothing passes
             through what is thin.
+        complementarity_aware: of `vjp` and `run_vjp`, with `lcp` or `cone`. What rests has no gradient by forces that
+            are too weak to lift it, and an optimiser never begins. With this each step's gradient is taken a second
+            time, with contacts and limits that let go where the loss wants them to part and push where it wants them
+            to, and the larger one goes on: a direction to try, not a derivative, and `one_sided` then.
 
     Raises:
         SimulationError: a name that nothing has, or a number out of its range.
@@ -107,6 +111,7 @@ class Simulation:
         limit_margin: float = 1e-3,
         restitution_threshold: float = 0.01,
         bounce: str = "step",
+        complementarity_aware: bool = False,
     ) -> None:
         self.model = model
         self.dt = float(dt)
@@ -128,6 +133,7 @@ class Simulation:
             "limit_margin": limit_margin,
             "restitution_threshold": restitution_threshold,
             "bounce": bounce,
+            "complementarity_aware": complementarity_aware,
             "substeps": substeps,
         }
         self._set_numbers(

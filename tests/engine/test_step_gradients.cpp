@@ -355,7 +355,7 @@ TEST_CASE("gradients of closed loops are those of differences, in every argument
   SUBCASE("of sweeps") { options.solver = RowSolver::pgs; }
   const PairMaterial material{0.6, 0.3, 0.02, 0};
   Counts counts;
-  for (unsigned seed = 0; seed < random_worlds / 2; ++seed) {
+  for (unsigned seed = 0; seed < random_worlds / 4; ++seed) {
     Random random(seed);
     const Model model = robot(random, true);
     const StepWorld open(model, material);

@@ -181,6 +181,8 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
             const ManifoldPoint& point = pair.manifold.points[island.rows[at(r)].point];
             const Vec3d n = pair.manifold.normal(), p = point.p_W - after.X_WB[1].p;
             const ContactAxes axes = contact_axes(n);
+            const double* const on = island.rows[at(r)].on;
+            const Vec3d axis = on[0] * axes.t[0] + on[1] * axes.t[1];
             const int a = w.scene->object(pair.a).body, b_ = w.scene->object(pair.b).body;
             const auto relative = [&](const Data<double>& d) {
               const Motion<double> A = at_point(d.V[at(a)], p), B = at_point(d.V[at(b_)], p);
@@ -202,19 +204,17 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
                 normal_impulse = f;
                 break;
               }
-              case RowSource::friction_1: F.linear = f * axes.t[0], velocity = dot(axes.t[0], V.linear); break;
-              case RowSource::friction_2: F.linear = f * axes.t[1], velocity = dot(axes.t[1], V.linear); break;
+              case RowSource::friction_1:
+              case RowSource::friction_2: F.linear = f * axis, velocity = dot(axis, V.linear); break;
               case RowSource::torsion: F.angular = f * n, velocity = dot(n, V.angular); break;
-              case RowSource::rolling_1: F.angular = f * axes.t[0], velocity = dot(axes.t[0], V.angular); break;
-              default: F.angular = f * axes.t[1], velocity = dot(axes.t[1], V.angular);
+              default: F.angular = f * axis, velocity = dot(axis, V.angular);
             }
             const bool rolls = source == RowSource::rolling_1 || source == RowSource::rolling_2;
             const double mu = source == RowSource::torsion ? material.torsional_friction : rolls ? material.rolling_friction : material.friction;
             const bool is_normal = source == RowSource::normal;
-            const bool is_first = source == RowSource::friction_1 || source == RowSource::rolling_1;
-            const bool is_second = source == RowSource::friction_2 || source == RowSource::rolling_2;
-            if (solver == RowSolver::cone && is_first) first_w = velocity;
-            else if (solver == RowSolver::cone && is_second) {
+            const bool is_first = island.problem.rows[at(r)].is_disc, is_second = !is_first && is_of_disc(island.problem, r);
+            if (is_first) first_w = velocity;
+            else if (is_second) {
               const double pushes[] = {island.solution.f[at(r - 1)], f}, speeds[] = {first_w, velocity};
               check_disc_law(pushes, speeds, mu * normal_impulse, f_scale, w_scale);
             } else check_law(f, velocity, is_normal ? 0 : -mu * normal_impulse, is_normal ? INFINITY : mu * normal_impulse, f_scale, w_scale);

@@ -375,3 +375,46 @@ TEST_CASE("what flies keeps its momentum and goes straight however it spins; spi
     last = error;
   }
 }
+
+TEST_CASE("in the plane friction is along the one motion that there is, whatever the normal") {
+  // A ball that moves in the plane of x and z only, under a plate that is turned about y: its normal may look down, where the axes of friction are
+  // not those of the plane.
+  for (const double angle : {3.1, 2.5, 0.3}) {
+    for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+      CAPTURE(angle);
+      ModelBuilder builder("flat", false);
+      builder.add_link("base", Inertia()), builder.add_link("slide", box_inertia(0.1, {0.1, 0.1, 0.1})), builder.add_link("ball", free_ball(1, 0.1).inertia);
+      JointSpec x, z;
+      x.name = "x", x.kind = "prismatic", x.parent = "base", x.child = "slide", x.axis = {1, 0, 0};
+      z.name = "z", z.kind = "prismatic", z.parent = "slide", z.child = "ball", z.axis = {0, 0, 1};
+      builder.add_joint(x), builder.add_joint(z);
+      builder.add_collider("ball", Shape::sphere(0.1), SE3d(), "ball");
+      Model model = builder.build({});
+      model.gravity = {};
+      const Mat3d R = exp_motion(Motion<double>{{0, angle, 0}, {}}).R;
+      const Vec3d n = R * Vec3d(0, 0, 1), along = R * Vec3d(1, 0, 0);
+      const CollisionScene scene(model, {{"plate", Shape::half_space(), 0, SE3d(R, Vec3d())}}, {{0, 1}});
+      const World world(scene, {{0.5, 0, 0, 0}}, {});
+      StepOptions options;
+      options.solver = solver;
+      Stepper stepper(world, options);
+      const Vec3d p = 0.1 * n;
+      const Numbers q{p.x, p.z};
+      for (const double push : {0.3, 0.8}) {  // of the force into the plate: within friction and beyond
+        const Vec3d force = push * along - n;
+        const Numbers tau{force.x, force.z};
+        Numbers q1(2), v1(2), v(2, 0.0);
+        const StepReport report = stepper.step(q.data(), v.data(), {tau.data(), nullptr, nullptr}, q1.data(), v1.data());
+        CHECK(report.status == StepStatus::solved);
+        CHECK(report.rows == 2);
+        const Vec3d velocity{v1[0], 0, v1[1]};
+        // The two coordinates' masses are 1.1 and 1, so that what slides does so along the plate.
+        CHECK(std::abs(dot(velocity, n)) < 1e-13);  // of a gap of rounding, 1e-16 erp / dt
+        if (push < 0.5) CHECK(norm(velocity) < 1e-13);
+        else CHECK(dot(velocity, along) > 0);
+        const Vec3d impulse{1.1 * v1[0] - options.dt * force.x, 0, v1[1] - options.dt * force.z};
+        CHECK(dot(impulse, along) == doctest::Approx(-options.dt * std::min(push, 0.5 * dot(impulse, n) / options.dt)).epsilon(1e-9));
+      }
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// Gradients that look beyond the classes: a direction to try where the gradient itself is zero (Werling et al., RSS 2021, section IV-D).
+//
+// What rests on the floor stays there whatever pulls a little, so the gradient by what pulls is zero, and an optimiser that has to lift it never
+// begins; what flies apart feels nothing of a platform that could push it. So the step's gradient is taken once more with other classes of
+// normals and limits: by what a unit of their velocity, made by an impulse, does to the loss,
+//   dl/dw = A^+ J M^-1 dl/dv+,   A = J M^-1 J^T of all of them together        (A^+ least squares)
+// where it is negative the row is taken to separate, where it is positive to clamp and its friction to stick. Of the two gradients the one with
+// the larger |dl/dv|^2 + |dl/dtau|^2 / dt is kept. It is no derivative, and says so as a one-sided one does.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "step/step.h"
+
+namespace robosim {
+namespace {
+
+constexpr double rounding_of_wish = 1e-10;  // relative to the largest
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+double size_of(const StepGradient& g, double dt) {
+  double v = 0, tau = 0;
+  for (const double x : g.v) v += x * x;
+  for (const double x : g.tau) tau += x * x;
+  return v + tau / dt;
+}
+
+}  // namespace
+
+// The impulses that would take away the velocities M^-1 dl/dv+ of normals and limits: minus dl/dw. Closures stay closed.
+bool Stepper::choose_classes(StepIsland& island) {
+  const RowProblem& problem = island.problem;
+  const std::size_t k = at(problem.channels);
+  probe_ = problem;
+  wanted_.assign(problem.rows.size(), RowClass::separating);
+  for (std::size_t i = 0; i < probe_.rows.size(); ++i) {
+    ConstraintRow& row = probe_.rows[i];
+    row.target = 0;
+    if (row.kind == RowKind::unilateral || (row.kind == RowKind::equality && row.compliance == 0)) wanted_[i] = RowClass::clamping;
+  }
+  probe_.y_free.assign(k, 0.0);
+  for (std::size_t r = 0; r < v_bar_.size(); ++r)
+    for (std::size_t c = 0; c < k; ++c) probe_.y_free[c] += island.Y[r * k + c] * v_bar_[r];
+  if (!island.other_modes.solve(probe_, wanted_.data(), island.solution.f.data(), island.other)) return false;
+  const std::vector<double>& wish = island.other.f;
+  double most = 0;
+  for (const double x : wish) most = std::max(most, std::abs(x));
+  wanted_ = island.solution.classes;
+  bool any = false;
+  for (std::size_t i = 0; i < problem.rows.size(); ++i) {
+    const ConstraintRow& row = problem.rows[i];
+    if (row.kind == RowKind::unilateral) {
+      if (std::abs(wish[i]) > rounding_of_wish * most) wanted_[i] = wish[i] > 0 ? RowClass::separating : RowClass::clamping;
+      any |= wanted_[i] != island.solution.classes[i];
+    } else if (row.kind == RowKind::friction && wanted_[at(row.normal)] != island.solution.classes[at(row.normal)]) {
+      wanted_[i] = wanted_[at(row.normal)];
+    }
+  }
+  return any && island.other_modes.solve(problem, wanted_.data(), island.solution.f.data(), island.other);
+}
+
+// Exchanges the solution of an island for that of its other classes, and what moves with it.
+void Stepper::take_other_classes(StepIsland& island) {
+  const std::size_t k = at(island.problem.channels);
+  for (std::size_t r = 0; r < moved_.size(); ++r)
+    for (std::size_t c = 0; c < k; ++c) {
+      const double change = island.Y[r * k + c] * (island.other.z[c] - island.solution.z[c]);
+      moved_[r] += change, way_[r] += change;
+      if (island.has_impacts) way_[r] += island.Y[r * k + c] * island.z_late[c];
+    }
+  std::swap(island.solution, island.other), std::swap(island.modes, island.other_modes);
+  add_late_impulses(island);
+}
+
+void Stepper::vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar,
+                  StepGradient& gradient) {
+  exact_vjp(q, v, control, q_next_bar, v_next_bar, gradient);
+  if (!options_.is_complementarity_aware) return;
+  others_.clear();
+  for (int i = 0; i < n_islands_; ++i)
+    if (islands_[at(i)].has_modes && choose_classes(islands_[at(i)])) others_.push_back(i);
+  if (others_.empty()) return;
+  true_moved_ = moved_, true_way_ = way_;
+  for (const int i : others_) take_other_classes(islands_[at(i)]);
+  exact_vjp(q, v, control, q_next_bar, v_next_bar, aware_);
+  for (const int i : others_) {
+    StepIsland& island = islands_[at(i)];
+    std::swap(island.solution, island.other), std::swap(island.modes, island.other_modes);
+    add_late_impulses(island);
+  }
+  moved_ = true_moved_, way_ = true_way_;
+  if (!(size_of(aware_, options_.dt) > size_of(gradient, options_.dt))) return;
+  std::swap(gradient, aware_);
+  gradient.is_one_sided = true;
+}
+
+}  // namespace robosim

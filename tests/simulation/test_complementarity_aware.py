@@ -1,0 +1,116 @@
+"""Gradients that look beyond what rests: what lifts off by them and by no others."""
+
+import numpy as np
+import pytest
+
+import robosim
+from robosim.errors import SimulationError
+from robosim.geometry import Shape
+from robosim.model import ModelBuilder
+from robosim.simulation import Control, Simulation
+
+from .worlds import G, floor, free_boxes, resting
+
+STEPS, DT, RADIUS, MASS = 60, 2e-3, 0.1, 1.5
+
+
+def ball_on_an_actuator(**options):
+    """Resting on the floor; figure 3 of Werling et al., RSS 2021."""
+    builder = ModelBuilder("circle")
+    builder.add_link("root")
+    builder.add_link("ball", mass=MASS, inertia=0.4 * MASS * RADIUS**2 * np.eye(3))
+    builder.add_joint("lift", "prismatic", "root", "ball", axis=(0, 0, 1))
+    builder.add_collider("ball", Shape.sphere(RADIUS))
+    return Simulation(builder.build(), floor(), dt=DT, **options)
+
+
+def gradient_of_height(simulation, q, tau, loss=-1.0):
+    """Of `loss` times the height at the end: as it is, what is higher has less of it."""
+    control = Control(tau)
+    motion = simulation.run(simulation.state(q), len(tau), control)
+    bar = np.zeros((len(tau) + 1, simulation.model.n_v))
+    bar[-1, 0] = loss
+    return simulation.run_vjp(motion, bar, np.zeros_like(bar), control)
+
+
+@pytest.mark.parametrize("solver", ["lcp", "cone"])
+@pytest.mark.parametrize("bounce", ["step", "time_of_impact"])
+def test_a_ball_at_rest_has_the_gradient_of_one_that_flies(solver, bounce):
+    tau = np.full((STEPS, 1), 0.5 * MASS * G)  # too weak to lift it
+    plain = gradient_of_height(ball_on_an_actuator(solver=solver, bounce=bounce), [RADIUS], tau)
+    np.testing.assert_allclose(plain.tau, 0, rtol=0, atol=1e-18)
+    assert not plain.one_sided
+    aware = ball_on_an_actuator(solver=solver, bounce=bounce, complementarity_aware=True)
+    gradient = gradient_of_height(aware, [RADIUS], tau)
+    free_fall = -(DT**2) / MASS * np.arange(STEPS, 0, -1)[:, None]
+    np.testing.assert_allclose(gradient.tau, free_fall, rtol=1e-12)
+    assert gradient.one_sided
+    # Who wants it lower, where it cannot go, gets the plain one.
+    lower = gradient_of_height(aware, [RADIUS], tau, loss=1.0)
+    assert not lower.one_sided
+    np.testing.assert_allclose(lower.tau, 0, rtol=0, atol=1e-18)
+
+
+def test_a_drone_lifts_off_by_plain_descent():
+    """As in section VII-C of the paper: nothing happens for a while, then it rises to the mark."""
+    drone = robosim.load_robot("drone", base="floating")
+    weight = sum(link.mass for link in drone.links) * G
+    q = np.array(drone.neutral())
+    q[2] = 0.06
+    wanted, losses = 0.02, {}
+    for aware in False, True:
+        simulation = Simulation(drone, floor(), dt=DT, complementarity_aware=aware)
+        thrust = np.zeros(STEPS)
+        trace = []
+        for _ in range(80):
+            tau = np.zeros((STEPS, drone.n_v))
+            tau[:, 2] = thrust
+            control = Control(tau)
+            motion = simulation.run(simulation.state(q), STEPS, control)
+            miss = motion.q[-1, 2] - q[2] - wanted
+            trace.append(miss**2)
+            bar = np.zeros((STEPS + 1, drone.n_v))
+            bar[-1, 2] = 2 * miss
+            slope = simulation.run_vjp(motion, bar, np.zeros_like(bar), control).tau[:, 2]
+            free = (
+                2 * wanted * DT**2 * G / weight * np.arange(STEPS, 0, -1)
+            )  # of the first step that is not zero
+            thrust = thrust - 0.5 * wanted**2 / (free @ free) * slope
+        losses[aware] = trace
+    np.testing.assert_allclose(losses[False], wanted**2, rtol=1e-12)  # stalls
+    assert losses[True][0] == pytest.approx(wanted**2)
+    assert min(losses[True]) < 1e-2 * wanted**2
+
+
+def test_what_flies_or_slides_has_its_own_gradient_to_the_bit():
+    q, v = resting(0.05), [1.0, 0.2, 0, 0, 0, 0.5]
+    found = []
+    for aware in False, True:
+        simulation = Simulation(free_boxes(1), floor(), complementarity_aware=aware)
+        high = simulation.state(resting(1.0), v)
+        # Pressed down: the loss wants it where the floor is.
+        slides = simulation.state(q, v)
+        found.append([simulation.vjp(s, [0, 0, 1, 0, 0, 0], [0, 0, 1, 0, 0, 0]) for s in (high, slides)])
+        matrices = simulation.jacobians(slides)
+        np.testing.assert_allclose(matrices.v[1, 2], 0, atol=1e-16)  # exact: it does not come off
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.v, other.v)
+        np.testing.assert_array_equal(one.tau, other.tau)
+
+
+def test_a_gradient_asked_for_again_is_the_same():
+    simulation = Simulation(free_boxes(2), floor(), complementarity_aware=True, bounce="time_of_impact")
+    state = simulation.state(resting(0.05, 0.15), np.r_[np.zeros(6), 0.1, 0, 0, 0, 0, 0])
+    bars = np.random.default_rng(1).normal(size=(2, 12))
+    first, again = (simulation.vjp(state, *bars) for _ in range(2))
+    plain = Simulation(free_boxes(2), floor(), bounce="time_of_impact").vjp(state, *bars)
+    np.testing.assert_array_equal(first.v, again.v)
+    np.testing.assert_array_equal(first.model.mass, again.model.mass)
+    assert not np.array_equal(first.v, plain.v)
+
+
+def test_sweeps_know_no_classes():
+    with pytest.raises(
+        SimulationError, match="need a solver that knows classes, 'lcp' or 'cone'; this one is 'pgs'"
+    ):
+        ball_on_an_actuator(solver="pgs", complementarity_aware=True)
