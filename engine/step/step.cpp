@@ -346,6 +346,8 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   for (std::size_t k = 0; k < way_.size(); ++k) way_[k] += moved_[k];
   advance(m, q, options_.dt, way_.data(), v_free_.data(), q_next);
   std::copy(v_free_.begin(), v_free_.end(), v_next);
+  const auto are_finite = [](const double* x, int n) { return std::all_of(x, x + n, [](double y) { return std::isfinite(y); }); };
+  if (!are_finite(q_next, m.n_q) || !are_finite(v_next, m.n_v)) report.status = StepStatus::inconsistent;
   return report;
 }
 

@@ -139,7 +139,7 @@ enum class StepStatus : std::uint8_t {
   basic,        // solved, but in some island by impulses of independent rows (mode_solver.h)
   rough,        // to 1e-8, in some island by impulses that no rule has chosen (mode_solver.h)
   relaxed,      // solved, but in some island without what contradicted itself
-  inconsistent  // not solved in some island: what came nearest
+  inconsistent  // not solved in some island: what came nearest; or beyond what numbers hold
 };
 
 struct StepReport {

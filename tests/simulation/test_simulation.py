@@ -139,6 +139,16 @@ def interrupted(simulation):
         simulation.run(simulation.state(resting(0.05)), 1_000_000)
 
 
+@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+def test_what_numbers_do_not_hold_is_told(solver):
+    simulation = Simulation(free_boxes(1), floor(), solver=solver)
+    motion = simulation.run(simulation.state(resting(1.0)), 500, Control(tau=[0, 0, 0, 0, 1e20, 0]))
+    assert not np.isfinite(motion.q).all()
+    assert motion.report.status == "inconsistent"
+    first = int(np.argmin(np.isfinite(motion.q).all(axis=1) & np.isfinite(motion.v).all(axis=1)))
+    assert motion.first_unsolved == first - 1
+
+
 def test_arrays_along_a_run_are_taken_step_by_step():
     simulation = Simulation(ball_on_rails([1.0, 1.0]))
     tau = np.zeros((30, 2))
