@@ -969,6 +969,17 @@ class Simulation:
         """
         Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
         """
+    def signature(
+        self,
+        q: typing.Any,
+        v: typing.Any,
+        tau: typing.Any = None,
+        q_target: typing.Any = None,
+        v_target: typing.Any = None,
+    ) -> bytes:
+        """
+        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        """
     def step(
         self,
         q: typing.Any,

@@ -16,6 +16,7 @@
 #include "bindings/shape_arguments.h"
 #include "rollout/rollouts.h"
 #include "step/contact_axes.h"
+#include "step/step_signature.h"
 
 namespace py = pybind11;
 
@@ -254,6 +255,17 @@ std::tuple<Array, Array, ReportTuple, std::vector<ContactTuple>, std::vector<Joi
   return {q1, v1, report_tuple(report), std::move(contacts), std::move(joints), std::move(closures)};
 }
 
+py::bytes signature(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau, const py::handle& q_target, const py::handle& v_target) {
+  const Model& model = s.model();
+  const StepArguments x(model, q, v, tau, q_target, v_target);
+  std::vector<double> q1(static_cast<std::size_t>(model.n_q)), v1(static_cast<std::size_t>(model.n_v));
+  const BoundSimulation::Lease simulator(s);
+  RolloutReport report;
+  simulator->step(x.q.data(), x.v.data(), x.drive.step(), q1.data(), v1.data(), report);
+  const std::vector<int> numbers = step_signature(simulator->stepper(), report.islands, report.status);
+  return py::bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(int));
+}
+
 Array vector_of(const std::vector<double>& x, const Shape2& shape) {
   Array out(shape);
   std::copy(x.begin(), x.end(), out.mutable_data());
@@ -465,6 +477,8 @@ void bind_simulation(py::module_& m) {
       .def("step", &step, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(), py::arg("v_target") = py::none(),
            about_drive)
       .def("details", &details, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
+           py::arg("v_target") = py::none(), about_drive)
+      .def("signature", &signature, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive)
       .def("vjp", &step_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive)

@@ -231,6 +231,19 @@ class Simulation:
             [ClosureForce(*closure) for closure in closures],
         )
 
+    def signature(self, state: State, control: Control = _NO_CONTROL) -> bytes:
+        """Which formula the step is: what touches by which features, and what each row does; of the last substep.
+
+        Steps with the same signature are values of one smooth function, so their differences can be compared with
+        derivatives. Where it changes, a step has a kink or a jump. It means nothing else, and nothing to another
+        simulation of another model.
+
+        Raises:
+            SimulationError: as of `step`.
+        """
+        with _engine_errors():
+            return self._engine.signature(state.q, state.v, *_drive(control))
+
     def run(
         self,
         state: State,

@@ -8,6 +8,7 @@
 #include "count_allocations.h"
 #include "ridders.h"
 #include "step/contact_axes.h"
+#include "step/step_signature.h"
 #include "step_worlds.h"
 #include "varied_shapes.h"
 
@@ -30,33 +31,7 @@ struct Point {
   StepControl control() const { return {tau.data(), q_target.data(), v_target.data()}; }
 };
 
-// Which rows there are, of which features, and what they do: of sweeps at every update.
-std::vector<int> signature(const Stepper& stepper, const StepReport& report) {
-  std::vector<int> out{report.islands, static_cast<int>(report.status)};
-  for (const SceneQuery::PairManifold& pair : stepper.manifolds()) {
-    out.insert(out.end(), {pair.a, pair.b, pair.piece_a, pair.piece_b, pair.manifold.n_points, pair.manifold.reference});
-    for (int i = 0; i < pair.manifold.n_points; ++i) {
-      const ManifoldPoint& p = pair.manifold.points[i];
-      out.push_back(static_cast<int>(p.anchor));
-      for (const FeatureId& f : p.feature) out.insert(out.end(), {static_cast<int>(f.kind), f.index, f.part});
-    }
-  }
-  for (int i = 0; i < report.islands; ++i) {
-    const StepIsland& island = stepper.islands()[i];
-    for (std::size_t r = 0; r < island.rows.size(); ++r) {
-      out.push_back(static_cast<int>(island.rows[r].source));
-      out.push_back(static_cast<int>(island.solution.classes[r]));
-      out.push_back(static_cast<int>(island.rows[r].law));
-    }
-    if (stepper.options().solver == RowSolver::pgs) {
-      ProjectedGaussSeidel sweeps;
-      RowSolution again;
-      sweeps.solve(island.problem, stepper.options().sweeps, again);
-      for (const RowClass c : sweeps.outcomes()) out.push_back(static_cast<int>(c));
-    }
-  }
-  return out;
-}
+std::vector<int> signature(const Stepper& stepper, const StepReport& report) { return step_signature(stepper, report.islands, report.status); }
 
 // Moved by a twist [linear; angular] in its own frame.
 SE3d moved_along(const SE3d& X, const double* twist) {

@@ -1,0 +1,30 @@
+#include "step/step_signature.h"
+
+namespace robosim {
+
+std::vector<int> step_signature(const Stepper& stepper, int islands, StepStatus status) {
+  std::vector<int> out{islands, static_cast<int>(status)};
+  // What touches, and by what.
+  for (const SceneQuery::PairManifold& pair : stepper.manifolds()) {
+    out.insert(out.end(), {pair.a, pair.b, pair.piece_a, pair.piece_b, pair.manifold.n_points, pair.manifold.reference});
+    for (int i = 0; i < pair.manifold.n_points; ++i) {
+      const ManifoldPoint& p = pair.manifold.points[i];
+      out.push_back(static_cast<int>(p.anchor));
+      for (const FeatureId& f : p.feature) out.insert(out.end(), {static_cast<int>(f.kind), f.index, f.part});
+    }
+  }
+  // What each row stands for and does.
+  for (int i = 0; i < islands; ++i) {
+    const StepIsland& island = stepper.islands()[i];
+    for (std::size_t r = 0; r < island.rows.size(); ++r) {
+      out.push_back(static_cast<int>(island.rows[r].source));
+      out.push_back(static_cast<int>(island.solution.classes[r]));
+      out.push_back(static_cast<int>(island.rows[r].law));
+    }
+    if (stepper.options().solver == RowSolver::pgs)
+      for (const RowClass c : island.sweeps.outcomes()) out.push_back(static_cast<int>(c));
+  }
+  return out;
+}
+
+}  // namespace robosim
