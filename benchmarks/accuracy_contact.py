@@ -1,0 +1,92 @@
+"""How exact the derivatives of steps with contact are: every block of the Jacobians, and gradients by all parameters.
+
+Each is compared with Ridders differences of the production step itself, of all three solvers, in scenes with robots,
+boxes, balls and triangle meshes, thrown and at rest. Compared is along random directions, one per block and state and
+one per kind of parameter and state: of a Jacobian all rows at once, of parameters two random losses. Where classes and
+features are the same at all points of the differences, 1e-8 of the block's largest entry is asked for; all other states
+are counted apart, and there the derivative towards one side is compared, to 1e-5. Products with random covectors
+(`vjp`) are compared with the matrices. A quick run leaves parameters out.
+
+    python benchmarks/accuracy_contact.py [--states 1000] [--quick] [--markdown docs/simulation.md] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from harness.report import Report, Row, arguments
+
+STATES, QUICK_STATES = 1000, 6
+APART_BAR = 0.1
+SHOWN = 5  # failures of a scene
+
+
+def main() -> int:
+    parser = arguments(__doc__.splitlines()[0])
+    parser.add_argument("--states", type=int, default=STATES, help="per scene and solver (default 1000)")
+    parser.add_argument("--seed", type=int, default=1, help="of states and directions")
+    parser.add_argument("--only", action="append", metavar="SCENE", help="this scene; may be given again")
+    parser.add_argument("--solver", action="append", help="with this one; may be given again")
+    parser.add_argument("--processes", type=int, help="at a time (default: as many as cores)")
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write the table, into a page between its markers"
+    )
+    options = parser.parse_args()
+    from harness import contact_table, page
+    from harness.contact_accuracy import (
+        BAR,
+        ONE_SIDED_BAR,
+        PRODUCT_BAR,
+        SOLVERS,
+        Tally,
+        compared,
+    )
+    from harness.touching_scenes import SCENES
+
+    states = QUICK_STATES if options.quick else options.states
+    names = options.only or list(SCENES)
+    solvers = options.solver or list(SOLVERS)
+    for what, given, known in (("scene", names, SCENES), ("solver", solvers, SOLVERS)):
+        for x in given:
+            if x not in known:
+                parser.error(f"{what} {x!r} is not known; there are {', '.join(known)}")
+    jobs = [(name, solver) for name in names for solver in solvers]
+    report, start = Report("Accuracy of derivatives of steps with contact"), time.perf_counter()
+    found: dict[tuple[str, str], Tally] = {}
+    with ProcessPoolExecutor(options.processes, mp_context=get_context("spawn")) as pool:
+        running = {
+            pool.submit(compared, *job, states, options.seed, parameters=not options.quick): job
+            for job in jobs
+        }
+        for k, future in enumerate(as_completed(running), start=1):
+            tally = found[running[future]] = future.result()
+            report.remark(
+                f"{k} of {len(jobs)}, {time.perf_counter() - start:.0f} s: {contact_table.line(tally)}"
+            )
+            for failure in tally.failures[:SHOWN]:
+                report.remark(
+                    f"  seed {failure.seed}, state {failure.case}: {failure.what}, off by {failure.error:.1e}"
+                )
+    tallies = [found[job] for job in jobs]
+    for tally in tallies:
+        name = f"{tally.scene}, {tally.solver}"
+        for kind, error, what, at in contact_table.worst(tally):
+            report.add(Row(f"{name}: {kind}", error, bar=BAR, note=f"{what}, state {at}"))
+        report.add(Row(f"{name}: one side", tally.worst_side, bar=ONE_SIDED_BAR))
+        report.add(Row(f"{name}: products", tally.products, bar=PRODUCT_BAR))
+        report.add(Row(f"{name}: states apart", tally.apart / max(tally.states, 1), bar=APART_BAR))
+        report.add(Row(f"{name}: failures", len(tally.failures), bar=0))
+    if options.markdown is not None:
+        text = contact_table.document(tallies, states, options.seed)
+        page.write(options.markdown, text, "contact accuracy table")
+    return report.finish(options.json)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,123 @@
+"""Steps with contact in random worlds: every number finite, the laws kept, nothing that ends the process.
+
+Each world is a seed: models, obstacles, materials, motors, options, solver and bounce are drawn, see
+harness/contact_fuzz.py, and 20 states and controls of it. Checked are the next state, the residual (to 1e-12 where
+`lcp` or `cone` say that they have solved the step, to 1e-8 where they say `rough` or `relaxed`), the gradient by
+everything, and that the same seed gives the same bits. Worlds are run in processes of their own, so that a crash names
+its seed; run it alone with `--seed SEED --states 20`.
+
+    python benchmarks/fuzz_contact.py [--states 1e6] [--quick] [--seed 1] [--processes N] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from harness.report import write_json
+
+CHUNK = 200  # worlds of a process
+QUICK = 200  # worlds
+IN_TIME = 600.0  # [s] for a process: no step without end
+SHOWN = 40
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--states", type=float, default=1e6, help="how many (default 1e6)")
+    parser.add_argument("--quick", action="store_true", help="a sample that takes less than a minute")
+    parser.add_argument("--seed", type=int, default=1, help="of the first world; the others count up")
+    parser.add_argument(
+        "--processes", type=int, default=os.cpu_count(), help="at a time (default: one per core)"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the result to a file")
+    parser.add_argument("--worlds", type=int, help=argparse.SUPPRESS)  # what a process of its own does
+    options = parser.parse_args()
+    if options.worlds is not None:
+        return work(options.seed, options.worlds)
+    from harness.contact_fuzz import STATES
+
+    total = QUICK if options.quick else -(-int(options.states) // STATES)
+    chunks = [(options.seed + k, min(CHUNK, total - k)) for k in range(0, total, CHUNK)]
+    found: list[tuple[int, int, str]] = []
+    counts: Counter[str] = Counter()
+    start = time.perf_counter()
+    with ThreadPoolExecutor(options.processes) as threads:
+        for k, (failures, counted) in enumerate(threads.map(lambda chunk: run(*chunk), chunks), start=1):
+            for seed, state, text in failures[: max(0, SHOWN - len(found))]:
+                print(f"seed {seed}, state {state}: {text}", flush=True)
+            found += failures
+            counts += counted
+            print(
+                f"{k} of {len(chunks)}: {counts['states']:,} states, {len(found)} failures, "
+                f"{time.perf_counter() - start:.0f} s",
+                flush=True,
+            )
+    for name, count in sorted(counts.items()):
+        print(f"{name:>20} {count:,}")
+    if options.json is not None:
+        write_json(options.json, {"worlds": total, "counts": dict(counts), "failures": found})
+    return 1 if found else 0
+
+
+def run(seed: int, worlds: int) -> tuple[list[tuple[int, int, str]], Counter[str]]:
+    """Worlds in a process of their own; after one that ended it the others go on in another."""
+    failures: list[tuple[int, int, str]] = []
+    counts: Counter[str] = Counter()
+    while worlds > 0:
+        command = [
+            sys.executable,
+            "-P",
+            str(Path(__file__).resolve()),
+            "--seed",
+            str(seed),
+            "--worlds",
+            str(worlds),
+        ]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            output, errors = process.communicate(timeout=IN_TIME)
+            ending = f"the process ended with status {process.returncode}: {errors[-300:]}"
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output, errors = process.communicate()
+            ending = f"took longer than {IN_TIME:.0f} s"
+        last = seed - 1
+        for line in output.splitlines():
+            told = json.loads(line)
+            last = told["seed"]
+            if "counts" in told:
+                counts.update(told["counts"])
+                failures += [tuple(x) for x in told["failures"]]
+        if process.returncode == 0:
+            break
+        # The last world that was begun has ended it.
+        failures.append((last, -1, ending))
+        worlds -= max(last, seed) + 1 - seed
+        seed = max(last, seed) + 1
+    return failures, counts
+
+
+def work(seed: int, worlds: int) -> int:
+    """Tells each world when it begins, and what was found when it is through."""
+    from harness.contact_fuzz import findings
+
+    for number in range(seed, seed + worlds):
+        print(json.dumps({"seed": number}), flush=True)
+        counts: Counter[str] = Counter()
+        failures = list(findings(number, counts))
+        print(json.dumps({"seed": number, "counts": counts, "failures": failures}), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,368 @@
+"""How exact the derivatives of steps are, compared with differences of the steps themselves.
+
+A direction is *compared* where the step has one signature (`Simulation.signature`: features, classes, of `pgs` at every
+update) at all points of the differences, with the longest of a few lengths for which that holds. Elsewhere the
+derivative is compared with differences towards one side. Differences have errors of their own, which extrapolation
+tells: where these are above a quarter of the bar they are *coarse*, counted apart and held against them alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.touching_scenes import SCENES, Case, ContactScene, with_solver
+from harness.ridders import SMALLEST, one_sided, ridders
+from harness.varied_world import Array, groups
+from robosim.simulation import Control, Simulation, State, StepJacobians
+
+SOLVERS = ("lcp", "cone", "pgs")
+BAR, ONE_SIDED_BAR, PRODUCT_BAR = 1e-8, 1e-5, 1e-12
+COARSE = 0.25 * BAR
+ARGUMENTS = ("q", "v", "tau", "q_target", "v_target")
+RESULTS = ("q+", "v+")
+CHANGES = (1e-2, 1e-3, 1e-4, 1e-5)  # [m/s, rad/s] of the new velocity over the longest differences
+LONGEST = 1e-2  # [m, rad, m/s, rad/s, N, N m] of an argument
+SMALL = 1e-2  # blocks below this part of what they usually are count as if they were as large as that
+CHUNK = 100  # cases for which a direction of parameters is kept: each needs worlds of its own
+
+
+class Failure(NamedTuple):
+    """A derivative that is not that of its step.
+
+    Attributes:
+        scene, solver, seed, case: where; `case` counts from 0.
+        what: the block, or the kind of parameters.
+        error: relative to the largest entry of the block.
+    """
+
+    scene: str
+    solver: str
+    seed: int
+    case: int
+    what: str
+    error: float
+
+
+@dataclass
+class Tally:
+    """What was found in one scene with one solver.
+
+    Attributes:
+        states: how many, and of them those `apart`: with a direction of an argument along which classes or features
+            change, or whose gradient says `one_sided`.
+        flagged: those that say so.
+        unsolved: states whose step is `inconsistent`, left out.
+        worst: the largest error of each block and kind of parameters that was compared.
+        at: the case that has it.
+        compared, coarse: how many directions.
+        switched: directions along which something changes.
+        sides, worst_side: of them how many were compared towards one side, and the largest error.
+        flagged_sides, unmatched: the same where the gradient says that it is of one side, and how many of these are of
+            neither that was compared.
+        kinks: of them those where something changes on either side at once.
+        products: the largest difference of a gradient from the matrices.
+        failures: what does not hold.
+    """
+
+    scene: str
+    solver: str
+    states: int = 0
+    apart: int = 0
+    flagged: int = 0
+    unsolved: int = 0
+    worst: dict[str, float] = field(default_factory=dict)
+    at: dict[str, int] = field(default_factory=dict)
+    compared: Counter[str] = field(default_factory=Counter)
+    coarse: Counter[str] = field(default_factory=Counter)
+    switched: Counter[str] = field(default_factory=Counter)
+    sides: int = 0
+    worst_side: float = 0.0
+    flagged_sides: int = 0
+    unmatched: int = 0
+    kinks: int = 0
+    products: float = 0.0
+    failures: list[Failure] = field(default_factory=list)
+
+
+class Comparison:
+    """Derivatives of the steps of one scene with one solver.
+
+    Args:
+        scene: in which things touch.
+        solver: of the rows.
+        seed: of states and directions.
+    """
+
+    def __init__(self, scene: ContactScene, solver: str, seed: int):
+        self._scene, self._solver, self._seed = with_solver(scene, solver), solver, seed
+        self._simulation = self._scene.world.simulation()
+        self._model = self._simulation.model
+        self.tally = Tally(scene.name, solver)
+        # How much the new velocity changes with an argument where nothing touches.
+        model, motors = self._model, scene.world.motors.values()
+        light = 1 / min(np.diag(model.mass_matrix(scene.target)).min(), 1.0)
+        push = self._simulation.dt * light
+        self._usual = {
+            "q": 1.0, "v": 1.0, "tau": push,
+            "q_target": push * max((motor.position_gain for motor in motors), default=0.0),
+            "v_target": push * max((motor.velocity_gain for motor in motors), default=0.0),
+        }  # fmt: skip
+
+    def run(self, states: int, *, parameters: bool = True) -> Tally:
+        """Compares this many states, half of them resting; with parameters or the Jacobians alone."""
+        cases = list(enumerate(self._scene.cases(self._simulation, states, self._seed)))
+        for first in range(0, states, CHUNK):
+            chunk = cases[first : first + CHUNK]
+            starts = [(number, case, self._arguments(number, case)) for number, case in chunk]
+            if not parameters:
+                continue
+            self._parameters(
+                [(number, case, start) for number, case, start in starts if start is not None],
+                np.random.default_rng([self._seed, first]),
+            )
+        return self.tally
+
+    def _moved(self, simulation: Simulation, case: Case, start: Start) -> Callable[..., Array | None]:
+        """(2, n_v): how far the next state is from what it is at the start; None where the step is another one."""
+
+        def values(state: State, control: Control) -> Array | None:
+            if simulation.signature(state, control) != start.signature:
+                return None
+            after = simulation.step(state, control)
+            return np.stack([self._model.difference(start.after.q, after.q), after.v - start.after.v])
+
+        return values
+
+    def _arguments(self, number: int, case: Case) -> Start | None:
+        """Compares the Jacobians at a state; None where its step is not solved, or the gradient is of one side."""
+        simulation, model, tally = self._simulation, self._model, self.tally
+        after = simulation.step(*case[:2])
+        assert after.report is not None
+        if after.report.status == "inconsistent":
+            tally.unsolved += 1
+            return None
+        rng = np.random.default_rng([self._seed, number])
+        jacobians = simulation.jacobians(*case[:2])
+        rounding = rounding_of(case.state, after, jacobians)
+        start = Start(after, simulation.signature(*case[:2]), rounding)
+        tally.states += 1
+        tally.flagged += jacobians.one_sided
+        bars = rng.normal(size=(2, model.n_v))
+        gradient = simulation.vjp(case.state, *bars, case.control)
+        values = self._moved(simulation, case, start)
+        is_apart = jacobians.one_sided
+        for name in ARGUMENTS:
+            matrices = getattr(jacobians, name)
+            usual = self._usual[name] * np.array([simulation.dt, 1.0])
+            if name == "q":
+                usual[0] = 1.0
+            if not usual.any():
+                continue
+            scale = np.maximum(np.abs(matrices).max(axis=(1, 2)), SMALL * usual)
+            product = np.abs(getattr(gradient, name) - np.einsum("ri,rij->j", bars, matrices)).max()
+            size = np.abs(bars).sum(axis=1) @ np.maximum(scale, usual)
+            self._judge_product(number, name, product / size)
+            direction = rng.uniform(-1, 1, matrices.shape[2])
+            if name == "q_target":
+                direction = direction[: model.n_q]
+            expected = matrices @ direction
+            rate = np.abs(expected[1]).max()
+            lengths = [
+                min(change / max(rate, 1e-300), LONGEST * (change / CHANGES[0]) ** 0.5) for change in CHANGES
+            ]
+
+            def along(t: float, name: str = name, d: Array = direction) -> Array | None:
+                return values(*displaced(model.integrate, case, name, t * d))
+
+            blocks = [f"{result} by {name}" for result in RESULTS]
+            same = self._compare(
+                number, blocks, expected, scale, along, lengths, start.rounding, flagged=jacobians.one_sided
+            )
+            is_apart |= not same
+        tally.apart += is_apart
+        return None if jacobians.one_sided else start
+
+    def _parameters(self, cases: list[tuple[int, Case, Start]], rng: np.random.Generator) -> None:
+        """Compares gradients by each kind of parameters along one direction."""
+        simulation = self._simulation
+        states = []
+        for number, case, start in cases:
+            bars = np.random.default_rng([self._seed, number, 1]).normal(size=(2, self._model.n_v))
+            zero = np.zeros(self._model.n_v)
+            gradients = [
+                simulation.vjp(case.state, *some, case.control) for some in ((bars[0], zero), (zero, bars[1]))
+            ]
+            states.append((number, case, start, bars, gradients))
+        if not states:
+            return
+        for group in groups(self._scene.world):
+            direction = group.direction(rng)
+            worlds: dict[float, Simulation] = {}
+            told = np.array([[group.along(x, direction) for x in gradients] for *_, gradients in states])
+            usual = told[:, :, 1].max(axis=0)
+            for (number, case, start, bars, _), (of_q, of_v) in zip(states, told, strict=True):
+                expected = np.array([of_q[:1], of_v[:1]])
+                scale = np.maximum([of_q[1], of_v[1]], SMALL * usual)
+                if not scale.all():
+                    continue
+
+                def along(
+                    t: float, case: Case = case, start: Start = start, bars: Array = bars,
+                    worlds: dict[float, Simulation] = worlds, change=group.changed, d: Array = direction,
+                ) -> Array | None:  # fmt: skip
+                    if t not in worlds:
+                        worlds[t] = change(t * d).simulation()
+                    moved = self._moved(worlds[t], case, start)(case.state, case.control)
+                    return None if moved is None else np.sum(bars * moved, axis=1, keepdims=True)
+
+                blocks = [f"{result} by {group.name}" for result in RESULTS]
+                rounding = start.rounding * np.abs(bars).sum(axis=1)
+                self._compare(
+                    number, blocks, expected, scale, along, list(group.steps), rounding, flagged=False
+                )
+
+    def _compare(
+        self,
+        number: int,
+        blocks: list[str],
+        expected: Array,
+        scale: Array,
+        along: Callable[[float], Array | None],
+        lengths: list[float],
+        rounding: Array,
+        *,
+        flagged: bool,
+    ) -> bool:
+        """Judges two blocks along a direction; whether the step is one formula about the state.
+
+        Args:
+            number: of the case.
+            blocks: names of the two.
+            expected: (2, k) the derivative.
+            scale: (2,) the largest entry of each block.
+            along: (2, k) differences from the start, None where it is another step.
+            lengths: of differences, the longest first.
+            rounding: (2,) of the two results.
+            flagged: whether the derivative says that it is of one side.
+        """
+        tally = self.tally
+        if not flagged:
+            found: list[Array] = []
+            # What rounding makes of differences, over the shortest ones of those that are best off.
+            ulps = np.inf
+            for length in lengths:
+                derivative = ridders(along, length)
+                if derivative is None:
+                    continue
+                errors, ulps = (
+                    np.abs(derivative.value - expected).max(axis=1),
+                    np.minimum(ulps, rounding / (SMALLEST * length)),
+                )
+                found.append(np.stack([errors, derivative.error.max(axis=1)]))
+                if (errors <= BAR * scale).all():
+                    break
+            if found:
+                for block, (errors, own), least, size in zip(
+                    blocks, np.stack(found).transpose(2, 1, 0), ulps, scale, strict=True
+                ):
+                    # Lengths that differ among each other are no better than that.
+                    exact = max(float(own.min()), float(np.ptp(errors)), float(least))
+                    self._judge(number, block, float(errors.min()) / size, exact / size)
+                return True
+        for block in blocks:
+            tally.switched[block] += 1
+        errors = [
+            error
+            for length in (lengths[-1], lengths[-1] / 10, lengths[-1] / 100)
+            for error in one_sided_errors(along, length, expected, scale, rounding)
+        ]
+        if not errors:
+            tally.kinks += 1
+            return False
+        tally.flagged_sides += flagged
+        tally.sides += not flagged
+        error = min(errors)
+        if flagged:
+            tally.unmatched += error > ONE_SIDED_BAR
+            return False
+        tally.worst_side = max(tally.worst_side, error)
+        if error > ONE_SIDED_BAR:
+            tally.failures.append(self._failure(number, f"{' and '.join(blocks)}, one side", error))
+        return False
+
+    def _judge(self, number: int, block: str, error: float, exact: float) -> None:
+        """How far differences are from the derivative, and how exact they are, relative to the block."""
+        tally = self.tally
+        if error > BAR and exact > COARSE:
+            tally.coarse[block] += 1
+            if error > 10 * exact:
+                tally.failures.append(self._failure(number, f"{block}, coarse", error))
+            return
+        tally.compared[block] += 1
+        if error >= tally.worst.get(block, -1.0):
+            tally.worst[block], tally.at[block] = error, number
+        if not error <= BAR:
+            tally.failures.append(self._failure(number, block, error))
+
+    def _judge_product(self, number: int, name: str, error: float) -> None:
+        self.tally.products = max(self.tally.products, float(error))
+        if not error <= PRODUCT_BAR:
+            self.tally.failures.append(self._failure(number, f"product by {name}", float(error)))
+
+    def _failure(self, number: int, what: str, error: float) -> Failure:
+        return Failure(self._scene.name, self._solver, self._seed, number, what, float(error))
+
+
+class Start(NamedTuple):
+    """The step that is derived: where it ends, its signature, and (2,) the rounding of its results."""
+
+    after: State
+    signature: bytes
+
+    rounding: Array
+
+
+def rounding_of(state: State, after: State, jacobians: StepJacobians) -> Array:
+    """(2,) of the next q and v: half a unit in the last place of the largest number, and what that of q makes of v."""
+    place, speed = max(np.abs(after.q).max(), 1.0), np.abs(after.v).max()
+    return 1.1e-16 * np.array([place, speed + np.abs(jacobians.q[1]).max() * max(np.abs(state.q).max(), 1.0)])
+
+
+def one_sided_errors(
+    along: Callable[[float], Array | None], length: float, expected: Array, scale: Array, rounding: Array
+) -> list[float]:
+    """Of the derivative towards either side, where the step is the same one on it, relative to the blocks.
+
+    Less what rounding makes of such differences: 104 / 12 of each value's.
+    """
+    above, below = one_sided(along, length), one_sided(lambda t: along(-t), length)
+    sides = [above, None if below is None else -below]
+    return [
+        max(0.0, float(((np.abs(side - expected).max(axis=1) - 9 * rounding / length) / scale).max()))
+        for side in sides
+        if side is not None
+    ]
+
+
+def displaced(
+    integrate: Callable[[Array, Array], Array], case: Case, name: str, by: Array
+) -> tuple[State, Control]:
+    """A state and control with one of their arrays moved."""
+    state, control = case.state, case.control
+    if name == "q":
+        return State(integrate(state.q, by), state.v), control
+    if name == "v":
+        return State(state.q, state.v + by), control
+    arrays = {x: np.asarray(getattr(control, x)) for x in ("tau", "q_target", "v_target")}
+    arrays[name] = arrays[name] + by
+    return state, Control(**arrays)
+
+
+def compared(name: str, solver: str, states: int, seed: int, *, parameters: bool = True) -> Tally:
+    """One scene with one solver; with gradients by parameters or the Jacobians alone."""
+    return Comparison(SCENES[name](), solver, seed).run(states, parameters=parameters)

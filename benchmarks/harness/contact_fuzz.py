@@ -1,0 +1,205 @@
+"""Random worlds with contact, and what has to hold of every step in them.
+
+A world is a seed: one to three trees of joints of all kinds, with shapes, masses over four powers of ten, limits, dry
+friction, springs, motors, over a floor and among obstacles, with random options of the step, one solver and one kind of
+bounce. Its states are anywhere, overlapping as it happens, at speeds over four powers of ten.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robosim.geometry import Shape, pose
+from robosim.model import Model, ModelBuilder
+from robosim.scene import Scene
+from robosim.simulation import Control, Material, Motor, Simulation, State, StepGradient
+
+Array = NDArray[np.float64]
+Random = np.random.Generator
+
+STATES, REPEATED = 20, 5  # of a world; and every which one is stepped in another world of the same seed
+JOINTS = ("revolute", "continuous", "prismatic", "helical", "planar", "floating", "fixed")
+SOLVERS, BOUNCES = ("lcp", "cone", "pgs"), ("step", "time_of_impact")
+# Of the residual of `lcp` and `cone`, by what the step says of itself; `inconsistent` says that it is not solved.
+RESIDUALS = {"solved": 1e-12, "basic": 1e-12, "rough": 1e-8, "relaxed": 1e-8}
+
+
+class Finding(NamedTuple):
+    """Something that does not hold.
+
+    Attributes:
+        seed, state: of the world; and which of its states, -1 for the world as a whole.
+        broken: what.
+    """
+
+    seed: int
+    state: int
+    broken: str
+
+
+def any_of(rng: Random, low: float, high: float) -> float:
+    """A number whose logarithm is spread evenly."""
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def any_pose(rng: Random, spread: float) -> Array:
+    """Turned by anything."""
+    return pose(rng.uniform(-spread, spread, 3), rpy=rng.uniform(-np.pi, np.pi, 3))
+
+
+def any_shape(rng: Random) -> Shape:
+    """Of any type that can move."""
+    a, b, c = rng.uniform(0.02, 0.3, 3)
+    made = (
+        lambda: Shape.sphere(a),
+        lambda: Shape.box((a, b, c)),
+        lambda: Shape.box((a, b, c), 0.3 * min(a, b, c)),
+        lambda: Shape.capsule(a, b),
+        lambda: Shape.cylinder(a, b),
+        lambda: Shape.cone(a, b),
+        lambda: Shape.ellipsoid((a, b, c)),
+        lambda: Shape.convex(c * rng.normal(size=(int(rng.integers(4, 12)), 3))),
+    )
+    return made[rng.integers(len(made))]()
+
+
+def any_model(rng: Random) -> Model:
+    """One to three trees."""
+    builder = ModelBuilder("fuzz")
+    builder.add_link("root")
+    names = ["root"]
+    for k in range(int(rng.integers(1, 8))):
+        name = f"link{k}"
+        mass = any_of(rng, 1e-2, 1e2)
+        size = any_of(rng, 0.02, 0.5)
+        turn = any_pose(rng, 0.0)[:3, :3]
+        moments = mass * size**2 * rng.uniform(0.5, 1, 3)
+        inertia = turn @ np.diag(moments) @ turn.T
+        builder.add_link(
+            name, mass=mass, com=rng.normal(size=3) * 0.3 * size, inertia=(inertia + inertia.T) / 2
+        )
+        parent = "root" if k == 0 or rng.random() < 0.3 else names[rng.integers(1, len(names))]
+        kind = JOINTS[rng.integers(len(JOINTS))] if k else "floating"
+        has_one = kind in ("revolute", "continuous", "prismatic", "helical")
+        bounds = {}
+        if kind in ("revolute", "prismatic", "helical") and (kind == "revolute" or rng.random() < 0.5):
+            bounds = {"lower": -rng.uniform(0, 2), "upper": rng.uniform(0, 2), "velocity": 10.0}
+            bounds["effort"] = any_of(rng, 0.1, 100)
+        builder.add_joint(
+            f"joint{k}", kind, parent, name, X_PJ=any_pose(rng, 0.3), axis=rng.normal(size=3),
+            pitch=0.1 * rng.normal() if kind == "helical" else None,
+            damping=rng.choice([0.0, any_of(rng, 1e-3, 10)]), friction=rng.choice([0.0, any_of(rng, 1e-3, 10)]),
+            armature=rng.choice([0.0, any_of(rng, 1e-4, 1)]),
+            stiffness=rng.choice([0.0, any_of(rng, 1e-1, 1e4)]) if has_one else 0.0, **bounds,
+        )  # fmt: skip
+        for _ in range(int(rng.integers(0, 3))):
+            builder.add_collider(name, any_shape(rng), X_LC=any_pose(rng, 0.2))
+        names.append(name)
+    return builder.build().with_gravity([0, 0, rng.choice([0.0, -9.81])])
+
+
+def any_scene(rng: Random) -> Scene:
+    """A floor, and up to three obstacles."""
+    scene = Scene("fuzz")
+    scene.add_half_space("floor", any_pose(rng, 0.0) if rng.random() < 0.2 else None)
+    for k in range(int(rng.integers(0, 3))):
+        scene.add_shape(f"obstacle{k}", any_shape(rng), any_pose(rng, 1.0))
+    if rng.random() < 0.1:
+        heights = 0.2 * rng.uniform(-1, 1, (5, 5))
+        scene.add_height_field("terrain", heights, 0.5, pose=pose((-1, -1, 0)))
+    return scene
+
+
+def any_simulation(seed: int) -> tuple[Simulation, dict[str, Any]]:
+    """The world of a seed, and its options."""
+    rng = np.random.default_rng(seed)
+    model, scene = any_model(rng), any_scene(rng)
+    names = [
+        name
+        for name, kind in zip(model.velocity_names, np.abs(model.limits.velocity), strict=True)
+        if kind < np.inf
+    ]
+    motors = {
+        name: Motor(any_of(rng, 1e-1, 1e4), any_of(rng, 1e-2, 1e2), rng.choice([None, any_of(rng, 0.1, 100)]))
+        for name in names
+        if rng.random() < 0.5
+    }
+
+    def surface() -> Material:
+        return Material(
+            rng.choice([0.0, rng.uniform(0, 2)]), rng.choice([0.0, 1.0, rng.uniform()]),
+            rng.choice([0.0, 0.0, rng.uniform(0, 0.02)]), rng.choice([0.0, 0.0, rng.uniform(0, 0.02)]),
+        )  # fmt: skip
+
+    options = {
+        "dt": any_of(rng, 1e-4, 2e-2),
+        "solver": str(rng.choice(SOLVERS)),
+        "bounce": str(rng.choice(BOUNCES)),
+        "substeps": int(rng.integers(1, 3)),
+        "sweeps": int(rng.integers(1, 60)),
+        "erp": float(rng.choice([0.0, 0.2, 1.0])),
+        "margin": any_of(rng, 1e-5, 1e-2),
+    }
+    links = [link.name for link in model.links if link.name != "root"]
+    materials = {name: surface() for name in (*links, "floor")}
+    return Simulation(model, scene, motors=motors, materials=materials, **options), options
+
+
+def any_step(simulation: Simulation, rng: Random) -> tuple[State, Control]:
+    """A state and a control."""
+    model = simulation.model
+    q = model.integrate(model.neutral(), rng.choice([0.1, 0.5, 2.0]) * rng.normal(size=model.n_v))
+    v = any_of(rng, 1e-2, 1e2) * rng.normal(size=model.n_v) * (rng.random() < 0.9)
+    drives = [
+        any_of(rng, 1e-2, 1e3) * rng.normal(size=n) if rng.random() < 0.7 else None
+        for n in (model.n_v, model.n_q, model.n_v)
+    ]
+    return simulation.state(q, v), Control(*drives)
+
+
+def numbers(gradient: StepGradient, simulation: Simulation) -> Iterator[tuple[str, Array]]:
+    """All of a gradient but the sizes of bodies made of pieces, which have none."""
+    yield from ((name, np.asarray(getattr(gradient, name))) for name in StepGradient._fields[:7])
+    yield from zip(gradient.model._fields, map(np.asarray, gradient.model), strict=True)
+    whole = ~np.isnan(gradient.objects.scale)
+    for k, name in enumerate(simulation.objects):
+        if not whole[k] and name != "terrain":
+            yield f"scale of {name}", gradient.objects.scale[k : k + 1]
+    yield "poses", gradient.objects.pose
+    yield "sizes", gradient.objects.size[whole]
+    yield "dt", np.array([gradient.dt])
+
+
+def findings(seed: int, counts: Counter[str]) -> Iterator[Finding]:
+    """What does not hold in the world of a seed; counts what its steps say of themselves."""
+    simulation, options = any_simulation(seed)
+    again = any_simulation(seed)[0]
+    rng = np.random.default_rng([seed, 1])
+    for k in range(STATES):
+        state, control = any_step(simulation, rng)
+        after = simulation.step(state, control)
+        report = after.report
+        assert report is not None
+        counts["states"] += 1
+        counts["touching"] += report.contacts > 0
+        counts[f"{options['solver']} {report.status}"] += 1
+        for name, array in (("q", after.q), ("v", after.v), ("residual", np.array([report.residual]))):
+            if not np.isfinite(array).all():
+                yield Finding(seed, k, f"{name} is not finite")
+        least = RESIDUALS.get(report.status, np.inf) if options["solver"] != "pgs" else np.inf
+        if report.residual > least:
+            yield Finding(seed, k, f"{options['solver']}, {report.status}: residual {report.residual:.1e}")
+        bars = rng.normal(size=(2, simulation.model.n_v))
+        gradient = simulation.vjp(state, *bars, control)
+        counts["one-sided"] += gradient.one_sided
+        for name, array in numbers(gradient, simulation):
+            if not np.isfinite(array).all():
+                yield Finding(seed, k, f"gradient by {name} is not finite")
+        same = after if k % REPEATED else again.step(state, control)
+        if same.q.tobytes() != after.q.tobytes() or same.v.tobytes() != after.v.tobytes():
+            yield Finding(seed, k, "another world of the same seed gives other bits")

@@ -1,0 +1,70 @@
+"""Errors of derivatives of steps as a table for the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.accuracy_table import figure
+from harness.contact_accuracy import ARGUMENTS, RESULTS, Tally
+
+STATE_BLOCKS = {f"{result} by {argument}" for result in RESULTS for argument in ARGUMENTS}
+KINDS = ("Jacobians", "parameters")
+
+
+def worst(tally: Tally) -> Iterator[tuple[str, float, str, int]]:
+    """Of the Jacobians' blocks and of parameters: kind, largest error, what has it, and in which state."""
+    for kind in KINDS:
+        errors = {
+            name: error for name, error in tally.worst.items() if (name in STATE_BLOCKS) == (kind == KINDS[0])
+        }
+        if errors:
+            name = max(errors, key=errors.__getitem__)
+            yield kind, errors[name], name, tally.at[name]
+
+
+def line(tally: Tally) -> str:
+    """One scene and solver, for the terminal."""
+    errors = ", ".join(f"{kind} {error:.1e} ({name})" for kind, error, name, _ in worst(tally))
+    return (
+        f"{tally.scene}, {tally.solver}: {tally.states} states, {tally.apart} apart ({tally.flagged} one-sided), "
+        f"{tally.unsolved} unsolved; {errors}; {sum(tally.coarse.values())} coarse, {tally.kinks} kinks, "
+        f"products {tally.products:.1e}, {len(tally.failures)} failures"
+    )
+
+
+def cells(tally: Tally) -> list[str]:
+    """Its row."""
+    errors = {kind: error for kind, error, _, _ in worst(tally)}
+    share = tally.apart / max(tally.states, 1)
+    return [
+        tally.scene,
+        f"`{tally.solver}`",
+        *(figure(errors[kind]) if kind in errors else "" for kind in KINDS),
+        f"{100 * share:.0f} %",
+        f"{100 * tally.flagged / max(tally.states, 1):.0f} %",
+        figure(tally.worst_side) if tally.sides else "",
+        figure(tally.products),
+        str(len(tally.failures)),
+    ]
+
+
+def document(tallies: Sequence[Tally], states: int, seed: int) -> str:
+    """The table with what it counts."""
+    head = ["scene", "solver", *KINDS, "apart", "one-sided", "one side", "products", "failures"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    lines += ["| " + " | ".join(cells(tally)) + " |" for tally in tallies]
+    compared = sum(sum(t.compared.values()) for t in tallies)
+    coarse = sum(sum(t.coarse.values()) for t in tallies)
+    text = [
+        f"Largest errors of {states:,} states per scene and solver, half of them thrown and half at rest, seed {seed}; "
+        "relative to the largest entry of the block.",
+        "\n".join(lines),
+        f"{compared:,} blocks along a random direction were compared with differences over which classes and features "
+        f"stay the same, to 1e-8; {coarse:,} more are off by more than that where differences are no better "
+        "themselves, and within ten times what these are worth. *Apart* are states with a direction along which "
+        "something changes, however short the differences, or whose gradient says that it is *one-sided*. *One side*: "
+        "the largest error of differences towards one side, of directions along which something changes only on the "
+        f"other; of {sum(t.kinks for t in tallies):,} directions something changes on both. *Products*: of gradients "
+        f"with the Jacobians. {sum(t.unsolved for t in tallies):,} steps were `inconsistent` and are left out.",
+    ]
+    return "\n\n".join(text) + "\n"

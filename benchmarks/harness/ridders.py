@@ -1,0 +1,62 @@
+"""Derivatives by differences, extrapolated to step zero. Ridders, "Accurate computation of F'(x) and F'(x) F''(x)",
+Adv. Eng. Software 4(2), 1982."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+ROWS, SHRINK = 7, 1.7
+SMALLEST = SHRINK ** (1 - ROWS)  # the shortest differences, as a part of the longest
+
+
+class Derivative(NamedTuple):
+    """A derivative at zero.
+
+    Attributes:
+        value: (k,).
+        error: (k,) how far the two best neighbours of each in the tableau are from it.
+    """
+
+    value: Array
+    error: Array
+
+
+def ridders(f: Callable[[float], Array | None], step: float) -> Derivative | None:
+    """Of a function that is smooth within `step` of zero; None as soon as it gives None.
+
+    The entries are extrapolated each for itself.
+    """
+    tableau: list[Array] = []
+    value = error = np.array(np.inf)
+    for i in range(ROWS):
+        above = f(step)
+        below = None if above is None else f(-step)
+        if above is None or below is None:
+            return None
+        row = [(above - below) / (2 * step)]
+        factor = 1.0
+        if i == 0:
+            value, error = row[0], np.full(row[0].shape, np.inf)
+        for previous in tableau:
+            factor *= SHRINK * SHRINK
+            better = (factor * row[-1] - previous) / (factor - 1)
+            estimate = np.maximum(np.abs(better - row[-1]), np.abs(better - previous))
+            value, error = np.where(estimate < error, better, value), np.minimum(estimate, error)
+            row.append(better)
+        tableau, step = row, step / SHRINK
+    return Derivative(value, error)
+
+
+def one_sided(f: Callable[[float], Array | None], step: float) -> Array | None:
+    """(k,) the derivative towards positive numbers, of fourth order; f(0) is zero. None where f gives None."""
+    values = [f(n * step) for n in (1, 2, 3, 4)]
+    if any(value is None for value in values):
+        return None
+    one, two, three, four = values
+    derivative: Array = (48 * one - 36 * two + 16 * three - 3 * four) / (12 * step)
+    return derivative

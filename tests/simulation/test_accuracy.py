@@ -1,0 +1,98 @@
+"""The core of `benchmarks/accuracy_contact.py` and `fuzz_contact.py` on a few states, so that they stay true."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robosim.simulation import Simulation
+
+from .worlds import floor, free_boxes, resting
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+sys.path.append(str(BENCHMARKS))
+
+import fuzz_contact  # noqa: E402
+from harness.contact_accuracy import SCENES, SOLVERS, compared  # noqa: E402
+from harness.contact_fuzz import findings  # noqa: E402
+from harness.ridders import one_sided, ridders  # noqa: E402
+
+STATES = 2
+# With parameters, for which worlds are built again and again: those that take a second or two.
+QUICK = ("cart pole at a wall", "boxes", "balls in a pit")
+WORLDS = 12
+# Where the normal of a triangle of a mesh is the nearest outward one of its edge, its derivative is taken for that of
+# the edge with what touches it, which turns with both (`manifold_derivatives`).
+NOT_YET = "gem and capsule on triangles"
+
+
+@pytest.mark.parametrize(
+    ("scene", "solver"), [(name, SOLVERS[k % 3]) for k, name in enumerate(SCENES) if name != NOT_YET]
+)
+def test_derivatives_are_those_of_differences(scene, solver):
+    """All blocks of the Jacobians and, of some, every kind of parameters, to 1e-8 of the largest entry."""
+    tally = compared(scene, solver, STATES, seed=1, parameters=scene in QUICK)
+    assert not tally.failures
+    assert tally.states + tally.unsolved == STATES
+
+
+@pytest.mark.xfail(reason="normals at edges of triangle meshes turn only with the mesh", strict=True)
+def test_derivatives_on_triangles_are_those_of_differences():
+    assert not compared(NOT_YET, "lcp", 8, seed=1, parameters=False).failures
+
+
+def test_steps_of_random_worlds_are_finite_and_solved():
+    counts = Counter()
+    for seed in range(1, 1 + WORLDS):
+        assert list(findings(seed, counts)) == []
+    assert counts["touching"] > counts["states"] / 2
+
+
+def test_a_process_that_ends_is_told_with_its_seed(monkeypatch, tmp_path):
+    """And the worlds after it are run in another one."""
+    stand_in = tmp_path / "python"
+    stand_in.write_text(
+        f"""#!{sys.executable}
+import json, os, sys
+first, worlds = (int(sys.argv[sys.argv.index(x) + 1]) for x in ("--seed", "--worlds"))
+for seed in range(first, first + worlds):
+    print(json.dumps({{"seed": seed}}), flush=True)
+    if seed == 3:
+        os.abort()
+    print(json.dumps({{"seed": seed, "counts": {{"states": 1}}, "failures": [[seed, 0, "x"]] if seed == 5 else []}}))
+"""
+    )
+    stand_in.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(stand_in))
+    failures, counts = fuzz_contact.run(1, 6)
+    assert [(seed, state) for seed, state, _ in failures] == [(3, -1), (5, 0)]
+    assert "ended with status -6" in failures[0][2]
+    assert counts == {"states": 5}
+
+
+def test_differences_tell_how_exact_they_are():
+    found = ridders(lambda t: np.array([np.exp(t), t**3]), 0.1)
+    assert found is not None
+    np.testing.assert_allclose(found.value, [1, 0], atol=1e-11)
+    assert (found.error < 1e-9).all()
+    assert ridders(lambda t: None if t < 0 else np.zeros(1), 0.1) is None
+    side = one_sided(lambda t: np.array([abs(np.sin(t))]) if t >= 0 else None, 1e-3)
+    assert side == pytest.approx(1, abs=1e-9)
+
+
+def test_the_signature_tells_one_formula_from_another():
+    """The same while a box slides, another one where it sticks, has left the floor, or touches by another corner."""
+    simulation = Simulation(free_boxes(1), floor())
+    slides = simulation.signature(simulation.state(resting(0.0499), [1, 0, 0, 0, 0, 0]))
+    assert simulation.signature(simulation.state(resting(0.04991), [1.1, 0, 0, 0, 0, 0])) == slides
+    tilted = simulation.model.integrate(resting(0.0499), [0, 0, 0, 0.3, 0.2, 0])
+    for q, v in (
+        (resting(0.0499), np.zeros(6)),
+        (resting(0.5), [1, 0, 0, 0, 0, 0]),
+        (tilted, [1, 0, 0, 0, 0, 0]),
+    ):
+        assert simulation.signature(simulation.state(q, v)) != slides
