@@ -81,6 +81,7 @@ def main() -> None:
     found(IMAGES / "golf_swing.png", "11_golf_swing.py", "--patience", "10")
     found(IMAGES / "throw.png", "12_throw.py", "--patience", "10")
     found(IMAGES / "train_a_policy.png", "13_train_a_policy.py")
+    found(IMAGES / "lift_off.png", "14_lift_off.py")
     bundled(IMAGES / "robots.png")
     costs_of_batches(IMAGES / "batch.png", ur5)
     for path in sorted(IMAGES.glob("*.png")):

@@ -3,13 +3,17 @@
 import doctest
 import importlib
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import robosim
+from robosim.scene import Scene
+from robosim.simulation import Simulation
 
 PACKAGE = Path(robosim.__file__).parent
 SOURCES = [Path(folder, name) for folder, _, names in os.walk(PACKAGE, followlinks=True) for name in names]
@@ -62,6 +66,25 @@ def test_golfer_who_misses_the_ball_is_told_why_nothing_is_found(tmp_path: Path)
     assert "The gradient is zero: the robot does not touch the ball" in result.stderr
     assert result.stdout.count("step") == 1, "it stops at once"
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("bounce", ["step", "time_of_impact"])
+def test_drone_at_rest_lifts_off_only_by_gradients_that_let_its_contacts_part(bounce: str) -> None:
+    example = runpy.run_path(str(EXAMPLES[0].with_name("14_lift_off.py")))
+    drone, scene, q = example["DRONE"], Scene("ground"), example["DRONE"].neutral()
+    scene.add_half_space("ground")
+    q[2] -= scene.compile(drone).min_distance(q)[0]
+    options = {"dt": example["DT"], "bounce": bounce}
+    losses, rises, greatest = example["descend"](Simulation(drone, scene, **options), q, 5)
+    # Zero but for rounding in the impulses of contacts that share the load: what flies has 3e-3 m^2/N here.
+    assert greatest < 1e-18
+    np.testing.assert_allclose(losses, example["RISE"] ** 2, rtol=1e-12)
+    np.testing.assert_allclose(rises, 0, atol=1e-12)
+    aware = Simulation(drone, scene, **options, complementarity_aware=True)
+    losses, rises, _ = example["descend"](aware, q, 60)
+    assert losses[-1] < example["CLOSE"]
+    assert abs(rises[-1][-1] - example["RISE"]) < example["CLOSE"] ** 0.5
+    np.testing.assert_allclose(rises[:10], 0, atol=1e-12, err_msg="nothing happens at first")
 
 
 def test_readme_python_runs(tmp_path: Path) -> None:
