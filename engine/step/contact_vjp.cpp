@@ -88,11 +88,14 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, const dou
     const double* const on = island.rows[at(i)].on;
     Vec3d axis_bar;  // of friction or rolling
     gap_bar[point] += island.gap_bar[at(i)];
-    const Vec3d arm = m.points[point].p_W - block.centre;
+    const double lever = island.rows[at(i)].lever, gap = m.points[point].gap;
+    const Vec3d arm = m.points[point].p_W + (lever * gap) * n - block.centre;
     const double scale = 1 / block.size;
     const auto along = [&](const Vec3d& u, Vec3d& u_bar) {
       u_bar += part(d_bar + 3) + scale * cross(part(d_bar), arm);
-      p_bar[point] += scale * cross(u, part(d_bar));
+      const Vec3d arm_bar = scale * cross(u, part(d_bar));
+      p_bar[point] += arm_bar;
+      gap_bar[point] += lever * dot(n, arm_bar), n_bar += (lever * gap) * arm_bar;
     };
     const auto about = [&](Vec3d& u_bar) { u_bar += scale * part(d_bar); };
     switch (source) {

@@ -37,6 +37,20 @@ NormalLaw Stepper::law_of(double gap, double approach, double closing, double re
   return is_fast && back > 0 && back > -options_.erp / options_.dt * gap ? NormalLaw::bounce : NormalLaw::rest;
 }
 
+// Friction of a point that is met within the step acts where the two meet: on what moves, if the other is of the world, else half way. The
+// manifold's plane is on the one or the other before the step, a ball that comes fast a way above it.
+void Stepper::meet(StepIsland& island, std::size_t b, int i) const {
+  StepIsland::Row& source = island.rows[at(i)];
+  if (source.source != RowSource::friction_1 && source.source != RowSource::friction_2) return;
+  const StepIsland::Block& block = island.blocks[b];
+  const Manifold& m = manifolds_[at(block.manifold)].manifold;
+  const double met = block.a == 0 ? 1 : block.b == 0 ? 0 : 0.5, plane = m.reference < 0 ? 0.5 : m.reference;
+  source.lever = met - plane;
+  ConstraintRow& row = island.problem.rows[at(i)];
+  const Vec3d u{row.d[3], row.d[4], row.d[5]}, more = (source.lever * m.points[source.point].gap / block.size) * cross(m.normal(), u);
+  for (int k = 0; k < 3; ++k) row.d[k] += more[k];
+}
+
 void Stepper::fill_normal(StepIsland& island, std::size_t b, int i) {
   const StepIsland::Block& block = island.blocks[b];
   const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];

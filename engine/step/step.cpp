@@ -255,6 +255,7 @@ void Stepper::fill_targets(StepIsland& island, const double* q, const StepContro
           break;
         default:  // frictions of a point: at rest, from when it is met
           source.law = island.rows[at(row.normal)].law, source.impact = island.rows[at(row.normal)].impact;
+          if (source.law == NormalLaw::impact || source.law == NormalLaw::landing) meet(island, b, i);
       }
     }
   }

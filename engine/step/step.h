@@ -28,7 +28,7 @@
 // Velocities of this scheme are those in the middles of steps, so with the change D = w* - w(v) that forces make in one, w* - (1/2 - s) D is
 // the velocity at the impact, and after a flight from there to the middle
 //   t = -restitution (w* - (1/2 - s) D) + (1/2 - s) D;         0 where restitution is, or this is not above 0: it stays
-// All impulses of the point act from the impact on,
+// Friction acts where what moves is then, not where the gap leaves it before. All impulses of the point act from the impact on,
 //   q+ = q advanced by dt (v+ - sum_i s_i M^-1 J_i^T f_i)
 // A ball with restitution 1 keeps its height over any number of bounces. One bounce, and several that do not feel each other, err by the
 // square of dt, so that gradients are those of continuous time up to dt; such as do feel each other happen at once (Newton's law with the
@@ -114,6 +114,7 @@ struct StepIsland {
     int point = -1;  // of the manifold; of a closure the component that it holds: of e, then of theta
     NormalLaw law = NormalLaw::rest;  // of its point
     double impact = 0;                // share of the step after which its impulse acts
+    double lever = 0;                 // of friction: how far along the normal its point is from the manifold's, per gap (impacts.cpp)
   };
   std::vector<Block> blocks;  // as problem.blocks
   std::vector<Row> rows;      // as problem.rows
@@ -189,6 +190,7 @@ class Stepper {
   void fill_targets(StepIsland& island, const double* q, const StepControl& control);
   NormalLaw law_of(double gap, double approach, double closing, double restitution) const;  // impact for both impact and landing
   void fill_normal(StepIsland& island, std::size_t block, int row);
+  void meet(StepIsland& island, std::size_t block, int row) const;
   void fill_closure(StepIsland& island, std::size_t block, const double* q);
   double reach() const;
   bool is_met(const SceneQuery::PairManifold& pair) const;

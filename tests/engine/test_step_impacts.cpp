@@ -188,6 +188,22 @@ TEST_CASE("what lands without bouncing touches at the end of the step, and what 
   }
 }
 
+TEST_CASE("friction of an impact acts where things touch, however far they were before") {
+  // It keeps the moment of momentum about where they touch: of a solid ball that did not spin, 5/7 of the speed stay, whenever it comes.
+  const double radius = 0.1, speed = 2, down = 5, dt = 0.01;
+  for (const bool on_box : {false, true})
+    for (const double restitution : {0.0, 0.5})
+      for (const double share : {0.001, 0.3, 0.7, 0.999}) {
+        const StepWorld w(free_bodies({free_ball(2, radius)}), {1, restitution}, true, {}, on_box ? Shape::box({9, 9, 1}) : Shape::half_space());
+        Stepper stepper(*w.world, in_time(dt));
+        Numbers q{0, 0, (on_box ? 1 : 0) + radius + share * dt * down, 0, 0, 0, 1}, v{speed, 0, -down, 0, 0, 0};
+        CHECK(stepper.step(q.data(), v.data(), {}, q.data(), v.data()).contacts == 1);
+        const Vec3d forward = quaternion_rotation(q.data() + 3) * Vec3d(v[0], v[1], v[2]);
+        CHECK(std::abs(forward.x - 5.0 / 7 * speed) < 1e-12);
+        CHECK(norm(Vec3d(v[3], v[4], v[5]) - Vec3d(0, forward.x / radius, 0)) < 1e-11);
+      }
+}
+
 TEST_CASE("bounces that do not feel each other are each exact; such as do are flagged") {
   // Two pairs of balls far from each other, that hit within the same step at different times.
   Balls pairs({1, 1, 1, 3}, {0, 0.5203, 5, 5.5233}, {1, 0, 1, 0}, {0.3, 1});

@@ -24,7 +24,7 @@ ROUNDING = (
 
 @pytest.fixture(scope="module")
 def mujoco():
-    return pytest.importorskip("mujoco")
+    return pytest.importorskip("mujoco", reason="the peer that our MJCF is compared with, extra `bench`")
 
 
 @pytest.fixture(scope="module")
