@@ -79,9 +79,7 @@ Simulator::Simulator(const World& world, StepOptions options, int substeps)
       q_(at((substeps + 1) * world.model().n_q)),
       v_(at((substeps + 1) * world.model().n_v)),
       q_bar_(at(world.model().n_v)),
-      v_bar_(q_bar_),
-      unit_(q_bar_),
-      zero_(q_bar_) {}
+      v_bar_(q_bar_) {}
 
 void Simulator::step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next, RolloutReport& report, int number) {
   for (int i = 0; i < substeps_; ++i) report.take(stepper_.step(i ? q_next : q, i ? v_next : v, control, q_next, v_next), number);
@@ -96,11 +94,10 @@ void Simulator::take_again(const double* q, const double* v, const StepControl& 
 }
 
 // After take_again.
-void Simulator::go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient, bool is_exact) {
+void Simulator::go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient) {
   const Model& m = world().model();
   const auto back = [&](int i, const double* q_bar, const double* v_bar, StepGradient& to) {
-    const auto of = is_exact ? &Stepper::exact_vjp : &Stepper::vjp;
-    (stepper_.*of)(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, q_bar, v_bar, to);
+    stepper_.vjp(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, q_bar, v_bar, to);
   };
   back(substeps_ - 1, q_next_bar, v_next_bar, gradient);
   for (int i = substeps_ - 2; i >= 0; --i) {
@@ -122,21 +119,32 @@ void Simulator::vjp(const double* q, const double* v, const StepControl& control
 
 void Simulator::jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out) {
   const Model& m = world().model();
-  const std::size_t n = at(m.n_v), n_q = at(m.n_q);
-  for (auto* x : {&out.q, &out.v, &out.tau, &out.v_target}) x->resize(2 * n * n);
-  out.q_target.resize(2 * n * n_q);
-  out.is_one_sided = false;
-  StepGradient row;
-  take_again(q, v, control);
-  for (std::size_t i = 0; i < 2 * n; ++i) {
-    unit_.assign(n, 0.0);
-    unit_[i % n] = 1;
-    if (substeps_ > 1 && i > 0) take_again(q, v, control);
-    go_back(control, i < n ? unit_.data() : zero_.data(), i < n ? zero_.data() : unit_.data(), row, true);
-    std::copy_n(row.q.data(), n, &out.q[i * n]), std::copy_n(row.v.data(), n, &out.v[i * n]);
-    std::copy_n(row.tau.data(), n, &out.tau[i * n]), std::copy_n(row.v_target.data(), n, &out.v_target[i * n]);
-    std::copy_n(row.q_target.data(), n_q, out.q_target.data() + i * n_q);
-    out.is_one_sided |= row.is_one_sided;
+  const std::size_t n = at(m.n_v);
+  std::copy_n(q, m.n_q, q_.data()), std::copy_n(v, m.n_v, v_.data());
+  for (int i = 0; i < substeps_; ++i) {
+    const double *const q_i = &q_[at(i * m.n_q)], *const v_i = &v_[at(i * m.n_v)];
+    stepper_.step(q_i, v_i, control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
+    if (i == 0) {
+      stepper_.jacobians(q_i, v_i, control, out);
+      continue;
+    }
+    // What the step before did, as this one passes it on, and what this one does itself.
+    std::swap(out, before_);
+    stepper_.jacobians(q_i, v_i, control, own_);
+    out = own_;
+    out.is_one_sided |= before_.is_one_sided;
+    for (auto* x : {&out.q, &out.v}) std::fill(x->begin(), x->end(), 0.0);
+    for (const auto block : {&StepJacobians::q, &StepJacobians::v, &StepJacobians::tau, &StepJacobians::q_target, &StepJacobians::v_target}) {
+      std::vector<double>& to = out.*block;
+      const std::vector<double>& from = before_.*block;
+      const std::size_t columns = from.size() / std::max<std::size_t>(2 * n, 1);
+      for (std::size_t r = 0; r < 2 * n; ++r)
+        for (std::size_t k = 0; k < 2 * n; ++k) {
+          const double by = k < n ? own_.q[r * n + k] : own_.v[r * n + k - n];
+          if (by == 0) continue;
+          for (std::size_t c = 0; c < columns; ++c) to[r * columns + c] += by * from[k * columns + c];
+        }
+    }
   }
 }
 

@@ -3,8 +3,8 @@
 // A rollout keeps configurations and velocities and nothing else, of every state or of every k-th: going back, each step is taken again
 // before its gradient (step/step.h), from states between those that are kept which are made again, so that memory is that of the states,
 // and the gradient is that of the steps that were taken, to the bit, whatever is kept.
-// Cost: a gradient is about three steps, and one more where not every state is kept; the Jacobians 2 n_v gradients after one step; no
-// allocation once the buffers have grown.
+// Cost: a gradient is about three steps, and one more where not every state is kept; Jacobians as the step's, and products
+// of them over substeps; no allocation once the buffers have grown.
 #pragma once
 
 #include <vector>
@@ -41,12 +41,6 @@ struct RolloutControls {
   RolloutControls from(const Model& model, int step) const;
 };
 
-// Jacobians of the next state: of each of q (tangent space, body side) and v, n_v rows; row-major.
-struct StepJacobians {
-  std::vector<double> q, v, tau, q_target, v_target;  // 2 n_v rows: q_next, then v_next; n_v, n_v, n_v, n_q, n_v columns
-  bool is_one_sided = false;
-};
-
 class Simulator {
  public:
   // The world must outlive it. Throws InputError where there is no substep.
@@ -74,14 +68,15 @@ class Simulator {
 
  private:
   void take_again(const double* q, const double* v, const StepControl& control);
-  void go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient, bool is_exact = false);
+  void go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
 
   Stepper stepper_;
   int substeps_;
   std::vector<double> q_, v_;        // at the start of each substep, and at the end
   std::vector<double> q_part_, v_part_;  // the states from one that is kept to before the next
   StepGradient one_, whole_;
-  std::vector<double> q_bar_, v_bar_, unit_, zero_;
+  std::vector<double> q_bar_, v_bar_;
+  StepJacobians before_, own_;
 };
 
 }  // namespace robosim

@@ -90,7 +90,6 @@ void Stepper::fill_closure(StepIsland& island, std::size_t b, const double* q) {
 void Stepper::add_closure_vjp(const StepIsland& island, std::size_t b, const double* q, StepGradient& gradient) {
   const StepIsland::Block& block = island.blocks[b];
   const RowBlock& rows = island.problem.blocks[b];
-  const std::size_t first = at(rows.first_channel);
   if (rows.first_row == rows.last_row) return;
   const double dt = options_.dt, rate = options_.erp / dt;
   // By what a row's target takes back.
@@ -137,8 +136,6 @@ void Stepper::add_closure_vjp(const StepIsland& island, std::size_t b, const dou
   const auto about_W = [&](const Vec3d& about, const Vec3d& linear) { return about + cross(apart.X_WG.p, linear); };
   add_frame_motion(closure.b, apart.X_WG, force + p_bar, about_W(moment, force + p_bar), bar.G);
   add_frame_motion(closure.a, apart.X_WF, -force, about_W(turning_F - moment, -force), bar.F);
-  add_turned_channels(island, b, &island.solution.z[first], lambda_.data());
-  add_turned_channels(island, b, &island.gradient.y_free[first], moved_.data());
 }
 
 }  // namespace robosim

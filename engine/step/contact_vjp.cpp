@@ -5,8 +5,8 @@
 //
 //   d(F . V_b)/dq_c = F . (J_c x (V_b - V_p)) = J_c . ((V_b - V_p) x* F)      c of a joint on the way to body b, p the joint's parent
 //
-// Per joint these forces are summed, and what the shapes' own motion adds over all behind it; gather_turned puts both on the columns and on
-// the joints' placement, which moves the same bodies.
+// Per joint these forces are summed, and what the shapes' own motion adds over all behind it; gather_turned puts both on the columns and, where it is
+// asked for, on the joints' placement, which moves the same bodies.
 #include <algorithm>
 
 #include "dynamics/kinematics.h"
@@ -21,13 +21,14 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 Vec3d part(const double* x) { return {x[0], x[1], x[2]}; }
 
-// A covector on the channels of a block, as a force about O: `arm` from O to the block's centre.
-Force<double> force_of(const double* bar, double size, const Vec3d& arm) {
-  const Vec3d linear = part(bar + 3);
-  return {size * part(bar) + cross(arm, linear), linear};
-}
-
 }  // namespace
+
+// A covector on the channels of a block, as a force about O on the one body, and its opposite on the other.
+Force<double> Stepper::channel_force(const StepIsland& island, std::size_t b, const double* covector) const {
+  const StepIsland::Block& block = island.blocks[b];
+  const Vec3d linear = part(covector + 3);
+  return {block.size * part(covector) + cross(block.centre - data_.X_WB[1].p, linear), linear};
+}
 
 // V of the joints' rates.
 void Stepper::add_turned_twist(int body, const Force<double>& F, const double* rates) {
@@ -43,7 +44,8 @@ void Stepper::add_turned_twist(int body, const Force<double>& F, const double* r
 void Stepper::add_turned_channels(const StepIsland& island, std::size_t b, const double* covector, const double* rates) {
   const StepIsland::Block& block = island.blocks[b];
   if (!block.is_of_bodies()) return;
-  const Force<double> F = force_of(covector, block.size, block.centre - data_.X_WB[1].p);
+  if (std::all_of(covector, covector + most_block_channels, [](double x) { return x == 0; })) return;
+  const Force<double> F = channel_force(island, b, covector);
   add_turned_twist(block.b, F, rates);
   add_turned_twist(block.a, Force<double>{-F.angular, -F.linear}, rates);
 }
@@ -64,7 +66,7 @@ void Stepper::add_shape_motion(int object, int piece, const double* twist_bar, S
   add_frame_motion(o.body, X_WO, linear, about_W, gradient.objects[at(object)].pose);
 }
 
-void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, const double* v, StepGradient& gradient) {
+void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, StepGradient& gradient) {
   const RowProblem& problem = island.problem;
   const StepIsland::Block& block = island.blocks[b];
   const RowBlock& rows = problem.blocks[b];
@@ -72,7 +74,6 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, const dou
   const Manifold& m = pair.manifold;
   const SceneObject &A = world_->scene().object(pair.a), &B = world_->scene().object(pair.b);
   PairMaterial& material_bar = gradient.materials[at(world_->pair(pair.a, pair.b))];
-  const std::size_t first = at(rows.first_channel);
 
   // From the rows to the points, the normal and the axes.
   Vec3d p_bar[Manifold::max_points], n_bar;
@@ -130,23 +131,19 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, const dou
   }
   add_shape_motion(pair.a, pair.piece_a, twist_bar, gradient);
   add_shape_motion(pair.b, pair.piece_b, twist_bar + 6, gradient);
-
-  // And the bodies' columns, which turn with the joints before them.
-  add_turned_channels(island, b, &island.solution.z[first], lambda_.data());
-  add_turned_channels(island, b, &island.gradient.y_free[first], moved_.data());
-  add_turned_channels(island, b, &island.before_bar[first], v);
 }
 
-void Stepper::gather_turned(StepGradient& gradient) {
+void Stepper::gather_turned(double* q_bar, double* placement_bar) {
   const Model& m = world_->model();
   for (int i = m.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = m.joints[at(i)];
     const Force<double> X = turned_[at(i)] + carried_[at(i)];
     if (joint.parent > 0) carried_[at(joint.parent)] += carried_[at(i)];
-    for (int k = 0; k < joint.n_v; ++k) gradient.q[at(joint.v_index + k)] += dot(data_.J[at(joint.column + k)], X);
+    for (int k = 0; k < joint.n_v; ++k) q_bar[joint.v_index + k] += dot(data_.J[at(joint.column + k)], X);
+    if (!placement_bar) continue;
     double along[6];
     detail::along_placement(m, data_, i, X, along);
-    for (int k = 0; k < 6; ++k) gradient.model.placement[at(6 * (i - 1) + k)] += along[k];
+    for (int k = 0; k < 6; ++k) placement_bar[6 * (i - 1) + k] += along[k];
   }
 }
 

@@ -151,6 +151,14 @@ struct StepReport {
   int coupled_bounces = 0;                     // impacts and bounces that push while another normal that feels them does
 };
 
+// Jacobians of the next state: of each of q (tangent space, body side) and v, n_v rows; row-major.
+struct StepJacobians {
+  std::vector<double> q, v, tau, q_target, v_target;  // 2 n_v rows: q_next, then v_next; n_v, n_v, n_v, n_q, n_v columns
+  bool is_one_sided = false;
+
+  void set_zero(const Model& model);
+};
+
 class Stepper {
  public:
   // The world must outlive it. Throws InputError where an option is out of its range.
@@ -165,6 +173,8 @@ class Stepper {
   void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
 
   void exact_vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
+  // As exact_vjp, all of its rows at once; see step_jacobians.cpp.
+  void jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out);
 
   const World& world() const { return *world_; }
   const StepOptions& options() const { return options_; }
@@ -213,21 +223,29 @@ class Stepper {
 
   // Of vjp; see step_vjp.cpp, contact_vjp.cpp, closures.cpp and impacts.cpp.
   void derive();
+  void resize_adjoint();
   void add_row_adjoint(StepIsland& island, StepGradient& gradient);
+  void add_row_vjp(const StepIsland& island, const double* q, const double* v, const StepControl& control, StepGradient& gradient);
   void add_late_vjp(StepIsland& island);
   void add_normal_vjp(StepIsland& island, std::size_t block, int row, StepGradient& gradient) const;
   void add_impact_vjp(const StepIsland& island, StepGradient& gradient);
-  void add_contact_vjp(const StepIsland& island, std::size_t block, const double* v, StepGradient& gradient);
+  void add_contact_vjp(const StepIsland& island, std::size_t block, StepGradient& gradient);
   void add_closure_vjp(const StepIsland& island, std::size_t block, const double* q, StepGradient& gradient);
   void add_coordinate_vjp(const StepIsland& island, std::size_t block, const double* q, const StepControl& control, StepGradient& gradient) const;
   void add_admittance_vjp(const StepIsland& island, StepGradient& gradient);
   void add_free_motion_vjp(const double* q, const double* v, const StepControl& control, StepGradient& gradient);
+  Force<double> channel_force(const StepIsland& island, std::size_t block, const double* covector) const;
   void add_turned_twist(int body, const Force<double>& F, const double* rates);
   void add_turned_channels(const StepIsland& island, std::size_t block, const double* covector, const double* rates);
   void add_mass_vjp(StepGradient& gradient);
   void add_frame_motion(int body, const SE3d& X_WF, const Vec3d& linear, const Vec3d& about_W, double* pose_bar);
   void add_shape_motion(int object, int piece, const double* twist_bar, StepGradient& gradient);
-  void gather_turned(StepGradient& gradient);
+  void gather_turned(double* q_bar, double* placement_bar);
+  void add_turning_of_impulses(double* by_q);
+  void free_jacobians(const double* v, std::size_t width);
+  void add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control, std::size_t width);
+  void advance_jacobians(std::size_t width, StepJacobians& out);
+  void jacobians_by_gradients(const double* q, const double* v, const StepControl& control, StepJacobians& out);
   bool choose_classes(StepIsland& island);
   void take_other_classes(StepIsland& island);
   // Once after a step, however many gradients of it are asked for.
@@ -237,6 +255,9 @@ class Stepper {
   std::vector<ManifoldDerivatives> manifold_rates_;  // the first are those of manifolds_
   std::vector<double> v_bar_, way_bar_, late_bar_, impulse_bar_, lambda_, lambda_way_, a_, a_bar_, q_part_, v_part_, f_bar_, virtual_, pushed_, inertia_bar_;
   std::vector<double> responses_;  // n_v x channels
+  // Of jacobians: n_v x n_v; the new velocity (n_v rows), channels and impulses by all arguments; impulses by y_free; one row.
+  std::vector<double> by_q_, by_v_, mass_, moved_by_, channels_by_, impulses_by_, by_free_, unit_, zero_;
+  StepGradient of_impulse_;
   // Of complementarity-aware gradients.
   RowProblem probe_;
   std::vector<RowClass> wanted_;

@@ -64,13 +64,18 @@ void Stepper::derive() {
   }
 }
 
-// Fills island.gradient for the loss's v_bar_ and way_bar_, and what it comes to of the points' laws.
+void Stepper::resize_adjoint() {
+  const std::size_t n = at(world_->model().n_v), bodies = at(world_->model().n_bodies());
+  for (auto* x : {&v_bar_, &way_bar_, &a_, &a_bar_, &q_part_, &v_part_, &virtual_, &pushed_}) x->resize(n);
+  for (auto* x : {&V_virtual_, &V_pushed_}) x->resize(bodies);
+  for (auto* x : {&turned_, &carried_}) x->assign(bodies, Force<double>());
+  inertia_bar_.assign(n, 0.0);
+}
+
+// Fills island.gradient for the loss's impulse_bar_ and, where impulses act late, way_bar_; and what it comes to of the points' laws.
 void Stepper::add_row_adjoint(StepIsland& island, StepGradient& gradient) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
-  impulse_bar_.assign(k, 0.0);
-  for (std::size_t r = 0; r < v_bar_.size(); ++r)
-    for (std::size_t c = 0; c < k; ++c) impulse_bar_[c] += island.Y[r * k + c] * v_bar_[r];
   island.gradient.set_zero(problem);
   for (auto* x : {&f_bar_, &island.gap_bar, &island.share_bar}) x->assign(problem.rows.size(), 0.0);
   for (auto* x : {&island.before_bar, &island.impact_bar}) x->assign(k, 0.0);
@@ -165,6 +170,23 @@ void Stepper::add_free_motion_vjp(const double* q, const double* v, const StepCo
     if (m.joints[at(i)].parent == 0) of.gravity += -1.0 * data_.A_bar[at(i)].linear;
 }
 
+// What rows are made from, after add_row_adjoint; and what they look at, as X turns.
+void Stepper::add_row_vjp(const StepIsland& island, const double* q, const double* v, const StepControl& control, StepGradient& gradient) {
+  const std::size_t k = at(island.problem.channels);
+  for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+    const StepIsland::Block& block = island.blocks[b];
+    if (block.manifold >= 0) add_contact_vjp(island, b, gradient);
+    else if (block.closure >= 0 || block.equality >= 0) add_closure_vjp(island, b, q, gradient);
+    else add_coordinate_vjp(island, b, q, control, gradient);
+    const std::size_t first = at(island.problem.blocks[b].first_channel);
+    add_turned_channels(island, b, &island.gradient.y_free[first], moved_.data());
+    add_turned_channels(island, b, &island.before_bar[first], v);
+  }
+  for (std::size_t r = 0; r < virtual_.size(); ++r)
+    for (std::size_t c = 0; c < k; ++c) gradient.v[r] += island.X[r * k + c] * island.before_bar[c];
+  if (options_.solver == RowSolver::pgs) add_admittance_vjp(island, gradient);
+}
+
 void Stepper::exact_vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar,
                         StepGradient& gradient) {
   const Model& m = world_->model();
@@ -174,10 +196,7 @@ void Stepper::exact_vjp(const double* q, const double* v, const StepControl& con
   if (n == 0) return;
   if (!is_derived_) derive();
   gradient.is_one_sided = is_one_sided_;
-  for (auto* x : {&v_bar_, &way_bar_, &a_, &a_bar_, &q_part_, &v_part_, &virtual_, &pushed_}) x->resize(n);
-  for (auto* x : {&V_virtual_, &V_pushed_}) x->resize(at(m.n_bodies()));
-  for (auto* x : {&turned_, &carried_}) x->assign(at(m.n_bodies()), Force<double>());
-  inertia_bar_.assign(n, 0.0);
+  resize_adjoint();
   gradient.dt = advance_vjp(m, dt, way_.data(), moved_.data(), q_next_bar, v_next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
   for (std::size_t k = 0; k < n; ++k) v_bar_[k] += way_bar_[k];  // the way is v+ less what acts late
 
@@ -186,6 +205,9 @@ void Stepper::exact_vjp(const double* q, const double* v, const StepControl& con
   for (int i = 0; i < n_islands_; ++i) {
     StepIsland& island = islands_[at(i)];
     const std::size_t k = at(island.problem.channels);
+    impulse_bar_.assign(k, 0.0);
+    for (std::size_t r = 0; r < n; ++r)
+      for (std::size_t c = 0; c < k; ++c) impulse_bar_[c] += island.Y[r * k + c] * v_bar_[r];
     add_row_adjoint(island, gradient);
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t c = 0; c < k; ++c) lambda_[r] += island.X[r * k + c] * island.gradient.y_free[c];
@@ -197,20 +219,13 @@ void Stepper::exact_vjp(const double* q, const double* v, const StepControl& con
   add_free_motion_vjp(q, v, control, gradient);
 
   for (int i = 0; i < n_islands_; ++i) {
-    StepIsland& island = islands_[at(i)];
-    const std::size_t k = at(island.problem.channels);
-    for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-      const StepIsland::Block& block = island.blocks[b];
-      if (block.manifold >= 0) add_contact_vjp(island, b, v, gradient);
-      else if (block.closure >= 0 || block.equality >= 0) add_closure_vjp(island, b, q, gradient);
-      else add_coordinate_vjp(island, b, q, control, gradient);
-    }
-    for (std::size_t r = 0; r < n; ++r)
-      for (std::size_t c = 0; c < k; ++c) gradient.v[r] += island.X[r * k + c] * island.before_bar[c];
+    const StepIsland& island = islands_[at(i)];
+    add_row_vjp(island, q, v, control, gradient);
+    for (std::size_t b = 0; b < island.blocks.size(); ++b)
+      add_turned_channels(island, b, &island.solution.z[at(island.problem.blocks[b].first_channel)], lambda_.data());
     if (island.has_impacts) add_impact_vjp(island, gradient);
-    if (options_.solver == RowSolver::pgs) add_admittance_vjp(island, gradient);
   }
-  gather_turned(gradient);
+  gather_turned(gradient.q.data(), gradient.model.placement.data());
 
   // What M^ has on its diagonal: armature, dt damping, dt^2 stiffness.
   for (std::size_t k = 0; k < n; ++k) {

@@ -50,6 +50,31 @@ struct Change {
   Closures closures;
 };
 
+// The matrices' products with a loss are its gradient, but for rounding: of forces that hold each other in balance a part of 1e-10 or less is left.
+void check_jacobians(Stepper& stepper, const Point& point, const Numbers& q_bar, const Numbers& v_bar, const StepGradient& g) {
+  StepJacobians J;
+  stepper.jacobians(point.q.data(), point.v.data(), point.control(), J);
+  CHECK(J.is_one_sided == g.is_one_sided);
+  Numbers bars(q_bar);
+  bars.insert(bars.end(), v_bar.begin(), v_bar.end());
+  const auto compare = [&](const char* what, const Numbers& matrix, const Numbers& expected, double usual) {
+    INFO(std::string(what));
+    double size = usual;
+    for (const double x : matrix) size = std::max(size, std::abs(x));
+    for (std::size_t c = 0; c < expected.size(); ++c) {
+      double sum = 0;
+      for (std::size_t r = 0; r < bars.size(); ++r) sum += bars[r] * matrix[r * expected.size() + c];
+      CHECK(std::abs(sum - expected[c]) <= 1e-10 * size * static_cast<double>(bars.size()));
+    }
+  };
+  const double dt = stepper.options().dt;
+  compare("Jacobian in q", J.q, g.q, 1 / dt);
+  compare("Jacobian in v", J.v, g.v, 1);
+  compare("Jacobian in tau", J.tau, g.tau, dt);
+  compare("Jacobian in q_target", J.q_target, g.q_target, 1);
+  compare("Jacobian in v_target", J.v_target, g.v_target, 1);
+}
+
 // One loss, and its gradient along directions of every argument.
 void check_gradients(const StepWorld& w, const StepOptions& options, const Point& point, Random& random, Counts& counts,
                      const std::function<std::unique_ptr<StepWorld>(Change)>& varied) {
@@ -73,6 +98,7 @@ void check_gradients(const StepWorld& w, const StepOptions& options, const Point
   StepGradient g;
   stepper.vjp(point.q.data(), point.v.data(), point.control(), q_bar.data(), v_bar.data(), g);
   counts.bounces += report.coupled_bounces;
+  check_jacobians(stepper, point, q_bar, v_bar, g);
   if (g.is_one_sided && report.coupled_bounces == 0) {  // coupled ones are flagged whatever their derivative
     ++counts.one_sided;
     return;

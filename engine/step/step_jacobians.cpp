@@ -1,0 +1,214 @@
+// The Jacobians of a step, all columns at once.
+//
+// At fixed impulses z the new velocity u changes by (step_vjp.cpp)
+//   alpha = M^^-1 (-d_x r + d_x X^T z)
+// forwards, as derivatives of inverse dynamics (rnea_derivatives.h) solved with M^^. The impulses answer through the rows,
+//   du = alpha + Y dz,   dz = Z_y (X alpha + dX u) + Z_d : dd + Z_t : dt + G : dL,   Y = M^^-1 X^T,   Z = dz of the rows alone
+// and of each channel's impulse that is one adjoint, which goes back to the configuration through the contacts' geometry: as many as there are
+// channels, six for two bodies, instead of 2 n_v gradients. Where impulses act within the step (impacts.cpp) the way is not u, and the Jacobians are
+// made of gradients.
+// Cost: O(n depth) and 3 n solves with M^^, a gradient of the rows per channel, and O(n^2 channels).
+#include <algorithm>
+
+#include "dynamics/configuration.h"
+#include "dynamics/mass_factor.h"
+#include "dynamics/rnea_derivatives.h"
+#include "step/step.h"
+
+namespace robosim {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// C += A B, all row by row: rows x inner, inner x columns.
+void add_product(const double* A, std::size_t rows, std::size_t inner, const double* B, std::size_t columns, double* C) {
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t i = 0; i < inner; ++i) {
+      const double a = A[r * inner + i];
+      if (a == 0) continue;
+      const double* const from = B + i * columns;
+      double* const to = C + r * columns;
+      for (std::size_t c = 0; c < columns; ++c) to[c] += a * from[c];
+    }
+}
+
+// C += A^T B: A is inner x rows.
+void add_transposed_product(const double* A, std::size_t inner, std::size_t rows, const double* B, std::size_t columns, double* C) {
+  for (std::size_t i = 0; i < inner; ++i)
+    for (std::size_t r = 0; r < rows; ++r) {
+      const double a = A[i * rows + r];
+      if (a == 0) continue;
+      const double* const from = B + i * columns;
+      double* const to = C + r * columns;
+      for (std::size_t c = 0; c < columns; ++c) to[c] += a * from[c];
+    }
+}
+
+}  // namespace
+
+void StepJacobians::set_zero(const Model& m) {
+  const std::size_t n = at(m.n_v);
+  for (auto* x : {&q, &v, &tau, &v_target}) x->assign(2 * n * n, 0.0);
+  q_target.assign(2 * n * at(m.n_q), 0.0);
+  is_one_sided = false;
+}
+
+// d_x X^T z at fixed impulses: what contacts and closures push on bodies is held in the world, and columns turn with the joints before them,
+//   d(J_i . F)/dq_c = F . (J_c x J_i) = J_c . (J_i x* F)        c of a joint on the way to i's, or i's own; F on all behind i
+void Stepper::add_turning_of_impulses(double* by_q) {
+  const Model& m = world_->model();
+  const std::size_t n = at(m.n_v);
+  carried_.assign(at(m.n_bodies()), Force<double>());
+  for (int i = 0; i < n_islands_; ++i) {
+    const StepIsland& island = islands_[at(i)];
+    for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+      const StepIsland::Block& block = island.blocks[b];
+      if (!block.is_of_bodies()) continue;
+      const Force<double> F = channel_force(island, b, &island.solution.z[at(island.problem.blocks[b].first_channel)]);
+      carried_[at(block.b)] += F, carried_[at(block.a)] += Force<double>{-F.angular, -F.linear};
+    }
+  }
+  for (int i = m.n_bodies() - 1; i > 0; --i) {
+    const Joint& joint = m.joints[at(i)];
+    if (joint.parent > 0) carried_[at(joint.parent)] += carried_[at(i)];
+    for (int c = joint.column; c < joint.column + joint.n_v; ++c) {
+      const Force<double> turned = cross(data_.J[at(c)], carried_[at(i)]);
+      double* const row = by_q + at(m.column_v[at(c)]) * n;
+      for_each_on_path(m, i, [&](int l) { row[m.column_v[at(l)]] += dot(data_.J[at(l)], turned); });
+    }
+  }
+}
+
+// alpha, in columns of q, v and tau.
+void Stepper::free_jacobians(const double* v, std::size_t width) {
+  const Model& m = world_->model();
+  const double dt = options_.dt;
+  const std::size_t n = at(m.n_v);
+  for (auto* x : {&by_q_, &by_v_, &mass_}) x->assign(n * n, 0.0);
+  turning_rates(m, v, a_.data());
+  for (std::size_t k = 0; k < n; ++k) a_[k] += (moved_[k] - v[k]) / dt;
+  detail::rnea_derivatives_sweep<false>(m, data_, v, a_.data(), by_q_.data(), by_v_.data(), m.n_v, mass_.data(), Wrenches<double>());
+  for (std::size_t i = 0; i < n; ++i) {
+    double *const row_q = &by_q_[i * n], *const row_v = &by_v_[i * n];
+    const double* const M = &mass_[i * n];
+    for (std::size_t c = 0; c < n; ++c) row_q[c] *= -dt, row_v[c] = M[c] - dt * row_v[c], a_bar_[c] = -dt * M[c];
+    add_turning_rates_vjp(m, v, a_bar_.data(), row_v);
+  }
+  for (const World::Coordinate& c : world_->coordinates()) by_q_[at(c.v) * (n + 1)] -= dt * m.stiffness[at(c.v)];
+  add_turning_of_impulses(by_q_.data());
+
+  const double* const L = data_.L.data();
+  if (m.has_mimic) {
+    for (auto* x : {&by_q_, &by_v_}) mass_solve(m, L, x->data(), m.n_v);
+  } else {
+    mass_solve_tree(m, L, {by_q_.data(), by_v_.data()}, {0, 0}, m.n_v);
+  }
+  double* const inverse = mass_.data();  // its upper triangle
+  mass_inverse(m, L, data_.matrix_a, inverse);
+  moved_by_.assign(n * width, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    double* const row = &moved_by_[i * width];
+    std::copy_n(&by_q_[i * n], n, row), std::copy_n(&by_v_[i * n], n, row + n);
+    for (std::size_t c = 0; c < n; ++c) row[2 * n + c] = dt * (c < i ? inverse[c * n + i] : inverse[i * n + c]);
+  }
+}
+
+// Adds Y dz of an island, in columns of q, v and tau, and of targets where there are motors. An island moves no other's coordinates.
+void Stepper::add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control, std::size_t width) {
+  const std::size_t n = at(world_->model().n_v), n_q = at(world_->model().n_q), k = at(island.problem.channels);
+  StepGradient& row = of_impulse_;
+  impulses_by_.assign(k * width, 0.0), by_free_.resize(k * k);
+  impulse_bar_.assign(k, 0.0);
+  for (std::size_t c = 0; c < k; ++c) {
+    for (auto* x : {&row.q, &row.v, &row.q_target, &row.v_target}) std::fill(x->begin(), x->end(), 0.0);
+    for (auto* x : {&turned_, &carried_}) std::fill(x->begin(), x->end(), Force<double>());
+    impulse_bar_[c] = 1;
+    add_row_adjoint(island, row);
+    add_row_vjp(island, q, v, control, row);
+    gather_turned(row.q.data(), nullptr);
+    impulse_bar_[c] = 0;
+    std::copy_n(island.gradient.y_free.data(), k, &by_free_[c * k]);
+    double* to = &impulses_by_[c * width];
+    to = std::copy_n(row.q.data(), n, to), to = std::copy_n(row.v.data(), n, to) + n;
+    if (width > 3 * n) std::copy_n(row.v_target.data(), n, std::copy_n(row.q_target.data(), n_q, to));
+  }
+  channels_by_.assign(k * width, 0.0);
+  add_transposed_product(island.X.data(), n, k, moved_by_.data(), width, channels_by_.data());
+  add_product(by_free_.data(), k, k, channels_by_.data(), width, impulses_by_.data());
+  add_product(island.Y.data(), n, k, impulses_by_.data(), width, moved_by_.data());
+}
+
+// From u to the next state: joint by joint, where they move freely in axes that turn (advance of configuration.h).
+void Stepper::advance_jacobians(std::size_t width, StepJacobians& out) {
+  const Model& m = world_->model();
+  const std::size_t n = at(m.n_v), n_q = at(m.n_q);
+  const auto add_row = [&](std::size_t row, std::size_t from, double scale) {
+    const double* x = &moved_by_[from * width];
+    for (auto* block : {&out.q, &out.v, &out.tau}) {
+      double* const to = block->data() + row * n;
+      for (std::size_t c = 0; c < n; ++c) to[c] += scale * x[c];
+      x += n;
+    }
+    if (width == 3 * n) return;
+    for (std::size_t c = 0; c < n_q; ++c) out.q_target[row * n_q + c] += scale * x[c];
+    for (std::size_t c = 0; c < n; ++c) out.v_target[row * n + c] += scale * x[n_q + c];
+  };
+  int most = 0;
+  for (const Joint& joint : m.joints) most = std::max(most, joint.n_v);
+  unit_.resize(n), zero_.assign(n, 0.0);
+  for (int s = 0; s < most; ++s) {  // entry s of all joints at once
+    const auto each = [&](const auto& use) {
+      detail::for_each_own_joint(m, [&](auto, const Joint& joint) {
+        if (s < joint.n_v) use(joint);
+      });
+    };
+    std::fill(unit_.begin(), unit_.end(), 0.0);
+    each([&](const Joint& joint) { unit_[at(joint.v_index + s)] = 1; });
+    for (const bool is_v : {false, true}) {
+      advance_vjp(m, options_.dt, way_.data(), moved_.data(), (is_v ? zero_ : unit_).data(), (is_v ? unit_ : zero_).data(), q_part_.data(), way_bar_.data(),
+                  v_bar_.data());
+      each([&](const Joint& joint) {
+        const std::size_t row = at(joint.v_index + s) + (is_v ? n : 0);
+        for (std::size_t l = at(joint.v_index); l < at(joint.v_index + joint.n_v); ++l) {
+          if (const double scale = way_bar_[l] + v_bar_[l]; scale != 0) add_row(row, l, scale);
+          out.q[row * n + l] += q_part_[l];
+        }
+      });
+    }
+  }
+}
+
+void Stepper::jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out) {
+  const Model& m = world_->model();
+  const std::size_t n = at(m.n_v), n_q = at(m.n_q);
+  out.set_zero(m);
+  if (n == 0) return;
+  if (!is_derived_) derive();
+  out.is_one_sided = is_one_sided_;
+  if (std::any_of(islands_.begin(), islands_.begin() + n_islands_, [](const StepIsland& island) { return island.has_impacts; }))
+    return jacobians_by_gradients(q, v, control, out);
+  resize_adjoint();
+  of_impulse_.set_zero(*world_);
+  bool is_driven = false;
+  for (int k = 0; k < m.n_v; ++k) is_driven |= world_->motor(k).is_there();
+  const std::size_t width = 3 * n + (is_driven ? n_q + n : 0);
+  free_jacobians(v, width);
+  for (int i = 0; i < n_islands_; ++i) add_impulse_jacobians(islands_[at(i)], q, v, control, width);
+  advance_jacobians(width, out);
+}
+
+void Stepper::jacobians_by_gradients(const double* q, const double* v, const StepControl& control, StepJacobians& out) {
+  const std::size_t n = at(world_->model().n_v), n_q = at(world_->model().n_q);
+  unit_.assign(n, 0.0), zero_.assign(n, 0.0);
+  for (std::size_t i = 0; i < 2 * n; ++i) {
+    unit_[i % n] = 1;
+    exact_vjp(q, v, control, (i < n ? unit_ : zero_).data(), (i < n ? zero_ : unit_).data(), of_impulse_);
+    unit_[i % n] = 0;
+    const StepGradient& row = of_impulse_;
+    std::copy_n(row.q.data(), n, &out.q[i * n]), std::copy_n(row.v.data(), n, &out.v[i * n]);
+    std::copy_n(row.tau.data(), n, &out.tau[i * n]), std::copy_n(row.v_target.data(), n, &out.v_target[i * n]);
+    std::copy_n(row.q_target.data(), n_q, out.q_target.data() + i * n_q);
+  }
+}
+
+}  // namespace robosim
