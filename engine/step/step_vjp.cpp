@@ -21,6 +21,7 @@
 #include "dynamics/configuration.h"
 #include "dynamics/forward_dynamics.h"
 #include "dynamics/parameter_derivatives.h"
+#include "geometry/bodies/compound_derivatives.h"
 #include "step/step.h"
 
 namespace robosim {
@@ -40,11 +41,8 @@ void Stepper::derive() {
   for (std::size_t i = 0; i < manifolds_.size(); ++i) {
     const SceneQuery::PairManifold& pair = manifolds_[i];
     ManifoldDerivatives& rates = manifold_rates_[i];
-    world_->scene().object(pair.a).geometry.body().with_piece(pair.piece_a, [&](const Compound::Piece& P) {
-      return world_->scene().object(pair.b).geometry.body().with_piece(pair.piece_b, [&](const Compound::Piece& Q) {
-        manifold_derivatives(pair.manifold, P.shape, query_.X_WO(pair.a) * P.X_BP, Q.shape, query_.X_WO(pair.b) * Q.X_BP, rates);
-      });
-    });
+    const CollisionGeometry &A = world_->scene().object(pair.a).geometry, &B = world_->scene().object(pair.b).geometry;
+    manifold_derivatives(pair.manifold, A.body(), query_.X_WO(pair.a), pair.piece_a, B.body(), query_.X_WO(pair.b), pair.piece_b, rates);
     for (int k = 0; k < pair.manifold.n_points; ++k) is_one_sided_ |= rates.points[k].one_sided;
   }
   for (int i = 0; i < n_islands_; ++i) {

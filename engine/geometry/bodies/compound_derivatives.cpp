@@ -1,10 +1,14 @@
 #include "geometry/bodies/compound_derivatives.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "geometry/bodies/one_sided.h"
+#include "geometry/directions.h"
+#include "geometry/shapes/triangle.h"
 
 namespace robosim {
 namespace {
@@ -20,6 +24,7 @@ WitnessRate moved(const WitnessRate* linear, const Mat3d& R_WP, const Vec3d& v_W
   return v.x * linear[0] + v.y * linear[1] + v.z * linear[2];
 }
 
+Witness swapped(const Witness& w) { return {w.distance, w.p_WB, w.p_WA, -w.normal}; }
 WitnessRate swapped(const WitnessRate& a) { return {a.distance, -a.normal, a.p_WB, a.p_WA}; }
 
 // The same with the two sides exchanged.
@@ -37,12 +42,44 @@ WitnessDerivatives swapped(const WitnessDerivatives& d) {
   return x;
 }
 
-// Of the way out of triangle T (side B) that S (side A) takes along the outward normal -w.normal.
+// How the face's normal n that a way out takes turns with the vertices of triangle T: by -slope (n . d) where one moves by d. The face is T's own or that
+// of a neighbour, which shares two of them.
+struct NormalSlopes {
+  Vec3d of[3];
+
+  NormalSlopes(const Piece& T, const Mat3d& R_WT, const Vec3d& n_W) {
+    const Vec3d n = transpose_times(R_WT, n_W);
+    const TriangleSurface::Corners own = T.surface->corners(T.triangle);
+    set(own, {0, 1, 2});
+    double nearest = dot(own.normal(), n);
+    for (int k = 0; k < 3; ++k) {
+      const int h = T.surface->across(T.triangle, k);
+      if (h < 0) continue;
+      const TriangleSurface::Corners c = T.surface->corners(h / 3);
+      if (!(dot(c.normal(), n) > nearest + 1e-15)) continue;
+      nearest = dot(c.normal(), n);
+      std::array<int, 3> of_T{-1, -1, -1};  // its edge runs against T's
+      of_T[static_cast<std::size_t>(h % 3)] = (k + 1) % 3, of_T[static_cast<std::size_t>((h % 3 + 1) % 3)] = k;
+      set(c, of_T);
+    }
+    for (Vec3d& slope : of) slope = R_WT * slope;
+  }
+
+ private:
+  // of_T: which of T's corners the face's are, or -1.
+  void set(const TriangleSurface::Corners& c, const std::array<int, 3>& of_T) {
+    const TriangleCore face{{c[0], c[1], c[2]}};
+    const LocalSurface s = face.local_surface(face.centre(), c.normal());
+    for (Vec3d& slope : of) slope = {};
+    for (int i = 0; i < s.n_corners; ++i)
+      if (const int k = of_T[static_cast<std::size_t>(s.corner[i].vertex)]; k >= 0) of[k] = s.corner[i].slope;
+  }
+};
+
+// Of the way out of triangle T (side B) that S (side A) takes along the outward normal -w.normal, which is fixed in T's frame.
 WitnessDerivatives way_out_derivatives(const Witness& w, const Piece& S, const SE3d& X_WS, const Piece& T, const SE3d& X_WT) {
   const Vec3d n = -w.normal;
   const WayOut out = way_out(S.shape, X_WS, T.shape, X_WT, n);
-  // What touches at the end supports S and T along n itself: a contact like any other.
-  if (out.found && squared_norm(out.touch.normal - w.normal) < 1e-18) return witness_derivatives(w, S.shape, X_WS, T.shape, X_WT);
   const SE3d X_end{X_WS.R, X_WS.p - out.witness.distance * n};
   Witness touch = out.touch;
   touch.distance = 0;
@@ -70,47 +107,81 @@ WitnessDerivatives way_out_derivatives(const Witness& w, const Piece& S, const S
   }
   for (int i = 0; i < d.A.n_corners; ++i)
     for (int k = 0; k < 3; ++k) d.corner[0][i][k] = rate(d.corner[0][i][k], none);
-  // n is the normal of T's own face, which all three vertices turn; that of a neighbour hangs on vertices that are not T's.
-  const Vec3d own = X_WT.R * T.surface->corners(T.triangle).normal();
-  const bool is_own = squared_norm(own - n) < 1e-20;
-  const LocalSurface face = visit(T.shape, [&](const auto& core) {
-    if constexpr (requires { core.centre(); }) return core.local_surface(core.centre(), transpose_times(X_WT.R, own));
-    else return LocalSurface();
-  });
-  d.one_sided |= !is_own;
+  const NormalSlopes slopes(T, X_WT.R, n);
   const LocalSurface touching = d.B;
-  for (int i = 0; i < 3; ++i) {
-    d.B.corner[i] = {i, 0, X_WT.R * face.corner[i].slope};
-    for (int k = 0; k < 3; ++k) d.corner[1][i][k] = rate(WitnessRate(), is_own ? -dot(n, X_WT.R.col(k)) * d.B.corner[i].slope : none);
-  }
   d.B.n_corners = 3;
-  for (int j = 0; j < touching.n_corners; ++j) {
-    const int i = touching.corner[j].vertex;
-    d.B.corner[i].weight = touching.corner[j].weight;
-    for (int k = 0; k < 3; ++k)
-      d.corner[1][i][k] = rate(at_end.corner[1][j][k], is_own ? -dot(n, X_WT.R.col(k)) * d.B.corner[i].slope : none);
+  for (int i = 0; i < 3; ++i) {
+    d.B.corner[i] = {i, 0, slopes.of[i]};
+    WitnessRate moves[3];  // with the feature that touches
+    for (int j = 0; j < touching.n_corners; ++j)
+      if (touching.corner[j].vertex == i) {
+        d.B.corner[i].weight = touching.corner[j].weight;
+        std::copy(at_end.corner[1][j], at_end.corner[1][j] + 3, moves);
+      }
+    for (int k = 0; k < 3; ++k) d.corner[1][i][k] = rate(moves[k], -dot(n, X_WT.R.col(k)) * slopes.of[i]);
   }
   return d;
 }
 
-// Whether a way out of surfaces is one of Q's.
-bool leaves_second(const Witness& w, const Witness& plain, const Piece& P, const SE3d& X_WP, const Piece& Q, const SE3d& X_WQ) {
+// Whether m and all that lie barely beside it are normals of the surface of T; those that m may turn to, if it stays perpendicular to `edge`.
+bool has_normals_about(const Piece& T, const Mat3d& R_WT, const Vec3d& m_W, const Vec3d* edge_W) {
+  constexpr double turn = 1e-8;  // [rad] ten times what the surface takes for nothing
+  const Vec3d m = transpose_times(R_WT, m_W);
+  if (!T.surface->has_normal(T.triangle, m)) return false;
+  Vec3d t0, t1;
+  if (edge_W) t1 = transpose_times(R_WT, *edge_W), t0 = cross(t1, m);
+  else tangents(m, t0, t1);
+  for (int i = 0; i < 8; i += edge_W ? 4 : 1) {
+    const double angle = 0.25 * std::numbers::pi * i;
+    const Vec3d turned = m + turn * (std::cos(angle) * t0 + (edge_W ? 0 : std::sin(angle)) * t1);
+    if (!T.surface->has_normal(T.triangle, turned * (1 / norm(turned)))) return false;
+  }
+  return true;
+}
+
+// The same of a contact that touches T by the feature s, with T's outward normal m_W there.
+bool has_normals_about(const Piece& T, const Mat3d& R_WT, const Vec3d& m_W, const LocalSurface& s) {
+  return s.kind == FeatureKind::face || has_normals_about(T, R_WT, m_W, s.kind == FeatureKind::edge ? &s.axis[0] : nullptr);
+}
+
+// The shortest way out of all, or the nearest points, found as one_sided_distance does.
+Witness plain_witness(const Piece& P, const SE3d& X_WP, const Piece& Q, const SE3d& X_WQ) {
+  return Q.surface ? signed_distance(P.shape, X_WP, Q.shape, X_WQ) : swapped(signed_distance(Q.shape, X_WQ, P.shape, X_WP));
+}
+
+double size_of(const Piece& P, const Piece& Q) {
+  double size = 0;
+  for (const double radius : {bounding_ball(P.shape).radius, bounding_ball(Q.shape).radius})
+    if (std::isfinite(radius)) size = std::max(size, radius);
+  return size;
+}
+
+// Whether a way out of surfaces is one of Q's; tied: where those of both are as short.
+bool leaves_second(const Witness& w, const Witness& plain, const Piece& P, const SE3d& X_WP, const Piece& Q, const SE3d& X_WQ, bool& tied) {
   if (!P.surface || !Q.surface) return Q.surface;
   if (plain.distance > 0) return squared_norm(X_WQ.R * Q.surface->corners(Q.triangle).normal() + w.normal) < 1e-24;
-  return one_sided_distance(P.shape, X_WP, Q.shape, *Q.surface, Q.triangle, X_WQ).distance == w.distance;
+  const Witness from_Q = one_sided_distance(P.shape, X_WP, Q.shape, *Q.surface, Q.triangle, X_WQ);
+  const Witness from_P = swapped(one_sided_distance(Q.shape, X_WQ, P.shape, *P.surface, P.triangle, X_WP));
+  tied = std::fabs(from_Q.distance - from_P.distance) < feature_tolerance * size_of(P, Q);
+  return dot(from_Q.normal, w.normal) >= dot(from_P.normal, w.normal);
 }
 
 // Of two pieces, in their own frames.
 WitnessDerivatives pair_derivatives(const Witness& w, const Piece& P, const SE3d& X_WP, const Piece& Q, const SE3d& X_WQ) {
-  if ((P.surface || Q.surface) && w.distance <= 0) {
-    const Witness plain = signed_distance(P.shape, X_WP, Q.shape, X_WQ);
-    // The shortest way out of all needs no more than what the pieces are.
-    if (plain.distance > 0 || squared_norm(plain.normal - w.normal) > 1e-24) {
-      if (leaves_second(w, plain, P, X_WP, Q, X_WQ)) return way_out_derivatives(w, P, X_WP, Q, X_WQ);
-      return swapped(way_out_derivatives({w.distance, w.p_WB, w.p_WA, -w.normal}, Q, X_WQ, P, X_WP));
-    }
+  const bool has_half_space = P.shape.type == ShapeType::half_space || Q.shape.type == ShapeType::half_space;
+  if ((!P.surface && !Q.surface) || w.distance > 0 || has_half_space) return witness_derivatives(w, P.shape, X_WP, Q.shape, X_WQ);
+  const Witness plain = plain_witness(P, X_WP, Q, X_WQ);
+  const double turn = plain.distance > 0 ? 2 : norm(plain.normal - w.normal);
+  if (turn <= 1e-12) {  // the shortest way out of all needs no more than what the pieces are, as long as it is an outward normal
+    WitnessDerivatives d = witness_derivatives(w, P.shape, X_WP, Q.shape, X_WQ);
+    d.one_sided |= !(P.surface && has_normals_about(P, X_WP.R, w.normal, d.A)) && !(Q.surface && has_normals_about(Q, X_WQ.R, -w.normal, d.B));
+    return d;
   }
-  return witness_derivatives(w, P.shape, X_WP, Q.shape, X_WQ);
+  bool tied = false;
+  WitnessDerivatives d = leaves_second(w, plain, P, X_WP, Q, X_WQ, tied) ? way_out_derivatives(w, P, X_WP, Q, X_WQ)
+                                                                         : swapped(way_out_derivatives(swapped(w), Q, X_WQ, P, X_WP));
+  d.one_sided |= tied || turn < feature_tolerance;
+  return d;
 }
 
 // From the twist and scale of piece to those of its body, of `side`.
@@ -138,8 +209,7 @@ WitnessDerivatives piece_derivatives(const PieceWitness& closest, const Body& A,
       const SE3d X_WP = X_WA * P.X_BP, X_WQ = X_WB * Q.X_BP;
       d = pair_derivatives(w, P, X_WP, Q, X_WQ);
       carry_to_body(d, 0, X_WA, X_WP), carry_to_body(d, 1, X_WB, X_WQ);
-      for (const double radius : {bounding_ball(P.shape).radius, bounding_ball(Q.shape).radius})
-        if (std::isfinite(radius)) size = std::max(size, radius);
+      size = size_of(P, Q);
     });
   });
   const double near = feature_tolerance * size;
@@ -151,6 +221,23 @@ WitnessDerivatives piece_derivatives(const PieceWitness& closest, const Body& A,
            (norm(x.normal - w.normal) > feature_tolerance || std::max(norm(x.p_WA - w.p_WA), norm(x.p_WB - w.p_WB)) > near);
   });
   return d;
+}
+
+void manifold_derivatives(const Manifold& manifold, const Body& A, const SE3d& X_WA, int piece_A, const Body& B, const SE3d& X_WB, int piece_B,
+                          ManifoldDerivatives& out) {
+  A.with_piece(piece_A, [&](const Piece& P) {
+    B.with_piece(piece_B, [&](const Piece& Q) {
+      const SE3d X_WP = X_WA * P.X_BP, X_WQ = X_WB * Q.X_BP;
+      const Witness& w = manifold.witness;
+      manifold_derivatives(manifold, P.shape, X_WP, Q.shape, X_WQ, [&] { return pair_derivatives(w, P, X_WP, Q, X_WQ); }, out);
+      if (manifold.reference < 0 || w.distance > 0) return;
+      // A face of a shape that lies on corners of a triangle has the normal as long as they may be touched along it.
+      const Piece &face = manifold.reference ? Q : P, &corners = manifold.reference ? P : Q;
+      if (face.surface || !corners.surface || face.shape.type == ShapeType::half_space) return;
+      if (has_normals_about(corners, (manifold.reference ? X_WP : X_WQ).R, manifold.reference ? w.normal : -w.normal, nullptr)) return;
+      for (int i = 0; i < out.n_points; ++i) out.points[i].one_sided = true;
+    });
+  });
 }
 
 }  // namespace robosim

@@ -71,11 +71,11 @@ class PointResponse {
 // How the normal and the plane move: with the witness, or with the reference face.
 class FrameRates {
  public:
-  FrameRates(const Manifold& m, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB)
+  FrameRates(const Manifold& m, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, FunctionRef<WitnessDerivatives()> of_witness)
       : reference_(m.reference), n_(m.witness.normal), origin_(m.plane_point()) {
     bool has_witness = reference_ < 0;
     for (int i = 0; i < m.n_points; ++i) has_witness |= m.points[i].anchor == Anchor::witness;
-    if (has_witness) d_ = witness_derivatives(m.witness, A, X_WA, B, X_WB);
+    if (has_witness) d_ = of_witness();
     if (reference_ < 0) return;
     shape_ = reference_ ? &B : &A, X_ = reference_ ? &X_WB : &X_WA;
     out_ = m.points[m.deepest].trace[reference_].out;
@@ -173,11 +173,17 @@ Weights weights_of(const ManifoldPoint& x, int side, const Shape& shape, const S
 
 void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
                           ManifoldDerivatives& out) {
+  const auto of_witness = [&] { return witness_derivatives(manifold.witness, A, X_WA, B, X_WB); };
+  manifold_derivatives(manifold, A, X_WA, B, X_WB, of_witness, out);
+}
+
+void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                          FunctionRef<WitnessDerivatives()> witness_rates, ManifoldDerivatives& out) {
   out.n_points = manifold.n_points;
   out.n_sizes[0] = out.n_sizes[1] = 0;
   if (manifold.n_points == 0) return;
   const Vec3d& n = manifold.witness.normal;
-  const FrameRates frame(manifold, A, X_WA, B, X_WB);
+  const FrameRates frame(manifold, A, X_WA, B, X_WB, witness_rates);
   const WitnessDerivatives& of_witness = frame.witness();
 
   for (int i = 0; i < manifold.n_points; ++i) {

@@ -13,6 +13,7 @@
 // Cost: some 30 multiplications per point and parameter.
 #pragma once
 
+#include "base/function_ref.h"
 #include "geometry/contact_derivatives.h"
 #include "geometry/manifolds/manifold.h"
 
@@ -43,5 +44,9 @@ struct ManifoldDerivatives {
 // Of a manifold that contact_manifold gave for these shapes and poses.
 void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
                           ManifoldDerivatives& out);
+
+// The same of a manifold about a witness that was given, with its derivatives: asked for where they count.
+void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                          FunctionRef<WitnessDerivatives()> of_witness, ManifoldDerivatives& out);
 
 }  // namespace robosim
