@@ -149,13 +149,6 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
   }
 }
 
-double ClassFactor::defect(const RowProblem& problem, const RowSolution& s) const {
-  double worst = 0;
-  for (const int i : basis_.rows()) worst = std::max(worst, std::abs(s.w[static_cast<std::size_t>(i)]));
-  const double scale = row_scale(problem, s);
-  return scale > 0 ? worst / scale : worst;
-}
-
 void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const double* f_bar, const double* z_bar, RowGradient& g) {
   const int m = problem.size(), k = problem.channels;
   const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
@@ -199,10 +192,8 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
   for (int a = 0; a < k; ++a) {
     const double y_bar = own(z_bar_, a);
     g.y_free[static_cast<std::size_t>(a)] += y_bar;
-    for (int c = 0; c < k; ++c) {
-      g.L[static_cast<std::size_t>(a * k + c)] += y_bar * own(s.z, c);
-      scratch_[static_cast<std::size_t>(c)] += y_bar * problem.L[static_cast<std::size_t>(a * k + c)];
-    }
+    for (int c = 0; c < k; ++c) scratch_[static_cast<std::size_t>(c)] += y_bar * problem.L[static_cast<std::size_t>(a * k + c)];
+    for (int c = 0; c < k && !g.L.empty(); ++c) g.L[static_cast<std::size_t>(a * k + c)] += y_bar * own(s.z, c);
   }
   for (int c = 0; c < k; ++c) z_bar_[static_cast<std::size_t>(c)] = scratch_[static_cast<std::size_t>(c)] + z_bar[c];
 

@@ -6,7 +6,7 @@
 //   S b = P^T (t_C - D_C (y_free + L D_const^T f_const)),   S = P^T (D_C L K + R_C) P          (unsymmetric where something slides)
 // has as many unknowns as the rows have independent ones, at most six for two bodies, whatever the number of their contacts. Rows of several
 // blocks may depend on each other as well (two links that hold each other in place in more ways than one): then b is the smallest one.
-// w_C = 0 needs a right-hand side in range(D_C), as it is for contacts on one plane with one normal; `defect` tells by how much it is not.
+// w_C = 0 needs a right-hand side in range(D_C), as it is for contacts on one plane with one normal.
 #pragma once
 
 #include <vector>
@@ -25,9 +25,6 @@ class ClassFactor {
 
   // f, then z, y, w and the classes. After factor, of the same problem but for y_free, targets and bounds, which may have changed.
   void solve(const RowProblem& problem, RowSolution& solution);
-
-  // The largest |w_i| of a clamping row of a solution, relative to row_scale.
-  double defect(const RowProblem& problem, const RowSolution& solution) const;
 
   // Adds to `gradient` the gradient of a loss that changes by f_bar (rows) with the impulses and by z_bar (channels) with z. After solve.
   // The classes are held: the one-sided derivative where a row is tied.

@@ -218,7 +218,8 @@ Dantzig::Outcome Dantzig::solve(const RowProblem& problem, RowSolution& s) {
   clamping_.clear();
   pivots_ = 0;
   apply_impulses(problem, s);
-  tolerance_ = 1e-12 * row_scale(problem, s);
+  sizes_.measure(problem);
+  tolerance_ = 1e-12 * row_scale(sizes_, s);
 
   Outcome outcome = Outcome::solved;
   const auto take = [&](int i) {

@@ -39,6 +39,7 @@ class Dantzig {
   std::vector<double> columns_;   // clamping and driven rows' channel impulses per unit of impulse, friction at its bound included
   std::vector<double> pushed_;    // L times these
   std::vector<double> S_, df_, dy_, dy_size_, dw_, row_sizes_;
+  RowSizes sizes_;
   double tolerance_ = 0;
   int pivots_ = 0;
 };

@@ -68,7 +68,7 @@ bool ModeFactor::differentiate() {
       z_bar_.assign(at(k), 0.0);
       for (int c = 0; c < block.width; ++c)
         for (int r = 0; r < k; ++r) z_bar_[at(r)] += turned_.L[at((block.first_channel + c) * k + r)] * turned_.rows[at(across)].d[c];
-      rates_.set_zero(turned_);
+      rates_.set_zero(turned_, false);
       factor_.add_vjp(turned_, answer_, f_bar_.data(), z_bar_.data(), rates_);
       add_turning(rates_, row);
       row[j] -= answer_.w[at(across - 1)] - turned_.rows[at(across - 1)].compliance * answer_.f[at(across - 1)];
@@ -101,7 +101,8 @@ bool ModeFactor::solve(const RowProblem& problem, const RowClass* classes, const
   const int n = static_cast<int>(discs_.size());
   double least = std::numeric_limits<double>::infinity();
   for (int round = 0; round < most_turns; ++round) {
-    const double scale = row_scale(turned_, answer_);
+    sizes_.measure(turned_);
+    const double scale = row_scale(sizes_, answer_);
     double off = 0;
     is_held_ = false;
     F_.assign(at(n), 0.0);
@@ -144,7 +145,7 @@ void ModeFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const 
     turn_disc_back(-discs_[at(j)].angle, f_bar_[at(i)], f_bar_[at(i + 1)]);
     angle_bar_[at(j)] = answer_.f[at(i)] * f_bar_[at(i + 1)];
   }
-  rates_.set_zero(turned_);
+  rates_.set_zero(turned_, !g.L.empty());
   factor_.add_vjp(turned_, answer_, f_bar_.data(), z_bar, rates_);
   add_turning(rates_, angle_bar_.data());
   if (turns) lu_solve_transposed(J_.data(), n, pivots_.data(), angle_bar_.data());
@@ -163,7 +164,7 @@ void ModeFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const 
         rates_.d[at(across * most_block_channels + c)] += w_bar * answer_.y[at(block.first_channel + c)];
         rates_.y_free[at(block.first_channel + c)] += y_bar;
         for (int r = 0; r < k; ++r) {
-          rates_.L[at((block.first_channel + c) * k + r)] += y_bar * answer_.z[at(r)];
+          if (!rates_.L.empty()) rates_.L[at((block.first_channel + c) * k + r)] += y_bar * answer_.z[at(r)];
           z_bar_[at(r)] += y_bar * turned_.L[at((block.first_channel + c) * k + r)];
         }
       }

@@ -49,6 +49,7 @@ class ModeFactor {
   ClassFactor factor_;
   std::vector<RowClass> classes_;
   RowProblem turned_;
+  RowSizes sizes_;  // of the turned rows
   RowSolution answer_;  // of the turned rows
   RowGradient rates_;
   std::vector<int> pivots_;

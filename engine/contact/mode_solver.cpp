@@ -70,19 +70,19 @@ void put_disc_classes(const RowProblem& problem, int i, const RowSolution& s, do
 
 // Step 2: from the classes in guess_. True where the conditions hold. All rows in breach change class at once, and where that goes in circles
 // the last of them alone until fewer are (Judice and Pires, Comput. Oper. Res. 21, 1994: it ends where the matrix is a P-matrix).
-bool ModeSolver::settle(const RowProblem& problem, RowSolution& s, ModeReport& report, int most_changes) {
+bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& s, ModeReport& report, int most_changes) {
   int fewest = problem.size() + 1, left = patience;
   int turns = 1;  // of sliding discs: as long as classes change their directions need not be exact
   for (int round = 0; round <= most_changes; ++round) {
     if (!factor_.solve(problem, guess_.data(), push_.data(), s, turns)) return false;
-    if (row_residual(problem, s) <= solved_residual) {
-      if (!(row_scale(problem, s) <= most_scale * predicted_scale_)) return false;
+    if (row_residual(problem, sizes, s) <= solved_residual) {
+      if (!(row_scale(sizes, s) <= most_scale * predicted_scale_)) return false;
       push_ = s.f, guess_ = s.classes;
       return turns == ModeFactor::enough_turns || !factor_.any_slides() || factor_.solve(problem, guess_.data(), push_.data(), s);
     }
     push_ = s.f;
     before_ = s.classes;
-    const double slack = solved_residual * row_scale(problem, s);
+    const double slack = solved_residual * row_scale(sizes, s);
     double slack_f = 0;
     for (const double f : s.f) slack_f = std::max(slack_f, rounding_of_impulses * std::abs(f));
     int changed = 0, last = -1;
@@ -107,6 +107,30 @@ bool ModeSolver::settle(const RowProblem& problem, RowSolution& s, ModeReport& r
   return false;
 }
 
+// What the sweeps have left at a bound, though no faster than what they hold still, is likely to rest: whether all of it does, from the swept
+// classes with these rows clamping. Step 5 would ask for the same in the end, by factors of its own.
+bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
+  guess_ = swept_.classes, push_ = swept_.f;
+  const auto speed = [&](int i) { return problem.rows[at(i)].is_disc ? std::hypot(swept_.w[at(i)], swept_.w[at(i + 1)]) : std::abs(swept_.w[at(i)]); };
+  double slowest = 0;  // of the sweeps, where they are to be at rest
+  for (int i = 0; i < problem.size(); ++i)
+    if (swept_.classes[at(i)] == RowClass::clamping) slowest = std::max(slowest, std::abs(swept_.w[at(i)]));
+  bool any = false, slides = false;
+  for (int i = 0; i < problem.size(); ++i) {
+    const ConstraintRow& row = problem.rows[at(i)];
+    const int first = i;
+    i += row.is_disc;
+    const bool cannot = row.kind == RowKind::friction && (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0));
+    if (guess_[at(first)] == RowClass::clamping || cannot || row.compliance > 0) continue;
+    const bool rests = speed(first) <= slowest;
+    if (rests) guess_[at(first)] = guess_[at(i)] = RowClass::clamping;
+    any |= rests, slides |= !rests && row.is_disc;
+  }
+  // Discs that slide have to turn first.
+  return any && !slides && factor_.solve(problem, guess_.data(), push_.data(), s) && row_residual(problem, sizes_, s) <= solved_residual &&
+         row_scale(sizes_, s) <= most_scale * predicted_scale_;
+}
+
 // Step 3 of discs. With its axes turned along its velocity a disc is much like a box, which pivots solve whatever the rows are: from there the
 // velocities are better known, and the axes are turned again.
 bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeReport& report) {
@@ -118,7 +142,7 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
     angles_.assign(problem.rows.size(), 0.0);
     for (int i = 0; i < problem.size(); ++i) {
       if (!problem.rows[at(i)].is_disc) continue;
-      const bool slides = std::hypot(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(problem, trial_);
+      const bool slides = std::hypot(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(sizes_, trial_);
       angles_[at(i)] = slides ? std::atan2(-trial_.w[at(i + 1)], -trial_.w[at(i)]) : std::atan2(trial_.f[at(i + 1)], trial_.f[at(i)]);
       turn_disc(&problem.rows[at(i)], angles_[at(i)], &boxed_.rows[at(i)]);
     }
@@ -138,17 +162,17 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
     push_ = trial_.f;
     for (int i = 0; i < problem.size(); ++i) {  // along the velocity where there is one
       if (!problem.rows[at(i)].is_disc || guess_[at(i)] != RowClass::upper) continue;
-      if (std::hypot(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(problem, trial_))
+      if (std::hypot(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(sizes_, trial_))
         push_[at(i)] = -trial_.w[at(i)], push_[at(i + 1)] = -trial_.w[at(i + 1)];
     }
-    if (settle(problem, s, report, most_class_changes)) return true;
+    if (settle(problem, sizes_, s, report, most_class_changes)) return true;
   }
   return false;
 }
 
 // row_residual, but relative to what the first sweeps have found.
 double ModeSolver::relative_residual(const RowProblem& problem, const RowSolution& s) const {
-  return predicted_scale_ > 0 ? row_residual(problem, s) * row_scale(problem, s) / predicted_scale_ : 0;
+  return predicted_scale_ > 0 ? row_residual(problem, sizes_, s) * row_scale(sizes_, s) / predicted_scale_ : 0;
 }
 
 // Step 4. Rows that give a little have one solution, which changes of class find where rows that depend on each other send them in
@@ -161,20 +185,18 @@ double ModeSolver::yield(const RowProblem& problem, ModeReport& report) {
   settled_ = swept_.classes;
   rest_ = swept_.f;
   double mean = 0;
-  for (const RowBlock& block : problem.blocks)
-    for (int i = block.first_row; i < block.last_row; ++i) mean += row_admittance(problem, block, problem.rows[at(i)]) / problem.size();
+  for (const double a : sizes_.admittance) mean += a / problem.size();
   const double least = 1e-3 * mean;
   double part = most_yielding, nearest = relative_residual(problem, swept_);
   for (int n = 0; n < most_solutions && nearest > solved_residual; ++n) {
-    for (const RowBlock& block : problem.blocks) {
-      for (int i = block.first_row; i < block.last_row; ++i) {
-        const double R = part * std::max(row_admittance(problem, block, problem.rows[at(i)]), least);
-        compliant_.rows[at(i)].compliance = problem.rows[at(i)].compliance + R;
-        compliant_.rows[at(i)].target = problem.rows[at(i)].target + R * rest_[at(i)];
-      }
+    for (std::size_t i = 0; i < problem.rows.size(); ++i) {
+      const double R = part * std::max(sizes_.admittance[i], least);
+      compliant_.rows[i].compliance = problem.rows[i].compliance + R;
+      compliant_.rows[i].target = problem.rows[i].target + R * rest_[i];
     }
+    yielding_.measure(compliant_);
     guess_ = settled_, push_ = rest_;
-    if (!settle(compliant_, trial_, report, most_changes_yielding)) {
+    if (!settle(compliant_, yielding_, trial_, report, most_changes_yielding)) {
       if (part >= most_yielding) break;
       part = std::min(part * more, most_yielding);
       continue;
@@ -191,7 +213,7 @@ double ModeSolver::yield(const RowProblem& problem, ModeReport& report) {
 // Step 5, from a solution. False where it leaves the solution as it is, with its own classes factored, or has to hold a disc.
 bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   const int m = problem.size();
-  const double rest = tied_velocity * row_scale(problem, s);
+  const double rest = tied_velocity * row_scale(sizes_, s);
   guess_ = s.classes, push_ = s.f;
   bool tied = false;
   for (int i = 0; i < m; ++i) {
@@ -212,22 +234,19 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   if (!tied) return true;
   for (int round = 0; round <= m; ++round) {
     if (!factor_.solve(problem, guess_.data(), push_.data(), trial_)) break;
-    if (row_residual(problem, trial_) <= solved_residual) {
+    if (row_residual(problem, sizes_, trial_) <= solved_residual) {
       std::swap(s, trial_);
       return !factor_.is_held();
     }
     // The clamping row whose impulse is farthest outside its bounds, as a velocity.
     int worst = -1;
     double most = 0;
-    for (const RowBlock& block : problem.blocks) {
-      for (int i = block.first_row; i < block.last_row; ++i) {
-        const bool is_disc = problem.rows[at(i)].is_disc, is_second = !is_disc && is_of_disc(problem, i);
-        if (trial_.classes[at(i)] != RowClass::clamping || is_second) continue;
-        const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
-        const double out = is_disc ? (disc_push(trial_, i) - bounds.upper) * row_admittance(problem, block, problem.rows[at(i)])
-                                   : std::max(trial_.f[at(i)] - bounds.upper, bounds.lower - trial_.f[at(i)]) * row_admittance(problem, block, problem.rows[at(i)]);
-        if (out > most) most = out, worst = i;
-      }
+    for (int i = 0; i < m; ++i) {
+      const bool is_disc = problem.rows[at(i)].is_disc, is_second = !is_disc && is_of_disc(problem, i);
+      if (trial_.classes[at(i)] != RowClass::clamping || is_second) continue;
+      const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
+      const double out = is_disc ? disc_push(trial_, i) - bounds.upper : std::max(trial_.f[at(i)] - bounds.upper, bounds.lower - trial_.f[at(i)]);
+      if (out * sizes_.admittance[at(i)] > most) most = out * sizes_.admittance[at(i)], worst = i;
     }
     if (worst < 0) break;
     guess_ = trial_.classes, push_ = trial_.f;
@@ -243,17 +262,20 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   // From classes that a pivoting method has found, whose own impulses carry the rounding of its pivots.
   const auto sharpen = [&] {
     guess_ = s.classes, push_ = s.f;
-    return settle(problem, s, report, most_class_changes);
+    return settle(problem, sizes_, s, report, most_class_changes);
   };
   bool solved = false, any_disc = false;
   for (const ConstraintRow& row : problem.rows) any_disc |= row.is_disc;
   const bool can_pivot = !any_disc && problem.size() <= most_pivoted_rows;
+  sizes_.measure(problem);
   sweeps_.start(problem, swept_);
   for (const int sweeps : predicting_sweeps) {
     if (solved) break;
     sweeps_.go_on(problem, sweeps, swept_);
+    predicted_scale_ = row_scale(sizes_, swept_);
+    solved = rest(problem, s);
+    if (solved) break;
     s = swept_;
-    predicted_scale_ = row_scale(problem, swept_);
     solved = sharpen();
   }
   if (!solved && can_pivot) {
@@ -271,7 +293,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   // Sweeps come near in the end, if slowly; of rows that contradict each other their impulses grow without end.
   for (int sweeps = more_sweeps; !solved && sweeps * problem.size() <= most_updates; sweeps *= times_more) {
     sweeps_.go_on(problem, sweeps, swept_);
-    if (row_scale(problem, swept_) > most_growth * predicted_scale_) break;
+    if (row_scale(sizes_, swept_) > most_growth * predicted_scale_) break;
     s = swept_;
     solved = sharpen();
   }
@@ -295,12 +317,12 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
     factor_.solve(problem, s.classes.data(), s.f.data(), trial_);
   }
   if (solved && !select(problem, s)) report.status = ModeStatus::basic;
-  report.residual = row_residual(problem, s);
+  report.residual = row_residual(problem, sizes_, s);
   if (report.status == ModeStatus::inconsistent) {
     // Relative to the velocities without impulses, which grow here without end.
     trial_.f.assign(s.f.size(), 0.0);
-    const double scale = row_scale(problem, trial_);
-    if (scale > 0) report.residual *= row_scale(problem, s) / scale;
+    const double scale = row_scale(sizes_, trial_);
+    if (scale > 0) report.residual *= row_scale(sizes_, s) / scale;
   }
   return report;
 }

@@ -1,6 +1,7 @@
 // The complementarity problem of a step's rows, solved to rounding: friction within boxes (`lcp`) or within discs (`cone`).
 //
-// 1. Prediction: the classes that a few sweeps of projected Gauss-Seidel from zero end in, a function of the problem alone.
+// 1. Prediction: the classes that a few sweeps of projected Gauss-Seidel from zero end in, a function of the problem alone; at first with all
+//    clamping that the sweeps have brought to rest as well as they could.
 // 2. The impulses of these classes (`mode_factor.h`); rows that break their condition change class, all at once, until none does.
 // 3. Where that does not end, of few rows, Dantzig's pivots, and where these cycle Lemke's; then 2. from the classes that they find. Discs have
 //    no such pivots: of few rows boxes whose axes are turned along the velocities. Then more sweeps, as long as their impulses do not grow.
@@ -38,11 +39,12 @@ class ModeSolver {
  public:
   ModeReport solve(const RowProblem& problem, RowSolution& solution);
 
-  // Of the last solve, for derivatives.
+  // Of the last solve, for derivatives; where it is `solved` that of its solution.
   ModeFactor& classes() { return factor_; }
 
  private:
-  bool settle(const RowProblem& problem, RowSolution& solution, ModeReport& report, int most_changes);
+  bool rest(const RowProblem& problem, RowSolution& solution);
+  bool settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& solution, ModeReport& report, int most_changes);
   bool turn_boxes(const RowProblem& problem, RowSolution& solution, ModeReport& report);
   double relative_residual(const RowProblem& problem, const RowSolution& solution) const;
   double yield(const RowProblem& problem, ModeReport& report);
@@ -52,6 +54,7 @@ class ModeSolver {
   Dantzig dantzig_;
   Lemke lemke_;
   ModeFactor factor_;
+  RowSizes sizes_, yielding_;  // of the problem, and of compliant_
   RowSolution trial_, swept_, nearest_;
   std::vector<RowClass> guess_, before_, settled_;
   RowProblem compliant_, boxed_;

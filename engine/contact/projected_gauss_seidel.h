@@ -39,7 +39,7 @@ class ProjectedGaussSeidel {
   void sweep(const RowProblem& problem, int sweeps, RowSolution& solution);
 
   std::vector<double> u_;           // rows x channels
-  std::vector<double> a_;           // rows
+  std::vector<double> a_, inverse_;  // rows; 1 / (a + R)
   std::vector<double> y_;           // channels
   std::vector<double> old_f_;       // sweeps x rows, of the tape
   std::vector<RowClass> outcomes_;  // sweeps x rows

@@ -23,82 +23,90 @@ void RowBasis::build(const RowProblem& problem, const RowClass* classes) {
       if (classes[i] == RowClass::clamping) rows_.push_back(i);
     }
     basis.rows = static_cast<int>(rows_.size()) - basis.first_row;
-    orthonormalise(problem, block, basis);
+    switch (block.width) {
+      case 1: orthonormalise<1>(problem, basis); break;
+      case 2: orthonormalise<2>(problem, basis); break;
+      default: orthonormalise<most_block_channels>(problem, basis);
+    }
     unknowns_ += basis.columns;
     blocks_.push_back(basis);
   }
 }
 
-void RowBasis::orthonormalise(const RowProblem& problem, const RowBlock& block, Block& basis) {
+// Entries of all columns side by side, so that their sums do not wait for each other.
+template <int width>
+void RowBasis::orthonormalise(const RowProblem& problem, Block& basis) {
   const int* rows = rows_.data() + basis.first_row;
-  const int n = basis.rows, width = block.width;
+  const int n = basis.rows, all = n + width;
   const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
 
-  // Columns of D, and of the identity that become those of Q: pivoted Gram-Schmidt, each projection done twice.
-  scratch_.assign(static_cast<std::size_t>((n + width) * width), 0.0);
-  const auto column = [&](int c) { return scratch_.data() + static_cast<std::ptrdiff_t>(c) * (n + width); };
-  for (int c = 0; c < width; ++c) {
-    for (int i = 0; i < n; ++i) column(c)[i] = row(rows[i]).compliance > 0 ? 0.0 : row(rows[i]).d[c];
-    column(c)[n + c] = 1;
+  // D, and below it the identity that becomes Q: pivoted Gram-Schmidt by columns, each projection done twice.
+  scratch_.assign(static_cast<std::size_t>(all * width), 0.0);
+  double(*const A)[width] = reinterpret_cast<double(*)[width]>(scratch_.data());
+  int compliant = 0;
+  for (int i = 0; i < n; ++i) {
+    const ConstraintRow& own = row(rows[i]);
+    compliant += own.compliance > 0;
+    for (int c = 0; c < width && !(own.compliance > 0); ++c) A[i][c] = own.d[c];
   }
+  for (int c = 0; c < width; ++c) A[n + c][c] = 1;
+  const auto along = [&](int column, double* products) {  // of the rows of D, with all columns
+    double sums[width] = {};
+    for (int i = 0; i < n; ++i)
+      for (int c = 0; c < width; ++c) sums[c] += A[i][column] * A[i][c];
+    std::copy_n(sums, width, products);
+  };
+  const auto scale = [&](int column, double by) {
+    for (int i = 0; i < all; ++i) A[i][column] *= by;
+  };
   int rank = 0;
-  double largest = 0;
+  double largest = 0, products[width];
   for (; rank < width; ++rank) {
+    double sizes[width] = {};
+    for (int i = 0; i < n; ++i)
+      for (int c = 0; c < width; ++c) sizes[c] += A[i][c] * A[i][c];
     int best = rank;
-    double most = 0;
-    for (int c = rank; c < width; ++c) {
-      double sum = 0;
-      for (int i = 0; i < n; ++i) sum += column(c)[i] * column(c)[i];
-      if (sum > most) most = sum, best = c;
-    }
-    most = std::sqrt(most);
+    for (int c = rank + 1; c < width; ++c)
+      if (sizes[c] > sizes[best]) best = c;
+    const double most = std::sqrt(sizes[best]);
     if (rank == 0) largest = most;
     if (!(most > rank_tolerance * largest)) break;
-    if (best != rank) std::swap_ranges(column(rank), column(rank) + n + width, column(best));
-    double* p = column(rank);
-    for (int pass = 0; pass < 2; ++pass) {
-      for (int c = 0; pass == 1 && c < rank; ++c) {
-        double along = 0;
-        for (int i = 0; i < n; ++i) along += column(c)[i] * p[i];
-        for (int i = 0; i < n + width; ++i) p[i] -= along * column(c)[i];
-      }
-      double norm = 0;
-      for (int i = 0; i < n; ++i) norm += p[i] * p[i];
-      norm = std::sqrt(norm);
-      for (int i = 0; i < n + width; ++i) p[i] /= norm;
+    if (best != rank)
+      for (int i = 0; i < all; ++i) std::swap(A[i][rank], A[i][best]);
+    scale(rank, 1 / most);
+    along(rank, products);  // once more of those before it
+    for (int i = 0; i < all; ++i) {
+      double taken = 0;
+      for (int c = 0; c < rank; ++c) taken += products[c] * A[i][c];
+      A[i][rank] -= taken;
     }
-    for (int c = rank + 1; c < width; ++c) {
-      double along = 0;
-      for (int i = 0; i < n; ++i) along += p[i] * column(c)[i];
-      for (int i = 0; i < n + width; ++i) column(c)[i] -= along * p[i];
-    }
+    double norm = 0;
+    for (int i = 0; i < n; ++i) norm += A[i][rank] * A[i][rank];
+    scale(rank, 1 / std::sqrt(norm));
+    along(rank, products);
+    for (int c = 0; c <= rank; ++c) products[c] = 0;
+    for (int i = 0; i < all; ++i)
+      for (int c = 0; c < width; ++c) A[i][c] -= products[c] * A[i][rank];
   }
-  int compliant = 0;
-  for (int i = 0; i < n; ++i) compliant += row(rows[i]).compliance > 0;
-  basis.columns = rank + compliant;
+  const int columns = basis.columns = rank + compliant;
 
   const auto reserve = [&](int entries) {
     const std::size_t begin = numbers_.size();
     numbers_.resize(begin + static_cast<std::size_t>(entries), 0.0);
     return begin;
   };
-  basis.P = reserve(n * basis.columns);
-  basis.Q = reserve(width * basis.columns);
-  basis.N = reserve(width * basis.columns);
-  double* P = numbers_.data() + basis.P;
-  for (int c = 0; c < rank; ++c) {
-    for (int i = 0; i < n; ++i) P[i * basis.columns + c] = column(c)[i];
-    for (int k = 0; k < width; ++k) numbers_[basis.Q + static_cast<std::size_t>(k * basis.columns + c)] = column(c)[n + k];
-  }
-  int own = rank;
+  basis.P = reserve(n * columns);
+  basis.Q = reserve(width * columns);
+  basis.N = reserve(width * columns);
+  double *const P = numbers_.data() + basis.P, *const Q = numbers_.data() + basis.Q, *const N = numbers_.data() + basis.N;
+  for (int i = 0; i < n; ++i) std::copy_n(A[i], rank, P + i * columns);
+  for (int k = 0; k < width; ++k) std::copy_n(A[n + k], rank, Q + k * columns);
+  for (int i = 0, own = rank; i < n && compliant > 0; ++i)
+    if (row(rows[i]).compliance > 0) P[i * columns + own++] = 1;
   for (int i = 0; i < n; ++i) {
-    if (row(rows[i]).compliance > 0) P[i * basis.columns + own++] = 1;
-  }
-  double* N = numbers_.data() + basis.N;
-  for (int i = 0; i < n; ++i) {
-    for (int k = 0; k < width; ++k) {
-      for (int c = 0; c < basis.columns; ++c) N[k * basis.columns + c] += row(rows[i]).d[k] * P[i * basis.columns + c];
-    }
+    const double* const d = row(rows[i]).d;
+    for (int k = 0; k < width; ++k)
+      for (int c = 0; c < columns; ++c) N[k * columns + c] += d[k] * P[i * columns + c];
   }
 }
 

@@ -38,7 +38,8 @@ class RowBasis {
   void add_projection(double factor, const double* w, double* b) const;
 
  private:
-  void orthonormalise(const RowProblem& problem, const RowBlock& block, Block& basis);
+  template <int width>
+  void orthonormalise(const RowProblem& problem, Block& basis);
 
   std::vector<int> rows_;
   std::vector<Block> blocks_;

@@ -9,13 +9,14 @@ namespace robosim {
 
 struct RowGradient {
   std::vector<double> y_free;                               // channels
-  std::vector<double> L;                                    // channels x channels, each entry as if on its own: the sum over both triangles counts
+  // channels x channels, each entry as if on its own: the sum over both triangles counts. Empty where nobody asks: adjoints then leave it so.
+  std::vector<double> L;
   std::vector<double> d;                                    // rows x most_block_channels
   std::vector<double> target, compliance, lower, upper, mu;  // rows
 
-  void set_zero(const RowProblem& problem) {
+  void set_zero(const RowProblem& problem, bool with_L = true) {
     const std::size_t m = problem.rows.size(), k = static_cast<std::size_t>(problem.channels);
-    y_free.assign(k, 0.0), L.assign(k * k, 0.0), d.assign(m * most_block_channels, 0.0);
+    y_free.assign(k, 0.0), L.assign(with_L ? k * k : 0, 0.0), d.assign(m * most_block_channels, 0.0);
     for (std::vector<double>* each : {&target, &compliance, &lower, &upper, &mu}) each->assign(m, 0.0);
   }
 };

@@ -20,19 +20,6 @@ void RowSolution::resize(const RowProblem& problem) {
   f.resize(m), w.resize(m), classes.resize(m), z.resize(k), y.resize(k);
 }
 
-RowBounds row_bounds(const RowProblem& problem, int i, const double* f) {
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-  switch (row.kind) {
-    case RowKind::equality: return {-inf, inf};
-    case RowKind::unilateral: return {0, inf};
-    case RowKind::box: return {row.lower, row.upper};
-    case RowKind::friction: break;
-  }
-  const double bound = row.mu * std::max(f[row.normal], 0.0);
-  return {-bound, bound};
-}
-
 void turn_disc(const ConstraintRow* disc, double angle, ConstraintRow* turned) {
   const ConstraintRow &x = disc[0], &y = disc[1];
   const double c = std::cos(angle), s = std::sin(angle);
@@ -76,23 +63,38 @@ double row_admittance(const RowProblem& problem, const RowBlock& block, const Co
   double a = row.compliance;
   for (int r = 0; r < block.width; ++r) {
     const double* L = problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel + r) * problem.channels + block.first_channel;
-    for (int c = 0; c < block.width; ++c) a += row.d[r] * L[c] * row.d[c];
+    double moved = 0;
+    for (int c = 0; c < block.width; ++c) moved += L[c] * row.d[c];
+    a += row.d[r] * moved;
   }
   return a;
 }
 
-double row_scale(const RowProblem& problem, const RowSolution& s) {
+void RowSizes::measure(const RowProblem& problem) {
   const double free = size(problem, problem.y_free.data());
-  double scale = 0;
+  still = 0;
+  admittance.resize(problem.rows.size());
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
       double d = 0;
       for (int c = 0; c < block.width; ++c) d += std::abs(row.d[c]);
-      scale = std::max({scale, d * free, std::abs(row.target), row_admittance(problem, block, row) * std::abs(s.f[static_cast<std::size_t>(i)])});
+      still = std::max({still, d * free, std::abs(row.target)});
+      admittance[static_cast<std::size_t>(i)] = row_admittance(problem, block, row);
     }
   }
+}
+
+double row_scale(const RowSizes& sizes, const RowSolution& s) {
+  double scale = sizes.still;
+  for (std::size_t i = 0; i < s.f.size(); ++i) scale = std::max(scale, sizes.admittance[i] * std::abs(s.f[i]));
   return scale;
+}
+
+double row_scale(const RowProblem& problem, const RowSolution& s) {
+  RowSizes sizes;
+  sizes.measure(problem);
+  return row_scale(sizes, s);
 }
 
 namespace {
@@ -112,26 +114,29 @@ double disc_breach(double a, const double* f, const double* w, double radius) {
 
 }  // namespace
 
-double row_residual(const RowProblem& problem, const RowSolution& s) {
+double row_residual(const RowProblem& problem, const RowSizes& sizes, const RowSolution& s) {
   double worst = 0;
-  for (const RowBlock& block : problem.blocks) {
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const std::size_t at = static_cast<std::size_t>(i);
-      double a = row_admittance(problem, block, problem.rows[at]), r;
-      const RowBounds bounds = row_bounds(problem, i, s.f.data());
-      if (problem.rows[at].is_disc) {
-        a = std::max(a, row_admittance(problem, block, problem.rows[at + 1]));
-        r = disc_breach(a, &s.f[at], &s.w[at], bounds.upper);
-        ++i;
-      } else {
-        r = breach(a, s.f[at], s.w[at], bounds);
-      }
-      if (std::isnan(r)) return r;
-      worst = std::max(worst, r);
+  for (int i = 0; i < problem.size(); ++i) {
+    const std::size_t at = static_cast<std::size_t>(i);
+    const RowBounds bounds = row_bounds(problem, i, s.f.data());
+    double r;
+    if (problem.rows[at].is_disc) {
+      r = disc_breach(std::max(sizes.admittance[at], sizes.admittance[at + 1]), &s.f[at], &s.w[at], bounds.upper);
+      ++i;
+    } else {
+      r = breach(sizes.admittance[at], s.f[at], s.w[at], bounds);
     }
+    if (std::isnan(r)) return r;
+    worst = std::max(worst, r);
   }
-  const double scale = row_scale(problem, s);
+  const double scale = row_scale(sizes, s);
   return scale > 0 ? worst / scale : worst;
+}
+
+double row_residual(const RowProblem& problem, const RowSolution& s) {
+  RowSizes sizes;
+  sizes.measure(problem);
+  return row_residual(problem, sizes, s);
 }
 
 }  // namespace robosim

@@ -17,6 +17,7 @@
 // spread. Which rows depend on each other is judged by that.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -78,7 +79,18 @@ struct RowSolution {
 struct RowBounds {
   double lower, upper;
 };
-RowBounds row_bounds(const RowProblem& problem, int i, const double* f);
+inline RowBounds row_bounds(const RowProblem& problem, int i, const double* f) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+  switch (row.kind) {
+    case RowKind::equality: return {-inf, inf};
+    case RowKind::unilateral: return {0, inf};
+    case RowKind::box: return {row.lower, row.upper};
+    case RowKind::friction: break;
+  }
+  const double bound = row.mu * std::max(f[row.normal], 0.0);
+  return {-bound, bound};
+}
 
 // Whether row i is one of the two of a disc.
 inline bool is_of_disc(const RowProblem& problem, int i) {
@@ -94,13 +106,25 @@ void turn_disc_back(double angle, double& along, double& across);
 // z, y and w of the impulses in solution.f.
 void apply_impulses(const RowProblem& problem, RowSolution& solution);
 
-// How far a solution (f, w) is from the conditions: the largest |f - clamp(f - w / a, bounds)| a, a = d_i . L d_i + R_i, over the rows (of a disc with
-// the larger a of its axes, and the nearest point of the disc), relative to the
-// largest of |t_i|, |d_i| . |y_free| and a |f_i|: zero exactly at a solution, and then relative to the velocities at play.
-double row_residual(const RowProblem& problem, const RowSolution& solution);
-// The velocity that this is relative to; zero where nothing moves and nothing is asked.
-double row_scale(const RowProblem& problem, const RowSolution& solution);
 // d_i . L d_i + R_i.
 double row_admittance(const RowProblem& problem, const RowBlock& block, const ConstraintRow& row);
+
+// What of a problem velocities are measured by, for as long as it is not changed.
+struct RowSizes {
+  double still = 0;                // the largest of |t_i| and |d_i| . |y_free|
+  std::vector<double> admittance;  // rows
+
+  void measure(const RowProblem& problem);
+};
+
+// How far a solution (f, w) is from the conditions: the largest |f - clamp(f - w / a, bounds)| a, a the row's admittance (of a disc the
+// larger of its axes', and the nearest point of the disc), relative to the
+// largest of |t_i|, |d_i| . |y_free| and a |f_i|: zero exactly at a solution, and then relative to the velocities at play.
+double row_residual(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution);
+// The velocity that this is relative to; zero where nothing moves and nothing is asked.
+double row_scale(const RowSizes& sizes, const RowSolution& solution);
+// The same of a problem that is looked at once.
+double row_residual(const RowProblem& problem, const RowSolution& solution);
+double row_scale(const RowProblem& problem, const RowSolution& solution);
 
 }  // namespace robosim

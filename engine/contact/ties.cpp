@@ -13,8 +13,9 @@ enum class Holds { no, tied, yes };
 }  // namespace
 
 bool Ties::any(const RowProblem& problem, const RowSolution& s) {
-  const double slack = tied_velocity * row_scale(problem, s);
-  const auto holds = [&](const RowBlock& block, int i) {
+  sizes_.measure(problem);
+  const double slack = tied_velocity * row_scale(sizes_, s);
+  const auto holds = [&](int i) {
     const ConstraintRow& row = problem.rows[at(i)];
     if (row.kind == RowKind::equality) return Holds::yes;
     if (row.kind == RowKind::friction && s.classes[at(row.normal)] != RowClass::clamping) return Holds::no;
@@ -22,7 +23,7 @@ bool Ties::any(const RowProblem& problem, const RowSolution& s) {
     if (!(bounds.upper > bounds.lower)) return Holds::no;
     const double room = row.is_disc ? bounds.upper - std::hypot(s.f[at(i)], s.f[at(i + 1)]) : std::min(s.f[at(i)] - bounds.lower, bounds.upper - s.f[at(i)]);
     const double speed = row.is_disc ? std::hypot(s.w[at(i)], s.w[at(i + 1)]) : std::abs(s.w[at(i)]);
-    if (s.classes[at(i)] == RowClass::clamping) return room * row_admittance(problem, block, row) > slack ? Holds::yes : Holds::tied;
+    if (s.classes[at(i)] == RowClass::clamping) return room * sizes_.admittance[at(i)] > slack ? Holds::yes : Holds::tied;
     return speed > slack ? Holds::no : Holds::tied;
   };
   tied_.clear(), held_.clear();
@@ -30,7 +31,7 @@ bool Ties::any(const RowProblem& problem, const RowSolution& s) {
     const RowBlock& block = problem.blocks[at(b)];
     for (int i = block.first_row; i < block.last_row; ++i) {
       const bool is_disc = problem.rows[at(i)].is_disc, gives = problem.rows[at(i)].compliance > 0;
-      const Holds how = holds(block, i);
+      const Holds how = holds(i);
       if (how == Holds::tied && gives) return true;
       std::vector<Place>& to = how == Holds::tied ? tied_ : held_;
       if (how != Holds::no && !gives) {
@@ -43,7 +44,7 @@ bool Ties::any(const RowProblem& problem, const RowSolution& s) {
   if (tied_.empty()) return false;
   span_.clear(problem.channels);
   const auto rest = [&](const Place& x) { return span_.rest(problem, problem.blocks[at(x.block)], problem.rows[at(x.row)]); };
-  const auto admittance = [&](const Place& x) { return row_admittance(problem, problem.blocks[at(x.block)], problem.rows[at(x.row)]); };
+  const auto admittance = [&](const Place& x) { return sizes_.admittance[at(x.row)]; };
   for (const Place& x : held_) rest(x), span_.add(admittance(x));
   return std::any_of(tied_.begin(), tied_.end(), [&](const Place& x) { return RowSpan::is_new(rest(x), admittance(x)); });
 }

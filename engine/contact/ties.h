@@ -21,6 +21,7 @@ class Ties {
     int block, row;
   };
 
+  RowSizes sizes_;
   std::vector<Place> tied_, held_;
   RowSpan span_;
 };

@@ -22,6 +22,14 @@ void require(bool holds, const char* what, double value, const char* wanted) {
   if (!holds) throw InputError(message(what, " is ", value, "; ", wanted));
 }
 
+// mass_solve in blocks of a pair's channels.
+void solve_channels(const Model& m, const double* L, double* Y, int channels) {
+  int begin = 0;
+  for (; begin + most_block_channels <= channels; begin += most_block_channels)
+    detail::solve_columns<detail::OneColumn<double>, most_block_channels>(m, L, Y, channels, begin, false, m.n_v - 1);
+  for (; begin < channels; ++begin) detail::solve_columns<detail::OneColumn<double>, 1>(m, L, Y, channels, begin, false, m.n_v - 1);
+}
+
 }  // namespace
 
 Stepper::Stepper(const World& world, const StepOptions& options)
@@ -203,7 +211,7 @@ void Stepper::fill_jacobian(StepIsland& island, const double* v) {
     add_body(block.a, -1);
   }
   island.Y = island.X;
-  mass_solve(m, data_.L.data(), island.Y.data(), problem.channels);
+  solve_channels(m, data_.L.data(), island.Y.data(), problem.channels);
 
   problem.y_free.assign(k, 0.0), island.before.assign(k, 0.0);
   problem.L.assign(k * k, 0.0);
@@ -277,7 +285,8 @@ void Stepper::solve(StepIsland& island, StepReport& report) {
   island.is_relaxed = false;
   if (options_.solver == RowSolver::pgs) {
     island.sweeps.solve(island.problem, options_.sweeps, island.solution);
-    report.residual = std::max(report.residual, row_residual(island.problem, island.solution));
+    sizes_.measure(island.problem);
+    report.residual = std::max(report.residual, row_residual(island.problem, sizes_, island.solution));
     return;
   }
   ModeReport solved = exact_.solve(island.problem, island.solution);
@@ -287,6 +296,9 @@ void Stepper::solve(StepIsland& island, StepReport& report) {
     solved = exact_.solve(island.problem, island.solution);
     report.class_changes += solved.class_changes, report.pivots += solved.pivots;
   }
+  // What solved the rows is their factor for derivatives.
+  island.is_factored = island.has_modes = solved.status == ModeStatus::solved;
+  if (island.is_factored) std::swap(island.modes, exact_.classes());
   const StepStatus status = solved.status == ModeStatus::inconsistent ? StepStatus::inconsistent
                             : island.is_relaxed                         ? StepStatus::relaxed
                             : solved.status == ModeStatus::rough      ? StepStatus::rough

@@ -124,7 +124,7 @@ struct StepIsland {
   bool has_impacts = false;
   ProjectedGaussSeidel sweeps;  // of pgs
   ModeFactor modes;             // of lcp and cone, for derivatives: where it has them
-  bool has_modes = false;
+  bool has_modes = false, is_factored = false;  // by the solver
   RowGradient gradient;         // of vjp
   RowSolution other;            // of complementarity-aware gradients
   ModeFactor other_modes;
@@ -156,7 +156,7 @@ struct StepJacobians {
   std::vector<double> q, v, tau, q_target, v_target;  // 2 n_v rows: q_next, then v_next; n_v, n_v, n_v, n_q, n_v columns
   bool is_one_sided = false;
 
-  void set_zero(const Model& model);
+  void resize(const Model& model);
 };
 
 class Stepper {
@@ -219,6 +219,7 @@ class Stepper {
   std::vector<StepIsland> islands_;           // the first n_islands_ are in use
   int n_islands_ = 0;
   ModeSolver exact_;
+  RowSizes sizes_;  // of pgs
   RowSpan span_;  // of closures
 
   // Of vjp; see step_vjp.cpp, contact_vjp.cpp, closures.cpp and impacts.cpp.

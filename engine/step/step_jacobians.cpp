@@ -20,37 +20,62 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+// to += sum_i a_i B_i over rows of B, of which many a_i may be zero: four rows at a time, so that `to` is read and written less often.
+class RowSum {
+ public:
+  RowSum(double* to, std::size_t columns) : to_(to), columns_(columns) {}
+  ~RowSum() { flush(); }
+  RowSum(const RowSum&) = delete;
+  RowSum& operator=(const RowSum&) = delete;
+
+  void add(double a, const double* row) {
+    if (a == 0) return;
+    a_[count_] = a, row_[count_] = row;
+    if (++count_ == together) flush();
+  }
+
+ private:
+  static constexpr int together = 4;
+
+  void flush() {
+    if (count_ == 0) return;
+    for (int i = count_; i < together; ++i) a_[i] = 0, row_[i] = row_[0];
+    double* __restrict const to = to_;
+    const double a = a_[0], b = a_[1], c = a_[2], d = a_[3];
+    const double *const A = row_[0], *const B = row_[1], *const C = row_[2], *const D = row_[3];
+    for (std::size_t i = 0, n = columns_; i < n; ++i) to[i] += a * A[i] + b * B[i] + (c * C[i] + d * D[i]);
+    count_ = 0;
+  }
+
+  double* to_;
+  std::size_t columns_;
+  double a_[together];
+  const double* row_[together] = {};
+  int count_ = 0;
+};
+
 // C += A B, all row by row: rows x inner, inner x columns.
 void add_product(const double* A, std::size_t rows, std::size_t inner, const double* B, std::size_t columns, double* C) {
-  for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t i = 0; i < inner; ++i) {
-      const double a = A[r * inner + i];
-      if (a == 0) continue;
-      const double* const from = B + i * columns;
-      double* const to = C + r * columns;
-      for (std::size_t c = 0; c < columns; ++c) to[c] += a * from[c];
-    }
+  for (std::size_t r = 0; r < rows; ++r) {
+    RowSum sum(C + r * columns, columns);
+    for (std::size_t i = 0; i < inner; ++i) sum.add(A[r * inner + i], B + i * columns);
+  }
 }
 
 // C += A^T B: A is inner x rows.
 void add_transposed_product(const double* A, std::size_t inner, std::size_t rows, const double* B, std::size_t columns, double* C) {
-  for (std::size_t i = 0; i < inner; ++i)
-    for (std::size_t r = 0; r < rows; ++r) {
-      const double a = A[i * rows + r];
-      if (a == 0) continue;
-      const double* const from = B + i * columns;
-      double* const to = C + r * columns;
-      for (std::size_t c = 0; c < columns; ++c) to[c] += a * from[c];
-    }
+  for (std::size_t r = 0; r < rows; ++r) {
+    RowSum sum(C + r * columns, columns);
+    for (std::size_t i = 0; i < inner; ++i) sum.add(A[i * rows + r], B + i * columns);
+  }
 }
 
 }  // namespace
 
-void StepJacobians::set_zero(const Model& m) {
+void StepJacobians::resize(const Model& m) {
   const std::size_t n = at(m.n_v);
-  for (auto* x : {&q, &v, &tau, &v_target}) x->assign(2 * n * n, 0.0);
-  q_target.assign(2 * n * at(m.n_q), 0.0);
-  is_one_sided = false;
+  for (auto* x : {&q, &v, &tau, &v_target}) x->resize(2 * n * n);
+  q_target.resize(2 * n * at(m.n_q));
 }
 
 // d_x X^T z at fixed impulses: what contacts and closures push on bodies is held in the world, and columns turn with the joints before them,
@@ -142,16 +167,17 @@ void Stepper::add_impulse_jacobians(StepIsland& island, const double* q, const d
 void Stepper::advance_jacobians(std::size_t width, StepJacobians& out) {
   const Model& m = world_->model();
   const std::size_t n = at(m.n_v), n_q = at(m.n_q);
-  const auto add_row = [&](std::size_t row, std::size_t from, double scale) {
+  const auto put = [](const double* from, std::size_t columns, double scale, bool is_first, double* to) {
+    if (is_first)
+      for (std::size_t c = 0; c < columns; ++c) to[c] = scale * from[c];
+    else
+      for (std::size_t c = 0; c < columns; ++c) to[c] += scale * from[c];
+  };
+  const auto put_row = [&](std::size_t row, std::size_t from, double scale, bool is_first) {
     const double* x = &moved_by_[from * width];
-    for (auto* block : {&out.q, &out.v, &out.tau}) {
-      double* const to = block->data() + row * n;
-      for (std::size_t c = 0; c < n; ++c) to[c] += scale * x[c];
-      x += n;
-    }
+    for (auto* block : {&out.q, &out.v, &out.tau}) put(x, n, scale, is_first, block->data() + row * n), x += n;
     if (width == 3 * n) return;
-    for (std::size_t c = 0; c < n_q; ++c) out.q_target[row * n_q + c] += scale * x[c];
-    for (std::size_t c = 0; c < n; ++c) out.v_target[row * n + c] += scale * x[n_q + c];
+    put(x, n_q, scale, is_first, out.q_target.data() + row * n_q), put(x + n_q, n, scale, is_first, out.v_target.data() + row * n);
   };
   int most = 0;
   for (const Joint& joint : m.joints) most = std::max(most, joint.n_v);
@@ -169,10 +195,10 @@ void Stepper::advance_jacobians(std::size_t width, StepJacobians& out) {
                   v_bar_.data());
       each([&](const Joint& joint) {
         const std::size_t row = at(joint.v_index + s) + (is_v ? n : 0);
-        for (std::size_t l = at(joint.v_index); l < at(joint.v_index + joint.n_v); ++l) {
-          if (const double scale = way_bar_[l] + v_bar_[l]; scale != 0) add_row(row, l, scale);
-          out.q[row * n + l] += q_part_[l];
-        }
+        const std::size_t first = at(joint.v_index), end = first + at(joint.n_v);
+        for (std::size_t l = first; l < end; ++l)
+          if (const double scale = way_bar_[l] + v_bar_[l]; scale != 0 || l == first) put_row(row, l, scale, l == first);
+        for (std::size_t l = first; l < end; ++l) out.q[row * n + l] += q_part_[l];
       });
     }
   }
@@ -181,7 +207,8 @@ void Stepper::advance_jacobians(std::size_t width, StepJacobians& out) {
 void Stepper::jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out) {
   const Model& m = world_->model();
   const std::size_t n = at(m.n_v), n_q = at(m.n_q);
-  out.set_zero(m);
+  out.resize(m);
+  out.is_one_sided = false;
   if (n == 0) return;
   if (!is_derived_) derive();
   out.is_one_sided = is_one_sided_;
@@ -195,6 +222,8 @@ void Stepper::jacobians(const double* q, const double* v, const StepControl& con
   free_jacobians(v, width);
   for (int i = 0; i < n_islands_; ++i) add_impulse_jacobians(islands_[at(i)], q, v, control, width);
   advance_jacobians(width, out);
+  if (!is_driven)
+    for (auto* x : {&out.q_target, &out.v_target}) std::fill(x->begin(), x->end(), 0.0);
 }
 
 void Stepper::jacobians_by_gradients(const double* q, const double* v, const StepControl& control, StepJacobians& out) {

@@ -52,9 +52,9 @@ void Stepper::derive() {
       is_one_sided_ |= island.sweeps.is_tied();
       continue;
     }
-    island.has_modes = island.modes.solve(island.problem, island.solution.classes.data(), island.solution.f.data(), again_);
+    if (!island.is_factored) island.has_modes = island.modes.solve(island.problem, island.solution.classes.data(), island.solution.f.data(), again_);
     is_one_sided_ |= !island.has_modes || !island.modes.is_differentiable() || ties_.any(island.problem, island.solution);
-    if (!island.has_modes) continue;
+    if (!island.has_modes || island.is_factored) continue;
     double largest = 0, off = 0;
     for (std::size_t r = 0; r < again_.f.size(); ++r)
       largest = std::max(largest, std::abs(again_.f[r])), off = std::max(off, std::abs(again_.f[r] - island.solution.f[r]));
@@ -74,7 +74,7 @@ void Stepper::resize_adjoint() {
 void Stepper::add_row_adjoint(StepIsland& island, StepGradient& gradient) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
-  island.gradient.set_zero(problem);
+  island.gradient.set_zero(problem, options_.solver == RowSolver::pgs);
   for (auto* x : {&f_bar_, &island.gap_bar, &island.share_bar}) x->assign(problem.rows.size(), 0.0);
   for (auto* x : {&island.before_bar, &island.impact_bar}) x->assign(k, 0.0);
   if (island.has_impacts) add_late_vjp(island);

@@ -180,18 +180,19 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
           }
         }
         bool same = true;
-        const Numbers rate = ridders(
-            [&](double t) {
-              for (int i = normal; i < block.last_row; ++i) {
-                for (int j = 0; j < 3; ++j) problem.rows[at(i)].d[j] = rows[at(i)].d[j] + t * moments[at(i)][j];
-              }
-              const RowSolution& now = solve();
-              same = same && now.classes == classes;
-              const double sum = loss(now);
-              problem.rows = rows;
-              return Numbers{sum};
-            },
-            1e-3);
+        const auto loss_at = [&](double t) {
+          for (int i = normal; i < block.last_row; ++i) {
+            for (int j = 0; j < 3; ++j) problem.rows[at(i)].d[j] = rows[at(i)].d[j] + t * moments[at(i)][j];
+          }
+          const RowSolution& now = solve();
+          same = same && now.classes == classes;
+          const double sum = loss(now);
+          problem.rows = rows;
+          return Numbers{sum};
+        };
+        // As far as the classes last: of light bodies on heavy ones rounding spoils short differences.
+        Numbers rate = ridders(loss_at, 1e-2);
+        if (!same) same = true, rate = ridders(loss_at, 1e-3);
         if (!same || size == 0) continue;
         ++moved;
         CHECK(std::abs(rate[0] - expected) <= 1e-8 * size);
