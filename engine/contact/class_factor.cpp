@@ -33,13 +33,13 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   is_unique_ = true;
   if (!is_singular_) return true;
   assemble(problem);
-  const int rank = qr_.factor(S_.data(), r, rank_tolerance);
+  rank_ = qr_.factor(S_.data(), r, rank_tolerance);
   b_.resize(static_cast<std::size_t>(r));
-  for (int k = 0; k < r - rank && is_unique_; ++k) {
+  for (int k = 0; k < r - rank_ && is_unique_; ++k) {
     qr_.null_vector(k, b_.data());
     is_unique_ = moves_nothing(problem, b_.data());
   }
-  return rank > 0;
+  return rank_ > 0;
 }
 
 // Whether the impulses of b, friction at its bound included, leave all velocities as they are.
@@ -149,10 +149,18 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
   }
 }
 
+// f_bar_ of friction at its bound, to the normal that it follows.
+void ClassFactor::carry_to_normals(const RowProblem& problem) {
+  for (int i = 0; i < problem.size(); ++i) {
+    const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+    if (row.kind == RowKind::friction && at_bound(row_class(i)))
+      f_bar_[static_cast<std::size_t>(row.normal)] += bound_sign(row_class(i)) * row.mu * f_bar_[static_cast<std::size_t>(i)];
+  }
+}
+
 void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const double* f_bar, const double* z_bar, RowGradient& g) {
-  const int m = problem.size(), k = problem.channels;
+  const int m = problem.size();
   const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
-  const auto own = [&](const std::vector<double>& v, int i) { return v[static_cast<std::size_t>(i)]; };
 
   // What the loss changes by with f while z follows it, carried from the rows at their bounds to their normals, and from there to b.
   f_bar_.assign(f_bar, f_bar + m);
@@ -161,16 +169,25 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
       for (int c = 0; c < block.width; ++c) f_bar_[static_cast<std::size_t>(i)] += row(i).d[c] * z_bar[block.first_channel + c];
     }
   }
-  const auto carry_to_normals = [&] {
-    for (int i = 0; i < m; ++i) {
-      if (row(i).kind == RowKind::friction && at_bound(row_class(i)))
-        f_bar_[static_cast<std::size_t>(row(i).normal)] += bound_sign(row_class(i)) * row(i).mu * own(f_bar_, i);
-    }
-  };
-  carry_to_normals();
+  carry_to_normals(problem);
   scratch_.assign(static_cast<std::size_t>(basis_.unknowns()), 0.0);
   basis_.add_projection(1, f_bar_.data(), scratch_.data());
   solve_S_transposed(scratch_.data());
+  add_multipliers_vjp(problem, s, f_bar, z_bar, g);
+}
+
+void ClassFactor::add_dependence_vjp(const RowProblem& problem, const RowSolution& s, int k, RowGradient& g) {
+  unpushed_.assign(problem.rows.size() + static_cast<std::size_t>(problem.channels), 0.0);
+  scratch_.resize(static_cast<std::size_t>(basis_.unknowns()));
+  qr_.dependence(k, scratch_.data());
+  add_multipliers_vjp(problem, s, unpushed_.data(), unpushed_.data() + problem.size(), g);
+}
+
+// For the multipliers of b in scratch_, S^-T b_bar.
+void ClassFactor::add_multipliers_vjp(const RowProblem& problem, const RowSolution& s, const double* f_bar, const double* z_bar, RowGradient& g) {
+  const int m = problem.size(), k = problem.channels;
+  const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
+  const auto own = [&](const std::vector<double>& v, int i) { return v[static_cast<std::size_t>(i)]; };
 
   // The rows' multipliers omega = P S^-T b_bar: the loss falls by omega_i with each unit that w_i would rise by.
   multiplier_.assign(static_cast<std::size_t>(m), 0.0);
@@ -215,7 +232,7 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
     else
       (row_class(i) == RowClass::upper ? g.upper : g.lower)[at] += f_bar_[at];
   }
-  carry_to_normals();
+  carry_to_normals(problem);
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     const int width = problem.blocks[n].width;

@@ -30,6 +30,11 @@ class ClassFactor {
   // The classes are held: the one-sided derivative where a row is tied.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
+  // How many combinations of clamping rows see no impulse at all. They hold at the solution; whether they go on to hold beside it is another
+  // question: adds what the k-th changes by with the numbers of its rows.
+  int dependences() const { return is_singular_ ? basis_.unknowns() - rank_ : 0; }
+  void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, int k, RowGradient& gradient);
+
   // Whether these classes leave the velocities no choice: not so where b can change, and friction at its bound with it, unseen by w_C.
   bool is_unique() const { return is_unique_; }
 
@@ -41,13 +46,16 @@ class ClassFactor {
   bool moves_nothing(const RowProblem& problem, const double* b);
   void solve_S(double* x);
   void solve_S_transposed(double* x);
+  void carry_to_normals(const RowProblem& problem);
+  void add_multipliers_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
   std::vector<RowClass> classes_;
   RowBasis basis_;
   std::vector<int> pivots_;
   RankRevealingQr qr_;  // where S is singular
   bool is_singular_ = false, is_unique_ = true;
-  std::vector<double> S_, b_, scratch_, row_sizes_, multiplier_, f_bar_, z_bar_;
+  int rank_ = 0;
+  std::vector<double> S_, b_, scratch_, row_sizes_, multiplier_, f_bar_, z_bar_, unpushed_;
 };
 
 }  // namespace robosim

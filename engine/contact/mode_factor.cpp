@@ -132,6 +132,27 @@ bool ModeFactor::solve(const RowProblem& problem, const RowClass* classes, const
   return true;
 }
 
+// rates_, from the turned rows to those that they were turned from.
+void ModeFactor::add_turned_back(RowGradient& g) {
+  for (const Disc& disc : discs_) {
+    double *const x = &rates_.d[at(disc.row * most_block_channels)], *const y = x + most_block_channels;
+    for (int i = 0; i < most_block_channels; ++i) turn_disc_back(disc.angle, x[i], y[i]);
+    turn_disc_back(disc.angle, rates_.target[at(disc.row)], rates_.target[at(disc.row + 1)]);
+  }
+  const auto add = [](const std::vector<double>& from, std::vector<double>& to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+  };
+  add(rates_.y_free, g.y_free), add(rates_.L, g.L), add(rates_.d, g.d), add(rates_.target, g.target), add(rates_.compliance, g.compliance);
+  add(rates_.lower, g.lower), add(rates_.upper, g.upper), add(rates_.mu, g.mu);
+}
+
+void ModeFactor::add_dependence_vjp(const RowProblem& problem, const RowSolution& s, int k, RowGradient& g) {
+  if (discs_.empty()) return factor_.add_dependence_vjp(problem, s, k, g);
+  rates_.set_zero(turned_, !g.L.empty());
+  factor_.add_dependence_vjp(turned_, answer_, k, rates_);
+  add_turned_back(g);
+}
+
 void ModeFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const double* f_bar, const double* z_bar, RowGradient& g) {
   if (discs_.empty()) return factor_.add_vjp(problem, s, f_bar, z_bar, g);
   const int n = static_cast<int>(discs_.size()), k = problem.channels, m = problem.size();
@@ -172,17 +193,7 @@ void ModeFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const 
   }
   factor_.add_vjp(turned_, answer_, f_bar_.data(), z_bar_.data(), rates_);
 
-  // From the turned rows to those that they were turned from.
-  for (const Disc& disc : discs_) {
-    double *const x = &rates_.d[at(disc.row * most_block_channels)], *const y = x + most_block_channels;
-    for (int i = 0; i < most_block_channels; ++i) turn_disc_back(disc.angle, x[i], y[i]);
-    turn_disc_back(disc.angle, rates_.target[at(disc.row)], rates_.target[at(disc.row + 1)]);
-  }
-  const auto add = [](const std::vector<double>& from, std::vector<double>& to) {
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
-  };
-  add(rates_.y_free, g.y_free), add(rates_.L, g.L), add(rates_.d, g.d), add(rates_.target, g.target), add(rates_.compliance, g.compliance);
-  add(rates_.lower, g.lower), add(rates_.upper, g.upper), add(rates_.mu, g.mu);
+  add_turned_back(g);
 }
 
 }  // namespace robosim

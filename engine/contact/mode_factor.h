@@ -28,6 +28,10 @@ class ModeFactor {
   // As of ClassFactor, after solve. Directions that are not differentiable are held.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
+  // As of ClassFactor, at the directions that discs have.
+  int dependences() const { return factor_.dependences(); }
+  void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, int k, RowGradient& gradient);
+
   // After solve: whether no disc is held, the others' directions can be differentiated, and the velocities are unique (class_factor.h).
   bool is_differentiable() { return differentiate() && !is_held_ && factor_.is_unique(); }
 
@@ -42,6 +46,7 @@ class ModeFactor {
   bool solve_turned(const RowProblem& problem);
   bool differentiate();
   void add_turning(const RowGradient& gradient, double* angle_bar) const;
+  void add_turned_back(RowGradient& gradient);
 
   std::vector<Disc> discs_;  // that slide
   bool is_held_ = false;

@@ -71,6 +71,20 @@ class RankRevealingQr {
     std::copy(scratch_.begin(), scratch_.end(), b);
   }
 
+  // The k-th of n - rank combinations x of the rows, of unit length each, that are zero: x^T S = 0.
+  void dependence(int k, double* x) {
+    const int j = rank_ + k;
+    std::fill(x, x + n_, 0.0);
+    const auto entry = [&](int i) -> double& { return x[order_[static_cast<std::size_t>(i)]]; };
+    entry(j) = 1;
+    for (int i = rank_ - 1; i >= 0; --i) {
+      double sum = -at(i, j);
+      for (int l = i + 1; l < rank_; ++l) sum -= at(i, l) * entry(l);
+      entry(i) = sum / at(i, i);
+    }
+    for (int i = 0; i < n_; ++i) x[i] /= scale_[static_cast<std::size_t>(i)] > 0 ? scale_[static_cast<std::size_t>(i)] : 1;
+  }
+
   // The k-th of n - rank orthonormal vectors that S takes to zero.
   void null_vector(int k, double* x) {
     std::fill(x, x + n_, 0.0);

@@ -223,9 +223,11 @@ class Stepper {
   RowSpan span_;  // of closures
 
   // Of vjp; see step_vjp.cpp, contact_vjp.cpp, closures.cpp and impacts.cpp.
-  void derive();
+  void derive(const double* q, const double* v, const StepControl& control);
+  bool is_torn(int island, const double* q, const double* v, const StepControl& control);
   void resize_adjoint();
-  void add_row_adjoint(StepIsland& island, StepGradient& gradient);
+  void add_row_adjoint(StepIsland& island, StepGradient& gradient, int dependence = -1);
+  void pull_back(int first_island, int last_island, const double* q, const double* v, const StepControl& control, StepGradient& gradient);
   void add_row_vjp(const StepIsland& island, const double* q, const double* v, const StepControl& control, StepGradient& gradient);
   void add_late_vjp(StepIsland& island);
   void add_normal_vjp(StepIsland& island, std::size_t block, int row, StepGradient& gradient) const;
@@ -258,7 +260,7 @@ class Stepper {
   std::vector<double> responses_;  // n_v x channels
   // Of jacobians: n_v x n_v; the new velocity (n_v rows), channels and impulses by all arguments; impulses by y_free; one row.
   std::vector<double> by_q_, by_v_, mass_, moved_by_, channels_by_, impulses_by_, by_free_, unit_, zero_;
-  StepGradient of_impulse_;
+  StepGradient of_impulse_, of_rows_;
   // Of complementarity-aware gradients.
   RowProblem probe_;
   std::vector<RowClass> wanted_;

@@ -210,7 +210,7 @@ void Stepper::jacobians(const double* q, const double* v, const StepControl& con
   out.resize(m);
   out.is_one_sided = false;
   if (n == 0) return;
-  if (!is_derived_) derive();
+  if (!is_derived_) derive(q, v, control);
   out.is_one_sided = is_one_sided_;
   if (std::any_of(islands_.begin(), islands_.begin() + n_islands_, [](const StepIsland& island) { return island.has_impacts; }))
     return jacobians_by_gradients(q, v, control, out);

@@ -17,6 +17,7 @@
 // channel.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "dynamics/configuration.h"
 #include "dynamics/forward_dynamics.h"
@@ -31,11 +32,13 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Impulses that differ by this part of the largest are not those of the classes.
 constexpr double same_impulses = 1e-6;
+// Of what rows that depend on each other come to by themselves: more is missed beside the state.
+constexpr double torn = 1e-6;
 
 }  // namespace
 
 // What all gradients of one step share: how the contacts' geometry moves, and the factors of the rows.
-void Stepper::derive() {
+void Stepper::derive(const double* q, const double* v, const StepControl& control) {
   is_derived_ = true, is_one_sided_ = false;
   if (manifold_rates_.size() < manifolds_.size()) manifold_rates_.resize(manifolds_.size());
   for (std::size_t i = 0; i < manifolds_.size(); ++i) {
@@ -54,7 +57,9 @@ void Stepper::derive() {
     }
     if (!island.is_factored) island.has_modes = island.modes.solve(island.problem, island.solution.classes.data(), island.solution.f.data(), again_);
     is_one_sided_ |= !island.has_modes || !island.modes.is_differentiable() || ties_.any(island.problem, island.solution);
-    if (!island.has_modes || island.is_factored) continue;
+    if (!island.has_modes) continue;
+    is_one_sided_ |= is_torn(i, q, v, control);
+    if (island.is_factored) continue;
     double largest = 0, off = 0;
     for (std::size_t r = 0; r < again_.f.size(); ++r)
       largest = std::max(largest, std::abs(again_.f[r])), off = std::max(off, std::abs(again_.f[r] - island.solution.f[r]));
@@ -70,8 +75,40 @@ void Stepper::resize_adjoint() {
   inertia_bar_.assign(n, 0.0);
 }
 
-// Fills island.gradient for the loss's impulse_bar_ and, where impulses act late, way_bar_; and what it comes to of the points' laws.
-void Stepper::add_row_adjoint(StepIsland& island, StepGradient& gradient) {
+// Whether clamping rows that depend on each other, as those of limits and contacts that leave a body no motion at all, contradict each other as soon
+// as something moves: the derivative of their solution is then none of the step's.
+bool Stepper::is_torn(int i, const double* q, const double* v, const StepControl& control) {
+  StepIsland& island = islands_[at(i)];
+  const RowProblem& problem = island.problem;
+  const std::size_t n = at(world_->model().n_v), k = at(problem.channels);
+  for (int dependence = 0; dependence < island.modes.dependences(); ++dependence) {
+    resize_adjoint();
+    of_rows_.set_zero(*world_);
+    for (auto* x : {&v_bar_, &way_bar_}) std::fill(x->begin(), x->end(), 0.0);
+    add_row_adjoint(island, of_rows_, dependence);
+    pull_back(i, i + 1, q, v, control, of_rows_);
+    // What the rows come to by themselves, without regard to sign.
+    double size = 0;
+    for (const RowBlock& block : problem.blocks)
+      for (int r = block.first_row; r < block.last_row; ++r) {
+        double most = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+          double sum = 0;
+          for (int c = 0; c < block.width; ++c) sum += problem.rows[at(r)].d[c] * island.X[j * k + at(block.first_channel + c)];
+          most = std::max(most, std::abs(sum));
+        }
+        size += most * std::abs(island.gradient.target[at(r)]);
+      }
+    const auto largest = [](const std::vector<double>& x) { return std::transform_reduce(x.begin(), x.end(), 0.0, [](double a, double b) { return std::max(a, b); }, [](double y) { return std::abs(y); }); };
+    const double rate = options_.erp / options_.dt + 1;  // [1/s] that targets go with gaps; of gaps that nothing takes back that of slow motion
+    if (largest(of_rows_.q) > torn * rate * size || largest(of_rows_.v) > torn * size) return true;
+  }
+  return false;
+}
+
+// Fills island.gradient for the loss's impulse_bar_ and, where impulses act late, way_bar_, or for what a dependence of the rows misses; and what it
+// comes to of the points' laws.
+void Stepper::add_row_adjoint(StepIsland& island, StepGradient& gradient, int dependence) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
   island.gradient.set_zero(problem, options_.solver == RowSolver::pgs);
@@ -79,7 +116,8 @@ void Stepper::add_row_adjoint(StepIsland& island, StepGradient& gradient) {
   for (auto* x : {&island.before_bar, &island.impact_bar}) x->assign(k, 0.0);
   if (island.has_impacts) add_late_vjp(island);
   const auto adjoint_of = [&](auto& solver) { solver.add_vjp(problem, island.solution, f_bar_.data(), impulse_bar_.data(), island.gradient); };
-  if (options_.solver == RowSolver::pgs) adjoint_of(island.sweeps);
+  if (dependence >= 0) island.modes.add_dependence_vjp(problem, island.solution, dependence, island.gradient);
+  else if (options_.solver == RowSolver::pgs) adjoint_of(island.sweeps);
   else if (island.has_modes) adjoint_of(island.modes);
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
     for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i)
@@ -192,14 +230,12 @@ void Stepper::exact_vjp(const double* q, const double* v, const StepControl& con
   const std::size_t n = at(m.n_v);
   gradient.set_zero(*world_);
   if (n == 0) return;
-  if (!is_derived_) derive();
+  if (!is_derived_) derive(q, v, control);
   gradient.is_one_sided = is_one_sided_;
   resize_adjoint();
   gradient.dt = advance_vjp(m, dt, way_.data(), moved_.data(), q_next_bar, v_next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
   for (std::size_t k = 0; k < n; ++k) v_bar_[k] += way_bar_[k];  // the way is v+ less what acts late
 
-  // The rows' adjoints; lambda = M^^-1 (g + X^T y_bar) over all islands.
-  lambda_ = v_bar_;
   for (int i = 0; i < n_islands_; ++i) {
     StepIsland& island = islands_[at(i)];
     const std::size_t k = at(island.problem.channels);
@@ -207,16 +243,29 @@ void Stepper::exact_vjp(const double* q, const double* v, const StepControl& con
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t c = 0; c < k; ++c) impulse_bar_[c] += island.Y[r * k + c] * v_bar_[r];
     add_row_adjoint(island, gradient);
+  }
+  pull_back(0, n_islands_, q, v, control, gradient);
+}
+
+// From v_bar_, way_bar_ and the adjoints of the rows of these islands, with lambda = M^^-1 (g + X^T y_bar) over them.
+void Stepper::pull_back(int begin, int end, const double* q, const double* v, const StepControl& control, StepGradient& gradient) {
+  const Model& m = world_->model();
+  const double dt = options_.dt;
+  const std::size_t n = at(m.n_v);
+  lambda_ = v_bar_;
+  bool has_impacts = false;
+  for (int i = begin; i < end; ++i) {
+    const StepIsland& island = islands_[at(i)];
+    const std::size_t k = at(island.problem.channels);
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t c = 0; c < k; ++c) lambda_[r] += island.X[r * k + c] * island.gradient.y_free[c];
+    has_impacts |= island.has_impacts;
   }
   mass_solve(m, data_.L.data(), lambda_.data(), 1);
   lambda_way_ = way_bar_;
-  if (std::any_of(islands_.begin(), islands_.begin() + n_islands_, [](const StepIsland& island) { return island.has_impacts; }))
-    mass_solve(m, data_.L.data(), lambda_way_.data(), 1);
+  if (has_impacts) mass_solve(m, data_.L.data(), lambda_way_.data(), 1);
   add_free_motion_vjp(q, v, control, gradient);
-
-  for (int i = 0; i < n_islands_; ++i) {
+  for (int i = begin; i < end; ++i) {
     const StepIsland& island = islands_[at(i)];
     add_row_vjp(island, q, v, control, gradient);
     for (std::size_t b = 0; b < island.blocks.size(); ++b)

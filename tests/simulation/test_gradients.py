@@ -67,6 +67,51 @@ def test_jacobians_of_a_sliding_box_are_differences():
         np.testing.assert_allclose(got, expected, rtol=0, atol=1e-8 * max(1, np.abs(expected).max()))
 
 
+def feet_of_a_table(count, solver):
+    """A board on feet that all stand on the floor: rows of different contacts imply each other."""
+    builder = ModelBuilder("table")
+    builder.add_link("root")
+    builder.add_link("top", mass=2.0, inertia=np.diag([0.05, 0.05, 0.08]))
+    builder.add_joint("free", "floating", "root", "top")
+    for turn in 1.3 * np.arange(count):
+        foot = pose((0.3 * np.cos(turn), 0.3 * np.sin(turn), -0.05))
+        builder.add_collider("top", Shape.box((0.1, 0.12, 0.1)), X_LC=foot)
+    scene = floor()
+    return Simulation(builder.build(), scene, solver=solver, materials={("top", "floor"): Material(0.8)})
+
+
+@pytest.mark.parametrize("solver", ["lcp", "cone"])
+@pytest.mark.parametrize("feet", [2, 3, 4])
+def test_rows_that_imply_each_other_wherever_things_are_have_two_sided_gradients(feet, solver):
+    simulation = feet_of_a_table(feet, solver)
+    state = simulation.state([0, 0, 0.1, 0, 0, 0, 1])
+    jacobians = simulation.jacobians(state)
+    assert not jacobians.one_sided
+    expected = differences(
+        lambda x: simulation.step(State(simulation.model.integrate(state.q, x), state.v)).v,
+        simulation.model.n_v,
+    )
+    # Differences of 1e-6 over velocities that are good to 1e-14, and what turns by that: a part of 1e-9.
+    np.testing.assert_allclose(jacobians.q[1], expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+
+
+def test_rows_that_imply_each_other_at_a_state_alone_are_one_sided():
+    """A chain of three boxes lies with both joints at their limits, which hold it as the floor does.
+
+    Beside the state they contradict each other, one of them gives way, and the derivative of all of them is none.
+    """
+    model = robosim.load_robot("jump_worm")
+    scene = floor()
+    materials = {name: Material(0.8) for name in [*model.link_names, "floor"]}
+    hold = Simulation(
+        model, scene, materials=materials, motors={f"bend_{k}": Motor(1e4, 1e3, 1e6) for k in (1, 2)}
+    )
+    q = hold.run(hold.state(), 1000, Control(q_target=model.neutral()), interval=1000).end.q.copy()
+    q[1] -= 1e-4
+    simulation = Simulation(model, scene, materials=materials)
+    assert simulation.jacobians(simulation.state(q)).one_sided
+
+
 def test_two_balls_after_a_second():
     """The right ball's place after 1 s against (x1, x2, v1, v2): of the plain step, which meets at whole steps.
 
