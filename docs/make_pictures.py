@@ -82,6 +82,7 @@ def main() -> None:
     found(IMAGES / "throw.png", "12_throw.py", "--patience", "10")
     found(IMAGES / "train_a_policy.png", "13_train_a_policy.py")
     found(IMAGES / "lift_off.png", "14_lift_off.py")
+    found(IMAGES / "lift_a_ball.png", "15_lift_a_ball.py")
     bundled(IMAGES / "robots.png")
     costs_of_batches(IMAGES / "batch.png", ur5)
     for path in sorted(IMAGES.glob("*.png")):

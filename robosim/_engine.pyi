@@ -842,7 +842,7 @@ class Simulation:
         limit_margin: typing.SupportsFloat | typing.SupportsIndex,
         restitution_threshold: typing.SupportsFloat | typing.SupportsIndex,
         bounce: str,
-        complementarity_aware: bool,
+        complementarity_aware: str,
         substeps: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
     def details(

@@ -87,6 +87,26 @@ def test_drone_at_rest_lifts_off_only_by_gradients_that_let_its_contacts_part(bo
     np.testing.assert_allclose(rises[:10], 0, atol=1e-12, err_msg="nothing happens at first")
 
 
+def test_ball_is_lifted_only_by_gradients_that_keep_it_on_its_platform() -> None:
+    example = runpy.run_path(str(EXAMPLES[0].with_name("15_lift_a_ball.py")))
+    for aware in False, True:
+        simulation = Simulation(example["MODEL"], dt=example["DT"], complementarity_aware=aware)
+        losses, rises, greatest = example["descend"](simulation)
+        assert greatest < 1e-18, "rounding: as one body in flight 8e-4 m^2/N"
+        assert len(losses) == example["MOST"] + 1
+        np.testing.assert_allclose(losses, example["RISE"] ** 2, rtol=1e-12)
+        np.testing.assert_allclose(rises, 0, atol=1e-12)
+    simulation = Simulation(example["MODEL"], dt=example["DT"], complementarity_aware="together")
+    losses, rises, greatest = example["descend"](simulation)
+    # The first gradient is that of both in flight as one; some later ones are of a ball that has landed,
+    # 0.1 um below where it rested.
+    mass = example["PLATFORM"] + example["BALL"]
+    flies = 2 * example["RISE"] * example["DT"] ** 2 / mass * example["STEPS"]
+    assert greatest == pytest.approx(flies, rel=1e-6)
+    assert losses[-1] < example["CLOSE"]
+    assert abs(rises[-1][-1] - example["RISE"]) < example["CLOSE"] ** 0.5
+
+
 def test_readme_python_runs(tmp_path: Path) -> None:
     readme = (Path(__file__).resolve().parents[1] / "README.md").read_text()
     block = readme.split("```python\n")[1].split("```")[0]

@@ -115,7 +115,7 @@ Closures closures_from(const std::vector<FrameClosureTuple>& frames, const std::
 std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::handle& materials, const py::handle& motors,
                                                  const std::vector<FrameClosureTuple>& closures, const std::vector<JointEqualityTuple>& equalities, double dt,
                                                  const std::string& solver, int sweeps, double erp, double margin, double limit_margin,
-                                                 double restitution_threshold, const std::string& bounce, bool complementarity_aware, int substeps) {
+                                                 double restitution_threshold, const std::string& bounce, const std::string& complementarity_aware, int substeps) {
   const Array m = sized(materials, {-1, 4}, "materials"), d = real_array(motors, {scene.scene.model().n_v, 3}, "motors", false);
   std::vector<PairMaterial> pairs;
   for (const double* x = m.data(); x < m.data() + m.size(); x += 4) pairs.push_back({x[0], x[1], x[2], x[3]});
@@ -127,8 +127,11 @@ std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::ha
   else if (solver != "lcp") throw InputError("solver is '" + solver + "'; there are 'lcp', 'cone' and 'pgs'");
   if (bounce == "time_of_impact") options.bounce = Bounce::time_of_impact;
   else if (bounce != "step") throw InputError("bounce is '" + bounce + "'; there are 'step' and 'time_of_impact'");
+  if (complementarity_aware == "each") options.complementarity_aware = ComplementarityAware::each;
+  else if (complementarity_aware == "together") options.complementarity_aware = ComplementarityAware::together;
+  else if (complementarity_aware != "none") throw InputError("complementarity_aware is '" + complementarity_aware + "'; there are 'none', 'each' and 'together'");
   options.dt = dt, options.sweeps = sweeps, options.erp = erp, options.margin = margin, options.limit_margin = limit_margin;
-  options.restitution_threshold = restitution_threshold, options.is_complementarity_aware = complementarity_aware;
+  options.restitution_threshold = restitution_threshold;
   return std::make_unique<BoundSimulation>(scene, std::move(pairs), std::move(all), closures_from(closures, equalities), options, substeps);
 }
 

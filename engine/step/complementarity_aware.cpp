@@ -6,6 +6,11 @@
 //   dl/dw = A^+ J M^-1 dl/dv+,   A = J M^-1 J^T of all of them together        (A^+ least squares)
 // where it is negative the row is taken to separate, where it is positive to clamp and its friction to stick. Of the two gradients the one with
 // the larger |dl/dv|^2 + |dl/dtau|^2 / dt is kept. It is no derivative, and says so as a one-sided one does.
+//
+// So each row goes by itself, and a ball on a platform that an actuator lifts gets away from it: the ball shall rise, so limit and contact let go,
+// and what the platform's force does to the ball is lost again. Which contacts are there to push no rule can know (section IV-D says so), so the
+// other rule is for the user to choose: `together`. Contacts of two bodies that both move clamp and stick, pushing or not (the remedy of Figure 4), and are
+// equalities of A like the closures; contacts with the world and limits are judged as above, each by what it does to all that keeps together.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -28,16 +33,21 @@ double size_of(const StepGradient& g, double dt) {
 
 }  // namespace
 
-// The impulses that would take away the velocities M^-1 dl/dv+ of normals and limits: minus dl/dw. Closures stay closed.
+// The impulses that would take away the velocities M^-1 dl/dv+ of normals and limits: minus dl/dw. Closures, and what keeps together, stay closed.
 bool Stepper::choose_classes(StepIsland& island) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
   probe_ = problem;
+  keeps_.assign(problem.rows.size(), false);
+  if (options_.complementarity_aware == ComplementarityAware::together)
+    for (std::size_t b = 0; b < island.blocks.size(); ++b)
+      if (island.blocks[b].manifold >= 0 && island.blocks[b].a > 0 && island.blocks[b].b > 0)  // body 0 is the world
+        std::fill(keeps_.begin() + problem.blocks[b].first_row, keeps_.begin() + problem.blocks[b].last_row, true);
   wanted_.assign(problem.rows.size(), RowClass::separating);
   for (std::size_t i = 0; i < probe_.rows.size(); ++i) {
     ConstraintRow& row = probe_.rows[i];
     row.target = 0;
-    if (row.kind == RowKind::unilateral || (row.kind == RowKind::equality && row.compliance == 0)) wanted_[i] = RowClass::clamping;
+    if (keeps_[i] || row.kind == RowKind::unilateral || (row.kind == RowKind::equality && row.compliance == 0)) wanted_[i] = RowClass::clamping;
   }
   probe_.y_free.assign(k, 0.0);
   for (std::size_t r = 0; r < v_bar_.size(); ++r)
@@ -50,12 +60,14 @@ bool Stepper::choose_classes(StepIsland& island) {
   bool any = false;
   for (std::size_t i = 0; i < problem.rows.size(); ++i) {
     const ConstraintRow& row = problem.rows[i];
-    if (row.kind == RowKind::unilateral) {
+    if (keeps_[i]) {
+      wanted_[i] = RowClass::clamping;
+    } else if (row.kind == RowKind::unilateral) {
       if (std::abs(wish[i]) > rounding_of_wish * most) wanted_[i] = wish[i] > 0 ? RowClass::separating : RowClass::clamping;
-      any |= wanted_[i] != island.solution.classes[i];
     } else if (row.kind == RowKind::friction && wanted_[at(row.normal)] != island.solution.classes[at(row.normal)]) {
       wanted_[i] = wanted_[at(row.normal)];
     }
+    any |= wanted_[i] != island.solution.classes[i];
   }
   return any && island.other_modes.solve(problem, wanted_.data(), island.solution.f.data(), island.other);
 }
@@ -76,7 +88,7 @@ void Stepper::take_other_classes(StepIsland& island) {
 void Stepper::vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar,
                   StepGradient& gradient) {
   exact_vjp(q, v, control, q_next_bar, v_next_bar, gradient);
-  if (!options_.is_complementarity_aware) return;
+  if (options_.complementarity_aware == ComplementarityAware::none) return;
   others_.clear();
   for (int i = 0; i < n_islands_; ++i)
     if (islands_[at(i)].has_modes && choose_classes(islands_[at(i)])) others_.push_back(i);

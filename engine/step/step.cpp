@@ -50,7 +50,7 @@ Stepper::Stepper(const World& world, const StepOptions& options)
   require(options.margin >= 0 && std::isfinite(options.margin), "margin", options.margin, "it is not negative [m]");
   require(options.limit_margin >= 0 && std::isfinite(options.limit_margin), "limit_margin", options.limit_margin, "it is not negative");
   require(options.restitution_threshold >= 0, "restitution_threshold", options.restitution_threshold, "it is not negative [m/s]");
-  if (options.is_complementarity_aware && options.solver == RowSolver::pgs)
+  if (options.complementarity_aware != ComplementarityAware::none && options.solver == RowSolver::pgs)
     throw InputError("complementarity-aware gradients need a solver that knows classes, 'lcp' or 'cone'; this one is 'pgs'");
 }
 

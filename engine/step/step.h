@@ -65,6 +65,13 @@ enum class Bounce : std::uint8_t {
   time_of_impact  // when things touch
 };
 
+// What a gradient looks at beyond the classes that the step found (complementarity_aware.cpp).
+enum class ComplementarityAware : std::uint8_t {
+  none,     // nothing: the derivative
+  each,     // every contact and limit by itself lets go or pushes as the loss wants it
+  together  // things that touch and both move keep together; contacts with the world and limits as of `each`
+};
+
 struct StepOptions {
   double dt = 1e-3;                      // [s]
   RowSolver solver = RowSolver::lcp;
@@ -74,7 +81,7 @@ struct StepOptions {
   double limit_margin = 1e-3;            // [rad or m] the same of joint limits
   Bounce bounce = Bounce::step;
   double restitution_threshold = 0.01;   // [m/s] of approach, below which nothing bounces
-  bool is_complementarity_aware = false;  // of vjp, not of pgs: see complementarity_aware.cpp
+  ComplementarityAware complementarity_aware = ComplementarityAware::none;  // of vjp, not of pgs
 };
 
 // What drives a step; null for none. Forces are held over the step.
@@ -264,6 +271,7 @@ class Stepper {
   // Of complementarity-aware gradients.
   RowProblem probe_;
   std::vector<RowClass> wanted_;
+  std::vector<std::uint8_t> keeps_;  // rows: whether they clamp whatever the loss wants
   std::vector<int> others_;  // islands with other classes
   std::vector<double> true_moved_, true_way_;
   StepGradient aware_;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,7 +73,9 @@ class Simulation:
         complementarity_aware: of `vjp` and `run_vjp`, with `lcp` or `cone`. What rests has no gradient by forces that
             are too weak to lift it, and an optimiser never begins. With this each step's gradient is taken a second
             time, with contacts and limits that let go where the loss wants them to part and push where it wants them
-            to, and the larger one goes on: a direction to try, not a derivative, and `one_sided` then.
+            to, and the larger one goes on: a direction to try, not a derivative, and `one_sided` then. True: each of
+            them by itself. `together`: contacts between two things that both move push and stick whether they do or
+            not, and only limits and contacts with the world follow the loss: for what is lifted by something else.
 
     Raises:
         SimulationError: a name that nothing has, or a number out of its range.
@@ -111,7 +113,7 @@ class Simulation:
         limit_margin: float = 1e-3,
         restitution_threshold: float = 0.01,
         bounce: str = "step",
-        complementarity_aware: bool = False,
+        complementarity_aware: bool | Literal["together"] = False,
     ) -> None:
         self.model = model
         self.dt = float(dt)
@@ -133,7 +135,7 @@ class Simulation:
             "limit_margin": limit_margin,
             "restitution_threshold": restitution_threshold,
             "bounce": bounce,
-            "complementarity_aware": complementarity_aware,
+            "complementarity_aware": _aware(complementarity_aware),
             "substeps": substeps,
         }
         self._set_numbers(
@@ -468,6 +470,15 @@ def _sized(value: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     if array.shape != shape:
         raise SimulationError(f"{what} has shape {array.shape}; expected {shape}")
     return array
+
+
+def _aware(value: bool | str) -> str:
+    """The engine's name for it."""
+    if isinstance(value, bool | np.bool_):
+        return "each" if value else "none"
+    if isinstance(value, str) and value == "together":
+        return value
+    raise SimulationError(f"complementarity_aware is {value!r}; it is False, True or 'together'")
 
 
 def _threads(threads: int | None) -> int:

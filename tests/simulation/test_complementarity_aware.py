@@ -109,8 +109,51 @@ def test_a_gradient_asked_for_again_is_the_same():
     assert not np.array_equal(first.v, plain.v)
 
 
+def ball_on_a_platform(**options):
+    """At rest on a platform at rest on the lower limit of its joint; figure 4 of the same paper."""
+    builder = ModelBuilder("lift")
+    builder.add_link("root")
+    builder.add_link("platform", mass=2 * MASS, inertia=0.1 * np.eye(3))
+    builder.add_joint("lift", "prismatic", "root", "platform", axis=(0, 0, 1), lower=0.0)
+    builder.add_collider("platform", Shape.box((0.4, 0.4, 0.1)))
+    builder.add_link("ball", mass=MASS, inertia=0.4 * MASS * RADIUS**2 * np.eye(3))
+    builder.add_joint("rises", "prismatic", "root", "ball", axis=(0, 0, 1))
+    builder.add_collider("ball", Shape.sphere(RADIUS))
+    return Simulation(builder.build(), dt=DT, **options)
+
+
+@pytest.mark.parametrize("bounce", ["step", "time_of_impact"])
+def test_a_platform_lifts_what_is_kept_on_it(bounce):
+    tau = np.zeros((STEPS, 2))  # the ball has no force of its own
+    q_bar = np.zeros((STEPS + 1, 2))
+    q_bar[-1, 1] = -1.0
+    found = {}
+    for rule in False, True, "together":
+        simulation = ball_on_a_platform(complementarity_aware=rule, bounce=bounce)
+        # The rule goes along to the same world with other numbers.
+        simulation = simulation.with_numbers(motors=simulation.motors)
+        motion = simulation.run(simulation.state([0, 0.05 + RADIUS]), STEPS, Control(tau))
+        found[rule] = simulation.run_vjp(motion, q_bar, np.zeros_like(q_bar), Control(tau))
+    for rule in False, True:
+        np.testing.assert_allclose(found[rule].tau[:, 0], 0, rtol=0, atol=1e-18)
+    free_flight = -(DT**2) / (3 * MASS) * np.arange(STEPS, 0, -1)
+    np.testing.assert_allclose(found["together"].tau[:, 0], free_flight, rtol=1e-12)
+    assert found["together"].one_sided
+    assert not found[False].one_sided
+
+
+@pytest.mark.parametrize("rule", ["each", "Together", 1, None, np.ones(2)])
+def test_a_rule_that_there_is_not_is_named(rule):
+    with pytest.raises(
+        SimulationError, match=r"complementarity_aware is .*; it is False, True or 'together'"
+    ):
+        ball_on_a_platform(complementarity_aware=rule)
+
+
 def test_sweeps_know_no_classes():
     with pytest.raises(
         SimulationError, match="need a solver that knows classes, 'lcp' or 'cone'; this one is 'pgs'"
     ):
         ball_on_an_actuator(solver="pgs", complementarity_aware=True)
+    with pytest.raises(SimulationError, match="need a solver that knows classes"):
+        ball_on_a_platform(solver="pgs", complementarity_aware="together")

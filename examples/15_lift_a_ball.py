@@ -1,0 +1,79 @@
+"""Forces of a platform by which the ball that rests on it is lifted: only by gradients that keep the two together.
+
+The ball on an actuated platform of Werling, Omens, Lee, Exarchos and Liu, "Fast and feature-complete differentiable
+physics for articulated rigid bodies with contact", RSS 2021, section IV-D and Figure 4. Writes lift_a_ball.png.
+
+Run: python examples/15_lift_a_ball.py
+"""
+
+import argparse
+
+import matplotlib
+import numpy as np
+
+from robosim.geometry import Shape
+from robosim.model import ModelBuilder
+from robosim.simulation import Control, Simulation
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+RISE, CLOSE, MOST = 0.5, 1e-6, 60  # height wanted above where it rests [m]; loss [m^2] and steps to stop at
+STEPS, DT = 500, 2e-3
+PLATFORM, BALL, RADIUS, THICK = 2.0, 0.5, 0.1, 0.04  # masses [kg], sizes [m]
+BUILDER = ModelBuilder("lift")
+BUILDER.add_link("ground")
+BUILDER.add_link("platform", mass=PLATFORM, inertia=0.03 * np.eye(3))
+BUILDER.add_joint("lift", "prismatic", "ground", "platform", axis=(0, 0, 1), lower=0)
+BUILDER.add_collider("platform", Shape.box((0.4, 0.4, THICK)))
+BUILDER.add_link("ball", mass=BALL, inertia=0.4 * BALL * RADIUS**2 * np.eye(3))
+BUILDER.add_joint("free", "floating", "ground", "ball")
+BUILDER.add_collider("ball", Shape.sphere(RADIUS))
+MODEL = BUILDER.build()
+AT_REST = [0, 0, 0, THICK / 2 + RADIUS, 0, 0, 0, 1]  # the platform on its limit, the ball on the platform
+
+
+def descend(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, float]:
+    """From no force: each run's loss and rise of the ball over time, and the greatest entry of all gradients."""
+    # Half of Newton's step for both in flight: a force in a time step raises the end by dt^2 / m times those left.
+    raises = DT**2 / (PLATFORM + BALL) * np.arange(STEPS, 0, -1)
+    rate = 0.5 / (2 * raises @ raises)
+    tau, losses, rises, greatest = np.zeros((STEPS, MODEL.n_v)), [], [], 0.0
+    for _ in range(MOST + 1):
+        motion = simulation.run(simulation.state(AT_REST), STEPS, Control(tau))
+        rises.append(motion.q[:, 3] - AT_REST[3])
+        miss = rises[-1][-1] - RISE
+        losses.append(miss**2)
+        if losses[-1] < CLOSE:
+            break
+        q_bar, v_bar = np.zeros((2, STEPS + 1, MODEL.n_v))
+        q_bar[-1, 1:4] = 2 * miss * MODEL.frame_pose(motion.q[-1], "ball")[2, :3]  # along the ball's own axes
+        gradient = simulation.run_vjp(motion, q_bar, v_bar, Control(tau)).tau[:, 0]
+        greatest, tau[:, 0] = max(greatest, np.abs(gradient).max()), tau[:, 0] - rate * gradient
+    return np.array(losses), np.array(rises), greatest
+
+
+def main() -> None:
+    """Three descents, and a picture of them."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--plot", default="lift_a_ball.png", metavar="FILE", help="where the picture goes")
+    given = parser.parse_args()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    for name, aware in {"plain": False, "each by itself": True, "together": "together"}.items():
+        losses, rises, greatest = descend(Simulation(MODEL, dt=DT, complementarity_aware=aware))
+        print(
+            f"{name}: loss {losses[-1]:.2g} m^2 after {len(losses) - 1} steps, gradients to {greatest:.1g} m^2/N"
+        )
+        left.semilogy(losses, "--" if aware is True else "-", label=name)
+        right.plot(DT * np.arange(STEPS + 1), rises[-1], "--" if aware is True else "-", label=name)
+    left.set(xlabel="step of the descent", ylabel="loss [m$^2$]", ylim=(CLOSE / 10, 1))
+    right.plot(DT * STEPS, RISE, "k*", label="wanted")
+    right.set(xlabel="time [s]", ylabel="rise of the ball in the last run [m]")
+    figure.legend(*right.get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    figure.savefig(given.plot, dpi=100)
+    if losses[-1] >= CLOSE:
+        raise SystemExit(f"{MOST} steps are too few to come to the height")
+
+
+if __name__ == "__main__":
+    main()
