@@ -26,6 +26,7 @@ void RowBasis::build(const RowProblem& problem, const RowClass* classes) {
     switch (block.width) {
       case 1: orthonormalise<1>(problem, basis); break;
       case 2: orthonormalise<2>(problem, basis); break;
+      case 3: orthonormalise<3>(problem, basis); break;
       default: orthonormalise<most_block_channels>(problem, basis);
     }
     unknowns_ += basis.columns;

@@ -1,7 +1,7 @@
 // Constraint rows of one time step, and what solves them.
 //
-// Rows look at the motion through channels: the six components of the relative twist of two bodies that touch, one velocity of a
-// joint. With the channels' Jacobian X, mass matrix M and row impulses f
+// Rows look at the motion through channels: the six components of the relative twist of two bodies that touch, three where they do so at one
+// point, one velocity of a joint. With the channels' Jacobian X, mass matrix M and row impulses f
 //   y+ = y_free + L z,   L = X M^-1 X^T,   z = sum_i d_i f_i            (k channels; y_free = X (v + dt M^-1 (tau - h)))
 //   w_i = d_i . y+ + R_i f_i - t_i,   y+ = X v+                         (row i: coefficients d_i, compliance R_i, target t_i)
 // so v+ = v_free + M^-1 X^T z. Thirty-two contacts of two feet are 96 rows on 12 channels, and no solver here ever needs more of the

@@ -26,28 +26,30 @@ Vec3d part(const double* x) { return {x[0], x[1], x[2]}; }
 // A covector on the channels of a block, as a force about O on the one body, and its opposite on the other.
 Force<double> Stepper::channel_force(const StepIsland& island, std::size_t b, const double* covector) const {
   const StepIsland::Block& block = island.blocks[b];
-  const Vec3d linear = part(covector + 3);
-  return {block.size * part(covector) + cross(block.centre - data_.X_WB[1].p, linear), linear};
+  const Vec3d linear = part(covector + block.linear());
+  return {(block.turns ? block.size * part(covector) : Vec3d()) + cross(block.centre - data_.X_WB[1].p, linear), linear};
 }
 
-// V of the joints' rates.
-void Stepper::add_turned_twist(int body, const Force<double>& F, const double* rates) {
+// V of the joints' rates; returns the body's angular velocity.
+Vec3d Stepper::add_turned_twist(int body, const Force<double>& F, const double* rates) {
   const Model& m = world_->model();
   Motion<double> V;  // of the body against joint i's parent
   for (int i = body; i > 0; i = m.joints[at(i)].parent) {
     V = V + joint_motion(data_, m.joints[at(i)], rates + m.joints[at(i)].v_index);
     turned_[at(i)] += cross(V, F);
   }
+  return V.angular;
 }
 
-// Of a covector on the channels of a block that meets the velocities of the joints' rates. Channels of joints do not turn.
+// Of a covector on the channels of a block that meets the velocities of the joints' rates. Channels of joints do not turn. Those of a single point
+// go where it goes: F . (v + omega x dp). Where there are angular ones rows tell what a point does beside the centre, which is held.
 void Stepper::add_turned_channels(const StepIsland& island, std::size_t b, const double* covector, const double* rates) {
   const StepIsland::Block& block = island.blocks[b];
   if (!block.is_of_bodies()) return;
-  if (std::all_of(covector, covector + most_block_channels, [](double x) { return x == 0; })) return;
+  if (std::all_of(covector, covector + block.width(), [](double x) { return x == 0; })) return;
   const Force<double> F = channel_force(island, b, covector);
-  add_turned_twist(block.b, F, rates);
-  add_turned_twist(block.a, Force<double>{-F.angular, -F.linear}, rates);
+  const Vec3d omega = add_turned_twist(block.b, F, rates) - add_turned_twist(block.a, Force<double>{-F.angular, -F.linear}, rates);
+  if (!block.turns) centre_bar_[b] += cross(F.linear, omega);
 }
 
 // What a covector on the motion of a frame, a force and its moment about the origin of W, is on the frame's own twist [linear; angular] and on the
@@ -77,6 +79,7 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, StepGradi
 
   // From the rows to the points, the normal and the axes.
   Vec3d p_bar[Manifold::max_points], n_bar;
+  p_bar[0] = centre_bar_[b];
   double gap_bar[Manifold::max_points] = {};
   ContactAxes t_bar;
   const Vec3d n = m.normal();
@@ -93,7 +96,9 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, StepGradi
     const Vec3d arm = m.points[point].p_W + (lever * gap) * n - block.centre;
     const double scale = 1 / block.size;
     const auto along = [&](const Vec3d& u, Vec3d& u_bar) {
-      u_bar += part(d_bar + 3) + scale * cross(part(d_bar), arm);
+      u_bar += part(d_bar + block.linear());
+      if (!block.turns) return;
+      u_bar += scale * cross(part(d_bar), arm);
       const Vec3d arm_bar = scale * cross(u, part(d_bar));
       p_bar[point] += arm_bar;
       gap_bar[point] += lever * dot(n, arm_bar), n_bar += (lever * gap) * arm_bar;

@@ -16,9 +16,9 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 // Of what two rows are by themselves: what they may seem to feel of each other.
 constexpr double rounding_of_coupling = 1e-12;
 
-double along(const ConstraintRow& row, const double* channels) {
+double along(const ConstraintRow& row, const double* channels, int width) {
   double sum = 0;
-  for (int c = 0; c < most_block_channels; ++c) sum += row.d[c] * channels[c];
+  for (int c = 0; c < width; ++c) sum += row.d[c] * channels[c];
   return sum;
 }
 
@@ -58,7 +58,8 @@ void Stepper::fill_normal(StepIsland& island, std::size_t b, int i) {
   StepIsland::Row& source = island.rows[at(i)];
   const std::size_t first = at(island.problem.blocks[b].first_channel);
   const double dt = options_.dt, restitution = world_->material(pair.a, pair.b).restitution, gap = pair.manifold.points[source.point].gap;
-  const double before = along(row, &island.before[first]), free = along(row, &island.problem.y_free[first]);
+  const int width = island.problem.blocks[b].width;
+  const double before = along(row, &island.before[first], width), free = along(row, &island.problem.y_free[first], width);
   source.law = law_of(gap, -before, -free, restitution), source.impact = 0;
   switch (source.law) {
     case NormalLaw::rest:
@@ -174,6 +175,7 @@ void Stepper::add_normal_vjp(StepIsland& island, std::size_t b, int i, StepGradi
   const double dt = options_.dt, restitution = world_->material(pair.a, pair.b).restitution;
   double& restitution_bar = gradient.materials[at(world_->pair(pair.a, pair.b))].restitution;
   const std::size_t first = at(island.problem.blocks[b].first_channel);
+  const int width = island.problem.blocks[b].width;
   const ConstraintRow& row = island.problem.rows[at(i)];
   const StepIsland::Row& source = island.rows[at(i)];
   const double gap = pair.manifold.points[source.point].gap;
@@ -183,7 +185,7 @@ void Stepper::add_normal_vjp(StepIsland& island, std::size_t b, int i, StepGradi
   const double *const before = &island.before[first], *const free = &island.problem.y_free[first];
   switch (source.law) {
     case NormalLaw::bounce:
-      for (int c = 0; c < most_block_channels; ++c) {
+      for (int c = 0; c < width; ++c) {
         restitution_bar -= target_bar * row.d[c] * before[c];
         d_bar[c] -= restitution * target_bar * before[c], before_bar[c] -= restitution * target_bar * row.d[c];
       }
@@ -200,7 +202,7 @@ void Stepper::add_normal_vjp(StepIsland& island, std::size_t b, int i, StepGradi
     case NormalLaw::impact: {
       const double share = source.impact, law_bar = source.law == NormalLaw::impact ? target_bar : 0, part = 0.5 - share;
       double share_bar = island.share_bar[at(i)], closing = 0;
-      for (int c = 0; c < most_block_channels; ++c) {
+      for (int c = 0; c < width; ++c) {
         const double change = free[c] - before[c], of_change = (1 + restitution) * part;
         closing -= row.d[c] * free[c];
         restitution_bar += law_bar * row.d[c] * (part * change - free[c]);
@@ -213,7 +215,7 @@ void Stepper::add_normal_vjp(StepIsland& island, std::size_t b, int i, StepGradi
       gap_bar = share_bar / (dt * closing);
       gradient.dt -= share_bar * share / dt;
       const double closing_bar = -share_bar * share / closing;
-      for (int c = 0; c < most_block_channels; ++c) d_bar[c] -= closing_bar * free[c], impact_bar[c] -= closing_bar * row.d[c];
+      for (int c = 0; c < width; ++c) d_bar[c] -= closing_bar * free[c], impact_bar[c] -= closing_bar * row.d[c];
     }
   }
 }

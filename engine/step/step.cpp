@@ -110,7 +110,7 @@ ConstraintRow& Stepper::add_row(StepIsland& island, RowSource source, int point)
   return island.problem.rows.emplace_back();
 }
 
-// The six channels are size omega and v of b against a, at the middle of the points, in axes of W.
+// The six channels are size omega and v of b against a, at the middle of the points, in axes of W; of a single point v alone.
 void Stepper::add_contact(int manifold) {
   const SceneQuery::PairManifold& pair = manifolds_[at(manifold)];
   const Manifold& m = pair.manifold;
@@ -121,12 +121,14 @@ void Stepper::add_contact(int manifold) {
   StepIsland::Block block;
   block.manifold = manifold, block.a = A.body, block.b = B.body;
   for (int i = 0; i < m.n_points; ++i) block.centre += (1.0 / m.n_points) * m.points[i].p_W;
+  const PairMaterial& material = world_->material(pair.a, pair.b);
+  // Friction that acts within the step has a lever (impacts.cpp).
+  block.turns = m.n_points > 1 || material.torsional_friction > 0 || material.rolling_friction > 0 || options_.bounce == Bounce::time_of_impact;
   double spread = 0;
   for (int i = 0; i < m.n_points; ++i) spread += squared_norm(m.points[i].p_W - block.centre) / m.n_points;
   block.size = std::max(std::sqrt(spread), least_spread * std::min(A.ball_radius, B.ball_radius));
-  add_block(island, block, 6);
+  add_block(island, block, block.width());
 
-  const PairMaterial& material = world_->material(pair.a, pair.b);
   const Vec3d n = m.normal();
   const ContactAxes axes = contact_axes(n);
   for (int i = 0; i < m.n_points; ++i) {
@@ -134,7 +136,8 @@ void Stepper::add_contact(int manifold) {
     const int normal = island.problem.size();
     const auto add = [&](RowSource source, const Vec3d& turning, const Vec3d& moving) -> ConstraintRow& {
       ConstraintRow& row = add_row(island, source, i);
-      for (int k = 0; k < 3; ++k) row.d[k] = turning[k], row.d[3 + k] = moving[k];
+      for (int k = 0; k < block.linear(); ++k) row.d[k] = turning[k];
+      for (int k = 0; k < 3; ++k) row.d[block.linear() + k] = moving[k];
       return row;
     };
     const auto bounded = [&](ConstraintRow& row, double mu) { row.kind = RowKind::friction, row.mu = mu, row.normal = normal; };
@@ -204,7 +207,8 @@ void Stepper::fill_jacobian(StepIsland& island, const double* v) {
       for_each_on_path(m, body, [&](int c) {
         const Motion<double> J = at_point(data_.J[at(c)], p);
         double* const row = first + at(m.column_v[at(c)]) * k;
-        for (int i = 0; i < 3; ++i) row[i] += sign * block.size * J.angular[i], row[3 + i] += sign * J.linear[i];
+        for (int i = 0; i < block.linear(); ++i) row[i] += sign * block.size * J.angular[i];
+        for (int i = 0; i < 3; ++i) row[block.linear() + i] += sign * J.linear[i];
       });
     };
     add_body(block.b, 1);

@@ -112,8 +112,11 @@ struct StepIsland {
     int a = -1, b = -1;  // bodies, of contacts and frame closures: the channels are the twist of b against a
     Vec3d centre;     // where they take it, in W: the middle of the manifold's points
     double size = 1;  // [m] that the twist's angular part is times
+    bool turns = true;  // has the twist's angular part; a single point that nothing acts about does without
 
     bool is_of_bodies() const { return a >= 0; }
+    int linear() const { return turns ? 3 : 0; }  // the first channel of the linear part
+    int width() const { return linear() + 3; }    // of channels of bodies
   };
   struct Row {
     RowSource source;
@@ -235,7 +238,7 @@ class Stepper {
   void resize_adjoint();
   void add_row_adjoint(StepIsland& island, StepGradient& gradient, int dependence = -1);
   void pull_back(int first_island, int last_island, const double* q, const double* v, const StepControl& control, StepGradient& gradient);
-  void add_row_vjp(const StepIsland& island, const double* q, const double* v, const StepControl& control, StepGradient& gradient);
+  void add_row_vjp(const StepIsland& island, const double* q, const double* v, const StepControl& control, const double* lambda, StepGradient& gradient);
   void add_late_vjp(StepIsland& island);
   void add_normal_vjp(StepIsland& island, std::size_t block, int row, StepGradient& gradient) const;
   void add_impact_vjp(const StepIsland& island, StepGradient& gradient);
@@ -245,13 +248,14 @@ class Stepper {
   void add_admittance_vjp(const StepIsland& island, StepGradient& gradient);
   void add_free_motion_vjp(const double* q, const double* v, const StepControl& control, StepGradient& gradient);
   Force<double> channel_force(const StepIsland& island, std::size_t block, const double* covector) const;
-  void add_turned_twist(int body, const Force<double>& F, const double* rates);
+  Vec3d add_turned_twist(int body, const Force<double>& F, const double* rates);
   void add_turned_channels(const StepIsland& island, std::size_t block, const double* covector, const double* rates);
   void add_mass_vjp(StepGradient& gradient);
   void add_frame_motion(int body, const SE3d& X_WF, const Vec3d& linear, const Vec3d& about_W, double* pose_bar);
   void add_shape_motion(int object, int piece, const double* twist_bar, StepGradient& gradient);
   void gather_turned(double* q_bar, double* placement_bar);
   void add_turning_of_impulses(double* by_q);
+  void add_moving_of_impulses(const StepIsland& island, std::size_t block, double* by_q);
   void free_jacobians(const double* v, std::size_t width);
   void add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control, std::size_t width);
   void advance_jacobians(std::size_t width, StepJacobians& out);
@@ -265,8 +269,9 @@ class Stepper {
   std::vector<ManifoldDerivatives> manifold_rates_;  // the first are those of manifolds_
   std::vector<double> v_bar_, way_bar_, late_bar_, impulse_bar_, lambda_, lambda_way_, a_, a_bar_, q_part_, v_part_, f_bar_, virtual_, pushed_, inertia_bar_;
   std::vector<double> responses_;  // n_v x channels
+  std::vector<Vec3d> centre_bar_;  // of an island's blocks, of single points: of where the channels are
   // Of jacobians: n_v x n_v; the new velocity (n_v rows), channels and impulses by all arguments; impulses by y_free; one row.
-  std::vector<double> by_q_, by_v_, mass_, moved_by_, channels_by_, impulses_by_, by_free_, unit_, zero_;
+  std::vector<double> by_q_, by_v_, mass_, moved_by_, channels_by_, impulses_by_, by_free_, point_by_, unit_, zero_;
   StepGradient of_impulse_, of_rows_;
   // Of complementarity-aware gradients.
   RowProblem probe_;

@@ -5,7 +5,7 @@
 // forwards, as derivatives of inverse dynamics (rnea_derivatives.h) solved with M^^. The impulses answer through the rows,
 //   du = alpha + Y dz,   dz = Z_y (X alpha + dX u) + Z_d : dd + Z_t : dt + G : dL,   Y = M^^-1 X^T,   Z = dz of the rows alone
 // and of each channel's impulse that is one adjoint, which goes back to the configuration through the contacts' geometry: as many as there are
-// channels, six for two bodies, instead of 2 n_v gradients. Where impulses act within the step (impacts.cpp) the way is not u, and the Jacobians are
+// channels, six for two bodies or three where they touch at one point, instead of 2 n_v gradients. Where impulses act within the step (impacts.cpp) the way is not u, and the Jacobians are
 // made of gradients.
 // Cost: O(n depth) and 3 n solves with M^^, a gradient of the rows per channel, and O(n^2 channels).
 #include <algorithm>
@@ -104,6 +104,37 @@ void Stepper::add_turning_of_impulses(double* by_q) {
   }
 }
 
+// And what acts at a single point goes where that goes, as rows of other contacts tell by themselves (contact_vjp.cpp):
+//   (J_b - J_a)^T z at p:   d/dp = z x (omega_b - omega_a)        of each column
+void Stepper::add_moving_of_impulses(const StepIsland& island, std::size_t b, double* by_q) {
+  const Model& m = world_->model();
+  const std::size_t n = at(m.n_v);
+  const StepIsland::Block& block = island.blocks[b];
+  const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
+  const ManifoldPointDerivatives& rates = manifold_rates_[at(block.manifold)].points[0];
+  point_by_.assign(3 * n, 0.0);
+  for (const int side : {0, 1}) {
+    const int object = side ? pair.b : pair.a, piece = side ? pair.piece_b : pair.piece_a;
+    const SceneObject& o = world_->scene().object(object);
+    const SE3d X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return query_.X_WO(object) * p.X_BP; });
+    for_each_on_path(m, o.body, [&](int c) {
+      const Motion<double> J = at_point(data_.J[at(c)], X.p - data_.X_WB[1].p);
+      const Vec3d linear = transpose_times(X.R, J.linear), angular = transpose_times(X.R, J.angular);
+      Vec3d moved;
+      for (int k = 0; k < 3; ++k) moved += linear[k] * rates.twist[6 * side + k].p_W + angular[k] * rates.twist[6 * side + 3 + k].p_W;
+      for (int k = 0; k < 3; ++k) point_by_[at(k) * n + at(m.column_v[at(c)])] += moved[k];
+    });
+  }
+  const double* const z = &island.solution.z[at(island.problem.blocks[b].first_channel)];
+  for (const int side : {0, 1})
+    for_each_on_path(m, side ? block.b : block.a, [&](int c) {
+      const Vec3d per_point = (side ? 1.0 : -1.0) * cross(Vec3d{z[0], z[1], z[2]}, data_.J[at(c)].angular);
+      double* const row = by_q + at(m.column_v[at(c)]) * n;
+      for (int k = 0; k < 3; ++k)
+        for (std::size_t j = 0; j < n; ++j) row[j] += per_point[k] * point_by_[at(k) * n + j];
+    });
+}
+
 // alpha, in columns of q, v and tau.
 void Stepper::free_jacobians(const double* v, std::size_t width) {
   const Model& m = world_->model();
@@ -121,12 +152,20 @@ void Stepper::free_jacobians(const double* v, std::size_t width) {
   }
   for (const World::Coordinate& c : world_->coordinates()) by_q_[at(c.v) * (n + 1)] -= dt * m.stiffness[at(c.v)];
   add_turning_of_impulses(by_q_.data());
+  bool on_tree = !m.has_mimic;  // what moves a point on one branch pushes the other
+  for (int i = 0; i < n_islands_; ++i)
+    for (std::size_t b = 0; b < islands_[at(i)].blocks.size(); ++b) {
+      const StepIsland::Block& block = islands_[at(i)].blocks[b];
+      if (block.manifold < 0 || block.turns) continue;
+      add_moving_of_impulses(islands_[at(i)], b, by_q_.data());
+      on_tree &= block.a == 0 || block.b == 0;
+    }
 
   const double* const L = data_.L.data();
-  if (m.has_mimic) {
-    for (auto* x : {&by_q_, &by_v_}) mass_solve(m, L, x->data(), m.n_v);
-  } else {
+  if (on_tree) {
     mass_solve_tree(m, L, {by_q_.data(), by_v_.data()}, {0, 0}, m.n_v);
+  } else {
+    for (auto* x : {&by_q_, &by_v_}) mass_solve(m, L, x->data(), m.n_v);
   }
   double* const inverse = mass_.data();  // its upper triangle
   mass_inverse(m, L, data_.matrix_a, inverse);
@@ -149,7 +188,7 @@ void Stepper::add_impulse_jacobians(StepIsland& island, const double* q, const d
     for (auto* x : {&turned_, &carried_}) std::fill(x->begin(), x->end(), Force<double>());
     impulse_bar_[c] = 1;
     add_row_adjoint(island, row);
-    add_row_vjp(island, q, v, control, row);
+    add_row_vjp(island, q, v, control, nullptr, row);
     gather_turned(row.q.data(), nullptr);
     impulse_bar_[c] = 0;
     std::copy_n(island.gradient.y_free.data(), k, &by_free_[c * k]);

@@ -206,21 +206,26 @@ void Stepper::add_free_motion_vjp(const double* q, const double* v, const StepCo
     if (m.joints[at(i)].parent == 0) of.gravity += -1.0 * data_.A_bar[at(i)].linear;
 }
 
-// What rows are made from, after add_row_adjoint; and what they look at, as X turns.
-void Stepper::add_row_vjp(const StepIsland& island, const double* q, const double* v, const StepControl& control, StepGradient& gradient) {
+// What rows look at, as X turns, and where its impulses meet lambda, if there is one; then what rows are made from, after add_row_adjoint.
+void Stepper::add_row_vjp(const StepIsland& island, const double* q, const double* v, const StepControl& control, const double* lambda,
+                          StepGradient& gradient) {
   const std::size_t k = at(island.problem.channels);
+  centre_bar_.assign(island.blocks.size(), Vec3d());
+  for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+    const std::size_t first = at(island.problem.blocks[b].first_channel);
+    add_turned_channels(island, b, &island.gradient.y_free[first], moved_.data());
+    add_turned_channels(island, b, &island.before_bar[first], v);
+    if (lambda) add_turned_channels(island, b, &island.solution.z[first], lambda);
+  }
+  if (options_.solver == RowSolver::pgs) add_admittance_vjp(island, gradient);
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     const StepIsland::Block& block = island.blocks[b];
     if (block.manifold >= 0) add_contact_vjp(island, b, gradient);
     else if (block.closure >= 0 || block.equality >= 0) add_closure_vjp(island, b, q, gradient);
     else add_coordinate_vjp(island, b, q, control, gradient);
-    const std::size_t first = at(island.problem.blocks[b].first_channel);
-    add_turned_channels(island, b, &island.gradient.y_free[first], moved_.data());
-    add_turned_channels(island, b, &island.before_bar[first], v);
   }
   for (std::size_t r = 0; r < virtual_.size(); ++r)
     for (std::size_t c = 0; c < k; ++c) gradient.v[r] += island.X[r * k + c] * island.before_bar[c];
-  if (options_.solver == RowSolver::pgs) add_admittance_vjp(island, gradient);
 }
 
 void Stepper::exact_vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar,
@@ -267,9 +272,7 @@ void Stepper::pull_back(int begin, int end, const double* q, const double* v, co
   add_free_motion_vjp(q, v, control, gradient);
   for (int i = begin; i < end; ++i) {
     const StepIsland& island = islands_[at(i)];
-    add_row_vjp(island, q, v, control, gradient);
-    for (std::size_t b = 0; b < island.blocks.size(); ++b)
-      add_turned_channels(island, b, &island.solution.z[at(island.problem.blocks[b].first_channel)], lambda_.data());
+    add_row_vjp(island, q, v, control, lambda_.data(), gradient);
     if (island.has_impacts) add_impact_vjp(island, gradient);
   }
   gather_turned(gradient.q.data(), gradient.model.placement.data());

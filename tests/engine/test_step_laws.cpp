@@ -196,7 +196,7 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
                 F.linear = f * n;
                 const double approach = -dot(n, relative(before).linear);
                 double closing = 0;
-                for (int k = 0; k < most_block_channels; ++k)
+                for (int k = 0; k < island.problem.blocks[b].width; ++k)
                   closing -= island.problem.rows[at(r)].d[k] * island.problem.y_free[at(island.problem.blocks[b].first_channel + k)];
                 const double back = material.restitution * approach, taken = -options.erp / options.dt * point.gap;
                 const bool is_fast = approach > options.restitution_threshold, is_ahead = point.gap > 0 && point.gap >= options.dt * closing;
