@@ -16,10 +16,8 @@ from .harness import waiting
 from .harness.client import spinning_node
 from .harness.domains import own_domain
 from .harness.processes import Process, environment, node_command
-from .harness.stalls import Stalls
 
 _PROCESSES = pytest.StashKey[list[Process]]()
-_STALLS = pytest.StashKey[Stalls]()
 Launch = Callable[..., Process]
 
 
@@ -36,29 +34,6 @@ def pytest_runtest_makereport(
                 (f"{process.name} ({state}): {' '.join(process.command)}", process.output())
             )
     return report
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _stalls(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    stalls = request.config.stash[_STALLS] = Stalls(tmp_path_factory.mktemp("stalls") / "stalls.txt")
-    yield
-    stalls.close()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """A failure while the machine stood still is told from others: `.ci/ros` runs such a test again."""
-    with item.config.stash[_STALLS].named():
-        yield
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
-    """So is one of what a test needs."""
-    if _STALLS not in item.config.stash:  # begins with the first test
-        return (yield)
-    with item.config.stash[_STALLS].named():
-        return (yield)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
 import os
@@ -101,6 +102,8 @@ def serve() -> Iterator[Callable[..., Server]]:
 
     yield start
     for server in servers:
+        with contextlib.suppress(OSError, ValueError):  # it may be gone
+            print(*server.state["events"], sep="\n")
         server.end()
 
 
@@ -120,6 +123,7 @@ def connect() -> Iterator[Callable[..., Any]]:
     yield reach
     for arm in arms:
         arm.close()
+        print(*arm.events, sep="\n")  # why it did not move, where a test waited for that
 
 
 @pytest.fixture
