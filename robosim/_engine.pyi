@@ -899,6 +899,18 @@ class Simulation:
         """
         tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
         """
+    def jvp(
+        self,
+        q: typing.Any,
+        v: typing.Any,
+        direction: dict,
+        tau: typing.Any = None,
+        q_target: typing.Any = None,
+        v_target: typing.Any = None,
+    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], bool]:
+        """
+        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        """
     def run(
         self,
         q: typing.Any,

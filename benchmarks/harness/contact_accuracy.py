@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from harness.ridders import SMALLEST, one_sided, ridders
 from harness.touching_scenes import SCENES, Case, ContactScene, with_solver
 from harness.varied_world import Array, groups
-from robosim.simulation import Control, Simulation, State, StepJacobians
+from robosim.simulation import Control, Simulation, State, StepGradient, StepJacobians
 
 SOLVERS = ("lcp", "cone", "pgs")
 BAR, ONE_SIDED_BAR, PRODUCT_BAR = 1e-8, 1e-5, 1e-12
@@ -156,6 +156,7 @@ class Comparison:
         gradient = simulation.vjp(case.state, *bars, case.control)
         values = self._moved(simulation, case, start)
         is_apart = jacobians.one_sided
+        self._judge_tangent(number, simulation, case, bars, gradient)
         for name in ARGUMENTS:
             matrices = getattr(jacobians, name)
             usual = self._usual[name] * np.array([simulation.dt, 1.0])
@@ -308,6 +309,30 @@ class Comparison:
             tally.worst[block], tally.at[block] = float(error), number
         if not error <= BAR:
             tally.failures.append(self._failure(number, block, error))
+
+    def _judge_tangent(
+        self, number: int, simulation: Simulation, case: Case, bars: Array, gradient: StepGradient
+    ) -> None:
+        """Compares the product with a direction of every number at once with that of the gradient."""
+        rng = np.random.default_rng([self._seed, number, 2])
+        sizes: list[Array] = []
+
+        def of(by: Array | float) -> Array:
+            step = np.where(np.isfinite(by), rng.normal(size=np.shape(by)), 0.0)
+            sizes.append(np.atleast_1d(np.nan_to_num(by) * step).ravel())
+            return step
+
+        direction: dict[str, Any] = {
+            name: {key: of(x) for key, x in value._asdict().items()}
+            if hasattr(value, "_asdict")
+            else of(value)
+            for name, value in gradient._asdict().items()
+            if name != "one_sided"
+        }
+        tangent = simulation.jvp(case.state, case.control, **direction)
+        terms = np.concatenate(sizes)
+        error = abs(bars[0] @ tangent.q + bars[1] @ tangent.v - terms.sum())
+        self._judge_product(number, "one direction", error / max(np.abs(terms).sum(), 1.0))
 
     def _judge_product(self, number: int, name: str, error: float) -> None:
         self.tally.products = max(self.tally.products, float(error))

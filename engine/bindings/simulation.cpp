@@ -341,6 +341,80 @@ GradientTuple step_vjp(BoundSimulation& s, const py::handle& q, const py::handle
   return gradient_tuple(model, g, vector_of(g.tau, {model.n_v}), vector_of(g.q_target, {model.n_q}), vector_of(g.v_target, {model.n_v}));
 }
 
+// A direction from arrays by name: q, v, tau, q_target, v_target, materials, motors, the fields of ModelGradient, pose, size and scale of objects,
+// frames and coefficients of closures, dt. What is not there is zero.
+StepGradient direction_of(const World& world, const py::dict& given) {
+  const Model& m = world.model();
+  StepGradient d;
+  d.set_zero(world);
+  for (ObjectGradient& object : d.objects) {
+    for (double& x : object.size) x = 0;
+    object.scale = 0;
+  }
+  const auto fill = [&](const char* name, const Shape2& shape, const auto& each) {
+    if (!given.contains(name)) return;
+    const Array array = real_array(given[name], shape, name);
+    const double* from = array.data();
+    each([&] { return *from++; });
+  };
+  const auto vector = [&](const char* name, std::vector<double>& to, py::ssize_t columns = 1) {
+    const auto n = static_cast<py::ssize_t>(to.size());
+    fill(name, columns == 1 ? Shape2{n} : Shape2{n / columns, columns}, [&](auto next) {
+      for (double& x : to) x = next();
+    });
+  };
+  vector("q", d.q), vector("v", d.v), vector("tau", d.tau), vector("q_target", d.q_target), vector("v_target", d.v_target);
+  fill("materials", {static_cast<py::ssize_t>(d.materials.size()), 4}, [&](auto next) {
+    for (PairMaterial& x : d.materials) x.friction = next(), x.restitution = next(), x.torsional_friction = next(), x.rolling_friction = next();
+  });
+  fill("motors", {m.n_v, 3}, [&](auto next) {
+    for (Motor& x : d.motors) x.position_gain = next(), x.velocity_gain = next(), x.limit = next();
+  });
+  ModelGradient& of = d.model;
+  vector("mass", of.mass), vector("com", of.com, 3), vector("inertia", of.inertia, 6), vector("placement", of.placement, 6);
+  vector("armature", of.armature), vector("damping", of.damping), vector("friction", of.friction), vector("stiffness", of.stiffness);
+  vector("spring_reference", of.spring_reference), vector("q_lower", of.q_lower), vector("q_upper", of.q_upper);
+  fill("gravity", {3}, [&](auto next) {
+    for (int k = 0; k < 3; ++k) of.gravity[k] = next();
+  });
+  const auto objects = static_cast<py::ssize_t>(d.objects.size());
+  fill("pose", {objects, 6}, [&](auto next) {
+    for (ObjectGradient& x : d.objects)
+      for (double& y : x.pose) y = next();
+  });
+  fill("size", {objects, WitnessDerivatives::max_sizes}, [&](auto next) {
+    for (ObjectGradient& x : d.objects)
+      for (double& y : x.size) y = next();
+  });
+  fill("scale", {objects}, [&](auto next) {
+    for (ObjectGradient& x : d.objects) x.scale = next();
+  });
+  fill("frames", {static_cast<py::ssize_t>(d.closures.size()), 2, 6}, [&](auto next) {
+    for (ClosureGradient& x : d.closures) {
+      for (double& y : x.F) y = next();
+      for (double& y : x.G) y = next();
+    }
+  });
+  fill("coefficients", {static_cast<py::ssize_t>(d.equalities.size()), JointEquality::terms}, [&](auto next) {
+    for (JointEqualityGradient& x : d.equalities)
+      for (double& y : x.coefficients) y = next();
+  });
+  fill("dt", {}, [&](auto next) { d.dt = next(); });
+  return d;
+}
+
+// q_next, v_next; one_sided.
+std::tuple<Array, Array, bool> step_jvp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::dict& direction, const py::handle& tau,
+                                        const py::handle& q_target, const py::handle& v_target) {
+  const Model& model = s.model();
+  const StepArguments x(model, q, v, tau, q_target, v_target);
+  const BoundSimulation::Lease simulator(s);
+  const StepGradient d = direction_of(simulator->stepper().world(), direction);
+  Array q_next(Shape2{model.n_v}), v_next(Shape2{model.n_v});
+  const bool one_sided = simulator->jvp(x.q.data(), x.v.data(), x.drive.step(), d, q_next.mutable_data(), v_next.mutable_data());
+  return {q_next, v_next, one_sided};
+}
+
 // With respect to q, v, tau, q_target, v_target; one_sided.
 std::tuple<Array, Array, Array, Array, Array, bool> jacobians(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau,
                                                               const py::handle& q_target, const py::handle& v_target) {
@@ -486,6 +560,8 @@ void bind_simulation(py::module_& m) {
       .def("vjp", &step_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive)
       .def("jacobians", &jacobians, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
+           py::arg("v_target") = py::none(), about_drive)
+      .def("jvp", &step_jvp, py::arg("q"), py::arg("v"), py::arg("direction"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive)
       .def("run_vjp", &run_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"),
            py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("threads"), py::arg("progress"), about_many)

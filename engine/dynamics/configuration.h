@@ -75,12 +75,47 @@ S advance_vjp(const Model& model, const S& dt, const S* u, const S* v, const S* 
   return dt_bar;
 }
 
+// Its derivative along directions of q (tangent space), dt, u and v: fills dq_next and dv_next, which may be dq and dv.
+template <class S>
+void advance_jvp(const Model& model, const S& dt, const S* u, const S* v, const S* dq, const S& ddt, const S* du, const S* dv, S* dq_next, S* dv_next) {
+  detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
+    const int k = joint.v_index, n = joint.n_v;
+    if constexpr (requires { type.turning_rate(v, dv_next); }) {
+      S next[12];
+      for (int row = 0; row < 2 * n; ++row) {
+        S unit[12] = {}, q_bar[6] = {}, u_bar[6] = {}, v_bar[6] = {};
+        unit[row] = S(1);
+        next[row] = type.advance_vjp(dt, u + k, v + k, unit, unit + n, q_bar, u_bar, v_bar) * ddt;
+        for (int i = 0; i < n; ++i) next[row] += q_bar[i] * dq[k + i] + u_bar[i] * du[k + i] + v_bar[i] * dv[k + i];
+      }
+      for (int i = 0; i < n; ++i) dq_next[k + i] = next[i], dv_next[k + i] = next[n + i];
+    } else {
+      for (int i = k; i < k + n; ++i) dq_next[i] = dq[i] + dt * du[i] + u[i] * ddt, dv_next[i] = dv[i];
+    }
+  });
+}
+
 // What the entries of v change by in time where the velocities themselves do not, as axes turn with what moves freely.
 template <class S>
 void turning_rates(const Model& model, const S* v, S* rates) {
   for (int k = 0; k < model.n_v; ++k) rates[k] = S(0);
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     if constexpr (requires { type.turning_rate(v, rates); }) type.turning_rate(v + joint.v_index, rates + joint.v_index);
+  });
+}
+
+// Their derivative along dv, where axes turn; the other entries of `rates` stay what they are.
+template <class S>
+void add_turning_rates_jvp(const Model& model, const S* v, const S* dv, S* rates) {
+  detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
+    const int k = joint.v_index;
+    if constexpr (requires { type.turning_rate(v, rates); })
+      for (int row = 0; row < joint.n_v; ++row) {
+        S unit[6] = {}, v_bar[6] = {};
+        unit[row] = S(1);
+        type.add_turning_rate_vjp(v + k, unit, v_bar);
+        for (int i = 0; i < joint.n_v; ++i) rates[k + row] += v_bar[i] * dv[k + i];
+      }
   });
 }
 

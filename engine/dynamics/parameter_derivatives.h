@@ -81,6 +81,62 @@ void parameter_vjp_sweep(const Model& model, const Data<S>& data, const S* a, co
   for (int k = 0; k < model.n_v; ++k) out.armature[k] = scale * a[k] * tau_bar[k];
 }
 
+// The motion about O of a twist (linear, angular) of joint i's frame in its parent: what along_placement is the transpose of.
+template <class S>
+ROBOSIM_INLINE Motion<S> placement_motion(const Model& model, const Data<S>& data, int i, const S* twist) {
+  const Joint& joint = model.joints[i];
+  const int p = joint.parent;
+  const SE3<S> X_OP{data.X_WB[p].R, p > 0 ? data.p_OB[p] : -data.X_WB[1].p};
+  return X_OP * (SE3<S>(joint.X_PJ) * Motion<S>{{twist[3], twist[4], twist[5]}, {twist[0], twist[1], twist[2]}});
+}
+
+// Changes of all that a model is made of; as ParameterOutputs, one number per parameter.
+template <class S>
+struct ParameterDirections {
+  const S *mass, *com, *inertia, *placement, *armature;
+  Vec3<S> gravity;
+};
+
+// Adds dtau along these; after body_inertias and forward_accelerations. A joint's frame moves as by a joint of its own before it: the rates of
+// rnea_products.h, of which X_rate is left in data. Fills data.X_rate, V_rate, A_rate, F, F_rate.
+template <class S>
+void add_parameter_jvp(const Model& model, Data<S>& data, const S* v, const S* a, const ParameterDirections<S>& along, S* dtau) {
+  data.X_rate[0] = data.V_rate[0] = Motion<S>();
+  data.A_rate[0] = {Vec3<S>(), -along.gravity};
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    const Joint& joint = model.joints[i];
+    const CompositeInertia<S>& I = data.I[i];
+    const Motion<S>&V = data.V[i], A = without_gravity<S>(model, data.A[i]), s = placement_motion(model, data, i, along.placement + 6 * (i - 1));
+    data.X_rate[i] = data.X_rate[joint.parent] + s;
+    const Motion<S> V_rate = data.V_rate[joint.parent] + cross(data.V[joint.parent], s);
+    Motion<S> A_rate = data.A_rate[joint.parent] + cross(without_gravity<S>(model, data.A[joint.parent]), s);
+    A_rate += cross(V_rate, joint_motion(data, joint, v + joint.v_index));
+    const Force<S> h = I * V;
+    data.F[i] = I * A + cross(V, h);
+    data.F_rate[i] = I * A_rate + cross(V_rate, h) + cross(V, I * V_rate);
+    data.V_rate[i] = V_rate, data.A_rate[i] = A_rate;
+
+    const Inertia& body = model.inertias[i];
+    const Mat3<S>& R = data.X_WB[i].R;
+    const Vec3<S> p = times_add(R, Vec3<S>(body.com), data.p_OB[i]);
+    S x[n_inertial] = {along.mass[i - 1]};
+    for (int k = 0; k < 3; ++k) x[1 + k] = S(body.mass) * along.com[3 * (i - 1) + k];
+    for (int k = 0; k < 6; ++k) x[4 + k] = along.inertia[6 * (i - 1) + k];
+    const Force<S> F = parameter_force(x, in_body(data, i, p, V), in_body(data, i, p, A));
+    const Vec3<S> f = R * F.linear;
+    data.F_rate[i] += Force<S>{times_add(R, F.angular, cross(p, f)), f};
+  }
+  for (int i = model.n_bodies() - 1; i > 0; --i) {
+    const int p = model.joints[i].parent;
+    if (p == 0) continue;
+    data.F_rate[p] += cross(placement_motion(model, data, i, along.placement + 6 * (i - 1)), data.F[i]);
+    data.F[p] += data.F[i];
+  }
+  data.A_rate[0] = Motion<S>();  // as the other rates want it
+  for (int k = 0; k < model.n_v; ++k) dtau[k] += a[k] * along.armature[k];
+  gather_joint_forces(model, data, data.F_rate, dtau);
+}
+
 // dtau / dplacement (n_v x 6 (n_b - 1)); after body_inertias and forward_accelerations. Fills data.I_c, h_c, K_c, F, E_c, Y_c,
 // all of subtrees.
 template <class S>

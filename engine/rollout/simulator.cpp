@@ -117,6 +117,22 @@ void Simulator::vjp(const double* q, const double* v, const StepControl& control
   go_back(control, q_next_bar, v_next_bar, gradient);
 }
 
+bool Simulator::jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* q_next, double* v_next) {
+  const Model& m = world().model();
+  one_ = direction;
+  one_.dt /= substeps_;  // of the whole step
+  std::copy_n(q, m.n_q, q_.data()), std::copy_n(v, m.n_v, v_.data());
+  bool is_one_sided = false;
+  for (int i = 0; i < substeps_; ++i) {
+    const double *const q_i = &q_[at(i * m.n_q)], *const v_i = &v_[at(i * m.n_v)];
+    stepper_.step(q_i, v_i, control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
+    is_one_sided |= stepper_.jvp(q_i, v_i, control, one_, q_bar_.data(), v_bar_.data());
+    one_.q = q_bar_, one_.v = v_bar_;
+  }
+  std::copy(q_bar_.begin(), q_bar_.end(), q_next), std::copy(v_bar_.begin(), v_bar_.end(), v_next);
+  return is_one_sided;
+}
+
 void Simulator::jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out) {
   const Model& m = world().model();
   const std::size_t n = at(m.n_v);

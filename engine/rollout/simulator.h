@@ -54,7 +54,9 @@ class Simulator {
   void step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next, RolloutReport& report, int number = 0);
   // The gradient of a loss that changes by q_next_bar and v_next_bar (n_v each) with the step's results.
   void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
-  // Exact, whatever the options say of gradients.
+  // What the results change by (n_v each) along a direction of all arguments and of what the world is made of; whether that holds to one side only.
+  // Exact, whatever the options say of gradients, as are the Jacobians.
+  bool jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* q_next, double* v_next);
   void jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out);
 
   // Steps begin to end - 1, into rows of q (n_q each) and v (n_v) for the states that are kept: where they begin is given in its row, or, between

@@ -186,6 +186,10 @@ class Stepper {
   // As exact_vjp, all of its rows at once; see step_jacobians.cpp.
   void jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out);
 
+  // What the next state changes by along a direction of all arguments and of what the world is made of: of q_next (tangent space, body side) and
+  // v_next, n_v each; whether that holds to one side only. See step_jvp.cpp.
+  bool jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* q_next, double* v_next);
+
   const World& world() const { return *world_; }
   const StepOptions& options() const { return options_; }
   // Of the last step.
@@ -237,6 +241,7 @@ class Stepper {
   bool is_torn(int island, const double* q, const double* v, const StepControl& control);
   void resize_adjoint();
   void add_row_adjoint(StepIsland& island, StepGradient& gradient, int dependence = -1);
+  void add_diagonal_vjp(StepGradient& gradient) const;
   void pull_back(int first_island, int last_island, const double* q, const double* v, const StepControl& control, StepGradient& gradient);
   void add_row_vjp(const StepIsland& island, const double* q, const double* v, const StepControl& control, const double* lambda, StepGradient& gradient);
   void add_late_vjp(StepIsland& island);
@@ -259,6 +264,10 @@ class Stepper {
   void free_jacobians(const double* v, std::size_t width);
   void add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control, std::size_t width);
   void advance_jacobians(std::size_t width, StepJacobians& out);
+  bool has_impacts() const;
+  void add_free_motion_jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* change);
+  void add_impulses_jvp(const StepGradient& direction, double* change);
+  Vec3d point_jvp(const StepIsland::Block& block, const StepGradient& direction);
   void jacobians_by_gradients(const double* q, const double* v, const StepControl& control, StepJacobians& out);
   bool choose_classes(StepIsland& island);
   void take_other_classes(StepIsland& island);
@@ -273,6 +282,8 @@ class Stepper {
   // Of jacobians: n_v x n_v; the new velocity (n_v rows), channels and impulses by all arguments; impulses by y_free; one row.
   std::vector<double> by_q_, by_v_, mass_, moved_by_, channels_by_, impulses_by_, by_free_, point_by_, unit_, zero_;
   StepGradient of_impulse_, of_rows_;
+  std::vector<Motion<double>> displaced_;  // of jvp: bodies
+  std::vector<double> change_, d_acceleration_;  // n_v
   // Of complementarity-aware gradients.
   RowProblem probe_;
   std::vector<RowClass> wanted_;

@@ -80,4 +80,53 @@ struct StepGradient {
   }
 };
 
+// Calls f with each number of one or several gradients, the same of all of them; they are of one world.
+template <class F, class... Gradients>
+void for_each_number(F&& f, Gradients&... gradients) {
+  const auto arrays = [&](auto array_of) {
+    const auto first = [](auto& x, auto&...) -> auto& { return x; };
+    for (std::size_t i = 0; i < first(array_of(gradients)...).size(); ++i) f(array_of(gradients)[i]...);
+  };
+  const auto lists = [&](auto list_of, auto each) {
+    const auto first = [](auto& x, auto&...) -> auto& { return x; };
+    for (std::size_t i = 0; i < first(list_of(gradients)...).size(); ++i) each([&, i](auto number_of) { f(number_of(list_of(gradients)[i])...); });
+  };
+  arrays([](auto& g) -> auto& { return g.q; }), arrays([](auto& g) -> auto& { return g.v; });
+  arrays([](auto& g) -> auto& { return g.tau; }), arrays([](auto& g) -> auto& { return g.q_target; }), arrays([](auto& g) -> auto& { return g.v_target; });
+  lists([](auto& g) -> auto& { return g.materials; }, [](auto number) {
+    number([](auto& x) -> auto& { return x.friction; }), number([](auto& x) -> auto& { return x.restitution; });
+    number([](auto& x) -> auto& { return x.torsional_friction; }), number([](auto& x) -> auto& { return x.rolling_friction; });
+  });
+  lists([](auto& g) -> auto& { return g.motors; }, [](auto number) {
+    number([](auto& x) -> auto& { return x.position_gain; }), number([](auto& x) -> auto& { return x.velocity_gain; });
+    number([](auto& x) -> auto& { return x.limit; });
+  });
+  lists([](auto& g) -> auto& { return g.objects; }, [](auto number) {
+    for (int k = 0; k < 6; ++k) number([k](auto& x) -> auto& { return x.pose[k]; });
+    for (int k = 0; k < WitnessDerivatives::max_sizes; ++k) number([k](auto& x) -> auto& { return x.size[k]; });
+    number([](auto& x) -> auto& { return x.scale; });
+  });
+  lists([](auto& g) -> auto& { return g.closures; }, [](auto number) {
+    for (int k = 0; k < 6; ++k) number([k](auto& x) -> auto& { return x.F[k]; }), number([k](auto& x) -> auto& { return x.G[k]; });
+  });
+  lists([](auto& g) -> auto& { return g.equalities; }, [](auto number) {
+    for (int k = 0; k < JointEquality::terms; ++k) number([k](auto& x) -> auto& { return x.coefficients[k]; });
+  });
+  arrays([](auto& g) -> auto& { return g.model.mass; }), arrays([](auto& g) -> auto& { return g.model.com; });
+  arrays([](auto& g) -> auto& { return g.model.inertia; }), arrays([](auto& g) -> auto& { return g.model.placement; });
+  arrays([](auto& g) -> auto& { return g.model.armature; }), arrays([](auto& g) -> auto& { return g.model.damping; });
+  arrays([](auto& g) -> auto& { return g.model.friction; }), arrays([](auto& g) -> auto& { return g.model.stiffness; });
+  arrays([](auto& g) -> auto& { return g.model.spring_reference; });
+  arrays([](auto& g) -> auto& { return g.model.q_lower; }), arrays([](auto& g) -> auto& { return g.model.q_upper; });
+  for (int k = 0; k < 3; ++k) f(gradients.model.gravity[k]...);
+  f(gradients.dt...);
+}
+
+// What a loss with this gradient changes by along a direction, told as a gradient is: one number per argument. What is zero there is not looked at.
+inline double along(const StepGradient& gradient, const StepGradient& direction) {
+  double sum = 0;
+  for_each_number([&](double by, double step) { sum += step != 0 ? by * step : 0; }, gradient, direction);
+  return sum;
+}
+
 }  // namespace robosim

@@ -243,6 +243,10 @@ void Stepper::advance_jacobians(std::size_t width, StepJacobians& out) {
   }
 }
 
+bool Stepper::has_impacts() const {
+  return std::any_of(islands_.begin(), islands_.begin() + n_islands_, [](const StepIsland& island) { return island.has_impacts; });
+}
+
 void Stepper::jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out) {
   const Model& m = world_->model();
   const std::size_t n = at(m.n_v), n_q = at(m.n_q);
@@ -251,8 +255,7 @@ void Stepper::jacobians(const double* q, const double* v, const StepControl& con
   if (n == 0) return;
   if (!is_derived_) derive(q, v, control);
   out.is_one_sided = is_one_sided_;
-  if (std::any_of(islands_.begin(), islands_.begin() + n_islands_, [](const StepIsland& island) { return island.has_impacts; }))
-    return jacobians_by_gradients(q, v, control, out);
+  if (has_impacts()) return jacobians_by_gradients(q, v, control, out);
   resize_adjoint();
   of_impulse_.set_zero(*world_);
   bool is_driven = false;

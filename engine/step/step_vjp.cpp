@@ -255,7 +255,6 @@ void Stepper::exact_vjp(const double* q, const double* v, const StepControl& con
 // From v_bar_, way_bar_ and the adjoints of the rows of these islands, with lambda = M^^-1 (g + X^T y_bar) over them.
 void Stepper::pull_back(int begin, int end, const double* q, const double* v, const StepControl& control, StepGradient& gradient) {
   const Model& m = world_->model();
-  const double dt = options_.dt;
   const std::size_t n = at(m.n_v);
   lambda_ = v_bar_;
   bool has_impacts = false;
@@ -276,9 +275,14 @@ void Stepper::pull_back(int begin, int end, const double* q, const double* v, co
     if (island.has_impacts) add_impact_vjp(island, gradient);
   }
   gather_turned(gradient.q.data(), gradient.model.placement.data());
+  add_diagonal_vjp(gradient);
+}
 
-  // What M^ has on its diagonal: armature, dt damping, dt^2 stiffness.
-  for (std::size_t k = 0; k < n; ++k) {
+// What M^ has on its diagonal: armature, dt damping, dt^2 stiffness.
+void Stepper::add_diagonal_vjp(StepGradient& gradient) const {
+  const Model& m = world_->model();
+  const double dt = options_.dt;
+  for (std::size_t k = 0; k < inertia_bar_.size(); ++k) {
     gradient.model.armature[k] += inertia_bar_[k], gradient.model.damping[k] += dt * inertia_bar_[k];
     gradient.dt += (m.damping[k] + 2 * dt * m.stiffness[k]) * inertia_bar_[k];
   }

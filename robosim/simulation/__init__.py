@@ -8,6 +8,7 @@ from robosim.simulation.gradients import (
     ObjectGradients,
     StepGradient,
     StepJacobians,
+    StepTangent,
 )
 from robosim.simulation.material import Material, Motor
 from robosim.simulation.replay import Replay
@@ -35,5 +36,6 @@ __all__ = [
     "StepGradient",
     "StepJacobians",
     "StepReport",
+    "StepTangent",
     "Weld",
 ]

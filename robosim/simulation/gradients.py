@@ -7,7 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ClosureGradients", "ModelGradient", "ObjectGradients", "StepGradient", "StepJacobians"]
+__all__ = [
+    "ClosureGradients",
+    "ModelGradient",
+    "ObjectGradients",
+    "StepGradient",
+    "StepJacobians",
+    "StepTangent",
+]
 
 Array = NDArray[np.float64]
 
@@ -111,5 +118,16 @@ class StepJacobians(NamedTuple):
     """(2, n_v, n_q)."""
     v_target: Array
     """(2, n_v, n_v)."""
+    one_sided: bool
+    """As of `StepGradient`."""
+
+
+class StepTangent(NamedTuple):
+    """What the next state changes by along a direction of everything that it depends on."""
+
+    q: Array
+    """(n_v,) in its tangent space."""
+    v: Array
+    """(n_v,)."""
     one_sided: bool
     """As of `StepGradient`."""

@@ -22,6 +22,7 @@ from robosim.simulation.gradients import (
     ObjectGradients,
     StepGradient,
     StepJacobians,
+    StepTangent,
 )
 from robosim.simulation.material import Material, Motor
 from robosim.simulation.replay import Replay, spread
@@ -377,6 +378,73 @@ class Simulation:
         """
         with _engine_errors():
             return _gradient(self._engine.vjp(state.q, state.v, q_bar, v_bar, *_drive(control)))
+
+    def jvp(
+        self,
+        state: State,
+        control: Control = _NO_CONTROL,
+        *,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        q_target: ArrayLike | None = None,
+        v_target: ArrayLike | None = None,
+        materials: ArrayLike | None = None,
+        motors: ArrayLike | None = None,
+        model: Mapping[str, ArrayLike] | None = None,
+        objects: Mapping[str, ArrayLike] | None = None,
+        closures: Mapping[str, ArrayLike] | None = None,
+        dt: float = 0.0,
+    ) -> StepTangent:
+        """What the next state changes by when everything that it depends on changes along one direction.
+
+        The product of its Jacobian with that direction, exact for the step that `step` takes, and without a matrix:
+        `vjp` is the transpose. What is not given does not change.
+
+        Args:
+            state: before the step.
+            control: of the step.
+            q: (n_v,) how the state's q changes, in its tangent space.
+            v: (n_v,) its v.
+            tau: (n_v,) of the control; as are q_target (n_q,) and v_target (n_v,).
+            q_target: see tau.
+            v_target: see tau.
+            materials: (m, 4) of the pairs, as in `StepGradient`.
+            motors: (n_v, 3), as there.
+            model: arrays by the names of `ModelGradient`'s fields, such as `{"mass": ...}`; any of them.
+            objects: the same of `ObjectGradients`. Sizes of bodies made of pieces have no derivative: where they
+                change and the body touches, the result is nan.
+            closures: the same of `ClosureGradients`.
+            dt: of the step's length [s].
+
+        Raises:
+            SimulationError: an array has the wrong shape or is not finite, or there is no field of that name.
+
+        Example:
+            >>> import numpy as np, robosim
+            >>> from robosim.simulation import Simulation, State
+            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
+            >>> still = State(np.zeros(2), np.zeros(2))
+            >>> pushed = cart.jvp(still, tau=[1.0, 0.0])
+            >>> np.allclose(pushed.q, cart.dt * pushed.v)
+            True
+
+        Source: `engine/step/step_jvp.cpp`.
+        """
+        given = {"q": q, "v": v, "tau": tau, "q_target": q_target, "v_target": v_target}
+        given |= {"materials": materials, "motors": motors, "dt": dt}
+        for name, part, fields in (
+            ("model", model, ModelGradient._fields),
+            ("objects", objects, ObjectGradients._fields),
+            ("closures", closures, ClosureGradients._fields),
+        ):
+            for key in part or ():
+                if key not in fields:
+                    raise SimulationError(f"{name} has no {key!r}; it has {', '.join(fields)}")
+            given |= part or {}
+        direction = {name: value for name, value in given.items() if value is not None}
+        with _engine_errors():
+            return StepTangent(*self._engine.jvp(state.q, state.v, direction, *_drive(control)))
 
     def jacobians(self, state: State, control: Control = _NO_CONTROL) -> StepJacobians:
         """Derivatives of the next state in this one and in the control.

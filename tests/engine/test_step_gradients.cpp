@@ -75,6 +75,45 @@ void check_jacobians(Stepper& stepper, const Point& point, const Numbers& q_bar,
   compare("Jacobian in v_target", J.v_target, g.v_target, 1);
 }
 
+// The product with a direction of every number at once, and of one kind of them at a time, is that of the gradient, for every loss: to rounding.
+void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar, const Numbers& v_bar, const StepGradient& g) {
+  const Model& m = stepper.world().model();
+  Random random(static_cast<unsigned>(m.n_v));  // its own: the states that are looked at do not depend on what is checked
+  Numbers q_next(at(m.n_v)), v_next(at(m.n_v));
+  StepGradient zero = g, all = g;
+  for_each_number([](double& x) { x = 0; }, zero);
+  for_each_number([&](double& x, double by) { x = std::isfinite(by) ? random.numbers(1)[0] : 0.0; }, all, g);
+  // Of sweeps both see the rows' admittances themselves, which cancel in what they come to.
+  const double rounding = stepper.options().solver == RowSolver::pgs ? 1e-9 : 1e-10;
+  const auto compare = [&](const char* what, const StepGradient& direction) {
+    const bool is_one_sided = stepper.jvp(point.q.data(), point.v.data(), point.control(), direction, q_next.data(), v_next.data());
+    CHECK(is_one_sided == g.is_one_sided);
+    double expected = 0, size = 1, sum = 0;
+    for_each_number([&](double by, double step) { expected += step != 0 ? by * step : 0, size += step != 0 ? std::abs(by * step) : 0; }, g, direction);
+    for (std::size_t k = 0; k < q_next.size(); ++k) sum += q_bar[k] * q_next[k] + v_bar[k] * v_next[k];
+    INFO(std::string(what));
+    CHECK(std::abs(sum - expected) <= rounding * size);
+  };
+  compare("all", all);
+  const auto only = [&](const char* what, auto part_of) {
+    StepGradient direction = zero;
+    part_of(direction) = part_of(all);
+    compare(what, direction);
+  };
+  only("q", [](auto& x) -> auto& { return x.q; }), only("v", [](auto& x) -> auto& { return x.v; }), only("tau", [](auto& x) -> auto& { return x.tau; });
+  only("q_target", [](auto& x) -> auto& { return x.q_target; }), only("v_target", [](auto& x) -> auto& { return x.v_target; });
+  only("materials", [](auto& x) -> auto& { return x.materials; }), only("motors", [](auto& x) -> auto& { return x.motors; });
+  only("objects", [](auto& x) -> auto& { return x.objects; });
+  only("closures", [](auto& x) -> auto& { return x.closures; }), only("equalities", [](auto& x) -> auto& { return x.equalities; });
+  only("mass", [](auto& x) -> auto& { return x.model.mass; }), only("com", [](auto& x) -> auto& { return x.model.com; });
+  only("inertia", [](auto& x) -> auto& { return x.model.inertia; }), only("placement", [](auto& x) -> auto& { return x.model.placement; });
+  only("armature", [](auto& x) -> auto& { return x.model.armature; }), only("damping", [](auto& x) -> auto& { return x.model.damping; });
+  only("dry friction", [](auto& x) -> auto& { return x.model.friction; }), only("stiffness", [](auto& x) -> auto& { return x.model.stiffness; });
+  only("spring reference", [](auto& x) -> auto& { return x.model.spring_reference; });
+  only("lower limits", [](auto& x) -> auto& { return x.model.q_lower; }), only("upper limits", [](auto& x) -> auto& { return x.model.q_upper; });
+  only("gravity", [](auto& x) -> auto& { return x.model.gravity; }), only("dt", [](auto& x) -> auto& { return x.dt; });
+}
+
 // One loss, and its gradient along directions of every argument.
 void check_gradients(const StepWorld& w, const StepOptions& options, const Point& point, Random& random, Counts& counts,
                      const std::function<std::unique_ptr<StepWorld>(Change)>& varied) {
@@ -99,6 +138,7 @@ void check_gradients(const StepWorld& w, const StepOptions& options, const Point
   stepper.vjp(point.q.data(), point.v.data(), point.control(), q_bar.data(), v_bar.data(), g);
   counts.bounces += report.coupled_bounces;
   check_jacobians(stepper, point, q_bar, v_bar, g);
+  check_jvp(stepper, point, q_bar, v_bar, g);
   if (g.is_one_sided && report.coupled_bounces == 0) {  // coupled ones are flagged whatever their derivative
     ++counts.one_sided;
     return;

@@ -47,6 +47,75 @@ def test_jacobians_are_products_with_unit_vectors():
         )
 
 
+@pytest.mark.parametrize("substeps", [1, 3])
+@pytest.mark.parametrize("bounce", ["step", "time_of_impact"])
+def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
+    """In every number of the world at once: sliding, spinning and falling boxes, one of them about to bounce."""
+    simulation = Simulation(
+        free_boxes(2),
+        floor(),
+        materials={name: Material(0.4, 0.3) for name in ("floor", "box0", "box1")},
+        dt=2e-3,
+        substeps=substeps,
+        bounce=bounce,
+    )
+    q = resting(0.05, 0.0512)
+    q[7] = 0.4
+    state = simulation.state(q, [0.8, 0.3, 0, 0, 0, 1.5, 0.2, 0, -1.5, 0, 0, 0.3])
+    control = Control(tau=np.linspace(-1, 1, 12))
+    rng = np.random.default_rng(3)
+    q_bar, v_bar = rng.normal(size=(2, 12))
+    gradient = simulation.vjp(state, q_bar, v_bar, control)
+    terms = []
+
+    def along(by):
+        step = rng.normal(size=np.shape(by))
+        terms.append(np.sum(by * step))
+        return step
+
+    direction = {
+        name: {key: along(x) for key, x in part._asdict().items()}
+        if hasattr(part, "_asdict")
+        else along(part)
+        for name, part in gradient._asdict().items()
+        if name != "one_sided"
+    }
+    tangent = simulation.jvp(state, control, **direction)
+    assert tangent.one_sided == gradient.one_sided
+    size = np.abs(terms).sum()
+    assert q_bar @ tangent.q + v_bar @ tangent.v == pytest.approx(np.sum(terms), abs=1e-12 * size)
+    # And with what Jacobians there are.
+    jacobians = simulation.jacobians(state, control)
+    only = rng.normal(size=12)
+    for name in ("q", "v", "tau"):
+        tangent = simulation.jvp(state, control, **{name: only})
+        expected = getattr(jacobians, name) @ only
+        np.testing.assert_allclose(
+            [tangent.q, tangent.v], expected, rtol=0, atol=1e-12 * np.abs(expected).max()
+        )
+    still = simulation.jvp(state, control)
+    assert not still.q.any()
+    assert not still.v.any()
+
+
+@pytest.mark.parametrize(
+    ("direction", "message"),
+    [
+        ({"q": [1.0]}, r"q has shape \(1,\).*\(6,\)"),
+        ({"v": np.full(6, np.nan)}, "v.* finite"),
+        ({"dt": [1.0, 2.0]}, "dt"),
+        ({"model": {"masses": [1.0]}}, "model has no 'masses'; it has mass, com"),
+        ({"model": {"gravity": [1.0]}}, "gravity"),
+        ({"objects": {"size": [1.0]}}, "size"),
+        ({"closures": {"pose": [1.0]}}, "closures has no 'pose'"),
+    ],
+)
+def test_a_direction_that_does_not_fit_is_refused(direction, message):
+    simulation, state = sliding_box()
+    with pytest.raises(SimulationError, match=message):
+        simulation.jvp(state, **direction)
+
+
 def test_jacobians_of_a_sliding_box_are_differences():
     simulation, state = sliding_box()
     model = simulation.model

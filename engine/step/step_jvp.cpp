@@ -1,0 +1,153 @@
+// What the next state changes by along one direction of everything that a step is a function of, without a matrix.
+//
+// As of the Jacobians (step_jacobians.cpp): with the impulses z held the new velocity u changes by
+//   alpha = M^^-1 (-dr + dX^T z)
+// which is one sweep of inverse dynamics' rates (rnea_products.h, parameter_derivatives.h) and one solve, and the impulses answer
+//   du = alpha + Y dz,   dz_c = (d z_c / d y_free) . X alpha + (row c's gradient) . direction
+// by one adjoint of the rows for each channel: six for two bodies, three where they touch at one point. Where impulses act within the step
+// (impacts.cpp) the rows of the Jacobians are made, one gradient each, and multiplied.
+#include <algorithm>
+
+#include "dynamics/configuration.h"
+#include "dynamics/mass_factor.h"
+#include "dynamics/parameter_derivatives.h"
+#include "geometry/bodies/compound_derivatives.h"
+#include "step/step.h"
+
+namespace robosim {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+Motion<double> twist(const double* linear_angular) {
+  return {{linear_angular[3], linear_angular[4], linear_angular[5]}, {linear_angular[0], linear_angular[1], linear_angular[2]}};
+}
+
+}  // namespace
+
+// -dr at fixed u, and where bodies go: displaced_.
+void Stepper::add_free_motion_jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* change) {
+  const Model& m = world_->model();
+  const ModelGradient& of = direction.model;
+  const double dt = options_.dt;
+  const std::size_t n = at(m.n_v);
+  turning_rates(m, v, a_.data());
+  for (std::size_t k = 0; k < n; ++k) a_[k] += (moved_[k] - v[k]) / dt, d_acceleration_[k] = -direction.v[k] / dt;
+  add_turning_rates_jvp(m, v, direction.v.data(), d_acceleration_.data());
+  // Before the sweeps, which leave other forces in data_.
+  for (std::size_t k = 0; k < n; ++k) {
+    const double tau = control.tau ? control.tau[k] : 0.0;
+    change[k] += dt * direction.tau[k] - direction.dt * (data_.bias[k] + m.damping[k] * moved_[k] - tau) - dt * of.damping[k] * moved_[k];
+  }
+  for (const World::Coordinate& c : world_->coordinates()) {
+    const std::size_t k = at(c.v);
+    const double K = m.stiffness[k], stretch = q[c.q] - m.spring_reference[k];
+    change[k] -= dt * (K * (direction.q[k] - of.spring_reference[k]) + of.stiffness[k] * (stretch + dt * moved_[k]));
+    change[k] -= direction.dt * K * (stretch + 2 * dt * moved_[k]);
+  }
+  rnea_jvp(m, data_, q, v, a_.data(), direction.q.data(), direction.v.data(), d_acceleration_.data(), q_part_.data());
+  displaced_ = data_.X_rate;
+  detail::add_parameter_jvp<double>(
+      m, data_, v, a_.data(), {of.mass.data(), of.com.data(), of.inertia.data(), of.placement.data(), of.armature.data(), of.gravity}, q_part_.data());
+  for (std::size_t i = 0; i < displaced_.size(); ++i) displaced_[i] = displaced_[i] + data_.X_rate[i];
+  for (std::size_t k = 0; k < n; ++k) change[k] -= dt * q_part_[k];
+}
+
+// Where a contact of one point goes.
+Vec3d Stepper::point_jvp(const StepIsland::Block& block, const StepGradient& direction) {
+  const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
+  const ManifoldDerivatives& rates = manifold_rates_[at(block.manifold)];
+  const ManifoldPointDerivatives& point = rates.points[0];
+  Vec3d moved;
+  for (const int side : {0, 1}) {
+    const int object = side ? pair.b : pair.a, piece = side ? pair.piece_b : pair.piece_a;
+    const SceneObject& o = world_->scene().object(object);
+    const ObjectGradient& change = direction.objects[at(object)];
+    const SE3d& X_WO = query_.X_WO(object);
+    const SE3d X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return X_WO * p.X_BP; });
+    Motion<double> V = X_WO * twist(change.pose);
+    if (o.body > 0) V = V + at_point(displaced_[at(o.body)], -data_.X_WB[1].p);
+    const Motion<double> own = inverse_times(X, V);
+    for (int k = 0; k < 3; ++k) moved += own.linear[k] * point.twist[6 * side + k].p_W + own.angular[k] * point.twist[6 * side + 3 + k].p_W;
+    if (o.geometry.compound) continue;  // by whose sizes there is no derivative
+    for (int k = 0; k < rates.n_sizes[side]; ++k) moved += change.size[k] * point.size[side][k].p_W;
+    moved += change.scale * point.scale[side].p_W;
+  }
+  return moved;
+}
+
+// dX^T z: what contacts and closures push on bodies is held in the world, and what acts at a single point goes where that goes (step_jacobians.cpp).
+// carried_: the pushes; turned_: what they change by.
+void Stepper::add_impulses_jvp(const StepGradient& direction, double* change) {
+  const Model& m = world_->model();
+  for (auto* forces : {&carried_, &turned_}) forces->assign(at(m.n_bodies()), Force<double>());
+  for (int i = 0; i < n_islands_; ++i) {
+    const StepIsland& island = islands_[at(i)];
+    for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+      const StepIsland::Block& block = island.blocks[b];
+      if (!block.is_of_bodies()) continue;
+      const Force<double> F = channel_force(island, b, &island.solution.z[at(island.problem.blocks[b].first_channel)]);
+      carried_[at(block.b)] += F, carried_[at(block.a)] += Force<double>{-F.angular, -F.linear};
+      if (block.turns) continue;
+      const Vec3d moment = cross(point_jvp(block, direction), F.linear);
+      turned_[at(block.b)].angular += moment, turned_[at(block.a)].angular -= moment;
+    }
+  }
+  for (int i = m.n_bodies() - 1; i > 0; --i) {
+    const Joint& joint = m.joints[at(i)];
+    if (joint.parent > 0) carried_[at(joint.parent)] += carried_[at(i)], turned_[at(joint.parent)] += turned_[at(i)];
+    for (int k = 0; k < joint.n_v; ++k) {
+      const Motion<double>& J = data_.J[at(joint.column + k)];
+      change[joint.v_index + k] += dot(cross(displaced_[at(i)], J), carried_[at(i)]) + dot(J, turned_[at(i)]);
+    }
+  }
+}
+
+bool Stepper::jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* q_next, double* v_next) {
+  const Model& m = world_->model();
+  const std::size_t n = at(m.n_v);
+  if (n == 0) return false;
+  if (!is_derived_) derive(q, v, control);
+  if (has_impacts()) {
+    unit_.assign(n, 0.0), zero_.assign(n, 0.0);
+    for (const bool is_v : {false, true})
+      for (std::size_t i = 0; i < n; ++i) {
+        unit_[i] = 1;
+        exact_vjp(q, v, control, (is_v ? zero_ : unit_).data(), (is_v ? unit_ : zero_).data(), of_impulse_);
+        unit_[i] = 0;
+        (is_v ? v_next : q_next)[i] = along(of_impulse_, direction);
+      }
+    return is_one_sided_;
+  }
+  resize_adjoint();
+  change_.assign(n, 0.0), d_acceleration_.resize(n);
+  add_free_motion_jvp(q, v, control, direction, change_.data());
+  add_impulses_jvp(direction, change_.data());
+  mass_solve(m, data_.L.data(), change_.data(), 1);
+  for (int i = 0; i < n_islands_; ++i) {
+    StepIsland& island = islands_[at(i)];
+    const std::size_t k = at(island.problem.channels);
+    channels_by_.assign(k, 0.0), impulses_by_.resize(k), impulse_bar_.assign(k, 0.0);
+    for (std::size_t r = 0; r < n; ++r)
+      for (std::size_t c = 0; c < k; ++c) channels_by_[c] += island.X[r * k + c] * change_[r];
+    for (std::size_t c = 0; c < k; ++c) {
+      StepGradient& row = of_impulse_;
+      row.set_zero(*world_);
+      resize_adjoint();
+      impulse_bar_[c] = 1;
+      add_row_adjoint(island, row);
+      add_row_vjp(island, q, v, control, nullptr, row);
+      gather_turned(row.q.data(), row.model.placement.data());
+      add_diagonal_vjp(row);
+      impulse_bar_[c] = 0;
+      impulses_by_[c] = along(row, direction);
+      for (std::size_t other = 0; other < k; ++other) impulses_by_[c] += island.gradient.y_free[other] * channels_by_[other];
+    }
+    for (std::size_t r = 0; r < n; ++r)
+      for (std::size_t c = 0; c < k; ++c) change_[r] += island.Y[r * k + c] * impulses_by_[c];
+  }
+  advance_jvp(m, options_.dt, way_.data(), moved_.data(), direction.q.data(), direction.dt, change_.data(), change_.data(), q_next, v_next);
+  return is_one_sided_;
+}
+
+}  // namespace robosim
