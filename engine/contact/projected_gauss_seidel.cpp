@@ -11,13 +11,16 @@ namespace {
 constexpr double tie_tolerance = 1e-14;
 
 double dot(const double* a, const double* b, int n) {
-  if (n == most_block_channels) {  // two sums that do not wait for each other
+  if (n == most_block_channels) {  // sums that do not wait for each other, here and below
     const double first = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
     return first + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
   }
-  double sum = 0;
-  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
+  double sum[4] = {};
+  int i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int j = 0; j < 4; ++j) sum[j] += a[i + j] * b[i + j];
+  for (; i < n; ++i) sum[0] += a[i] * b[i];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 void add(double* a, double factor, const double* b, int n) {
@@ -156,8 +159,7 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
         // y <- y + u df, and the state before it.
         const double df = f_[at] - old_f;
         const double df_bar = dot(u, y_bar_.data(), k);
-        add(u_bar, df, y_bar_.data(), k);
-        add(y_then_.data(), -df, u, k);
+        if (df != 0) add(u_bar, df, y_bar_.data(), k), add(y_then_.data(), -df, u, k);
         const double new_f_bar = f_bar_[at] + df_bar;
         f_[at] = old_f;
         f_bar_[at] = -df_bar;
@@ -165,7 +167,7 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
         // The outcome.
         if (outcome == RowClass::clamping) {
           const double w = dot(row.d, y_then_.data() + block->first_channel, block->width) - row.target + row.compliance * old_f;
-          const double w_bar = -new_f_bar / give, give_bar = new_f_bar * w / (give * give);
+          const double w_bar = -new_f_bar * inverse_[at], give_bar = -w_bar * w * inverse_[at];
           f_bar_[at] += new_f_bar + w_bar * row.compliance;
           add(y_bar, w_bar, row.d, block->width);
           add(d_bar, w_bar, y_then_.data() + block->first_channel, block->width);

@@ -152,76 +152,51 @@ void Stepper::gather_turned(double* q_bar, double* placement_bar) {
   }
 }
 
-// -virtual_ . dM^ pushed_: inverse dynamics of the accelerations pushed_ at rest contracted with virtual_.
-void Stepper::add_mass_vjp(StepGradient& gradient) {
-  const Model& m = world_->model();
-  ModelGradient& of = gradient.model;
-  for (auto* x : {&subtree_force_, &subtree_bar_}) x->resize(at(m.n_bodies()));
-  for (std::size_t r = 0; r < virtual_.size(); ++r) inertia_bar_[r] -= virtual_[r] * pushed_[r];
-  detail::joint_velocities(m, data_, virtual_.data(), V_virtual_);
-  detail::joint_velocities(m, data_, pushed_.data(), V_pushed_);
-  for (int i = 1; i < m.n_bodies(); ++i) {
-    subtree_force_[at(i)] = data_.I[at(i)] * V_pushed_[at(i)], subtree_bar_[at(i)] = data_.I[at(i)] * V_virtual_[at(i)];
-    detail::add_body_parameters(m, data_, i, Motion<double>(), V_pushed_[at(i)], V_virtual_[at(i)], -1.0, &of.mass[at(i - 1)],
-                                &of.com[at(3 * (i - 1))], &of.inertia[at(6 * (i - 1))]);
-  }
-  for (int i = m.n_bodies() - 1; i > 0; --i) {
-    const int p = m.joints[at(i)].parent;
-    if (p == 0) continue;
-    turned_[at(i)] += cross(V_pushed_[at(p)], subtree_bar_[at(i)]) + cross(V_virtual_[at(p)], subtree_force_[at(i)]);
-    subtree_force_[at(p)] += subtree_force_[at(i)], subtree_bar_[at(p)] += subtree_bar_[at(i)];
-  }
-}
-
 // The sweeps of pgs see L itself, not only what is left of it at a solution. With G what they add beyond that,
 //   sum G_ac dL_ac,   L = X M^^-1 X^T:   2 dX_a . p_a - Y_a . dM^ p_a,   p_a = sum_c G_ac Y_c,   Y = M^^-1 X^T
-// for each channel a, the second as inverse dynamics of accelerations p_a at rest contracted with Y_a.
+// for each channel a, the second in mass_vjp.cpp.
 void Stepper::add_admittance_vjp(const StepIsland& island, StepGradient& gradient) {
   const RowProblem& problem = island.problem;
   const std::size_t n = virtual_.size(), k = at(problem.channels);
-  responses_.assign(n * k, 0.0);  // of each channel a in its column: p_a
   const RowGradient& bar = island.gradient;
+  beyond_.resize(k * k);
+  bool any = false;
   for (std::size_t a = 0; a < k; ++a)
-    for (std::size_t c = 0; c < k; ++c) {
+    for (std::size_t c = 0; c <= a; ++c) {
       const double G = 0.5 * (bar.L[a * k + c] + bar.L[c * k + a] - bar.y_free[a] * island.solution.z[c] - bar.y_free[c] * island.solution.z[a]);
-      if (G == 0) continue;
-      for (std::size_t r = 0; r < n; ++r) responses_[r * k + a] += G * island.Y[r * k + c];
+      beyond_[a * k + c] = beyond_[c * k + a] = G;
+      any |= G != 0;
     }
-  const auto pushes = [&](std::size_t a) {
-    bool any = false;
-    for (std::size_t r = 0; r < n; ++r) pushed_[r] = responses_[r * k + a], any |= pushed_[r] != 0;
-    return any;
-  };
+  if (!any) return;
+  responses_.assign(n * k, 0.0);  // of each channel a in its column: p_a
+  for (std::size_t r = 0; r < n; ++r)
+    for (std::size_t c = 0; c < k; ++c) {
+      const double Y = island.Y[r * k + c];
+      if (Y == 0) continue;
+      for (std::size_t a = 0; a < k; ++a) responses_[r * k + a] += Y * beyond_[c * k + a];
+    }
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     if (!island.blocks[b].is_of_bodies()) continue;
     for (int channel = 0; channel < problem.blocks[b].width; ++channel) {
-      if (!pushes(at(problem.blocks[b].first_channel + channel))) continue;
+      const std::size_t a = at(problem.blocks[b].first_channel + channel);
+      for (std::size_t r = 0; r < n; ++r) pushed_[r] = responses_[r * k + a];
       double unit[most_block_channels] = {};
       unit[channel] = 2;
       add_turned_channels(island, b, unit, pushed_.data());
     }
   }
   // The sum over channels of Y_a . dM^ p_a is that over coordinates of unit vectors and  sum_a Y_a p_a^T: whichever are fewer.
-  if (k <= n) {
-    for (std::size_t a = 0; a < k; ++a) {
-      if (!pushes(a)) continue;
-      for (std::size_t r = 0; r < n; ++r) virtual_[r] = island.Y[r * k + a];
-      add_mass_vjp(gradient);
-    }
-    return;
-  }
+  if (k <= n) return add_mass_vjp(island.Y.data(), responses_.data(), k, gradient);
+  units_.assign(n * n, 0.0), by_coordinate_.assign(n * n, 0.0);
   for (std::size_t r = 0; r < n; ++r) {
-    bool any = false;
-    for (std::size_t s = 0; s < n; ++s) {
-      pushed_[s] = 0;
-      for (std::size_t a = 0; a < k; ++a) pushed_[s] += island.Y[r * k + a] * responses_[s * k + a];
-      any |= pushed_[s] != 0;
+    units_[r * n + r] = 1;
+    for (std::size_t s = 0; s <= r; ++s) {  // it is symmetric
+      double sum[2] = {};
+      for (std::size_t a = 0; a < k; ++a) sum[a % 2] += island.Y[r * k + a] * responses_[s * k + a];
+      by_coordinate_[s * n + r] = by_coordinate_[r * n + s] = sum[0] + sum[1];
     }
-    if (!any) continue;
-    std::fill(virtual_.begin(), virtual_.end(), 0.0);
-    virtual_[r] = 1;
-    add_mass_vjp(gradient);
   }
+  add_mass_vjp(units_.data(), by_coordinate_.data(), n, gradient);
 }
 
 }  // namespace robosim

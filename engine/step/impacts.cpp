@@ -242,12 +242,12 @@ void Stepper::add_impact_vjp(const StepIsland& island, StepGradient& gradient) {
   };
   virtual_ = lambda_way_;
   respond(island.z_late, -1, pushed_);
-  add_mass_vjp(gradient);
+  add_mass_vjp(virtual_.data(), pushed_.data(), 1, gradient);
   turn(island.z_late, -1, virtual_);
   if (options_.solver == RowSolver::pgs) return;
   respond(island.impact_bar, 1, virtual_);
   respond(island.solution.z, -1, pushed_);
-  add_mass_vjp(gradient);
+  add_mass_vjp(virtual_.data(), pushed_.data(), 1, gradient);
   turn(island.solution.z, -1, virtual_), turn(island.impact_bar, 1, pushed_);
 }
 

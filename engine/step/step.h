@@ -39,6 +39,7 @@
 // buffers have grown.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -255,7 +256,7 @@ class Stepper {
   Force<double> channel_force(const StepIsland& island, std::size_t block, const double* covector) const;
   Vec3d add_turned_twist(int body, const Force<double>& F, const double* rates);
   void add_turned_channels(const StepIsland& island, std::size_t block, const double* covector, const double* rates);
-  void add_mass_vjp(StepGradient& gradient);
+  void add_mass_vjp(const double* x, const double* y, std::size_t count, StepGradient& gradient);  // n_v x count; see mass_vjp.cpp
   void add_frame_motion(int body, const SE3d& X_WF, const Vec3d& linear, const Vec3d& about_W, double* pose_bar);
   void add_shape_motion(int object, int piece, const double* twist_bar, StepGradient& gradient);
   void gather_turned(double* q_bar, double* placement_bar);
@@ -277,7 +278,7 @@ class Stepper {
   Ties ties_;
   std::vector<ManifoldDerivatives> manifold_rates_;  // the first are those of manifolds_
   std::vector<double> v_bar_, way_bar_, late_bar_, impulse_bar_, lambda_, lambda_way_, a_, a_bar_, q_part_, v_part_, f_bar_, virtual_, pushed_, inertia_bar_;
-  std::vector<double> responses_;  // n_v x channels
+  std::vector<double> beyond_, responses_, units_, by_coordinate_;  // of add_admittance_vjp
   std::vector<Vec3d> centre_bar_;  // of an island's blocks, of single points: of where the channels are
   // Of jacobians: n_v x n_v; the new velocity (n_v rows), channels and impulses by all arguments; impulses by y_free; one row.
   std::vector<double> by_q_, by_v_, mass_, moved_by_, channels_by_, impulses_by_, by_free_, point_by_, unit_, zero_;
@@ -291,9 +292,9 @@ class Stepper {
   std::vector<int> others_;  // islands with other classes
   std::vector<double> true_moved_, true_way_;
   StepGradient aware_;
-  std::vector<Motion<double>> V_virtual_, V_pushed_;  // per body
+  std::vector<std::array<double, 6>> V_virtual_, V_pushed_, subtree_force_, subtree_bar_;  // of add_mass_vjp, per body and pair
   // Per body what the loss changes by with a motion of all behind its joint: by rates of their own, and the bodies' to be summed.
-  std::vector<Force<double>> turned_, carried_, subtree_force_, subtree_bar_;
+  std::vector<Force<double>> turned_, carried_;
 };
 
 }  // namespace robosim

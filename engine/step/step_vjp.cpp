@@ -70,7 +70,6 @@ void Stepper::derive(const double* q, const double* v, const StepControl& contro
 void Stepper::resize_adjoint() {
   const std::size_t n = at(world_->model().n_v), bodies = at(world_->model().n_bodies());
   for (auto* x : {&v_bar_, &way_bar_, &a_, &a_bar_, &q_part_, &v_part_, &virtual_, &pushed_}) x->resize(n);
-  for (auto* x : {&V_virtual_, &V_pushed_}) x->resize(bodies);
   for (auto* x : {&turned_, &carried_}) x->assign(bodies, Force<double>());
   inertia_bar_.assign(n, 0.0);
 }
