@@ -110,7 +110,9 @@ class Walk:
         """The gradient of where the first trunk is in the end."""
         q_bar, v_bar = np.zeros((2, len(motion.times), self.simulation.model.n_v))
         q_bar[-1, :3] = 1, 2, 3
-        return self.simulation.run_many_vjp([motion], [q_bar], [v_bar], self.control, threads=threads)[0]
+        return self.simulation.run_many_vjp(
+            [motion], [q_bar], [v_bar], self.control, by=["q_target"], threads=threads
+        )[0]
 
 
 def several(name: str, count: int, folder: Path) -> Model:

@@ -945,6 +945,7 @@ class Simulation:
         v_target: typing.Any,
         threads: typing.SupportsInt | typing.SupportsIndex,
         progress: typing.Any,
+        by: typing.Annotated[collections.abc.Sequence[bool], "FixedSize(3)"],
     ) -> list[
         tuple[
             numpy.typing.NDArray[numpy.float64],

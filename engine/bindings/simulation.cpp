@@ -510,7 +510,7 @@ RunsTuple run(BoundSimulation& s, const py::handle& q, const py::handle& v, py::
 // q and q_bar: (m, rows, n_q) and (m, rows, n_v). Of each rollout its gradient.
 std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar,
                                    py::ssize_t steps, py::ssize_t interval, bool is_shared, const py::handle& tau, const py::handle& q_target,
-                                   const py::handle& v_target, py::ssize_t threads, const py::object& progress) {
+                                   const py::handle& v_target, py::ssize_t threads, const py::object& progress, const std::array<bool, 3>& by) {
   const Model& model = s.model();
   const KeptStates kept = kept_states(steps, interval);
   const py::ssize_t rows = kept.rows();
@@ -521,8 +521,10 @@ std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, cons
               to_v = real_array(v_bar, {m, rows, model.n_v}, "v_bar");
   const ManyDrives drives(model, m, steps, is_shared, tau, q_target, v_target);
   std::vector<StepGradient> g(static_cast<std::size_t>(m));
-  Array tau_to(Shape2{m, steps, model.n_v}), q_to(Shape2{m, steps, model.n_q}), v_to(Shape2{m, steps, model.n_v});
-  double *const tau_bar = tau_to.mutable_data(), *const q_target_bar = q_to.mutable_data(), *const v_target_bar = v_to.mutable_data();
+  // Of what nobody asks for there are no rows.
+  Array tau_to(Shape2{m, by[0] ? steps : 0, model.n_v}), q_to(Shape2{m, by[1] ? steps : 0, model.n_q}), v_to(Shape2{m, by[2] ? steps : 0, model.n_v});
+  const auto to = [](bool is_wanted, Array& array) { return is_wanted ? array.mutable_data() : nullptr; };
+  double *const tau_bar = to(by[0], tau_to), *const q_target_bar = to(by[1], q_to), *const v_target_bar = to(by[2], v_to);
   int taken = 0;
   {
     const Crew crew(s, m, threads);
@@ -534,7 +536,7 @@ std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, cons
   if (taken < kept.steps) throw py::error_already_set();
   std::vector<GradientTuple> out;
   for (py::ssize_t r = 0; r < m; ++r) {
-    const auto own = [&](const Array& x, py::ssize_t width) { return Array(Shape2{steps, width}, x.data() + r * steps * width, x); };  // a view
+    const auto own = [&](const Array& x, py::ssize_t width) { return Array(Shape2{x.shape(1), width}, x.data() + r * x.shape(1) * width, x); };  // a view
     out.push_back(gradient_tuple(model, g[static_cast<std::size_t>(r)], own(tau_to, model.n_v), own(q_to, model.n_q), own(v_to, model.n_v)));
   }
   return out;
@@ -564,7 +566,7 @@ void bind_simulation(py::module_& m) {
       .def("jvp", &step_jvp, py::arg("q"), py::arg("v"), py::arg("direction"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive)
       .def("run_vjp", &run_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"),
-           py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("threads"), py::arg("progress"), about_many)
+           py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("threads"), py::arg("progress"), py::arg("by"), about_many)
       .def("run", &run, py::arg("q"), py::arg("v"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"), py::arg("tau"), py::arg("q_target"), py::arg("v_target"),
            py::arg("threads"), py::arg("progress"), about_many);
 }

@@ -25,7 +25,7 @@ struct ManyControls {
 int rollouts(std::span<Simulator* const> simulators, int count, const KeptStates& kept, double* q, double* v, const ManyControls& controls,
              RolloutReport* reports, FunctionRef<bool(int)> go_on);
 
-// Their gradients, one each; the controls' (steps rows) one behind the other.
+// Their gradients, one each; the controls' (steps rows) one behind the other, null where nobody asks.
 int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptStates& kept, const double* q, const double* v, const ManyControls& controls,
                  const double* q_bar, const double* v_bar, StepGradient* gradients, double* tau, double* q_target, double* v_target,
                  FunctionRef<bool(int)> go_on);

@@ -187,9 +187,9 @@ void Simulator::rollout_vjp(const KeptStates& kept, int begin, int end, const do
       vjp(&q_part_[at((i - first) * m.n_q)], &v_part_[at((i - first) * m.n_v)], controls.at(m, i), gradient.q.data(), gradient.v.data(), whole_);
       gradient.q = whole_.q, gradient.v = whole_.v;
       add_parameters(whole_, gradient);
-      std::copy(whole_.tau.begin(), whole_.tau.end(), tau + to_v);
-      std::copy(whole_.q_target.begin(), whole_.q_target.end(), q_target + to_q);
-      std::copy(whole_.v_target.begin(), whole_.v_target.end(), v_target + to_v);
+      if (tau) std::copy(whole_.tau.begin(), whole_.tau.end(), tau + to_v);
+      if (q_target) std::copy(whole_.q_target.begin(), whole_.q_target.end(), q_target + to_q);
+      if (v_target) std::copy(whole_.v_target.begin(), whole_.v_target.end(), v_target + to_v);
     }
     for (int k = 0; k < m.n_v; ++k) gradient.q[at(k)] += q_bar[of_v + k], gradient.v[at(k)] += v_bar[of_v + k];
   }

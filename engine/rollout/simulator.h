@@ -64,7 +64,7 @@ class Simulator {
   void rollout(const KeptStates& kept, int begin, int end, double* q, double* v, const RolloutControls& controls, RolloutReport& report);
   // Back from row `end` of the states that are kept to row `begin`, for a loss that changes by q_bar and v_bar (rows of n_v) with them. `gradient`
   // has in q and v that in row `end`, and then that in row `begin`; what is of materials, motors, model, objects and dt is added to it, that of the controls
-  // written to rows of `tau`, `q_target` and `v_target` (n_v, n_q, n_v per step).
+  // written to rows of `tau`, `q_target` and `v_target` (n_v, n_q, n_v per step); null where nobody asks.
   void rollout_vjp(const KeptStates& kept, int begin, int end, const double* q, const double* v, const RolloutControls& controls, const double* q_bar,
                    const double* v_bar, StepGradient& gradient, double* tau, double* q_target, double* v_target);
 

@@ -78,6 +78,16 @@ def run_arrays_vjp(
     """
     with _engine_errors():
         gradients = simulation._engine.run_vjp(
-            q, v, q_bar, v_bar, steps, interval, is_shared, *drive, _threads(threads), None
+            q,
+            v,
+            q_bar,
+            v_bar,
+            steps,
+            interval,
+            is_shared,
+            *drive,
+            _threads(threads),
+            None,
+            (True, True, True),
         )
     return [gradient[:7] for gradient in gradients]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,6 +36,7 @@ __all__ = ["Simulation"]
 Array = NDArray[np.float64]
 Progress = Callable[[int], object]
 _NO_CONTROL = Control()
+_DRIVES = ("tau", "q_target", "v_target")
 
 
 class Simulation:
@@ -462,6 +463,7 @@ class Simulation:
         v_bar: ArrayLike,
         control: Control = _NO_CONTROL,
         *,
+        by: Collection[str] = _DRIVES,
         progress: Progress | None = None,
     ) -> StepGradient:
         """The gradient of a loss of all states of a run that it has kept.
@@ -474,12 +476,14 @@ class Simulation:
             q_bar: (n, n_v) what the loss changes by with each q that was kept, in its tangent space.
             v_bar: (n, n_v) and with each v.
             control: as of `run`.
+            by: of which controls the gradient is kept: of the others it has no rows. Of long runs it is larger than the
+                states.
             progress: as of `run`, with the steps that were gone back; at states that were kept.
 
         Raises:
             SimulationError: as of `vjp`.
         """
-        return self.run_many_vjp([motion], [q_bar], [v_bar], control, progress=progress)[0]
+        return self.run_many_vjp([motion], [q_bar], [v_bar], control, by=by, progress=progress)[0]
 
     def run_many_vjp(
         self,
@@ -488,6 +492,7 @@ class Simulation:
         v_bar: Sequence[ArrayLike],
         controls: Control | Sequence[Control] = _NO_CONTROL,
         *,
+        by: Collection[str] = _DRIVES,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> list[StepGradient]:
@@ -498,6 +503,7 @@ class Simulation:
             q_bar: of each as of `run_vjp`; (m, n, n_v) in an array.
             v_bar: likewise.
             controls: as of `run_many`.
+            by: as of `run_vjp`.
             threads: as of `run_many`.
             progress: as of `run_vjp`.
 
@@ -515,18 +521,22 @@ class Simulation:
             self._bars(given, len(motions), kept, name)
             for name, given in (("q_bar", q_bar), ("v_bar", v_bar))
         )
+        for name in by:
+            if name not in _DRIVES:
+                raise SimulationError(f"by has {name!r}; a control has {', '.join(_DRIVES)}")
+        wanted = tuple(name in by for name in _DRIVES)
         rows = _rows(controls, len(motions), steps)
-        q, v = np.stack([motion.q for motion in motions]), np.stack([motion.v for motion in motions])
+        q, v = _stacked([motion.q for motion in motions]), _stacked([motion.v for motion in motions])
         with _engine_errors():
             gradients = self._engine.run_vjp(
-                q, v, q_bars, v_bars, steps, interval, *rows, _threads(threads), progress
+                q, v, q_bars, v_bars, steps, interval, *rows, _threads(threads), progress, wanted
             )
         return [_gradient(parts) for parts in gradients]
 
     def _bars(self, given: Sequence[ArrayLike], runs: int, kept: int, name: str) -> Array:
         if len(given) != runs:
             raise SimulationError(f"{name} is of {len(given)} runs; there are {runs}")
-        return np.stack([_sized(x, (kept, self.model.n_v), name) for x in given])
+        return _stacked([_sized(x, (kept, self.model.n_v), name) for x in given])
 
     def _check_shapes(self, state: State) -> None:
         for what, array, n in ("q", state.q, self.model.n_q), ("v", state.v, self.model.n_v):
@@ -538,6 +548,11 @@ def _sized(value: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     if array.shape != shape:
         raise SimulationError(f"{what} has shape {array.shape}; expected {shape}")
     return array
+
+
+def _stacked(arrays: list[Array]) -> Array:
+    """One behind the other; a single one, which may be large, is not copied."""
+    return arrays[0][np.newaxis] if len(arrays) == 1 else np.stack(arrays)
 
 
 def _aware(value: bool | str) -> str:
@@ -590,7 +605,7 @@ def _rows(
             raise SimulationError(
                 f"{name} is not given to all runs alike; expected one shape, or None, in all controls"
             )
-        stacked.append(np.stack([np.asarray(x) for x in given]) if given else None)
+        stacked.append(_stacked([np.asarray(x) for x in given]) if given else None)
     tau, q_target, v_target = stacked
     return False, tau, q_target, v_target
 

@@ -257,6 +257,12 @@ def test_a_run_is_its_steps_one_after_the_other():
     np.testing.assert_array_equal(q, whole.q)
     np.testing.assert_array_equal(v, whole.v)
     np.testing.assert_allclose(materials, whole.materials, rtol=1e-12)
+    for by in [], ["tau"], ("q_target", "v_target"):
+        part = simulation.run_vjp(motion, q_bar, v_bar, Control(tau=tau), by=by)
+        for name in ("tau", "q_target", "v_target"):
+            rows = getattr(whole, name)
+            np.testing.assert_array_equal(getattr(part, name), rows if name in by else rows[:0])
+        np.testing.assert_array_equal(part.q, whole.q)
 
 
 def test_substeps_have_the_gradient_of_their_steps():
@@ -439,6 +445,8 @@ def test_shapes_that_are_wrong_are_named():
     motion = simulation.run(simulation.state(), 3)
     with pytest.raises(SimulationError, match=r"v_bar has shape \(3, 6\); expected \(4, 6\)"):
         simulation.run_vjp(motion, np.zeros((4, 6)), np.zeros((3, 6)))
+    with pytest.raises(SimulationError, match="by has 'torque'; a control has tau, q_target, v_target"):
+        simulation.run_vjp(motion, *np.zeros((2, 4, 6)), by=["torque"])
 
 
 def test_gradients_on_bodies_of_turned_pieces_are_differences():
