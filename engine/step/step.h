@@ -260,6 +260,7 @@ class Stepper {
   void add_frame_motion(int body, const SE3d& X_WF, const Vec3d& linear, const Vec3d& about_W, double* pose_bar);
   void add_shape_motion(int object, int piece, const double* twist_bar, StepGradient& gradient);
   void gather_turned(double* q_bar, double* placement_bar);
+  void carry_impulses();
   void add_turning_of_impulses(double* by_q);
   void add_moving_of_impulses(const StepIsland& island, std::size_t block, double* by_q);
   void free_jacobians(const double* v, std::size_t width);

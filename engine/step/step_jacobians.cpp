@@ -78,12 +78,9 @@ void StepJacobians::resize(const Model& m) {
   q_target.resize(2 * n * at(m.n_q));
 }
 
-// d_x X^T z at fixed impulses: what contacts and closures push on bodies is held in the world, and columns turn with the joints before them,
-//   d(J_i . F)/dq_c = F . (J_c x J_i) = J_c . (J_i x* F)        c of a joint on the way to i's, or i's own; F on all behind i
-void Stepper::add_turning_of_impulses(double* by_q) {
-  const Model& m = world_->model();
-  const std::size_t n = at(m.n_v);
-  carried_.assign(at(m.n_bodies()), Force<double>());
+// What contacts and closures push on each body by itself: carried_.
+void Stepper::carry_impulses() {
+  carried_.assign(at(world_->model().n_bodies()), Force<double>());
   for (int i = 0; i < n_islands_; ++i) {
     const StepIsland& island = islands_[at(i)];
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
@@ -93,6 +90,14 @@ void Stepper::add_turning_of_impulses(double* by_q) {
       carried_[at(block.b)] += F, carried_[at(block.a)] += Force<double>{-F.angular, -F.linear};
     }
   }
+}
+
+// d_x X^T z at fixed impulses: what contacts and closures push on bodies is held in the world, and columns turn with the joints before them,
+//   d(J_i . F)/dq_c = F . (J_c x J_i) = J_c . (J_i x* F)        c of a joint on the way to i's, or i's own; F on all behind i
+void Stepper::add_turning_of_impulses(double* by_q) {
+  const Model& m = world_->model();
+  const std::size_t n = at(m.n_v);
+  carry_impulses();
   for (int i = m.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = m.joints[at(i)];
     if (joint.parent > 0) carried_[at(joint.parent)] += carried_[at(i)];

@@ -80,19 +80,16 @@ Vec3d Stepper::point_jvp(const StepIsland::Block& block, const StepGradient& dir
 // carried_: the pushes; turned_: what they change by.
 void Stepper::add_impulses_jvp(const StepGradient& direction, double* change) {
   const Model& m = world_->model();
-  for (auto* forces : {&carried_, &turned_}) forces->assign(at(m.n_bodies()), Force<double>());
-  for (int i = 0; i < n_islands_; ++i) {
-    const StepIsland& island = islands_[at(i)];
-    for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-      const StepIsland::Block& block = island.blocks[b];
-      if (!block.is_of_bodies()) continue;
-      const Force<double> F = channel_force(island, b, &island.solution.z[at(island.problem.blocks[b].first_channel)]);
-      carried_[at(block.b)] += F, carried_[at(block.a)] += Force<double>{-F.angular, -F.linear};
-      if (block.turns) continue;
-      const Vec3d moment = cross(point_jvp(block, direction), F.linear);
+  carry_impulses();
+  turned_.assign(at(m.n_bodies()), Force<double>());
+  for (int i = 0; i < n_islands_; ++i)
+    for (std::size_t b = 0; b < islands_[at(i)].blocks.size(); ++b) {
+      const StepIsland::Block& block = islands_[at(i)].blocks[b];
+      if (block.manifold < 0 || block.turns) continue;
+      const double* const z = &islands_[at(i)].solution.z[at(islands_[at(i)].problem.blocks[b].first_channel)];
+      const Vec3d moment = cross(point_jvp(block, direction), Vec3d{z[0], z[1], z[2]});
       turned_[at(block.b)].angular += moment, turned_[at(block.a)].angular -= moment;
     }
-  }
   for (int i = m.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = m.joints[at(i)];
     if (joint.parent > 0) carried_[at(joint.parent)] += carried_[at(i)], turned_[at(joint.parent)] += turned_[at(i)];

@@ -413,8 +413,8 @@ class Simulation:
             materials: (m, 4) of the pairs, as in `StepGradient`.
             motors: (n_v, 3), as there.
             model: arrays by the names of `ModelGradient`'s fields, such as `{"mass": ...}`; any of them.
-            objects: the same of `ObjectGradients`. Sizes of bodies made of pieces have no derivative: where they
-                change and the body touches, the result is nan.
+            objects: the same of `ObjectGradients`. Sizes and scales of bodies made of pieces have no derivative: where
+                they change and anything touches, the result is nan.
             closures: the same of `ClosureGradients`.
             dt: of the step's length [s].
 
