@@ -3,10 +3,10 @@
 Each robot rests on the ground, held by constant forces of its joints, or slides over it. Both sides step 50 times of
 1 ms from the same state, in loops in C++: robosim with the slower of its solvers `lcp` and `cone`, MuJoCo as it is by
 default, with the same bodies (`harness/mjcf.py`). Before anything is timed mass matrix and nonlinear effects have to
-agree, and the contacts of both are counted. All Jacobians (next q and v in q, v and forces; one call from Python, the
-step included) beside MuJoCo's forward differences, which are asked for q and v alone, beside differences of our own
-step, and beside Pinocchio's forward dynamics with its derivatives, which knows no contact. The Jacobians come together;
-none can be asked for by itself. Times are processor time in slices that take turns; ratios are medians over
+agree, and the contacts of both are counted. All Jacobians (next q and v in q, v and forces, the step included; of ten
+steps at rest in one call from Python) beside MuJoCo's forward differences, which are asked for q and v alone, beside
+differences of our own step, and beside Pinocchio's forward dynamics with its derivatives, which knows no contact. Each
+block is also asked for by itself. Times are processor time in slices that take turns; ratios are medians over
 neighbouring slices. Nimble is not run; what its paper says is printed.
 
 A ratio written as "0.50" is ours / peer, one written as "2.0 x" is peer / ours.
@@ -36,6 +36,8 @@ from harness.timing import Bystanders, Patience, Timing, Work, alternate
 from robosim.simulation import Control, Simulation, State
 
 STEPS = 50
+AT_ONCE = 10  # Jacobians of a call: some 0.5 MB of matrices for Atlas
+BLOCKS = ("q", "v", "tau")
 FORWARD_BAR = 15.0  # all Jacobians beside MuJoCo's forward differences, on Atlas: times faster
 VJP_BAR = 2.0  # of the step
 RESIDUAL_BAR = 1e-12
@@ -195,11 +197,18 @@ def worst(found: list[Any]) -> str:
     return ", ".join(f"{others.count(x)} {x}" for x in sorted(set(others))) or "all solved"
 
 
+def all_jacobians(scene: ContactScene, by: tuple[str, ...] = BLOCKS) -> Work:
+    """Those of `AT_ONCE` steps at rest."""
+    simulation = scene.simulations["lcp"]
+    motion = simulation.run(scene.rest, AT_ONCE, scene.control)
+    return repeated(lambda: simulation.run_jacobians(motion, scene.control, by=by, threads=1))
+
+
 def gradients(subject: Subject, patience: Patience, report: Report) -> None:
     """All Jacobians beside all that is compared with them, and the vector-Jacobian product beside the step."""
     scene, kind = subject.scene, subject.kind
     simulation = scene.simulations["lcp"]
-    jacobians = repeated(lambda: simulation.jacobians(scene.rest, scene.control))
+    jacobians = all_jacobians(scene)
 
     def add(what: str, timing: Timing, bar: float | None = None, note: str = "") -> None:
         report.add(
@@ -216,8 +225,19 @@ def gradients(subject: Subject, patience: Patience, report: Report) -> None:
             )
         )
 
-    timing = alternate(jacobians, subject.their_differences(), 1, patience)
+    timing = alternate(jacobians, subject.their_differences(), AT_ONCE, patience, peer_items=1)
     add("MuJoCo's forward differences", timing, FORWARD_BAR if kind.is_atlas else None)
+    for block in BLOCKS:
+        timing = alternate(all_jacobians(scene, (block,)), jacobians, AT_ONCE, patience)
+        report.add(
+            Row(
+                f"{kind.name}: Jacobian in {block} alone",
+                1e6 * timing.ours,
+                "us",
+                1e6 * timing.peer,
+                note="beside all",
+            )
+        )
 
     differences = Differences(simulation, scene.rest, scene.control)
     expected, rounds = differences.ridders()
@@ -225,7 +245,9 @@ def gradients(subject: Subject, patience: Patience, report: Report) -> None:
     ours = np.hstack([np.vstack(list(block)) for block in (found.q, found.v, found.tau)])
     error = float(np.abs(ours - expected).max() / max(1.0, np.abs(expected).max()))
     starts = differences.starts(1e-7)
-    timing = alternate(jacobians, repeated(lambda: differences.steps(starts)), 1, patience)
+    timing = alternate(
+        jacobians, repeated(lambda: differences.steps(starts)), AT_ONCE, patience, peer_items=1
+    )
     add("own central differences", timing, note=f"{len(starts[0])} steps")
     ridders = Timing(timing.ours, timing.peer * rounds, timing.ratio / rounds)
     add("own Ridders differences", ridders, note=f"{rounds} rounds")
@@ -290,9 +312,7 @@ def beside_pinocchio(subject: Subject, library: Any, patience: Patience, report:
         aba(passes)
         derivatives(passes)
 
-    simulation = scene.simulations["lcp"]
-    jacobians = repeated(lambda: simulation.jacobians(scene.rest, scene.control))
-    timing = alternate(jacobians, both, 1, patience, peer_items=PINOCCHIO_STATES)
+    timing = alternate(all_jacobians(scene), both, AT_ONCE, patience, peer_items=PINOCCHIO_STATES)
     report.add(
         Row(
             f"{kind.name}: step and Jacobians, Pinocchio's ABA and its derivatives",

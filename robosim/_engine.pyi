@@ -885,9 +885,10 @@ class Simulation:
         self,
         q: typing.Any,
         v: typing.Any,
-        tau: typing.Any = None,
-        q_target: typing.Any = None,
-        v_target: typing.Any = None,
+        tau: typing.Any,
+        q_target: typing.Any,
+        v_target: typing.Any,
+        by: typing.Annotated[collections.abc.Sequence[bool], "FixedSize(5)"],
     ) -> tuple[
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
@@ -930,6 +931,29 @@ class Simulation:
     ]:
         """
         Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
+        """
+    def run_jacobians(
+        self,
+        q: typing.Any,
+        v: typing.Any,
+        steps: typing.SupportsInt | typing.SupportsIndex,
+        interval: typing.SupportsInt | typing.SupportsIndex,
+        tau: typing.Any,
+        q_target: typing.Any,
+        v_target: typing.Any,
+        threads: typing.SupportsInt | typing.SupportsIndex,
+        progress: typing.Any,
+        by: typing.Annotated[collections.abc.Sequence[bool], "FixedSize(5)"],
+    ) -> tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.bool],
+    ]:
+        """
+        Of one rollout; see run.
         """
     def run_vjp(
         self,

@@ -415,16 +415,32 @@ std::tuple<Array, Array, bool> step_jvp(BoundSimulation& s, const py::handle& q,
   return {q_next, v_next, one_sided};
 }
 
-// With respect to q, v, tau, q_target, v_target; one_sided.
+// Jacobians with respect to q, v, tau, q_target and v_target, of one step or of as many as the first extent says: of what nobody asks for there are no
+// columns.
+struct JacobianArrays {
+  Array q, v, tau, q_target, v_target;
+  JacobianBlocks blocks;
+
+  JacobianArrays(const Model& model, Shape2 extents, const std::array<bool, 5>& by) {
+    extents.insert(extents.end(), {2, model.n_v, 0});
+    const auto make = [&](Array& array, double*& block, int columns, bool is_wanted) {
+      extents.back() = is_wanted ? columns : 0;
+      array = Array(extents);
+      block = is_wanted ? array.mutable_data() : nullptr;
+    };
+    make(q, blocks.q, model.n_v, by[0]), make(v, blocks.v, model.n_v, by[1]), make(tau, blocks.tau, model.n_v, by[2]);
+    make(q_target, blocks.q_target, model.n_q, by[3]), make(v_target, blocks.v_target, model.n_v, by[4]);
+  }
+};
+
+// And one_sided.
 std::tuple<Array, Array, Array, Array, Array, bool> jacobians(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau,
-                                                              const py::handle& q_target, const py::handle& v_target) {
+                                                              const py::handle& q_target, const py::handle& v_target, const std::array<bool, 5>& by) {
   const Model& model = s.model();
   const StepArguments x(model, q, v, tau, q_target, v_target);
-  StepJacobians j;
-  BoundSimulation::Lease(s)->jacobians(x.q.data(), x.v.data(), x.drive.step(), j);
-  const Shape2 square{2, model.n_v, model.n_v};
-  return {vector_of(j.q, square), vector_of(j.v, square), vector_of(j.tau, square), vector_of(j.q_target, {2, model.n_v, model.n_q}),
-          vector_of(j.v_target, square), j.is_one_sided};
+  JacobianArrays j(model, {}, by);
+  const bool one_sided = BoundSimulation::Lease(s)->jacobians(x.q.data(), x.v.data(), x.drive.step(), j.blocks);
+  return {j.q, j.v, j.tau, j.q_target, j.v_target, one_sided};
 }
 
 // Tells `progress` of the steps taken, and whether to go on: where it raises or somebody interrupts that error is set.
@@ -542,6 +558,29 @@ std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, cons
   return out;
 }
 
+// q: (rows, n_q), v: (rows, n_v), drives with a row per step. The Jacobians of each step; one_sided (steps,).
+std::tuple<Array, Array, Array, Array, Array, py::array_t<bool>> run_jacobians(BoundSimulation& s, const py::handle& q, const py::handle& v, py::ssize_t steps,
+                                                                               py::ssize_t interval, const py::handle& tau, const py::handle& q_target,
+                                                                               const py::handle& v_target, py::ssize_t threads, const py::object& progress,
+                                                                               const std::array<bool, 5>& by) {
+  const Model& model = s.model();
+  const KeptStates kept = kept_states(steps, interval);
+  const Array qs = real_array(q, {kept.rows(), model.n_q}, "q"), vs = real_array(v, {kept.rows(), model.n_v}, "v");
+  const Drive drive(model, tau, q_target, v_target, {steps});
+  JacobianArrays j(model, {steps}, by);
+  py::array_t<bool> one_sided(Shape2{steps});
+  bool* const flags = one_sided.mutable_data();
+  int taken = 0;
+  {
+    const Crew crew(s, kept.rows() - 1, threads);
+    const auto go_on = [&](int done) { return may_go_on(progress, done); };
+    const py::gil_scoped_release release;
+    taken = rollout_jacobians(crew.simulators(), kept, qs.data(), vs.data(), drive.rows(), j.blocks, flags, go_on);
+  }
+  if (taken < kept.steps) throw py::error_already_set();
+  return {j.q, j.v, j.tau, j.q_target, j.v_target, one_sided};
+}
+
 }  // namespace
 
 void bind_simulation(py::module_& m) {
@@ -561,12 +600,13 @@ void bind_simulation(py::module_& m) {
            py::arg("v_target") = py::none(), about_drive)
       .def("vjp", &step_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive)
-      .def("jacobians", &jacobians, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
-           py::arg("v_target") = py::none(), about_drive)
+      .def("jacobians", &jacobians, py::arg("q"), py::arg("v"), py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("by"), about_drive)
       .def("jvp", &step_jvp, py::arg("q"), py::arg("v"), py::arg("direction"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive)
       .def("run_vjp", &run_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"),
            py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("threads"), py::arg("progress"), py::arg("by"), about_many)
+      .def("run_jacobians", &run_jacobians, py::arg("q"), py::arg("v"), py::arg("steps"), py::arg("interval"), py::arg("tau"), py::arg("q_target"),
+           py::arg("v_target"), py::arg("threads"), py::arg("progress"), py::arg("by"), "Of one rollout; see run.")
       .def("run", &run, py::arg("q"), py::arg("v"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"), py::arg("tau"), py::arg("q_target"), py::arg("v_target"),
            py::arg("threads"), py::arg("progress"), about_many);
 }

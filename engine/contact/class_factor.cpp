@@ -149,12 +149,15 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
   }
 }
 
-// f_bar_ of friction at its bound, to the normal that it follows.
-void ClassFactor::carry_to_normals(const RowProblem& problem) {
+// What is of friction at its bound, `width` numbers for each of the rows, to the normal that it follows.
+void ClassFactor::carry_to_normals(const RowProblem& problem, double* rows, int width) const {
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-    if (row.kind == RowKind::friction && at_bound(row_class(i)))
-      f_bar_[static_cast<std::size_t>(row.normal)] += bound_sign(row_class(i)) * row.mu * f_bar_[static_cast<std::size_t>(i)];
+    if (row.kind != RowKind::friction || !at_bound(row_class(i))) continue;
+    const double f = bound_sign(row_class(i)) * row.mu;
+    const double* const from = rows + static_cast<std::ptrdiff_t>(i) * width;
+    double* const to = rows + static_cast<std::ptrdiff_t>(row.normal) * width;
+    for (int c = 0; c < width; ++c) to[c] += f * from[c];
   }
 }
 
@@ -169,7 +172,7 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
       for (int c = 0; c < block.width; ++c) f_bar_[static_cast<std::size_t>(i)] += row(i).d[c] * z_bar[block.first_channel + c];
     }
   }
-  carry_to_normals(problem);
+  carry_to_normals(problem, f_bar_.data(), 1);
   scratch_.assign(static_cast<std::size_t>(basis_.unknowns()), 0.0);
   basis_.add_projection(1, f_bar_.data(), scratch_.data());
   solve_S_transposed(scratch_.data());
@@ -232,7 +235,7 @@ void ClassFactor::add_multipliers_vjp(const RowProblem& problem, const RowSoluti
     else
       (row_class(i) == RowClass::upper ? g.upper : g.lower)[at] += f_bar_[at];
   }
-  carry_to_normals(problem);
+  carry_to_normals(problem, f_bar_.data(), 1);
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     const int width = problem.blocks[n].width;

@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "contact/impulse_rates.h"
 #include "contact/qr.h"
 #include "contact/row_basis.h"
 #include "contact/row_gradient.h"
@@ -30,6 +31,9 @@ class ClassFactor {
   // The classes are held: the one-sided derivative where a row is tied.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
+  // The same for all channels' impulses at once, in what rows and velocities change by. After solve.
+  void rates(const RowProblem& problem, ImpulseRates& out);
+
   // How many combinations of clamping rows see no impulse at all. They hold at the solution; whether they go on to hold beside it is another
   // question: adds what the k-th changes by with the numbers of its rows.
   int dependences() const { return is_singular_ ? basis_.unknowns() - rank_ : 0; }
@@ -46,7 +50,7 @@ class ClassFactor {
   bool moves_nothing(const RowProblem& problem, const double* b);
   void solve_S(double* x);
   void solve_S_transposed(double* x);
-  void carry_to_normals(const RowProblem& problem);
+  void carry_to_normals(const RowProblem& problem, double* rows, int width) const;
   void add_multipliers_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
   std::vector<RowClass> classes_;
@@ -55,7 +59,7 @@ class ClassFactor {
   RankRevealingQr qr_;  // where S is singular
   bool is_singular_ = false, is_unique_ = true;
   int rank_ = 0;
-  std::vector<double> S_, b_, scratch_, row_sizes_, multiplier_, f_bar_, z_bar_, unpushed_;
+  std::vector<double> S_, b_, scratch_, row_sizes_, multiplier_, f_bar_, z_bar_, unpushed_, column_;
 };
 
 }  // namespace robosim

@@ -60,17 +60,21 @@ inline void lu_solve(const double* S, int n, const int* pivots, double* b) {
   }
 }
 
-// b becomes S^-T b.
-inline void lu_solve_transposed(const double* S, int n, const int* pivots, double* b) {
-  const auto row = [&](int i) { return S + static_cast<std::ptrdiff_t>(i) * n; };
+// B (n x width, row by row) becomes S^-T B.
+inline void lu_solve_transposed(const double* S, int n, const int* pivots, double* B, int width = 1) {
+  const auto entry = [&](int i, int j) { return S[static_cast<std::ptrdiff_t>(i) * n + j]; };
+  const auto row = [&](int i) { return B + static_cast<std::ptrdiff_t>(i) * width; };
+  const auto take = [&](double factor, int from, int to) {
+    for (int c = 0; c < width; ++c) row(to)[c] -= factor * row(from)[c];
+  };
   for (int i = 0; i < n; ++i) {
-    b[i] /= row(i)[i];
-    for (int j = i + 1; j < n; ++j) b[j] -= row(i)[j] * b[i];
+    for (int c = 0; c < width; ++c) row(i)[c] /= entry(i, i);
+    for (int j = i + 1; j < n; ++j) take(entry(i, j), i, j);
   }
-  for (int i = n - 1; i > 0; --i) {
-    for (int j = 0; j < i; ++j) b[j] -= row(i)[j] * b[i];
-  }
-  for (int k = n - 1; k >= 0; --k) std::swap(b[k], b[pivots[k]]);
+  for (int i = n - 1; i > 0; --i)
+    for (int j = 0; j < i; ++j) take(entry(i, j), i, j);
+  for (int k = n - 1; k >= 0; --k)
+    if (pivots[k] != k) std::swap_ranges(row(k), row(k) + width, row(pivots[k]));
 }
 
 }  // namespace robosim

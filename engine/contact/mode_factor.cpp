@@ -153,6 +153,11 @@ void ModeFactor::add_dependence_vjp(const RowProblem& problem, const RowSolution
   add_turned_back(g);
 }
 
+bool ModeFactor::rates(const RowProblem& problem, ImpulseRates& out) {
+  if (discs_.empty()) factor_.rates(problem, out);
+  return discs_.empty();
+}
+
 void ModeFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const double* f_bar, const double* z_bar, RowGradient& g) {
   if (discs_.empty()) return factor_.add_vjp(problem, s, f_bar, z_bar, g);
   const int n = static_cast<int>(discs_.size()), k = problem.channels, m = problem.size();

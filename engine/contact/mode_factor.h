@@ -28,6 +28,9 @@ class ModeFactor {
   // As of ClassFactor, after solve. Directions that are not differentiable are held.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
+  // As of ClassFactor. False, and nothing is written, where discs slide.
+  bool rates(const RowProblem& problem, ImpulseRates& out);
+
   // As of ClassFactor, at the directions that discs have.
   int dependences() const { return factor_.dependences(); }
   void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, int k, RowGradient& gradient);

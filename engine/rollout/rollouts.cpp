@@ -60,4 +60,17 @@ int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptSt
   return kept.steps;
 }
 
+int rollout_jacobians(std::span<Simulator* const> simulators, const KeptStates& kept, const double* q, const double* v, const RolloutControls& controls,
+                      const JacobianBlocks& out, bool* is_one_sided, FunctionRef<bool(int)> go_on) {
+  const int threads = static_cast<int>(simulators.size()), last = kept.rows() - 1;
+  const int slice = std::max(1, threads * steps_between_looks / kept.interval);  // in rows
+  for (int begin = 0; begin < last; begin += slice) {
+    if (begin > 0 && !go_on(kept.before(begin))) return kept.before(begin);
+    parallel_for(std::min(slice, last - begin), threads, [&](int r, int worker) {
+      simulators[static_cast<std::size_t>(worker)]->rollout_jacobians(kept, begin + r, q, v, controls, out, is_one_sided);
+    });
+  }
+  return kept.steps;
+}
+
 }  // namespace robosim

@@ -30,4 +30,8 @@ int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptSt
                  const double* q_bar, const double* v_bar, StepGradient* gradients, double* tau, double* q_target, double* v_target,
                  FunctionRef<bool(int)> go_on);
 
+// The Jacobians of all steps of one rollout, one behind the other, and whether each holds to one side only.
+int rollout_jacobians(std::span<Simulator* const> simulators, const KeptStates& kept, const double* q, const double* v, const RolloutControls& controls,
+                      const JacobianBlocks& out, bool* is_one_sided, FunctionRef<bool(int)> go_on);
+
 }  // namespace robosim

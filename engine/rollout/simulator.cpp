@@ -133,35 +133,35 @@ bool Simulator::jvp(const double* q, const double* v, const StepControl& control
   return is_one_sided;
 }
 
-void Simulator::jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out) {
+bool Simulator::jacobians(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out) {
   const Model& m = world().model();
   const std::size_t n = at(m.n_v);
+  if (substeps_ == 1) return stepper_.step(q, v, control, &q_[at(m.n_q)], &v_[n]), stepper_.jacobians(q, v, control, out);
+  const JacobianBlocks before = before_.resize(m), own = own_.resize(m);
   std::copy_n(q, m.n_q, q_.data()), std::copy_n(v, m.n_v, v_.data());
+  bool is_one_sided = false;
   for (int i = 0; i < substeps_; ++i) {
     const double *const q_i = &q_[at(i * m.n_q)], *const v_i = &v_[at(i * m.n_v)];
     stepper_.step(q_i, v_i, control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
-    if (i == 0) {
-      stepper_.jacobians(q_i, v_i, control, out);
-      continue;
-    }
-    // What the step before did, as this one passes it on, and what this one does itself.
-    std::swap(out, before_);
-    stepper_.jacobians(q_i, v_i, control, own_);
-    out = own_;
-    out.is_one_sided |= before_.is_one_sided;
-    for (auto* x : {&out.q, &out.v}) std::fill(x->begin(), x->end(), 0.0);
-    for (const auto block : {&StepJacobians::q, &StepJacobians::v, &StepJacobians::tau, &StepJacobians::q_target, &StepJacobians::v_target}) {
-      std::vector<double>& to = out.*block;
-      const std::vector<double>& from = before_.*block;
-      const std::size_t columns = from.size() / std::max<std::size_t>(2 * n, 1);
-      for (std::size_t r = 0; r < 2 * n; ++r)
+    is_one_sided |= stepper_.jacobians(q_i, v_i, control, own);
+    for (const auto block : {&JacobianBlocks::q, &JacobianBlocks::v, &JacobianBlocks::tau, &JacobianBlocks::q_target, &JacobianBlocks::v_target}) {
+      double* const to = out.*block;
+      if (!to) continue;
+      const bool is_of_state = block == &JacobianBlocks::q || block == &JacobianBlocks::v;
+      const std::size_t columns = block == &JacobianBlocks::q_target ? at(m.n_q) : n;
+      // What the steps before did, as this one passes it on, and of a drive what this one does itself.
+      if (i > 0) std::copy_n(to, 2 * n * columns, before.*block);
+      if (i == 0 || !is_of_state) std::copy_n(own.*block, 2 * n * columns, to);
+      else std::fill_n(to, 2 * n * columns, 0.0);
+      for (std::size_t r = 0; i > 0 && r < 2 * n; ++r)
         for (std::size_t k = 0; k < 2 * n; ++k) {
-          const double by = k < n ? own_.q[r * n + k] : own_.v[r * n + k - n];
+          const double by = k < n ? own.q[r * n + k] : own.v[r * n + k - n];
           if (by == 0) continue;
-          for (std::size_t c = 0; c < columns; ++c) to[r * columns + c] += by * from[k * columns + c];
+          for (std::size_t c = 0; c < columns; ++c) to[r * columns + c] += by * (before.*block)[k * columns + c];
         }
     }
   }
+  return is_one_sided;
 }
 
 void Simulator::rollout(const KeptStates& kept, int begin, int end, double* q, double* v, const RolloutControls& controls, RolloutReport& report) {
@@ -169,6 +169,18 @@ void Simulator::rollout(const KeptStates& kept, int begin, int end, double* q, d
   for (int i = begin; i < end; ++i) {
     const std::ptrdiff_t to = i / kept.interval + 1, from = i % kept.interval ? to : to - 1;
     step(q + from * m.n_q, v + from * m.n_v, controls.at(m, i), q + to * m.n_q, v + to * m.n_v, report, i);
+  }
+}
+
+void Simulator::rollout_jacobians(const KeptStates& kept, int row, const double* q, const double* v, const RolloutControls& controls, const JacobianBlocks& out,
+                                  bool* is_one_sided) {
+  const Model& m = world().model();
+  const int first = kept.before(row), end = kept.before(row + 1);
+  q_part_.assign(q + static_cast<std::ptrdiff_t>(row) * m.n_q, q + static_cast<std::ptrdiff_t>(row + 1) * m.n_q);
+  v_part_.assign(v + static_cast<std::ptrdiff_t>(row) * m.n_v, v + static_cast<std::ptrdiff_t>(row + 1) * m.n_v);
+  for (int i = first; i < end; ++i) {
+    is_one_sided[i] = jacobians(q_part_.data(), v_part_.data(), controls.at(m, i), out.of(m, i));
+    std::copy_n(&q_[at(substeps_ * m.n_q)], m.n_q, q_part_.data()), std::copy_n(&v_[at(substeps_ * m.n_v)], m.n_v, v_part_.data());
   }
 }
 

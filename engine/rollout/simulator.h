@@ -57,7 +57,7 @@ class Simulator {
   // What the results change by (n_v each) along a direction of all arguments and of what the world is made of; whether that holds to one side only.
   // Exact, whatever the options say of gradients, as are the Jacobians.
   bool jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* q_next, double* v_next);
-  void jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out);
+  bool jacobians(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out);
 
   // Steps begin to end - 1, into rows of q (n_q each) and v (n_v) for the states that are kept: where they begin is given in its row, or, between
   // two that are kept, in the later one's.
@@ -67,6 +67,10 @@ class Simulator {
   // written to rows of `tau`, `q_target` and `v_target` (n_v, n_q, n_v per step); null where nobody asks.
   void rollout_vjp(const KeptStates& kept, int begin, int end, const double* q, const double* v, const RolloutControls& controls, const double* q_bar,
                    const double* v_bar, StepGradient& gradient, double* tau, double* q_target, double* v_target);
+  // The Jacobians of the steps from row `row` of the states that are kept to the next, one behind the other from the first step of the rollout on; and
+  // whether each holds to one side only.
+  void rollout_jacobians(const KeptStates& kept, int row, const double* q, const double* v, const RolloutControls& controls, const JacobianBlocks& out,
+                         bool* is_one_sided);
 
  private:
   void take_again(const double* q, const double* v, const StepControl& control);

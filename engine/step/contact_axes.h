@@ -36,6 +36,19 @@ inline ContactAxes contact_axes(const Vec3d& n) {
   return axes;
 }
 
+// How they change as the normal changes by dn.
+inline ContactAxes contact_axes_moved(const Vec3d& n, const Vec3d& dn) {
+  const Vec3d& r = detail::facing_reference;
+  const double facing = std::fmax(1 + dot(r, n), detail::least_facing);
+  ContactAxes change;
+  for (int i = 0; i < 2; ++i) {
+    const Vec3d& a = detail::reference_axes[i];
+    const double share = dot(n, a) / facing;
+    change.t[i] = ((share * dot(r, dn) - dot(dn, a)) / facing) * (r + n) - share * dn;
+  }
+  return change;
+}
+
 // The transpose of how they turn with the normal: a covector on the axes as one on the normal.
 inline Vec3d contact_axes_pulled_back(const Vec3d& n, const ContactAxes& bar) {
   const Vec3d& r = detail::facing_reference;

@@ -162,12 +162,18 @@ struct StepReport {
   int coupled_bounces = 0;                     // impacts and bounces that push while another normal that feels them does
 };
 
-// Jacobians of the next state: of each of q (tangent space, body side) and v, n_v rows; row-major.
-struct StepJacobians {
-  std::vector<double> q, v, tau, q_target, v_target;  // 2 n_v rows: q_next, then v_next; n_v, n_v, n_v, n_q, n_v columns
-  bool is_one_sided = false;
+// Where Jacobians of the next state go: of each of q (tangent space, body side) and v, n_v rows; row-major. Null for what nobody asks for.
+struct JacobianBlocks {
+  double *q = nullptr, *v = nullptr, *tau = nullptr, *q_target = nullptr, *v_target = nullptr;  // 2 n_v rows: q_next, then v_next; n_v, n_v, n_v, n_q, n_v columns
 
-  void resize(const Model& model);
+  JacobianBlocks of(const Model& model, int step) const;  // of many, one behind the other
+};
+
+// Room for them.
+struct StepJacobians {
+  std::vector<double> q, v, tau, q_target, v_target;
+
+  JacobianBlocks resize(const Model& model);  // for all
 };
 
 class Stepper {
@@ -184,8 +190,8 @@ class Stepper {
   void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
 
   void exact_vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
-  // As exact_vjp, all of its rows at once; see step_jacobians.cpp.
-  void jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out);
+  // As exact_vjp, all of its rows at once; whether they hold to one side only. See step_jacobians.cpp.
+  bool jacobians(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out);
 
   // What the next state changes by along a direction of all arguments and of what the world is made of: of q_next (tangent space, body side) and
   // v_next, n_v each; whether that holds to one side only. See step_jvp.cpp.
@@ -263,14 +269,20 @@ class Stepper {
   void carry_impulses();
   void add_turning_of_impulses(double* by_q);
   void add_moving_of_impulses(const StepIsland& island, std::size_t block, double* by_q);
-  void free_jacobians(const double* v, std::size_t width);
-  void add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control, std::size_t width);
-  void advance_jacobians(std::size_t width, StepJacobians& out);
+  void free_jacobians(const double* v);
+  void add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control);
+  bool has_rates(StepIsland& island);
+  void add_adjoints(StepIsland& island, const double* q, const double* v, const StepControl& control);
+  void add_rates(const StepIsland& island, const StepControl& control);
+  void add_contact_rates(const StepIsland& island, std::size_t block);
+  void add_coordinate_rates(const StepIsland& island, std::size_t block, bool has_targets);
+  void add_turning_of_channels(const StepIsland& island, std::size_t block);
+  void advance_jacobians(const JacobianBlocks& out);
   bool has_impacts() const;
   void add_free_motion_jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* change);
   void add_impulses_jvp(const StepGradient& direction, double* change);
   Vec3d point_jvp(const StepIsland::Block& block, const StepGradient& direction);
-  void jacobians_by_gradients(const double* q, const double* v, const StepControl& control, StepJacobians& out);
+  void jacobians_by_gradients(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out);
   bool choose_classes(StepIsland& island);
   void take_other_classes(StepIsland& island);
   // Once after a step, however many gradients of it are asked for.
@@ -281,8 +293,13 @@ class Stepper {
   std::vector<double> v_bar_, way_bar_, late_bar_, impulse_bar_, lambda_, lambda_way_, a_, a_bar_, q_part_, v_part_, f_bar_, virtual_, pushed_, inertia_bar_;
   std::vector<double> beyond_, responses_, units_, by_coordinate_;  // of add_admittance_vjp
   std::vector<Vec3d> centre_bar_;  // of an island's blocks, of single points: of where the channels are
-  // Of jacobians: n_v x n_v; the new velocity (n_v rows), channels and impulses by all arguments; impulses by y_free; one row.
-  std::vector<double> by_q_, by_v_, mass_, moved_by_, channels_by_, impulses_by_, by_free_, point_by_, unit_, zero_;
+  // Of jacobians: n_v x n_v; the new velocity (n_v rows), channels and impulses by all arguments that are asked for; one row.
+  struct JacobianColumns {  // where each begins, -1 where nobody asks
+    int q, v, tau, q_target, v_target, stride;
+  } jacobian_columns_{};
+  std::vector<double> by_q_, by_v_, mass_, moved_by_, channels_by_, impulses_by_, point_by_, unit_, zero_;
+  ImpulseRates impulse_rates_;
+  std::vector<double> twist_rates_, row_rates_, target_rates_;  // of one block: impulses by both shapes' twists; its rows
   StepGradient of_impulse_, of_rows_;
   std::vector<Motion<double>> displaced_;  // of jvp: bodies
   std::vector<double> change_, d_acceleration_;  // n_v

@@ -3,16 +3,16 @@
 // At fixed impulses z the new velocity u changes by (step_vjp.cpp)
 //   alpha = M^^-1 (-d_x r + d_x X^T z)
 // forwards, as derivatives of inverse dynamics (rnea_derivatives.h) solved with M^^. The impulses answer through the rows,
-//   du = alpha + Y dz,   dz = Z_y (X alpha + dX u) + Z_d : dd + Z_t : dt + G : dL,   Y = M^^-1 X^T,   Z = dz of the rows alone
-// and of each channel's impulse that is one adjoint, which goes back to the configuration through the contacts' geometry: as many as there are
-// channels, six for two bodies or three where they touch at one point, instead of 2 n_v gradients. Where impulses act within the step (impacts.cpp) the way is not u, and the Jacobians are
-// made of gradients.
-// Cost: O(n depth) and 3 n solves with M^^, a gradient of the rows per channel, and O(n^2 channels).
+//   du = alpha + Y dz,   dz = V (X alpha + dX u) + Z_d : dd + Z_t : dt,   Y = M^^-1 X^T
+// (impulse_jacobians.cpp). Where impulses act within the step (impacts.cpp) the way is not u, and the Jacobians are made of gradients.
+// Cost: O(n depth) and 3 n solves with M^^, and O(n^2 channels); what is not asked for is not made.
 #include <algorithm>
+#include <array>
 
 #include "dynamics/configuration.h"
 #include "dynamics/mass_factor.h"
 #include "dynamics/rnea_derivatives.h"
+#include "step/columns.h"
 #include "step/step.h"
 
 namespace robosim {
@@ -20,62 +20,18 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// to += sum_i a_i B_i over rows of B, of which many a_i may be zero: four rows at a time, so that `to` is read and written less often.
-class RowSum {
- public:
-  RowSum(double* to, std::size_t columns) : to_(to), columns_(columns) {}
-  ~RowSum() { flush(); }
-  RowSum(const RowSum&) = delete;
-  RowSum& operator=(const RowSum&) = delete;
-
-  void add(double a, const double* row) {
-    if (a == 0) return;
-    a_[count_] = a, row_[count_] = row;
-    if (++count_ == together) flush();
-  }
-
- private:
-  static constexpr int together = 4;
-
-  void flush() {
-    if (count_ == 0) return;
-    for (int i = count_; i < together; ++i) a_[i] = 0, row_[i] = row_[0];
-    double* __restrict const to = to_;
-    const double a = a_[0], b = a_[1], c = a_[2], d = a_[3];
-    const double *const A = row_[0], *const B = row_[1], *const C = row_[2], *const D = row_[3];
-    for (std::size_t i = 0, n = columns_; i < n; ++i) to[i] += a * A[i] + b * B[i] + (c * C[i] + d * D[i]);
-    count_ = 0;
-  }
-
-  double* to_;
-  std::size_t columns_;
-  double a_[together];
-  const double* row_[together] = {};
-  int count_ = 0;
-};
-
-// C += A B, all row by row: rows x inner, inner x columns.
-void add_product(const double* A, std::size_t rows, std::size_t inner, const double* B, std::size_t columns, double* C) {
-  for (std::size_t r = 0; r < rows; ++r) {
-    RowSum sum(C + r * columns, columns);
-    for (std::size_t i = 0; i < inner; ++i) sum.add(A[r * inner + i], B + i * columns);
-  }
-}
-
-// C += A^T B: A is inner x rows.
-void add_transposed_product(const double* A, std::size_t inner, std::size_t rows, const double* B, std::size_t columns, double* C) {
-  for (std::size_t r = 0; r < rows; ++r) {
-    RowSum sum(C + r * columns, columns);
-    for (std::size_t i = 0; i < inner; ++i) sum.add(A[i * rows + r], B + i * columns);
-  }
-}
-
 }  // namespace
 
-void StepJacobians::resize(const Model& m) {
+JacobianBlocks JacobianBlocks::of(const Model& m, int step) const {
+  const auto own = [&](double* block, int columns) { return block ? block + static_cast<std::ptrdiff_t>(step) * 2 * m.n_v * columns : nullptr; };
+  return {own(q, m.n_v), own(v, m.n_v), own(tau, m.n_v), own(q_target, m.n_q), own(v_target, m.n_v)};
+}
+
+JacobianBlocks StepJacobians::resize(const Model& m) {
   const std::size_t n = at(m.n_v);
   for (auto* x : {&q, &v, &tau, &v_target}) x->resize(2 * n * n);
   q_target.resize(2 * n * at(m.n_q));
+  return {q.data(), v.data(), tau.data(), q_target.data(), v_target.data()};
 }
 
 // What contacts and closures push on each body by itself: carried_.
@@ -140,88 +96,57 @@ void Stepper::add_moving_of_impulses(const StepIsland& island, std::size_t b, do
     });
 }
 
-// alpha, in columns of q, v and tau.
-void Stepper::free_jacobians(const double* v, std::size_t width) {
+// alpha, in the columns that are asked for.
+void Stepper::free_jacobians(const double* v) {
   const Model& m = world_->model();
   const double dt = options_.dt;
-  const std::size_t n = at(m.n_v);
-  for (auto* x : {&by_q_, &by_v_, &mass_}) x->assign(n * n, 0.0);
-  turning_rates(m, v, a_.data());
-  for (std::size_t k = 0; k < n; ++k) a_[k] += (moved_[k] - v[k]) / dt;
-  detail::rnea_derivatives_sweep<false>(m, data_, v, a_.data(), by_q_.data(), by_v_.data(), m.n_v, mass_.data(), Wrenches<double>());
-  for (std::size_t i = 0; i < n; ++i) {
-    double *const row_q = &by_q_[i * n], *const row_v = &by_v_[i * n];
-    const double* const M = &mass_[i * n];
-    for (std::size_t c = 0; c < n; ++c) row_q[c] *= -dt, row_v[c] = M[c] - dt * row_v[c], a_bar_[c] = -dt * M[c];
-    add_turning_rates_vjp(m, v, a_bar_.data(), row_v);
-  }
-  for (const World::Coordinate& c : world_->coordinates()) by_q_[at(c.v) * (n + 1)] -= dt * m.stiffness[at(c.v)];
-  add_turning_of_impulses(by_q_.data());
-  bool on_tree = !m.has_mimic;  // what moves a point on one branch pushes the other
-  for (int i = 0; i < n_islands_; ++i)
-    for (std::size_t b = 0; b < islands_[at(i)].blocks.size(); ++b) {
-      const StepIsland::Block& block = islands_[at(i)].blocks[b];
-      if (block.manifold < 0 || block.turns) continue;
-      add_moving_of_impulses(islands_[at(i)], b, by_q_.data());
-      on_tree &= block.a == 0 || block.b == 0;
+  const std::size_t n = at(m.n_v), stride = at(jacobian_columns_.stride);
+  const auto [q_begin, v_begin, tau_begin] = std::array{jacobian_columns_.q, jacobian_columns_.v, jacobian_columns_.tau};
+  moved_by_.assign(n * stride, 0.0);
+  for (std::size_t i = 0; tau_begin >= 0 && i < n; ++i) moved_by_[i * stride + at(tau_begin) + i] = dt;
+  if (q_begin >= 0 || v_begin >= 0) {
+    for (auto* x : {&by_q_, &by_v_, &mass_}) x->assign(n * n, 0.0);
+    turning_rates(m, v, a_.data());
+    for (std::size_t k = 0; k < n; ++k) a_[k] += (moved_[k] - v[k]) / dt;
+    detail::rnea_derivatives_sweep<false>(m, data_, v, a_.data(), by_q_.data(), by_v_.data(), m.n_v, mass_.data(), Wrenches<double>());
+    for (std::size_t i = 0; i < n; ++i) {
+      double *const row_q = &by_q_[i * n], *const row_v = &by_v_[i * n];
+      const double* const M = &mass_[i * n];
+      for (std::size_t c = 0; c < n; ++c) row_q[c] *= -dt, row_v[c] = M[c] - dt * row_v[c], a_bar_[c] = -dt * M[c];
+      add_turning_rates_vjp(m, v, a_bar_.data(), row_v);
     }
-
-  const double* const L = data_.L.data();
-  if (on_tree) {
-    mass_solve_tree(m, L, {by_q_.data(), by_v_.data()}, {0, 0}, m.n_v);
-  } else {
-    for (auto* x : {&by_q_, &by_v_}) mass_solve(m, L, x->data(), m.n_v);
+    for (const World::Coordinate& c : world_->coordinates()) by_q_[at(c.v) * (n + 1)] -= dt * m.stiffness[at(c.v)];
+    add_turning_of_impulses(by_q_.data());
+    for (int i = 0; i < n_islands_; ++i)
+      for (std::size_t b = 0; b < islands_[at(i)].blocks.size(); ++b) {
+        const StepIsland::Block& block = islands_[at(i)].blocks[b];
+        if (block.manifold >= 0 && !block.turns) add_moving_of_impulses(islands_[at(i)], b, by_q_.data());
+      }
+    for (std::size_t i = 0; i < n; ++i) {
+      if (q_begin >= 0) std::copy_n(&by_q_[i * n], n, &moved_by_[i * stride + at(q_begin)]);
+      if (v_begin >= 0) std::copy_n(&by_v_[i * n], n, &moved_by_[i * stride + at(v_begin)]);
+    }
   }
-  double* const inverse = mass_.data();  // its upper triangle
-  mass_inverse(m, L, data_.matrix_a, inverse);
-  moved_by_.assign(n * width, 0.0);
-  for (std::size_t i = 0; i < n; ++i) {
-    double* const row = &moved_by_[i * width];
-    std::copy_n(&by_q_[i * n], n, row), std::copy_n(&by_v_[i * n], n, row + n);
-    for (std::size_t c = 0; c < n; ++c) row[2 * n + c] = dt * (c < i ? inverse[c * n + i] : inverse[i * n + c]);
-  }
-}
-
-// Adds Y dz of an island, in columns of q, v and tau, and of targets where there are motors. An island moves no other's coordinates.
-void Stepper::add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control, std::size_t width) {
-  const std::size_t n = at(world_->model().n_v), n_q = at(world_->model().n_q), k = at(island.problem.channels);
-  StepGradient& row = of_impulse_;
-  impulses_by_.assign(k * width, 0.0), by_free_.resize(k * k);
-  impulse_bar_.assign(k, 0.0);
-  for (std::size_t c = 0; c < k; ++c) {
-    for (auto* x : {&row.q, &row.v, &row.q_target, &row.v_target}) std::fill(x->begin(), x->end(), 0.0);
-    for (auto* x : {&turned_, &carried_}) std::fill(x->begin(), x->end(), Force<double>());
-    impulse_bar_[c] = 1;
-    add_row_adjoint(island, row);
-    add_row_vjp(island, q, v, control, nullptr, row);
-    gather_turned(row.q.data(), nullptr);
-    impulse_bar_[c] = 0;
-    std::copy_n(island.gradient.y_free.data(), k, &by_free_[c * k]);
-    double* to = &impulses_by_[c * width];
-    to = std::copy_n(row.q.data(), n, to), to = std::copy_n(row.v.data(), n, to) + n;
-    if (width > 3 * n) std::copy_n(row.v_target.data(), n, std::copy_n(row.q_target.data(), n_q, to));
-  }
-  channels_by_.assign(k * width, 0.0);
-  add_transposed_product(island.X.data(), n, k, moved_by_.data(), width, channels_by_.data());
-  add_product(by_free_.data(), k, k, channels_by_.data(), width, impulses_by_.data());
-  add_product(island.Y.data(), n, k, impulses_by_.data(), width, moved_by_.data());
+  columns().mass_solve(m, data_.L.data(), moved_by_.data(), jacobian_columns_.stride);
 }
 
 // From u to the next state: joint by joint, where they move freely in axes that turn (advance of configuration.h).
-void Stepper::advance_jacobians(std::size_t width, StepJacobians& out) {
+void Stepper::advance_jacobians(const JacobianBlocks& out) {
   const Model& m = world_->model();
-  const std::size_t n = at(m.n_v), n_q = at(m.n_q);
-  const auto put = [](const double* from, std::size_t columns, double scale, bool is_first, double* to) {
-    if (is_first)
-      for (std::size_t c = 0; c < columns; ++c) to[c] = scale * from[c];
-    else
-      for (std::size_t c = 0; c < columns; ++c) to[c] += scale * from[c];
-  };
+  const JacobianColumns& columns = jacobian_columns_;
+  const std::size_t n = at(m.n_v), n_q = at(m.n_q), stride = at(columns.stride);
   const auto put_row = [&](std::size_t row, std::size_t from, double scale, bool is_first) {
-    const double* x = &moved_by_[from * width];
-    for (auto* block : {&out.q, &out.v, &out.tau}) put(x, n, scale, is_first, block->data() + row * n), x += n;
-    if (width == 3 * n) return;
-    put(x, n_q, scale, is_first, out.q_target.data() + row * n_q), put(x + n_q, n, scale, is_first, out.v_target.data() + row * n);
+    const auto put = [&](int first, std::size_t count, double* block) {
+      if (first < 0) return;
+      const double* const x = &moved_by_[from * stride + at(first)];
+      double* const to = block + row * count;
+      if (is_first)
+        for (std::size_t c = 0; c < count; ++c) to[c] = scale * x[c];
+      else
+        for (std::size_t c = 0; c < count; ++c) to[c] += scale * x[c];
+    };
+    put(columns.q, n, out.q), put(columns.v, n, out.v), put(columns.tau, n, out.tau);
+    put(columns.q_target, n_q, out.q_target), put(columns.v_target, n, out.v_target);
   };
   int most = 0;
   for (const Joint& joint : m.joints) most = std::max(most, joint.n_v);
@@ -242,7 +167,7 @@ void Stepper::advance_jacobians(std::size_t width, StepJacobians& out) {
         const std::size_t first = at(joint.v_index), end = first + at(joint.n_v);
         for (std::size_t l = first; l < end; ++l)
           if (const double scale = way_bar_[l] + v_bar_[l]; scale != 0 || l == first) put_row(row, l, scale, l == first);
-        for (std::size_t l = first; l < end; ++l) out.q[row * n + l] += q_part_[l];
+        for (std::size_t l = first; columns.q >= 0 && l < end; ++l) out.q[row * n + l] += q_part_[l];
       });
     }
   }
@@ -252,38 +177,42 @@ bool Stepper::has_impacts() const {
   return std::any_of(islands_.begin(), islands_.begin() + n_islands_, [](const StepIsland& island) { return island.has_impacts; });
 }
 
-void Stepper::jacobians(const double* q, const double* v, const StepControl& control, StepJacobians& out) {
+bool Stepper::jacobians(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out) {
   const Model& m = world_->model();
-  const std::size_t n = at(m.n_v), n_q = at(m.n_q);
-  out.resize(m);
-  out.is_one_sided = false;
-  if (n == 0) return;
+  if (m.n_v == 0) return false;
   if (!is_derived_) derive(q, v, control);
-  out.is_one_sided = is_one_sided_;
-  if (has_impacts()) return jacobians_by_gradients(q, v, control, out);
+  if (has_impacts()) return jacobians_by_gradients(q, v, control, out), is_one_sided_;
   resize_adjoint();
-  of_impulse_.set_zero(*world_);
   bool is_driven = false;
   for (int k = 0; k < m.n_v; ++k) is_driven |= world_->motor(k).is_there();
-  const std::size_t width = 3 * n + (is_driven ? n_q + n : 0);
-  free_jacobians(v, width);
-  for (int i = 0; i < n_islands_; ++i) add_impulse_jacobians(islands_[at(i)], q, v, control, width);
-  advance_jacobians(width, out);
-  if (!is_driven)
-    for (auto* x : {&out.q_target, &out.v_target}) std::fill(x->begin(), x->end(), 0.0);
+  int end = 0;
+  const auto take = [&](const double* block, int count, bool any = true) {
+    const int first = end;
+    end += block && any ? count : 0;
+    return block && any ? first : -1;
+  };
+  jacobian_columns_ = {take(out.q, m.n_v), take(out.v, m.n_v), take(out.tau, m.n_v), take(out.q_target, m.n_q, is_driven), take(out.v_target, m.n_v, is_driven), 0};
+  jacobian_columns_.stride = padded(end);
+  free_jacobians(v);
+  for (int i = 0; i < n_islands_; ++i) add_impulse_jacobians(islands_[at(i)], q, v, control);
+  advance_jacobians(out);
+  if (!is_driven && out.q_target) std::fill_n(out.q_target, 2 * at(m.n_v) * at(m.n_q), 0.0);
+  if (!is_driven && out.v_target) std::fill_n(out.v_target, 2 * at(m.n_v) * at(m.n_v), 0.0);
+  return is_one_sided_;
 }
 
-void Stepper::jacobians_by_gradients(const double* q, const double* v, const StepControl& control, StepJacobians& out) {
-  const std::size_t n = at(world_->model().n_v), n_q = at(world_->model().n_q);
+void Stepper::jacobians_by_gradients(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out) {
+  const std::size_t n = at(world_->model().n_v);
   unit_.assign(n, 0.0), zero_.assign(n, 0.0);
   for (std::size_t i = 0; i < 2 * n; ++i) {
     unit_[i % n] = 1;
     exact_vjp(q, v, control, (i < n ? unit_ : zero_).data(), (i < n ? zero_ : unit_).data(), of_impulse_);
     unit_[i % n] = 0;
+    const auto put = [&](const std::vector<double>& row, double* block) {
+      if (block) std::copy(row.begin(), row.end(), block + i * row.size());
+    };
     const StepGradient& row = of_impulse_;
-    std::copy_n(row.q.data(), n, &out.q[i * n]), std::copy_n(row.v.data(), n, &out.v[i * n]);
-    std::copy_n(row.tau.data(), n, &out.tau[i * n]), std::copy_n(row.v_target.data(), n, &out.v_target[i * n]);
-    std::copy_n(row.q_target.data(), n_q, out.q_target.data() + i * n_q);
+    put(row.q, out.q), put(row.v, out.v), put(row.tau, out.tau), put(row.q_target, out.q_target), put(row.v_target, out.v_target);
   }
 }
 

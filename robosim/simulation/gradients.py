@@ -11,6 +11,7 @@ __all__ = [
     "ClosureGradients",
     "ModelGradient",
     "ObjectGradients",
+    "RunJacobians",
     "StepGradient",
     "StepJacobians",
     "StepTangent",
@@ -120,6 +121,23 @@ class StepJacobians(NamedTuple):
     """(2, n_v, n_v)."""
     one_sided: bool
     """As of `StepGradient`."""
+
+
+class RunJacobians(NamedTuple):
+    """`StepJacobians` of each of a run's n steps."""
+
+    q: Array
+    """(n, 2, n_v, n_v), as there, and so the others."""
+    v: Array
+    """(n, 2, n_v, n_v)."""
+    tau: Array
+    """(n, 2, n_v, n_v)."""
+    q_target: Array
+    """(n, 2, n_v, n_q)."""
+    v_target: Array
+    """(n, 2, n_v, n_v)."""
+    one_sided: NDArray[np.bool_]
+    """(n,)."""
 
 
 class StepTangent(NamedTuple):

@@ -20,6 +20,7 @@ from robosim.simulation.gradients import (
     ClosureGradients,
     ModelGradient,
     ObjectGradients,
+    RunJacobians,
     StepGradient,
     StepJacobians,
     StepTangent,
@@ -37,6 +38,7 @@ Array = NDArray[np.float64]
 Progress = Callable[[int], object]
 _NO_CONTROL = Control()
 _DRIVES = ("tau", "q_target", "v_target")
+_JACOBIANS = ("q", "v", *_DRIVES)
 
 
 class Simulation:
@@ -447,14 +449,63 @@ class Simulation:
         with _engine_errors():
             return StepTangent(*self._engine.jvp(state.q, state.v, direction, *_drive(control)))
 
-    def jacobians(self, state: State, control: Control = _NO_CONTROL) -> StepJacobians:
+    def jacobians(
+        self, state: State, control: Control = _NO_CONTROL, *, by: Collection[str] = _JACOBIANS
+    ) -> StepJacobians:
         """Derivatives of the next state in this one and in the control.
 
+        Args:
+            state: before the step.
+            control: of the step.
+            by: which of them; the others are not made, and have no columns.
+
         Raises:
-            SimulationError: as of `vjp`.
+            SimulationError: as of `vjp`; or `by` has another name.
+
+        Source: `engine/step/step_jacobians.cpp`.
         """
+        wanted = _wanted(by, _JACOBIANS, "Jacobians are by")
         with _engine_errors():
-            return StepJacobians(*self._engine.jacobians(state.q, state.v, *_drive(control)))
+            return StepJacobians(*self._engine.jacobians(state.q, state.v, *_drive(control), wanted))
+
+    def run_jacobians(
+        self,
+        motion: Motion,
+        control: Control = _NO_CONTROL,
+        *,
+        by: Collection[str] = _JACOBIANS,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> RunJacobians:
+        """`jacobians` of every step of a run, on several threads: what planners linearise about.
+
+        The same to the bit for any number of threads and interval of the run. Ctrl-C ends it.
+
+        Args:
+            motion: from `run`, with the same control.
+            control: as of `run`.
+            by: as of `jacobians`; all of a long run are large.
+            threads: as of `run_many`.
+            progress: as of `run`, with the steps whose Jacobians are there.
+
+        Raises:
+            SimulationError: as of `jacobians`.
+
+        Example:
+            >>> import numpy as np, robosim
+            >>> from robosim.simulation import Simulation, State
+            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
+            >>> motion = cart.run(State(np.array([0.0, 0.3]), np.zeros(2)), 20)
+            >>> cart.run_jacobians(motion, by=["q", "v", "tau"]).tau.shape
+            (20, 2, 2, 2)
+        """
+        wanted = _wanted(by, _JACOBIANS, "Jacobians are by")
+        rows = _each_step(control, motion.steps)
+        with _engine_errors():
+            parts = self._engine.run_jacobians(
+                motion.q, motion.v, motion.steps, motion.interval, *rows, _threads(threads), progress, wanted
+            )
+        return RunJacobians(*parts)
 
     def run_vjp(
         self,
@@ -521,10 +572,7 @@ class Simulation:
             self._bars(given, len(motions), kept, name)
             for name, given in (("q_bar", q_bar), ("v_bar", v_bar))
         )
-        for name in by:
-            if name not in _DRIVES:
-                raise SimulationError(f"by has {name!r}; a control has {', '.join(_DRIVES)}")
-        wanted = tuple(name in by for name in _DRIVES)
+        wanted = _wanted(by, _DRIVES, "a control has")
         rows = _rows(controls, len(motions), steps)
         q, v = _stacked([motion.q for motion in motions]), _stacked([motion.v for motion in motions])
         with _engine_errors():
@@ -548,6 +596,14 @@ def _sized(value: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     if array.shape != shape:
         raise SimulationError(f"{what} has shape {array.shape}; expected {shape}")
     return array
+
+
+def _wanted(by: Collection[str], names: tuple[str, ...], which: str) -> tuple[bool, ...]:
+    """Of each name whether it is there."""
+    for name in by:
+        if name not in names:
+            raise SimulationError(f"by has {name!r}; {which} {', '.join(names)}")
+    return tuple(name in by for name in names)
 
 
 def _stacked(arrays: list[Array]) -> Array:

@@ -203,6 +203,70 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
   CHECK(moved > 20);
 }
 
+namespace {
+
+// The rates of all impulses beside one adjoint for each; whether there were any.
+bool check_rates(const RowProblem& problem, Rng& rng) {
+  ModeSolver solver;
+  RowSolution s;
+  if (solver.solve(problem, s).status != ModeStatus::solved) return false;
+  ImpulseRates rates;
+  if (!solver.classes().rates(problem, rates)) return false;
+  const std::size_t k = at(problem.channels), m = problem.rows.size();
+  Numbers dd(m * most_block_channels), dt(m), dy(k), dz(k, 0.0), none(m, 0.0), unit(k, 0.0);
+  for (Numbers* x : {&dd, &dt, &dy})
+    for (double& y : *x) y = rng.normal();
+  for (const RowBlock& block : problem.blocks)
+    rates.add(problem, s, block, &dd[at(block.first_row * most_block_channels)], &dt[at(block.first_row)], dz.data());
+  for (std::size_t a = 0; a < k; ++a)
+    for (std::size_t c = 0; c < k; ++c) dz[c] += dy[a] * rates.by_velocity[a * k + c];
+  for (std::size_t c = 0; c < k; ++c) {
+    RowGradient g;
+    g.set_zero(problem, false);
+    unit[c] = 1;
+    solver.classes().add_vjp(problem, s, none.data(), unit.data(), g);
+    unit[c] = 0;
+    double expected = 0, size = 0;
+    const auto add = [&](double by, double change) { expected += by * change, size += std::abs(by * change); };
+    for (std::size_t i = 0; i < m; ++i) add(g.target[i], dt[i]);
+    for (std::size_t a = 0; a < k; ++a) add(g.y_free[a], dy[a]);
+    for (const RowBlock& block : problem.blocks)
+      for (int i = block.first_row; i < block.last_row; ++i)
+        for (int a = 0; a < block.width; ++a) add(g.d[at(i * most_block_channels + a)], dd[at(i * most_block_channels + a)]);
+    CHECK(std::abs(dz[c] - expected) <= 1e-12 * size);
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("the rates of all impulses are what their adjoints say") {
+  int checked = 0, sliding = 0;
+  for (Case c : cases()) {
+    for (const bool discs : {false, true}) {
+      c.spec.discs = discs;
+      CAPTURE(c.name);
+      for (std::uint64_t seed = 30; seed < 33; ++seed) {
+        Rng rng(seed);
+        const RowProblem problem = random_rows(rng, c.spec);
+        if (check_rates(problem, rng)) ++checked;
+        else if (discs) ++sliding;
+      }
+    }
+  }
+  CHECK(checked > 30);
+  CHECK(sliding > 3);  // of those adjoints are asked
+  // Rows of two pairs that say the same: their system is singular.
+  RowProblem twice;
+  for (int side = 0; side < 2; ++side) {
+    twice.blocks.push_back({side, 1, side, side + 1});
+    twice.rows.emplace_back().d[0] = 1;
+  }
+  set_motion(twice, Eigen::MatrixXd::Ones(2, 1), Eigen::MatrixXd::Identity(1, 1), Eigen::VectorXd::Constant(1, -3));
+  Rng rng(1);
+  CHECK(check_rates(twice, rng));
+}
+
 TEST_CASE("solving and differentiating again does not allocate") {
   Rng rng(3);
   const RowProblem problem = random_rows(rng, {.bodies = 3, .pairs = 4, .points = 4, .boxes = 2});
@@ -213,6 +277,7 @@ TEST_CASE("solving and differentiating again does not allocate") {
   Lemke lemke;
   RowSolution s;
   RowGradient g;
+  ImpulseRates rates;
   const std::vector<double> f_bar(at(problem.size()), 1.0), z_bar(at(problem.channels), 1.0);
   const auto all = [&] {
     lemke.solve(problem, s);
@@ -222,6 +287,7 @@ TEST_CASE("solving and differentiating again does not allocate") {
     sweeps.add_vjp(problem, s, f_bar.data(), z_bar.data(), g);
     solver.solve(problem, s);
     solver.classes().add_vjp(problem, s, f_bar.data(), z_bar.data(), g);
+    solver.classes().rates(problem, rates);
     cones.solve(of_discs, s);
     cones.classes().add_vjp(of_discs, s, f_bar.data(), z_bar.data(), g);
   };

@@ -53,8 +53,7 @@ struct Change {
 // The matrices' products with a loss are its gradient, but for rounding: of forces that hold each other in balance a part of 1e-10 or less is left.
 void check_jacobians(Stepper& stepper, const Point& point, const Numbers& q_bar, const Numbers& v_bar, const StepGradient& g) {
   StepJacobians J;
-  stepper.jacobians(point.q.data(), point.v.data(), point.control(), J);
-  CHECK(J.is_one_sided == g.is_one_sided);
+  CHECK(stepper.jacobians(point.q.data(), point.v.data(), point.control(), J.resize(stepper.world().model())) == g.is_one_sided);
   Numbers bars(q_bar);
   bars.insert(bars.end(), v_bar.begin(), v_bar.end());
   const auto compare = [&](const char* what, const Numbers& matrix, const Numbers& expected, double usual) {

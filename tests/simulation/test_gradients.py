@@ -657,3 +657,59 @@ def test_many_runs_share_a_control_or_have_their_own():
     ):
         with pytest.raises(SimulationError, match=says):
             wrong()
+
+
+def test_only_the_jacobians_that_are_asked_for():
+    model = robosim.load_robot("cart_pole")
+    motors = {name: Motor(position_gain=50.0, velocity_gain=2.0) for name in model.joint_names}
+    simulation = Simulation(model, motors=motors, dt=5e-3)
+    state, control = State(np.array([0.1, 0.4]), np.array([0.2, -1.0])), Control(q_target=np.zeros(2))
+    names = ("q", "v", "tau", "q_target", "v_target")
+    everything = simulation.jacobians(state, control)
+    assert all(getattr(everything, name).any() for name in names)
+    for name in names:
+        alone = simulation.jacobians(state, control, by=[name])
+        np.testing.assert_array_equal(getattr(alone, name), getattr(everything, name))
+        assert all(getattr(alone, other).shape == (2, 2, 0) for other in names if other != name)
+    with pytest.raises(
+        SimulationError, match="by has 'mass'; Jacobians are by q, v, tau, q_target, v_target"
+    ):
+        simulation.jacobians(state, control, by=["mass"])
+
+
+@pytest.mark.parametrize("substeps", [1, 2])
+def test_jacobians_along_a_run_are_those_of_its_steps(substeps):
+    """To the bit, for any number of threads and whichever states were kept; a box lands, slides and turns."""
+    simulation = Simulation(
+        free_boxes(1), floor(), materials={"floor": Material(0.4), "box0": Material(0.4)}, substeps=substeps
+    )
+    start, steps = simulation.state(resting(0.0505), [0.8, 0.3, -0.1, 0, 0.5, 1.5]), 40
+    control = Control(tau=np.random.default_rng(2).normal(size=(steps, 6)))
+    every = simulation.run(start, steps, control)
+    expected = [
+        simulation.jacobians(State(every.q[i], every.v[i]), Control(tau=control.tau[i])) for i in range(steps)
+    ]
+    assert len({np.count_nonzero(x.v) for x in expected}) > 1  # it lands on the way
+    told = []
+    for interval, threads in ((1, 1), (1, 2), (7, 2), (40, 1)):
+        motion = simulation.run(start, steps, control, interval=interval)
+        found = simulation.run_jacobians(motion, control, threads=threads, progress=told.append)
+        for name in found._fields:
+            np.testing.assert_array_equal(getattr(found, name), [getattr(x, name) for x in expected])
+    partly = simulation.run_jacobians(motion, control, by=["v"])
+    assert partly.q.shape == (steps, 2, 6, 0)
+    np.testing.assert_array_equal(partly.v, found.v)
+    assert not told  # in fewer steps than it is asked after
+
+
+def test_jacobians_along_a_run_can_be_stopped():
+    simulation = Simulation(robosim.load_robot("cart_pole"))
+    motion = simulation.run(State(np.array([0.0, 0.3]), np.zeros(2)), 1500)
+
+    def stop(done):
+        raise RuntimeError(f"after {done}")
+
+    with pytest.raises(RuntimeError, match="after 1000"):
+        simulation.run_jacobians(motion, threads=1, progress=stop)
+    with pytest.raises(SimulationError, match="tau has shape"):
+        simulation.run_jacobians(motion, Control(tau=np.zeros((3, 2))))
