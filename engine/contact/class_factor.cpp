@@ -29,17 +29,20 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   assemble(problem);
   const int r = basis_.unknowns();
   pivots_.resize(static_cast<std::size_t>(r)), row_sizes_.resize(static_cast<std::size_t>(r));
+  S_ = whole_S_;
   is_singular_ = !(lu_factor(S_.data(), r, pivots_.data(), row_sizes_.data()) > singular_tolerance);
-  is_unique_ = true;
   if (!is_singular_) return true;
-  assemble(problem);
-  rank_ = qr_.factor(S_.data(), r, rank_tolerance);
-  b_.resize(static_cast<std::size_t>(r));
-  for (int k = 0; k < r - rank_ && is_unique_; ++k) {
-    qr_.null_vector(k, b_.data());
-    is_unique_ = moves_nothing(problem, b_.data());
-  }
+  rank_ = qr_.factor(whole_S_.data(), r, rank_tolerance);
   return rank_ > 0;
+}
+
+bool ClassFactor::is_unique(const RowProblem& problem) {
+  column_.resize(static_cast<std::size_t>(basis_.unknowns()));
+  for (int k = 0; k < dependences(); ++k) {
+    qr_.null_vector(k, column_.data());
+    if (!moves_nothing(problem, column_.data())) return false;
+  }
+  return true;
 }
 
 // Whether the impulses of b, friction at its bound included, leave all velocities as they are.
@@ -77,51 +80,54 @@ void ClassFactor::solve_S_transposed(double* x) {
   else lu_solve_transposed(S_.data(), basis_.unknowns(), pivots_.data(), x);
 }
 
-// S = N^T L K P + P^T R P.
+// S = N^T L K P + P^T R P, and K P: N, and friction at its bound, which follows its normal.
 void ClassFactor::assemble(const RowProblem& problem) {
-  const int r = basis_.unknowns();
+  const int r = basis_.unknowns(), channels = problem.channels;
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  S_.assign(at(r) * at(r), 0.0);
-  double KP[most_block_channels], pushed[most_block_channels];
+  whole_S_.assign(at(r) * at(r), 0.0), KP_.assign(at(r * most_block_channels), 0.0);  // by columns first
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     const RowBlock& from = problem.blocks[b];
     const RowBasis::Block& source = basis_.blocks()[b];
+    const double *const N = basis_.N(source), *const P = basis_.P(source);
+    double* const KP = KP_.data() + source.first_unknown * most_block_channels;
+    for (int c = 0; c < source.columns; ++c)
+      for (int k = 0; k < from.width; ++k) KP[c * most_block_channels + k] = N[k * source.columns + c];
+    int normal = -1, place = 0;  // of the normal among the clamping rows
+    for (int j = from.first_row; j < from.last_row; ++j) {
+      const ConstraintRow& friction = problem.rows[at(j)];
+      if (friction.kind != RowKind::friction || !at_bound(row_class(j))) continue;
+      if (friction.normal != normal) {
+        normal = friction.normal;
+        const int* rows = basis_.rows().data() + source.first_row;
+        place = static_cast<int>(std::lower_bound(rows, rows + source.rows, normal) - rows);
+      }
+      for (int c = 0; c < source.columns; ++c) {
+        const double f = bound_sign(row_class(j)) * friction.mu * P[place * source.columns + c];
+        for (int k = 0; k < from.width; ++k) KP[c * most_block_channels + k] += friction.d[k] * f;
+      }
+    }
     for (int c = 0; c < source.columns; ++c) {
-      // K P: N, and friction at its bound, which follows its normal.
-      for (int k = 0; k < from.width; ++k) KP[k] = basis_.N(source)[k * source.columns + c];
-      int normal = -1, place = 0;  // of the normal among the clamping rows
-      for (int j = from.first_row; j < from.last_row; ++j) {
-        const ConstraintRow& friction = problem.rows[at(j)];
-        if (friction.kind != RowKind::friction || !at_bound(row_class(j))) continue;
-        if (friction.normal != normal) {
-          normal = friction.normal;
-          const int* rows = basis_.rows().data() + source.first_row;
-          place = static_cast<int>(std::lower_bound(rows, rows + source.rows, normal) - rows);
-        }
-        const double f = bound_sign(row_class(j)) * friction.mu * basis_.P(source)[place * source.columns + c];
-        for (int k = 0; k < from.width; ++k) KP[k] += friction.d[k] * f;
+      pushed_.assign(at(channels), 0.0);  // L K P, L symmetric
+      for (int j = 0; j < from.width; ++j) {
+        const double push = KP[c * most_block_channels + j];
+        const double* const L = problem.L.data() + static_cast<std::ptrdiff_t>(from.first_channel + j) * channels;
+        for (int k = 0; k < channels; ++k) pushed_[at(k)] += push * L[k];
       }
       for (std::size_t a = 0; a < problem.blocks.size(); ++a) {
         const RowBlock& to = problem.blocks[a];
         const RowBasis::Block& target = basis_.blocks()[a];
-        if (target.columns == 0) continue;
-        for (int k = 0; k < to.width; ++k) {
-          const double* L = problem.L.data() + static_cast<std::ptrdiff_t>(to.first_channel + k) * problem.channels + from.first_channel;
-          pushed[k] = 0;
-          for (int j = 0; j < from.width; ++j) pushed[k] += L[j] * KP[j];
-        }
-        for (int e = 0; e < target.columns; ++e) {
-          double sum = 0;
-          for (int k = 0; k < to.width; ++k) sum += basis_.N(target)[k * target.columns + e] * pushed[k];
-          S_[at((target.first_unknown + e) * r + source.first_unknown + c)] = sum;
-        }
+        double* const column = whole_S_.data() + at((source.first_unknown + c) * r + target.first_unknown);
+        for (int k = 0; k < to.width; ++k)
+          for (int e = 0; e < target.columns; ++e) column[e] += basis_.N(target)[k * target.columns + e] * pushed_[at(to.first_channel + k)];
       }
     }
     for (int i = 0; i < source.rows; ++i) {  // compliant rows have unknowns of their own
       const double R = problem.rows[at(basis_.rows()[at(source.first_row + i)])].compliance;
-      for (int c = 0; R > 0 && c < source.columns; ++c) S_[at((source.first_unknown + c) * (r + 1))] += R * basis_.P(source)[i * source.columns + c];
+      for (int c = 0; R > 0 && c < source.columns; ++c) whole_S_[at((source.first_unknown + c) * (r + 1))] += R * P[i * source.columns + c];
     }
   }
+  for (int u = 0; u < r; ++u)
+    for (int e = 0; e < u; ++e) std::swap(whole_S_[at(u * r + e)], whole_S_[at(e * r + u)]);
 }
 
 void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
@@ -217,6 +223,7 @@ void ClassFactor::add_multipliers_vjp(const RowProblem& problem, const RowSoluti
   }
   for (int c = 0; c < k; ++c) z_bar_[static_cast<std::size_t>(c)] = scratch_[static_cast<std::size_t>(c)] + z_bar[c];
 
+  f_bar_.resize(static_cast<std::size_t>(m));
   // At fixed b, impulses still move with P = D_C Q (rows without compliance), with mu and with the bounds.
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {

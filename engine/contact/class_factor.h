@@ -33,14 +33,17 @@ class ClassFactor {
 
   // The same for all channels' impulses at once, in what rows and velocities change by. After solve.
   void rates(const RowProblem& problem, ImpulseRates& out);
+  // Of these what is of the velocities, and of rows that do not clamp. After factor.
+  void push_rates(const RowProblem& problem, ImpulseRates& out);
 
   // How many combinations of clamping rows see no impulse at all. They hold at the solution; whether they go on to hold beside it is another
   // question: adds what the k-th changes by with the numbers of its rows.
   int dependences() const { return is_singular_ ? basis_.unknowns() - rank_ : 0; }
   void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, int k, RowGradient& gradient);
 
-  // Whether these classes leave the velocities no choice: not so where b can change, and friction at its bound with it, unseen by w_C.
-  bool is_unique() const { return is_unique_; }
+  // Whether these classes leave the velocities no choice: not so where b can change, and friction at its bound with it, unseen by w_C. Of the problem that
+  // was factored.
+  bool is_unique(const RowProblem& problem);
 
   int unknowns() const { return basis_.unknowns(); }
   RowClass row_class(int i) const { return classes_[static_cast<std::size_t>(i)]; }
@@ -57,9 +60,9 @@ class ClassFactor {
   RowBasis basis_;
   std::vector<int> pivots_;
   RankRevealingQr qr_;  // where S is singular
-  bool is_singular_ = false, is_unique_ = true;
+  bool is_singular_ = false;
   int rank_ = 0;
-  std::vector<double> S_, b_, scratch_, row_sizes_, multiplier_, f_bar_, z_bar_, unpushed_, column_;
+  std::vector<double> S_, whole_S_, KP_, pushed_, b_, scratch_, row_sizes_, multiplier_, f_bar_, z_bar_, unpushed_, column_;  // S_: its factor; KP_: of each unknown what its block's channels get
 };
 
 }  // namespace robosim

@@ -28,24 +28,15 @@ void ImpulseRates::add(const RowProblem& problem, const RowSolution& s, const Ro
   for (int c = 0; c < block.width; ++c) add_scaled(pushed[c], &by_push[at((block.first_channel + c) * k)], k, dz);
 }
 
-// Steps as in add_vjp, for the losses z_1, z_2, ... at once.
-void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
-  const int m = problem.size(), k = problem.channels, r = basis_.unknowns();
-  const auto each_row = [&](const auto& use) {
-    for (const RowBlock& block : problem.blocks)
-      for (int i = block.first_row; i < block.last_row; ++i)
-        for (int c = 0; c < block.width; ++c) use(i, block.first_channel + c, problem.rows[at(i)].d[c]);
-  };
-
-  std::vector<double>& of_rows = out.by_share;
-  of_rows.assign(at(m * k), 0.0);
-  each_row([&](int i, int channel, double d) { of_rows[at(i * k + channel)] = d; });
-  carry_to_normals(problem, of_rows.data(), k);
-  scratch_.assign(at(r * k), 0.0);
-  for (const RowBasis::Block& block : basis_.blocks())
-    for (int i = 0; i < block.rows; ++i)
-      for (int c = 0; c < block.columns; ++c)
-        add_scaled(basis_.P(block)[i * block.columns + c], &of_rows[at(basis_.rows()[at(block.first_row + i)] * k)], k, &scratch_[at((block.first_unknown + c) * k)]);
+// V = -K P S^-1 N^T, U = 1 + V L.
+void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
+  const int k = problem.channels, r = basis_.unknowns();
+  scratch_.assign(at(r * k), 0.0);  // (K P S^-1)^T
+  for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
+    const RowBasis::Block& block = basis_.blocks()[n];
+    for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u)
+      std::copy_n(&KP_[at(u * most_block_channels)], problem.blocks[n].width, &scratch_[at(u * k + problem.blocks[n].first_channel)]);
+  }
   if (is_singular_) {
     column_.resize(at(r));
     for (int c = 0; c < k; ++c) {
@@ -56,23 +47,33 @@ void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
   } else {
     lu_solve_transposed(S_.data(), r, pivots_.data(), scratch_.data(), k);
   }
-
-  out.by_target.assign(at(m * k), 0.0), out.by_velocity.assign(at(k * k), 0.0), out.by_push.assign(at(k * k), 0.0);
-  for (const RowBasis::Block& block : basis_.blocks())
-    for (int i = 0; i < block.rows; ++i)
-      for (int c = 0; c < block.columns; ++c)
-        add_scaled(basis_.P(block)[i * block.columns + c], &scratch_[at((block.first_unknown + c) * k)], k, &out.by_target[at(basis_.rows()[at(block.first_row + i)] * k)]);
-  each_row([&](int i, int channel, double d) { add_scaled(-d, &out.by_target[at(i * k)], k, &out.by_velocity[at(channel * k)]); });
+  out.by_velocity.assign(at(k * k), 0.0), out.by_push.assign(at(k * k), 0.0);
+  for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
+    const RowBasis::Block& block = basis_.blocks()[n];
+    for (int c = 0; c < problem.blocks[n].width; ++c)
+      for (int e = 0; e < block.columns; ++e)
+        add_scaled(-basis_.N(block)[c * block.columns + e], &scratch_[at((block.first_unknown + e) * k)], k, &out.by_velocity[at((problem.blocks[n].first_channel + c) * k)]);
+  }
   for (int a = 0; a < k; ++a) {
     out.by_push[at(a * (k + 1))] += 1;
     for (int c = 0; c < k; ++c) add_scaled(problem.L[at(c * k + a)], &out.by_velocity[at(c * k)], k, &out.by_push[at(a * k)]);
   }
+}
 
-  std::fill(of_rows.begin(), of_rows.end(), 0.0);
-  each_row([&](int i, int channel, double d) { add_scaled(d, &out.by_push[at(channel * k)], k, &of_rows[at(i * k)]); });
-  carry_to_normals(problem, of_rows.data(), k);
+void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
+  const int m = problem.size(), k = problem.channels;
+  push_rates(problem, out);
+  out.by_target.assign(at(m * k), 0.0), out.by_share.assign(at(m * k), 0.0);
+  for (const RowBasis::Block& block : basis_.blocks())
+    for (int i = 0; i < block.rows; ++i)
+      for (int c = 0; c < block.columns; ++c)
+        add_scaled(basis_.P(block)[i * block.columns + c], &scratch_[at((block.first_unknown + c) * k)], k, &out.by_target[at(basis_.rows()[at(block.first_row + i)] * k)]);
+  for (const RowBlock& block : problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i)
+      for (int c = 0; c < block.width; ++c) add_scaled(problem.rows[at(i)].d[c], &out.by_push[at((block.first_channel + c) * k)], k, &out.by_share[at(i * k)]);
+  carry_to_normals(problem, out.by_share.data(), k);
   for (int i = 0; i < m; ++i)
-    if (row_class(i) != RowClass::clamping || problem.rows[at(i)].compliance > 0) std::fill_n(&of_rows[at(i * k)], k, 0.0);
+    if (row_class(i) != RowClass::clamping || problem.rows[at(i)].compliance > 0) std::fill_n(&out.by_share[at(i * k)], k, 0.0);
 
   out.shared.assign(at(k), 0.0);
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {

@@ -48,33 +48,40 @@ void ModeFactor::add_turning(const RowGradient& g, double* angle_bar) const {
   }
 }
 
-// J = dF/da, row by row, and its factor; a held disc's angle stays. False where it is singular to rounding.
+// J = dF/da, row by row, and its factor; a held disc's angle stays. False where it is singular to rounding. As disc i turns its impulse goes across,
+// f_along d_across, and the velocities by L U times that; its own axis across turns as well.
 bool ModeFactor::differentiate() {
   if (is_differentiated_ || discs_.empty()) return discs_.empty() || is_regular_;
   is_differentiated_ = true;
   const int n = static_cast<int>(discs_.size()), k = turned_.channels;
-  J_.assign(at(n * n), 0.0);
-  f_bar_.assign(turned_.rows.size(), 0.0);
-  for (const RowBlock& block : turned_.blocks) {
-    for (int j = 0; j < n; ++j) {
-      const int across = discs_[at(j)].row + 1;
-      if (across < block.first_row || across >= block.last_row) continue;
-      double* const row = &J_[at(j * n)];
-      if (discs_[at(j)].is_held) {
-        row[j] = 1;
-        continue;
-      }
-      // w_across = d_across . (y_free + L z) - t: the loss that the adjoint goes back from, and its own axis turns, too.
-      z_bar_.assign(at(k), 0.0);
-      for (int c = 0; c < block.width; ++c)
-        for (int r = 0; r < k; ++r) z_bar_[at(r)] += turned_.L[at((block.first_channel + c) * k + r)] * turned_.rows[at(across)].d[c];
-      rates_.set_zero(turned_, false);
-      factor_.add_vjp(turned_, answer_, f_bar_.data(), z_bar_.data(), rates_);
-      add_turning(rates_, row);
-      row[j] -= answer_.w[at(across - 1)] - turned_.rows[at(across - 1)].compliance * answer_.f[at(across - 1)];
-      for (int i = 0; i < n; ++i)
-        if (discs_[at(i)].is_held) row[i] = 0;
+  const auto block_of = [&](int row) { return std::find_if(turned_.blocks.begin(), turned_.blocks.end(), [row](const RowBlock& b) { return row < b.last_row; }); };
+  factor_.push_rates(turned_, push_rates_);
+  moved_.assign(at(k * k), 0.0);  // (L U)^T
+  for (int a = 0; a < k; ++a)
+    for (int c = 0; c < k; ++c) {
+      const double push = push_rates_.by_push[at(a * k + c)];
+      for (int y = 0; y < k; ++y) moved_[at(a * k + y)] += push * turned_.L[at(c * k + y)];
     }
+  J_.assign(at(n * n), 0.0);
+  for (int i = 0; i < n; ++i) {
+    const int along = discs_[at(i)].row;
+    const ConstraintRow &row = turned_.rows[at(along)], &across = turned_.rows[at(along + 1)];
+    if (discs_[at(i)].is_held) {
+      J_[at(i * (n + 1))] = 1;
+      continue;
+    }
+    const RowBlock& own = *block_of(along);
+    z_bar_.assign(at(k), 0.0);
+    for (int c = 0; c < own.width; ++c)
+      for (int y = 0; y < k; ++y) z_bar_[at(y)] += answer_.f[at(along)] * across.d[c] * moved_[at((own.first_channel + c) * k + y)];
+    auto block = turned_.blocks.begin();
+    for (int j = 0; j < n; ++j) {
+      const int other = discs_[at(j)].row;
+      if (discs_[at(j)].is_held) continue;
+      while (other >= block->last_row) ++block;
+      J_[at(j * n + i)] = dot(turned_.rows[at(other + 1)].d, &z_bar_[at(block->first_channel)], block->width);
+    }
+    J_[at(i * (n + 1))] -= answer_.w[at(along)] - row.compliance * answer_.f[at(along)];
   }
   pivots_.resize(at(n)), row_sizes_.resize(at(n));
   return is_regular_ = lu_factor(J_.data(), n, pivots_.data(), row_sizes_.data()) > singular_tolerance;
@@ -109,7 +116,7 @@ bool ModeFactor::solve(const RowProblem& problem, const RowClass* classes, const
     for (int j = 0; j < n; ++j) {
       Disc& disc = discs_[at(j)];
       const double along = answer_.w[at(disc.row)], across = answer_.w[at(disc.row + 1)];
-      disc.is_held = std::hypot(along, across) <= resting_velocity * scale;
+      disc.is_held = length(along, across) <= resting_velocity * scale;
       is_held_ |= disc.is_held;
       if (disc.is_held) continue;
       F_[at(j)] = across;

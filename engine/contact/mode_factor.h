@@ -36,7 +36,7 @@ class ModeFactor {
   void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, int k, RowGradient& gradient);
 
   // After solve: whether no disc is held, the others' directions can be differentiated, and the velocities are unique (class_factor.h).
-  bool is_differentiable() { return differentiate() && !is_held_ && factor_.is_unique(); }
+  bool is_differentiable(const RowProblem& problem) { return differentiate() && !is_held_ && factor_.is_unique(discs_.empty() ? problem : turned_); }
 
  private:
   struct Disc {
@@ -60,8 +60,9 @@ class ModeFactor {
   RowSizes sizes_;  // of the turned rows
   RowSolution answer_;  // of the turned rows
   RowGradient rates_;
+  ImpulseRates push_rates_;
   std::vector<int> pivots_;
-  std::vector<double> J_, F_, row_sizes_, z_bar_, f_bar_, angle_bar_;
+  std::vector<double> J_, F_, moved_, row_sizes_, z_bar_, f_bar_, angle_bar_;
 };
 
 }  // namespace robosim

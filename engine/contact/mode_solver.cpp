@@ -50,7 +50,7 @@ RowClass class_by(const RowProblem& problem, int i, const RowSolution& s, double
   return RowClass::clamping;  // free to push
 }
 
-double disc_push(const RowSolution& s, int i) { return std::hypot(s.f[at(i)], s.f[at(i + 1)]); }
+double disc_push(const RowSolution& s, int i) { return length(s.f[at(i)], s.f[at(i + 1)]); }
 
 // The same of the disc of rows i and i + 1, for both of them. slack_f: an impulse that counts as none; rounding has no direction.
 void put_disc_classes(const RowProblem& problem, int i, const RowSolution& s, double slack_w, double slack_f, RowClass* classes) {
@@ -111,7 +111,7 @@ bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSol
 // classes with these rows clamping. Step 5 would ask for the same in the end, by factors of its own.
 bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
   guess_ = swept_.classes, push_ = swept_.f;
-  const auto speed = [&](int i) { return problem.rows[at(i)].is_disc ? std::hypot(swept_.w[at(i)], swept_.w[at(i + 1)]) : std::abs(swept_.w[at(i)]); };
+  const auto speed = [&](int i) { return problem.rows[at(i)].is_disc ? length(swept_.w[at(i)], swept_.w[at(i + 1)]) : std::abs(swept_.w[at(i)]); };
   double slowest = 0;  // of the sweeps, where they are to be at rest
   for (int i = 0; i < problem.size(); ++i)
     if (swept_.classes[at(i)] == RowClass::clamping) slowest = std::max(slowest, std::abs(swept_.w[at(i)]));
@@ -142,7 +142,7 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
     angles_.assign(problem.rows.size(), 0.0);
     for (int i = 0; i < problem.size(); ++i) {
       if (!problem.rows[at(i)].is_disc) continue;
-      const bool slides = std::hypot(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(sizes_, trial_);
+      const bool slides = length(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(sizes_, trial_);
       angles_[at(i)] = slides ? std::atan2(-trial_.w[at(i + 1)], -trial_.w[at(i)]) : std::atan2(trial_.f[at(i + 1)], trial_.f[at(i)]);
       turn_disc(&problem.rows[at(i)], angles_[at(i)], &boxed_.rows[at(i)]);
     }
@@ -162,7 +162,7 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
     push_ = trial_.f;
     for (int i = 0; i < problem.size(); ++i) {  // along the velocity where there is one
       if (!problem.rows[at(i)].is_disc || guess_[at(i)] != RowClass::upper) continue;
-      if (std::hypot(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(sizes_, trial_))
+      if (length(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(sizes_, trial_))
         push_[at(i)] = -trial_.w[at(i)], push_[at(i + 1)] = -trial_.w[at(i + 1)];
     }
     if (settle(problem, sizes_, s, report, most_class_changes)) return true;
@@ -219,7 +219,7 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   for (int i = 0; i < m; ++i) {
     const ConstraintRow& row = problem.rows[at(i)];
     if (row.is_disc) {
-      const bool is_tied = s.classes[at(i)] == RowClass::upper && std::hypot(s.w[at(i)], s.w[at(i + 1)]) <= rest && row.mu > 0 && !(row.compliance > 0);
+      const bool is_tied = s.classes[at(i)] == RowClass::upper && length(s.w[at(i)], s.w[at(i + 1)]) <= rest && row.mu > 0 && !(row.compliance > 0);
       if (is_tied) guess_[at(i)] = guess_[at(i + 1)] = RowClass::clamping;
       tied |= is_tied;
       ++i;

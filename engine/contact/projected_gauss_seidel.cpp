@@ -54,7 +54,7 @@ void ProjectedGaussSeidel::sweep_disc(const RowProblem& problem, const RowBlock&
     const double w = dot(row.d, y_.data() + block.first_channel, block.width) - row.target + row.compliance * s.f[at + k];
     free[k] = s.f[at + k] - w / give;
   }
-  const double size = std::hypot(free[0], free[1]);
+  const double size = length(free[0], free[1]);
   const bool is_outside = size > radius;
   s.classes[at] = radius > 0 ? (is_outside ? RowClass::upper : RowClass::clamping) : RowClass::separating;
   s.classes[at + 1] = radius > 0 && !is_outside ? RowClass::clamping : RowClass::separating;

@@ -13,25 +13,49 @@ constexpr double rank_tolerance = 1e-8;
 }  // namespace
 
 void RowBasis::build(const RowProblem& problem, const RowClass* classes) {
-  rows_.clear(), blocks_.clear(), numbers_.clear();
+  std::swap(blocks_, last_.blocks), std::swap(numbers_, last_.numbers), std::swap(made_of_, last_.made_of);
+  rows_.clear(), blocks_.clear(), numbers_.clear(), made_of_.clear();
   unknowns_ = 0;
   for (const RowBlock& block : problem.blocks) {
     Block basis;
     basis.first_row = static_cast<int>(rows_.size());
     basis.first_unknown = unknowns_;
+    basis.made_of = made_of_.size();
     for (int i = block.first_row; i < block.last_row; ++i) {
-      if (classes[i] == RowClass::clamping) rows_.push_back(i);
+      if (classes[i] != RowClass::clamping) continue;
+      rows_.push_back(i);
+      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+      made_of_.insert(made_of_.end(), row.d, row.d + block.width), made_of_.push_back(row.compliance > 0);
     }
     basis.rows = static_cast<int>(rows_.size()) - basis.first_row;
-    switch (block.width) {
-      case 1: orthonormalise<1>(problem, basis); break;
-      case 2: orthonormalise<2>(problem, basis); break;
-      case 3: orthonormalise<3>(problem, basis); break;
-      default: orthonormalise<most_block_channels>(problem, basis);
+    if (!take_last(basis)) {
+      switch (block.width) {
+        case 1: orthonormalise<1>(problem, basis); break;
+        case 2: orthonormalise<2>(problem, basis); break;
+        case 3: orthonormalise<3>(problem, basis); break;
+        default: orthonormalise<most_block_channels>(problem, basis);
+      }
     }
+    basis.end = numbers_.size();
     unknowns_ += basis.columns;
     blocks_.push_back(basis);
   }
+}
+
+// From the same rows at the same place.
+bool RowBasis::take_last(Block& basis) {
+  const std::size_t place = blocks_.size(), size = made_of_.size() - basis.made_of;
+  if (place >= last_.blocks.size()) return false;
+  const Block& last = last_.blocks[place];
+  const std::size_t last_size = (place + 1 < last_.blocks.size() ? last_.blocks[place + 1].made_of : last_.made_of.size()) - last.made_of;
+  if (last.rows != basis.rows || last_size != size) return false;
+  const auto of = [](const std::vector<double>& x, std::size_t begin) { return x.begin() + static_cast<std::ptrdiff_t>(begin); };
+  if (!std::equal(of(made_of_, basis.made_of), made_of_.cend(), of(last_.made_of, last.made_of))) return false;
+  const std::size_t begin = numbers_.size();
+  numbers_.insert(numbers_.end(), of(last_.numbers, last.P), of(last_.numbers, last.end));
+  basis.columns = last.columns;
+  basis.P = begin, basis.Q = begin + (last.Q - last.P), basis.N = begin + (last.N - last.P);
+  return true;
 }
 
 // Entries of all columns side by side, so that their sums do not wait for each other.

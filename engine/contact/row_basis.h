@@ -19,9 +19,12 @@ class RowBasis {
   struct Block {
     int first_row = 0, rows = 0;
     int first_unknown = 0, columns = 0;
-    std::size_t P = 0, Q = 0, N = 0;  // where these begin, see numbers()
+    std::size_t P = 0, Q = 0, N = 0;  // where these begin, one behind the other, and end
+    std::size_t end = 0;
+    std::size_t made_of = 0;  // where its rows are told
   };
 
+  // Blocks whose clamping rows are what they were keep their basis: classes change by the row, and discs turn without any.
   void build(const RowProblem& problem, const RowClass* classes);
 
   int unknowns() const { return unknowns_; }
@@ -38,12 +41,17 @@ class RowBasis {
   void add_projection(double factor, const double* w, double* b) const;
 
  private:
+  bool take_last(Block& basis);
   template <int width>
   void orthonormalise(const RowProblem& problem, Block& basis);
 
   std::vector<int> rows_;
   std::vector<Block> blocks_;
-  std::vector<double> numbers_, scratch_;
+  std::vector<double> numbers_, made_of_, scratch_;  // made_of_: of clamping rows the coefficients, and whether they have a compliance
+  struct {
+    std::vector<Block> blocks;
+    std::vector<double> numbers, made_of;
+  } last_;
   int unknowns_ = 0;
 };
 

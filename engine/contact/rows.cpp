@@ -107,9 +107,9 @@ double breach(double a, double f, double w, const RowBounds& bounds) {
 
 // The same of a disc about zero.
 double disc_breach(double a, const double* f, const double* w, double radius) {
-  const double x = a * f[0] - w[0], y = a * f[1] - w[1], size = std::hypot(x, y);
+  const double x = a * f[0] - w[0], y = a * f[1] - w[1], size = length(x, y);
   const double part = size > a * radius ? a * radius / size : 1;
-  return std::hypot(a * f[0] - part * x, a * f[1] - part * y);
+  return length(a * f[0] - part * x, a * f[1] - part * y);
 }
 
 }  // namespace

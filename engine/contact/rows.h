@@ -18,6 +18,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -91,6 +92,9 @@ inline RowBounds row_bounds(const RowProblem& problem, int i, const double* f) {
   const double bound = row.mu * std::max(f[row.normal], 0.0);
   return {-bound, bound};
 }
+
+// Of the two components of a disc's velocity or impulse. Their squares are numbers: no need of std::hypot, which takes as long as a row of a sweep.
+inline double length(double x, double y) { return std::sqrt(x * x + y * y); }
 
 // Whether row i is one of the two of a disc.
 inline bool is_of_disc(const RowProblem& problem, int i) {

@@ -21,8 +21,8 @@ bool Ties::any(const RowProblem& problem, const RowSolution& s) {
     if (row.kind == RowKind::friction && s.classes[at(row.normal)] != RowClass::clamping) return Holds::no;
     const RowBounds bounds = row_bounds(problem, i, s.f.data());
     if (!(bounds.upper > bounds.lower)) return Holds::no;
-    const double room = row.is_disc ? bounds.upper - std::hypot(s.f[at(i)], s.f[at(i + 1)]) : std::min(s.f[at(i)] - bounds.lower, bounds.upper - s.f[at(i)]);
-    const double speed = row.is_disc ? std::hypot(s.w[at(i)], s.w[at(i + 1)]) : std::abs(s.w[at(i)]);
+    const double room = row.is_disc ? bounds.upper - length(s.f[at(i)], s.f[at(i + 1)]) : std::min(s.f[at(i)] - bounds.lower, bounds.upper - s.f[at(i)]);
+    const double speed = row.is_disc ? length(s.w[at(i)], s.w[at(i + 1)]) : std::abs(s.w[at(i)]);
     if (s.classes[at(i)] == RowClass::clamping) return room * sizes_.admittance[at(i)] > slack ? Holds::yes : Holds::tied;
     return speed > slack ? Holds::no : Holds::tied;
   };

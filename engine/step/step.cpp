@@ -8,6 +8,7 @@
 #include "dynamics/forward_dynamics.h"
 #include "dynamics/rnea.h"
 #include "dynamics/rnea_products.h"
+#include "step/columns.h"
 #include "step/contact_axes.h"
 
 namespace robosim {
@@ -20,14 +21,6 @@ constexpr double least_spread = 0.01;
 
 void require(bool holds, const char* what, double value, const char* wanted) {
   if (!holds) throw InputError(message(what, " is ", value, "; ", wanted));
-}
-
-// mass_solve in blocks of a pair's channels.
-void solve_channels(const Model& m, const double* L, double* Y, int channels) {
-  int begin = 0;
-  for (; begin + most_block_channels <= channels; begin += most_block_channels)
-    detail::solve_columns<detail::OneColumn<double>, most_block_channels>(m, L, Y, channels, begin, false, m.n_v - 1);
-  for (; begin < channels; ++begin) detail::solve_columns<detail::OneColumn<double>, 1>(m, L, Y, channels, begin, false, m.n_v - 1);
 }
 
 }  // namespace
@@ -214,22 +207,22 @@ void Stepper::fill_jacobian(StepIsland& island, const double* v) {
     add_body(block.b, 1);
     add_body(block.a, -1);
   }
-  island.Y = island.X;
-  solve_channels(m, data_.L.data(), island.Y.data(), problem.channels);
 
   problem.y_free.assign(k, 0.0), island.before.assign(k, 0.0);
-  problem.L.assign(k * k, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
-    const double *x = island.X.data() + i * k, *y = island.Y.data() + i * k;
-    for (std::size_t r = 0; r < k; ++r) {
-      if (x[r] == 0) continue;
-      problem.y_free[r] += x[r] * v_free_[i], island.before[r] += x[r] * v[i];
-      double* const L = problem.L.data() + r * k;
-      for (std::size_t c = 0; c < k; ++c) L[c] += x[r] * y[c];
-    }
+    const double* const x = island.X.data() + i * k;
+    for (std::size_t r = 0; r < k; ++r) problem.y_free[r] += x[r] * v_free_[i], island.before[r] += x[r] * v[i];
   }
+  const Columns& columns = robosim::columns();
+  const int width = padded(problem.channels);
+  padded_Y_.assign(n * at(width), 0.0), padded_L_.assign(k * at(width), 0.0);
+  for (std::size_t i = 0; i < n; ++i) std::copy_n(&island.X[i * k], k, &padded_Y_[i * at(width)]);
+  columns.mass_solve(m, data_.L.data(), padded_Y_.data(), width);
+  columns.add_product(island.X.data(), 1, problem.channels, problem.channels, m.n_v, padded_Y_.data(), padded_L_.data(), width);
+  island.Y.resize(n * k), problem.L.resize(k * k);
+  for (std::size_t i = 0; i < n; ++i) std::copy_n(&padded_Y_[i * at(width)], k, &island.Y[i * k]);
   for (std::size_t r = 0; r < k; ++r)  // symmetric but for rounding
-    for (std::size_t c = 0; c < r; ++c) problem.L[r * k + c] = problem.L[c * k + r] = 0.5 * (problem.L[r * k + c] + problem.L[c * k + r]);
+    for (std::size_t c = 0; c <= r; ++c) problem.L[r * k + c] = problem.L[c * k + r] = 0.5 * (padded_L_[r * at(width) + c] + padded_L_[c * at(width) + r]);
 }
 
 void Stepper::fill_targets(StepIsland& island, const double* q, const StepControl& control) {

@@ -233,6 +233,7 @@ class Stepper {
   SceneQuery query_;
   Data<double> data_;
   std::vector<double> v_free_;  // n_v
+  std::vector<double> padded_Y_, padded_L_;  // of an island
   std::vector<double> held_, moved_, way_;  // n_v; the new velocity in the axes at the start, and what q advances by
   std::vector<Motion<double>> V_free_;      // per body, of v_free_ without rows, where bounces are timed
   std::vector<SceneQuery::PairManifold> manifolds_;

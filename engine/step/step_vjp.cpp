@@ -56,7 +56,7 @@ void Stepper::derive(const double* q, const double* v, const StepControl& contro
       continue;
     }
     if (!island.is_factored) island.has_modes = island.modes.solve(island.problem, island.solution.classes.data(), island.solution.f.data(), again_);
-    is_one_sided_ |= !island.has_modes || !island.modes.is_differentiable() || ties_.any(island.problem, island.solution);
+    is_one_sided_ |= !island.has_modes || !island.modes.is_differentiable(island.problem) || ties_.any(island.problem, island.solution);
     if (!island.has_modes) continue;
     is_one_sided_ |= is_torn(i, q, v, control);
     if (island.is_factored) continue;

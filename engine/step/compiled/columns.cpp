@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include "base/lanes.h"
 #include "dynamics/mass_factor.h"
@@ -23,15 +24,34 @@ class CompiledColumns final : public Columns {
     }
   }
 
-  void mass_solve(const Model& model, const double* L, double* B, int stride) const override {
-    using One = Lanes<1, isa>;  // a double, but for what its sums are
-    static_assert(sizeof(One) == sizeof(double));
-    robosim::mass_solve(model, reinterpret_cast<const One*>(L), reinterpret_cast<One*>(B), stride);
+  void mass_solve(const Model& model, const double* factor, double* B, int stride) const override {
+    constexpr int packs = solve_block / Register::width;
+    int begin = 0;
+    const auto solve = [&](auto many) {
+      constexpr int N = decltype(many)::value;
+      for (; begin + N * Register::width <= stride; begin += N * Register::width)
+        solve_columns<Unfused, N>(model, factor, B, stride, begin, false, model.n_v - 1);
+    };
+    solve(std::integral_constant<int, 4 * packs>()), solve(std::integral_constant<int, 2 * packs>()), solve(std::integral_constant<int, packs>());
   }
 
  private:
   using Register = Lanes<lanes_of(isa), isa>;
   static constexpr int most_rows = 4;
+
+  // Neighbouring columns of numbers, for solve_columns.
+  struct Unfused {
+    struct Type {
+      Register x;
+      friend Type nmul_add(const Type& a, const Type& b, const Type& c) { return {c.x - a.x * b.x}; }
+      friend Type operator*(const Type& a, const Type& b) { return {a.x * b.x}; }
+      friend Type operator+(const Type& a, const Type& b) { return {a.x + b.x}; }
+    };
+    static constexpr int width = Register::width;
+    static Type load(const double* from) { return {CompiledColumns::load(from)}; }
+    static void store(const Type& x, double* to) { CompiledColumns::store(x.x, to); }
+    static Type all(double x) { return {Register(x)}; }
+  };
 
   static Register load(const double* from) {
     Register x;
@@ -61,7 +81,7 @@ class CompiledColumns final : public Columns {
       for (int k = 0; k < N; ++k) row[k] = load(B + k * Register::width);
       for (int r = 0; r < R; ++r) {
         const Register a(A[r * by_row]);
-        for (int k = 0; k < N; ++k) sum[r][k] = mul_add(a, row[k], sum[r][k]);
+        for (int k = 0; k < N; ++k) sum[r][k] += a * row[k];
       }
     }
     for (int r = 0; r < R; ++r)
