@@ -263,6 +263,7 @@ void Stepper::jacobians(const double* q, const double* v, const StepControl& con
   if (has_impacts()) return jacobians_by_gradients(q, v, control, out);
   resize_adjoint();
   of_impulse_.set_zero(*world_);
+  of_impulse_.wants_vertices = false;
   bool is_driven = false;
   for (int k = 0; k < m.n_v; ++k) is_driven |= world_->motor(k).is_there();
   const std::size_t width = 3 * n + (is_driven ? n_q + n : 0);
