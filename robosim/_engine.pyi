@@ -997,6 +997,7 @@ class Simulation:
                 numpy.typing.NDArray[numpy.float64],
                 numpy.typing.NDArray[numpy.float64],
                 numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
             ],
             tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
             float,
@@ -1067,6 +1068,7 @@ class Simulation:
             numpy.typing.NDArray[numpy.float64],
             numpy.typing.NDArray[numpy.float64],
             numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
         ],
         tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
         float,
@@ -1074,6 +1076,11 @@ class Simulation:
     ]:
         """
         tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        """
+    @property
+    def meshes(self) -> list[tuple[int, str, int, Shape]]:
+        """
+        Number and name of the object, first row in a gradient, shape: of each that has vertices.
         """
 
 def bind_operation(

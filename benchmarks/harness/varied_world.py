@@ -126,6 +126,12 @@ def resized(shape: Shape | Compound, new: Array, factor: float = 1.0) -> Shape |
     return shape
 
 
+def vertices(shape: Shape | Compound) -> Array:
+    """(n, 3) those that the gradient counts."""
+    kind = getattr(shape, "type", "")
+    return np.array(shape.vertices if kind in ("convex", "triangle") else np.zeros((0, 3)))
+
+
 def rebuilt(
     model: Model,
     *,
@@ -379,9 +385,15 @@ def _geometric(world: World) -> list[Group]:
     n = len(model.colliders)
     size = np.array([sizes(shape) for shape in shapes]).reshape(-1, MAX_SIZES)
     whole = np.array([isinstance(shape, Shape) for shape in shapes], dtype=float)
+    corners = [vertices(shape) for shape in shapes]
+    ends = np.cumsum([len(x) for x in corners], dtype=np.intp)
 
-    def other_objects(twists: Array, larger: Array, factors: Array) -> World:
+    def other_objects(twists: Array, larger: Array, factors: Array, displaced: Array | None = None) -> World:
+        moved = None if displaced is None else np.split(displaced, ends[:-1])
+
         def changed(k: int, shape: Any) -> Any:
+            if moved is not None and len(moved[k]):
+                return getattr(Shape, shape.type)(corners[k] + moved[k], rounding=shape.rounding)
             same = not larger[k].any() and factors[k] == 0
             return shape if same else resized(shape, size[k] + larger[k], 1 + factors[k])
 
@@ -407,5 +419,9 @@ def _geometric(world: World) -> list[Group]:
         Group(
             "scales", whole, FINEST, lambda g: g.objects.scale,
             lambda d: other_objects(still, same, d),
+        ),
+        Group(
+            "vertices", np.ones((sum(len(x) for x in corners), 3)), FINEST, lambda g: g.objects.vertices,
+            lambda d: other_objects(still, same, as_large, d),
         ),
     ]  # fmt: skip

@@ -1,9 +1,11 @@
 // Time steps of a world with contact.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 
@@ -54,6 +56,7 @@ class BoundSimulation {
   }
 
   const Model& model() const { return world_.model(); }
+  const World& world() const { return world_; }
   const BoundScene& scene() const { return scene_; }
 
   class Lease {
@@ -298,9 +301,21 @@ ModelTuple model_tuple(const Model& model, const ModelGradient& g) {
           vector_of(g.spring_reference, n_v), vector_of(g.q_lower, n_q), vector_of(g.q_upper, n_q),        vec3_array(g.gravity)};
 }
 
-// poses, sizes, scales.
-using ObjectsTuple = std::tuple<Array, Array, Array>;
-ObjectsTuple objects_tuple(const std::vector<ObjectGradient>& objects) {
+// (n, 3) of all rows. Large meshes have hardly anything but zeros, and zeros from calloc take no memory until somebody writes there.
+Array vertices_array(const World& world, const VertexGradient& vertices) {
+  const int rows = world.vertices().size();
+  auto* const to = static_cast<double*>(std::calloc(static_cast<std::size_t>(3 * std::max(rows, 1)), sizeof(double)));
+  if (!to) throw std::bad_alloc();
+  const Array out(Shape2{rows, 3}, to, py::capsule(to, &std::free));
+  for (const VertexGradient::Row& x : vertices.rows())
+    for (int k = 0; k < 3; ++k) to[3 * x.row + k] = x.by[k];
+  return out;
+}
+
+// poses, sizes, scales, vertices.
+using ObjectsTuple = std::tuple<Array, Array, Array, Array>;
+ObjectsTuple objects_tuple(const World& world, const StepGradient& g) {
+  const std::vector<ObjectGradient>& objects = g.objects;
   const auto n = static_cast<py::ssize_t>(objects.size());
   constexpr int sizes = WitnessDerivatives::max_sizes;
   Array pose(Shape2{n, 6}), size(Shape2{n, sizes}), scale(Shape2{n});
@@ -309,7 +324,7 @@ ObjectsTuple objects_tuple(const std::vector<ObjectGradient>& objects) {
     to_pose = std::copy_n(object.pose, 6, to_pose), to_size = std::copy_n(object.size, sizes, to_size);
     *to_scale++ = object.scale;
   }
-  return {pose, size, scale};
+  return {pose, size, scale, vertices_array(world, g.vertices)};
 }
 
 // frames (n, 2, 6), coefficients (m, 5).
@@ -324,10 +339,11 @@ ClosuresTuple closures_tuple(const StepGradient& g) {
 
 // q, v, tau, q_target, v_target, materials, motors, model, objects, closures, dt, one_sided.
 using GradientTuple = std::tuple<Array, Array, Array, Array, Array, Array, Array, ModelTuple, ObjectsTuple, ClosuresTuple, double, bool>;
-GradientTuple gradient_tuple(const Model& model, const StepGradient& g, Array tau, Array q_target, Array v_target) {
+GradientTuple gradient_tuple(const World& world, const StepGradient& g, Array tau, Array q_target, Array v_target) {
+  const Model& model = world.model();
   const Shape2 n_v{model.n_v};
   return {vector_of(g.q, n_v),          vector_of(g.v, n_v),     std::move(tau),              std::move(q_target),      std::move(v_target),
-          materials_array(g.materials), motors_array(g.motors), model_tuple(model, g.model), objects_tuple(g.objects), closures_tuple(g),
+          materials_array(g.materials), motors_array(g.motors), model_tuple(model, g.model), objects_tuple(world, g), closures_tuple(g),
           g.dt,                         g.is_one_sided};
 }
 
@@ -338,10 +354,10 @@ GradientTuple step_vjp(BoundSimulation& s, const py::handle& q, const py::handle
   const Array to_q = real_array(q_bar, {model.n_v}, "q_bar"), to_v = real_array(v_bar, {model.n_v}, "v_bar");
   StepGradient g;
   BoundSimulation::Lease(s)->vjp(x.q.data(), x.v.data(), x.drive.step(), to_q.data(), to_v.data(), g);
-  return gradient_tuple(model, g, vector_of(g.tau, {model.n_v}), vector_of(g.q_target, {model.n_q}), vector_of(g.v_target, {model.n_v}));
+  return gradient_tuple(s.world(), g, vector_of(g.tau, {model.n_v}), vector_of(g.q_target, {model.n_q}), vector_of(g.v_target, {model.n_v}));
 }
 
-// A direction from arrays by name: q, v, tau, q_target, v_target, materials, motors, the fields of ModelGradient, pose, size and scale of objects,
+// A direction from arrays by name: q, v, tau, q_target, v_target, materials, motors, the fields of ModelGradient, pose, size, scale and vertices of objects,
 // frames and coefficients of closures, dt. What is not there is zero.
 StepGradient direction_of(const World& world, const py::dict& given) {
   const Model& m = world.model();
@@ -389,6 +405,13 @@ StepGradient direction_of(const World& world, const py::dict& given) {
   fill("scale", {objects}, [&](auto next) {
     for (ObjectGradient& x : d.objects) x.scale = next();
   });
+  fill("vertices", {world.vertices().size(), 3}, [&](auto next) {
+    for (int row = 0; row < world.vertices().size(); ++row) {
+      Vec3d by;
+      for (int k = 0; k < 3; ++k) by[k] = next();
+      if (squared_norm(by) > 0) d.vertices.add(row, by);
+    }
+  });
   fill("frames", {static_cast<py::ssize_t>(d.closures.size()), 2, 6}, [&](auto next) {
     for (ClosureGradient& x : d.closures) {
       for (double& y : x.F) y = next();
@@ -401,6 +424,16 @@ StepGradient direction_of(const World& world, const py::dict& given) {
   });
   fill("dt", {}, [&](auto next) { d.dt = next(); });
   return d;
+}
+
+// Of each shape with vertices: number and name of its object, row of its first vertex, shape.
+using MeshTuple = std::tuple<int, std::string, int, Shape>;
+std::vector<MeshTuple> meshes(const BoundSimulation& s) {
+  std::vector<MeshTuple> out;
+  for (const VertexRows::Mesh& x : s.world().vertices().meshes())
+    s.scene().scene.object(x.object).geometry.body().with_piece(
+        x.piece, [&](const Compound::Piece& piece) { out.emplace_back(x.object, s.scene().name(x.object), x.first, piece.shape); });
+  return out;
 }
 
 // q_next, v_next; one_sided.
@@ -553,7 +586,7 @@ std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, cons
   std::vector<GradientTuple> out;
   for (py::ssize_t r = 0; r < m; ++r) {
     const auto own = [&](const Array& x, py::ssize_t width) { return Array(Shape2{x.shape(1), width}, x.data() + r * x.shape(1) * width, x); };  // a view
-    out.push_back(gradient_tuple(model, g[static_cast<std::size_t>(r)], own(tau_to, model.n_v), own(q_to, model.n_q), own(v_to, model.n_v)));
+    out.push_back(gradient_tuple(s.world(), g[static_cast<std::size_t>(r)], own(tau_to, model.n_v), own(q_to, model.n_q), own(v_to, model.n_v)));
   }
   return out;
 }
@@ -592,6 +625,7 @@ void bind_simulation(py::module_& m) {
            py::arg("equalities"), py::arg("dt"), py::arg("solver"), py::arg("sweeps"),
            py::arg("erp"), py::arg("margin"), py::arg("limit_margin"), py::arg("restitution_threshold"), py::arg("bounce"),
            py::arg("complementarity_aware"), py::arg("substeps"), py::keep_alive<1, 2>())
+      .def_property_readonly("meshes", &meshes, "Number and name of the object, first row in a gradient, shape: of each that has vertices.")
       .def("step", &step, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(), py::arg("v_target") = py::none(),
            about_drive)
       .def("details", &details, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),

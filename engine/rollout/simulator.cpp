@@ -41,6 +41,7 @@ void add_parameters(const StepGradient& x, StepGradient& to) {
     for (int k = 0; k < WitnessDerivatives::max_sizes; ++k) sum.size[k] += from.size[k];
     sum.scale += from.scale;
   }
+  to.vertices.add(x.vertices);
   for (std::size_t i = 0; i < to.closures.size(); ++i)
     for (int k = 0; k < 6; ++k) to.closures[i].F[k] += x.closures[i].F[k], to.closures[i].G[k] += x.closures[i].G[k];
   for (std::size_t i = 0; i < to.equalities.size(); ++i)

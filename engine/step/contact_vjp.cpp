@@ -21,6 +21,23 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 Vec3d part(const double* x) { return {x[0], x[1], x[2]}; }
 
+// What covectors on a manifold's normal, gaps and points are on the vertices of one side's shape, the first of which has this row. The normal is that of
+// its first point, which knows all vertices that turn it.
+void add_vertices(const ManifoldDerivatives& rates, int side, int first_row, const Vec3d& n_bar, const double* gap_bar, const Vec3d* p_bar,
+                  VertexGradient& to) {
+  for (int i = 0; i < rates.n_points; ++i) {
+    const ManifoldPointDerivatives& point = rates.points[i];
+    for (int c = 0; c < point.n_corners[side]; ++c) {
+      Vec3d bar;
+      for (int k = 0; k < 3; ++k) {
+        const ManifoldRate& r = point.corner[side][c][k];
+        bar[k] = gap_bar[i] * r.distance + dot(p_bar[i], r.p_W) + (i == 0 ? dot(n_bar, r.normal) : 0);
+      }
+      to.add(first_row + point.vertex[side][c], bar);
+    }
+  }
+}
+
 }  // namespace
 
 // A covector on the channels of a block, as a force about O on the one body, and its opposite on the other.
@@ -129,6 +146,9 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, StepGradi
   for (int k = 0; k < 12; ++k) twist_bar[k] = change([k](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.twist[k]; });
   for (const int side : {0, 1}) {
     ObjectGradient& object = gradient.objects[at(side ? pair.b : pair.a)];
+    if (gradient.wants_vertices && rates.points[0].n_corners[side] > 0)
+      if (const int row = world_->vertices().first(side ? pair.b : pair.a, side ? pair.piece_b : pair.piece_a); row >= 0)
+        add_vertices(rates, side, row, n_bar, gap_bar, p_bar, gradient.vertices);
     if ((side ? B : A).geometry.compound) continue;
     for (int k = 0; k < rates.n_sizes[side]; ++k)
       object.size[k] += change([=](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.size[side][k]; });

@@ -49,6 +49,7 @@ void Stepper::add_adjoints(StepIsland& island, const double* q, const double* v,
   const std::size_t k = at(island.problem.channels), stride = at(jacobian_columns_.stride);
   StepGradient& row = of_impulse_;
   row.set_zero(*world_);
+  row.wants_vertices = false;
   impulse_bar_.assign(k, 0.0), impulse_rates_.by_velocity.resize(k * k);
   for (std::size_t c = 0; c < k; ++c) {
     for (auto* x : {&row.q, &row.v, &row.q_target, &row.v_target}) std::fill(x->begin(), x->end(), 0.0);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "geometry/contact_derivatives.h"
+#include "step/vertex_gradient.h"
 #include "step/world.h"
 
 namespace robosim {
@@ -55,6 +56,8 @@ struct StepGradient {
   std::vector<PairMaterial> materials;           // per pair of the scene
   std::vector<Motor> motors;                     // per entry of v
   std::vector<ObjectGradient> objects;           // of the scene
+  VertexGradient vertices;                       // of their shapes, by the world's rows
+  bool wants_vertices = true;                    // else they are left out, for who does not look at them
   std::vector<ClosureGradient> closures;         // of the world, as the next
   std::vector<JointEqualityGradient> equalities;
   ModelGradient model;
@@ -72,6 +75,7 @@ struct StepGradient {
     motors.assign(n_v, Motor{0, 0, 0});
     objects.clear();
     for (const SceneObject& object : world.scene().objects()) objects.push_back(ObjectGradient::zero(object));
+    vertices.clear(), wants_vertices = true;
     closures.assign(world.closures().frames.size(), ClosureGradient());
     equalities.assign(world.closures().joints.size(), JointEqualityGradient());
     model.set_zero(m);
@@ -80,9 +84,14 @@ struct StepGradient {
   }
 };
 
-// Calls f with each number of one or several gradients, the same of all of them; they are of one world.
+// Calls f with each number of one or several gradients, the same of all of them; they are of one world. Of vertices with those of the first's rows: of the
+// other gradients by value.
 template <class F, class... Gradients>
 void for_each_number(F&& f, Gradients&... gradients) {
+  const auto vertices = [&](auto& of_first, const auto&... of_others) {
+    for (auto& x : of_first.vertices.rows())
+      for (int k = 0; k < 3; ++k) f(x.by[k], of_others.vertices.of(x.row)[k]...);
+  };
   const auto arrays = [&](auto array_of) {
     const auto first = [](auto& x, auto&...) -> auto& { return x; };
     for (std::size_t i = 0; i < first(array_of(gradients)...).size(); ++i) f(array_of(gradients)[i]...);
@@ -106,6 +115,7 @@ void for_each_number(F&& f, Gradients&... gradients) {
     for (int k = 0; k < WitnessDerivatives::max_sizes; ++k) number([k](auto& x) -> auto& { return x.size[k]; });
     number([](auto& x) -> auto& { return x.scale; });
   });
+  vertices(gradients...);
   lists([](auto& g) -> auto& { return g.closures; }, [](auto number) {
     for (int k = 0; k < 6; ++k) number([k](auto& x) -> auto& { return x.F[k]; }), number([k](auto& x) -> auto& { return x.G[k]; });
   });

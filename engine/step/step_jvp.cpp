@@ -69,6 +69,12 @@ Vec3d Stepper::point_jvp(const StepIsland::Block& block, const StepGradient& dir
     if (o.body > 0) V = V + at_point(displaced_[at(o.body)], -data_.X_WB[1].p);
     const Motion<double> own = inverse_times(X, V);
     for (int k = 0; k < 3; ++k) moved += own.linear[k] * point.twist[6 * side + k].p_W + own.angular[k] * point.twist[6 * side + 3 + k].p_W;
+    if (!direction.vertices.empty() && point.n_corners[side] > 0)
+      if (const int row = world_->vertices().first(object, piece); row >= 0)
+        for (int c = 0; c < point.n_corners[side]; ++c) {
+          const Vec3d step = direction.vertices.of(row + point.vertex[side][c]);
+          for (int k = 0; k < 3; ++k) moved += step[k] * point.corner[side][c][k].p_W;
+        }
     if (o.geometry.compound) continue;  // by whose sizes there is no derivative
     for (int k = 0; k < rates.n_sizes[side]; ++k) moved += change.size[k] * point.size[side][k].p_W;
     moved += change.scale * point.scale[side].p_W;
@@ -130,6 +136,7 @@ bool Stepper::jvp(const double* q, const double* v, const StepControl& control, 
     for (std::size_t c = 0; c < k; ++c) {
       StepGradient& row = of_impulse_;
       row.set_zero(*world_);
+      row.wants_vertices = !direction.vertices.empty();
       resize_adjoint();
       impulse_bar_[c] = 1;
       add_row_adjoint(island, row);

@@ -83,6 +83,7 @@ bool Stepper::is_torn(int i, const double* q, const double* v, const StepControl
   for (int dependence = 0; dependence < island.modes.dependences(); ++dependence) {
     resize_adjoint();
     of_rows_.set_zero(*world_);
+    of_rows_.wants_vertices = false;
     for (auto* x : {&v_bar_, &way_bar_}) std::fill(x->begin(), x->end(), 0.0);
     add_row_adjoint(island, of_rows_, dependence);
     pull_back(i, i + 1, q, v, control, of_rows_);

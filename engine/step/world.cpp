@@ -21,7 +21,7 @@ bool is_amount(double x) { return x >= 0 && std::isfinite(x); }
 }  // namespace
 
 World::World(const CollisionScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors, Closures closures)
-    : scene_(&scene), materials_(std::move(materials)), motors_(std::move(motors)), closures_(std::move(closures)) {
+    : scene_(&scene), materials_(std::move(materials)), motors_(std::move(motors)), closures_(std::move(closures)), vertices_(scene.objects()) {
   const Model& m = scene.model();
   const std::size_t n_pairs = scene.pairs().size();
   if (materials_.size() == 1 && n_pairs != 1) materials_.assign(n_pairs, PairMaterial(materials_[0]));

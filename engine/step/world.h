@@ -8,6 +8,7 @@
 
 #include "scene/collision_scene.h"
 #include "step/closures.h"
+#include "step/vertex_rows.h"
 
 namespace robosim {
 
@@ -46,6 +47,7 @@ class World {
   int pair(int a, int b) const;  // its place in scene().pairs()
   const Motor& motor(int v) const { return motors_[static_cast<std::size_t>(v)]; }
   const Closures& closures() const { return closures_; }
+  const VertexRows& vertices() const { return vertices_; }  // of the scene's shapes
   // Joints whose position has a limit, a motor or dry friction is looked at through these: every joint with one position.
   const std::vector<Coordinate>& coordinates() const { return coordinates_; }
   const Coordinate& coordinate(int v) const { return coordinates_[static_cast<std::size_t>(coordinate_of_v_[static_cast<std::size_t>(v)])]; }
@@ -63,6 +65,7 @@ class World {
   std::vector<PairMaterial> materials_;
   std::vector<Motor> motors_;
   Closures closures_;
+  VertexRows vertices_;
   std::vector<Coordinate> coordinates_;
   std::vector<int> coordinate_of_v_;  // -1: none
   struct PairIndex {

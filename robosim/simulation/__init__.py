@@ -4,6 +4,7 @@ from robosim.simulation.closure import Closure, JointEquality, PointClosure, Wel
 from robosim.simulation.details import ClosureForce, ContactForce, JointForce, StepDetails, StepReport
 from robosim.simulation.gradients import (
     ClosureGradients,
+    MeshRows,
     ModelGradient,
     ObjectGradients,
     RunJacobians,
@@ -25,6 +26,7 @@ __all__ = [
     "JointEquality",
     "JointForce",
     "Material",
+    "MeshRows",
     "ModelGradient",
     "Motion",
     "Motor",

@@ -7,8 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from robosim.geometry import Shape
+
 __all__ = [
     "ClosureGradients",
+    "MeshRows",
     "ModelGradient",
     "ObjectGradients",
     "RunJacobians",
@@ -62,6 +65,27 @@ class ObjectGradients(NamedTuple):
     bodies made of pieces nan."""
     scale: Array
     """(n,) of a factor, at 1, by which it grows about its frame's origin; of bodies made of pieces nan."""
+    vertices: Array
+    """(k, 3) of the coordinates of each vertex [m], those of all convex meshes and triangles, one shape behind the
+    other: `Simulation.meshes` tells which rows are whose. In the frame of the shape, of a file's mesh after its
+    scaling; the rounding, which is a size, stays. Zero of vertices that nothing touches. Where all faces that touch are
+    triangles it holds along every direction; a face of more corners is one only as long as they keep it flat, and along
+    directions that do so it holds. Surfaces (`TriangleMesh`, `HeightField`) have no rows.
+
+    Source: `engine/geometry/manifolds/manifold_derivatives.h`."""
+
+
+class MeshRows(NamedTuple):
+    """A convex mesh or a triangle, and where its vertices are in `ObjectGradients.vertices`."""
+
+    name: str
+    """Of its object, as in `Simulation.objects`."""
+    object: int
+    """Its place there."""
+    rows: slice
+    """Of its vertices, in the order of `shape.vertices`."""
+    shape: Shape
+    """Itself."""
 
 
 class ClosureGradients(NamedTuple):

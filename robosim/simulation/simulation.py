@@ -18,6 +18,7 @@ from robosim.simulation.closure import Closure, JointEquality, equality_rows, fr
 from robosim.simulation.details import ClosureForce, ContactForce, JointForce, StepDetails, StepReport
 from robosim.simulation.gradients import (
     ClosureGradients,
+    MeshRows,
     ModelGradient,
     ObjectGradients,
     RunJacobians,
@@ -350,6 +351,36 @@ class Simulation:
         return list(self._scene.names)
 
     @property
+    def meshes(self) -> list[MeshRows]:
+        """The shapes that have vertices, with the rows of these in `StepGradient.objects.vertices`.
+
+        Convex meshes and single triangles, of colliders and obstacles; parts of an obstacle are objects of their own.
+
+        Example:
+            >>> import numpy as np
+            >>> from robosim.geometry import Shape
+            >>> from robosim.model import ModelBuilder
+            >>> from robosim.scene import Scene
+            >>> from robosim.simulation import Simulation
+            >>> builder = ModelBuilder("stone")
+            >>> builder.add_link("root")
+            >>> builder.add_link("stone", mass=1.0, inertia=0.01 * np.eye(3))
+            >>> builder.add_joint("free", "floating", "root", "stone")
+            >>> builder.add_collider("stone", Shape.convex([[0, 0, 0], [0.1, 0, 0.1], [0, 0.1, 0.1], [-0.1, 0, 0.1]]))
+            >>> ground = Scene("ground")
+            >>> ground.add_half_space("ground")
+            >>> simulation = Simulation(builder.build(), ground)
+            >>> pushed = simulation.vjp(simulation.state(), np.zeros(6), [0, 0, 1, 0, 0, 0])
+            >>> mesh = simulation.meshes[0]
+            >>> mesh.name, int(pushed.objects.vertices[mesh.rows, 2].argmin())  # the lowest one pushes
+            ('stone/0', 0)
+        """
+        return [
+            MeshRows(name, number, slice(first, first + len(shape.vertices)), shape)
+            for number, name, first, shape in self._engine.meshes
+        ]
+
+    @property
     def pairs(self) -> list[tuple[str, str]]:
         """Names of the pairs that may touch, in the order of `StepGradient.materials`."""
         names = self._scene.names
@@ -361,9 +392,10 @@ class Simulation:
         """The gradient of a loss of the next state, exact for the step that `step` takes.
 
         In the state, the control and every number that the world is made of: masses, lengths, springs, limits,
-        materials, motors, shapes, gravity, dt. Right through contacts: points move, normals turn, what sticks, slides,
-        bounces or is at a limit counts as such. Classes are held, so that where one changes right there the gradient is
-        that of one side. Of `pgs` it is that of its sweeps, whether they have ended at a solution or not.
+        materials, motors, shapes down to the vertices of convex meshes, gravity, dt. Right through contacts: points
+        move, normals turn, what sticks, slides, bounces or is at a limit counts as such. Classes are held, so that
+        where one changes right there the gradient is that of one side. Of `pgs` it is that of its sweeps, whether they
+        have ended at a solution or not.
 
         Args:
             state: before the step.

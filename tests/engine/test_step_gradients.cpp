@@ -39,7 +39,7 @@ SE3d moved_along(const SE3d& X, const double* twist) {
 }
 
 struct Counts {
-  int compared = 0, switched = 0, one_sided = 0, contacts = 0, sliding = 0, sticking = 0, impacts = 0, bounces = 0;
+  int compared = 0, switched = 0, one_sided = 0, contacts = 0, sliding = 0, sticking = 0, impacts = 0, bounces = 0, on_faces = 0, edges = 0;
   double worst = 0;
 };
 
@@ -82,6 +82,8 @@ void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar, const
   StepGradient zero = g, all = g;
   for_each_number([](double& x) { x = 0; }, zero);
   for_each_number([&](double& x, double by) { x = std::isfinite(by) ? random.numbers(1)[0] : 0.0; }, all, g);
+  all.vertices.clear();
+  for (int row = 0; row < stepper.world().vertices().size(); ++row) all.vertices.add(row, random.vec3());  // those that touch nothing, too
   // Of sweeps both see the rows' admittances themselves, which cancel in what they come to.
   const double rounding = stepper.options().solver == RowSolver::pgs ? 1e-9 : 1e-10;
   const auto compare = [&](const char* what, const StepGradient& direction) {
@@ -102,7 +104,7 @@ void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar, const
   only("q", [](auto& x) -> auto& { return x.q; }), only("v", [](auto& x) -> auto& { return x.v; }), only("tau", [](auto& x) -> auto& { return x.tau; });
   only("q_target", [](auto& x) -> auto& { return x.q_target; }), only("v_target", [](auto& x) -> auto& { return x.v_target; });
   only("materials", [](auto& x) -> auto& { return x.materials; }), only("motors", [](auto& x) -> auto& { return x.motors; });
-  only("objects", [](auto& x) -> auto& { return x.objects; });
+  only("objects", [](auto& x) -> auto& { return x.objects; }), only("vertices", [](auto& x) -> auto& { return x.vertices; });
   only("closures", [](auto& x) -> auto& { return x.closures; }), only("equalities", [](auto& x) -> auto& { return x.equalities; });
   only("mass", [](auto& x) -> auto& { return x.model.mass; }), only("com", [](auto& x) -> auto& { return x.model.com; });
   only("inertia", [](auto& x) -> auto& { return x.model.inertia; }), only("placement", [](auto& x) -> auto& { return x.model.placement; });
@@ -111,6 +113,34 @@ void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar, const
   only("spring reference", [](auto& x) -> auto& { return x.model.spring_reference; });
   only("lower limits", [](auto& x) -> auto& { return x.model.q_lower; }), only("upper limits", [](auto& x) -> auto& { return x.model.q_upper; });
   only("gravity", [](auto& x) -> auto& { return x.model.gravity; }), only("dt", [](auto& x) -> auto& { return x.dt; });
+}
+
+// Vertices that move together, as a shape does that is moved or grows, are that shape.
+void check_vertices_together(const World& world, const StepGradient& g) {
+  for (const VertexRows::Mesh& mesh : world.vertices().meshes()) {
+    const CollisionGeometry& geometry = world.scene().object(mesh.object).geometry;
+    if (geometry.compound) continue;
+    const ObjectGradient& object = g.objects[at(mesh.object)];
+    Vec3d linear, angular;
+    double scale = geometry.shape.rounding * object.size[0], size = 1;
+    for (int i = 0; i < mesh.count; ++i) {
+      const Vec3d p = geometry.shape.mesh->vertices[at(i)], by = g.vertices.of(mesh.first + i);
+      linear += by, angular += cross(p, by), scale += dot(p, by);
+      size += norm(by);
+    }
+    for (int k = 0; k < 3; ++k) {
+      CHECK(std::abs(linear[k] - object.pose[k]) <= 1e-11 * size);
+      CHECK(std::abs(angular[k] - object.pose[3 + k]) <= 1e-11 * size);
+    }
+    CHECK(std::abs(scale - object.scale) <= 1e-11 * size);
+  }
+}
+
+// The same shape with the hull of other vertices, of which all stay its corners.
+Shape rebuilt(const Shape& shape, const std::vector<Vec3d>& vertices) {
+  const Shape moved = Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(vertices)), shape.rounding);
+  REQUIRE(moved.mesh->vertices.size() == vertices.size());
+  return moved;
 }
 
 // One loss, and its gradient along directions of every argument.
@@ -123,6 +153,13 @@ void check_gradients(const StepWorld& w, const StepOptions& options, const Point
   const StepReport report = stepper.step(point.q.data(), point.v.data(), point.control(), q_next.data(), v_next.data());
   if (report.status == StepStatus::inconsistent) return;
   counts.contacts += report.contacts;
+  for (const SceneQuery::PairManifold& pair : stepper.manifolds()) {
+    counts.on_faces += pair.manifold.reference >= 0 && pair.manifold.n_points > 2;
+    for (int i = 0; i < pair.manifold.n_points; ++i) {
+      const FeatureId(&feature)[2] = pair.manifold.points[i].feature;
+      counts.edges += feature[0].kind == FeatureKind::edge && feature[1].kind == FeatureKind::edge;
+    }
+  }
   for (int i = 0; i < report.islands; ++i) {
     const StepIsland& island = stepper.islands()[i];
     for (std::size_t r = 0; r < island.rows.size(); ++r) {
@@ -138,6 +175,7 @@ void check_gradients(const StepWorld& w, const StepOptions& options, const Point
   counts.bounces += report.coupled_bounces;
   check_jacobians(stepper, point, q_bar, v_bar, g);
   check_jvp(stepper, point, q_bar, v_bar, g);
+  check_vertices_together(*w.world, g);
   if (g.is_one_sided && report.coupled_bounces == 0) {  // coupled ones are flagged whatever their derivative
     ++counts.one_sided;
     return;
@@ -273,13 +311,34 @@ void check_gradients(const StepWorld& w, const StepOptions& options, const Point
   });
   // A size of each collider, and all together.
   Numbers sizes, scales;
-  for (std::size_t k = 0; k < m.colliders.size(); ++k) sizes.push_back(g.objects[k].size[0]), scales.push_back(g.objects[k].scale);
+  const auto is_sharp = [&](std::size_t k) { return m.colliders[k].geometry.shape.mesh && m.colliders[k].geometry.shape.rounding == 0; };
+  for (std::size_t k = 0; k < m.colliders.size(); ++k) sizes.push_back(is_sharp(k) ? 0.0 : g.objects[k].size[0]), scales.push_back(g.objects[k].scale);
   model_moves("sizes", sizes, 0.1, [&](Model& x, const Numbers& d) {
-    for (std::size_t k = 0; k < d.size(); ++k) x.colliders[k].geometry.shape = with_size(x.colliders[k].geometry.shape, 0, d[k]);
+    for (std::size_t k = 0; k < d.size(); ++k)
+      if (!is_sharp(k)) x.colliders[k].geometry.shape = with_size(x.colliders[k].geometry.shape, 0, d[k]);
   });
   model_moves("scales", scales, 0.1, [&](Model& x, const Numbers& d) {
     for (std::size_t k = 0; k < d.size(); ++k) x.colliders[k].geometry.shape = with_scale(x.colliders[k].geometry.shape, 1 + d[k]);
   });
+  // All vertices of the colliders.
+  const auto vertices_move = [&](const char* what, const Numbers& gradient) {
+    model_moves(what, gradient, 0.1, [&](Model& x, const Numbers& d) {
+      for (const VertexRows::Mesh& mesh : w.world->vertices().meshes()) {
+        if (at(mesh.object) >= x.colliders.size()) continue;
+        Shape& shape = x.colliders[at(mesh.object)].geometry.shape;
+        std::vector<Vec3d> vertices = shape.mesh->vertices;
+        for (std::size_t i = 0; i < vertices.size(); ++i)
+          for (int k = 0; k < 3; ++k) vertices[i][k] += d[3 * (at(mesh.first) + i) + at(k)];
+        shape = rebuilt(shape, vertices);
+      }
+    });
+  };
+  if (const int rows = w.world->vertices().size(); rows > 0) {
+    Numbers vertices;
+    for (int row = 0; row < rows; ++row)
+      for (int k = 0; k < 3; ++k) vertices.push_back(g.vertices.of(row)[k]);
+    vertices_move("vertices", vertices);
+  }
   // Closures: all frames along a twist each, and all coefficients.
   Numbers frames, coefficients;
   for (const ClosureGradient& c : g.closures) frames.insert(frames.end(), c.F, c.F + 6), frames.insert(frames.end(), c.G, c.G + 6);
@@ -310,6 +369,17 @@ void check_gradients(const StepWorld& w, const StepOptions& options, const Point
   });
 }
 
+// The hull of points on an ellipsoid, in general position: all its faces are triangles.
+Shape gem(Random& random, int vertices, double rounding) {
+  std::vector<Vec3d> points(at(vertices));
+  for (Vec3d& p : points) {
+    do p = random.vec3();
+    while (norm(p) < 0.1);
+    p *= 1 / norm(p), p = {0.15 * p.x, 0.2 * p.y, 0.12 * p.z};
+  }
+  return Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)), rounding);
+}
+
 Model robot(Random& random, bool floating_base) {
   ModelBuilder builder = random_tree("robot", random, {"revolute", "prismatic", "planar", "floating"}, 5, false, floating_base);
   const Shape shapes[] = {Shape::box({0.1, 0.15, 0.1}), Shape::sphere(0.15), Shape::capsule(0.1, 0.2), Shape::cylinder(0.1, 0.1),
@@ -329,6 +399,27 @@ void put_on_floor(const StepWorld& w, Point& p, Random& random) {
     lowest = std::min(lowest, signed_distance(Shape::half_space(), SE3d(), w.scene->object(k).geometry.shape, query.X_WO(k)).distance);
   }
   p.q[2] -= lowest + random.uniform(-0.01, 0.01);
+}
+
+// Free bodies, each down until it is at most 5 mm in or over what it meets first: the floor or the body before.
+void put_on_each_other(const StepWorld& w, Point& p, Random& random) {
+  SceneQuery query(*w.scene);
+  const int n = static_cast<int>(w.model.colliders.size());
+  for (int i = 0; i < n; ++i) {
+    p.q[at(7 * i)] = random.uniform(-0.05, 0.05), p.q[at(7 * i + 1)] = random.uniform(-0.05, 0.05);
+    double& height = p.q[at(7 * i + 2)];
+    height = 5 + i;
+    const auto gap = [&] {
+      query.place(p.q.data());
+      const Shape& shape = w.scene->object(i).geometry.shape;
+      const double above_floor = signed_distance(Shape::half_space(), SE3d(), shape, query.X_WO(i)).distance;
+      if (i == 0) return above_floor;
+      return std::min(above_floor, signed_distance(w.scene->object(i - 1).geometry.shape, query.X_WO(i - 1), shape, query.X_WO(i)).distance);
+    };
+    // Convex, so that it never goes too far.
+    for (int k = 0; k < 200 && gap() > 1e-6; ++k) height -= gap();
+    height -= random.uniform(-0.005, 0.005);
+  }
 }
 
 }  // namespace
@@ -531,4 +622,112 @@ TEST_CASE("gradients of boxes that rest, slide, spin and stand on each other are
           counts.sliding, " sliding, ", counts.sticking, " sticking; worst ", counts.worst);
   CHECK(counts.contacts == 5 * 8 * 8);
   CHECK(counts.compared > 150);
+}
+
+TEST_CASE("gradients by the vertices of convex meshes are those of differences") {
+  RowSolver solver{};
+  Bounce bounce = Bounce::step;
+  SUBCASE("of solved rows") { solver = RowSolver::lcp; }
+  SUBCASE("of solved rows with discs") { solver = RowSolver::cone; }
+  SUBCASE("of sweeps") { solver = RowSolver::pgs; }
+  SUBCASE("of solved rows with discs, by time of impact") { solver = RowSolver::cone, bounce = Bounce::time_of_impact; }
+  SUBCASE("of sweeps, by time of impact") { solver = RowSolver::pgs, bounce = Bounce::time_of_impact; }
+  Counts counts;
+  for (unsigned seed = 0; seed < random_worlds / 2; ++seed) {
+    // Tetrahedra and gems, sharp and round, beside each other and each in the next one.
+    Random random(300 + seed);
+    std::vector<FreeBody> bodies;
+    for (int i = 0; i < 3; ++i) bodies.push_back({gem(random, i == 0 ? 4 : 12, (seed + at(i)) % 2 ? 0.01 : 0.0), random.inertia()});
+    const PairMaterial material{random.uniform(0.1, 1), seed % 2 ? 0.0 : 0.4, seed % 3 ? 0.0 : 0.02, 0};
+    const StepWorld w(free_bodies(bodies), material);
+    const auto varied = [&](Change change) {
+      PairMaterial x = material;
+      x.friction += change.materials;
+      if (x.restitution > 0) x.restitution += 0.5 * change.materials;
+      if (x.torsional_friction > 0) x.torsional_friction += 0.1 * change.materials;
+      return std::make_unique<StepWorld>(std::move(change.model), x);
+    };
+    const Model& m = w.model;
+    StepOptions options;
+    options.dt = 0.01, options.margin = 0.02, options.solver = solver, options.sweeps = 8, options.bounce = bounce;
+    for (int trial = 0; trial < 4; ++trial) {
+      Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5), random.configuration(m), random.numbers(m.n_v)};
+      put_on_each_other(w, p, random);
+      check_gradients(w, options, p, random, counts, varied);
+    }
+  }
+  MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided, " one-sided; ", counts.contacts, " contacts, ",
+          counts.on_faces, " on faces, ", counts.edges, " of edges, ", counts.sliding, " sliding, ", counts.sticking, " sticking, ", counts.impacts,
+          " impacts; worst ", counts.worst);
+  CHECK(counts.compared > 40 * static_cast<int>(random_worlds));
+  CHECK(counts.on_faces >= static_cast<int>(random_worlds) / 2);
+  CHECK(counts.edges >= static_cast<int>(random_worlds) / 2);
+  CHECK((counts.impacts > 0) == (bounce == Bounce::time_of_impact));
+}
+
+TEST_CASE("gradients by vertices take no memory after the first one") {
+  Random random(7);
+  const StepWorld w(free_bodies({{gem(random, 12, 0), random.inertia()}, {gem(random, 12, 0.01), random.inertia()}}), {0.5, 0.2});
+  const Model& m = w.model;
+  Point p{random.configuration(m), random.numbers(m.n_v), Numbers(at(m.n_v), 0.0), random.configuration(m), Numbers(at(m.n_v), 0.0)};
+  put_on_each_other(w, p, random);
+  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+    StepOptions options;
+    options.dt = 0.01, options.margin = 0.02, options.solver = solver, options.sweeps = 8;
+    Stepper stepper(*w.world, options);
+    Numbers q_next(p.q), v_next(p.v), q_rate(p.v), v_rate(p.v);
+    const Numbers bar = random.numbers(m.n_v);
+    StepGradient g;
+    StepJacobians J;
+    const auto all = [&] {
+      stepper.step(p.q.data(), p.v.data(), p.control(), q_next.data(), v_next.data());
+      stepper.vjp(p.q.data(), p.v.data(), p.control(), bar.data(), bar.data(), g);
+      stepper.jacobians(p.q.data(), p.v.data(), p.control(), J);
+      stepper.jvp(p.q.data(), p.v.data(), p.control(), g, q_rate.data(), v_rate.data());
+    };
+    all();  // buffers change places
+    CHECK(allocations_when_repeated(all) == 0);
+    CHECK(g.vertices.rows().size() >= 4);
+  }
+}
+
+TEST_CASE("gradients by the vertices of pieces are those of the same shapes by themselves") {
+  Random random(11);
+  const Shape shapes[] = {gem(random, 9, 0), Shape::box({0.1, 0.1, 0.05}), gem(random, 9, 0.01)};
+  const SE3d places[] = {random.pose(), SE3d{random.pose().R, {2, 0, 0}}, SE3d{random.pose().R, {-2, 0, 0}}};
+  for (const int part : {0, 2}) {
+    // As a part of the ground, and with the ground's frame at its own.
+    std::vector<Compound::Part> parts;
+    for (const int i : {0, 1, 2}) parts.push_back({shapes[i], places[part].inverse() * places[i], 0});
+    const Model model = free_bodies({{gem(random, 9, 0), random.inertia()}});
+    const StepWorld together(model, {0.5, 0.2}, true, {}, std::make_shared<const Compound>(parts)), alone(model, {0.5, 0.2}, true, {}, shapes[part]);
+    REQUIRE(together.world->vertices().size() == 27);
+    const int row = together.world->vertices().first(1, part);
+    REQUIRE(row == (part ? 18 : 9));
+    CHECK(together.world->vertices().first(1, 1) == -1);
+    StepOptions options;
+    options.dt = 0.01, options.margin = 0.02;
+    Point p{random.configuration(model), random.numbers(6), Numbers(6, 0.0), random.configuration(model), Numbers(6, 0.0)};
+    p.q[0] = p.q[1] = 0, p.q[2] = 0.3;
+    for (double gap = 1; gap > 1e-3;) {
+      SceneQuery query(*alone.scene);
+      query.place(p.q.data());
+      gap = signed_distance(shapes[part], SE3d(), model.colliders[0].geometry.shape, query.X_WO(0)).distance;
+      p.q[2] -= gap - 1e-4;
+    }
+    const Numbers bar = random.numbers(6);
+    StepGradient g[2];
+    for (const bool is_alone : {false, true}) {
+      Stepper stepper(*(is_alone ? alone : together).world, options);
+      Numbers q_next(p.q), v_next(p.v);
+      stepper.step(p.q.data(), p.v.data(), p.control(), q_next.data(), v_next.data());
+      stepper.vjp(p.q.data(), p.v.data(), p.control(), bar.data(), bar.data(), g[is_alone]);
+    }
+    REQUIRE(g[1].vertices.rows().size() >= 2);
+    CHECK(g[0].vertices.rows().size() == g[1].vertices.rows().size());
+    for (int i = 0; i < 18; ++i) {
+      const Vec3d found = g[0].vertices.of(i < 9 ? i : row + i - 9), expected = g[1].vertices.of(i);
+      CHECK(norm(found - expected) <= 1e-9 * (1 + norm(expected)));
+    }
+  }
 }

@@ -12,16 +12,8 @@ from robosim.model import ModelBuilder
 from robosim.scene import Scene
 from robosim.simulation import Control, Material, Motor, Simulation, State
 
+from .differences import differences
 from .worlds import G, ball_on_rails, floor, free_boxes, resting
-
-
-def differences(values, size, step=1e-6):
-    """Derivatives of `values` of a vector of `size` numbers, at zero: one column each. Central, of fourth order."""
-    columns = []
-    for e in step * np.eye(size):
-        near, far = values(e) - values(-e), values(2 * e) - values(-2 * e)
-        columns.append((8 * np.asarray(near) - np.asarray(far)) / (12 * step))
-    return np.stack(columns, axis=-1)
 
 
 def sliding_box():

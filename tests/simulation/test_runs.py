@@ -15,7 +15,7 @@ STEPS = 33
 
 
 def robot():
-    """A floating box with an arm and a slide: q has one number more than v."""
+    """A floating box with a spike, an arm and a slide: q has one number more than v."""
     builder = ModelBuilder("robot")
     builder.add_link("root")
     builder.add_link("base", mass=2.0, com=(0.01, 0.02, 0), inertia=np.diag([0.02, 0.03, 0.04]))
@@ -30,6 +30,8 @@ def robot():
         "push", "prismatic", "arm", "slide", axis=(1, 0, 1), lower=-0.2, upper=0.2, stiffness=9.0, **drag
     )
     builder.add_collider("base", Shape.box((0.2, 0.3, 0.1)))
+    spike = [[-0.15, 0.02, -0.07], [-0.05, -0.1, 0], [-0.05, 0.1, 0.01], [-0.06, 0.02, 0.05]]
+    builder.add_collider("base", Shape.convex(spike))
     builder.add_collider("slide", Shape.capsule(0.05, 0.2))
     return builder.build()
 
