@@ -12,10 +12,10 @@ import pytest
 from robosim.simulation import Control, State
 
 jax = pytest.importorskip("jax", reason="JAX is not installed, extra `jax`")
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-
-from bench_rollouts import DIRECTION, SWEEPS, Walk  # noqa: E402
-from harness import jax_walk  # noqa: E402
+with pytest.MonkeyPatch.context() as path:
+    path.setattr(sys, "path", [str(Path(__file__).parents[2] / "benchmarks"), *sys.path])
+    from bench_rollouts import DIRECTION, SWEEPS, Walk
+    from harness import jax_walk
 
 STEPS = 60  # two of the feet leave the ground in the third
 ROUNDING = 1e-11  # [m, rad, m/s, rad/s], and of the gradient relative to its largest entry
