@@ -7,6 +7,11 @@ medians over runs. Memory is what the process grows by while it runs, goes back 
 in a process of its own. Gradients have to be the same to the bit for every interval and number of threads, and agree
 with differences of the rollout along a random direction of the first steps' targets.
 
+Beside it the same rollout of one quadruped in JAX (harness/jax_walk.py), where it is installed: states and gradients
+agree to rounding; then times and memory, each kind of gradient in a process of its own. What JAX compiles is not
+counted, and told apart. Ours is one thread; JAX may use all processors, and finds nothing in this for a second one, so
+processor times are compared, which others at work change least. JAX's gradient is by targets alone, ours by all.
+
     python benchmarks/bench_rollouts.py [--quick] [--json FILE] [--plot FILE]
 """
 
