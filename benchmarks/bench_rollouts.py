@@ -7,11 +7,18 @@ medians over runs. Memory is what the process grows by while it runs, goes back 
 in a process of its own. Gradients have to be the same to the bit for every interval and number of threads, and agree
 with differences of the rollout along a random direction of the first steps' targets.
 
+Beside it the same rollout of one quadruped in JAX (harness/jax_walk.py), where it is installed: states and gradients
+agree to rounding; then times and memory, each kind of gradient in a process of its own. What JAX compiles is not
+counted, and told apart. Ours is one thread; JAX may use all processors, and finds nothing in this for a second one, so
+processor times are compared, which others at work change least. JAX's gradient is by targets alone, ours by all.
+
     python benchmarks/bench_rollouts.py [--quick] [--json FILE] [--plot FILE]
 """
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import multiprocessing
 import sys
 import time
@@ -19,9 +26,11 @@ from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
@@ -48,6 +57,13 @@ LIFTED = {"thigh_joint": 0.25, "calf_joint": -0.5}  # [rad] more, of a leg in th
 INTERVALS = (1, 2, 5, 10, 20, 70, 200)
 DIFFERENCE = 1e-6  # [rad] of targets
 AGREEMENT = 1e-5  # of the derivative: truncation and rounding of the difference
+DIRECTION = (1.0, 2.0, 3.0)  # of the trunk's place in the end, in its axes there: the loss
+# What JAX keeps of its rollout for the way back: all that steps compute, or states at the beginnings of segments of so
+# many steps, one of INTERVALS.
+KEPT = {None: "all kept", 1: "states kept", 20: "every 20 states kept"}
+# Of JAX's states [m, rad, m/s, rad/s] and its gradient, relative, beside ours: what rounding becomes in some hundred
+# steps that contract. A row, an order of rows or a law that differed would be above 1e-6 after one step.
+ROUNDING = 1e-9
 
 
 class Walk:
@@ -109,7 +125,7 @@ class Walk:
     def back(self, motion: Motion, threads: int | None = None) -> StepGradient:
         """The gradient of where the first trunk is in the end."""
         q_bar, v_bar = np.zeros((2, len(motion.times), self.simulation.model.n_v))
-        q_bar[-1, :3] = 1, 2, 3
+        q_bar[-1, :3] = DIRECTION
         return self.simulation.run_many_vjp(
             [motion], [q_bar], [v_bar], self.control, by=["q_target"], threads=threads
         )[0]
@@ -165,13 +181,130 @@ def resident(what: str) -> float:
     return float(next(line.split()[1] for line in lines if line.startswith(f"{what}:")))
 
 
-def seconds(work: Callable[[], object], runs: int) -> float:
+class InJax(NamedTuple):
+    """What the rollout takes in JAX, and ours by turns with it, in processor time.
+
+    Attributes:
+        there: [us] per step.
+        both: [us] per step, there and back.
+        our_there: [us] ours.
+        our_both: [us] ours.
+        memory: [MB] that the process grows by.
+        compiling: [s] both.
+    """
+
+    there: float
+    both: float
+    our_there: float
+    our_both: float
+    memory: float
+    compiling: float
+
+
+def in_jax(steps: int, runs: int, segment: int | None, is_double: bool = True) -> InJax:
+    """Measure it; in a process of its own, on Linux."""
+    import jax
+
+    jax.config.update("jax_enable_x64", is_double)
+    from harness import jax_walk
+
+    walk = Walk(10)
+    robot, start = jax_walk.robot_of(walk.simulation, SWEEPS), jax_walk.start_of(walk.start.q)
+
+    def targets() -> jax.Array:
+        return jax_walk.targets_of(Walk(steps).control.q_target)
+
+    there = jax.jit(partial(jax_walk.run, robot, start)).lower(targets()).compile()
+    begin = time.perf_counter()
+    back = jax.jit(jax_walk.gradient(robot, start, np.array(DIRECTION), segment)).lower(targets()).compile()
+    compiling = time.perf_counter() - begin
+    seconds(lambda: jax.block_until_ready(there(targets())), 1)  # what JAX has once for all runs
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what compiling has left
+    Path("/proc/self/clear_refs").write_text("5")
+    before = resident("VmHWM")
+    given = targets()
+    kept = jax.block_until_ready(back(given))
+    memory = (resident("VmHWM") - before) / 1024
+    del kept
+    walk = Walk(steps)
+    works: list[Callable[[], object]] = [
+        lambda: jax.block_until_ready(there(given)),
+        lambda: jax.block_until_ready(back(given)),
+        walk.run,
+        lambda: walk.back(walk.run(segment or 1)),
+    ]
+    rounds = [[seconds(work, 1, time.process_time) / steps * 1e6 for work in works] for _ in range(runs)]
+    return InJax(*map(median, zip(*rounds, strict=True)), memory, compiling)
+
+
+def jax_errors(steps: int) -> tuple[float, float]:
+    """How far JAX's states are from ours at most, and its gradient relative to the largest entry of ours; in a process
+    of its own.
+    """
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    from harness import jax_walk
+
+    walk = Walk(steps)
+    motion = walk.run()
+    robot, start = jax_walk.robot_of(walk.simulation, SWEEPS), jax_walk.start_of(walk.start.q)
+    targets = jax_walk.targets_of(walk.control.q_target)
+    q, v = jax_walk.numbers(jax.jit(partial(jax_walk.run, robot, start))(targets))
+    found = jax.jit(jax_walk.gradient(robot, start, np.array(DIRECTION)))(targets)[1]
+    expected = walk.back(motion).q_target[:, 7:]
+    of_states = max(np.abs(q - motion.q[1:]).max(), np.abs(v - motion.v[1:]).max())
+    return float(of_states), float(np.abs(found.reshape(steps, -1) - expected).max() / np.abs(expected).max())
+
+
+def compare_with_jax(
+    report: Report,
+    steps: int,
+    runs: int,
+    is_quick: bool,
+    memory: dict[int, float],
+) -> dict[int | None, InJax]:
+    """Rows of ours beside JAX's; JAX's figures by `KEPT`."""
+    if find_spec("jax") is None:
+        report.remark("JAX is not installed: no peer; pip install 'robosim[jax]'")
+        return {}
+    spawn = multiprocessing.get_context("spawn")
+
+    def alone(work: Callable[..., object], *given: object) -> object:
+        with spawn.Pool(1) as pool:
+            return pool.apply(work, given)
+
+    for count in (200,) if is_quick else (200, steps):
+        of_states, of_gradient = alone(jax_errors, count)
+        bar = ROUNDING if count == 200 else None
+        report.add(Row(f"JAX's states beside ours, {count} steps", of_states, bar=bar))
+        report.add(Row(f"JAX's gradient beside ours, {count} steps", of_gradient, bar=bar))
+    found: dict[int | None, InJax] = {}
+    for segment, name in KEPT.items():
+        if is_quick and segment not in (None, 1):
+            continue
+        x = found[segment] = alone(in_jax, steps, runs, segment)
+        if segment is None:
+            report.add(Row("there, beside JAX", x.our_there, "us", peer=x.there))
+        report.add(Row(f"there and back, beside JAX: {name}", x.our_both, "us", peer=x.both))
+        report.add(Row(f"memory, beside JAX: {name}", memory[segment or 1], "MB", peer=x.memory))
+        report.remark(f"JAX compiles there and back, {name}, in {x.compiling:.1f} s")
+    if not is_quick:
+        single = alone(in_jax, steps, runs, 1, False)
+        report.remark(
+            f"JAX in single precision, states kept: {single.there:.1f} us there, {single.both:.1f} us there and back"
+        )
+    return found
+
+
+def seconds(work: Callable[[], object], runs: int, clock: Callable[[], float] = time.perf_counter) -> float:
     """The median."""
     spent = []
     for _ in range(runs):
-        begin = time.perf_counter()
+        begin = clock()
         work()
-        spent.append(time.perf_counter() - begin)
+        spent.append(clock() - begin)
     return median(spent)
 
 
@@ -213,21 +346,28 @@ def difference_error(steps: int) -> float:
         walk.control = Control(q_target=targets + h * direction)
         # As the gradient has it: along the axes of the trunk where the run without a change ends.
         moved = walk.simulation.model.difference(at_end, walk.run().q[-1])
-        return float(moved[:3] @ (1, 2, 3))
+        return float(moved[:3] @ DIRECTION)
 
     at_end = walk.run().q[-1]
     found = (end(DIFFERENCE) - end(-DIFFERENCE)) / (2 * DIFFERENCE)
     return abs(found - expected) / abs(expected)
 
 
-def plot(file: Path, times: dict[int, tuple[float, float]], memory: dict[int, float]) -> None:
-    """Time and memory over the interval."""
+def plot(
+    file: Path,
+    times: dict[int, tuple[float, float]],
+    memory: dict[int, float],
+    of_jax: dict[int | None, InJax],
+) -> None:
+    """Time and memory over the interval; beside JAX's, if there are."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
+    panels = 3 if of_jax else 2
+    figure, axes = pyplot.subplots(1, panels, figsize=(4.5 * panels, 3.2), layout="constrained")
+    left, right = axes[:2]
     intervals = list(times)
     left.plot(intervals, [times[k][0] for k in intervals], "o-", label="there")
     left.plot(intervals, [times[k][1] for k in intervals], "o-", label="back")
@@ -235,6 +375,20 @@ def plot(file: Path, times: dict[int, tuple[float, float]], memory: dict[int, fl
     left.legend()
     right.plot(intervals, [memory[k] for k in intervals], "o-", color="black")
     right.set(xscale="log", xlabel="interval [steps]", ylabel="memory [MB]", ylim=(0, None))
+    if of_jax:
+        both = axes[2]
+        ours = [(x.our_both, memory[k or 1]) for k, x in of_jax.items()]
+        both.plot(*zip(*ours, strict=True), "o", label="robosim")
+        both.plot([x.both for x in of_jax.values()], [x.memory for x in of_jax.values()], "s", label="JAX")
+        for k, x in of_jax.items():
+            below = -14 if k == 1 else 7
+            both.annotate(
+                KEPT[k], (x.both, x.memory), (0, below), textcoords="offset points", ha="center", fontsize=8
+            )
+        most = max(x.both for x in of_jax.values())
+        both.set(xlabel="time per step there and back [us]", ylabel="memory [MB]", yscale="log")
+        both.set(xlim=(0, 1.3 * most), ylim=(1, 1000))
+        both.legend()
     figure.savefig(file, dpi=120)
 
 
@@ -270,6 +424,8 @@ def main() -> int:
     report.add(Row("gradients differ by interval or threads", float(not check(Walk(steps // 5))), bar=0.0))
     report.add(Row("gradient beside differences, 200 steps", difference_error(200), bar=AGREEMENT))
 
+    found = compare_with_jax(report, steps, runs, args.quick, memory)
+
     ten = Walk(steps // 5, count=10)
     motion = ten.run()
     stored = (motion.q.nbytes + motion.v.nbytes + motion.times.nbytes) / (steps // 5) / 1000
@@ -277,7 +433,7 @@ def main() -> int:
     report.add(Row("back, per step", seconds(partial(ten.back, motion), runs) / (steps // 5) * 1e6, "us"))
     report.add(Row("stored per step", stored, "kB", bar=STORED_BAR))
     if args.plot:
-        plot(args.plot, times, memory)
+        plot(args.plot, times, memory, found)
     return report.finish(args.json)
 
 
