@@ -40,6 +40,7 @@ void RowBasis::build(const RowProblem& problem, const RowClass* classes) {
     unknowns_ += basis.columns;
     blocks_.push_back(basis);
   }
+  last_.blocks.reserve(blocks_.size()), last_.numbers.reserve(numbers_.size()), last_.made_of.reserve(made_of_.size());  // they change places
 }
 
 // From the same rows at the same place.

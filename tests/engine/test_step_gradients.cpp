@@ -682,7 +682,7 @@ TEST_CASE("gradients by vertices take no memory after the first one") {
     const auto all = [&] {
       stepper.step(p.q.data(), p.v.data(), p.control(), q_next.data(), v_next.data());
       stepper.vjp(p.q.data(), p.v.data(), p.control(), bar.data(), bar.data(), g);
-      stepper.jacobians(p.q.data(), p.v.data(), p.control(), J);
+      stepper.jacobians(p.q.data(), p.v.data(), p.control(), J.resize(stepper.world().model()));
       stepper.jvp(p.q.data(), p.v.data(), p.control(), g, q_rate.data(), v_rate.data());
     };
     all();  // buffers change places

@@ -675,13 +675,14 @@ def test_jacobians_along_a_run_are_those_of_its_steps(substeps):
     simulation = Simulation(
         free_boxes(1), floor(), materials={"floor": Material(0.4), "box0": Material(0.4)}, substeps=substeps
     )
-    start, steps = simulation.state(resting(0.0505), [0.8, 0.3, -0.1, 0, 0.5, 1.5]), 40
+    start, steps = simulation.state(resting(0.054), [0.8, 0.3, -0.2, 0, 0.5, 1.5]), 40
     control = Control(tau=np.random.default_rng(2).normal(size=(steps, 6)))
     every = simulation.run(start, steps, control)
     expected = [
         simulation.jacobians(State(every.q[i], every.v[i]), Control(tau=control.tau[i])) for i in range(steps)
     ]
-    assert len({np.count_nonzero(x.v) for x in expected}) > 1  # it lands on the way
+    falls = [x.v[1, 2, 2] for x in expected]
+    assert max(falls) > 0.9 > 0.5 > min(falls)  # it lands on the way
     told = []
     for interval, threads in ((1, 1), (1, 2), (7, 2), (40, 1)):
         motion = simulation.run(start, steps, control, interval=interval)
