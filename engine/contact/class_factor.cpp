@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "contact/add_scaled.h"
 #include "contact/lu.h"
 
 namespace robosim {
@@ -103,22 +104,20 @@ void ClassFactor::assemble(const RowProblem& problem) {
       }
       for (int c = 0; c < source.columns; ++c) {
         const double f = bound_sign(row_class(j)) * friction.mu * P[place * source.columns + c];
-        for (int k = 0; k < from.width; ++k) KP[c * most_block_channels + k] += friction.d[k] * f;
+        add_scaled(f, friction.d, from.width, KP + c * most_block_channels);
       }
     }
     for (int c = 0; c < source.columns; ++c) {
       pushed_.assign(at(channels), 0.0);  // L K P, L symmetric
       for (int j = 0; j < from.width; ++j) {
-        const double push = KP[c * most_block_channels + j];
-        const double* const L = problem.L.data() + static_cast<std::ptrdiff_t>(from.first_channel + j) * channels;
-        for (int k = 0; k < channels; ++k) pushed_[at(k)] += push * L[k];
+        add_scaled(KP[c * most_block_channels + j], &problem.L[at((from.first_channel + j) * channels)], channels, pushed_.data());
       }
       for (std::size_t a = 0; a < problem.blocks.size(); ++a) {
         const RowBlock& to = problem.blocks[a];
         const RowBasis::Block& target = basis_.blocks()[a];
         double* const column = whole_S_.data() + at((source.first_unknown + c) * r + target.first_unknown);
         for (int k = 0; k < to.width; ++k)
-          for (int e = 0; e < target.columns; ++e) column[e] += basis_.N(target)[k * target.columns + e] * pushed_[at(to.first_channel + k)];
+          add_scaled(pushed_[at(to.first_channel + k)], basis_.N(target) + k * target.columns, target.columns, column);
       }
     }
     for (int i = 0; i < source.rows; ++i) {  // compliant rows have unknowns of their own
@@ -160,10 +159,7 @@ void ClassFactor::carry_to_normals(const RowProblem& problem, double* rows, int 
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
     if (row.kind != RowKind::friction || !at_bound(row_class(i))) continue;
-    const double f = bound_sign(row_class(i)) * row.mu;
-    const double* const from = rows + static_cast<std::ptrdiff_t>(i) * width;
-    double* const to = rows + static_cast<std::ptrdiff_t>(row.normal) * width;
-    for (int c = 0; c < width; ++c) to[c] += f * from[c];
+    add_scaled(bound_sign(row_class(i)) * row.mu, rows + static_cast<std::ptrdiff_t>(i) * width, width, rows + static_cast<std::ptrdiff_t>(row.normal) * width);
   }
 }
 

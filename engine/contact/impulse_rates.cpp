@@ -1,3 +1,4 @@
+#include "contact/add_scaled.h"
 #include "contact/class_factor.h"
 #include "contact/lu.h"
 
@@ -5,11 +6,6 @@ namespace robosim {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-void add_scaled(double factor, const double* from, int width, double* to) {
-  if (factor == 0) return;
-  for (int c = 0; c < width; ++c) to[c] += factor * from[c];
-}
 
 }  // namespace
 

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "contact/add_scaled.h"
+
 namespace robosim {
 
 // Replaces S (n x n, row by row) by L (unit diagonal) and U; pivots: n entries. Returns the smallest pivot over the largest, each relative to the
@@ -41,7 +43,7 @@ inline double lu_factor(double* S, int n, int* pivots, double* row_sizes) {
       double* x = row(i);
       const double factor = x[k] /= u[k];
       if (factor == 0) continue;
-      for (int j = k + 1; j < n; ++j) x[j] -= factor * u[j];
+      add_scaled(-factor, u + k + 1, n - k - 1, x + k + 1);
     }
   }
   return smallest / largest;
@@ -64,9 +66,7 @@ inline void lu_solve(const double* S, int n, const int* pivots, double* b) {
 inline void lu_solve_transposed(const double* S, int n, const int* pivots, double* B, int width = 1) {
   const auto entry = [&](int i, int j) { return S[static_cast<std::ptrdiff_t>(i) * n + j]; };
   const auto row = [&](int i) { return B + static_cast<std::ptrdiff_t>(i) * width; };
-  const auto take = [&](double factor, int from, int to) {
-    for (int c = 0; c < width; ++c) row(to)[c] -= factor * row(from)[c];
-  };
+  const auto take = [&](double factor, int from, int to) { add_scaled(-factor, row(from), width, row(to)); };
   for (int i = 0; i < n; ++i) {
     for (int c = 0; c < width; ++c) row(i)[c] /= entry(i, i);
     for (int j = i + 1; j < n; ++j) take(entry(i, j), i, j);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "contact/add_scaled.h"
 #include "contact/lu.h"
 
 namespace robosim {
@@ -58,10 +59,7 @@ bool ModeFactor::differentiate() {
   factor_.push_rates(turned_, push_rates_);
   moved_.assign(at(k * k), 0.0);  // (L U)^T
   for (int a = 0; a < k; ++a)
-    for (int c = 0; c < k; ++c) {
-      const double push = push_rates_.by_push[at(a * k + c)];
-      for (int y = 0; y < k; ++y) moved_[at(a * k + y)] += push * turned_.L[at(c * k + y)];
-    }
+    for (int c = 0; c < k; ++c) add_scaled(push_rates_.by_push[at(a * k + c)], &turned_.L[at(c * k)], k, &moved_[at(a * k)]);
   J_.assign(at(n * n), 0.0);
   for (int i = 0; i < n; ++i) {
     const int along = discs_[at(i)].row;
@@ -72,8 +70,7 @@ bool ModeFactor::differentiate() {
     }
     const RowBlock& own = *block_of(along);
     z_bar_.assign(at(k), 0.0);
-    for (int c = 0; c < own.width; ++c)
-      for (int y = 0; y < k; ++y) z_bar_[at(y)] += answer_.f[at(along)] * across.d[c] * moved_[at((own.first_channel + c) * k + y)];
+    for (int c = 0; c < own.width; ++c) add_scaled(answer_.f[at(along)] * across.d[c], &moved_[at((own.first_channel + c) * k)], k, z_bar_.data());
     auto block = turned_.blocks.begin();
     for (int j = 0; j < n; ++j) {
       const int other = discs_[at(j)].row;
@@ -107,8 +104,8 @@ bool ModeFactor::solve(const RowProblem& problem, const RowClass* classes, const
   if (!solve_turned(problem)) return false;
   const int n = static_cast<int>(discs_.size());
   double least = std::numeric_limits<double>::infinity();
+  sizes_.measure(turned_);  // as they are at first
   for (int round = 0; round < most_turns; ++round) {
-    sizes_.measure(turned_);
     const double scale = row_scale(sizes_, answer_);
     double off = 0;
     is_held_ = false;

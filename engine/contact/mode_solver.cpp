@@ -72,7 +72,7 @@ void put_disc_classes(const RowProblem& problem, int i, const RowSolution& s, do
 // the last of them alone until fewer are (Judice and Pires, Comput. Oper. Res. 21, 1994: it ends where the matrix is a P-matrix).
 bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& s, ModeReport& report, int most_changes) {
   int fewest = problem.size() + 1, left = patience;
-  int turns = 1;  // of sliding discs: as long as classes change their directions need not be exact
+  int turns = ModeFactor::enough_turns;  // of sliding discs; as long as classes change their directions need not be exact
   for (int round = 0; round <= most_changes; ++round) {
     if (!factor_.solve(problem, guess_.data(), push_.data(), s, turns)) return false;
     if (row_residual(problem, sizes, s) <= solved_residual) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "contact/add_scaled.h"
+
 namespace robosim {
 
 namespace {
@@ -23,9 +25,7 @@ double dot(const double* a, const double* b, int n) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-void add(double* a, double factor, const double* b, int n) {
-  for (int i = 0; i < n; ++i) a[i] += factor * b[i];
-}
+void add(double* a, double factor, const double* b, int n) { add_scaled(factor, b, n, a); }
 
 }  // namespace
 

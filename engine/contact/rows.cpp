@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+
+#include "contact/add_scaled.h"
 
 namespace robosim {
 
@@ -32,30 +35,45 @@ void turn_disc_back(double angle, double& along, double& across) {
   across = s * along + c * across, along = first;
 }
 
+namespace {
+
+// Calls f with a block's width as a constant, of which there are few.
+template <class F>
+void with_width(int width, F&& f) {
+  switch (width) {
+    case 1: return f(std::integral_constant<int, 1>());
+    case 2: return f(std::integral_constant<int, 2>());
+    case 3: return f(std::integral_constant<int, 3>());
+    default: return f(std::integral_constant<int, most_block_channels>());
+  }
+}
+
+}  // namespace
+
 void apply_impulses(const RowProblem& problem, RowSolution& s) {
   const int k = problem.channels;
   std::fill(s.z.begin(), s.z.end(), 0.0);
   for (const RowBlock& block : problem.blocks) {
-    double* z = s.z.data() + block.first_channel;
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-      for (int c = 0; c < block.width; ++c) z[c] += row.d[c] * s.f[static_cast<std::size_t>(i)];
-    }
+    with_width(block.width, [&](auto width) {
+      double z[width] = {};
+      for (int i = block.first_row; i < block.last_row; ++i)
+        for (int c = 0; c < width; ++c) z[c] += problem.rows[static_cast<std::size_t>(i)].d[c] * s.f[static_cast<std::size_t>(i)];
+      std::copy_n(z, +width, s.z.data() + block.first_channel);
+    });
   }
-  for (int r = 0; r < k; ++r) {
-    double sum = problem.y_free[static_cast<std::size_t>(r)];
-    const double* L = problem.L.data() + static_cast<std::ptrdiff_t>(r) * k;
-    for (int c = 0; c < k; ++c) sum += L[c] * s.z[static_cast<std::size_t>(c)];
-    s.y[static_cast<std::size_t>(r)] = sum;
-  }
+  std::copy(problem.y_free.begin(), problem.y_free.end(), s.y.begin());
+  for (int r = 0; r < k; ++r)  // L is symmetric
+    add_scaled(s.z[static_cast<std::size_t>(r)], problem.L.data() + static_cast<std::ptrdiff_t>(r) * k, k, s.y.data());
   for (const RowBlock& block : problem.blocks) {
     const double* y = s.y.data() + block.first_channel;
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-      double w = row.compliance * s.f[static_cast<std::size_t>(i)] - row.target;
-      for (int c = 0; c < block.width; ++c) w += row.d[c] * y[c];
-      s.w[static_cast<std::size_t>(i)] = w;
-    }
+    with_width(block.width, [&](auto width) {
+      for (int i = block.first_row; i < block.last_row; ++i) {
+        const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+        double w = row.compliance * s.f[static_cast<std::size_t>(i)] - row.target;
+        for (int c = 0; c < width; ++c) w += row.d[c] * y[c];
+        s.w[static_cast<std::size_t>(i)] = w;
+      }
+    });
   }
 }
 
