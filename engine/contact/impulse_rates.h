@@ -3,7 +3,7 @@
 //
 // With dy what the velocities y+ change by at fixed z, and row i's dd_i and dt_i,
 //   dz = V dy + sum_i (w_i (dt_i - y+ . dd_i) + p_i (Q b . dd_i) + f_i U dd_i)
-// where w_i goes with what row i asks for, p_i with how it shares the impulses of the rows that clamp (row_basis.h), and U = 1 - V L with what
+// where w_i goes with what row i asks for, p_i with how it shares the impulses of the rows that clamp (row_basis.h), and U = 1 + V L with what
 // moves at fixed impulses of the rows. Compliances, bounds and frictions are held.
 #pragma once
 

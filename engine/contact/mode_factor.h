@@ -5,7 +5,7 @@
 //   d_along = cos a d_1 + sin a d_2,   d_across = -sin a d_1 + cos a d_2,
 // it is a friction row at its upper bound beside one without impulse: rows as class_factor.h solves them. The angles are those at which
 //   F_j(a) = w_across,j = 0,   w_along,j <= 0
-// found by Newton's method: dF/da by one adjoint of the factor for each sliding disc, as the rows turn with da. The derivative of the solution
+// found by Newton's method: dF/da from what the factor makes of impulses that turn (impulse_rates.h). The derivative of the solution
 // takes the angles with it by the same matrix. Rows without discs are class_factor's alone.
 #pragma once
 

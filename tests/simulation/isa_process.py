@@ -1,0 +1,33 @@
+"""Run in a process of its own with ROBOSIM_ISA set: prints what a run and all its Jacobians come to, to the bit."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+
+import numpy as np
+
+import robosim
+from robosim.scene import Scene
+from robosim.simulation import Material, Simulation
+
+
+def main(solver: str) -> None:
+    model = robosim.load_robot("quadruped", base="floating")
+    floor = Scene("floor")
+    floor.add_half_space("floor")
+    simulation = Simulation(model, floor, solver=solver, materials={"floor": Material(0.6)})
+    q = model.neutral()
+    q[2] = 0.5
+    v = 0.3 * np.random.default_rng(1).normal(size=model.n_v)
+    v[2] = -0.5  # falls onto its side and slides
+    motion = simulation.run(simulation.state(q, v), 500)
+    jacobians = simulation.run_jacobians(motion, threads=1)
+    digest = hashlib.sha256()
+    for array in (motion.q, motion.v, *jacobians):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    print(motion.report.contacts, digest.hexdigest())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,29 @@
+"""Steps and their Jacobians are the same to the bit on every instruction set: nothing is fused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from robosim import _engine
+
+
+@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+def test_steps_and_jacobians_do_not_depend_on_the_instruction_set(solver):
+    program = str(Path(__file__).with_name("isa_process.py"))
+    printed = {
+        subprocess.run(
+            [sys.executable, program, solver],
+            env={**os.environ, "ROBOSIM_ISA": isa},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for isa in _engine.build_info()["usable_kernels"]
+    }
+    assert len(printed) == 1
+    assert int(printed.pop().split()[0]) > 0
