@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "contact/add_scaled.h"
+#include "contact/small_sums.h"
 #include "contact/lu.h"
 
 namespace robosim {

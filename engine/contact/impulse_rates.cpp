@@ -1,4 +1,4 @@
-#include "contact/add_scaled.h"
+#include "contact/small_sums.h"
 #include "contact/class_factor.h"
 #include "contact/lu.h"
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "contact/add_scaled.h"
+#include "contact/small_sums.h"
 
 namespace robosim {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "contact/add_scaled.h"
+#include "contact/small_sums.h"
 #include "contact/lu.h"
 
 namespace robosim {
@@ -13,17 +13,11 @@ namespace {
 
 constexpr double most_turn = 0.5;           // [rad] of one step
 constexpr double resting_velocity = 1e-12;  // relative to row_scale: of a disc below it no direction is to be had
-constexpr double turned_enough = 1e-15;     // the same, of w_across
+constexpr double turned_enough = 1e-14;     // the same, of w_across
 constexpr double rounding_of_turns = 1e-13;
 constexpr double singular_tolerance = 1e-13;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-double dot(const double* a, const double* b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
 
 }  // namespace
 

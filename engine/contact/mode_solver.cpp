@@ -74,11 +74,11 @@ bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSol
   int fewest = problem.size() + 1, left = patience;
   int turns = ModeFactor::enough_turns;  // of sliding discs; as long as classes change their directions need not be exact
   for (int round = 0; round <= most_changes; ++round) {
-    if (!factor_.solve(problem, guess_.data(), push_.data(), s, turns)) return false;
+    if (!factor_->solve(problem, guess_.data(), push_.data(), s, turns)) return false;
     if (row_residual(problem, sizes, s) <= solved_residual) {
       if (!(row_scale(sizes, s) <= most_scale * predicted_scale_)) return false;
       push_ = s.f, guess_ = s.classes;
-      return turns == ModeFactor::enough_turns || !factor_.any_slides() || factor_.solve(problem, guess_.data(), push_.data(), s);
+      return turns == ModeFactor::enough_turns || !factor_->any_slides() || factor_->solve(problem, guess_.data(), push_.data(), s);
     }
     push_ = s.f;
     before_ = s.classes;
@@ -127,7 +127,7 @@ bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
     any |= rests, slides |= !rests && row.is_disc;
   }
   // Discs that slide have to turn first.
-  return any && !slides && factor_.solve(problem, guess_.data(), push_.data(), s) && row_residual(problem, sizes_, s) <= solved_residual &&
+  return any && !slides && factor_->solve(problem, guess_.data(), push_.data(), s) && row_residual(problem, sizes_, s) <= solved_residual &&
          row_scale(sizes_, s) <= most_scale * predicted_scale_;
 }
 
@@ -233,10 +233,10 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   }
   if (!tied) return true;
   for (int round = 0; round <= m; ++round) {
-    if (!factor_.solve(problem, guess_.data(), push_.data(), trial_)) break;
+    if (!factor_->solve(problem, guess_.data(), push_.data(), trial_)) break;
     if (row_residual(problem, sizes_, trial_) <= solved_residual) {
       std::swap(s, trial_);
-      return !factor_.is_held();
+      return !factor_->is_held();
     }
     // The clamping row whose impulse is farthest outside its bounds, as a velocity.
     int worst = -1;
@@ -253,7 +253,7 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
     if (problem.rows[at(worst)].is_disc) put_disc_classes(problem, worst, trial_, 0.0, 0.0, guess_.data());
     else guess_[at(worst)] = class_by(problem, worst, trial_, 0.0);
   }
-  factor_.solve(problem, s.classes.data(), s.f.data(), trial_);
+  factor_->solve(problem, s.classes.data(), s.f.data(), trial_);
   return false;
 }
 
@@ -267,8 +267,8 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   bool solved = false, any_disc = false;
   for (const ConstraintRow& row : problem.rows) any_disc |= row.is_disc;
   const bool can_pivot = !any_disc && problem.size() <= most_pivoted_rows;
-  sizes_.measure(problem);
   sweeps_.start(problem, swept_);
+  sizes_.measure(problem, sweeps_.admittances());
   for (const int sweeps : predicting_sweeps) {
     if (solved) break;
     sweeps_.go_on(problem, sweeps, swept_);
@@ -314,7 +314,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
       sweeps_.go_on(problem, nearest_sweeps, swept_);
       s = swept_;
     }
-    factor_.solve(problem, s.classes.data(), s.f.data(), trial_);
+    factor_->solve(problem, s.classes.data(), s.f.data(), trial_);
   }
   if (solved && !select(problem, s)) report.status = ModeStatus::basic;
   report.residual = row_residual(problem, sizes_, s);

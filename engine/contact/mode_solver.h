@@ -40,7 +40,9 @@ class ModeSolver {
   ModeReport solve(const RowProblem& problem, RowSolution& solution);
 
   // Of the last solve, for derivatives; where it is `solved` that of its solution.
-  ModeFactor& classes() { return factor_; }
+  ModeFactor& classes() { return *factor_; }
+  // The same, for a place of its own, by which another is given for the next solve.
+  void exchange_classes(std::unique_ptr<ModeFactor>& other) { std::swap(factor_, other); }
 
  private:
   bool rest(const RowProblem& problem, RowSolution& solution);
@@ -53,7 +55,7 @@ class ModeSolver {
   ProjectedGaussSeidel sweeps_;
   Dantzig dantzig_;
   Lemke lemke_;
-  ModeFactor factor_;
+  std::unique_ptr<ModeFactor> factor_ = std::make_unique<ModeFactor>();
   RowSizes sizes_, yielding_;  // of the problem, and of compliant_
   RowSolution trial_, swept_, nearest_;
   std::vector<RowClass> guess_, before_, settled_;

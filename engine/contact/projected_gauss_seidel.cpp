@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "contact/add_scaled.h"
+#include "contact/small_sums.h"
 
 namespace robosim {
 
@@ -11,19 +11,6 @@ namespace {
 
 // Of the numbers that meet there.
 constexpr double tie_tolerance = 1e-14;
-
-double dot(const double* a, const double* b, int n) {
-  if (n == most_block_channels) {  // sums that do not wait for each other, here and below
-    const double first = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-    return first + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
-  }
-  double sum[4] = {};
-  int i = 0;
-  for (; i + 4 <= n; i += 4)
-    for (int j = 0; j < 4; ++j) sum[j] += a[i + j] * b[i + j];
-  for (; i < n; ++i) sum[0] += a[i] * b[i];
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
 
 void add(double* a, double factor, const double* b, int n) { add_scaled(factor, b, n, a); }
 
@@ -48,18 +35,20 @@ void ProjectedGaussSeidel::prepare(const RowProblem& problem) {
 void ProjectedGaussSeidel::sweep_disc(const RowProblem& problem, const RowBlock& block, int i, RowSolution& s) {
   const std::size_t at = static_cast<std::size_t>(i);
   const double give = std::max(a_[at], a_[at + 1]) + problem.rows[at].compliance, radius = row_bounds(problem, i, s.f.data()).upper;
+  const double inverse = std::min(inverse_[at], inverse_[at + 1]);
   double free[2] = {0, 0};
   for (std::size_t k = 0; k < 2 && give > 0; ++k) {
     const ConstraintRow& row = problem.rows[at + k];
     const double w = dot(row.d, y_.data() + block.first_channel, block.width) - row.target + row.compliance * s.f[at + k];
-    free[k] = s.f[at + k] - w / give;
+    free[k] = s.f[at + k] - w * inverse;
   }
-  const double size = length(free[0], free[1]);
-  const bool is_outside = size > radius;
+  const double square = free[0] * free[0] + free[1] * free[1];
+  const bool is_outside = square > radius * radius;
+  const double part = is_outside ? radius / std::sqrt(square) : 1;
   s.classes[at] = radius > 0 ? (is_outside ? RowClass::upper : RowClass::clamping) : RowClass::separating;
   s.classes[at + 1] = radius > 0 && !is_outside ? RowClass::clamping : RowClass::separating;
   for (std::size_t k = 0; k < 2; ++k) {
-    const double next = is_outside ? free[k] * (radius / size) : free[k];
+    const double next = part * free[k];
     add(y_.data(), next - s.f[at + k], u_.data() + static_cast<std::ptrdiff_t>(at + k) * problem.channels, problem.channels);
     s.f[at + k] = next;
   }

@@ -9,6 +9,9 @@ namespace {
 
 // Columns whose part outside the span of the others is smaller than this times the largest depend on them.
 constexpr double rank_tolerance = 1e-8;
+// Of a column's square: projected once it is orthogonal to rounding over the square root of this (Kahan; Parlett, "The symmetric eigenvalue problem",
+// section 6-9).
+constexpr double enough_left = 0.1;
 
 }  // namespace
 
@@ -66,7 +69,7 @@ void RowBasis::orthonormalise(const RowProblem& problem, Block& basis) {
   const int n = basis.rows, all = n + width;
   const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
 
-  // D, and below it the identity that becomes Q: pivoted Gram-Schmidt by columns, each projection done twice.
+  // D, and below it the identity that becomes Q: pivoted Gram-Schmidt by columns, projections that leave little done twice.
   scratch_.assign(static_cast<std::size_t>(all * width), 0.0);
   double(*const A)[width] = reinterpret_cast<double(*)[width]>(scratch_.data());
   int compliant = 0;
@@ -86,7 +89,7 @@ void RowBasis::orthonormalise(const RowProblem& problem, Block& basis) {
     for (int i = 0; i < all; ++i) A[i][column] *= by;
   };
   int rank = 0;
-  double largest = 0, products[width];
+  double largest = 0, products[width], whole[width];  // of each column before anything was taken
   for (; rank < width; ++rank) {
     double sizes[width] = {};
     for (int i = 0; i < n; ++i)
@@ -95,21 +98,25 @@ void RowBasis::orthonormalise(const RowProblem& problem, Block& basis) {
     for (int c = rank + 1; c < width; ++c)
       if (sizes[c] > sizes[best]) best = c;
     const double most = std::sqrt(sizes[best]);
-    if (rank == 0) largest = most;
+    if (rank == 0) largest = most, std::copy_n(sizes, width, whole);
     if (!(most > rank_tolerance * largest)) break;
-    if (best != rank)
+    if (best != rank) {
       for (int i = 0; i < all; ++i) std::swap(A[i][rank], A[i][best]);
-    scale(rank, 1 / most);
-    along(rank, products);  // once more of those before it
-    for (int i = 0; i < all; ++i) {
-      double taken = 0;
-      for (int c = 0; c < rank; ++c) taken += products[c] * A[i][c];
-      A[i][rank] -= taken;
+      std::swap(whole[rank], whole[best]);
     }
-    double norm = 0;
-    for (int i = 0; i < n; ++i) norm += A[i][rank] * A[i][rank];
-    scale(rank, 1 / std::sqrt(norm));
+    scale(rank, 1 / most);
     along(rank, products);
+    if (sizes[best] < enough_left * whole[rank]) {  // once more of those before it
+      for (int i = 0; i < all; ++i) {
+        double taken = 0;
+        for (int c = 0; c < rank; ++c) taken += products[c] * A[i][c];
+        A[i][rank] -= taken;
+      }
+      double norm = 0;
+      for (int i = 0; i < n; ++i) norm += A[i][rank] * A[i][rank];
+      scale(rank, 1 / std::sqrt(norm));
+      along(rank, products);
+    }
     for (int c = 0; c <= rank; ++c) products[c] = 0;
     for (int i = 0; i < all; ++i)
       for (int c = 0; c < width; ++c) A[i][c] -= products[c] * A[i][rank];

@@ -52,7 +52,7 @@ bool Stepper::choose_classes(StepIsland& island) {
   probe_.y_free.assign(k, 0.0);
   for (std::size_t r = 0; r < v_bar_.size(); ++r)
     for (std::size_t c = 0; c < k; ++c) probe_.y_free[c] += island.Y[r * k + c] * v_bar_[r];
-  if (!island.other_modes.solve(probe_, wanted_.data(), island.solution.f.data(), island.other)) return false;
+  if (!island.other_modes->solve(probe_, wanted_.data(), island.solution.f.data(), island.other)) return false;
   const std::vector<double>& wish = island.other.f;
   double most = 0;
   for (const double x : wish) most = std::max(most, std::abs(x));
@@ -69,7 +69,7 @@ bool Stepper::choose_classes(StepIsland& island) {
     }
     any |= wanted_[i] != island.solution.classes[i];
   }
-  return any && island.other_modes.solve(problem, wanted_.data(), island.solution.f.data(), island.other);
+  return any && island.other_modes->solve(problem, wanted_.data(), island.solution.f.data(), island.other);
 }
 
 // Exchanges the solution of an island for that of its other classes, and what moves with it.

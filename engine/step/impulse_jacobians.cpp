@@ -29,7 +29,7 @@ bool Stepper::has_rates(StepIsland& island) {
     if (block.closure >= 0 || block.equality >= 0) return false;
   for (const StepIsland::Row& row : island.rows)
     if (row.law == NormalLaw::bounce) return false;
-  return island.modes.rates(island.problem, impulse_rates_);
+  return island.modes->rates(island.problem, impulse_rates_);
 }
 
 // Adds Y dz of an island. An island moves no other's coordinates.

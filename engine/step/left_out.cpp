@@ -38,12 +38,12 @@ double product(const RowProblem& problem, const RowBlock& block, int i, int j) {
   return sum;
 }
 
-// Turns the first of two axes along what of them can move, where that is one motion only.
-bool turn_to_motion(StepIsland& island, std::size_t b, int i) {
+// Turns the first of two axes, whose own admittances are a and d, along what of them can move, where that is one motion only.
+bool turn_to_motion(StepIsland& island, std::size_t b, int i, double a, double d) {
   RowProblem& problem = island.problem;
   const RowBlock& block = problem.blocks[b];
-  const double a = product(problem, block, i, i), c = product(problem, block, i, i + 1), d = product(problem, block, i + 1, i + 1);
-  const double half = 0.5 * (a - d), root = std::hypot(half, c), most = 0.5 * (a + d) + root, least = 0.5 * (a + d) - root;
+  const double c = product(problem, block, i, i + 1);
+  const double half = 0.5 * (a - d), root = length(half, c), most = 0.5 * (a + d) + root, least = 0.5 * (a + d) - root;
   if (!(least <= rounding_of_pair * most)) return false;
   const double angle = 0.5 * std::atan2(c, half), x = std::cos(angle), y = std::sin(angle);
   ConstraintRow& first = problem.rows[at(i)];
@@ -61,13 +61,15 @@ void Stepper::leave_out_rows(StepIsland& island) {
     const RowBlock& block = problem.blocks[b];
     const bool closes = is_closure(island.blocks[b]);
     if (!closes && island.blocks[b].manifold < 0) continue;
-    double most = 0;  // of the block: an axis along which nothing moves has rounding only
-    for (int i = block.first_row; i < block.last_row; ++i) most = std::max(most, row_admittance(problem, block, problem.rows[at(i)]));
-    for (int i = block.first_row; i < block.last_row;) {
+    admittances_.clear();  // of the block's rows: an axis along which nothing moves has rounding only
+    for (int i = block.first_row; i < block.last_row; ++i) admittances_.push_back(row_admittance(problem, block, problem.rows[at(i)]));
+    const double most = admittances_.empty() ? 0 : *std::max_element(admittances_.begin(), admittances_.end());
+    std::size_t place = 0;  // of row i among them
+    for (int i = block.first_row; i < block.last_row; ++place) {
       const ConstraintRow& row = problem.rows[at(i)];
       bool stays = true;
       if (closes) span_.rest(problem, block, row), stays = span_.add(most);
-      else if (row.kind == RowKind::friction) stays = row_admittance(problem, block, row) > rounding_of_axis * most;
+      else if (row.kind == RowKind::friction) stays = admittances_[place] > rounding_of_axis * most;
       if (!stays) {
         erase_row(island, b, i);
         continue;
@@ -75,7 +77,7 @@ void Stepper::leave_out_rows(StepIsland& island) {
       const RowSource source = island.rows[at(i)].source;
       const bool is_pair = i + 1 < block.last_row && ((source == RowSource::friction_1 && island.rows[at(i + 1)].source == RowSource::friction_2) ||
                                                       (source == RowSource::rolling_1 && island.rows[at(i + 1)].source == RowSource::rolling_2));
-      if (is_pair && turn_to_motion(island, b, i)) erase_row(island, b, i + 1);
+      if (is_pair && turn_to_motion(island, b, i, admittances_[place], admittances_[place + 1])) erase_row(island, b, i + 1), ++place;
       ++i;
     }
   }

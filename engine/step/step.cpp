@@ -295,7 +295,7 @@ void Stepper::solve(StepIsland& island, StepReport& report) {
   }
   // What solved the rows is their factor for derivatives.
   island.is_factored = island.has_modes = solved.status == ModeStatus::solved;
-  if (island.is_factored) std::swap(island.modes, exact_.classes());
+  if (island.is_factored) exact_.exchange_classes(island.modes);
   const StepStatus status = solved.status == ModeStatus::inconsistent ? StepStatus::inconsistent
                             : island.is_relaxed                         ? StepStatus::relaxed
                             : solved.status == ModeStatus::rough      ? StepStatus::rough

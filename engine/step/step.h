@@ -41,6 +41,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "contact/mode_solver.h"
@@ -134,11 +135,11 @@ struct StepIsland {
   bool is_relaxed = false;
   bool has_impacts = false;
   ProjectedGaussSeidel sweeps;  // of pgs
-  ModeFactor modes;             // of lcp and cone, for derivatives: where it has them
+  std::unique_ptr<ModeFactor> modes = std::make_unique<ModeFactor>();  // of lcp and cone, for derivatives: where it has them
   bool has_modes = false, is_factored = false;  // by the solver
   RowGradient gradient;         // of vjp
   RowSolution other;            // of complementarity-aware gradients
-  ModeFactor other_modes;
+  std::unique_ptr<ModeFactor> other_modes = std::make_unique<ModeFactor>();
   std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and M^-1 times it
   std::vector<double> before;  // channels: their velocity before the step
   std::vector<double> z_late;  // channels: impulses times their impact's share of the step
@@ -243,6 +244,7 @@ class Stepper {
   ModeSolver exact_;
   RowSizes sizes_;  // of pgs
   RowSpan span_;  // of closures
+  std::vector<double> admittances_;  // of a block's rows
 
   // Of vjp; see step_vjp.cpp, contact_vjp.cpp, closures.cpp and impacts.cpp.
   void derive(const double* q, const double* v, const StepControl& control);

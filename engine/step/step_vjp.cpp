@@ -55,8 +55,8 @@ void Stepper::derive(const double* q, const double* v, const StepControl& contro
       is_one_sided_ |= island.sweeps.is_tied();
       continue;
     }
-    if (!island.is_factored) island.has_modes = island.modes.solve(island.problem, island.solution.classes.data(), island.solution.f.data(), again_);
-    is_one_sided_ |= !island.has_modes || !island.modes.is_differentiable(island.problem) || ties_.any(island.problem, island.solution);
+    if (!island.is_factored) island.has_modes = island.modes->solve(island.problem, island.solution.classes.data(), island.solution.f.data(), again_);
+    is_one_sided_ |= !island.has_modes || !island.modes->is_differentiable(island.problem) || ties_.any(island.problem, island.solution);
     if (!island.has_modes) continue;
     is_one_sided_ |= is_torn(i, q, v, control);
     if (island.is_factored) continue;
@@ -80,7 +80,7 @@ bool Stepper::is_torn(int i, const double* q, const double* v, const StepControl
   StepIsland& island = islands_[at(i)];
   const RowProblem& problem = island.problem;
   const std::size_t n = at(world_->model().n_v), k = at(problem.channels);
-  for (int dependence = 0; dependence < island.modes.dependences(); ++dependence) {
+  for (int dependence = 0; dependence < island.modes->dependences(); ++dependence) {
     resize_adjoint();
     of_rows_.set_zero(*world_);
     of_rows_.wants_vertices = false;
@@ -116,9 +116,9 @@ void Stepper::add_row_adjoint(StepIsland& island, StepGradient& gradient, int de
   for (auto* x : {&island.before_bar, &island.impact_bar}) x->assign(k, 0.0);
   if (island.has_impacts) add_late_vjp(island);
   const auto adjoint_of = [&](auto& solver) { solver.add_vjp(problem, island.solution, f_bar_.data(), impulse_bar_.data(), island.gradient); };
-  if (dependence >= 0) island.modes.add_dependence_vjp(problem, island.solution, dependence, island.gradient);
+  if (dependence >= 0) island.modes->add_dependence_vjp(problem, island.solution, dependence, island.gradient);
   else if (options_.solver == RowSolver::pgs) adjoint_of(island.sweeps);
-  else if (island.has_modes) adjoint_of(island.modes);
+  else if (island.has_modes) adjoint_of(*island.modes);
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
     for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i)
       if (island.rows[at(i)].source == RowSource::normal) add_normal_vjp(island, b, i, gradient);

@@ -303,7 +303,7 @@ class Simulation:
         for state in states:
             self._check_shapes(state)
         rows = _rows(controls, len(states), steps)
-        q, v = np.stack([state.q for state in states]), np.stack([state.v for state in states])
+        q, v = _stacked([state.q for state in states]), _stacked([state.v for state in states])
         with _engine_errors():
             qs, vs, reports = self._engine.run(q, v, steps, interval, *rows, _threads(threads), progress)
         times = np.full((len(states), steps + 1), self.dt)

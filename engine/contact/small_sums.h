@@ -1,0 +1,29 @@
+// Sums over the few channels of a block or of an island: of so few numbers that loops for any number, and asking whether two arrays overlap, would take as
+// long as the sums.
+#pragma once
+
+#include "base/inline.h"
+
+namespace robosim {
+
+// to += factor * from.
+inline void add_scaled(double factor, const double* __restrict from, int count, double* __restrict to) {
+  for (int i = 0; i < count; ++i) to[i] += factor * from[i];
+}
+
+// Parts that do not wait for each other.
+ROBOSIM_INLINE double dot(const double* a, const double* b, int n) {
+  if (n == 6) {
+    const double first = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    return first + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
+  }
+  if (n == 3) return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+  double sum[4] = {};
+  int i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int j = 0; j < 4; ++j) sum[j] += a[i + j] * b[i + j];
+  for (; i < n; ++i) sum[0] += a[i] * b[i];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+}  // namespace robosim
