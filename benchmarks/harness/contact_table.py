@@ -64,7 +64,9 @@ def document(tallies: Sequence[Tally], states: int, seed: int) -> str:
         "themselves, and within ten times what these are worth. *Apart* are states with a direction along which "
         "something changes, however short the differences, or whose gradient says that it is *one-sided*. *One side*: "
         "the largest error of differences towards one side, of directions along which something changes only on the "
-        f"other; of {sum(t.kinks for t in tallies):,} directions something changes on both, or too near. *Products*: "
+        f"other; of {sum(t.kinks for t in tallies):,} directions something changes on both, or too near, and of "
+        f"{sum(t.coarse_sides for t in tallies):,} differences towards one side differ among each other as much as "
+        "from the derivative, as where something slides very slowly. *Products*: "
         f"of gradients with the matrices. {sum(t.unsolved for t in tallies):,} steps were `inconsistent` and left out.",
     ]
     return "\n\n".join(text) + "\n"

@@ -1,6 +1,9 @@
 // Many rollouts at once: each the same to the bit as by itself, whatever the number of threads and wherever they meet; and ended by the caller.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "rollout/rollouts.h"
 #include "step_worlds.h"
 
@@ -162,4 +165,43 @@ TEST_CASE("threads meet, and end when the caller says so, with what was taken to
   CHECK(batch.run(2, 0) == std::pair(500, 500));
   CHECK(batch.run(2, 1) == std::pair(1000, 1000));
   CHECK(batch.run(1, 2) == std::pair(750, 750));
+}
+
+TEST_CASE("the Jacobians of a rollout are those of its steps, to the bit, on any number of threads and for whichever states are kept") {
+  for (const int substeps : {1, 2}) {
+    constexpr int steps = 30;
+    Batch batch(1, steps, true, substeps);
+    batch.run(1);
+    const Model& m = batch.w.world->model();
+    const RolloutControls controls{batch.tau.data(), nullptr, nullptr};
+    std::vector<StepJacobians> expected(steps);
+    Simulator alone(*batch.w.world, StepOptions(), substeps);
+    std::array<bool, steps> of_each{};
+    for (int i = 0; i < steps; ++i)
+      of_each[at(i)] = alone.jacobians(&batch.q[at(i * n_q)], &batch.v[at(i * n_v)], controls.at(m, i), expected[at(i)].resize(m));
+    for (const auto& [interval, threads] : {std::pair(1, 1), std::pair(1, 3), std::pair(7, 2)}) {
+      const KeptStates kept{steps, interval};
+      Numbers q, v;
+      for (int row = 0; row < kept.rows(); ++row) {
+        const std::ptrdiff_t step = kept.before(row);
+        q.insert(q.end(), batch.q.begin() + step * n_q, batch.q.begin() + (step + 1) * n_q);
+        v.insert(v.end(), batch.v.begin() + step * n_v, batch.v.begin() + (step + 1) * n_v);
+      }
+      std::vector<Simulator> simulators;
+      for (int i = 0; i < threads; ++i) simulators.emplace_back(*batch.w.world, StepOptions(), substeps);
+      std::vector<Simulator*> all;
+      for (Simulator& x : simulators) all.push_back(&x);
+      constexpr std::size_t block = 2 * n_v * n_v;
+      Numbers by_q(steps * block), by_tau(steps * block);
+      std::array<bool, steps> one_sided{};
+      JacobianBlocks out;
+      out.q = by_q.data(), out.tau = by_tau.data();
+      CHECK(rollout_jacobians(all, kept, q.data(), v.data(), controls, out, one_sided.data(), [](int) { return true; }) == steps);
+      CHECK(one_sided == of_each);
+      for (int i = 0; i < steps; ++i) {
+        CHECK(std::equal(expected[at(i)].q.begin(), expected[at(i)].q.end(), &by_q[at(i) * block]));
+        CHECK(std::equal(expected[at(i)].tau.begin(), expected[at(i)].tau.end(), &by_tau[at(i) * block]));
+      }
+    }
+  }
 }
