@@ -347,6 +347,12 @@ GradientTuple gradient_tuple(const World& world, const StepGradient& g, Array ta
           g.dt,                         g.is_one_sided};
 }
 
+// Of one step.
+GradientTuple gradient_tuple(const World& world, const StepGradient& g) {
+  const Model& model = world.model();
+  return gradient_tuple(world, g, vector_of(g.tau, {model.n_v}), vector_of(g.q_target, {model.n_q}), vector_of(g.v_target, {model.n_v}));
+}
+
 GradientTuple step_vjp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar, const py::handle& tau,
                   const py::handle& q_target, const py::handle& v_target) {
   const Model& model = s.model();
@@ -354,7 +360,7 @@ GradientTuple step_vjp(BoundSimulation& s, const py::handle& q, const py::handle
   const Array to_q = real_array(q_bar, {model.n_v}, "q_bar"), to_v = real_array(v_bar, {model.n_v}, "v_bar");
   StepGradient g;
   BoundSimulation::Lease(s)->vjp(x.q.data(), x.v.data(), x.drive.step(), to_q.data(), to_v.data(), g);
-  return gradient_tuple(s.world(), g, vector_of(g.tau, {model.n_v}), vector_of(g.q_target, {model.n_q}), vector_of(g.v_target, {model.n_v}));
+  return gradient_tuple(s.world(), g);
 }
 
 // A direction from arrays by name: q, v, tau, q_target, v_target, materials, motors, the fields of ModelGradient, pose, size, scale and vertices of objects,
@@ -446,6 +452,19 @@ std::tuple<Array, Array, bool> step_jvp(BoundSimulation& s, const py::handle& q,
   Array q_next(Shape2{model.n_v}), v_next(Shape2{model.n_v});
   const bool one_sided = simulator->jvp(x.q.data(), x.v.data(), x.drive.step(), d, q_next.mutable_data(), v_next.mutable_data());
   return {q_next, v_next, one_sided};
+}
+
+// What the gradient changes by, and how far off that may be.
+std::tuple<GradientTuple, GradientTuple> step_hvp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar,
+                                                  const py::dict& direction, const py::handle& tau, const py::handle& q_target, const py::handle& v_target) {
+  const Model& model = s.model();
+  const StepArguments x(model, q, v, tau, q_target, v_target);
+  const Array to_q = real_array(q_bar, {model.n_v}, "q_bar"), to_v = real_array(v_bar, {model.n_v}, "v_bar");
+  const BoundSimulation::Lease simulator(s);
+  const StepGradient d = direction_of(simulator->world(), direction);
+  StepGradient product, error;
+  simulator->hvp(x.q.data(), x.v.data(), x.drive.step(), to_q.data(), to_v.data(), d, product, error);
+  return {gradient_tuple(s.world(), product), gradient_tuple(s.world(), error)};
 }
 
 // Jacobians with respect to q, v, tau, q_target and v_target, of one step or of as many as the first extent says: of what nobody asks for there are no
@@ -637,6 +656,8 @@ void bind_simulation(py::module_& m) {
       .def("jacobians", &jacobians, py::arg("q"), py::arg("v"), py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("by"), about_drive)
       .def("jvp", &step_jvp, py::arg("q"), py::arg("v"), py::arg("direction"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive)
+      .def("hvp", &step_hvp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("direction"), py::arg("tau") = py::none(),
+           py::arg("q_target") = py::none(), py::arg("v_target") = py::none(), about_drive)
       .def("run_vjp", &run_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"),
            py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("threads"), py::arg("progress"), py::arg("by"), about_many)
       .def("run_jacobians", &run_jacobians, py::arg("q"), py::arg("v"), py::arg("steps"), py::arg("interval"), py::arg("tau"), py::arg("q_target"),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "step/step_signature.h"
 
 namespace robosim {
 namespace {
@@ -86,19 +87,25 @@ void Simulator::step(const double* q, const double* v, const StepControl& contro
   for (int i = 0; i < substeps_; ++i) report.take(stepper_.step(i ? q_next : q, i ? v_next : v, control, q_next, v_next), number);
 }
 
-// All substeps, keeping where each begins.
-void Simulator::take_again(const double* q, const double* v, const StepControl& control) {
+// All substeps, keeping where each begins, and the signatures of all.
+void Simulator::take_again(const double* q, const double* v, const StepControl& control, std::vector<int>* signature) {
   const Model& m = world().model();
   std::copy_n(q, m.n_q, q_.data()), std::copy_n(v, m.n_v, v_.data());
-  for (int i = 0; i < substeps_; ++i)
-    stepper_.step(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
+  if (signature) signature->clear();
+  for (int i = 0; i < substeps_; ++i) {
+    const StepReport report = stepper_.step(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
+    if (!signature) continue;
+    const std::vector<int> own = step_signature(stepper_, report.islands, report.status);
+    signature->insert(signature->end(), own.begin(), own.end());
+  }
 }
 
-// After take_again.
-void Simulator::go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient) {
+// After take_again. Exact, or as the options say.
+void Simulator::go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, bool is_exact, StepGradient& gradient) {
   const Model& m = world().model();
   const auto back = [&](int i, const double* q_bar, const double* v_bar, StepGradient& to) {
-    stepper_.vjp(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, q_bar, v_bar, to);
+    const auto gradient_of = is_exact ? &Stepper::exact_vjp : &Stepper::vjp;
+    (stepper_.*gradient_of)(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, q_bar, v_bar, to);
   };
   back(substeps_ - 1, q_next_bar, v_next_bar, gradient);
   for (int i = substeps_ - 2; i >= 0; --i) {
@@ -115,7 +122,7 @@ void Simulator::go_back(const StepControl& control, const double* q_next_bar, co
 void Simulator::vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar,
                     StepGradient& gradient) {
   take_again(q, v, control);
-  go_back(control, q_next_bar, v_next_bar, gradient);
+  go_back(control, q_next_bar, v_next_bar, false, gradient);
 }
 
 bool Simulator::jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* q_next, double* v_next) {

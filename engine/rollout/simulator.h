@@ -58,6 +58,9 @@ class Simulator {
   // Exact, whatever the options say of gradients, as are the Jacobians.
   bool jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* q_next, double* v_next);
   bool jacobians(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out);
+  // What the exact gradient changes by along a direction of state and control, and about how far off each number may be. See hessian_product.cpp.
+  void hvp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, const StepGradient& direction,
+           StepGradient& product, StepGradient& error);
 
   // Steps begin to end - 1, into rows of q (n_q each) and v (n_v) for the states that are kept: where they begin is given in its row, or, between
   // two that are kept, in the later one's.
@@ -73,8 +76,9 @@ class Simulator {
                          bool* is_one_sided);
 
  private:
-  void take_again(const double* q, const double* v, const StepControl& control);
-  void go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
+  void take_again(const double* q, const double* v, const StepControl& control, std::vector<int>* signature = nullptr);
+  double reach(const StepGradient& direction, const StepControl& control) const;
+  void go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, bool is_exact, StepGradient& gradient);
 
   Stepper stepper_;
   int substeps_;

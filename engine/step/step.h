@@ -203,6 +203,7 @@ class Stepper {
   // Of the last step.
   const std::vector<SceneQuery::PairManifold>& manifolds() const { return manifolds_; }
   const StepIsland* islands() const { return islands_.data(); }  // the report tells how many
+  const Data<double>& data() const { return data_; }             // L: factor of the mass matrix, with what is implicit of damping and springs
 
  private:
   void move_freely(const double* q, const double* v, const StepControl& control);

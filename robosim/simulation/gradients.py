@@ -173,3 +173,13 @@ class StepTangent(NamedTuple):
     """(n_v,)."""
     one_sided: bool
     """As of `StepGradient`."""
+
+
+class StepCurvature(NamedTuple):
+    """What the gradient of a step changes by along one direction of its state and control."""
+
+    gradient: StepGradient
+    """By all that it is in, parameters too. Where steps beside it are by other formulas, however near, `one_sided` and
+    nan."""
+    error: StepGradient
+    """About how far off each of these numbers may be."""

@@ -22,6 +22,7 @@ from robosim.simulation.gradients import (
     ModelGradient,
     ObjectGradients,
     RunJacobians,
+    StepCurvature,
     StepGradient,
     StepJacobians,
     StepTangent,
@@ -480,6 +481,61 @@ class Simulation:
         direction = {name: value for name, value in given.items() if value is not None}
         with _engine_errors():
             return StepTangent(*self._engine.jvp(state.q, state.v, direction, *_drive(control)))
+
+    def hvp(
+        self,
+        state: State,
+        q_bar: ArrayLike,
+        v_bar: ArrayLike,
+        control: Control = _NO_CONTROL,
+        *,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        q_target: ArrayLike | None = None,
+        v_target: ArrayLike | None = None,
+    ) -> StepCurvature:
+        """A second-order product: what the gradient of `vjp` changes by along one direction of state and control.
+
+        Of the loss q_bar . (q_next - q_next here) + v_bar . v_next, the product of its Hessian with the direction,
+        while everything touches and slides as it does here: what planners of Newton's kind need beside the Jacobians.
+        It is symmetric in q, v and the control, where q moves along the tangent space at the state (`Model.integrate`)
+        and the difference of configurations is `Model.difference`. Parameters' numbers are its mixed derivatives.
+
+        Made of exact gradients beside the state and extrapolated, to some ten digits, `error` of each number beside it;
+        the points are drawn in until all are steps by one formula (`signature`). About as much as ten gradients.
+
+        Args:
+            state: before the step.
+            q_bar: as of `vjp`.
+            v_bar: as of `vjp`.
+            control: of the step.
+            q: (n_v,) how the state's q changes, in its tangent space; None for not at all, as of the others.
+            v: (n_v,) its v.
+            tau: (n_v,) of the control.
+            q_target: (n_q,) of it, where it has one.
+            v_target: (n_v,) of it.
+
+        Raises:
+            SimulationError: an array has the wrong shape or is not finite.
+
+        Example:
+            >>> import numpy as np, robosim
+            >>> from robosim.simulation import Simulation, State
+            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
+            >>> state, falls = State(np.array([0.0, 0.3]), np.array([0.0, 1.0])), np.array([0.0, 1.0])
+            >>> by_q = cart.hvp(state, 0 * falls, falls, q=[0.0, 1.0]).gradient
+            >>> by_v = cart.hvp(state, 0 * falls, falls, v=[0.0, 1.0]).gradient
+            >>> np.allclose(by_q.v[1], by_v.q[1], rtol=1e-8)
+            True
+
+        Source: `engine/rollout/hessian_product.cpp`; Ridders (1982).
+        """
+        given = {"q": q, "v": v, "tau": tau, "q_target": q_target, "v_target": v_target}
+        direction = {name: value for name, value in given.items() if value is not None}
+        with _engine_errors():
+            product, error = self._engine.hvp(state.q, state.v, q_bar, v_bar, direction, *_drive(control))
+        return StepCurvature(_gradient(product), _gradient(error))
 
     def jacobians(
         self, state: State, control: Control = _NO_CONTROL, *, by: Collection[str] = _JACOBIANS

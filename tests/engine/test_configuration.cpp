@@ -2,9 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "base/dual.h"
+#include "dynamics/configuration_products.h"
 #include "random_models.h"
+#include "ridders.h"
 
 using namespace robosim;
 using namespace robosim::testing;
@@ -79,6 +82,43 @@ TEST_CASE("the velocity of coordinate rates is the one that integrate makes them
         if (coordinate_of(c.model, k) == Coordinate::quaternion) rates[k] += 0.7 * q[k];
       velocity(c.model, q.data(), rates.data(), back.data());
       CHECK(distance(back, v) < 1e-13);
+    }
+  }
+}
+
+TEST_CASE("products with the derivatives of integrate and difference are those of differences") {
+  for (const Case& c : battery()) {
+    CAPTURE(c.label);
+    Random random(6);
+    for (const double size : {0.0, 1e-5, 0.3, 1.5}) {
+      const Numbers q = random.configuration(c.model), v = random.numbers(c.model.n_v, size), bar = random.numbers(c.model.n_v), along = random.numbers(c.model.n_v);
+      Numbers moved(q.size()), back(bar.size());
+      integrate(c.model, q.data(), v.data(), moved.data());
+      const auto product = [&](const Numbers& x) { return std::inner_product(x.begin(), x.end(), bar.begin(), 0.0); };
+      const auto way = [&](const Numbers& from, double h) {
+        Numbers out(from);
+        for (std::size_t k = 0; k < out.size(); ++k) out[k] += h * along[k];
+        return out;
+      };
+      const auto compare = [&](const Numbers& gradient, auto&& at) {
+        const double expected = ridders([&](double h) { return Numbers{at(h)}; })[0];
+        CHECK(std::inner_product(gradient.begin(), gradient.end(), along.begin(), 0.0) == doctest::Approx(expected).epsilon(1e-9));
+      };
+      integrate_vjp(c.model, q.data(), v.data(), bar.data(), back.data());
+      compare(back, [&](double h) {
+        Numbers there(q.size()), apart(v.size());
+        integrate(c.model, q.data(), way(v, h).data(), there.data());
+        difference(c.model, moved.data(), there.data(), apart.data());
+        return product(apart);
+      });
+      back = bar;
+      difference_vjp(c.model, q.data(), moved.data(), back.data(), back.data());  // in place
+      compare(back, [&](double h) {
+        Numbers there(q.size()), apart(v.size());
+        integrate(c.model, moved.data(), way(Numbers(v.size()), h).data(), there.data());
+        difference(c.model, q.data(), there.data(), apart.data());
+        return product(apart);
+      });
     }
   }
 }

@@ -1,0 +1,158 @@
+// Second-order products of a step: what its gradient changes by along a direction of state and control.
+//
+// For a loss l(x) = q_bar . (q_next(x) - q_next(x0)) + v_bar . v_next(x) of a step from x = (q, v, control), with x0 what is given, this is the second
+// derivative of l along the direction d and each argument,
+//   product = d/de grad l (x0 + e d)   at e = 0,
+// where + and - are integrate and difference (dynamics/configuration.h): l is a function of coordinates of the tangent spaces at q and q_next, in which
+// its Hessian is symmetric. Axes turn along d, so q_bar is told in those of each q_next, and each gradient in those at q (configuration_products.h).
+//
+// Gradients of steps are exact (step/step_vjp.cpp), so one difference of them is a second derivative. Central ones over five distances are extrapolated to
+// none, by Richardson's rule in Neville's tableau, of which each number takes the entry that agrees best with its neighbours; how well is its error. Ridders,
+// "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982. All points must be steps by one formula (step/step_signature.h): where one
+// is not, distances shrink, and where that does not help, the product is flagged.
+// Cost: eleven steps with their gradients.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "dynamics/configuration_products.h"
+#include "dynamics/mass_factor.h"
+#include "rollout/simulator.h"
+
+namespace robosim {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+constexpr int distances = 5;
+constexpr double farthest = 4e-3;  // [m or rad] that anything moves by
+constexpr double shrink = 2;       // from one distance to the next
+constexpr double draw_nearer = 8;  // of all, where a formula ends
+constexpr int attempts = 5;
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+double largest(const std::vector<double>& x) {
+  double most = 0;
+  for (const double y : x) most = std::max(most, std::abs(y));
+  return most;
+}
+
+// x + by * along; x may be null, for zeros.
+std::vector<double> moved(const double* x, const std::vector<double>& along, double by) {
+  std::vector<double> out(along);
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = (x ? x[k] : 0.0) + by * along[k];
+  return out;
+}
+
+// Derivatives of many numbers from their differences over distances that shrink.
+class Tableau {
+ public:
+  explicit Tableau(std::size_t n) : best(n), error(n, std::numeric_limits<double>::infinity()) {
+    for (std::vector<double>& x : column_) x.resize(n);
+  }
+  // Of each number its difference over a distance, divided by it; `rounding` is about how far off that is by itself.
+  void add(const std::vector<double>& quotient, const std::vector<double>& rounding) {
+    for (std::size_t i = 0; i < quotient.size(); ++i) {
+      double newest = quotient[i], factor = 1;
+      if (rows_ == 0) best[i] = newest;
+      if (std::isnan(newest)) error[i] = newest;
+      for (int j = 0; j <= rows_; ++j) {
+        const double before = std::exchange(column_[j][i], newest);
+        if (j == rows_) break;
+        factor *= shrink * shrink;
+        const double next = newest + (newest - before) / (factor - 1);
+        const double off = std::max({std::abs(next - newest), std::abs(next - before), rounding[i]});
+        if (off < error[i]) error[i] = off, best[i] = next;
+        newest = next;
+      }
+    }
+    ++rows_;
+  }
+
+  std::vector<double> best, error;
+
+ private:
+  int rows_ = 0;
+  std::vector<double> column_[distances];
+};
+
+}  // namespace
+
+// [m or rad] that a direction changes anything by in a step, at most about: forces as far as they move what nothing holds, motors no farther than to
+// their targets.
+double Simulator::reach(const StepGradient& d, const StepControl& control) const {
+  const Model& m = world().model();
+  const double dt = stepper_.options().dt * substeps_;
+  const auto moved_by = [&](std::vector<double> forces) {
+    mass_solve(m, stepper_.data().L.data(), forces.data(), 1);
+    return dt * dt * largest(forces);
+  };
+  std::vector<double> pulls(at(m.n_v));
+  for (std::size_t k = 0; k < pulls.size(); ++k) pulls[k] = world().motor(static_cast<int>(k)).velocity_gain * d.v_target[k];
+  for (const World::Coordinate& c : world().coordinates())
+    if (control.q_target) pulls[at(c.v)] += world().motor(c.v).position_gain * d.q_target[at(c.q)];
+  const double to_targets = std::max(control.q_target ? largest(d.q_target) : 0.0, dt * largest(d.v_target));
+  return std::max({largest(d.q), dt * largest(d.v), moved_by(d.tau), std::min(to_targets, moved_by(pulls))});
+}
+
+void Simulator::hvp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar,
+                    const StepGradient& direction, StepGradient& product, StepGradient& error) {
+  const Model& m = world().model();
+  std::vector<int> formula, other_formula;
+  take_again(q, v, control, &formula);
+  const std::vector<double> q_next(q_.end() - m.n_q, q_.end());
+  StepGradient here, there;
+  go_back(control, q_next_bar, v_next_bar, true, here);
+  const auto numbers_of = [&](StepGradient& g) {
+    std::vector<double> numbers;
+    for_each_number([&](double, double x) { numbers.push_back(x); }, here, g);
+    return numbers;
+  };
+  std::vector<double> q_moved(at(m.n_q)), q_bar(at(m.n_v));
+  // At a distance, in the axes at q; nothing where the step is by another formula.
+  const auto gradient_at = [&](double distance) -> std::vector<double> {
+    const std::vector<double> way = moved(nullptr, direction.q, distance), v_moved = moved(v, direction.v, distance);
+    const std::vector<double> tau = moved(control.tau, direction.tau, distance), v_target = moved(control.v_target, direction.v_target, distance);
+    const std::vector<double> q_target = moved(control.q_target, direction.q_target, distance);
+    const StepControl drive{tau.data(), control.q_target ? q_target.data() : nullptr, v_target.data()};
+    integrate(m, q, way.data(), q_moved.data());
+    take_again(q_moved.data(), v_moved.data(), drive, &other_formula);
+    if (other_formula != formula) return {};
+    difference_vjp(m, q_next.data(), &q_[q_.size() - q_next.size()], q_next_bar, q_bar.data());
+    go_back(drive, q_bar.data(), v_next_bar, true, there);
+    integrate_vjp(m, q, way.data(), there.q.data(), there.q.data());
+    return numbers_of(there);
+  };
+  const std::vector<double> size = numbers_of(here);
+  const double reach_of_one = reach(direction, control);
+  Tableau tableau(size.size());
+  bool is_found = reach_of_one == 0;  // nothing changes
+  if (is_found) std::fill(tableau.error.begin(), tableau.error.end(), 0.0);
+  double first = farthest / reach_of_one;
+  for (int attempt = 0; attempt < attempts && !is_found; ++attempt, first /= draw_nearer) {
+    is_found = true;
+    tableau = Tableau(size.size());
+    double distance = first;
+    for (int i = 0; i < distances && is_found; ++i, distance /= shrink) {
+      std::vector<double> quotient = gradient_at(distance), rounding(size);
+      const std::vector<double> low = quotient.empty() ? quotient : gradient_at(-distance);
+      is_found = !low.empty();
+      if (!is_found) break;
+      for (std::size_t k = 0; k < low.size(); ++k)
+        quotient[k] = (quotient[k] - low[k]) / (2 * distance), rounding[k] = epsilon * std::abs(size[k]) / distance;
+      tableau.add(quotient, rounding);
+    }
+  }
+  if (!is_found)
+    for (auto* x : {&tableau.best, &tableau.error}) std::fill(x->begin(), x->end(), std::numeric_limits<double>::quiet_NaN());
+  const auto fill = [&](StepGradient& to, const std::vector<double>& from) {
+    to = here, to.is_one_sided |= !is_found;
+    auto next = from.begin();
+    for_each_number([&](double& x) { x = *next++; }, to);
+  };
+  fill(product, tableau.best), fill(error, tableau.error);
+}
+
+}  // namespace robosim
