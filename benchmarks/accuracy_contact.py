@@ -5,8 +5,8 @@ boxes, balls and triangle meshes, thrown and at rest. Compared is along random d
 one per kind of parameter and state: of a Jacobian all rows at once, of parameters two random losses. Where classes and
 features are the same at all points of the differences, 1e-8 of the block's largest entry is asked for; all other states
 are counted apart, and there the derivative towards one side is compared, to 1e-5. Products with random covectors
-(`vjp`) are compared with the matrices, and products with random directions of every number (`jvp`) with those. A quick
-run leaves parameters out.
+(`vjp`) are compared with the matrices, and products with random directions of every number (`jvp`) with those;
+second-order products (`hvp`) along one direction with that along another. A quick run leaves parameters out.
 
     python benchmarks/accuracy_contact.py [--states 1000] [--quick] [--markdown docs/simulation.md] [--json FILE]
 """

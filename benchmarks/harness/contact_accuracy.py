@@ -22,6 +22,7 @@ from robosim.simulation import Control, Simulation, State, StepGradient, StepJac
 
 SOLVERS = ("lcp", "cone", "pgs")
 BAR, ONE_SIDED_BAR, PRODUCT_BAR = 1e-8, 1e-5, 1e-12
+CURVATURE_BAR = 1e-7  # beside ten times what second-order products say of themselves
 COARSE = 0.25 * BAR
 ARGUMENTS = ("q", "v", "tau", "q_target", "v_target")
 RESULTS = ("q+", "v+")
@@ -67,6 +68,8 @@ class Tally:
         coarse_sides: those where differences over shorter lengths differ by as much as they do from the derivative.
         kinks: of them those where something changes on either side at once, or so near that differences cannot tell.
         products: the largest difference of a gradient from the matrices.
+        curvatures: of each state that has second-order products how far one along a direction, taken along another,
+            is from the other along the first, relative to the sum of its terms.
         failures: what does not hold.
     """
 
@@ -88,6 +91,7 @@ class Tally:
     unmatched: int = 0
     kinks: int = 0
     products: float = 0.0
+    curvatures: list[float] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
 
 
@@ -159,6 +163,7 @@ class Comparison:
         values = self._moved(simulation, case, start)
         is_apart = jacobians.one_sided
         self._judge_tangent(number, simulation, case, bars, gradient)
+        self._judge_curvature(number, simulation, case, bars)
         for name in ARGUMENTS:
             matrices = getattr(jacobians, name)
             usual = self._usual[name] * np.array([simulation.dt, 1.0])
@@ -334,6 +339,29 @@ class Comparison:
         terms = np.concatenate(sizes)
         error = abs(bars[0] @ tangent.q + bars[1] @ tangent.v - terms.sum())
         self._judge_product(number, "one direction", error / max(np.abs(terms).sum(), 1.0))
+
+    def _judge_curvature(self, number: int, simulation: Simulation, case: Case, bars: Array) -> None:
+        """Compares second-order products along two directions with each other: they are symmetric."""
+        rng, model, dt = np.random.default_rng([self._seed, number, 3]), self._model, simulation.dt
+        units = {"q": 1.0, "v": 1 / dt, "tau": self._scene.push, "q_target": 1.0, "v_target": 1 / dt}
+        sizes = {name: model.n_q if name == "q_target" else model.n_v for name in units}
+        ways = [{name: unit * rng.normal(size=sizes[name]) for name, unit in units.items()} for _ in "ab"]
+        bars = bars * [[1.0], [dt]]
+        found = [simulation.hvp(case.state, *bars, case.control, **way) for way in ways]
+        if any(not np.isfinite(product.gradient.q).all() for product in found):
+            return
+
+        def terms(of: StepGradient, by: dict[str, Array]) -> Array:
+            return np.concatenate([getattr(of, name) * step for name, step in by.items()])
+
+        crossed = list(zip(found, reversed(ways), strict=True))
+        one, other = (terms(product.gradient, way) for product, way in crossed)
+        own = sum(np.abs(terms(product.error, way)).sum() for product, way in crossed)
+        size = max(np.abs(one).sum(), np.abs(other).sum(), 1e-300)
+        error = abs(one.sum() - other.sum()) / size
+        self.tally.curvatures.append(float(error))
+        if error > CURVATURE_BAR + 10 * own / size:
+            self.tally.failures.append(self._failure(number, "second-order product", float(error)))
 
     def _judge_product(self, number: int, name: str, error: float) -> None:
         self.tally.products = max(self.tally.products, float(error))

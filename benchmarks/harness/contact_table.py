@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from harness.accuracy_table import figure
 from harness.contact_accuracy import ARGUMENTS, RESULTS, Tally
 
@@ -28,8 +30,13 @@ def line(tally: Tally) -> str:
     return (
         f"{tally.scene}, {tally.solver}: {tally.states} states, {tally.apart} apart ({tally.flagged} one-sided), "
         f"{tally.unsolved} unsolved; {errors}; {sum(tally.coarse.values())} coarse, {tally.kinks} kinks, "
-        f"products {tally.products:.1e}, {len(tally.failures)} failures"
+        f"products {tally.products:.1e}, second-order {second_order(tally)}, {len(tally.failures)} failures"
     )
+
+
+def second_order(tally: Tally) -> str:
+    """How far second-order products are from themselves transposed, by median."""
+    return figure(float(np.median(tally.curvatures))) if tally.curvatures else ""
 
 
 def cells(tally: Tally) -> list[str]:
@@ -44,13 +51,24 @@ def cells(tally: Tally) -> list[str]:
         f"{100 * tally.flagged / max(tally.states, 1):.0f} %",
         figure(tally.worst_side) if tally.sides else "",
         figure(tally.products),
+        second_order(tally),
         str(len(tally.failures)),
     ]
 
 
 def document(tallies: Sequence[Tally], states: int, seed: int) -> str:
     """The table with what it counts."""
-    head = ["scene", "solver", *KINDS, "apart", "one-sided", "one side", "products", "failures"]
+    head = [
+        "scene",
+        "solver",
+        *KINDS,
+        "apart",
+        "one-sided",
+        "one side",
+        "products",
+        "second-order",
+        "failures",
+    ]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     lines += ["| " + " | ".join(cells(tally)) + " |" for tally in tallies]
     compared = sum(sum(t.compared.values()) for t in tallies)
@@ -67,6 +85,9 @@ def document(tallies: Sequence[Tally], states: int, seed: int) -> str:
         f"other; of {sum(t.kinks for t in tallies):,} directions something changes on both, or too near, and of "
         f"{sum(t.coarse_sides for t in tallies):,} differences towards one side differ among each other as much as "
         "from the derivative, as where something slides very slowly. *Products*: "
-        f"of gradients with the matrices. {sum(t.unsolved for t in tallies):,} steps were `inconsistent` and left out.",
+        "of gradients with the matrices. *Second-order*: of two products with the Hessian how far one along the "
+        "other's direction is from the other along its own, relative to the sum of its terms, by median; "
+        f"{sum(t.states - len(t.curvatures) for t in tallies):,} states have none, as classes or features change "
+        f"beside them however near. {sum(t.unsolved for t in tallies):,} steps were `inconsistent` and left out.",
     ]
     return "\n\n".join(text) + "\n"
