@@ -7,6 +7,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
+import typing_extensions
 
 __all__: list[str] = [
     "Batch",
@@ -77,6 +78,7 @@ __all__: list[str] = [
     "time_of_impact_derivatives",
     "time_path",
     "total_mass",
+    "xla_handler",
 ]
 
 class Shape:
@@ -1872,6 +1874,14 @@ def time_path(
     """
 
 def total_mass(model: Model) -> float: ...
+def xla_handler(
+    look_up: typing.Any,
+    major: typing.SupportsInt | typing.SupportsIndex,
+    minor: typing.SupportsInt | typing.SupportsIndex,
+) -> typing_extensions.CapsuleType:
+    """
+    What XLA of this version of its interface calls: the function that look_up(key) gives, with arrays of its argument_types and, to be filled, of its result_types.
+    """
 
 default_angular_acceleration: float = 5.0
 default_friction_width: float = 0.01

@@ -45,4 +45,5 @@ PYBIND11_MODULE(_engine, m) {
   robosim::bind_path_optimiser(m);
   robosim::bind_motion(m);
   robosim::bind_simulation(m);
+  robosim::bind_xla_call(m);
 }

@@ -19,6 +19,7 @@ void bind_configuration_rates(pybind11::module_& m);
 void bind_scene_rays(pybind11::module_& m);
 void bind_path_optimiser(pybind11::module_& m);
 void bind_simulation(pybind11::module_& m);
+void bind_xla_call(pybind11::module_& m);
 void bind_motion(pybind11::module_& m);
 void bind_operations(pybind11::module_& m);
 void bind_bound_operation(pybind11::module_& m);

@@ -7,9 +7,11 @@ Arrays may have leading axes, which are broadcast: all runs are made at once, on
 `Simulation.run_many`. `jit`, `grad`, `vjp`, `jacrev`, `vmap`, `lax.scan`, `checkpoint` and what is composed of these
 work; `vmap` is one more leading axis. Second derivatives raise `SimulationError`, forward mode JAX's own error.
 
-All is computed in double precision, on the host, which JAX calls back (`jax.pure_callback`). What comes back has the
-type of what was given (of several the one that JAX promotes them to). Gradients go through the states in double
-precision, with `jax_enable_x64` off, too, and in float64 they are those of `Simulation.run_vjp` to the bit.
+All is computed in double precision, on the host: on processors by a handler of XLA's foreign function interface, from
+accelerators by `jax.pure_callback`. Code that was compiled ahead of time does not keep the simulation alive: keep it.
+What comes back has the type of what was given (of several the one that JAX promotes them to). Gradients go through the
+states in double precision, with `jax_enable_x64` off, too, and in float64 they are those of `Simulation.run_vjp` to the
+bit.
 
 Gradients by q are by its entries, plain ones, seven of what moves freely: of a function of q that scales quaternions to
 unit length.
@@ -23,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robosim.bridges.host import call
 from robosim.bridges.runs import NO_SECOND_DERIVATIVES, Runs
 from robosim.errors import MissingDependencyError, SimulationError
 from robosim.simulation import Simulation
@@ -181,7 +184,7 @@ def _gradient(runs: Runs, operands: Operands, *arrays: jax.Array) -> Operands:
 
 @partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
 def _call(function: Any, runs: Runs, outlines: Any, *arguments: Any) -> Any:
-    return jax.pure_callback(partial(function, runs), outlines, *arguments, vmap_method="expand_dims")
+    return call(function, runs.simulation, (runs.steps, runs.interval, runs.threads), outlines, *arguments)
 
 
 @_call.defjvp
@@ -204,21 +207,25 @@ def _summed(gradient: jax.Array, operand: jax.Array) -> jax.Array:
 
 # On the host.
 
-
-def _forward(runs: Runs, operands: Operands) -> States:
-    return _forward_with_bits(runs, operands)[0]
+Settings = tuple[int, int, int | None]  # of Runs
 
 
-def _forward_with_bits(runs: Runs, operands: Operands) -> tuple[States, Any, Any]:
-    q, v, unsolved = runs.forward(_doubles(operands))
+def _forward(simulation: Simulation, settings: Settings, operands: Operands) -> States:
+    return _forward_with_bits(simulation, settings, operands)[0]
+
+
+def _forward_with_bits(
+    simulation: Simulation, settings: Settings, operands: Operands
+) -> tuple[States, Any, Any]:
+    q, v, unsolved = Runs(simulation, *settings).forward(_doubles(operands))
     dtype: Any = operands[0].dtype
     return States(q.astype(dtype), v.astype(dtype), unsolved), _bits(q), _bits(v)
 
 
-def _backward(runs: Runs, operands: Operands, *arrays: Any) -> Operands:
+def _backward(simulation: Simulation, settings: Settings, operands: Operands, *arrays: Any) -> Operands:
     q, v, q_bar, v_bar = arrays
     states = (x if x.dtype != np.uint32 else _from_bits(x) for x in map(np.asarray, (q, v)))
-    found = runs.vjp(_doubles(operands), *states, *_doubles((q_bar, v_bar)))
+    found = Runs(simulation, *settings).vjp(_doubles(operands), *states, *_doubles((q_bar, v_bar)))
     return tuple(None if x is None else x.astype(operands[0].dtype) for x in found)
 
 

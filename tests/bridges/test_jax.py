@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
+from robosim import _engine
 from robosim.bridges.entries import from_entries, to_entries
 from robosim.errors import SimulationError
 from robosim.simulation import State
@@ -15,6 +18,7 @@ jax = pytest.importorskip("jax", reason="JAX is not installed, extra `jax`")
 import jax.numpy as jnp  # noqa: E402 (after the skip)
 from jax.test_util import check_vjp  # noqa: E402
 
+from robosim.bridges import host  # noqa: E402
 from robosim.bridges import runs as shared  # noqa: E402
 from robosim.bridges.jax import rollout, step  # noqa: E402
 
@@ -224,3 +228,38 @@ def test_many_runs_in_compiled_code_come_back(simulation):
     gradient = jax.jit(jax.grad(lambda q, v: (rollout(simulation, q, v, 3).v ** 2).sum()))(q, v)
     assert gradient.shape == q.shape
     np.testing.assert_array_equal(gradient, np.broadcast_to(gradient[:1], q.shape))
+
+
+def compiled_ahead_of_time(world, q, v):
+    return jax.jit(lambda q, v: step(world, q, v).q).lower(q, v).compile()
+
+
+def test_compiled_code_says_that_its_simulation_is_gone():
+    world = sliding_world()
+    q, v = (jnp.asarray(x[0]) for x in many(world, np.random.default_rng(12), 1)[:2])
+    compiled = compiled_ahead_of_time(world, q, v)
+    np.testing.assert_array_equal(compiled(q, v), step(world, q, v).q)
+    del world
+    jax.clear_caches()
+    gc.collect()
+    with pytest.raises(jax.errors.JaxRuntimeError, match="is gone"):
+        jax.block_until_ready(compiled(q, v))
+
+
+def test_without_the_handler_jax_calls_back_and_finds_the_same(simulation, monkeypatch):
+    """As on accelerators, and where XLA's interface is of another version."""
+    q, v = (jnp.asarray(x) for x in many(simulation, np.random.default_rng(13), 3)[:2])
+
+    def found():
+        gradient = jax.jit(jax.vmap(jax.grad(lambda q, v: (step(simulation, q, v).v ** 2).sum())))
+        return step(simulation, q, v), gradient(q, v)
+
+    handled = found()
+    monkeypatch.setattr(host, "_has_handler", lambda: False)
+    for one, other in zip(jax.tree.leaves(handled), jax.tree.leaves(found()), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_version_of_the_interface_that_is_not_known_is_refused():
+    with pytest.raises(ValueError, match="interface is of version 1"):
+        _engine.xla_handler(lambda key: None, 1, 2)

@@ -1,0 +1,84 @@
+// A custom call of XLA's that is a call of a Python function, with NumPy arrays over XLA's own memory: what it costs is the function, the lock of the
+// interpreter and a microsecond or two.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "bindings/module.h"
+#include "bindings/xla_ffi.h"
+
+namespace py = pybind11;
+
+namespace robosim {
+namespace {
+
+using namespace xla;
+
+// Kept for ever: XLA cannot be told to forget a handler, and may call it until the process ends.
+py::object* look_up = nullptr;
+int minor_version = 0;
+
+std::int64_t key_of(const Attributes& attributes) {
+  if (attributes.size != 1 || attributes.kinds[0] != scalar_attribute || attributes.values[0]->type != int64_type)
+    throw InputError("a call of XLA's without its key");
+  return *static_cast<const std::int64_t*>(attributes.values[0]->value);
+}
+
+py::tuple arrays(const Buffers& buffers, const py::sequence& types) {
+  const auto n = static_cast<std::size_t>(buffers.size);
+  if (py::len(types) != n) throw InputError(message("a call of XLA's has ", n, " arrays; expected ", py::len(types)));
+  py::tuple out(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Buffer& buffer = *buffers.buffers[i];
+    const std::vector<py::ssize_t> shape(buffer.extents, buffer.extents + buffer.rank);
+    out[i] = py::array(py::reinterpret_borrow<py::dtype>(types[i]), shape, buffer.data, py::none());  // no copy: it has a base
+  }
+  return out;
+}
+
+std::string called(const CallFrame& frame) {
+  const py::gil_scoped_acquire lock;
+  try {
+    const py::object call = (*look_up)(key_of(frame.attributes));
+    call(arrays(frame.arguments, call.attr("argument_types")), arrays(frame.results, call.attr("result_types")));
+    return {};
+  } catch (py::error_already_set& error) {
+    return py::str(error.value());
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+Error* handle(CallFrame* frame) noexcept {
+  if (frame->extension && frame->extension->type == metadata_extension) {
+    Metadata& metadata = *reinterpret_cast<MetadataExtension*>(frame->extension)->metadata;
+    metadata.version.major = major_version, metadata.version.minor = minor_version;
+    metadata.traits = 0;
+    return nullptr;
+  }
+  if (frame->stage != execute_stage) return nullptr;
+  const std::string text = called(*frame);
+  if (text.empty()) return nullptr;
+  ErrorArguments arguments{sizeof(ErrorArguments), nullptr, text.c_str(), invalid_argument};
+  return frame->api->create_error(&arguments);
+}
+
+py::capsule xla_handler(const py::object& function, int major, int minor) {
+  if (major != major_version) throw InputError(message("XLA's foreign function interface is of version ", major, ".", minor, "; 0.x is known"));
+  if (!look_up) look_up = new py::object(function);
+  *look_up = function, minor_version = minor;
+  return py::capsule(reinterpret_cast<void*>(&handle));
+}
+
+}  // namespace
+
+void bind_xla_call(py::module_& m) {
+  m.def("xla_handler", &xla_handler, py::arg("look_up"), py::arg("major"), py::arg("minor"),
+        "What XLA of this version of its interface calls: the function that look_up(key) gives, with arrays of its argument_types and, to be filled, "
+        "of its result_types.");
+}
+
+}  // namespace robosim
