@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robosim.bridges.host import call
 from robosim.bridges.runs import NO_SECOND_DERIVATIVES, Runs
 from robosim.errors import MissingDependencyError, SimulationError
 from robosim.simulation import Simulation
@@ -33,6 +32,8 @@ from robosim.simulation import Simulation
 try:
     import jax
     import jax.numpy as jnp
+
+    from robosim.bridges.host import call  # needs it, too
 except ImportError as error:
     raise MissingDependencyError(
         "robosim.bridges.jax needs JAX: pip install 'robosim[jax]' brings it"
