@@ -108,15 +108,18 @@ void Stepper::free_jacobians(const double* v) {
     for (auto* x : {&by_q_, &by_v_, &mass_}) x->assign(n * n, 0.0);
     turning_rates(m, v, a_.data());
     for (std::size_t k = 0; k < n; ++k) a_[k] += (moved_[k] - v[k]) / dt;
+    const bool turns = std::any_of(m.joints.begin(), m.joints.end(), [](const Joint& joint) { return joint.n_v > 1; });
     detail::rnea_derivatives_sweep<false>(m, data_, v, a_.data(), by_q_.data(), by_v_.data(), m.n_v, mass_.data(), Wrenches<double>());
     for (std::size_t i = 0; i < n; ++i) {
       double *const row_q = &by_q_[i * n], *const row_v = &by_v_[i * n];
       const double* const M = &mass_[i * n];
-      for (std::size_t c = 0; c < n; ++c) row_q[c] *= -dt, row_v[c] = M[c] - dt * row_v[c], a_bar_[c] = -dt * M[c];
+      for (std::size_t c = 0; c < n; ++c) row_q[c] *= -dt, row_v[c] = M[c] - dt * row_v[c];
+      if (!turns) continue;
+      for (std::size_t c = 0; c < n; ++c) a_bar_[c] = -dt * M[c];
       add_turning_rates_vjp(m, v, a_bar_.data(), row_v);
     }
     for (const World::Coordinate& c : world_->coordinates()) by_q_[at(c.v) * (n + 1)] -= dt * m.stiffness[at(c.v)];
-    add_turning_of_impulses(by_q_.data());
+    if (n_islands_ > 0) add_turning_of_impulses(by_q_.data());
     for (int i = 0; i < n_islands_; ++i)
       for (std::size_t b = 0; b < islands_[at(i)].blocks.size(); ++b) {
         const StepIsland::Block& block = islands_[at(i)].blocks[b];
@@ -149,12 +152,20 @@ void Stepper::advance_jacobians(const JacobianBlocks& out) {
     put(columns.q_target, n_q, out.q_target), put(columns.v_target, n, out.v_target);
   };
   int most = 0;
-  for (const Joint& joint : m.joints) most = std::max(most, joint.n_v);
+  detail::for_each_own_joint(m, [&](auto, const Joint& joint) {
+    if (joint.n_v > 1) most = std::max(most, joint.n_v);
+    if (joint.n_v != 1) return;
+    // q_next = q + dt u, v_next = u
+    const std::size_t k = at(joint.v_index);
+    put_row(k, k, options_.dt, true), put_row(n + k, k, 1.0, true);
+    if (columns.q >= 0) out.q[k * n + k] += 1;
+  });
+  if (most == 0) return;
   unit_.resize(n), zero_.assign(n, 0.0);
-  for (int s = 0; s < most; ++s) {  // entry s of all joints at once
+  for (int s = 0; s < most; ++s) {  // entry s of all other joints at once
     const auto each = [&](const auto& use) {
       detail::for_each_own_joint(m, [&](auto, const Joint& joint) {
-        if (s < joint.n_v) use(joint);
+        if (joint.n_v > 1 && s < joint.n_v) use(joint);
       });
     };
     std::fill(unit_.begin(), unit_.end(), 0.0);
