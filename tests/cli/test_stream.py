@@ -309,6 +309,7 @@ def test_interruption_holds_the_arm_and_says_so(plan_file, tmp_path, mode):
     process = subprocess.Popen(
         [sys.executable, ISOLATED, "-c", WATCHED, "stream", str(plan_file), *slow],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     try:
         assert process.stdout.readline() == "it moves\n"

@@ -82,6 +82,7 @@ def test_ctrl_c_stops_the_arm(serve, plans, until, tmp_path, mode):
     process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments, "--mode", mode],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     try:
         until(lambda: server.state["set_points"] > 60, "the arm moves")
