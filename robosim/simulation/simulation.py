@@ -503,7 +503,8 @@ class Simulation:
         and the difference of configurations is `Model.difference`. Parameters' numbers are its mixed derivatives.
 
         Made of exact gradients beside the state and extrapolated, to some ten digits, `error` of each number beside it;
-        the points are drawn in until all are steps by one formula (`signature`). About as much as ten gradients.
+        the points are drawn in until all are steps by one formula (`signature`). About as much as ten gradients. What
+        `complementarity_aware` says is not looked at.
 
         Args:
             state: before the step.
