@@ -1880,7 +1880,7 @@ def xla_handler(
     minor: typing.SupportsInt | typing.SupportsIndex,
 ) -> typing_extensions.CapsuleType:
     """
-    What XLA of this version of its interface calls: the function that look_up(key) gives, with arrays of its argument_types and, to be filled, of its result_types.
+    What XLA of this version of its interface calls, with a key (int32) and more: the function that look_up(key) gives, with arrays of its argument_types and, to be filled, of its result_types.
     """
 
 default_angular_acceleration: float = 5.0

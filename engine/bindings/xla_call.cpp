@@ -21,18 +21,18 @@ using namespace xla;
 py::object* look_up = nullptr;
 int minor_version = 0;
 
-std::int64_t key_of(const Attributes& attributes) {
-  if (attributes.size != 1 || attributes.kinds[0] != scalar_attribute || attributes.values[0]->type != int64_type)
-    throw InputError("a call of XLA's without its key");
-  return *static_cast<const std::int64_t*>(attributes.values[0]->value);
+// The first argument: a number, maybe with axes of one.
+std::int32_t key_of(const Buffers& arguments) {
+  if (arguments.size < 1 || arguments.buffers[0]->type != int32_type || !arguments.buffers[0]->data) throw InputError("a call of XLA's without its key");
+  return *static_cast<const std::int32_t*>(arguments.buffers[0]->data);
 }
 
-py::tuple arrays(const Buffers& buffers, const py::sequence& types) {
-  const auto n = static_cast<std::size_t>(buffers.size);
+py::tuple arrays(const Buffers& buffers, std::size_t first, const py::sequence& types) {
+  const std::size_t n = static_cast<std::size_t>(buffers.size) - first;
   if (py::len(types) != n) throw InputError(message("a call of XLA's has ", n, " arrays; expected ", py::len(types)));
   py::tuple out(n);
   for (std::size_t i = 0; i < n; ++i) {
-    const Buffer& buffer = *buffers.buffers[i];
+    const Buffer& buffer = *buffers.buffers[first + i];
     const std::vector<py::ssize_t> shape(buffer.extents, buffer.extents + buffer.rank);
     out[i] = py::array(py::reinterpret_borrow<py::dtype>(types[i]), shape, buffer.data, py::none());  // no copy: it has a base
   }
@@ -42,8 +42,8 @@ py::tuple arrays(const Buffers& buffers, const py::sequence& types) {
 std::string called(const CallFrame& frame) {
   const py::gil_scoped_acquire lock;
   try {
-    const py::object call = (*look_up)(key_of(frame.attributes));
-    call(arrays(frame.arguments, call.attr("argument_types")), arrays(frame.results, call.attr("result_types")));
+    const py::object call = (*look_up)(key_of(frame.arguments));
+    call(arrays(frame.arguments, 1, call.attr("argument_types")), arrays(frame.results, 0, call.attr("result_types")));
     return {};
   } catch (py::error_already_set& error) {
     return py::str(error.value());
@@ -77,8 +77,8 @@ py::capsule xla_handler(const py::object& function, int major, int minor) {
 
 void bind_xla_call(py::module_& m) {
   m.def("xla_handler", &xla_handler, py::arg("look_up"), py::arg("major"), py::arg("minor"),
-        "What XLA of this version of its interface calls: the function that look_up(key) gives, with arrays of its argument_types and, to be filled, "
-        "of its result_types.");
+        "What XLA of this version of its interface calls, with a key (int32) and more: the function that look_up(key) gives, with arrays of its argument_types "
+        "and, to be filled, of its result_types.");
 }
 
 }  // namespace robosim

@@ -9,7 +9,7 @@
 namespace robosim::xla {
 
 constexpr int major_version = 0;
-constexpr int metadata_extension = 1, execute_stage = 3, scalar_attribute = 3, int64_type = 5, invalid_argument = 3;
+constexpr int metadata_extension = 1, execute_stage = 3, int32_type = 4, invalid_argument = 3;
 
 struct Extension {
   std::size_t struct_size;
@@ -59,15 +59,6 @@ struct Buffer {
   const std::int64_t* extents;
 };
 
-struct Text {
-  const char* begin;
-  std::size_t size;
-};
-struct Scalar {
-  int type;
-  const void* value;
-};
-
 // Of arguments and results, all of them buffers.
 struct Buffers {
   std::size_t struct_size;
@@ -76,15 +67,6 @@ struct Buffers {
   const int* kinds;
   Buffer** buffers;
 };
-struct Attributes {
-  std::size_t struct_size;
-  Extension* extension;
-  std::int64_t size;
-  const int* kinds;
-  const Text** names;
-  Scalar** values;  // of those that are scalars
-};
-
 struct CallFrame {
   std::size_t struct_size;
   Extension* extension;
@@ -93,7 +75,7 @@ struct CallFrame {
   int stage;
   Buffers arguments;
   Buffers results;
-  Attributes attributes;
+  // attributes, and more
 };
 
 }  // namespace robosim::xla

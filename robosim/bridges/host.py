@@ -27,7 +27,7 @@ _TARGET = "robosim_call"
 
 
 class _Call:
-    """What a key in compiled code stands for: a function of an owner, which it does not keep alive."""
+    """What a key stands for: a function of an owner, which it does not keep alive."""
 
     def __init__(
         self,
@@ -113,4 +113,5 @@ def call(function: Callable[..., Any], owner: Any, settings: Hashable, outlines:
         known = calls[function, settings, tree, types] = _Call(owner, function, settings, tree, *types)
         _by_key[known.key] = known
     run = jax.ffi.ffi_call(_TARGET, leaves, vmap_method="expand_dims")
-    return jax.tree.unflatten(result_tree, run(*flat, key=np.int64(known.key)))
+    # Not an attribute: what is compiled for a call outside of compiled code serves those of all simulations.
+    return jax.tree.unflatten(result_tree, run(np.int32(known.key), *flat))
