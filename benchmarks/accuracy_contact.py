@@ -8,7 +8,8 @@ are counted apart, and there the derivative towards one side is compared, to 1e-
 (`vjp`) are compared with the matrices, and products with random directions of every number (`jvp`) with those;
 second-order products (`hvp`) along one direction with that along another. A quick run leaves parameters out.
 
-    python benchmarks/accuracy_contact.py [--states 1000] [--quick] [--markdown docs/simulation.md] [--json FILE]
+    python benchmarks/accuracy_contact.py [--states 1000] [--quick] [--keep FILE] [--markdown docs/simulation.md]
+                                            [--json FILE]
 """
 
 from __future__ import annotations
@@ -34,6 +35,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of states and directions")
     parser.add_argument("--only", action="append", metavar="SCENE", help="this scene; may be given again")
     parser.add_argument("--solver", action="append", help="with this one; may be given again")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        metavar="FILE",
+        help="what is found, as it is; the next run with it goes on from there",
+    )
     parser.add_argument("--processes", type=int, help="at a time (default: as many as cores)")
     parser.add_argument(
         "--markdown", type=Path, metavar="FILE", help="write the table, into a page between its markers"
@@ -45,9 +52,9 @@ def main() -> int:
         ONE_SIDED_BAR,
         PRODUCT_BAR,
         SOLVERS,
-        Tally,
         compared,
     )
+    from harness.kept_tallies import KeptTallies
     from harness.touching_scenes import SCENES
 
     states = QUICK_STATES if options.quick else options.states
@@ -59,16 +66,21 @@ def main() -> int:
                 parser.error(f"{what} {x!r} is not known; there are {', '.join(known)}")
     jobs = [(name, solver) for name in names for solver in solvers]
     report, start = Report("Accuracy of derivatives of steps with contact"), time.perf_counter()
-    found: dict[tuple[str, str], Tally] = {}
+    found = KeptTallies(options.keep, states, options.seed, parameters=not options.quick)
+    for job in jobs:
+        if job in found:
+            report.remark(f"kept: {contact_table.line(found[job])}")
     with ProcessPoolExecutor(options.processes, mp_context=get_context("spawn")) as pool:
         running = {
             pool.submit(compared, *job, states, options.seed, parameters=not options.quick): job
             for job in jobs
+            if job not in found
         }
         for k, future in enumerate(as_completed(running), start=1):
-            tally = found[running[future]] = future.result()
+            tally = future.result()
+            found.add(tally)
             report.remark(
-                f"{k} of {len(jobs)}, {time.perf_counter() - start:.0f} s: {contact_table.line(tally)}"
+                f"{k} of {len(running)}, {time.perf_counter() - start:.0f} s: {contact_table.line(tally)}"
             )
             for failure in tally.failures[:SHOWN]:
                 report.remark(

@@ -333,7 +333,8 @@ def only_last(model: Model, scene: Scene, k: int) -> tuple[Model, Scene]:
     rest = scene.copy()
     for i in range(len(model.colliders)):
         if i != k:
-            rest.allow(f"body{i}")
+            for obstacle in scene.objects:
+                rest.allow(f"body{i}", obstacle)
     return model.with_collision_pairs(np.array(pairs, dtype=int).reshape(-1, 2)), rest
 
 
