@@ -78,7 +78,7 @@ def main() -> int:
         }
         for k, future in enumerate(as_completed(running), start=1):
             tally = future.result()
-            found.add(tally)
+            found.add(running[future], tally)
             report.remark(
                 f"{k} of {len(running)}, {time.perf_counter() - start:.0f} s: {contact_table.line(tally)}"
             )

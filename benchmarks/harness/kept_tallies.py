@@ -14,7 +14,7 @@ from harness.report import write_json
 
 
 class KeptTallies:
-    """Of one number of states, one seed and one build of the engine: of another they are done again.
+    """By scene and solver, of one number of states, one seed and one build of the engine: others are done again.
 
     Args:
         file: where; None for nowhere.
@@ -31,7 +31,7 @@ class KeptTallies:
             return
         content = json.loads(file.read_text())
         if content["of"] == self._of:
-            self._found = {(t.scene, t.solver): t for t in map(_tally, content["tallies"])}
+            self._found = {(scene, solver): _tally(tally) for scene, solver, tally in content["tallies"]}
 
     def __contains__(self, job: tuple[str, str]) -> bool:
         return job in self._found
@@ -42,11 +42,13 @@ class KeptTallies:
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._found)
 
-    def add(self, tally: Tally) -> None:
+    def add(self, job: tuple[str, str], tally: Tally) -> None:
         """And write all of them."""
-        self._found[tally.scene, tally.solver] = tally
+        self._found[job] = tally
         if self._file is not None:
-            write_json(self._file, {"of": self._of, "tallies": [vars(t) for t in self._found.values()]})
+            write_json(
+                self._file, {"of": self._of, "tallies": [[*job, vars(t)] for job, t in self._found.items()]}
+            )
 
 
 def _tally(content: dict) -> Tally:

@@ -13,8 +13,8 @@ constexpr int nearest_sweeps = 400;            // after these, where nothing sol
 // Compliances that rows are given are parts of their own admittance: less after each solution, more again where none is found.
 constexpr double most_yielding = 1, least_yielding = 1e-8, less = 0.2, more = 25;
 constexpr int most_solutions = 30;
-// Each turn solves boxes, with their pivots: some 1 ms for 40 rows.
-constexpr int most_turns = 4, most_turned_rows = 40;
+// Each turn solves boxes, with their pivots: some 4 ms for 60 rows.
+constexpr int most_turns = 4, most_turned_rows = 80;
 constexpr int more_sweeps = 400, times_more = 4;
 constexpr int most_updates = 500'000;  // of a row, by one go of sweeps: about 10 ms
 constexpr double most_growth = 30;     // of the velocities that impulses make while sweeps go on; more is of rows that contradict each other
@@ -131,6 +131,13 @@ bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
          row_scale(sizes_, s) <= most_scale * predicted_scale_;
 }
 
+// Step 2 for rows that have changed a little since they were solved, from the classes that they had.
+bool ModeSolver::go_on(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& s, ModeReport& report) {
+  sizes_.measure(problem);
+  guess_ = classes, push_ = s.f;
+  return settle(problem, sizes_, s, report, most_class_changes);
+}
+
 // Step 3 of discs. With its axes turned along its velocity a disc is much like a box, which pivots solve whatever the rows are: from there the
 // velocities are better known, and the axes are turned again.
 bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeReport& report) {
@@ -138,18 +145,24 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
   boxed_ = problem;
   for (ConstraintRow& row : boxed_.rows) row.is_disc = false;
   trial_ = swept_;
+  angles_.assign(problem.rows.size(), 0.0);
+  // Against the velocity, or along the impulse.
+  const auto turn = [&](int i, bool slides) {
+    slides = slides && length(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(sizes_, trial_);
+    angles_[at(i)] = slides ? std::atan2(-trial_.w[at(i + 1)], -trial_.w[at(i)]) : std::atan2(trial_.f[at(i + 1)], trial_.f[at(i)]);
+  };
+  for (int i = 0; i < problem.size(); ++i)
+    if (problem.rows[at(i)].is_disc) turn(i, true);
   for (int round = 0; round < most_turns; ++round) {
-    angles_.assign(problem.rows.size(), 0.0);
-    for (int i = 0; i < problem.size(); ++i) {
-      if (!problem.rows[at(i)].is_disc) continue;
-      const bool slides = length(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(sizes_, trial_);
-      angles_[at(i)] = slides ? std::atan2(-trial_.w[at(i + 1)], -trial_.w[at(i)]) : std::atan2(trial_.f[at(i + 1)], trial_.f[at(i)]);
-      turn_disc(&problem.rows[at(i)], angles_[at(i)], &boxed_.rows[at(i)]);
+    for (int i = 0; i < problem.size(); ++i)
+      if (problem.rows[at(i)].is_disc) turn_disc(&problem.rows[at(i)], angles_[at(i)], &boxed_.rows[at(i)]);
+    // After the first time mostly by the classes of the last.
+    if (round == 0 || !boxes_->go_on(boxed_, box_classes_, trial_, report)) {
+      const ModeReport boxed = boxes_->solve(boxed_, trial_);
+      report.class_changes += boxed.class_changes, report.pivots += boxed.pivots;
+      if (boxed.status == ModeStatus::inconsistent) return false;
     }
-    const ModeReport boxed = boxes_->solve(boxed_, trial_);
-    report.class_changes += boxed.class_changes, report.pivots += boxed.pivots;
-    if (boxed.status == ModeStatus::inconsistent) return false;
-    guess_ = trial_.classes;
+    guess_ = box_classes_ = trial_.classes;
     for (int i = 0; i < problem.size(); ++i) {
       if (!problem.rows[at(i)].is_disc) continue;
       turn_disc_back(angles_[at(i)], trial_.f[at(i)], trial_.f[at(i + 1)]);
@@ -160,10 +173,11 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
     }
     apply_impulses(problem, trial_);
     push_ = trial_.f;
-    for (int i = 0; i < problem.size(); ++i) {  // along the velocity where there is one
-      if (!problem.rows[at(i)].is_disc || guess_[at(i)] != RowClass::upper) continue;
-      if (length(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(sizes_, trial_))
-        push_[at(i)] = -trial_.w[at(i)], push_[at(i + 1)] = -trial_.w[at(i + 1)];
+    // A side of the box that holds still what goes across says that the push is to turn there.
+    for (int i = 0; i < problem.size(); ++i) {
+      if (!problem.rows[at(i)].is_disc) continue;
+      turn(i, box_classes_[at(i)] != RowClass::clamping && box_classes_[at(i + 1)] != RowClass::clamping);
+      push_[at(i)] = std::cos(angles_[at(i)]), push_[at(i + 1)] = std::sin(angles_[at(i)]);
     }
     if (settle(problem, sizes_, s, report, most_class_changes)) return true;
   }

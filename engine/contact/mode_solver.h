@@ -47,6 +47,7 @@ class ModeSolver {
  private:
   bool rest(const RowProblem& problem, RowSolution& solution);
   bool settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& solution, ModeReport& report, int most_changes);
+  bool go_on(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& solution, ModeReport& report);
   bool turn_boxes(const RowProblem& problem, RowSolution& solution, ModeReport& report);
   double relative_residual(const RowProblem& problem, const RowSolution& solution) const;
   double yield(const RowProblem& problem, ModeReport& report);
@@ -62,6 +63,7 @@ class ModeSolver {
   RowProblem compliant_, boxed_;
   std::unique_ptr<ModeSolver> boxes_;  // of the turned rows
   std::vector<double> angles_;
+  std::vector<RowClass> box_classes_;
   double predicted_scale_ = 0;  // row_scale of what was predicted
   std::vector<double> push_, rest_;  // impulses that the guess comes from; that count as the position of rest
 };

@@ -243,7 +243,7 @@ class Stepper {
   std::vector<StepIsland> islands_;           // the first n_islands_ are in use
   int n_islands_ = 0;
   ModeSolver exact_;
-  RowSizes sizes_;  // of pgs
+  RowSizes sizes_;  // of an island
   RowSpan span_;  // of closures
   std::vector<double> admittances_;  // of a block's rows
 
