@@ -36,9 +36,11 @@ const char* name_of(StepStatus status) {
     case StepStatus::relaxed:
       return "relaxed";
     case StepStatus::inconsistent:
+      return "inconsistent";
+    case StepStatus::diverged:
       break;
   }
-  return "inconsistent";
+  return "diverged";
 }
 
 const char* name_of(RowSource source) {

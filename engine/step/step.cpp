@@ -31,6 +31,7 @@ Stepper::Stepper(const World& world, const StepOptions& options)
       query_(world.scene()),
       data_(world.model()),
       v_free_(at(world.model().n_v)),
+      q_next_(at(world.model().n_q)),
       held_(at(world.model().n_v)),
       moved_(at(world.model().n_v)),
       way_(at(world.model().n_v)),
@@ -309,7 +310,7 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   const Model& m = world_->model();
   StepReport report;
   if (m.n_v == 0) return std::copy_n(q, m.n_q, q_next), report;
-  is_derived_ = false;
+  is_derived_ = is_diverged_ = false;
   move_freely(q, v, control);
   query_.place(q);
   if (options_.bounce == Bounce::time_of_impact) {
@@ -354,10 +355,16 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
 
   moved_ = v_free_;
   for (std::size_t k = 0; k < way_.size(); ++k) way_[k] += moved_[k];
-  advance(m, q, options_.dt, way_.data(), v_free_.data(), q_next);
-  std::copy(v_free_.begin(), v_free_.end(), v_next);
-  const auto are_finite = [](const double* x, int n) { return std::all_of(x, x + n, [](double y) { return std::isfinite(y); }); };
-  if (!are_finite(q_next, m.n_q) || !are_finite(v_next, m.n_v)) report.status = StepStatus::inconsistent;
+  advance(m, q, options_.dt, way_.data(), v_free_.data(), q_next_.data());
+  const auto are_finite = [](const std::vector<double>& x) { return std::all_of(x.begin(), x.end(), [](double y) { return std::isfinite(y); }); };
+  if (!are_finite(q_next_) || !are_finite(v_free_)) {
+    if (q_next != q) std::copy_n(q, m.n_q, q_next);
+    if (v_next != v) std::copy_n(v, m.n_v, v_next);
+    manifolds_.clear(), n_islands_ = 0, is_diverged_ = true;
+    report = StepReport(), report.status = StepStatus::diverged;
+    return report;
+  }
+  std::copy(q_next_.begin(), q_next_.end(), q_next), std::copy(v_free_.begin(), v_free_.end(), v_next);
   return report;
 }
 

@@ -152,7 +152,8 @@ enum class StepStatus : std::uint8_t {
   basic,        // solved, but in some island by impulses of independent rows (mode_solver.h)
   rough,        // to 1e-8, in some island by impulses that no rule has chosen (mode_solver.h)
   relaxed,      // solved, but in some island without what contradicted itself
-  inconsistent  // not solved in some island: what came nearest; or beyond what numbers hold
+  inconsistent,  // not solved in some island: what came nearest
+  diverged       // not taken, as it would end beyond what numbers hold: the state stays as it is
 };
 
 struct StepReport {
@@ -236,6 +237,7 @@ class Stepper {
   Data<double> data_;
   std::vector<double> v_free_;  // n_v
   std::vector<double> padded_Y_, padded_L_;  // of an island
+  std::vector<double> q_next_;              // n_q
   std::vector<double> held_, moved_, way_;  // n_v; the new velocity in the axes at the start, and what q advances by
   std::vector<Motion<double>> V_free_;      // per body, of v_free_ without rows, where bounces are timed
   std::vector<SceneQuery::PairManifold> manifolds_;
@@ -290,7 +292,7 @@ class Stepper {
   bool choose_classes(StepIsland& island);
   void take_other_classes(StepIsland& island);
   // Once after a step, however many gradients of it are asked for.
-  bool is_derived_ = false, is_one_sided_ = false;
+  bool is_derived_ = false, is_one_sided_ = false, is_diverged_ = false;
   RowSolution again_;
   Ties ties_;
   std::vector<ManifoldDerivatives> manifold_rates_;  // the first are those of manifolds_

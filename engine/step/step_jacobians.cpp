@@ -191,8 +191,8 @@ bool Stepper::has_impacts() const {
 bool Stepper::jacobians(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out) {
   const Model& m = world_->model();
   if (m.n_v == 0) return false;
-  if (!is_derived_) derive(q, v, control);
-  if (has_impacts()) return jacobians_by_gradients(q, v, control, out), is_one_sided_;
+  if (!is_diverged_ && !is_derived_) derive(q, v, control);
+  if (is_diverged_ || has_impacts()) return jacobians_by_gradients(q, v, control, out), is_diverged_ || is_one_sided_;
   resize_adjoint();
   bool is_driven = false;
   for (int k = 0; k < m.n_v; ++k) is_driven |= world_->motor(k).is_there();

@@ -110,6 +110,10 @@ bool Stepper::jvp(const double* q, const double* v, const StepControl& control, 
   const Model& m = world_->model();
   const std::size_t n = at(m.n_v);
   if (n == 0) return false;
+  if (is_diverged_) {
+    std::copy(direction.q.begin(), direction.q.end(), q_next), std::copy(direction.v.begin(), direction.v.end(), v_next);
+    return true;
+  }
   if (!is_derived_) derive(q, v, control);
   if (has_impacts()) {
     unit_.assign(n, 0.0), zero_.assign(n, 0.0);

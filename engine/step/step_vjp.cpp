@@ -241,6 +241,11 @@ void Stepper::exact_vjp(const double* q, const double* v, const StepControl& con
   const std::size_t n = at(m.n_v);
   gradient.set_zero(*world_);
   if (n == 0) return;
+  if (is_diverged_) {
+    gradient.q.assign(q_next_bar, q_next_bar + n), gradient.v.assign(v_next_bar, v_next_bar + n);
+    gradient.is_one_sided = true;
+    return;
+  }
   if (!is_derived_) derive(q, v, control);
   gradient.is_one_sided = is_one_sided_;
   resize_adjoint();

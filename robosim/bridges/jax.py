@@ -50,7 +50,7 @@ class States(NamedTuple):
     v: jax.Array
     """(..., n_v), of a rollout (..., n, n_v)."""
     unsolved: jax.Array
-    """(...) bool: whether some step was `relaxed` or `inconsistent`; `Simulation.run` tells how."""
+    """(...) bool: whether some step was `relaxed`, `inconsistent` or `diverged`; `Simulation.run` tells how."""
 
 
 def step(

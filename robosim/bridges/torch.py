@@ -46,7 +46,7 @@ class States(NamedTuple):
     v: torch.Tensor
     """(..., n_v), of a rollout (..., n, n_v)."""
     unsolved: torch.Tensor
-    """(...) bool: whether some step was `relaxed` or `inconsistent`; `Simulation.run` tells how."""
+    """(...) bool: whether some step was `relaxed`, `inconsistent` or `diverged`; `Simulation.run` tells how."""
 
 
 def step(

@@ -169,7 +169,7 @@ def run(args: argparse.Namespace) -> int:
         from robosim.cli.view import serve
 
         serve(model, scene, shown, quiet=args.json)
-    return EXIT_DONE if motion.report.status != "inconsistent" else EXIT_UNSOLVED
+    return EXIT_DONE if motion.report.status not in ("inconsistent", "diverged") else EXIT_UNSOLVED
 
 
 def parse_time(text: str, option: str) -> float:
@@ -321,6 +321,7 @@ def print_summary(summary: dict[str, Any], written: list[str]) -> None:
         f"{summary['robot']}: {summary['steps']} steps of {number(1e3 * summary['dt'])} ms, {summary['status']}"
     )
     first = summary["first_unsolved"]
+    hint = "a shorter --dt may help" if summary["status"] == "diverged" else "see docs/simulation.md"
     print_pairs(
         {
             "time": f"{number(summary['time'])} s",
@@ -330,7 +331,7 @@ def print_summary(summary: dict[str, Any], written: list[str]) -> None:
             **(
                 {}
                 if first is None
-                else {"not solved as asked": f"from step {first} on; see docs/simulation.md"}
+                else {"not solved as asked": f"from step {first} on; {hint}"}
             ),
         }
     )

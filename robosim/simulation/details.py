@@ -22,8 +22,8 @@ class StepReport(NamedTuple):
     """`solved`; `basic`: solved, but where rows depend on each other not by the documented choice of impulses;
     `rough`: to 1e-8, by impulses that no rule has chosen;
     `relaxed`: rows contradicted each other, so that bounces and overlaps of what touches there were left for later;
-    `inconsistent`: not solved, and what came nearest was taken, or speeds beyond what numbers hold. `pgs` ends when its
-    sweeps do, and says `solved`."""
+    `inconsistent`: not solved, and what came nearest was taken. `pgs` ends when its sweeps do, and says `solved`.
+    `diverged`: the step would have ended beyond what numbers hold and was not taken; the state is what it was."""
     residual: float
     """How far the laws of contact are from holding, relative to the velocities at play: if solved rounding."""
     contacts: int

@@ -143,7 +143,7 @@ class Motion(NamedTuple):
     report: StepReport
     """The worst of all steps."""
     first_unsolved: int | None
-    """The first step that was `relaxed` or `inconsistent`, None where none was."""
+    """The first step that was `relaxed`, `inconsistent` or `diverged`, None where none was."""
     steps: int
     """How many were taken."""
     interval: int

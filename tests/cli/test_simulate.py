@@ -150,6 +150,17 @@ def test_what_cannot_be_used_is_refused(arguments, text, capsys):
     assert text in err
 
 
+def test_what_numbers_do_not_hold_is_told(tmp_path, capsys):
+    model = load_robot("ur5")
+    State(model.neutral(), 1e200 * np.eye(model.n_v)[0]).save(tmp_path / "wild.json")
+    arguments = ["simulate", "ur5", "--from", str(tmp_path / "wild.json"), "--for", "5ms"]
+    assert main(arguments) == 3
+    assert "from step 0 on; a shorter --dt may help" in capsys.readouterr().out
+    assert main([*arguments, "--json"]) == 3
+    told = json.loads(capsys.readouterr().out)
+    assert (told["status"], told["q"]["elbow_joint"]) == ("diverged", 0)
+
+
 def test_a_state_of_another_robot_is_refused(tmp_path, capsys):
     State(np.zeros(2), np.zeros(2)).save(tmp_path / "other.json")
     assert main(["simulate", "ur5", "--from", str(tmp_path / "other.json")]) == 2

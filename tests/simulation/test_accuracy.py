@@ -20,6 +20,7 @@ import fuzz_contact  # noqa: E402
 from harness.contact_accuracy import SCENES, SOLVERS, compared  # noqa: E402
 from harness.contact_fuzz import findings  # noqa: E402
 from harness.ridders import one_sided, ridders  # noqa: E402
+from harness.touching_scenes import with_solver  # noqa: E402
 
 STATES = 2
 # With parameters, for which worlds are built again and again: those that take a second or two.
@@ -38,6 +39,29 @@ def test_derivatives_are_those_of_differences(scene, solver):
 def test_derivatives_on_triangles_are_those_of_differences():
     """Some of the states have normals that are the nearest ones of an edge: these turn with the mesh alone."""
     assert not compared("gem and capsule on triangles", "lcp", 8, seed=1, parameters=False).failures
+
+
+def test_bodies_fall_onto_those_before_them():
+    """Not through them: what begins as an overlap would be thrown apart, and no state would be one of rest."""
+    for name in ("boxes", "round things on a floor", "balls in a pit"):
+        world = SCENES[name]().world
+        scene = world.scene.compile(world.model)
+        for q in (SCENES[name]().placed(np.random.default_rng(seed)) for seed in range(5)):
+            assert abs(scene.min_distance(q)[0]) < 1e-6
+
+
+def test_balls_that_wedge_each_other_are_solved():
+    """Where what contacts ask for to undo overlaps contradicts that all of them stick, to 1e-9 of it: something slides."""
+    scene = with_solver(SCENES["balls in a pit"](), "cone")
+    simulation, rng, found = scene.world.simulation(), np.random.default_rng(5), Counter()
+    for _ in range(6):
+        state = simulation.state(scene.placed(rng))
+        for _ in range(400):
+            state = simulation.step(state)
+            found[state.report.status] += 1
+            # What is not solved is near to it: 40 times what `rough` may leave.
+            assert state.report.residual <= 4e-7
+    assert found["solved"] + found["basic"] >= 2250
 
 
 def test_steps_of_random_worlds_are_finite_and_solved():

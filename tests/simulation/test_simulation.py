@@ -140,13 +140,38 @@ def interrupted(simulation):
 
 
 @pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
-def test_what_numbers_do_not_hold_is_told(solver):
-    simulation = Simulation(free_boxes(1), floor(), solver=solver)
-    motion = simulation.run(simulation.state(resting(1.0)), 500, Control(tau=[0, 0, 0, 0, 1e20, 0]))
-    assert not np.isfinite(motion.q).all()
-    assert motion.report.status == "inconsistent"
-    first = int(np.argmin(np.isfinite(motion.q).all(axis=1) & np.isfinite(motion.v).all(axis=1)))
-    assert motion.first_unsolved == first - 1
+@pytest.mark.parametrize("substeps", [1, 3])
+def test_what_numbers_do_not_hold_is_not_taken(solver, substeps):
+    """The state stays where it was, and that is what gradients are of."""
+    simulation = Simulation(free_boxes(1), floor(), solver=solver, substeps=substeps)
+    control = Control(tau=[0, 0, 0, 0, 1e20, 0])
+    motion = simulation.run(simulation.state(resting(1.0)), 500, control)
+    assert np.isfinite(motion.q).all()
+    assert np.isfinite(motion.v).all()
+    assert motion.report.status == "diverged"
+    assert np.abs(motion.v[-1]).max() > 1e100
+    assert (motion.q[motion.first_unsolved + 1 :] == motion.q[-1]).all()
+
+    end = simulation.step(motion.end, control)
+    assert end.report.status == simulation.details(motion.end, control).state.report.status == "diverged"
+    assert simulation.details(motion.end, control).contacts == []
+    np.testing.assert_array_equal(end.q, motion.end.q)
+    np.testing.assert_array_equal(end.v, motion.end.v)
+    q_bar, v_bar = np.arange(6.0), np.arange(6.0, 12.0)
+    gradient = simulation.vjp(motion.end, q_bar, v_bar, control)
+    assert gradient.one_sided
+    np.testing.assert_array_equal(gradient.q, q_bar)
+    np.testing.assert_array_equal(gradient.v, v_bar)
+    assert not gradient.tau.any()
+    jacobians = simulation.jacobians(motion.end, control)
+    assert jacobians.one_sided
+    by_state = np.concatenate([np.concatenate(jacobians.q), np.concatenate(jacobians.v)], axis=1)
+    np.testing.assert_array_equal(by_state, np.eye(12))
+    assert not jacobians.tau[0].any()
+    tangent = simulation.jvp(motion.end, control, q=q_bar, v=v_bar)
+    assert tangent.one_sided
+    np.testing.assert_array_equal(tangent.q, q_bar)
+    np.testing.assert_array_equal(tangent.v, v_bar)
 
 
 def test_arrays_along_a_run_are_taken_step_by_step():
