@@ -51,7 +51,7 @@ def test_bodies_fall_onto_those_before_them():
 
 
 def test_balls_that_wedge_each_other_are_solved():
-    """Where what contacts ask for to undo overlaps contradicts that all of them stick, to 1e-9 of it: something slides."""
+    """Where all sticks but what contacts ask for to undo overlaps contradicts that, to 1e-9 of it: something slides."""
     scene = with_solver(SCENES["balls in a pit"](), "cone")
     simulation, rng, found = scene.world.simulation(), np.random.default_rng(5), Counter()
     for _ in range(6):
