@@ -328,11 +328,7 @@ def print_summary(summary: dict[str, Any], written: list[str]) -> None:
             "energy": f"{number(summary['energy'][0])} to {number(summary['energy'][1])} J",
             "at the end": f"fastest coordinate {number(summary['fastest'])} per s, {summary['contacts']} points "
             f"push with {number(summary['pushing'])} N",
-            **(
-                {}
-                if first is None
-                else {"not solved as asked": f"from step {first} on; {hint}"}
-            ),
+            **({} if first is None else {"not solved as asked": f"from step {first} on; {hint}"}),
         }
     )
     print_heading("at the end")
