@@ -68,7 +68,7 @@ class Tally:
         coarse_sides: those where differences over shorter lengths differ by as much as they do from the derivative.
         kinks: of them those where something changes on either side at once, or so near that differences cannot tell.
         products: the largest difference of a gradient from the matrices.
-        curvatures: of each state that has second-order products how far one along a direction, taken along another,
+        curvatures: of each state that has second-order products, and not of one side, how far one along a direction, taken along another,
             is from the other along the first, relative to the sum of its terms.
         failures: what does not hold.
     """
@@ -348,7 +348,7 @@ class Comparison:
         ways = [{name: unit * rng.normal(size=sizes[name]) for name, unit in units.items()} for _ in "ab"]
         bars = bars * [[1.0], [dt]]
         found = [simulation.hvp(case.state, *bars, case.control, **way) for way in ways]
-        if any(not np.isfinite(product.gradient.q).all() for product in found):
+        if any(product.gradient.one_sided for product in found):
             return
 
         def terms(of: StepGradient, by: dict[str, Array]) -> Array:
