@@ -14,7 +14,7 @@ constexpr int nearest_sweeps = 400;            // after these, where nothing sol
 constexpr double most_yielding = 1, least_yielding = 1e-8, less = 0.2, more = 25;
 constexpr int most_solutions = 30;
 // Each turn solves boxes, with their pivots: some 4 ms for 60 rows.
-constexpr int most_turns = 8, most_turned_rows = 80;
+constexpr int most_turns = 4, most_turned_rows = 80;
 constexpr int more_sweeps = 400, times_more = 4;
 constexpr int most_updates = 500'000;  // of a row, by one go of sweeps: about 10 ms
 constexpr double most_growth = 30;     // of the velocities that impulses make while sweeps go on; more is of rows that contradict each other
@@ -179,7 +179,7 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
       turn(i, box_classes_[at(i)] != RowClass::clamping && box_classes_[at(i + 1)] != RowClass::clamping);
       push_[at(i)] = std::cos(angles_[at(i)]), push_[at(i + 1)] = std::sin(angles_[at(i)]);
     }
-    if (settle(problem, sizes_, s, report, 3)) return true;
+    if (settle(problem, sizes_, s, report, most_class_changes)) return true;
   }
   return false;
 }
