@@ -14,7 +14,7 @@ constexpr int nearest_sweeps = 400;            // after these, where nothing sol
 constexpr double most_yielding = 1, least_yielding = 1e-8, less = 0.2, more = 25;
 constexpr int most_solutions = 30;
 // Each turn solves boxes, with their pivots: some 4 ms for 60 rows.
-constexpr int most_turns = 4, most_turned_rows = 80;
+constexpr int most_turns = 8, most_turned_rows = 80;
 constexpr int more_sweeps = 400, times_more = 4;
 constexpr int most_updates = 500'000;  // of a row, by one go of sweeps: about 10 ms
 constexpr double most_growth = 30;     // of the velocities that impulses make while sweeps go on; more is of rows that contradict each other
@@ -138,24 +138,30 @@ bool ModeSolver::go_on(const RowProblem& problem, const std::vector<RowClass>& c
   return settle(problem, sizes_, s, report, most_class_changes);
 }
 
-// Step 3 of discs. With its axes turned along its velocity a disc is much like a box, which pivots solve whatever the rows are: from there the
-// velocities are better known, and the axes are turned again.
+// Step 3 of discs, by Newton's method for complementarity problems (Josephy, MRC report 1965, University of Wisconsin, 1979). With its axes turned along its
+// impulse a disc is a box, but that a small impulse f across turns it, and what slides against it at the speed s moves across by s f / (mu f_n): a
+// compliance. Pivots solve such boxes, whatever the rows are; there the axes are turned again.
 bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeReport& report) {
   if (!boxes_) boxes_ = std::make_unique<ModeSolver>();
   boxed_ = problem;
   for (ConstraintRow& row : boxed_.rows) row.is_disc = false;
   trial_ = swept_;
-  angles_.assign(problem.rows.size(), 0.0);
-  // Against the velocity, or along the impulse.
-  const auto turn = [&](int i, bool slides) {
-    slides = slides && length(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(sizes_, trial_);
-    angles_[at(i)] = slides ? std::atan2(-trial_.w[at(i + 1)], -trial_.w[at(i)]) : std::atan2(trial_.f[at(i + 1)], trial_.f[at(i)]);
+  angles_.assign(problem.rows.size(), 0.0), speeds_.assign(problem.rows.size(), 0.0);
+  // Along the impulse; at first, and at a corner of the box, against the velocity.
+  const auto turn = [&](int i, bool by_velocity) {
+    by_velocity = by_velocity && length(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(sizes_, trial_);
+    angles_[at(i)] = by_velocity ? std::atan2(-trial_.w[at(i + 1)], -trial_.w[at(i)]) : std::atan2(trial_.f[at(i + 1)], trial_.f[at(i)]);
   };
+  const auto speed = [](const RowSolution& x, int i) { return length(x.w[at(i)], x.w[at(i + 1)]); };
   for (int i = 0; i < problem.size(); ++i)
-    if (problem.rows[at(i)].is_disc) turn(i, true);
+    if (problem.rows[at(i)].is_disc) turn(i, true), speeds_[at(i)] = swept_.classes[at(i)] == RowClass::upper ? speed(swept_, i) : 0;
   for (int round = 0; round < most_turns; ++round) {
-    for (int i = 0; i < problem.size(); ++i)
-      if (problem.rows[at(i)].is_disc) turn_disc(&problem.rows[at(i)], angles_[at(i)], &boxed_.rows[at(i)]);
+    for (int i = 0; i < problem.size(); ++i) {
+      if (!problem.rows[at(i)].is_disc) continue;
+      turn_disc(&problem.rows[at(i)], angles_[at(i)], &boxed_.rows[at(i)]);
+      const double push = row_bounds(problem, i, trial_.f.data()).upper;
+      boxed_.rows[at(i + 1)].compliance = problem.rows[at(i + 1)].compliance + (push > 0 ? speeds_[at(i)] / push : 0);
+    }
     // After the first time mostly by the classes of the last.
     if (round == 0 || !boxes_->go_on(boxed_, box_classes_, trial_, report)) {
       const ModeReport boxed = boxes_->solve(boxed_, trial_);
@@ -173,10 +179,10 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
     }
     apply_impulses(problem, trial_);
     push_ = trial_.f;
-    // A side of the box that holds still what goes across says that the push is to turn there.
     for (int i = 0; i < problem.size(); ++i) {
       if (!problem.rows[at(i)].is_disc) continue;
       turn(i, box_classes_[at(i)] != RowClass::clamping && box_classes_[at(i + 1)] != RowClass::clamping);
+      speeds_[at(i)] = box_classes_[at(i)] == RowClass::clamping ? 0 : speed(trial_, i);
       push_[at(i)] = std::cos(angles_[at(i)]), push_[at(i + 1)] = std::sin(angles_[at(i)]);
     }
     if (settle(problem, sizes_, s, report, most_class_changes)) return true;
@@ -332,6 +338,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   }
   if (solved && !select(problem, s)) report.status = ModeStatus::basic;
   report.residual = row_residual(problem, sizes_, s);
+  if (report.status == ModeStatus::rough && report.residual <= solved_residual) report.status = ModeStatus::basic;
   if (report.status == ModeStatus::inconsistent) {
     // Relative to the velocities without impulses, which grow here without end.
     trial_.f.assign(s.f.size(), 0.0);

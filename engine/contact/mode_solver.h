@@ -4,7 +4,7 @@
 //    clamping that the sweeps have brought to rest as well as they could.
 // 2. The impulses of these classes (`mode_factor.h`); rows that break their condition change class, all at once, until none does.
 // 3. Where that does not end, of few rows, Dantzig's pivots, and where these cycle Lemke's; then 2. from the classes that they find. Discs have
-//    no such pivots: of few rows boxes whose axes are turned along the velocities. Then more sweeps, as long as their impulses do not grow.
+//    no such pivots: of few rows Newton's method, each step of which is one of boxes. Then more sweeps, as long as their impulses do not grow.
 // 4. Where that fails too, 2. with rows that give a little, less and less (the proximal point method).
 // 5. Selection: rows at zero velocity, pushing or not, all clamp, so that the impulses do not depend on how they were found: those in
 //    range(D_C) (`row_basis.h`). Where these leave their bounds, the row farthest outside goes back to its bound, until none is.
@@ -23,7 +23,7 @@ namespace robosim {
 
 enum class ModeStatus {
   solved,
-  basic,        // solved, but by impulses of independent rows: those of the selection rule leave their bounds; or discs slide in a direction held
+  basic,        // solved, but by impulses of independent rows or of sweeps: those of the selection rule leave their bounds; or discs slide in a direction held
   rough,        // to 1e-8, by impulses of sweeps or of step 4 that no rule has chosen
   inconsistent  // not solved: rows that contradict each other, or pivots that cycle; then the impulses of sweeps
 };
@@ -62,7 +62,7 @@ class ModeSolver {
   std::vector<RowClass> guess_, before_, settled_;
   RowProblem compliant_, boxed_;
   std::unique_ptr<ModeSolver> boxes_;  // of the turned rows
-  std::vector<double> angles_;
+  std::vector<double> angles_, speeds_;
   std::vector<RowClass> box_classes_;
   double predicted_scale_ = 0;  // row_scale of what was predicted
   std::vector<double> push_, rest_;  // impulses that the guess comes from; that count as the position of rest
