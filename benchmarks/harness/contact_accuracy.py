@@ -68,8 +68,8 @@ class Tally:
         coarse_sides: those where differences over shorter lengths differ by as much as they do from the derivative.
         kinks: of them those where something changes on either side at once, or so near that differences cannot tell.
         products: the largest difference of a gradient from the matrices.
-        curvatures: of each state that has second-order products, and not of one side, how far one along a direction, taken along another,
-            is from the other along the first, relative to the sum of its terms.
+        curvatures: of each state that has second-order products, not of one side, how far one along a direction, taken
+            along another, is from the other along the first, relative to the sum of its terms.
         failures: what does not hold.
     """
 
