@@ -88,6 +88,7 @@ def document(tallies: Sequence[Tally], states: int, seed: int) -> str:
         "of gradients with the matrices. *Second-order*: of two products with the Hessian how far one along the "
         "other's direction is from the other along its own, relative to the sum of its terms, by median; "
         f"{sum(t.states - len(t.curvatures) for t in tallies):,} states have none, as classes or features change "
-        f"beside them however near, or their gradient is *one-sided*. {sum(t.unsolved for t in tallies):,} steps were `inconsistent` and left out.",
+        f"beside them however near, or their gradient is *one-sided*. {sum(t.unsolved for t in tallies):,} steps were "
+        "`inconsistent` and left out.",
     ]
     return "\n\n".join(text) + "\n"
