@@ -185,6 +185,11 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
       speeds_[at(i)] = box_classes_[at(i)] == RowClass::clamping ? 0 : speed(trial_, i);
       push_[at(i)] = std::cos(angles_[at(i)]), push_[at(i + 1)] = std::sin(angles_[at(i)]);
     }
+    if (row_residual(problem, sizes_, trial_) <= solved_residual && row_scale(sizes_, trial_) <= most_scale * predicted_scale_) {
+      const bool has_own = factor_->solve(problem, guess_.data(), push_.data(), s) && row_residual(problem, sizes_, s) <= solved_residual;
+      if (!has_own) s = trial_, s.classes = guess_, is_of_boxes_ = true;
+      return true;
+    }
     if (settle(problem, sizes_, s, report, most_class_changes)) return true;
   }
   return false;
@@ -251,7 +256,7 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
     guess_[at(i)] = RowClass::clamping;
     tied = true;
   }
-  if (!tied) return true;
+  if (!tied) return !is_of_boxes_;
   for (int round = 0; round <= m; ++round) {
     if (!factor_->solve(problem, guess_.data(), push_.data(), trial_)) break;
     if (row_residual(problem, sizes_, trial_) <= solved_residual) {
@@ -285,6 +290,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
     return settle(problem, sizes_, s, report, most_class_changes);
   };
   bool solved = false, any_disc = false;
+  is_of_boxes_ = false;
   for (const ConstraintRow& row : problem.rows) any_disc |= row.is_disc;
   const bool can_pivot = !any_disc && problem.size() <= most_pivoted_rows;
   sweeps_.start(problem, swept_);

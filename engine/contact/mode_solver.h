@@ -62,6 +62,7 @@ class ModeSolver {
   std::vector<RowClass> guess_, before_, settled_;
   RowProblem compliant_, boxed_;
   std::unique_ptr<ModeSolver> boxes_;  // of the turned rows
+  bool is_of_boxes_ = false;  // the solution, by impulses that boxes have, and not those of its classes
   std::vector<double> angles_, speeds_;
   std::vector<RowClass> box_classes_;
   double predicted_scale_ = 0;  // row_scale of what was predicted
