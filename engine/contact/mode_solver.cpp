@@ -13,8 +13,8 @@ constexpr int nearest_sweeps = 400;            // after these, where nothing sol
 // Compliances that rows are given are parts of their own admittance: less after each solution, more again where none is found.
 constexpr double most_yielding = 1, least_yielding = 1e-8, less = 0.2, more = 25;
 constexpr int most_solutions = 30;
-// Each turn solves boxes, with their pivots: some 4 ms for 60 rows.
-constexpr int most_turns = 8, most_turned_rows = 80;
+// Each turn solves boxes: some milliseconds, with their pivots, for 60 rows.
+constexpr int most_turns = 8, most_turned_rows = 400;
 constexpr int more_sweeps = 400, times_more = 4;
 constexpr int most_updates = 500'000;  // of a row, by one go of sweeps: about 10 ms
 constexpr double most_growth = 30;     // of the velocities that impulses make while sweeps go on; more is of rows that contradict each other
