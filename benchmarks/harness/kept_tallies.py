@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import robosim._engine
@@ -14,33 +13,36 @@ from harness.report import write_json
 
 
 class KeptTallies:
-    """By scene and solver, of one number of states, one seed and one build of the engine: others are done again.
+    """By scene and solver, of one number of states, one seed and one build of engine and harness: others are done again.
 
     Args:
         file: where; None for nowhere.
-        states, seed: of the comparison.
+        states: of each scene and solver.
+        seed: of states and directions.
         parameters: whether gradients by parameters are compared.
+
+    Raises:
+        SystemExit: the file is none that this has written.
     """
 
     def __init__(self, file: Path | None, states: int, seed: int, *, parameters: bool):
-        engine = hashlib.sha256(Path(robosim._engine.__file__).read_bytes()).hexdigest()
         self._file = file
-        self._of = {"states": states, "seed": seed, "parameters": parameters, "engine": engine}
+        self._of = {"states": states, "seed": seed, "parameters": parameters, "made_by": _made_by()}
         self._found: dict[tuple[str, str], Tally] = {}
         if file is None or not file.exists():
             return
-        content = json.loads(file.read_text())
-        if content["of"] == self._of:
-            self._found = {(scene, solver): _tally(tally) for scene, solver, tally in content["tallies"]}
+        try:
+            content = json.loads(file.read_text())
+            if content["of"] == self._of:
+                self._found = {(scene, solver): _tally(tally) for scene, solver, tally in content["tallies"]}
+        except (ValueError, KeyError, TypeError) as error:
+            raise SystemExit(f"{file} was not written by --keep ({error!r}); name another file") from None
 
     def __contains__(self, job: tuple[str, str]) -> bool:
         return job in self._found
 
     def __getitem__(self, job: tuple[str, str]) -> Tally:
         return self._found[job]
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(self._found)
 
     def add(self, job: tuple[str, str], tally: Tally) -> None:
         """And write all of them."""
@@ -49,6 +51,14 @@ class KeptTallies:
             write_json(
                 self._file, {"of": self._of, "tallies": [[*job, vars(t)] for job, t in self._found.items()]}
             )
+
+
+def _made_by() -> str:
+    """A digest of the engine and of what compares with it."""
+    digest = hashlib.sha256()
+    for file in (Path(robosim._engine.__file__), *sorted(Path(__file__).parent.glob("*.py"))):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def _tally(content: dict) -> Tally:

@@ -358,7 +358,7 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   advance(m, q, options_.dt, way_.data(), v_free_.data(), q_next_.data());
   const auto are_finite = [](const std::vector<double>& x) { return std::all_of(x.begin(), x.end(), [](double y) { return std::isfinite(y); }); };
   if (!are_finite(q_next_) || !are_finite(v_free_)) {
-    if (q_next != q) std::copy_n(q, m.n_q, q_next);
+    if (q_next != q) std::copy_n(q, m.n_q, q_next);  // substeps write where they read
     if (v_next != v) std::copy_n(v, m.n_v, v_next);
     manifolds_.clear(), n_islands_ = 0, is_diverged_ = true;
     report = StepReport(), report.status = StepStatus::diverged;

@@ -149,9 +149,9 @@ struct StepIsland {
 
 enum class StepStatus : std::uint8_t {
   solved,
-  basic,        // solved, but in some island by impulses of independent rows (mode_solver.h)
-  rough,        // to 1e-8, in some island by impulses that no rule has chosen (mode_solver.h)
-  relaxed,      // solved, but in some island without what contradicted itself
+  basic,         // solved, but in some island by impulses other than those of the selection rule (mode_solver.h)
+  rough,         // to 1e-8, in some island by impulses that no rule has chosen (mode_solver.h)
+  relaxed,       // solved, but in some island without what contradicted itself
   inconsistent,  // not solved in some island: what came nearest
   diverged       // not taken, as it would end beyond what numbers hold: the state stays as it is
 };
@@ -245,7 +245,7 @@ class Stepper {
   std::vector<StepIsland> islands_;           // the first n_islands_ are in use
   int n_islands_ = 0;
   ModeSolver exact_;
-  RowSizes sizes_;  // of an island
+  RowSizes sizes_;  // of pgs
   RowSpan span_;  // of closures
   std::vector<double> admittances_;  // of a block's rows
 

@@ -60,16 +60,10 @@ void Stepper::derive(const double* q, const double* v, const StepControl& contro
     if (!island.has_modes) continue;
     is_one_sided_ |= is_torn(i, q, v, control);
     if (island.is_factored) continue;
-    double largest = 0, off = 0, moved = 0;
+    double largest = 0, off = 0;
     for (std::size_t r = 0; r < again_.f.size(); ++r)
       largest = std::max(largest, std::abs(again_.f[r])), off = std::max(off, std::abs(again_.f[r] - island.solution.f[r]));
-    if (off <= same_impulses * largest) continue;
-    // Of rows that depend on each other impulses that make the same velocities: what they go on to make beside the state is the same as well.
-    sizes_.measure(island.problem);
-    for (std::size_t c = 0; c < again_.y.size(); ++c) moved = std::max(moved, std::abs(again_.y[c] - island.solution.y[c]));
-    const bool is_same = !island.has_impacts && moved <= tied_velocity * row_scale(sizes_, island.solution);
-    if (is_same) std::swap(island.solution, again_);
-    is_one_sided_ |= !is_same;
+    is_one_sided_ |= !(off <= same_impulses * largest);
   }
 }
 

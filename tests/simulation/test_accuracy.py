@@ -17,8 +17,9 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 
 import fuzz_contact  # noqa: E402
-from harness.contact_accuracy import SCENES, SOLVERS, compared  # noqa: E402
+from harness.contact_accuracy import SCENES, SOLVERS, Failure, compared  # noqa: E402
 from harness.contact_fuzz import findings  # noqa: E402
+from harness.kept_tallies import KeptTallies  # noqa: E402
 from harness.ridders import one_sided, ridders  # noqa: E402
 from harness.touching_scenes import with_solver  # noqa: E402
 
@@ -39,6 +40,25 @@ def test_derivatives_are_those_of_differences(scene, solver):
 def test_derivatives_on_triangles_are_those_of_differences():
     """Some of the states have normals that are the nearest ones of an edge: these turn with the mesh alone."""
     assert not compared("gem and capsule on triangles", "lcp", 8, seed=1, parameters=False).failures
+
+
+def test_what_was_found_is_kept(tmp_path):
+    """For another number of states, or made by something else, it is not taken; and nothing but such a file is."""
+    file, job = tmp_path / "kept.json", ("boxes", "lcp")
+    tally = compared(*job, STATES, seed=1, parameters=False)
+    tally.failures.append(Failure(*job, 1, 0, "v+ by q", 0.5))
+    KeptTallies(file, STATES, 1, parameters=False).add(job, tally)
+    again = KeptTallies(file, STATES, 1, parameters=False)
+    assert again[job] == tally
+    assert ("boxes", "cone") not in again
+    assert job not in KeptTallies(file, STATES + 1, 1, parameters=False)
+    assert job not in KeptTallies(file, STATES, 1, parameters=True)
+    file.write_text(file.read_text().replace('"made_by": "', '"made_by": "0'))
+    assert job not in KeptTallies(file, STATES, 1, parameters=False)
+    for text in ("{", "[]", "{}"):
+        file.write_text(text)
+        with pytest.raises(SystemExit, match="not written by --keep"):
+            KeptTallies(file, STATES, 1, parameters=False)
 
 
 def test_bodies_fall_onto_those_before_them():
