@@ -13,7 +13,7 @@ from harness.report import write_json
 
 
 class KeptTallies:
-    """By scene and solver, of one number of states, one seed and one build of engine and harness: others are done again.
+    """By scene and solver, of one number of states, one seed, one engine and harness: others are done again.
 
     Args:
         file: where; None for nowhere.
