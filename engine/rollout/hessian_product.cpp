@@ -9,7 +9,7 @@
 // Gradients of steps are exact (step/step_vjp.cpp), so one difference of them is a second derivative. Central ones over five distances are extrapolated to
 // none, by Richardson's rule in Neville's tableau, of which each number takes the entry that agrees best with its neighbours; how well is its error. Ridders,
 // "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982. All points must be steps by one formula (step/step_signature.h): where one
-// is not, distances shrink, and where that does not help, the product is flagged; as where one of the gradients is of one side.
+// is not, distances shrink, and where that does not help, the product is flagged.
 // Cost: eleven steps with their gradients.
 #include <algorithm>
 #include <cmath>
@@ -111,7 +111,6 @@ void Simulator::hvp(const double* q, const double* v, const StepControl& control
     return numbers;
   };
   std::vector<double> q_moved(at(m.n_q)), q_bar(at(m.n_v));
-  bool is_one_sided = false;
   // At a distance, in the axes at q; nothing where the step is by another formula.
   const auto gradient_at = [&](double distance) -> std::vector<double> {
     const std::vector<double> way = moved(nullptr, direction.q, distance), v_moved = moved(v, direction.v, distance);
@@ -123,7 +122,6 @@ void Simulator::hvp(const double* q, const double* v, const StepControl& control
     if (other_formula != formula) return {};
     difference_vjp(m, q_next.data(), &q_[q_.size() - q_next.size()], q_next_bar, q_bar.data());
     go_back(drive, q_bar.data(), v_next_bar, true, there);
-    is_one_sided |= there.is_one_sided;
     integrate_vjp(m, q, way.data(), there.q.data(), there.q.data());
     return numbers_of(there);
   };
@@ -134,7 +132,7 @@ void Simulator::hvp(const double* q, const double* v, const StepControl& control
   if (is_found) std::fill(tableau.error.begin(), tableau.error.end(), 0.0);
   double first = farthest / reach_of_one;
   for (int attempt = 0; attempt < attempts && !is_found; ++attempt, first /= draw_nearer) {
-    is_found = true, is_one_sided = false;
+    is_found = true;
     tableau = Tableau(size.size());
     double distance = first;
     for (int i = 0; i < distances && is_found; ++i, distance /= shrink) {
@@ -150,7 +148,7 @@ void Simulator::hvp(const double* q, const double* v, const StepControl& control
   if (!is_found)
     for (auto* x : {&tableau.best, &tableau.error}) std::fill(x->begin(), x->end(), std::numeric_limits<double>::quiet_NaN());
   const auto fill = [&](StepGradient& to, const std::vector<double>& from) {
-    to = here, to.is_one_sided |= !is_found || is_one_sided;
+    to = here, to.is_one_sided |= !is_found;
     auto next = from.begin();
     for_each_number([&](double& x) { x = *next++; }, to);
   };

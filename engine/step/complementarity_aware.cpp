@@ -88,7 +88,7 @@ void Stepper::take_other_classes(StepIsland& island) {
 void Stepper::vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar,
                   StepGradient& gradient) {
   exact_vjp(q, v, control, q_next_bar, v_next_bar, gradient);
-  if (options_.complementarity_aware == ComplementarityAware::none || is_diverged_) return;
+  if (options_.complementarity_aware == ComplementarityAware::none) return;
   others_.clear();
   for (int i = 0; i < n_islands_; ++i)
     if (islands_[at(i)].has_modes && choose_classes(islands_[at(i)])) others_.push_back(i);

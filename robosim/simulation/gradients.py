@@ -180,6 +180,6 @@ class StepCurvature(NamedTuple):
 
     gradient: StepGradient
     """By all that it is in, parameters too. Where steps beside it are by other formulas, however near, `one_sided` and
-    nan; `one_sided` as well where a gradient that it is made of is, and then not to be relied on."""
+    nan; `one_sided` as well where the gradient is, and then not to be relied on."""
     error: StepGradient
     """About how far off each of these numbers may be."""
