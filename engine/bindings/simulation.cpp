@@ -202,14 +202,15 @@ ClosureTuple closure_tuple(const Stepper& stepper, const StepIsland& island, std
   return {stepper.world().closures().frames[static_cast<std::size_t>(block.closure)].name, vec3_array(block.centre), vec3_array(force), vec3_array(moment)};
 }
 
-ContactTuple contact_tuple(const BoundSimulation& s, const Stepper& stepper, const StepIsland& island, std::size_t block, int point) {
-  const SceneQuery::PairManifold& pair = stepper.manifolds()[static_cast<std::size_t>(island.blocks[block].manifold)];
+// Of one point, by the rows of its manifold.
+ContactTuple contact_tuple(const BoundSimulation& s, const Stepper& stepper, const StepIsland& island, int first_row, int last_row, int point) {
+  const SceneQuery::PairManifold& pair = stepper.manifolds()[static_cast<std::size_t>(island.rows[static_cast<std::size_t>(first_row)].manifold)];
   const Vec3d n = pair.manifold.normal();
   const ContactAxes axes = contact_axes(n);
   const double rate = 1 / stepper.options().dt;
   Vec3d force, moment;
   bool pushes = false, slides = false;
-  for (int i = island.problem.blocks[block].first_row; i < island.problem.blocks[block].last_row; ++i) {
+  for (int i = first_row; i < last_row; ++i) {
     const std::size_t r = static_cast<std::size_t>(i);
     if (island.rows[r].point != point) continue;
     const double f = rate * island.solution.f[r];
@@ -223,7 +224,7 @@ ContactTuple contact_tuple(const BoundSimulation& s, const Stepper& stepper, con
     }
   }
   const ManifoldPoint& p = pair.manifold.points[point];
-  const bool has_friction = island.problem.blocks[block].last_row - island.problem.blocks[block].first_row > pair.manifold.n_points;
+  const bool has_friction = last_row - first_row > pair.manifold.n_points;
   const char* mode = !pushes ? "open" : slides || !has_friction ? "sliding" : "sticking";
   return {s.scene().name(pair.a), s.scene().name(pair.b), vec3_array(p.p_W), vec3_array(n), p.gap, vec3_array(force), vec3_array(moment), mode};
 }
@@ -245,8 +246,10 @@ std::tuple<Array, Array, ReportTuple, std::vector<ContactTuple>, std::vector<Joi
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
       const StepIsland::Block& block = island.blocks[b];
       if (block.manifold >= 0) {
-        const int n = stepper.manifolds()[static_cast<std::size_t>(block.manifold)].manifold.n_points;
-        for (int p = 0; p < n; ++p) contacts.push_back(contact_tuple(s, stepper, island, b, p));
+        island.for_each_manifold(b, [&](int first_row, int last_row) {
+          const int n = stepper.manifolds()[static_cast<std::size_t>(island.rows[static_cast<std::size_t>(first_row)].manifold)].manifold.n_points;
+          for (int p = 0; p < n; ++p) contacts.push_back(contact_tuple(s, stepper, island, first_row, last_row, p));
+        });
         continue;
       }
       if (block.closure >= 0) {

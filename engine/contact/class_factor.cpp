@@ -39,7 +39,7 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
 
 bool ClassFactor::is_unique(const RowProblem& problem) {
   column_.resize(static_cast<std::size_t>(basis_.unknowns()));
-  for (int k = 0; k < dependences(); ++k) {
+  for (int k = 0; is_singular_ && k < basis_.unknowns() - rank_; ++k) {
     qr_.null_vector(k, column_.data());
     if (!moves_nothing(problem, column_.data())) return false;
   }
@@ -178,25 +178,53 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
   scratch_.assign(static_cast<std::size_t>(basis_.unknowns()), 0.0);
   basis_.add_projection(1, f_bar_.data(), scratch_.data());
   solve_S_transposed(scratch_.data());
+  // The rows' multipliers omega = P S^-T b_bar: the loss falls by omega_i with each unit that w_i would rise by.
+  multiplier_.assign(static_cast<std::size_t>(m), 0.0);
+  basis_.add_impulses(scratch_.data(), multiplier_.data());
   add_multipliers_vjp(problem, s, f_bar, z_bar, g);
 }
 
-void ClassFactor::add_dependence_vjp(const RowProblem& problem, const RowSolution& s, int k, RowGradient& g) {
-  unpushed_.assign(problem.rows.size() + static_cast<std::size_t>(problem.channels), 0.0);
-  scratch_.resize(static_cast<std::size_t>(basis_.unknowns()));
-  qr_.dependence(k, scratch_.data());
+bool ClassFactor::has_dependences(const RowProblem& problem) const {
+  for (std::size_t n = 0; n < problem.blocks.size(); ++n)
+    if (!problem.blocks[n].is_of_one_plane && basis_.blocks()[n].rows > basis_.blocks()[n].columns) return true;
+  return is_singular_ && rank_ < basis_.unknowns();
+}
+
+void ClassFactor::add_dependence_vjp(const RowProblem& problem, const RowSolution& s, RowGradient& g) {
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  // Between 0.5 and 1.5, in no ratio to each other.
+  double share = 0;
+  const auto weight = [&] {
+    share += 0.61803398874989485;
+    share -= share >= 1 ? 1 : 0;
+    return 0.5 + share;
+  };
+  multiplier_.assign(problem.rows.size(), 0.0), scratch_.assign(at(basis_.unknowns()), 0.0), column_.resize(at(basis_.unknowns()));
+  // Of a block what is across range(D_C).
+  for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
+    const RowBasis::Block& block = basis_.blocks()[n];
+    if (problem.blocks[n].is_of_one_plane) continue;
+    for (int i = block.first_row; i < block.first_row + block.rows; ++i)
+      if (const int row = basis_.rows()[at(i)]; !(problem.rows[at(row)].compliance > 0)) multiplier_[at(row)] = weight();
+  }
+  basis_.add_projection(-1, multiplier_.data(), scratch_.data());
+  // Of blocks together what S does not see.
+  for (int k = 0; is_singular_ && k < basis_.unknowns() - rank_; ++k) {
+    qr_.dependence(k, column_.data());
+    const double of_all = weight();
+    for (int u = 0; u < basis_.unknowns(); ++u) scratch_[at(u)] += of_all * column_[at(u)];
+  }
+  basis_.add_impulses(scratch_.data(), multiplier_.data());
+  unpushed_.assign(problem.rows.size() + at(problem.channels), 0.0);
   add_multipliers_vjp(problem, s, unpushed_.data(), unpushed_.data() + problem.size(), g);
 }
 
-// For the multipliers of b in scratch_, S^-T b_bar.
+// For the rows' multipliers in multiplier_.
 void ClassFactor::add_multipliers_vjp(const RowProblem& problem, const RowSolution& s, const double* f_bar, const double* z_bar, RowGradient& g) {
   const int m = problem.size(), k = problem.channels;
   const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
   const auto own = [&](const std::vector<double>& v, int i) { return v[static_cast<std::size_t>(i)]; };
 
-  // The rows' multipliers omega = P S^-T b_bar: the loss falls by omega_i with each unit that w_i would rise by.
-  multiplier_.assign(static_cast<std::size_t>(m), 0.0);
-  basis_.add_impulses(scratch_.data(), multiplier_.data());
   z_bar_.assign(static_cast<std::size_t>(k), 0.0);  // of y+ at first: -D_C^T omega
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {

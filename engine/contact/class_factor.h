@@ -6,7 +6,8 @@
 //   S b = P^T (t_C - D_C (y_free + L D_const^T f_const)),   S = P^T (D_C L K + R_C) P          (unsymmetric where something slides)
 // has as many unknowns as the rows have independent ones, at most six for two bodies, whatever the number of their contacts. Rows of several
 // blocks may depend on each other as well (two links that hold each other in place in more ways than one): then b is the smallest one.
-// w_C = 0 needs a right-hand side in range(D_C), as it is for contacts on one plane with one normal.
+// w_C = 0 needs a right-hand side in range(D_C), as it is for contacts on one plane with one normal. Of other contacts of two bodies some have to let
+// go; and what is then left may be so at this state alone (add_dependence_vjp).
 #pragma once
 
 #include <vector>
@@ -36,10 +37,10 @@ class ClassFactor {
   // Of these what is of the velocities, and of rows that do not clamp. After factor.
   void push_rates(const RowProblem& problem, ImpulseRates& out);
 
-  // How many combinations of clamping rows see no impulse at all. They hold at the solution; whether they go on to hold beside it is another
-  // question: adds what the k-th changes by with the numbers of its rows.
-  int dependences() const { return is_singular_ ? basis_.unknowns() - rank_ : 0; }
-  void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, int k, RowGradient& gradient);
+  // Whether combinations of clamping rows see no impulse at all. They hold at the solution; whether they go on to hold beside it is another
+  // question: adds what a sum of all of them changes by with the numbers of the rows, each with a weight of its own so that none makes up for another.
+  bool has_dependences(const RowProblem& problem) const;
+  void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, RowGradient& gradient);
 
   // Whether these classes leave the velocities no choice: not so where b can change, and friction at its bound with it, unseen by w_C. Of the problem that
   // was factored.

@@ -144,10 +144,10 @@ void ModeFactor::add_turned_back(RowGradient& g) {
   add(rates_.lower, g.lower), add(rates_.upper, g.upper), add(rates_.mu, g.mu);
 }
 
-void ModeFactor::add_dependence_vjp(const RowProblem& problem, const RowSolution& s, int k, RowGradient& g) {
-  if (discs_.empty()) return factor_.add_dependence_vjp(problem, s, k, g);
+void ModeFactor::add_dependence_vjp(const RowProblem& problem, const RowSolution& s, RowGradient& g) {
+  if (discs_.empty()) return factor_.add_dependence_vjp(problem, s, g);
   rates_.set_zero(turned_, !g.L.empty());
-  factor_.add_dependence_vjp(turned_, answer_, k, rates_);
+  factor_.add_dependence_vjp(turned_, answer_, rates_);
   add_turned_back(g);
 }
 

@@ -32,8 +32,8 @@ class ModeFactor {
   bool rates(const RowProblem& problem, ImpulseRates& out);
 
   // As of ClassFactor, at the directions that discs have.
-  int dependences() const { return factor_.dependences(); }
-  void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, int k, RowGradient& gradient);
+  bool has_dependences(const RowProblem& problem) const { return factor_.has_dependences(problem); }
+  void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, RowGradient& gradient);
 
   // After solve: whether no disc is held, the others' directions can be differentiated, and the velocities are unique (class_factor.h).
   bool is_differentiable(const RowProblem& problem) { return differentiate() && !is_held_ && factor_.is_unique(discs_.empty() ? problem : turned_); }

@@ -85,23 +85,23 @@ void Stepper::add_shape_motion(int object, int piece, const double* twist_bar, S
   add_frame_motion(o.body, X_WO, linear, about_W, gradient.objects[at(object)].pose);
 }
 
-void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, StepGradient& gradient) {
-  const RowProblem& problem = island.problem;
+// Of the rows of one manifold.
+void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, int first_row, int last_row, StepGradient& gradient) {
   const StepIsland::Block& block = island.blocks[b];
-  const RowBlock& rows = problem.blocks[b];
-  const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
+  const int manifold = island.rows[at(first_row)].manifold;
+  const SceneQuery::PairManifold& pair = manifolds_[at(manifold)];
   const Manifold& m = pair.manifold;
   const SceneObject &A = world_->scene().object(pair.a), &B = world_->scene().object(pair.b);
   PairMaterial& material_bar = gradient.materials[at(world_->pair(pair.a, pair.b))];
 
   // From the rows to the points, the normal and the axes.
   Vec3d p_bar[Manifold::max_points], n_bar;
-  p_bar[0] = centre_bar_[b];
+  if (!block.turns) p_bar[0] = centre_bar_[b];
   double gap_bar[Manifold::max_points] = {};
   ContactAxes t_bar;
   const Vec3d n = m.normal();
   const ContactAxes axes = contact_axes(n);
-  for (int i = rows.first_row; i < rows.last_row; ++i) {
+  for (int i = first_row; i < last_row; ++i) {
     const RowSource source = island.rows[at(i)].source;
     const int point = island.rows[at(i)].point;
     const double* const d_bar = &island.gradient.d[at(i * most_block_channels)];
@@ -134,7 +134,7 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, StepGradi
 
   // From these to the motions of both shapes.
   double twist_bar[12];
-  const ManifoldDerivatives& rates = manifold_rates_[at(block.manifold)];
+  const ManifoldDerivatives& rates = manifold_rates_[at(manifold)];
   const auto change = [&](const auto& rate_of) {
     double sum = dot(n_bar, rate_of(rates.points[0]).normal);
     for (int i = 0; i < m.n_points; ++i) {

@@ -43,7 +43,7 @@ void Stepper::meet(StepIsland& island, std::size_t b, int i) const {
   StepIsland::Row& source = island.rows[at(i)];
   if (source.source != RowSource::friction_1 && source.source != RowSource::friction_2) return;
   const StepIsland::Block& block = island.blocks[b];
-  const Manifold& m = manifolds_[at(block.manifold)].manifold;
+  const Manifold& m = manifolds_[at(source.manifold)].manifold;
   const double met = block.a == 0 ? 1 : block.b == 0 ? 0 : 0.5, plane = m.reference < 0 ? 0.5 : m.reference;
   source.lever = met - plane;
   ConstraintRow& row = island.problem.rows[at(i)];
@@ -52,10 +52,9 @@ void Stepper::meet(StepIsland& island, std::size_t b, int i) const {
 }
 
 void Stepper::fill_normal(StepIsland& island, std::size_t b, int i) {
-  const StepIsland::Block& block = island.blocks[b];
-  const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
   ConstraintRow& row = island.problem.rows[at(i)];
   StepIsland::Row& source = island.rows[at(i)];
+  const SceneQuery::PairManifold& pair = manifolds_[at(source.manifold)];
   const std::size_t first = at(island.problem.blocks[b].first_channel);
   const double dt = options_.dt, restitution = world_->material(pair.a, pair.b).restitution, gap = pair.manifold.points[source.point].gap;
   const int width = island.problem.blocks[b].width;
@@ -171,7 +170,7 @@ void Stepper::add_late_vjp(StepIsland& island) {
 
 // From a normal's target, and the time of its impact, to its gap, its coefficients and the velocities before and without rows.
 void Stepper::add_normal_vjp(StepIsland& island, std::size_t b, int i, StepGradient& gradient) const {
-  const SceneQuery::PairManifold& pair = manifolds_[at(island.blocks[b].manifold)];
+  const SceneQuery::PairManifold& pair = manifolds_[at(island.rows[at(i)].manifold)];
   const double dt = options_.dt, restitution = world_->material(pair.a, pair.b).restitution;
   double& restitution_bar = gradient.materials[at(world_->pair(pair.a, pair.b))].restitution;
   const std::size_t first = at(island.problem.blocks[b].first_channel);

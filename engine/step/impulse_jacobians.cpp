@@ -75,7 +75,7 @@ void Stepper::add_rates(const StepIsland& island, const StepControl& control) {
       add_coordinate_rates(island, b, control.q_target != nullptr);
     } else if (jacobian_columns_.q >= 0) {
       add_turning_of_channels(island, b);
-      add_contact_rates(island, b);
+      island.for_each_manifold(b, [&](int first_row, int last_row) { add_contact_rates(island, b, first_row, last_row); });
     }
   }
 }
@@ -101,15 +101,18 @@ void Stepper::add_turning_of_channels(const StepIsland& island, std::size_t b) {
   }
 }
 
-void Stepper::add_contact_rates(const StepIsland& island, std::size_t b) {
+// Of the rows of one manifold.
+void Stepper::add_contact_rates(const StepIsland& island, std::size_t b, int first_row, int last_row) {
   const Model& model = world_->model();
   const RowProblem& problem = island.problem;
   const StepIsland::Block& block = island.blocks[b];
-  const RowBlock& rows = problem.blocks[b];
-  const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
-  const ManifoldDerivatives& rates = manifold_rates_[at(block.manifold)];
+  RowBlock rows = problem.blocks[b];
+  rows.first_row = first_row, rows.last_row = last_row;
+  const int manifold = island.rows[at(first_row)].manifold;
+  const SceneQuery::PairManifold& pair = manifolds_[at(manifold)];
+  const ManifoldDerivatives& rates = manifold_rates_[at(manifold)];
   const Manifold& m = pair.manifold;
-  const int k = problem.channels, count = rows.last_row - rows.first_row, stride = jacobian_columns_.stride;
+  const int k = problem.channels, count = last_row - first_row, stride = jacobian_columns_.stride;
   const double scale = 1 / block.size;
   const Vec3d n = m.normal();
   const ContactAxes axes = contact_axes(n);

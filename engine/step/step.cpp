@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "dynamics/configuration.h"
@@ -98,38 +100,71 @@ RowBlock& Stepper::add_block(StepIsland& island, const StepIsland::Block& block,
   return problem.blocks.back();
 }
 
-ConstraintRow& Stepper::add_row(StepIsland& island, RowSource source, int point) {
-  island.rows.push_back({.source = source, .point = point});
+ConstraintRow& Stepper::add_row(StepIsland& island, RowSource source, int point, int manifold) {
+  island.rows.push_back({.source = source, .manifold = manifold, .point = point});
   ++island.problem.blocks.back().last_row;
   return island.problem.rows.emplace_back();
 }
 
-// The six channels are size omega and v of b against a, at the middle of the points, in axes of W; of a single point v alone.
-void Stepper::add_contact(int manifold) {
+// The manifolds, those of the same two bodies together, in the order of the first of these.
+void Stepper::sort_by_bodies() {
+  const auto bodies = [&](int i) {
+    const SceneQuery::PairManifold& pair = manifolds_[at(i)];
+    return std::pair(world_->scene().object(pair.a).body, world_->scene().object(pair.b).body);
+  };
+  const int n = static_cast<int>(manifolds_.size());
+  by_bodies_.resize(at(n)), first_of_bodies_.resize(at(n));
+  std::iota(by_bodies_.begin(), by_bodies_.end(), 0);
+  std::sort(by_bodies_.begin(), by_bodies_.end(), [&](int i, int j) { return std::pair(bodies(i), i) < std::pair(bodies(j), j); });
+  for (int k = 0, first = 0; k < n; ++k) {
+    if (bodies(by_bodies_[at(k)]) != bodies(by_bodies_[at(first)])) first = k;
+    first_of_bodies_[at(by_bodies_[at(k)])] = by_bodies_[at(first)];
+  }
+  const auto key = [&](int i) { return std::pair(first_of_bodies_[at(i)], i); };
+  std::sort(by_bodies_.begin(), by_bodies_.end(), [&](int i, int j) { return key(i) < key(j); });
+}
+
+// Of manifolds of the same two bodies. The six channels are size omega and v of b against a, at the middle of all points, in axes of W; of a single
+// point v alone.
+void Stepper::add_contacts(const int* first, const int* last) {
+  StepIsland::Block block;
+  block.manifold = *first;
+  int points = 0;
+  double least = std::numeric_limits<double>::infinity(), spread = 0;
+  bool is_turned = options_.bounce == Bounce::time_of_impact;  // friction that acts within the step has a lever (impacts.cpp)
+  for (const int* i = first; i < last; ++i) {
+    const SceneQuery::PairManifold& pair = manifolds_[at(*i)];
+    const SceneObject &A = world_->scene().object(pair.a), &B = world_->scene().object(pair.b);
+    const PairMaterial& material = world_->material(pair.a, pair.b);
+    block.a = A.body, block.b = B.body;
+    for (int p = 0; p < pair.manifold.n_points; ++p) block.centre += pair.manifold.points[p].p_W;
+    points += pair.manifold.n_points;
+    is_turned |= material.torsional_friction > 0 || material.rolling_friction > 0;
+    least = std::min({least, A.ball_radius, B.ball_radius});
+  }
+  block.centre = (1.0 / points) * block.centre;
+  for (const int* i = first; i < last; ++i)
+    for (int p = 0; p < manifolds_[at(*i)].manifold.n_points; ++p) spread += squared_norm(manifolds_[at(*i)].manifold.points[p].p_W - block.centre) / points;
+  block.turns = points > 1 || is_turned;
+  block.size = std::max(std::sqrt(spread), least_spread * least);
+  const int tree = world_->tree_of_body(block.a);
+  StepIsland& island = island_of(tree >= 0 ? tree : world_->tree_of_body(block.b));
+  add_block(island, block, block.width()).is_of_one_plane = last - first == 1;
+  for (const int* i = first; i < last; ++i) add_contact_rows(island, *i);
+}
+
+void Stepper::add_contact_rows(StepIsland& island, int manifold) {
   const SceneQuery::PairManifold& pair = manifolds_[at(manifold)];
   const Manifold& m = pair.manifold;
-  const SceneObject &A = world_->scene().object(pair.a), &B = world_->scene().object(pair.b);
-  const int tree = world_->tree_of_body(A.body);
-  StepIsland& island = island_of(tree >= 0 ? tree : world_->tree_of_body(B.body));
-
-  StepIsland::Block block;
-  block.manifold = manifold, block.a = A.body, block.b = B.body;
-  for (int i = 0; i < m.n_points; ++i) block.centre += (1.0 / m.n_points) * m.points[i].p_W;
   const PairMaterial& material = world_->material(pair.a, pair.b);
-  // Friction that acts within the step has a lever (impacts.cpp).
-  block.turns = m.n_points > 1 || material.torsional_friction > 0 || material.rolling_friction > 0 || options_.bounce == Bounce::time_of_impact;
-  double spread = 0;
-  for (int i = 0; i < m.n_points; ++i) spread += squared_norm(m.points[i].p_W - block.centre) / m.n_points;
-  block.size = std::max(std::sqrt(spread), least_spread * std::min(A.ball_radius, B.ball_radius));
-  add_block(island, block, block.width());
-
+  const StepIsland::Block& block = island.blocks.back();
   const Vec3d n = m.normal();
   const ContactAxes axes = contact_axes(n);
   for (int i = 0; i < m.n_points; ++i) {
     const Vec3d arm = (1 / block.size) * (m.points[i].p_W - block.centre);
     const int normal = island.problem.size();
     const auto add = [&](RowSource source, const Vec3d& turning, const Vec3d& moving) -> ConstraintRow& {
-      ConstraintRow& row = add_row(island, source, i);
+      ConstraintRow& row = add_row(island, source, i, manifold);
       for (int k = 0; k < block.linear(); ++k) row.d[k] = turning[k];
       for (int k = 0; k < 3; ++k) row.d[block.linear() + k] = moving[k];
       return row;
@@ -329,7 +364,11 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   for (const JointEquality& closure : world_->closures().joints)
     if (closure.a >= 0) join(world_->tree_of_v(closure.a), world_->tree_of_v(closure.b));
   add_closures(q);
-  for (std::size_t i = 0; i < manifolds_.size(); ++i) add_contact(static_cast<int>(i));
+  sort_by_bodies();
+  for (std::size_t i = 0, next = 0; i < by_bodies_.size(); i = next) {
+    while (next < by_bodies_.size() && first_of_bodies_[at(by_bodies_[next])] == first_of_bodies_[at(by_bodies_[i])]) ++next;
+    add_contacts(by_bodies_.data() + i, by_bodies_.data() + next);
+  }
   add_coordinates(q);
 
   std::fill(way_.begin(), way_.end(), 0.0);

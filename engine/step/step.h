@@ -15,7 +15,8 @@
 //   closures (closures.cpp): w = 0, a part `erp` of what is apart taken back
 //   dry friction of joints: w = 0 within friction dt                                                      (exact, not the smooth one of joint_forces.h)
 //   motors: dt (k (q_t - q - dt w) + d (v_t - w)), a row of compliance 1 / (dt (k dt + d)) within the motor's limit dt
-// All points of a manifold have its normal and lie on its plane. Rows of trees that nothing connects are solved apart, as islands.
+// All points of a manifold have its normal and lie on its plane. Two bodies that touch by many shapes, or on many triangles of one, have one twist
+// that all of their rows look at. Rows of trees that nothing connects are solved apart, as islands.
 //
 // Rows can contradict each other, as where a link that can only turn reaches into the floor on both sides of its axis: what such an island
 // asks of normals and limits beyond standing still (bounces, overlaps to be taken back) is then left out, and it is `relaxed`. Standing
@@ -107,12 +108,12 @@ enum class NormalLaw : std::uint8_t {
 
 // Rows that see each other: those of trees that contacts connect.
 struct StepIsland {
-  // Of a contact its manifold and the point of each of its rows; of a joint its coordinate; of a closure its place in the world's.
+  // Of contacts the first of the manifolds of two bodies; of a joint its coordinate; of a closure its place in the world's.
   struct Block {
     int manifold = -1, v = -1, q = -1, closure = -1, equality = -1;
     int v_of = -1;    // of an equality: the coordinate that v follows
     int a = -1, b = -1;  // bodies, of contacts and frame closures: the channels are the twist of b against a
-    Vec3d centre;     // where they take it, in W: the middle of the manifold's points
+    Vec3d centre;     // where they take it, in W: the middle of the contacts' points
     double size = 1;  // [m] that the twist's angular part is times
     bool turns = true;  // has the twist's angular part; a single point that nothing acts about does without
 
@@ -123,11 +124,23 @@ struct StepIsland {
   struct Row {
     RowSource source;
     double on[2] = {};  // of friction and rolling: on the two axes of friction (contact_axes.h)
+    int manifold = -1;  // of a contact
     int point = -1;  // of the manifold; of a closure the component that it holds: of e, then of theta
     NormalLaw law = NormalLaw::rest;  // of its point
     double impact = 0;                // share of the step after which its impulse acts
     double lever = 0;                 // of friction: how far along the normal its point is from the manifold's, per gap (impacts.cpp)
   };
+  // use(first_row, last_row) of each manifold of a block of contacts.
+  template <class Use>
+  void for_each_manifold(std::size_t block, const Use& use) const {
+    const RowBlock& all = problem.blocks[block];
+    for (int first = all.first_row, i = first; i < all.last_row; first = i) {
+      const int manifold = rows[static_cast<std::size_t>(first)].manifold;
+      while (i < all.last_row && rows[static_cast<std::size_t>(i)].manifold == manifold) ++i;
+      use(first, i);
+    }
+  }
+
   std::vector<Block> blocks;  // as problem.blocks
   std::vector<Row> rows;      // as problem.rows
   RowProblem problem;
@@ -208,7 +221,9 @@ class Stepper {
 
  private:
   void move_freely(const double* q, const double* v, const StepControl& control);
-  void add_contact(int manifold);
+  void sort_by_bodies();
+  void add_contacts(const int* first, const int* last);
+  void add_contact_rows(StepIsland& island, int manifold);
   JointEquality::Value law_of(const JointEquality& closure, const double* q) const;
   void add_closures(const double* q);
   void leave_out_rows(StepIsland& island);
@@ -217,7 +232,7 @@ class Stepper {
   int root(int tree);
   StepIsland& island_of(int tree);
   RowBlock& add_block(StepIsland& island, const StepIsland::Block& block, int width);
-  static ConstraintRow& add_row(StepIsland& island, RowSource source, int point = -1);
+  static ConstraintRow& add_row(StepIsland& island, RowSource source, int point = -1, int manifold = -1);
   void fill_jacobian(StepIsland& island, const double* v);
   void solve(StepIsland& island, StepReport& report);
   static bool relax(StepIsland& island);
@@ -241,6 +256,7 @@ class Stepper {
   std::vector<double> held_, moved_, way_;  // n_v; the new velocity in the axes at the start, and what q advances by
   std::vector<Motion<double>> V_free_;      // per body, of v_free_ without rows, where bounces are timed
   std::vector<SceneQuery::PairManifold> manifolds_;
+  std::vector<int> by_bodies_, first_of_bodies_;  // manifolds, those of the same two bodies together; of each the first of these
   std::vector<int> joined_, island_of_tree_;  // trees: towards the root of those that are joined; their island
   std::vector<StepIsland> islands_;           // the first n_islands_ are in use
   int n_islands_ = 0;
@@ -253,14 +269,14 @@ class Stepper {
   void derive(const double* q, const double* v, const StepControl& control);
   bool is_torn(int island, const double* q, const double* v, const StepControl& control);
   void resize_adjoint();
-  void add_row_adjoint(StepIsland& island, StepGradient& gradient, int dependence = -1);
+  void add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences = false);
   void add_diagonal_vjp(StepGradient& gradient) const;
   void pull_back(int first_island, int last_island, const double* q, const double* v, const StepControl& control, StepGradient& gradient);
   void add_row_vjp(const StepIsland& island, const double* q, const double* v, const StepControl& control, const double* lambda, StepGradient& gradient);
   void add_late_vjp(StepIsland& island);
   void add_normal_vjp(StepIsland& island, std::size_t block, int row, StepGradient& gradient) const;
   void add_impact_vjp(const StepIsland& island, StepGradient& gradient);
-  void add_contact_vjp(const StepIsland& island, std::size_t block, StepGradient& gradient);
+  void add_contact_vjp(const StepIsland& island, std::size_t block, int first_row, int last_row, StepGradient& gradient);
   void add_closure_vjp(const StepIsland& island, std::size_t block, const double* q, StepGradient& gradient);
   void add_coordinate_vjp(const StepIsland& island, std::size_t block, const double* q, const StepControl& control, StepGradient& gradient) const;
   void add_admittance_vjp(const StepIsland& island, StepGradient& gradient);
@@ -280,7 +296,7 @@ class Stepper {
   bool has_rates(StepIsland& island);
   void add_adjoints(StepIsland& island, const double* q, const double* v, const StepControl& control);
   void add_rates(const StepIsland& island, const StepControl& control);
-  void add_contact_rates(const StepIsland& island, std::size_t block);
+  void add_contact_rates(const StepIsland& island, std::size_t block, int first_row, int last_row);
   void add_coordinate_rates(const StepIsland& island, std::size_t block, bool has_targets);
   void add_turning_of_channels(const StepIsland& island, std::size_t block);
   void advance_jacobians(const JacobianBlocks& out);

@@ -80,35 +80,33 @@ bool Stepper::is_torn(int i, const double* q, const double* v, const StepControl
   StepIsland& island = islands_[at(i)];
   const RowProblem& problem = island.problem;
   const std::size_t n = at(world_->model().n_v), k = at(problem.channels);
-  for (int dependence = 0; dependence < island.modes->dependences(); ++dependence) {
-    resize_adjoint();
-    of_rows_.set_zero(*world_);
-    of_rows_.wants_vertices = false;
-    for (auto* x : {&v_bar_, &way_bar_}) std::fill(x->begin(), x->end(), 0.0);
-    add_row_adjoint(island, of_rows_, dependence);
-    pull_back(i, i + 1, q, v, control, of_rows_);
-    // What the rows come to by themselves, without regard to sign.
-    double size = 0;
-    for (const RowBlock& block : problem.blocks)
-      for (int r = block.first_row; r < block.last_row; ++r) {
-        double most = 0;
-        for (std::size_t j = 0; j < n; ++j) {
-          double sum = 0;
-          for (int c = 0; c < block.width; ++c) sum += problem.rows[at(r)].d[c] * island.X[j * k + at(block.first_channel + c)];
-          most = std::max(most, std::abs(sum));
-        }
-        size += most * std::abs(island.gradient.target[at(r)]);
+  if (!island.modes->has_dependences(problem)) return false;
+  resize_adjoint();
+  of_rows_.set_zero(*world_);
+  of_rows_.wants_vertices = false;
+  for (auto* x : {&v_bar_, &way_bar_}) std::fill(x->begin(), x->end(), 0.0);
+  add_row_adjoint(island, of_rows_, true);
+  pull_back(i, i + 1, q, v, control, of_rows_);
+  // What the rows come to by themselves, without regard to sign.
+  double size = 0;
+  for (const RowBlock& block : problem.blocks)
+    for (int r = block.first_row; r < block.last_row; ++r) {
+      double most = 0;
+      for (std::size_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int c = 0; c < block.width; ++c) sum += problem.rows[at(r)].d[c] * island.X[j * k + at(block.first_channel + c)];
+        most = std::max(most, std::abs(sum));
       }
-    const auto largest = [](const std::vector<double>& x) { return std::transform_reduce(x.begin(), x.end(), 0.0, [](double a, double b) { return std::max(a, b); }, [](double y) { return std::abs(y); }); };
-    const double rate = options_.erp / options_.dt + 1;  // [1/s] that targets go with gaps; of gaps that nothing takes back that of slow motion
-    if (largest(of_rows_.q) > torn * rate * size || largest(of_rows_.v) > torn * size) return true;
-  }
-  return false;
+      size += most * std::abs(island.gradient.target[at(r)]);
+    }
+  const auto largest = [](const std::vector<double>& x) { return std::transform_reduce(x.begin(), x.end(), 0.0, [](double a, double b) { return std::max(a, b); }, [](double y) { return std::abs(y); }); };
+  const double rate = options_.erp / options_.dt + 1;  // [1/s] that targets go with gaps; of gaps that nothing takes back that of slow motion
+  return largest(of_rows_.q) > torn * rate * size || largest(of_rows_.v) > torn * size;
 }
 
-// Fills island.gradient for the loss's impulse_bar_ and, where impulses act late, way_bar_, or for what a dependence of the rows misses; and what it
+// Fills island.gradient for the loss's impulse_bar_ and, where impulses act late, way_bar_, or for what dependences of the rows miss; and what it
 // comes to of the points' laws.
-void Stepper::add_row_adjoint(StepIsland& island, StepGradient& gradient, int dependence) {
+void Stepper::add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
   island.gradient.set_zero(problem, options_.solver == RowSolver::pgs);
@@ -116,7 +114,7 @@ void Stepper::add_row_adjoint(StepIsland& island, StepGradient& gradient, int de
   for (auto* x : {&island.before_bar, &island.impact_bar}) x->assign(k, 0.0);
   if (island.has_impacts) add_late_vjp(island);
   const auto adjoint_of = [&](auto& solver) { solver.add_vjp(problem, island.solution, f_bar_.data(), impulse_bar_.data(), island.gradient); };
-  if (dependence >= 0) island.modes->add_dependence_vjp(problem, island.solution, dependence, island.gradient);
+  if (of_dependences) island.modes->add_dependence_vjp(problem, island.solution, island.gradient);
   else if (options_.solver == RowSolver::pgs) adjoint_of(island.sweeps);
   else if (island.has_modes) adjoint_of(*island.modes);
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
@@ -220,7 +218,7 @@ void Stepper::add_row_vjp(const StepIsland& island, const double* q, const doubl
   if (options_.solver == RowSolver::pgs) add_admittance_vjp(island, gradient);
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     const StepIsland::Block& block = island.blocks[b];
-    if (block.manifold >= 0) add_contact_vjp(island, b, gradient);
+    if (block.manifold >= 0) island.for_each_manifold(b, [&](int first_row, int last_row) { add_contact_vjp(island, b, first_row, last_row, gradient); });
     else if (block.closure >= 0 || block.equality >= 0) add_closure_vjp(island, b, q, gradient);
     else add_coordinate_vjp(island, b, q, control, gradient);
   }

@@ -97,3 +97,44 @@ TEST_CASE("classes say whether they leave the velocities a choice") {
   const RowClass wedged[] = {push, slide, push, slide};
   CHECK(is_unique(two_points(X * X.transpose(), 1), wedged));
 }
+
+TEST_CASE("rows of one pair that depend on each other tell whether they go on to hold") {
+  // Ten rows that all hold one motion of six components, as those of a foot on many triangles.
+  for (int seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    Rng rng(static_cast<std::uint64_t>(seed));
+    constexpr int m = 10, width = most_block_channels;
+    const Eigen::MatrixXd D = random_normal(rng, m, width), change = random_normal(rng, m, width), root = random_normal(rng, width, width);
+    const Eigen::VectorXd y = random_normal(rng, width, 1), dy = random_normal(rng, width, 1), loose = random_normal(rng, m, 1);
+    RowProblem problem;
+    problem.blocks.push_back({0, width, 0, m, false});
+    for (int i = 0; i < m; ++i) {
+      ConstraintRow row;
+      row.kind = RowKind::equality, row.target = D.row(i).dot(y);
+      for (int c = 0; c < width; ++c) row.d[c] = D(i, c);
+      problem.rows.push_back(row);
+    }
+    const Eigen::MatrixXd L = root * root.transpose();
+    problem.channels = width;
+    problem.L.assign(L.data(), L.data() + width * width), problem.y_free.assign(width, 0.0);
+    ModeFactor modes;
+    RowSolution s;
+    const std::vector<RowClass> classes(m, RowClass::clamping);
+    REQUIRE(modes.solve(problem, classes.data(), Eigen::VectorXd::Zero(m).eval().data(), s));
+    REQUIRE(row_residual(problem, s) <= 1e-9);  // condition of random L up to 1e4
+    REQUIRE(modes.has_dependences(problem));
+    RowGradient g;
+    g.set_zero(problem);
+    modes.add_dependence_vjp(problem, s, g);
+    double along = 0, size = 0, off = 0;
+    for (int i = 0; i < m; ++i) {
+      for (int c = 0; c < width; ++c) along += g.d[static_cast<std::size_t>(i * width + c)] * change(i, c);
+      const double target = g.target[static_cast<std::size_t>(i)], with_it = change.row(i).dot(y) + D.row(i).dot(dy);
+      along += target * with_it, size += std::abs(target * with_it), off += target * loose[i];
+    }
+    CHECK(std::abs(along) <= 1e-9 * size);  // targets that ask for one motion still
+    CHECK(std::abs(off) > 1e-3);            // and such as do not
+    problem.blocks[0].is_of_one_plane = true;
+    CHECK_FALSE(modes.has_dependences(problem));
+  }
+}

@@ -35,6 +35,30 @@ TEST_CASE("features of a contact that change right there make a gradient one-sid
   }
 }
 
+TEST_CASE("a table at rest on its four feet is not one-sided, wherever these are colliders of one body") {
+  ModelBuilder builder("table", false);
+  builder.add_link("base", Inertia());
+  builder.add_link("table", box_inertia(5, {0.4, 0.3, 0.05}));
+  JointSpec joint;
+  joint.name = "free", joint.kind = "floating", joint.parent = "base", joint.child = "table";
+  builder.add_joint(joint);
+  for (const double x : {-0.4, 0.4})
+    for (const double y : {-0.3, 0.3}) builder.add_collider("table", Shape::sphere(0.05), SE3d(Mat3d::identity(), {x, y, -0.5}), message("foot", x, y));
+  const StepWorld w(builder.build({}), {0.5});
+  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone}) {
+    StepOptions options;
+    options.solver = solver;
+    CHECK_FALSE(is_one_sided(w, options, {0, 0, 0.55, 0, 0, 0, 1}, Numbers(6, 0.0)));
+    CHECK_FALSE(is_one_sided(w, options, {0, 0, 0.549, 0, 0, 0, 1}, {0, 0, -0.3, 0, 0, 0}));
+    Stepper stepper(*w.world, options);
+    Numbers q{0, 0, 0.55, 0, 0, 0, 1}, v(6, 0.0);
+    const StepReport report = stepper.step(q.data(), v.data(), {}, q.data(), v.data());
+    CHECK(report.manifolds == 4);
+    CHECK(stepper.islands()[0].problem.channels == 6);  // of all feet together
+    for (const double f : stepper.islands()[0].solution.f) CHECK((f == doctest::Approx(5 * 9.81 * options.dt / 4) || std::abs(f) < 1e-12));
+  }
+}
+
 TEST_CASE("sweeps that are at a bound by rounding alone make a gradient one-sided") {
   Model model = free_bodies({free_ball(1, 0.1)});
   model.gravity = {};
