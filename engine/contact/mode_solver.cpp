@@ -21,7 +21,7 @@ constexpr double most_growth = 30;     // of the velocities that impulses make w
 constexpr double rough_residual = 1e-8;
 // Pivots take the time of rows^3 and more.
 constexpr int most_pivoted_rows = 80;
-constexpr int most_class_changes = 12, most_changes_yielding = 30;
+constexpr int most_class_changes = 12, most_changes_yielding = 30, most_selections = 100;
 constexpr int patience = 5;  // changes of all rows at once that may leave as many in breach
 // Of a solution beside what the sweeps have found. Impulses beyond that are of rows that contradict each other all but in rounding, which would
 // be small beside them; one on top of 1e6 times lighter ones has 1e6.
@@ -235,48 +235,96 @@ double ModeSolver::yield(const RowProblem& problem, ModeReport& report) {
   return nearest;
 }
 
-// Step 5, from a solution. False where it leaves the solution as it is, with its own classes factored, or has to hold a disc.
-bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
-  const int m = problem.size();
+// Which rows are at zero velocity, and classes in guess_ by which all of these clamp. False where they do so already.
+bool ModeSolver::mark_tied(const RowProblem& problem, const RowSolution& s) {
   const double rest = tied_velocity * row_scale(sizes_, s);
   guess_ = s.classes, push_ = s.f;
-  bool tied = false;
-  for (int i = 0; i < m; ++i) {
+  tied_.assign(problem.rows.size(), false);
+  bool any = false;
+  for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[at(i)];
-    if (row.is_disc) {
-      const bool is_tied = s.classes[at(i)] == RowClass::upper && length(s.w[at(i)], s.w[at(i + 1)]) <= rest && row.mu > 0 && !(row.compliance > 0);
-      if (is_tied) guess_[at(i)] = guess_[at(i + 1)] = RowClass::clamping;
-      tied |= is_tied;
-      ++i;
+    const bool is_friction = row.kind == RowKind::friction, gives = row.compliance > 0;  // what gives is at its bound by right
+    if (is_friction && (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0))) {
+      i += row.is_disc;
       continue;
     }
-    if (s.classes[at(i)] == RowClass::clamping || std::abs(s.w[at(i)]) > rest) continue;
-    if (row.kind == RowKind::friction && (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0))) continue;
-    if (row.compliance > 0) continue;  // its impulse says how far it gives: it is at its bound by right
-    guess_[at(i)] = RowClass::clamping;
-    tied = true;
+    const double speed = row.is_disc ? length(s.w[at(i)], s.w[at(i + 1)]) : std::abs(s.w[at(i)]);
+    const bool is_tied = !gives && speed <= rest, clamps = s.classes[at(i)] == RowClass::clamping;
+    tied_[at(i)] = is_tied;
+    if (row.is_disc) {
+      if (s.classes[at(i)] == RowClass::upper && is_tied) guess_[at(i)] = guess_[at(i + 1)] = RowClass::clamping, any = true;
+      ++i;
+    } else if (!clamps && is_tied) {
+      guess_[at(i)] = RowClass::clamping, any = true;
+    } else if (is_friction && !clamps && s.classes[at(row.normal)] != RowClass::clamping) {
+      guess_[at(i)] = s.w[at(i)] > 0 ? RowClass::lower : RowClass::upper;  // it slides, if without a push so far
+    }
   }
-  if (!tied) return !is_of_boxes_;
-  for (int round = 0; round <= m; ++round) {
+  return any;
+}
+
+// From the impulses of trial_: classes in guess_ that agree better with what tied rows push or would push; how many changed, and the last of them.
+int ModeSolver::choose_again(const RowProblem& problem, int& last) {
+  const std::vector<RowClass>& classes = trial_.classes;
+  guess_ = classes, push_ = trial_.f;
+  double slack = 0;
+  for (const double f : trial_.f) slack = std::max(slack, rounding_of_impulses * std::abs(f));
+  // What rows would push, by those that clamp.
+  span_.clear(problem.channels);
+  for (const RowBlock& block : problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[at(i)];
+      if (classes[at(i)] == RowClass::clamping && !(row.compliance > 0)) span_.rest(problem, block, row), span_.add(sizes_.admittance[at(i)], trial_.f[at(i)]);
+    }
+  int changed = 0;
+  for (const RowBlock& block : problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[at(i)];
+      const int first = i;
+      if (row.is_disc) {
+        if (classes[at(i)] == RowClass::clamping) put_disc_classes(problem, i, trial_, 0.0, slack, guess_.data());
+        ++i;
+      } else if (is_of_disc(problem, i)) {
+        continue;
+      } else if (classes[at(i)] == RowClass::clamping) {
+        const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
+        if (trial_.f[at(i)] > bounds.upper + slack || trial_.f[at(i)] < bounds.lower - slack) guess_[at(i)] = class_by(problem, i, trial_, 0.0);
+      } else if (tied_[at(i)]) {
+        const bool is_friction = row.kind == RowKind::friction;
+        if (is_friction && classes[at(row.normal)] != RowClass::clamping) {
+          if (guess_[at(row.normal)] == RowClass::clamping) guess_[at(i)] = RowClass::clamping;
+        } else if (!RowSpan::is_new(span_.rest(problem, block, row), sizes_.admittance[at(i)])) {
+          const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
+          const double f = span_.value();
+          if (classes[at(i)] == RowClass::upper ? f < bounds.upper - slack : f > bounds.lower + slack) guess_[at(i)] = RowClass::clamping;
+        }
+      }
+      if (guess_[at(first)] != classes[at(first)]) ++changed, last = first;
+    }
+  return changed;
+}
+
+// Step 5, from a solution. False where it leaves the solution as it is, with its own classes factored, or has to hold a disc. All rows that are on the
+// wrong side change at once, and where that goes in circles the last of them alone, as in `settle`.
+bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
+  if (!mark_tied(problem, s)) return !is_of_boxes_;
+  int fewest = problem.size() + 1, left = patience, last = -1;
+  for (int round = 0; round <= most_selections; ++round) {
     if (!factor_->solve(problem, guess_.data(), push_.data(), trial_)) break;
-    if (row_residual(problem, sizes_, trial_) <= solved_residual) {
+    const int changed = choose_again(problem, last);
+    if (changed == 0) {
+      if (!(row_residual(problem, sizes_, trial_) <= solved_residual)) break;
       std::swap(s, trial_);
       return !factor_->is_held();
     }
-    // The clamping row whose impulse is farthest outside its bounds, as a velocity.
-    int worst = -1;
-    double most = 0;
-    for (int i = 0; i < m; ++i) {
-      const bool is_disc = problem.rows[at(i)].is_disc, is_second = !is_disc && is_of_disc(problem, i);
-      if (trial_.classes[at(i)] != RowClass::clamping || is_second) continue;
-      const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
-      const double out = is_disc ? disc_push(trial_, i) - bounds.upper : std::max(trial_.f[at(i)] - bounds.upper, bounds.lower - trial_.f[at(i)]);
-      if (out * sizes_.admittance[at(i)] > most) most = out * sizes_.admittance[at(i)], worst = i;
+    if (changed < fewest) {
+      fewest = changed, left = patience;
+    } else if (--left < 0) {
+      const int rows = problem.rows[at(last)].is_disc ? 2 : 1;
+      before_ = trial_.classes;
+      std::swap(guess_, before_);
+      std::copy_n(&before_[at(last)], rows, &guess_[at(last)]);
     }
-    if (worst < 0) break;
-    guess_ = trial_.classes, push_ = trial_.f;
-    if (problem.rows[at(worst)].is_disc) put_disc_classes(problem, worst, trial_, 0.0, 0.0, guess_.data());
-    else guess_[at(worst)] = class_by(problem, worst, trial_, 0.0);
   }
   factor_->solve(problem, s.classes.data(), s.f.data(), trial_);
   return false;

@@ -6,8 +6,9 @@
 // 3. Where that does not end, of few rows, Dantzig's pivots, and where these cycle Lemke's; then 2. from the classes that they find. Discs have
 //    no such pivots: of few rows Newton's method, each step of which is one of boxes. Then more sweeps, as long as their impulses do not grow.
 // 4. Where that fails too, 2. with rows that give a little, less and less (the proximal point method).
-// 5. Selection: rows at zero velocity, pushing or not, all clamp, so that the impulses do not depend on how they were found: those in
-//    range(D_C) (`row_basis.h`). Where these leave their bounds, the row farthest outside goes back to its bound, until none is.
+// 5. Selection: of the impulses of rows at zero velocity, pushing or not, those that equal, vanishing compliance would leave, so that they do not depend
+//    on how they were found. Where all clamp these are the ones in range(D_C) (`row_basis.h`); rows that would leave their bounds stay there, of
+//    which a row that others hold still is judged by what it would push were it to clamp: it goes with them as f_C = D_C u does.
 // Without friction at its bound the velocities after the step are unique. Where friction slides they need not be, as Coulomb's law
 // itself allows several (Painleve): the prediction then decides, again as a function of the problem alone.
 #pragma once
@@ -18,6 +19,7 @@
 #include "contact/lemke.h"
 #include "contact/mode_factor.h"
 #include "contact/projected_gauss_seidel.h"
+#include "contact/row_span.h"
 
 namespace robosim {
 
@@ -52,6 +54,8 @@ class ModeSolver {
   double relative_residual(const RowProblem& problem, const RowSolution& solution) const;
   double yield(const RowProblem& problem, ModeReport& report);
   bool select(const RowProblem& problem, RowSolution& solution);
+  bool mark_tied(const RowProblem& problem, const RowSolution& solution);
+  int choose_again(const RowProblem& problem, int& last);
 
   ProjectedGaussSeidel sweeps_;
   Dantzig dantzig_;
@@ -64,6 +68,8 @@ class ModeSolver {
   std::unique_ptr<ModeSolver> boxes_;  // of the turned rows
   bool is_of_boxes_ = false;  // the solution, by impulses that boxes have, and not those of its classes
   std::vector<double> angles_, speeds_;
+  std::vector<std::uint8_t> tied_;  // rows at zero velocity, whose impulses are to be selected
+  RowSpan span_;
   std::vector<RowClass> box_classes_;
   double predicted_scale_ = 0;  // row_scale of what was predicted
   std::vector<double> push_, rest_;  // impulses that the guess comes from; that count as the position of rest

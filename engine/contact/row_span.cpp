@@ -14,7 +14,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void RowSpan::clear(int channels) {
   channels_ = at(channels);
-  basis_.clear(), weighted_.clear();
+  basis_.clear(), weighted_.clear(), values_.clear();
   rest_.resize(channels_), product_.resize(channels_);
 }
 
@@ -22,10 +22,12 @@ double RowSpan::rest(const RowProblem& problem, const RowBlock& block, const Con
   const std::size_t k = channels_;
   std::fill(rest_.begin(), rest_.end(), 0.0);
   std::copy_n(row.d, block.width, &rest_[at(block.first_channel)]);
-  for (std::size_t b = 0; b < basis_.size(); b += k) {
+  value_ = 0;
+  for (std::size_t b = 0; b < values_.size(); ++b) {
     double along = 0;
-    for (std::size_t c = 0; c < k; ++c) along += weighted_[b + c] * rest_[c];
-    for (std::size_t c = 0; c < k; ++c) rest_[c] -= along * basis_[b + c];
+    for (std::size_t c = 0; c < k; ++c) along += weighted_[b * k + c] * rest_[c];
+    for (std::size_t c = 0; c < k; ++c) rest_[c] -= along * basis_[b * k + c];
+    value_ += along * values_[b];
   }
   square_ = 0;
   for (std::size_t r = 0; r < k; ++r) {
@@ -38,9 +40,10 @@ double RowSpan::rest(const RowProblem& problem, const RowBlock& block, const Con
 
 bool RowSpan::is_new(double rest, double admittance) { return rest > rounding_of_span * admittance; }
 
-bool RowSpan::add(double admittance) {
+bool RowSpan::add(double admittance, double value) {
   if (!is_new(square_, admittance)) return false;
   const double scale = 1 / std::sqrt(square_);
+  values_.push_back(scale * (value - value_));
   for (std::size_t c = 0; c < channels_; ++c) basis_.push_back(scale * rest_[c]), weighted_.push_back(scale * product_[c]);
   return true;
 }
