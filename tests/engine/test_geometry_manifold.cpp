@@ -236,6 +236,49 @@ TEST_CASE("classic cases: how many points, where, with which features") {
   }
 }
 
+TEST_CASE("faces that lie flat on each other keep normal and points, whichever way they lean a little") {
+  const Shape wide = Shape::box({0.5, 0.4, 0.1}), small = Shape::box({0.2, 0.2, 0.1}), can = Shape::cylinder(0.2, 0.1);
+  const Shape triangle = Shape::triangle({-0.3, -0.3, 0}, {0.6, -0.2, 0}, {0, 0.5, 0});
+  struct Case {
+    const char* name;
+    Shape A, B;
+    SE3d X_WB;
+    int reference, points;
+  };
+  const Case cases[] = {{"over its side, on a larger one", wide, small, at(0.4, 0, 0.2, {0, 0, 0.3}), 0, 4},
+                        {"a larger one over its side", small, wide, at(0.4, 0, 0.2, {0, 0, 0.3}), 1, 4},
+                        {"two of a size", wide, wide, at(0.2, 0.1, 0.2), -2, 4},
+                        {"a box on a triangle", triangle, small, at(-0.1, 0.1, 0.1, {0, 0, 0.2}), 0, 4},
+                        {"two with nearly parallel sides", wide, small, at(0.4, 0.1, 0.2, {0, 0, 0.003}), 0, 4},
+                        {"a can on a box", wide, can, at(0.1, 0.1, 0.2), 0, 6},
+                        {"a can over the side of a box", wide, can, at(0.45, 0, 0.2, {0, 0, 0.1}), 0, 5}};
+  const SE3d origin;
+  RandomShapes random;
+  for (const Case& c : cases) {
+    CAPTURE(std::string(c.name));
+    const Manifold flat = contact_manifold(c.A, origin, c.B, c.X_WB, 0.01);
+    if (c.reference >= 0) CHECK(flat.reference == c.reference);
+    CHECK(flat.n_points == c.points);
+    for (int i = 0; i < 40; ++i) {
+      CAPTURE(i);
+      const double lean = random.uniform(0, 0.9e-6), way = random.uniform(-3.2, 3.2);
+      const SE3d X_WB{RandomContact::turn({lean * std::cos(way), lean * std::sin(way), 0}) * c.X_WB.R, c.X_WB.p};
+      const Manifold m = contact_manifold(c.A, origin, c.B, X_WB, 0.01), swapped = contact_manifold(c.B, X_WB, c.A, origin, 0.01);
+      CHECK(m.reference == flat.reference);
+      REQUIRE(m.n_points == flat.n_points);
+      for (int k = 0; k < m.n_points; ++k) CHECK(id(m.points[k]) == id(flat.points[k]));
+      CHECK(norm(m.normal() - (m.reference == 0 ? Vec3d{0, 0, 1} : X_WB.R * transpose_times(c.X_WB.R, Vec3d{0, 0, 1}))) < 1e-14);
+      // Of a rim its lowest place is not one of the points.
+      CHECK(std::fabs(m.points[m.deepest].gap - m.witness.distance) < (c.B.type == ShapeType::cylinder ? 1e-7 : 1e-12));
+      CHECK(swapped.n_points == m.n_points);
+      if (c.reference >= 0) CHECK(swapped.reference == 1 - m.reference);
+    }
+    // Leaning more, they touch by the deepest point's features again.
+    const Manifold m = contact_manifold(c.A, origin, c.B, SE3d{RandomContact::turn({3e-6, 2e-6, 0}) * c.X_WB.R, c.X_WB.p}, 0.01);
+    CHECK(norm(m.normal() - m.witness.normal) == 0);
+  }
+}
+
 // Prisms of many sides on each other: more corners than a manifold holds.
 TEST_CASE("of many points the deepest and a spread of the others stay") {
   std::vector<Vec3d> points;

@@ -15,6 +15,8 @@ namespace {
 
 using Anchor = ManifoldPoint::Anchor;
 
+constexpr double rounding_of_normal = 1e-14;
+
 // A point in the frame C of the contact.
 struct Candidate {
   Anchor anchor;
@@ -207,6 +209,40 @@ int reference_face(const PlacedPatch (&P)[2], const Candidates& found, double de
   return -1;
 }
 
+bool is_face(const PlacedPatch& patch) { return patch.patch.kind == Patch::Kind::polygon || patch.patch.kind == Patch::Kind::plane; }
+
+// Not of faces that are flat only nearly by themselves. Two edges that barely cross have a normal that leans more than the faces do.
+bool lie_flat(const PlacedPatch (&P)[2]) {
+  constexpr double most_lean = 1e-3;
+  const auto lies_across = [](const PlacedPatch& patch) { return is_face(patch) && !patch.patch.bent && std::hypot(patch.normal.x, patch.normal.y) <= most_lean; };
+  return lies_across(P[0]) && lies_across(P[1]) && norm(P[0].normal + P[1].normal) <= Manifold::flat_faces;
+}
+
+// As seen along the normal; of a plane without end.
+double area(const PlacedPatch& patch) {
+  if (!patch.is_polygon()) return LocalSurface::straight;
+  double twice = 0;
+  const Vec3d& first = patch.corner[0];
+  for (int i = 1; i + 1 < patch.patch.n_corners; ++i) twice += cross(patch.corner[i] - first, patch.corner[i + 1] - first).z;
+  return 0.5 * std::fabs(twice);
+}
+
+// Of faces that lie flat on each other the one whose normal all points have: that over which the other's corners all are, or else see Manifold::reference.
+int flat_face(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const Candidates& found, double on) {
+  constexpr double larger = 1.001;
+  for (int s = 0; s < 2; ++s) {
+    bool holds = true;
+    for (int i = 0; i < found.size() && holds; ++i)
+      holds = found[i].anchor == (s == 0 ? Anchor::corner_B : Anchor::corner_A) && found[i].slide > std::fmax(on, P[1 - s].patch.bulge);
+    if (holds) return s;
+  }
+  const bool triangles[2] = {A.type == ShapeType::triangle, B.type == ShapeType::triangle};
+  if (triangles[0] != triangles[1]) return triangles[1];
+  const double areas[2] = {area(P[0]), area(P[1])};
+  if (areas[0] > larger * areas[1] || areas[1] > larger * areas[0]) return areas[1] > areas[0];
+  return P[1].patch.face.index < P[0].patch.face.index;
+}
+
 }  // namespace
 
 Manifold contact_manifold(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin, PairCache* cache) {
@@ -215,39 +251,67 @@ Manifold contact_manifold(const Shape& A, const SE3d& X_WA, const Shape& B, cons
 
 Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin) {
   Manifold m;
-  m.witness = w;
+  m.witness = w, m.n = w.normal;
   if (!(w.distance <= margin) || !std::isfinite(w.distance)) return m;
 
-  // Both patches in C.
-  const Vec3d t0 = perpendicular(w.normal), t1 = cross(w.normal, t0);
-  const Mat3d R_CW(t0, t1, w.normal);
+  // Both patches in the frame C of the contact, z along n.
   PlacedPatch P[2];
   double size = LocalSurface::straight;
-  for (int s = 0; s < 2; ++s) {
-    const SE3d& X_WS = s ? X_WB : X_WA;
-    P[s].up = s ? -1 : 1;
-    P[s].X_CS = {R_CW * X_WS.R, R_CW * (X_WS.p - w.p_WA)};
-    visit(s ? B : A, [&](const auto& core) {
-      if constexpr (requires { core.patch(t0, P[s].patch); }) core.patch(transpose_times(X_WS.R, P[s].up * w.normal), P[s].patch);
-      P[s].rounding = core.rounding();
-      size = std::fmin(size, core.bounding_ball().radius);
-    });
-  }
-  Finder finder(P, margin, std::isfinite(size) ? size : 1);
-  if (P[0].patch.kind != Patch::Kind::none && P[1].patch.kind != Patch::Kind::none) {
-    for (PlacedPatch& patch : P) patch.place();
-    if (P[0].patch.kind != Patch::Kind::none && P[1].patch.kind != Patch::Kind::none) finder.find();
+  Mat3d R_CW;
+  const auto look_along = [&](const Vec3d& n) {  // whether both have a patch there
+    m.n = n;
+    const Vec3d t0 = perpendicular(n), t1 = cross(n, t0);
+    R_CW = Mat3d(t0, t1, n);
+    bool any = true;
+    for (int s = 0; s < 2; ++s) {
+      const SE3d& X_WS = s ? X_WB : X_WA;
+      P[s].up = s ? -1 : 1;
+      P[s].X_CS = {R_CW * X_WS.R, R_CW * (X_WS.p - w.p_WA)};
+      P[s].patch.kind = Patch::Kind::none, P[s].patch.n_corners = 0;
+      visit(s ? B : A, [&](const auto& core) {
+        if constexpr (requires { core.patch(t0, P[s].patch); }) core.patch(transpose_times(X_WS.R, P[s].up * n), P[s].patch);
+        P[s].rounding = core.rounding();
+        size = std::fmin(size, core.bounding_ball().radius);
+      });
+      any &= P[s].patch.kind != Patch::Kind::none;
+    }
+    for (int s = 0; s < 2 && any; ++s) P[s].place();
+    return any && P[0].patch.kind != Patch::Kind::none && P[1].patch.kind != Patch::Kind::none;
+  };
+  bool any = look_along(w.normal);
+  if (!std::isfinite(size)) size = 1;
+  Finder finder(P, margin, size);
+  Candidates& found = finder.found;
+  if (any) finder.find();
+  const auto deepest_found = [&] {
+    double least = LocalSurface::straight;
+    for (int i = 0; i < found.size(); ++i) least = std::fmin(least, found[i].gap);
+    return least;
+  };
+  // Again along the normal of a face, unless it is the same; whether what touches is what the faces have in common.
+  const auto find_along = [&](const Vec3d& n) {
+    if (squared_norm(n - m.n) <= rounding_of_normal * rounding_of_normal) return true;
+    found.keep_first(0);
+    if ((any = look_along(n))) finder.find();
+    return found.size() > 0;
+  };
+  const auto normal_of = [&](int s) { return transpose_times(R_CW, P[s].up * P[s].normal); };
+  double enough = finder.on();
+  int flat = -1;
+  if (found.size() > 0 && lie_flat(P)) {
+    const double flat_enough = enough + Manifold::flat_faces * size;  // of a rim that lies flat its lowest place is none of its own
+    const bool is_flat = find_along(normal_of(0)) && find_along(normal_of(flat = flat_face(P, A, B, found, finder.on())));
+    if (is_flat && deepest_found() <= w.distance + flat_enough) enough = flat_enough;
+    else flat = -1, find_along(w.normal);
   }
 
   // The witness where no corner or crossing is as deep, and for one that would be at a switch right there: it knows the features.
-  Candidates& found = finder.found;
-  double deepest = LocalSurface::straight;
+  double deepest = deepest_found();
   int at_witness = -1;
   for (int i = 0; i < found.size(); ++i) {
-    deepest = std::fmin(deepest, found[i].gap);
     if (found[i].slide == 0 && across(found[i], Candidate{}) < finder.on() * finder.on()) at_witness = i;
   }
-  if (deepest > w.distance + finder.on() || at_witness >= 0) {
+  if (deepest > w.distance + enough || at_witness >= 0) {
     const LocalSurface on_A = local_surface(A, X_WA, w.p_WA, w.normal), on_B = local_surface(B, X_WB, w.p_WB, -w.normal);
     Candidate c{};
     c.anchor = Anchor::witness;
@@ -259,7 +323,7 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
   }
   if (found.size() > Manifold::max_points) spread(found, finder.on());
   m.n_points = found.size();
-  m.reference = reference_face(P, found, deepest, finder.on());
+  m.reference = flat >= 0 ? flat : reference_face(P, found, deepest, finder.on());
 
   // In the order of their features, and to W.
   int order[Manifold::max_points];
@@ -280,7 +344,7 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
       x.trace[0].out = w.normal, x.trace[1].out = -w.normal;
     } else {
       x.p_WA = X_WC * Vec3d(c.core[0].x, c.core[0].y, c.exit[0].z);
-      x.p_WB = x.p_WA + c.gap * w.normal;
+      x.p_WB = x.p_WA + c.gap * m.n;
       for (int s = 0; s < 2; ++s) {
         const PlacedPatch& own = P[s];
         ManifoldPoint::Trace& trace = x.trace[s];
@@ -300,7 +364,7 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
   const Vec3d origin = m.plane_point();
   for (int i = 0; i < m.n_points; ++i) {
     ManifoldPoint& x = m.points[i];
-    x.p_W = x.p_WA + dot(w.normal, origin - x.p_WA) * w.normal;
+    x.p_W = x.p_WA + dot(m.n, origin - x.p_WA) * m.n;
   }
   return m;
 }

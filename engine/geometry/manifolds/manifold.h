@@ -1,12 +1,14 @@
 // Contact manifolds: all places where two shapes touch, or nearly do, with one normal and one plane.
 //
-// The normal n is that of the witness (query.h). Each shape gives its patch, the face or straight line that turns most towards the
-// other (patch.h); seen along n, the points are the corners of A's patch over B's, those of B's over A's, and the crossings of their sides:
-// the corners of the patches' common part. Each lies on both surfaces, p_WB - p_WA = gap n, and counts where gap <= margin. There is no
-// other rule about angles: of a box that rests on a face, tilted by 1e-4, all four corners stay, and one that stands on an edge keeps its two
-// as long as the others are above the margin. Where patches do not give the deepest point (round surfaces, the lowest point of a tilted
-// rim), the witness itself is one of the points. As seen from an edge between two lines of curved surfaces, ends lie beside the other
-// line: two parallel capsules touch in two points. No gap is less than the witness's distance: n separates the shapes by that.
+// The normal n is that of the witness (query.h), and of faces that lie flat on each other, leaning by no more than flat_faces, that of one of
+// them: it turns with that shape alone, whichever way they lean, and does not jump from face to face with the corner that is deepest. Each
+// shape gives its patch, the face or straight line that turns most towards the other (patch.h); seen along n, the points are the corners of
+// A's patch over B's, those of B's over A's, and the crossings of their sides: the corners of the patches' common part. Each lies on both
+// surfaces, p_WB - p_WA = gap n, and counts where gap <= margin. There is no other rule about angles: of a box that rests on a face, tilted by
+// 1e-4, all four corners stay, and one that stands on an edge keeps its two as long as the others are above the margin. Where patches do not
+// give the deepest point (round surfaces, the lowest point of a tilted rim), the witness itself is one of the points; not so of a rim that lies
+// flat. As seen from an edge between two lines of curved surfaces, ends lie beside the other line: two parallel capsules touch in two points.
+// No gap is less than the witness's distance, as n separates the shapes by that; of flat faces, but for a millionth of it.
 //
 // Feature pairs generate a point: corner and face, side and side. As Nimble's Appendix C has it (Werling et al., "Fast and feature-complete
 // differentiable physics for articulated rigid bodies with contact", 2021), with true surfaces instead of meshes, and one normal.
@@ -44,16 +46,19 @@ struct ManifoldPoint {
 
 struct Manifold {
   static constexpr int max_points = 8;
+  static constexpr double flat_faces = 1e-6;  // [rad]
 
   int n_points = 0;
   ManifoldPoint points[max_points];  // the first n_points; in an order that features alone decide
   Witness witness;
+  Vec3d n;  // unit, from A to B; in W
   int deepest = 0;  // of the points
   // Whose face the normal is that of, 0 of A or 1 of B, where all deepest points are corners or round places of the other strictly
-  // within it; else -1. Then the normal turns with that shape alone, also where faces are parallel and the witness one of many.
+  // within it, and where faces lie flat on each other; else -1. Of such that both reach beyond the other it is that of a triangle, or else
+  // of the larger one.
   int reference = -1;
 
-  const Vec3d& normal() const { return witness.normal; }  // unit, from A to B; in W
+  const Vec3d& normal() const { return n; }
   // On the plane across the normal that holds all p_W: the reference face's, else that half way between the witness points.
   Vec3d plane_point() const {
     if (reference < 0) return 0.5 * (witness.p_WA + witness.p_WB);

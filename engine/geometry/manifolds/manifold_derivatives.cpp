@@ -72,15 +72,18 @@ class PointResponse {
 class FrameRates {
  public:
   FrameRates(const Manifold& m, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, FunctionRef<WitnessDerivatives()> of_witness)
-      : reference_(m.reference), n_(m.witness.normal), origin_(m.plane_point()) {
+      : reference_(m.reference), n_(m.normal()), origin_(m.plane_point()) {
     bool has_witness = reference_ < 0;
     for (int i = 0; i < m.n_points; ++i) has_witness |= m.points[i].anchor == Anchor::witness;
     if (has_witness) d_ = of_witness();
     if (reference_ < 0) return;
+    origin_ = Vec3d();  // within the face, where the deepest point may be at its outline
+    for (int i = 0; i < m.n_points; ++i) origin_ += (1.0 / m.n_points) * (reference_ ? m.points[i].p_WB : m.points[i].p_WA);
     shape_ = reference_ ? &B : &A, X_ = reference_ ? &X_WB : &X_WA;
     out_ = m.points[m.deepest].trace[reference_].out;
     if (shape_->has_vertices()) face_ = local_surface(*shape_, *X_, origin_, out_);
   }
+  const Vec3d& origin() const { return origin_; }
   bool one_sided(const ManifoldPoint& x) const { return (reference_ < 0 || x.anchor == Anchor::witness) && d_->one_sided; }
   // All zero where nothing depends on it.
   const WitnessDerivatives& witness() const {
@@ -129,7 +132,8 @@ class FrameRates {
   static Rate of(const WitnessRate& r) { return {r.normal, 0.5 * (r.p_WA + r.p_WB)}; }
 
   const int reference_;
-  const Vec3d n_, origin_;
+  const Vec3d n_;
+  Vec3d origin_;  // on the plane
   const Shape* shape_ = nullptr;  // of the reference face
   const SE3d* X_ = nullptr;
   Vec3d out_;
@@ -182,7 +186,7 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
   out.n_points = manifold.n_points;
   out.n_sizes[0] = out.n_sizes[1] = 0;
   if (manifold.n_points == 0) return;
-  const Vec3d& n = manifold.witness.normal;
+  const Vec3d& n = manifold.normal();
   const FrameRates frame(manifold, A, X_WA, B, X_WB, witness_rates);
   const WitnessDerivatives& of_witness = frame.witness();
 
@@ -190,7 +194,7 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
     const ManifoldPoint& x = manifold.points[i];
     ManifoldPointDerivatives& d = out.points[i];
     const PointResponse response(x, n);
-    const Vec3d to_plane = manifold.plane_point() - x.p_WA;
+    const Vec3d to_plane = frame.origin() - x.p_WA;
     const double up_to_plane = dot(n, to_plane);
     d.one_sided = frame.one_sided(x) || !(x.slide > 0);
     for (int side = 0; side < 2; ++side) {
