@@ -12,6 +12,7 @@ namespace {
 
 constexpr double singular_tolerance = 1e-13;
 constexpr double rank_tolerance = 1e-11;   // of a row of S beside those before it, each of unit length
+constexpr double rounding_of_motion = 1e-14;  // of a row of S beside the longest one of its block: along it nothing moves
 constexpr double no_effect = 1e-9;         // of impulses, relative to what they could do
 
 double bound_sign(RowClass c) { return c == RowClass::upper ? 1.0 : -1.0; }
@@ -28,13 +29,28 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   }
   basis_.build(problem, classes_.data());
   assemble(problem);
+  drop_rounding();
   const int r = basis_.unknowns();
-  pivots_.resize(static_cast<std::size_t>(r)), row_sizes_.resize(static_cast<std::size_t>(r));
+  pivots_.resize(static_cast<std::size_t>(r));
   S_ = whole_S_;
   is_singular_ = !(lu_factor(S_.data(), r, pivots_.data(), row_sizes_.data()) > singular_tolerance);
   if (!is_singular_) return true;
   rank_ = qr_.factor(whole_S_.data(), r, rank_tolerance);
   return rank_ > 0;
+}
+
+// Rows of what cannot move at all, as across the plane of a flat robot, where rounding has left something: they ask for nothing.
+void ClassFactor::drop_rounding() {
+  const int r = basis_.unknowns();
+  const auto row = [&](int u) { return whole_S_.data() + static_cast<std::ptrdiff_t>(u) * r; };
+  row_sizes_.assign(static_cast<std::size_t>(r), 0.0);
+  for (int u = 0; u < r; ++u)
+    for (int e = 0; e < r; ++e) row_sizes_[static_cast<std::size_t>(u)] = std::max(row_sizes_[static_cast<std::size_t>(u)], std::abs(row(u)[e]));
+  for (const RowBasis::Block& block : basis_.blocks()) {
+    const auto first = row_sizes_.begin() + block.first_unknown, last = first + block.columns;
+    for (auto size = first; size != last; ++size)
+      if (*size <= rounding_of_motion * *std::max_element(first, last)) std::fill_n(row(static_cast<int>(size - row_sizes_.begin())), r, 0.0);
+  }
 }
 
 bool ClassFactor::is_unique(const RowProblem& problem) {
@@ -59,14 +75,16 @@ bool ClassFactor::moves_nothing(const RowProblem& problem, const double* b) {
       if (row.kind == RowKind::friction && at_bound(row_class(i))) f_bar_[at(i)] = bound_sign(row_class(i)) * row.mu * f_bar_[at(row.normal)];
       for (int c = 0; c < block.width; ++c) z_bar_[at(block.first_channel + c)] += row.d[c] * f_bar_[at(i)];
     }
+    // What they could do to the block by themselves, along the channel that is lightest: of others there may be rounding only, as across a plane.
+    double push = 0, lightest = 0;
+    for (int c = block.first_channel; c < block.first_channel + block.width; ++c)
+      push = std::max(push, std::abs(z_bar_[at(c)])), lightest = std::max(lightest, problem.L[at(c * (k + 1))]);
+    most = std::max(most, push * lightest);
   }
   for (int i = 0; i < k; ++i) {
-    double sum = 0, size = 0;
-    for (int j = 0; j < k; ++j) {
-      const double term = problem.L[at(i * k + j)] * z_bar_[at(j)];
-      sum += term, size += std::abs(term);
-    }
-    moved = std::max(moved, std::abs(sum)), most = std::max(most, size);
+    double sum = 0;
+    for (int j = 0; j < k; ++j) sum += problem.L[at(i * k + j)] * z_bar_[at(j)];
+    moved = std::max(moved, std::abs(sum));
   }
   return moved <= no_effect * most;
 }

@@ -51,6 +51,7 @@ class ClassFactor {
 
  private:
   void assemble(const RowProblem& problem);
+  void drop_rounding();
   bool moves_nothing(const RowProblem& problem, const double* b);
   void solve_S(double* x);
   void solve_S_transposed(double* x);

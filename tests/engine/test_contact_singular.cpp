@@ -98,6 +98,27 @@ TEST_CASE("classes say whether they leave the velocities a choice") {
   CHECK(is_unique(two_points(X * X.transpose(), 1), wedged));
 }
 
+TEST_CASE("two points of what moves in a plane alone leave its velocities no choice") {
+  // Along their normal, on either side of the plane; about what lies across it nothing turns, but for rounding.
+  RowProblem problem;
+  problem.blocks.push_back({0, 2, 0, 2});
+  for (const double arm : {-1.0, 1.0}) {
+    ConstraintRow normal;
+    normal.d[0] = arm, normal.d[1] = 1;
+    problem.rows.push_back(normal);
+  }
+  problem.channels = 2, problem.y_free = {1e-17, -1};
+  for (const double rounding : {0.0, 1e-17, -1e-15}) {
+    CAPTURE(rounding);
+    problem.L = {rounding * rounding, rounding, rounding, 1};
+    ModeSolver solver;
+    RowSolution s;
+    REQUIRE(solver.solve(problem, s).status == ModeStatus::solved);
+    CHECK(s.f[0] == doctest::Approx(0.5).epsilon(1e-12));
+    CHECK(solver.classes().is_differentiable(problem));
+  }
+}
+
 TEST_CASE("rows of one pair that depend on each other tell whether they go on to hold") {
   // Ten rows that all hold one motion of six components, as those of a foot on many triangles.
   for (int seed = 0; seed < 20; ++seed) {
