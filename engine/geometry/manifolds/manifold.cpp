@@ -209,13 +209,12 @@ int reference_face(const PlacedPatch (&P)[2], const Candidates& found, double de
   return -1;
 }
 
-bool is_face(const PlacedPatch& patch) { return patch.patch.kind == Patch::Kind::polygon || patch.patch.kind == Patch::Kind::plane; }
-
-// Not of faces that are flat only nearly by themselves. Two edges that barely cross have a normal that leans more than the faces do.
-bool lie_flat(const PlacedPatch (&P)[2]) {
+// Whether the normal may be that of this face, which lies across it. Not so of faces that are flat only nearly by themselves. Two edges that barely
+// cross have a normal that leans more than what they are edges of.
+bool may_lie_flat(const PlacedPatch& patch) {
   constexpr double most_lean = 1e-3;
-  const auto lies_across = [](const PlacedPatch& patch) { return is_face(patch) && !patch.patch.bent && std::hypot(patch.normal.x, patch.normal.y) <= most_lean; };
-  return lies_across(P[0]) && lies_across(P[1]) && norm(P[0].normal + P[1].normal) <= Manifold::flat_faces;
+  const bool is_face = patch.patch.kind == Patch::Kind::polygon || patch.patch.kind == Patch::Kind::plane;
+  return is_face && !patch.patch.bent && std::hypot(patch.normal.x, patch.normal.y) <= most_lean;
 }
 
 // As seen along the normal; of a plane without end.
@@ -227,8 +226,9 @@ double area(const PlacedPatch& patch) {
   return 0.5 * std::fabs(twice);
 }
 
-// Of faces that lie flat on each other the one whose normal all points have: that over which the other's corners all are, or else see Manifold::reference.
-int flat_face(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const Candidates& found, double on) {
+// Of two faces that lie flat on each other the one whose normal all points have: that over which the other's corners all are, or else see
+// Manifold::reference.
+int face_of_two(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const Candidates& found, double on) {
   constexpr double larger = 1.001;
   for (int s = 0; s < 2; ++s) {
     bool holds = true;
@@ -241,6 +241,13 @@ int flat_face(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const C
   const double areas[2] = {area(P[0]), area(P[1])};
   if (areas[0] > larger * areas[1] || areas[1] > larger * areas[0]) return areas[1] > areas[0];
   return P[1].patch.face.index < P[0].patch.face.index;
+}
+
+// The face that something of the other lies flat on, which may be a face or an edge; or -1.
+int flat_face(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const Candidates& found, double on) {
+  const bool may[2] = {may_lie_flat(P[0]), may_lie_flat(P[1])};
+  if (may[0] && may[1] && norm(P[0].normal + P[1].normal) <= Manifold::flat_faces) return face_of_two(P, A, B, found, on);
+  return may[0] == may[1] ? -1 : may[1];
 }
 
 }  // namespace
@@ -295,13 +302,15 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
     if ((any = look_along(n))) finder.find();
     return found.size() > 0;
   };
-  const auto normal_of = [&](int s) { return transpose_times(R_CW, P[s].up * P[s].normal); };
   double enough = finder.on();
-  int flat = -1;
-  if (found.size() > 0 && lie_flat(P)) {
-    const double flat_enough = enough + Manifold::flat_faces * size;  // of a rim that lies flat its lowest place is none of its own
-    const bool is_flat = find_along(normal_of(0)) && find_along(normal_of(flat = flat_face(P, A, B, found, finder.on())));
-    if (is_flat && deepest_found() <= w.distance + flat_enough) enough = flat_enough;
+  int flat = found.size() > 1 ? flat_face(P, A, B, found, finder.on()) : -1;
+  if (flat >= 0) {
+    const double lean = Manifold::flat_faces * size;
+    const bool are_two = may_lie_flat(P[1 - flat]), is_any = find_along(transpose_times(R_CW, P[flat].up * P[flat].normal));
+    const double deepest = deepest_found(), depth = enough + (are_two ? lean : 0);  // of a rim that lies flat its lowest place is none of its own
+    int deep = 0;
+    for (int i = 0; i < found.size(); ++i) deep += found[i].gap <= deepest + finder.on() + lean;
+    if (is_any && deep > 1 && deepest <= w.distance + depth) enough = depth;
     else flat = -1, find_along(w.normal);
   }
 
