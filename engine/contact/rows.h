@@ -44,7 +44,7 @@ struct ConstraintRow {
 struct RowBlock {
   int first_channel = 0, width = 0;
   int first_row = 0, last_row = 0;
-  // Rows that depend on each other do so wherever they are moved to, targets included: as contacts of one plane along one normal.
+  // Rows that depend on each other do so wherever they are moved to, targets included: as contacts of one plane along one normal, without rolling friction.
   bool is_of_one_plane = true;
 };
 

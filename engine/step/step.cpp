@@ -132,6 +132,7 @@ void Stepper::add_contacts(const int* first, const int* last) {
   int points = 0;
   double least = std::numeric_limits<double>::infinity(), spread = 0;
   bool is_turned = options_.bounce == Bounce::time_of_impact;  // friction that acts within the step has a lever (impacts.cpp)
+  bool rolls = false;
   for (const int* i = first; i < last; ++i) {
     const SceneQuery::PairManifold& pair = manifolds_[at(*i)];
     const SceneObject &A = world_->scene().object(pair.a), &B = world_->scene().object(pair.b);
@@ -139,7 +140,8 @@ void Stepper::add_contacts(const int* first, const int* last) {
     block.a = A.body, block.b = B.body;
     for (int p = 0; p < pair.manifold.n_points; ++p) block.centre += pair.manifold.points[p].p_W;
     points += pair.manifold.n_points;
-    is_turned |= material.torsional_friction > 0 || material.rolling_friction > 0;
+    rolls |= material.rolling_friction > 0;
+    is_turned |= material.torsional_friction > 0 || rolls;
     least = std::min({least, A.ball_radius, B.ball_radius});
   }
   block.centre = (1.0 / points) * block.centre;
@@ -149,7 +151,8 @@ void Stepper::add_contacts(const int* first, const int* last) {
   block.size = std::max(std::sqrt(spread), least_spread * least);
   const int tree = world_->tree_of_body(block.a);
   StepIsland& island = island_of(tree >= 0 ? tree : world_->tree_of_body(block.b));
-  add_block(island, block, block.width()).is_of_one_plane = last - first == 1;
+  // Rolling friction holds what normals of several points turn as they take gaps back.
+  add_block(island, block, block.width()).is_of_one_plane = last - first == 1 && !(rolls && points > 1);
   for (const int* i = first; i < last; ++i) add_contact_rows(island, *i);
 }
 

@@ -263,7 +263,7 @@ TEST_CASE("manifolds on edges and vertices that stick out and those that do not:
 TEST_CASE("manifolds on height fields: poses") {
   RandomBodies random;
   Tally tally;
-  for (int i = 0; i < 48; ++i) {
+  for (int i = 0; i < 240; ++i) {
     CAPTURE(i);
     const std::shared_ptr<const TriangleSurface> surface = random.terrain(8, 8, 0.06);
     compare(let_down(random, touching(random, i), surface, random.uniform(0.3, 0.6), random.uniform(0.3, 0.6), random.uniform(0.002, 0.03), i % 2), tally);

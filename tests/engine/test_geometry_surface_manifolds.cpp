@@ -1,0 +1,129 @@
+// Contact manifolds on surfaces of triangles: what several triangles share is touched once, and nothing that touches is left out.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "geometry/bodies/compound_manifolds.h"
+#include "random_contacts.h"
+
+using namespace robosim;
+using namespace robosim::testing;
+
+namespace {
+
+std::vector<PieceManifold> on_surface(const TriangleMesh& surface, const Shape& shape, const SE3d& X_WS, double margin = 1e-3) {
+  std::vector<PieceManifold> found;
+  contact_manifolds(margin, shape, X_WS, Compound(std::make_shared<TriangleMesh>(surface)), SE3d(), found);
+  return found;
+}
+
+int points(const std::vector<PieceManifold>& found) {
+  int n = 0;
+  for (const PieceManifold& x : found) n += x.manifold.n_points;
+  return n;
+}
+
+SE3d at(double x, double y, double z, const Vec3d& turn = {}) { return {RandomContact::turn(turn), {x, y, z}}; }
+
+// Two faces that fall away from the y axis by these angles [rad].
+TriangleMesh ridge(double left, double right) {
+  return TriangleMesh({{0, -1, 0}, {0, 1, 0}, {-1, 0, -std::tan(left)}, {1, 0, -std::tan(right)}}, {{{0, 1, 2}}, {{1, 0, 3}}}, false);
+}
+
+}  // namespace
+
+TEST_CASE("a side or corner of several triangles is touched once") {
+  CHECK(points(on_surface(ridge(0.3, 0.4), Shape::sphere(0.1), at(0, 0.1, 0.1))) == 1);
+  // A box across the ridge: the ridge's part below it, its two ends.
+  CHECK(points(on_surface(ridge(0.3, 0.4), Shape::box({0.1, 0.2, 0.1}), at(0, 0.1, 0.1, {0, 0, 0.2}))) == 2);
+  // The top of a pyramid of six faces.
+  std::vector<Vec3d> vertices{{0, 0, 0}};
+  std::vector<std::array<int, 3>> faces;
+  for (int i = 0; i < 6; ++i) {
+    vertices.push_back({std::cos(i * 1.0471975511965976), std::sin(i * 1.0471975511965976), -0.5});
+    faces.push_back({0, 1 + i, 1 + (i + 1) % 6});
+  }
+  const TriangleMesh pyramid(vertices, faces, false);
+  CHECK(on_surface(pyramid, Shape::box({0.1, 0.1, 0.1}), at(0.01, 0.02, 0.1, {0, 0, 0.3})).size() == 1);
+  CHECK(points(on_surface(pyramid, Shape::sphere(0.1), at(0, 0, 0.1))) == 1);
+}
+
+TEST_CASE("what lies flat on a triangle and beyond its side touches it alone, as long as nothing else of the next one is near") {
+  const Shape box = Shape::box({0.1, 0.2, 0.1});
+  const auto flat = [&](double angle, double lean) { return on_surface(ridge(angle, 0), box, at(0.05, 0.1, 0.1, {0, lean, 0.2})); };
+  for (const double lean : {0.0, 3e-8, -3e-8, 9e-7, -9e-7}) {
+    CAPTURE(lean);
+    const auto found = flat(0.3, lean);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].piece_B == 1);
+    CHECK(found[0].manifold.n_points == 4);  // two corners, and where its sides cross the ridge
+    CHECK(found[0].manifold.reference == 1);
+    // A face that falls away by next to nothing holds it up with the corners over it.
+    if (lean > 0) continue;  // along a normal that the other face's side does not have
+    CHECK(flat(1e-4, lean).size() == 2);
+    CHECK(flat(1e-7, lean).size() == 2);
+  }
+  CHECK(flat(0.3, 1e-4).size() > 0);
+}
+
+TEST_CASE("each point is there once") {
+  RandomShapes random;
+  int points = 0, kept = 0;
+  for (int seed = 0; seed < 300; ++seed) {
+    CAPTURE(seed);
+    constexpr int n = 6;
+    std::vector<Vec3d> vertices;
+    std::vector<std::array<int, 3>> faces;
+    const double rough = std::pow(10.0, random.uniform(-9, -1));
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) vertices.push_back({0.2 * (i - 2), 0.2 * (j - 2), random.uniform(-rough, rough)});
+    for (int i = 0; i + 1 < n; ++i)
+      for (int j = 0; j + 1 < n; ++j) {
+        const int v = n * i + j;
+        faces.push_back({v, v + n, v + n + 1}), faces.push_back({v, v + n + 1, v + 1});
+      }
+    const TriangleMesh surface(vertices, faces, false);
+    const Compound ground(std::make_shared<TriangleMesh>(surface));
+    const Shape shapes[] = {Shape::box({0.15, 0.2, 0.1}), Shape::cylinder(0.15, 0.1), Shape::capsule(0.1, 0.2), Shape::box({0.1, 0.1, 0.05}, 0.02)};
+    const Shape& shape = shapes[seed % 4];
+    // On a face of its own or as it comes, put down to where it touches; every third time flat on one of the triangles.
+    SE3d X = at(random.uniform(-0.1, 0.3), random.uniform(-0.1, 0.3), 1, seed % 2 ? Vec3d{0, 0, random.uniform(-3, 3)} : Vec3d{random.uniform(-3, 3), random.uniform(-3, 3), random.uniform(-3, 3)});
+    if (seed % 3 == 0) {
+      const Vec3d m = surface.corners(25).normal(), axis = cross(Vec3d{0, 0, 1}, m);
+      X.R = RandomContact::turn(axis * (norm(axis) > 0 ? std::asin(std::min(norm(axis), 1.0)) / norm(axis) : 0)) * RandomContact::turn({0, 0, 0.4});
+    }
+    std::vector<PieceWitness> all;
+    for (int k = 0; k < 60; ++k) {
+      all.clear();
+      contacts(2, shape, X, ground, SE3d(), all);
+      double least = 1;
+      for (const PieceWitness& x : all) least = std::min(least, x.witness.distance);
+      if (!(least > 1e-9)) break;
+      X.p.z -= 0.9 * least;
+    }
+    X.p.z -= 1e-5;
+    all.clear();
+    contacts(1e-4, shape, X, ground, SE3d(), all);
+    std::vector<PieceManifold> found;
+    contact_manifolds(1e-4, shape, X, ground, SE3d(), found);
+    REQUIRE(found.size() <= all.size());
+    for (const PieceWitness& x : all) {
+      const auto corners = surface.corners(x.piece_B);
+      const Manifold whole = contact_manifold(x.witness, shape, X, Shape::triangle(corners[0], corners[1], corners[2]), SE3d(), 1e-4);
+      for (int i = 0; i < whole.n_points; ++i) {
+        int times = 0;
+        for (const PieceManifold& y : found)
+          for (int k = 0; k < y.manifold.n_points; ++k)
+            times += norm(y.manifold.normal() - whole.normal()) <= 1.1e-6 && norm(y.manifold.points[k].p_WB - whole.points[i].p_WB) < 0.9e-7 &&
+                     norm(y.manifold.points[k].p_WA - whole.points[i].p_WA) < 0.9e-7;
+        CHECK(times >= 1);
+        if (rough < 1e-8 || rough > 1e-4) CHECK(times == 1);  // between normals that differ by a millionth none is the same as all others
+        ++points;
+      }
+    }
+    for (const PieceManifold& y : found) kept += y.manifold.n_points;
+  }
+  MESSAGE(points, " points of triangles, ", kept, " of surfaces");
+  CHECK(points > 1.5 * kept);
+}
