@@ -20,7 +20,7 @@ inline Verdict certify_manifold(const Scene& s, double margin = 1e-2, double tol
     const ManifoldPoint& p = m.points[i];
     if (!(p.gap <= margin * s.size)) return verdict("a gap above the margin", p.gap);
     if (p.gap < w.distance && beyond(p.gap - w.distance)) return verdict("a gap below the distance", p.gap - w.distance);
-    if (const double d = norm(p.p_WB - p.p_WA - p.gap * w.normal); beyond(d)) return verdict("points across the normal", d);
+    if (const double d = norm(p.p_WB - p.p_WA - p.gap * m.normal()); beyond(d)) return verdict("points across the normal", d);
     for (const auto& [shape, X, x] : {std::tuple(&s.A, &s.X_WA, &p.p_WA), std::tuple(&s.B, &s.X_WB, &p.p_WB)}) {
       if (shape->mesh && shape->mesh->faces.size() > 1000) continue;
       const double off = static_cast<double>(extended::Posed(*shape, *X).outside(extended::vec(*x)));

@@ -177,7 +177,7 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
               }
               continue;
             }
-            const SceneQuery::PairManifold& pair = stepper.manifolds()[at(block.manifold)];
+            const SceneQuery::PairManifold& pair = stepper.manifolds()[at(island.rows[at(r)].manifold)];
             const ManifoldPoint& point = pair.manifold.points[island.rows[at(r)].point];
             const Vec3d n = pair.manifold.normal(), p = point.p_W - after.X_WB[1].p;
             const ContactAxes axes = contact_axes(n);

@@ -15,7 +15,10 @@ namespace {
 
 using Anchor = ManifoldPoint::Anchor;
 
-constexpr double rounding_of_normal = 1e-14;
+bool is_same_normal(const Vec3d& a, const Vec3d& b) {
+  constexpr double rounding = 1e-14;
+  return squared_norm(a - b) <= rounding * rounding;
+}
 
 // A point in the frame C of the contact.
 struct Candidate {
@@ -297,7 +300,7 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
   };
   // Again along the normal of a face, unless it is the same; whether what touches is what the faces have in common.
   const auto find_along = [&](const Vec3d& n) {
-    if (squared_norm(n - m.n) <= rounding_of_normal * rounding_of_normal) return true;
+    if (is_same_normal(n, m.n)) return true;
     found.keep_first(0);
     if ((any = look_along(n))) finder.find();
     return found.size() > 0;
@@ -316,9 +319,10 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
 
   // The witness where no corner or crossing is as deep, and for one that would be at a switch right there: it knows the features.
   double deepest = deepest_found();
+  const bool is_along_witness = is_same_normal(m.n, w.normal);
   int at_witness = -1;
   for (int i = 0; i < found.size(); ++i) {
-    if (found[i].slide == 0 && across(found[i], Candidate{}) < finder.on() * finder.on()) at_witness = i;
+    if (is_along_witness && found[i].slide == 0 && across(found[i], Candidate{}) < finder.on() * finder.on()) at_witness = i;
   }
   if (deepest > w.distance + enough || at_witness >= 0) {
     const LocalSurface on_A = local_surface(A, X_WA, w.p_WA, w.normal), on_B = local_surface(B, X_WB, w.p_WB, -w.normal);
