@@ -93,7 +93,11 @@ def contacts(
 def contact_manifolds(
     A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X_WB: ArrayLike, *, margin: float = 0.0
 ) -> list[PieceManifold]:
-    """The contact manifold of every pair of pieces that `contacts` gives, in the same order.
+    """The contact manifolds of the pairs of pieces that `contacts` gives, in the same order.
+
+    Triangles of a surface share edges and corners, and what touches one of these touches several triangles: such a point is
+    there once, in the manifold of the triangle whose face has the normal or else of the first. Pairs without a point
+    of their own have no manifold.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or margin is negative.
@@ -104,7 +108,7 @@ def contact_manifolds(
         >>> ground, box = HeightField(np.zeros((3, 3)), 1.0), Shape.box((0.4, 0.4, 0.4))
         >>> found = contact_manifolds(ground, pose(), box, pose((1, 1, 0.199)))
         >>> [(m.piece_A, m.manifold.gap.round(6).tolist()) for m in found][:2]
-        [(0, [-0.001, -0.001, -0.001]), (1, [-0.001, -0.001, -0.001])]
+        [(0, [-0.001, -0.001, -0.001]), (1, [-0.001])]
     """
     found = _engine.contact_manifolds(A, X_WA, B, X_WB, margin)
     return [PieceManifold(read_manifold(m), piece_A, piece_B) for m, piece_A, piece_B in found]
