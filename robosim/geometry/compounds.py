@@ -95,9 +95,9 @@ def contact_manifolds(
 ) -> list[PieceManifold]:
     """The contact manifolds of the pairs of pieces that `contacts` gives, in the same order.
 
-    Triangles of a surface share edges and corners, and what touches one of these touches several triangles: such a point is
-    there once, in the manifold of the triangle whose face has the normal or else of the first. Pairs without a point
-    of their own have no manifold.
+    Triangles of a surface share edges and corners, and what touches one of these touches several triangles: such a
+    point is there once, in the manifold of the triangle whose face has the normal or else of the first. Pairs without
+    a point of their own have no manifold.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or margin is negative.

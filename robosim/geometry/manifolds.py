@@ -89,13 +89,13 @@ def contact_manifold(
 ) -> Manifold:
     """All places where two posed shapes touch, with one normal: four of a box on the ground, two of a lying capsule.
 
-    The normal is that of `signed_distance`; where faces, or an edge and a face, lie flat on each other, leaning by up to 1e-6
-    rad, that of a face, so that it turns with that shape alone. Seen along it, the points are the corners of what both shapes' faces (or
-    straight lines) towards each other have in common: corners of A over B, of B over A, and crossings of edges. Each
-    lies on both surfaces. Those with a gap up to the margin count, whatever the angle of the faces, so that a box that
-    settles keeps its four corners; give a margin that is larger than the gaps of a resting body. Discs are represented
-    by six points of their rim, and the lowest point where they are tilted by more than that. Of more than eight points the deepest and
-    those farthest from each other stay.
+    The normal is that of `signed_distance`; where faces, or an edge and a face, lie flat on each other, leaning by up
+    to 1e-6 rad, that of a face, so that it turns with that shape alone. Seen along it, the points are the corners of
+    what both shapes' faces (or straight lines) towards each other have in common: corners of A over B, of B over A, and
+    crossings of edges. Each lies on both surfaces. Those with a gap up to the margin count, whatever the angle of the
+    faces, so that a box that settles keeps its four corners; give a margin that is larger than the gaps of a resting
+    body. Discs are represented by six points of their rim, and the lowest point where they are tilted by more than
+    that. Of more than eight points the deepest and those farthest from each other stay.
 
     Args:
         A: the first shape.
