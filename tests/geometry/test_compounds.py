@@ -109,7 +109,9 @@ def test_every_query_takes_them_in_either_order():
             left = iter(near)
             of = [next(c for c in left if c[1:] == m[1:]) for m in manifolds]
             assert len(manifolds) == len(near) or any(x is surface for x in (A, B) for surface in surfaces)
-            assert {c.witness.distance for c in of} >= {min((c.witness.distance for c in near), default=None)} - {None}
+            assert {c.witness.distance for c in of} >= {
+                min((c.witness.distance for c in near), default=None)
+            } - {None}
             for m, c in zip(manifolds, of, strict=True):
                 np.testing.assert_array_equal(m.manifold.normal, c.witness.normal)
                 np.testing.assert_allclose(
