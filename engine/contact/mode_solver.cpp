@@ -21,6 +21,7 @@ constexpr double most_growth = 30;     // of the velocities that impulses make w
 constexpr double rough_residual = 1e-8;
 // Pivots take the time of rows^3 and more.
 constexpr int most_pivoted_rows = 80;
+constexpr double most_pivoting = 2e7;  // rows channels^3: many rows of few things that touch are as good as few
 constexpr int most_class_changes = 12, most_changes_yielding = 30, most_selections = 100;
 constexpr int patience = 5;  // changes of all rows at once that may leave as many in breach
 // Of a solution beside what the sweeps have found. Impulses beyond that are of rows that contradict each other all but in rounding, which would
@@ -30,6 +31,12 @@ constexpr double solved_residual = 1e-12;  // relative to the velocities at play
 constexpr double rounding_of_impulses = 1e-13;  // relative to the largest
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// Whether pivots are quick enough, for these or a number of rows.
+bool is_small(const RowProblem& problem, int rows) {
+  const double k = problem.channels;
+  return problem.size() <= rows || problem.size() * k * k * k <= most_pivoting;
+}
 
 // The class that row i goes to from its own by (f, w). slack_w: a velocity that counts as none.
 RowClass class_by(const RowProblem& problem, int i, const RowSolution& s, double slack_w) {
@@ -340,7 +347,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   bool solved = false, any_disc = false;
   is_of_boxes_ = false;
   for (const ConstraintRow& row : problem.rows) any_disc |= row.is_disc;
-  const bool can_pivot = !any_disc && problem.size() <= most_pivoted_rows;
+  const bool can_pivot = !any_disc && is_small(problem, most_pivoted_rows);
   sweeps_.start(problem, swept_);
   sizes_.measure(problem, sweeps_.admittances());
   for (const int sweeps : predicting_sweeps) {
@@ -363,7 +370,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
     solved = ended && sharpen();
   }
   bool is_rough = false;
-  if (!solved && any_disc && problem.size() <= most_turned_rows) solved = turn_boxes(problem, s, report);
+  if (!solved && any_disc && is_small(problem, most_turned_rows)) solved = turn_boxes(problem, s, report);
   // Sweeps come near in the end, if slowly; of rows that contradict each other their impulses grow without end.
   for (int sweeps = more_sweeps; !solved && sweeps * problem.size() <= most_updates; sweeps *= times_more) {
     sweeps_.go_on(problem, sweeps, swept_);

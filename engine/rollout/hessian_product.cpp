@@ -9,7 +9,8 @@
 // Gradients of steps are exact (step/step_vjp.cpp), so one difference of them is a second derivative. Central ones over five distances are extrapolated to
 // none, by Richardson's rule in Neville's tableau, of which each number takes the entry that agrees best with its neighbours; how well is its error. Ridders,
 // "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982. All points must be steps by one formula (step/step_signature.h): where one
-// is not, distances shrink, and where that does not help, the product is flagged.
+// is not, distances shrink, and where that does not help, the product is flagged; also where one formula bends, as at the place where the flat of a rounded
+// box gives way to its edge: gradients go on there, but by another slope on the other side, to whose mean all central differences agree.
 // Cost: eleven steps with their gradients.
 #include <algorithm>
 #include <cmath>
@@ -78,6 +79,21 @@ class Tableau {
   std::vector<double> column_[distances];
 };
 
+// How far the slopes on both sides are from each other, by differences over a distance; of what is smooth as much less as the distance.
+std::vector<double> bends(const std::vector<double>& high, const std::vector<double>& here, const std::vector<double>& low, double distance) {
+  std::vector<double> out(here.size());
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = std::abs(high[k] - 2 * here[k] + low[k]) / distance;
+  return out;
+}
+
+// Whether they come to an end that is none; `rounding` is that of the last of them.
+bool is_bent(const std::vector<double>& first, const std::vector<double>& last, const std::vector<double>& slopes, double rounding) {
+  constexpr double most_left = 0.25, least = 1e-6;  // of the first, if smooth a sixteenth; of the slope
+  for (std::size_t k = 0; k < last.size(); ++k)
+    if (last[k] > most_left * first[k] && last[k] > least * std::abs(slopes[k]) + rounding) return true;
+  return false;
+}
+
 }  // namespace
 
 // [m or rad] that a direction changes anything by in a step, at most about: forces as far as they move what nothing holds, motors no farther than to
@@ -128,6 +144,7 @@ void Simulator::hvp(const double* q, const double* v, const StepControl& control
   const std::vector<double> size = numbers_of(here);
   const double reach_of_one = reach(direction, control);
   Tableau tableau(size.size());
+  std::vector<double> first_bends, last_bends;
   bool is_found = reach_of_one == 0;  // nothing changes
   if (is_found) std::fill(tableau.error.begin(), tableau.error.end(), 0.0);
   double first = farthest / reach_of_one;
@@ -140,10 +157,15 @@ void Simulator::hvp(const double* q, const double* v, const StepControl& control
       const std::vector<double> low = quotient.empty() ? quotient : gradient_at(-distance);
       is_found = !low.empty();
       if (!is_found) break;
+      last_bends = bends(quotient, size, low, distance);
+      if (i == 0) first_bends = last_bends;
       for (std::size_t k = 0; k < low.size(); ++k)
         quotient[k] = (quotient[k] - low[k]) / (2 * distance), rounding[k] = epsilon * std::abs(size[k]) / distance;
       tableau.add(quotient, rounding);
     }
+    constexpr double noise = 100;  // of gradients, in units of their last place
+    const double nearest = first / std::pow(shrink, distances - 1);
+    if (is_found) is_found = !is_bent(first_bends, last_bends, tableau.best, noise * epsilon * largest(size) / nearest);
   }
   if (!is_found)
     for (auto* x : {&tableau.best, &tableau.error}) std::fill(x->begin(), x->end(), std::numeric_limits<double>::quiet_NaN());
