@@ -88,7 +88,7 @@ def test_what_stands_on_more_than_it_needs_is_solved(name):
 
 @pytest.mark.parametrize("name", ["jump worm", "boxes", "gripper"])
 def test_what_rests_has_derivatives(name):
-    """Faces on faces, a rim on its plane, an edge of a robot in a plane: one formula whichever way they lean a little."""
+    """Faces on faces, a rim on its plane, an edge of a robot in a plane: one formula whichever way they lean."""
     tally = compared(name, "lcp", 12, seed=1, parameters=False)
     assert not tally.failures
     assert (tally.apart, tally.flagged) == (0, 0)
