@@ -213,7 +213,7 @@ void bind_compounds(py::module_& m) {
       [](const AnyBody& A, const py::object& X_WA, const AnyBody& B, const py::object& X_WB, double margin) {
         return checked([&] {
           std::vector<PieceManifold> found;
-          contact_manifolds(checked_margin(margin), body_of(A, "A"), rigid(X_WA, "X_WA"), body_of(B, "B"), rigid(X_WB, "X_WB"), found);
+          PieceManifolds().find(checked_margin(margin), body_of(A, "A"), rigid(X_WA, "X_WA"), body_of(B, "B"), rigid(X_WB, "X_WB"), found);
           std::vector<std::tuple<ManifoldTuple, int, int>> out;
           for (const PieceManifold& x : found) out.emplace_back(manifold_tuple(x.manifold), x.piece_A, x.piece_B);
           return out;

@@ -138,7 +138,7 @@ void SceneQuery::manifolds(double margin, std::vector<PairManifold>& out) {
       return false;
     }
     pieces_.clear();
-    contact_manifolds(margin, A.body(), X_WO(a), B.body(), X_WO(b), pieces_);
+    finder_.find(margin, A.body(), X_WO(a), B.body(), X_WO(b), pieces_);
     for (const PieceManifold& p : pieces_)
       if (p.manifold.n_points > 0) out.push_back({a, b, p.piece_A, p.piece_B, p.manifold});
     return false;

@@ -104,6 +104,7 @@ class SceneQuery {
     int single = 0;
   };
   std::vector<Suspect> suspects_;
+  PieceManifolds finder_;
   std::vector<PieceManifold> pieces_;
   std::uint32_t now_ = 0;
 };

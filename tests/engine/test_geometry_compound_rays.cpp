@@ -68,7 +68,7 @@ TEST_CASE("a box that rests on many triangles: all normals up, its four corners 
     const double turn = random.uniform(-3, 3), depth = random.uniform(-0.005, 0.01), c = std::cos(turn), s = std::sin(turn);
     const SE3d X_WG = random.pose(1), X_GB({{c, -s, 0}, {s, c, 0}, {0, 0, 1}}, {random.uniform(0.4, 0.7), random.uniform(0.4, 0.7), 0.1 - depth});
     std::vector<PieceManifold> all;
-    contact_manifolds(0.01, ground, X_WG, box, X_WG * X_GB, all);
+    PieceManifolds().find(0.01, ground, X_WG, box, X_WG * X_GB, all);
     CHECK(all.size() > 4);
     bool corner[4] = {false, false, false, false};
     for (const PieceManifold& m : all) {

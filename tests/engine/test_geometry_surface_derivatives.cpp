@@ -61,8 +61,8 @@ void add(Signature& s, const LocalSurface& at) { s.insert(s.end(), {static_cast<
 std::vector<Found> contacts_of(const Placed& x) {
   const Compound compound(Compound::Geometry{x.surface});
   std::vector<PieceManifold> pairs;
-  if (x.surface_first) contact_manifolds(margin, compound, x.X_WT, x.shape, x.X_WS, pairs);
-  else contact_manifolds(margin, x.shape, x.X_WS, compound, x.X_WT, pairs);
+  if (x.surface_first) PieceManifolds().find(margin, compound, x.X_WT, x.shape, x.X_WS, pairs);
+  else PieceManifolds().find(margin, x.shape, x.X_WS, compound, x.X_WT, pairs);
   std::vector<Found> all;
   for (const PieceManifold& pair : pairs) {
     const Manifold& m = pair.manifold;

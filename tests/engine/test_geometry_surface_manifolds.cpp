@@ -14,7 +14,7 @@ namespace {
 
 std::vector<PieceManifold> on_surface(const TriangleMesh& surface, const Shape& shape, const SE3d& X_WS, double margin = 1e-3) {
   std::vector<PieceManifold> found;
-  contact_manifolds(margin, shape, X_WS, Compound(std::make_shared<TriangleMesh>(surface)), SE3d(), found);
+  PieceManifolds().find(margin, shape, X_WS, Compound(std::make_shared<TriangleMesh>(surface)), SE3d(), found);
   return found;
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("each point is there once") {
     all.clear();
     contacts(1e-4, shape, X, ground, SE3d(), all);
     std::vector<PieceManifold> found;
-    contact_manifolds(1e-4, shape, X, ground, SE3d(), found);
+    PieceManifolds().find(1e-4, shape, X, ground, SE3d(), found);
     REQUIRE(found.size() <= all.size());
     for (const PieceWitness& x : all) {
       const auto corners = surface.corners(x.piece_B);

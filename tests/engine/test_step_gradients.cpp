@@ -805,6 +805,28 @@ TEST_CASE("gradients by vertices take no memory after the first one") {
   }
 }
 
+TEST_CASE("steps on rough ground take no memory after the first one, nor do their gradients") {
+  Random random(5);
+  const CollisionGeometry ground(std::make_shared<const Compound>(rough_ground(random)));
+  const StepWorld w(free_bodies({free_box(2, {0.2, 0.15, 0.1})}), {0.5}, true, {}, ground);
+  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+    StepOptions options;
+    options.dt = 0.01, options.margin = 0.05, options.solver = solver, options.sweeps = 8;
+    Stepper stepper(*w.world, options);
+    const Numbers q{0.45, 0.45, 0.13, 0, 0, 0, 1}, v(6, 0.0), bar(6, 1.0);
+    Numbers q_next(q), v_next(v);
+    StepGradient g;
+    StepReport report;
+    const auto all = [&] {
+      report = stepper.step(q.data(), v.data(), {}, q_next.data(), v_next.data());
+      stepper.vjp(q.data(), v.data(), {}, bar.data(), bar.data(), g);
+    };
+    all(), all();
+    CHECK(allocations_when_repeated(all) == 0);
+    CHECK(report.manifolds >= 4);
+  }
+}
+
 TEST_CASE("gradients by the vertices of pieces are those of the same shapes by themselves") {
   Random random(11);
   const Shape shapes[] = {gem(random, 9, 0), Shape::box({0.1, 0.1, 0.05}), gem(random, 9, 0.01)};

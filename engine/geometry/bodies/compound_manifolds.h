@@ -18,7 +18,28 @@ struct PieceManifold {
   int piece_A = -1, piece_B = -1;
 };
 
-// Of the pairs that contacts() names, added to `out` in the order of their numbers.
-void contact_manifolds(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, std::vector<PieceManifold>& out);
+// Of the pairs that contacts() names.
+class PieceManifolds {
+ public:
+  // Added to `out` in the order of their numbers. No allocation once the buffers have grown.
+  void find(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, std::vector<PieceManifold>& out);
+
+ private:
+  struct Pair {
+    double size;
+    bool is_of_face;  // whether the normal is that of the face of one of the triangles
+  };
+  // Of a manifold along n.
+  struct Point {
+    Vec3d p_WA, p_WB, n;
+  };
+
+  void keep_new_points(Manifold& m, double size);
+  bool is_there(const Vec3d& n, const ManifoldPoint& p, double size);
+
+  std::vector<PieceWitness> found_;
+  std::vector<Pair> pairs_;
+  std::vector<Point> points_;  // by the first axis of the world
+};
 
 }  // namespace robosim
