@@ -32,6 +32,9 @@ constexpr double rounding_of_impulses = 1e-13;  // relative to the largest
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+// The bound that friction is at.
+RowClass sliding(double w) { return w > 0 ? RowClass::lower : RowClass::upper; }
+
 // Whether pivots are quick enough, for these or a number of rows.
 bool is_small(const RowProblem& problem, int rows) {
   const double k = problem.channels;
@@ -264,7 +267,7 @@ bool ModeSolver::mark_tied(const RowProblem& problem, const RowSolution& s) {
     } else if (!clamps && is_tied) {
       guess_[at(i)] = RowClass::clamping, any = true;
     } else if (is_friction && !clamps && s.classes[at(row.normal)] != RowClass::clamping) {
-      guess_[at(i)] = s.w[at(i)] > 0 ? RowClass::lower : RowClass::upper;  // it slides, if without a push so far
+      guess_[at(i)] = sliding(s.w[at(i)]);  // if without a push so far
     }
   }
   return any;
@@ -296,11 +299,10 @@ int ModeSolver::choose_again(const RowProblem& problem, int& last) {
       } else if (classes[at(i)] == RowClass::clamping) {
         const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
         if (trial_.f[at(i)] > bounds.upper + slack || trial_.f[at(i)] < bounds.lower - slack) guess_[at(i)] = class_by(problem, i, trial_, 0.0);
+      } else if (row.kind == RowKind::friction && classes[at(row.normal)] != RowClass::clamping) {
+        if (guess_[at(row.normal)] == RowClass::clamping) guess_[at(i)] = tied_[at(i)] ? RowClass::clamping : sliding(trial_.w[at(i)]);
       } else if (tied_[at(i)]) {
-        const bool is_friction = row.kind == RowKind::friction;
-        if (is_friction && classes[at(row.normal)] != RowClass::clamping) {
-          if (guess_[at(row.normal)] == RowClass::clamping) guess_[at(i)] = RowClass::clamping;
-        } else if (!RowSpan::is_new(span_.rest(problem, block, row), sizes_.admittance[at(i)])) {
+        if (!RowSpan::is_new(span_.rest(problem, block, row), sizes_.admittance[at(i)])) {
           const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
           const double f = span_.value();
           if (classes[at(i)] == RowClass::upper ? f < bounds.upper - slack : f > bounds.lower + slack) guess_[at(i)] = RowClass::clamping;
