@@ -23,21 +23,21 @@ double size_of(const Shape& P, const Shape& Q) {
 
 }  // namespace
 
-// Whether there is such a point already; if not it is now.
-bool PieceManifolds::is_there(const Vec3d& n, const ManifoldPoint& p, double size) {
+// False where there is such a point already.
+bool PieceManifolds::add_point(const Vec3d& n, const ManifoldPoint& p, double size) {
   const double near = merged * size;
   auto i = std::lower_bound(points_.begin(), points_.end(), p.p_WA.x - near, [](const Point& x, double at) { return x.p_WA.x < at; });
   for (auto j = i; j != points_.end() && j->p_WA.x <= p.p_WA.x + near; ++j)
-    if (squared_norm(j->p_WA - p.p_WA) <= near * near && squared_norm(j->p_WB - p.p_WB) <= near * near && norm(j->n - n) <= Manifold::flat_faces) return true;
+    if (squared_norm(j->p_WA - p.p_WA) <= near * near && squared_norm(j->p_WB - p.p_WB) <= near * near && norm(j->n - n) <= Manifold::flat_faces) return false;
   while (i != points_.end() && i->p_WA.x < p.p_WA.x) ++i;
   points_.insert(i, {p.p_WA, p.p_WB, n});
-  return false;
+  return true;
 }
 
 void PieceManifolds::keep_new_points(Manifold& m, double size) {
   int kept = 0;
   for (int i = 0; i < m.n_points; ++i)
-    if (!is_there(m.n, m.points[i], size)) {
+    if (add_point(m.n, m.points[i], size)) {
       if (kept != i) m.points[kept] = m.points[i];
       ++kept;
     }

@@ -2,8 +2,8 @@
 // it has an outward normal of the surface where a one-sided triangle takes part (compound_query.h).
 //
 // Triangles share sides and corners, and what touches one of these touches several of them: such a point is there once, of the triangle whose face
-// has the normal or else of the first. Triangles that are left without points have no manifold. Cost: beside the manifolds O(points^2), with a
-// factor as of sorting.
+// has the normal or else of the first. Triangles that are left without points have no manifold. Cost: beside the manifolds that of an insertion
+// sort of all points.
 #pragma once
 
 #include <vector>
@@ -35,7 +35,7 @@ class PieceManifolds {
   };
 
   void keep_new_points(Manifold& m, double size);
-  bool is_there(const Vec3d& n, const ManifoldPoint& p, double size);
+  bool add_point(const Vec3d& n, const ManifoldPoint& p, double size);
 
   std::vector<PieceWitness> found_;
   std::vector<Pair> pairs_;

@@ -288,7 +288,7 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
     for (int s = 0; s < 2 && any; ++s) P[s].place();
     return any && P[0].patch.kind != Patch::Kind::none && P[1].patch.kind != Patch::Kind::none;
   };
-  bool any = look_along(w.normal);
+  const bool any = look_along(w.normal);
   if (!std::isfinite(size)) size = 1;
   Finder finder(P, margin, size);
   Candidates& found = finder.found;
@@ -302,7 +302,7 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
   const auto find_along = [&](const Vec3d& n) {
     if (is_same_normal(n, m.n)) return true;
     found.keep_first(0);
-    if ((any = look_along(n))) finder.find();
+    if (look_along(n)) finder.find();
     return found.size() > 0;
   };
   double enough = finder.on();
