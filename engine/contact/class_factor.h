@@ -46,7 +46,8 @@ class ClassFactor {
   // was factored.
   bool is_unique(const RowProblem& problem);
 
-  int unknowns() const { return basis_.unknowns(); }
+  const RowBasis& basis() const { return basis_; }
+  const std::vector<double>& impulses() const { return b_; }  // of the basis; after solve
   RowClass row_class(int i) const { return classes_[static_cast<std::size_t>(i)]; }
 
  private:

@@ -81,7 +81,6 @@ bool ModeFactor::differentiate() {
 bool ModeFactor::solve(const RowProblem& problem, const RowClass* classes, const double* f, RowSolution& s, int most_turns) {
   classes_.assign(classes, classes + problem.size());
   discs_.clear();
-  is_held_ = false;
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[at(i)];
     if (!row.is_disc) continue;
@@ -102,13 +101,11 @@ bool ModeFactor::solve(const RowProblem& problem, const RowClass* classes, const
   for (int round = 0; round < most_turns; ++round) {
     const double scale = row_scale(sizes_, answer_);
     double off = 0;
-    is_held_ = false;
     F_.assign(at(n), 0.0);
     for (int j = 0; j < n; ++j) {
       Disc& disc = discs_[at(j)];
       const double along = answer_.w[at(disc.row)], across = answer_.w[at(disc.row + 1)];
       disc.is_held = length(along, across) <= resting_velocity * scale;
-      is_held_ |= disc.is_held;
       if (disc.is_held) continue;
       F_[at(j)] = across;
       off = std::max(off, std::abs(across));

@@ -17,13 +17,14 @@ class ModeFactor {
  public:
   static constexpr int enough_turns = 30;
 
-  // The solution of these classes, the directions of sliding discs at first those of f (one per row). False where ClassFactor has none. Newton's
+  // The solution of these classes, the directions of sliding discs at first those of f (one per row); where one stands still it keeps its own. False where ClassFactor has none. Newton's
   // method ends after most_turns.
   bool solve(const RowProblem& problem, const RowClass* classes, const double* f, RowSolution& solution, int most_turns = enough_turns);
 
   bool any_slides() const { return !discs_.empty(); }
-  // Whether some disc is taken to slide that stands still as other rows do, and so keeps the direction that it was given.
-  bool is_held() const { return is_held_; }
+  // Of the rows that clamp, and its impulses.
+  const RowBasis& basis() const { return factor_.basis(); }
+  const std::vector<double>& impulses() const { return factor_.impulses(); }
 
   // As of ClassFactor, after solve. Directions that are not differentiable are held.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
@@ -35,8 +36,8 @@ class ModeFactor {
   bool has_dependences(const RowProblem& problem) const { return factor_.has_dependences(problem); }
   void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, RowGradient& gradient);
 
-  // After solve: whether no disc is held, the others' directions can be differentiated, and the velocities are unique (class_factor.h).
-  bool is_differentiable(const RowProblem& problem) { return differentiate() && !is_held_ && factor_.is_unique(discs_.empty() ? problem : turned_); }
+  // After solve: whether the directions of discs that move can be differentiated, and the velocities are unique (class_factor.h).
+  bool is_differentiable(const RowProblem& problem) { return differentiate() && factor_.is_unique(discs_.empty() ? problem : turned_); }
 
  private:
   struct Disc {
@@ -52,7 +53,6 @@ class ModeFactor {
   void add_turned_back(RowGradient& gradient);
 
   std::vector<Disc> discs_;  // that slide
-  bool is_held_ = false;
   bool is_differentiated_ = false, is_regular_ = false;  // J_ is that of answer_; and not singular
   ClassFactor factor_;
   std::vector<RowClass> classes_;

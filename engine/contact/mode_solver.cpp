@@ -4,10 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "contact/small_sums.h"
+
 namespace robosim {
 
 namespace {
 
+constexpr double most_hurry = 4;               // what may stick: across, as a part of what friction would hold by itself
 constexpr int predicting_sweeps[] = {12, 88};  // each after the ones before
 constexpr int nearest_sweeps = 400;            // after these, where nothing solves the rows
 // Compliances that rows are given are parts of their own admittance: less after each solution, more again where none is found.
@@ -28,6 +31,7 @@ constexpr int patience = 5;  // changes of all rows at once that may leave as ma
 // be small beside them; one on top of 1e6 times lighter ones has 1e6.
 constexpr double most_scale = 1e7;
 constexpr double solved_residual = 1e-12;  // relative to the velocities at play, as row_residual is
+constexpr double turned_enough = 1e-13;       // [rad]
 constexpr double rounding_of_impulses = 1e-13;  // relative to the largest
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -117,6 +121,41 @@ bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSol
   return false;
 }
 
+// Of friction whose normal has not pushed so far, and is to: it slides as it moves.
+void ModeSolver::guess_sliding(const RowProblem& problem, int i, const RowSolution& s) {
+  const bool is_disc = problem.rows[at(i)].is_disc;
+  guess_[at(i)] = is_disc ? RowClass::upper : sliding(s.w[at(i)]);
+  for (int k = i; is_disc && k < i + 2; ++k) push_[at(k)] = -s.w[at(k)];
+}
+
+// What comes closer, or goes apart no faster than others push, is likely to stick unless it goes across much faster: whether all of it does, in every
+// point of what touches in one. Needs no sweeps. Not asked where something has no friction: its class would be another one than theirs.
+bool ModeSolver::stick(const RowProblem& problem) {
+  guess_.assign(problem.rows.size(), RowClass::clamping), push_.resize(problem.rows.size());
+  predicted_scale_ = sizes_.still;
+  double push = 0;  // the most that a row would need by itself
+  for (const RowBlock& block : problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[at(i)];
+      const double a = sizes_.admittance[at(i)];
+      push_[at(i)] = a > 0 ? (row.target - dot(row.d, &problem.y_free[at(block.first_channel)], block.width)) / a : 0;
+      if (row.kind == RowKind::unilateral) push = std::max(push, push_[at(i)]);
+    }
+  for (const RowBlock& block : problem.blocks) {
+    bool touches = false;
+    for (int i = block.first_row; i < block.last_row; ++i) touches |= problem.rows[at(i)].kind == RowKind::unilateral && push_[at(i)] > -push;
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[at(i)];
+      if ((row.kind == RowKind::unilateral || row.kind == RowKind::friction) && !touches) guess_[at(i)] = RowClass::separating;
+      else if (row.kind == RowKind::friction && !(std::abs(push_[at(i)]) <= most_hurry * row.mu * push && row.mu > 0)) return false;
+      else if (row.kind == RowKind::box && !(std::abs(push_[at(i)]) <= most_hurry * std::min(-row.lower, row.upper))) return false;
+    }
+  }
+  tied_.resize(problem.rows.size());
+  for (std::size_t i = 0; i < tied_.size(); ++i) tied_[i] = guess_[i] == RowClass::clamping;
+  return choose(problem, true) && turning_ == Turning::none && row_scale(sizes_, trial_) <= most_scale * predicted_scale_;
+}
+
 // What the sweeps have left at a bound, though no faster than what they hold still, is likely to rest: whether all of it does, from the swept
 // classes with these rows clamping. Step 5 would ask for the same in the end, by factors of its own.
 bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
@@ -125,19 +164,17 @@ bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
   double slowest = 0;  // of the sweeps, where they are to be at rest
   for (int i = 0; i < problem.size(); ++i)
     if (swept_.classes[at(i)] == RowClass::clamping) slowest = std::max(slowest, std::abs(swept_.w[at(i)]));
-  bool any = false, slides = false;
+  bool any = false;
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[at(i)];
     const int first = i;
     i += row.is_disc;
     const bool cannot = row.kind == RowKind::friction && (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0));
     if (guess_[at(first)] == RowClass::clamping || cannot || row.compliance > 0) continue;
-    const bool rests = speed(first) <= slowest;
-    if (rests) guess_[at(first)] = guess_[at(i)] = RowClass::clamping;
-    any |= rests, slides |= !rests && row.is_disc;
+    if (speed(first) <= slowest) guess_[at(first)] = guess_[at(i)] = RowClass::clamping, any = true;
+    else if (row.kind == RowKind::friction && guess_[at(first)] == RowClass::separating) guess_sliding(problem, first, swept_);
   }
-  // Discs that slide have to turn first.
-  return any && !slides && factor_->solve(problem, guess_.data(), push_.data(), s) && row_residual(problem, sizes_, s) <= solved_residual &&
+  return any && factor_->solve(problem, guess_.data(), push_.data(), s) && row_residual(problem, sizes_, s) <= solved_residual &&
          row_scale(sizes_, s) <= most_scale * predicted_scale_;
 }
 
@@ -261,16 +298,21 @@ bool ModeSolver::mark_tied(const RowProblem& problem, const RowSolution& s) {
     const double speed = row.is_disc ? length(s.w[at(i)], s.w[at(i + 1)]) : std::abs(s.w[at(i)]);
     const bool is_tied = !gives && speed <= rest, clamps = s.classes[at(i)] == RowClass::clamping;
     tied_[at(i)] = is_tied;
-    if (row.is_disc) {
-      if (s.classes[at(i)] == RowClass::upper && is_tied) guess_[at(i)] = guess_[at(i + 1)] = RowClass::clamping, any = true;
-      ++i;
-    } else if (!clamps && is_tied) {
-      guess_[at(i)] = RowClass::clamping, any = true;
-    } else if (is_friction && !clamps && s.classes[at(row.normal)] != RowClass::clamping) {
-      guess_[at(i)] = sliding(s.w[at(i)]);  // if without a push so far
-    }
+    if (!clamps && is_tied) guess_[at(i)] = guess_[at(i + row.is_disc)] = RowClass::clamping, any = true;
+    else if (is_friction && !clamps && s.classes[at(row.normal)] != RowClass::clamping) guess_sliding(problem, i, s);
+    i += row.is_disc;
   }
   return any;
+}
+
+// What rows would push that depend on those that clamp, by trial_.
+void ModeSolver::span_clamping(const RowProblem& problem) {
+  span_.clear(problem.channels);
+  for (const RowBlock& block : problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[at(i)];
+      if (trial_.classes[at(i)] == RowClass::clamping && !(row.compliance > 0)) span_.rest(problem, block, row), span_.add(sizes_.admittance[at(i)], trial_.f[at(i)]);
+    }
 }
 
 // From the impulses of trial_: classes in guess_ that agree better with what tied rows push or would push; how many changed, and the last of them.
@@ -279,32 +321,49 @@ int ModeSolver::choose_again(const RowProblem& problem, int& last) {
   guess_ = classes, push_ = trial_.f;
   double slack = 0;
   for (const double f : trial_.f) slack = std::max(slack, rounding_of_impulses * std::abs(f));
-  // What rows would push, by those that clamp.
-  span_.clear(problem.channels);
-  for (const RowBlock& block : problem.blocks)
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[at(i)];
-      if (classes[at(i)] == RowClass::clamping && !(row.compliance > 0)) span_.rest(problem, block, row), span_.add(sizes_.admittance[at(i)], trial_.f[at(i)]);
-    }
+  bool is_spanned = false;
+  // By rows of its block, or else by all.
+  const auto is_implied = [&](const RowBlock& block, int i, double& f) {
+    const RowBasis::Block& own = factor_->basis().blocks()[at(static_cast<int>(&block - problem.blocks.data()))];
+    if (factor_->basis().implies(own, block.width, problem.rows[at(i)].d, factor_->impulses().data() + own.first_unknown, f)) return true;
+    if (!is_spanned) span_clamping(problem), is_spanned = true;
+    const bool is_new = RowSpan::is_new(span_.rest(problem, block, problem.rows[at(i)]), sizes_.admittance[at(i)]);
+    f = span_.value();
+    return !is_new;
+  };
   int changed = 0;
+  turning_ = Turning::none;
   for (const RowBlock& block : problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem.rows[at(i)];
       const int first = i;
-      if (row.is_disc) {
-        if (classes[at(i)] == RowClass::clamping) put_disc_classes(problem, i, trial_, 0.0, slack, guess_.data());
-        ++i;
-      } else if (is_of_disc(problem, i)) {
-        continue;
+      i += row.is_disc;
+      if (row.kind == RowKind::friction && classes[at(row.normal)] != RowClass::clamping) {
+        if (guess_[at(row.normal)] != RowClass::clamping) continue;
+        if (tied_[at(first)]) guess_[at(first)] = guess_[at(i)] = RowClass::clamping;
+        else guess_sliding(problem, first, trial_);
+      } else if (row.is_disc) {
+        if (classes[at(first)] == RowClass::clamping) {
+          put_disc_classes(problem, first, trial_, 0.0, slack, guess_.data());
+        } else if (tied_[at(first)]) {
+          double x = 0, y = 0;
+          if (!is_implied(block, first, x) || !is_implied(block, i, y)) {
+            turning_ = Turning::open;
+          } else if (length(x, y) < row_bounds(problem, first, trial_.f.data()).upper - slack) {
+            guess_[at(first)] = guess_[at(i)] = RowClass::clamping;
+          } else {
+            const double across = std::abs(x * trial_.f[at(i)] - y * trial_.f[at(first)]), along = x * trial_.f[at(first)] + y * trial_.f[at(i)];
+            if (!(across <= turned_enough * along)) turning_ = std::max(turning_, Turning::on);
+            push_[at(first)] = x, push_[at(i)] = y;
+          }
+        }
       } else if (classes[at(i)] == RowClass::clamping) {
         const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
         if (trial_.f[at(i)] > bounds.upper + slack || trial_.f[at(i)] < bounds.lower - slack) guess_[at(i)] = class_by(problem, i, trial_, 0.0);
-      } else if (row.kind == RowKind::friction && classes[at(row.normal)] != RowClass::clamping) {
-        if (guess_[at(row.normal)] == RowClass::clamping) guess_[at(i)] = tied_[at(i)] ? RowClass::clamping : sliding(trial_.w[at(i)]);
       } else if (tied_[at(i)]) {
-        if (!RowSpan::is_new(span_.rest(problem, block, row), sizes_.admittance[at(i)])) {
+        double f = 0;
+        if (is_implied(block, i, f)) {
           const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
-          const double f = span_.value();
           if (classes[at(i)] == RowClass::upper ? f < bounds.upper - slack : f > bounds.lower + slack) guess_[at(i)] = RowClass::clamping;
         }
       }
@@ -313,19 +372,17 @@ int ModeSolver::choose_again(const RowProblem& problem, int& last) {
   return changed;
 }
 
-// Step 5, from a solution. False where it leaves the solution as it is, with its own classes factored, or has to hold a disc. All rows that are on the
-// wrong side change at once, and where that goes in circles the last of them alone, as in `settle`.
-bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
-  if (!mark_tied(problem, s)) return !is_of_boxes_;
+// From classes in guess_ with which all tied rows clamp: the impulses that vanishing compliance would leave, in trial_. All rows that are on the
+// wrong side change at once, and where that goes in circles the last of them alone, as in `settle`; discs at their bound turn to where they would push.
+// as_tied: which are at rest is a guess, too.
+bool ModeSolver::choose(const RowProblem& problem, bool as_tied) {
   int fewest = problem.size() + 1, left = patience, last = -1;
   for (int round = 0; round <= most_selections; ++round) {
-    if (!factor_->solve(problem, guess_.data(), push_.data(), trial_)) break;
+    if (!factor_->solve(problem, guess_.data(), push_.data(), trial_) || (as_tied && !are_tied_at_rest(problem))) return false;
     const int changed = choose_again(problem, last);
-    if (changed == 0) {
-      if (!(row_residual(problem, sizes_, trial_) <= solved_residual)) break;
-      std::swap(s, trial_);
-      return !factor_->is_held();
-    }
+    if (changed == 0 && turning_ != Turning::on) return row_residual(problem, sizes_, trial_) <= solved_residual;
+    if (turning_ == Turning::on) held_.turn(problem, *factor_, tied_, trial_, push_);
+    if (changed == 0) continue;
     if (changed < fewest) {
       fewest = changed, left = patience;
     } else if (--left < 0) {
@@ -334,6 +391,26 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
       std::swap(guess_, before_);
       std::copy_n(&before_[at(last)], rows, &guess_[at(last)]);
     }
+  }
+  return false;
+}
+
+// Whether those that are tied are all the rows that are at rest, by trial_.
+bool ModeSolver::are_tied_at_rest(const RowProblem& problem) const {
+  const double rest = tied_velocity * row_scale(sizes_, trial_);
+  for (int i = 0; i < problem.size(); ++i) {
+    const bool is_free = problem.rows[at(i)].kind == RowKind::friction && guess_[at(problem.rows[at(i)].normal)] != RowClass::clamping;
+    if (!is_free && (std::abs(trial_.w[at(i)]) <= rest) != (tied_[at(i)] != 0)) return false;
+  }
+  return true;
+}
+
+// Step 5, from a solution. False where it leaves the solution as it is, with its own classes factored, or has to hold a disc.
+bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
+  if (!mark_tied(problem, s)) return !is_of_boxes_;
+  if (choose(problem, false)) {
+    std::swap(s, trial_);
+    return turning_ == Turning::none;
   }
   factor_->solve(problem, s.classes.data(), s.f.data(), trial_);
   return false;
@@ -350,8 +427,10 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   is_of_boxes_ = false;
   for (const ConstraintRow& row : problem.rows) any_disc |= row.is_disc;
   const bool can_pivot = !any_disc && is_small(problem, most_pivoted_rows);
-  sweeps_.start(problem, swept_);
-  sizes_.measure(problem, sweeps_.admittances());
+  sizes_.measure(problem);
+  const bool sticks = solved = stick(problem);
+  if (sticks) std::swap(s, trial_);
+  else sweeps_.start(problem, swept_);
   for (const int sweeps : predicting_sweeps) {
     if (solved) break;
     sweeps_.go_on(problem, sweeps, swept_);
@@ -399,7 +478,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
     }
     factor_->solve(problem, s.classes.data(), s.f.data(), trial_);
   }
-  if (solved && !select(problem, s)) report.status = ModeStatus::basic;
+  if (solved && !sticks && !select(problem, s)) report.status = ModeStatus::basic;
   report.residual = row_residual(problem, sizes_, s);
   if (report.status == ModeStatus::rough && report.residual <= solved_residual) report.status = ModeStatus::basic;
   if (report.status == ModeStatus::inconsistent) {

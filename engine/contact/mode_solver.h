@@ -1,7 +1,7 @@
 // The complementarity problem of a step's rows, solved to rounding: friction within boxes (`lcp`) or within discs (`cone`).
 //
-// 1. Prediction: the classes that a few sweeps of projected Gauss-Seidel from zero end in, a function of the problem alone; at first with all
-//    clamping that the sweeps have brought to rest as well as they could.
+// 1. Prediction, a function of the problem alone: that all sticks, where nothing goes across much faster than it comes closer. Else the classes that a
+//    few sweeps of projected Gauss-Seidel from zero end in; at first with all clamping that the sweeps have brought to rest as well as they could.
 // 2. The impulses of these classes (`mode_factor.h`); rows that break their condition change class, all at once, until none does.
 // 3. Where that does not end, of few rows, Dantzig's pivots, and where these cycle Lemke's; then 2. from the classes that they find. Discs have
 //    no such pivots: of few rows Newton's method, each step of which is one of boxes. Then more sweeps, as long as their impulses do not grow.
@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "contact/dantzig.h"
+#include "contact/held_discs.h"
 #include "contact/lemke.h"
 #include "contact/mode_factor.h"
 #include "contact/projected_gauss_seidel.h"
@@ -47,14 +48,19 @@ class ModeSolver {
   void exchange_classes(std::unique_ptr<ModeFactor>& other) { std::swap(factor_, other); }
 
  private:
+  bool stick(const RowProblem& problem);
   bool rest(const RowProblem& problem, RowSolution& solution);
+  void guess_sliding(const RowProblem& problem, int i, const RowSolution& solution);
   bool settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& solution, ModeReport& report, int most_changes);
   bool go_on(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& solution, ModeReport& report);
   bool turn_boxes(const RowProblem& problem, RowSolution& solution, ModeReport& report);
   double relative_residual(const RowProblem& problem, const RowSolution& solution) const;
   double yield(const RowProblem& problem, ModeReport& report);
   bool select(const RowProblem& problem, RowSolution& solution);
+  bool choose(const RowProblem& problem, bool as_tied);
+  bool are_tied_at_rest(const RowProblem& problem) const;
   bool mark_tied(const RowProblem& problem, const RowSolution& solution);
+  void span_clamping(const RowProblem& problem);
   int choose_again(const RowProblem& problem, int& last);
 
   ProjectedGaussSeidel sweeps_;
@@ -68,8 +74,10 @@ class ModeSolver {
   std::unique_ptr<ModeSolver> boxes_;  // of the turned rows
   bool is_of_boxes_ = false;  // the solution, by impulses that boxes have, and not those of its classes
   std::vector<double> angles_, speeds_;
+  enum class Turning { none, on, open } turning_ = Turning::none;  // of discs at rest at their bound: still; where others do not hold them
   std::vector<std::uint8_t> tied_;  // rows at zero velocity, whose impulses are to be selected
   RowSpan span_;
+  HeldDiscs held_;
   std::vector<RowClass> box_classes_;
   double predicted_scale_ = 0;  // row_scale of what was predicted
   std::vector<double> push_, rest_;  // impulses that the guess comes from; that count as the position of rest

@@ -29,9 +29,6 @@ class ProjectedGaussSeidel {
   void start(const RowProblem& problem, RowSolution& solution);
   void go_on(const RowProblem& problem, int sweeps, RowSolution& solution);
 
-  // Rows' own admittances, without their compliance; after start.
-  const std::vector<double>& admittances() const { return a_; }
-
   // Adds to `gradient` the gradient of a loss that changes by f_bar (rows) with the impulses of the last solve, and by z_bar (channels) with z.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 

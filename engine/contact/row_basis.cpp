@@ -9,6 +9,8 @@ namespace {
 
 // Columns whose part outside the span of the others is smaller than this times the largest depend on them.
 constexpr double rank_tolerance = 1e-8;
+// What is left of a row that depends on others, relative to it.
+constexpr double rounding_of_dependence = 1e-10;
 // Of a column's square: projected once it is orthogonal to rounding over the square root of this (Kahan; Parlett, "The symmetric eigenvalue problem",
 // section 6-9).
 constexpr double enough_left = 0.1;
@@ -57,7 +59,7 @@ bool RowBasis::take_last(Block& basis) {
   if (!std::equal(of(made_of_, basis.made_of), made_of_.cend(), of(last_.made_of, last.made_of))) return false;
   const std::size_t begin = numbers_.size();
   numbers_.insert(numbers_.end(), of(last_.numbers, last.P), of(last_.numbers, last.end));
-  basis.columns = last.columns;
+  basis.columns = last.columns, basis.independent = last.independent;
   basis.P = begin, basis.Q = begin + (last.Q - last.P), basis.N = begin + (last.N - last.P);
   return true;
 }
@@ -122,6 +124,7 @@ void RowBasis::orthonormalise(const RowProblem& problem, Block& basis) {
       for (int c = 0; c < width; ++c) A[i][c] -= products[c] * A[i][rank];
   }
   const int columns = basis.columns = rank + compliant;
+  basis.independent = rank;
 
   const auto reserve = [&](int entries) {
     const std::size_t begin = numbers_.size();
@@ -141,6 +144,21 @@ void RowBasis::orthonormalise(const RowProblem& problem, Block& basis) {
     for (int k = 0; k < width; ++k)
       for (int c = 0; c < columns; ++c) N[k * columns + c] += d[k] * P[i * columns + c];
   }
+}
+
+// d = N a for a = Q^T d, as N^T Q is the identity.
+bool RowBasis::implies(const Block& block, int width, const double* d, const double* b, double& push) const {
+  double rest = 0, size = 0, a[most_block_channels] = {};
+  for (int k = 0; k < width; ++k)
+    for (int c = 0; c < block.independent; ++c) a[c] += d[k] * Q(block)[k * block.columns + c];
+  for (int k = 0; k < width; ++k) {
+    double left = d[k];
+    for (int c = 0; c < block.independent; ++c) left -= N(block)[k * block.columns + c] * a[c];
+    rest += left * left, size += d[k] * d[k];
+  }
+  push = 0;
+  for (int c = 0; c < block.independent; ++c) push += a[c] * b[c];
+  return rest <= rounding_of_dependence * rounding_of_dependence * size;
 }
 
 void RowBasis::add_impulses(const double* b, double* f) const {

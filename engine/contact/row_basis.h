@@ -19,6 +19,7 @@ class RowBasis {
   struct Block {
     int first_row = 0, rows = 0;
     int first_unknown = 0, columns = 0;
+    int independent = 0;  // columns of rows without compliance, the first ones
     std::size_t P = 0, Q = 0, N = 0;  // where these begin, one behind the other, and end
     std::size_t end = 0;
     std::size_t made_of = 0;  // where its rows are told
@@ -34,6 +35,9 @@ class RowBasis {
   const double* P(const Block& block) const { return numbers_.data() + block.P; }
   const double* Q(const Block& block) const { return numbers_.data() + block.Q; }
   const double* N(const Block& block) const { return numbers_.data() + block.N; }
+
+  // Whether the row d depends on a block's rows without compliance, whatever the bodies: then it would push d . u, of f_C = D_C u, by the block's b.
+  bool implies(const Block& block, int width, const double* d, const double* b, double& push) const;
 
   // f_C += P b.
   void add_impulses(const double* b, double* f) const;

@@ -81,10 +81,14 @@ namespace {
 
 // d_i . L d_i, as sweeps have it (projected_gauss_seidel.h).
 double own_admittance(const RowProblem& problem, const RowBlock& block, const ConstraintRow& row) {
-  double moved[most_block_channels] = {};
-  for (int c = 0; c < block.width; ++c)
-    add_scaled(row.d[c], problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel + c) * problem.channels + block.first_channel, block.width, moved);
-  return dot(row.d, moved, block.width);
+  double found = 0;
+  with_width(block.width, [&](auto width) {
+    double moved[width] = {};
+    const double* L = problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel) * (problem.channels + 1);
+    for (int c = 0; c < width; ++c, L += problem.channels) add_scaled(row.d[c], L, width, moved);
+    found = dot(row.d, moved, width);
+  });
+  return found;
 }
 
 }  // namespace
@@ -92,15 +96,6 @@ double own_admittance(const RowProblem& problem, const RowBlock& block, const Co
 double row_admittance(const RowProblem& problem, const RowBlock& block, const ConstraintRow& row) { return own_admittance(problem, block, row) + row.compliance; }
 
 void RowSizes::measure(const RowProblem& problem) {
-  admittance.resize(problem.rows.size());
-  for (const RowBlock& block : problem.blocks)
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      admittance[static_cast<std::size_t>(i)] = own_admittance(problem, block, problem.rows[static_cast<std::size_t>(i)]);
-    }
-  measure(problem, admittance);
-}
-
-void RowSizes::measure(const RowProblem& problem, const std::vector<double>& of_rows) {
   const double free = size(problem, problem.y_free.data());
   still = 0;
   admittance.resize(problem.rows.size());
@@ -110,7 +105,7 @@ void RowSizes::measure(const RowProblem& problem, const std::vector<double>& of_
       double d = 0;
       for (int c = 0; c < block.width; ++c) d += std::abs(row.d[c]);
       still = std::max({still, d * free, std::abs(row.target)});
-      admittance[static_cast<std::size_t>(i)] = of_rows[static_cast<std::size_t>(i)] + row.compliance;
+      admittance[static_cast<std::size_t>(i)] = row_admittance(problem, block, row);
     }
   }
 }

@@ -121,7 +121,6 @@ struct RowSizes {
   std::vector<double> admittance;  // rows
 
   void measure(const RowProblem& problem);
-  void measure(const RowProblem& problem, const std::vector<double>& of_rows);  // their own admittances, where they are known
 };
 
 // How far a solution (f, w) is from the conditions: the largest |f - clamp(f - w / a, bounds)| a, a the row's admittance (of a disc the

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "contact/mode_solver.h"
+#include "random_rows.h"
 #include "row_cases.h"
 
 using namespace robosim;
@@ -65,4 +66,43 @@ TEST_CASE("discs do not depend on their axes") {
     REQUIRE(solver.solve(problem, turned).status == ModeStatus::solved);
     for (std::size_t k = 0; k < s.y.size(); ++k) CHECK(std::abs(s.y[k] - turned.y[k]) <= 1e-10 * row_scale(problem, s));
   }
+}
+
+TEST_CASE("discs at rest at their bound push where they would if all gave a little") {
+  int at_bounds = 0, separating = 0;
+  for (int seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    Rng rng(static_cast<std::uint64_t>(seed));
+    const int points = 4 + rng.below(5);
+    const double mu = 0.5;
+    RowProblem problem;
+    std::vector<Eigen::Vector2d> places;
+    for (int i = 0; i < points; ++i) places.emplace_back(rng.normal(), rng.normal());
+    add_contact(problem, random_turn(rng), places, mu, false, 0, true);
+    const int m = problem.size();
+    problem.blocks.push_back({0, 6, 0, m});
+    // Within what they hold, most of it by three of them, along directions that differ.
+    Eigen::VectorXd load = Eigen::VectorXd::Zero(6);
+    for (int i = 0; i < m; i += 3) {
+      const double push = i < 9 ? 1 : 0.02 * std::max(1 + rng.normal() * rng.normal(), 0.0), turn = rng.uniform(0, 6.28), part = 0.7 * mu * push;
+      const double f[] = {push, part * std::cos(turn), part * std::sin(turn)};
+      for (int k = 0; k < 3; ++k)
+        for (int c = 0; c < 6; ++c) load[c] += f[k] * problem.rows[at(i + k)].d[c];
+    }
+    const Eigen::MatrixXd root = random_normal(rng, 6, 6), L = root * root.transpose() + 0.1 * Eigen::MatrixXd::Identity(6, 6);
+    set_motion(problem, Eigen::MatrixXd::Identity(6, 6), L, -L * load);
+    ModeSolver solver;
+    RowSolution s, soft;
+    REQUIRE(solver.solve(problem, s).status == ModeStatus::solved);
+    const bool is_differentiable = solver.classes().is_differentiable(problem);
+    RowProblem giving = problem;
+    for (ConstraintRow& row : giving.rows) row.compliance = 1e-7;
+    REQUIRE(solver.solve(giving, soft).status == ModeStatus::solved);
+    for (std::size_t i = 0; i < s.f.size(); ++i) CHECK(std::abs(s.f[i] - soft.f[i]) <= 5e-4);  // of loads of about 1, by 1e-6 of the least admittances, however badly placed; rounding has 1e-5
+    for (const double w : s.w) CHECK(std::abs(w) <= 1e-11 * row_scale(problem, s));
+    for (int i = 0; i < m; i += 3) at_bounds += s.classes[at(i + 1)] == RowClass::upper, separating += s.classes[at(i)] == RowClass::separating;
+    CHECK(is_differentiable);
+  }
+  CHECK(at_bounds > 100);
+  CHECK(separating > 20);
 }
