@@ -30,33 +30,84 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   basis_.build(problem, classes_.data());
   assemble(problem);
   drop_rounding();
-  const int r = basis_.unknowns();
-  pivots_.resize(static_cast<std::size_t>(r));
-  S_ = whole_S_;
-  is_singular_ = !(lu_factor(S_.data(), r, pivots_.data(), row_sizes_.data()) > singular_tolerance);
-  if (!is_singular_) return true;
-  rank_ = qr_.factor(whole_S_.data(), r, rank_tolerance);
-  return rank_ > 0;
+  const int n = static_cast<int>(kept_.size());
+  pivots_.resize(kept_.size()), compact_.resize(kept_.size());
+  gather(S_);
+  is_singular_ = !(lu_factor(S_.data(), n, pivots_.data(), row_sizes_.data()) > singular_tolerance);
+  rank_ = n;
+  if (is_singular_) gather(S_), rank_ = qr_.factor(S_.data(), n, rank_tolerance);
+  return rank_ > 0 || basis_.unknowns() == 0;
 }
 
-// Rows of what cannot move at all, as across the plane of a flat robot, where rounding has left something: they ask for nothing.
+// Of rows of what cannot move at all, as across the plane of a flat robot, there may be rounding left: they ask for nothing. Unknowns that move nothing
+// either stay zero.
 void ClassFactor::drop_rounding() {
   const int r = basis_.unknowns();
   const auto row = [&](int u) { return whole_S_.data() + static_cast<std::ptrdiff_t>(u) * r; };
-  row_sizes_.assign(static_cast<std::size_t>(r), 0.0);
+  row_sizes_.assign(static_cast<std::size_t>(r), 0.0), column_sizes_.assign(static_cast<std::size_t>(r), 0.0);
   for (int u = 0; u < r; ++u)
-    for (int e = 0; e < r; ++e) row_sizes_[static_cast<std::size_t>(u)] = std::max(row_sizes_[static_cast<std::size_t>(u)], std::abs(row(u)[e]));
+    for (int e = 0; e < r; ++e) {
+      const double size = std::abs(row(u)[e]);
+      row_sizes_[static_cast<std::size_t>(u)] = std::max(row_sizes_[static_cast<std::size_t>(u)], size);
+      column_sizes_[static_cast<std::size_t>(e)] = std::max(column_sizes_[static_cast<std::size_t>(e)], size);
+    }
+  kept_.clear();
   for (const RowBasis::Block& block : basis_.blocks()) {
-    const auto first = row_sizes_.begin() + block.first_unknown, last = first + block.columns;
-    for (auto size = first; size != last; ++size)
-      if (*size <= rounding_of_motion * *std::max_element(first, last)) std::fill_n(row(static_cast<int>(size - row_sizes_.begin())), r, 0.0);
+    const auto first = row_sizes_.begin() + block.first_unknown;
+    const double rounding = block.columns > 0 ? rounding_of_motion * *std::max_element(first, first + block.columns) : 0;
+    for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u) {
+      const bool asks = row_sizes_[static_cast<std::size_t>(u)] > rounding;
+      if (!asks) std::fill_n(row(u), r, 0.0);
+      if (asks || column_sizes_[static_cast<std::size_t>(u)] > rounding) kept_.push_back(u);
+    }
   }
+}
+
+// What is kept of S.
+void ClassFactor::gather(std::vector<double>& S) const {
+  const std::size_t n = kept_.size(), r = static_cast<std::size_t>(basis_.unknowns());
+  S.resize(n * n);
+  if (n == r) {
+    std::copy(whole_S_.begin(), whole_S_.end(), S.begin());
+    return;
+  }
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) S[i * n + j] = whole_S_[static_cast<std::size_t>(kept_[i]) * r + static_cast<std::size_t>(kept_[j])];
+}
+
+// f(unknown) for those that are not kept.
+template <class F>
+void ClassFactor::for_each_dropped(F&& f) const {
+  std::size_t next = 0;
+  for (int u = 0; u < basis_.unknowns(); ++u) {
+    if (next < kept_.size() && kept_[next] == u) ++next;
+    else f(u);
+  }
+}
+
+// f(x) on what is kept of x; the rest becomes zero.
+template <class F>
+void ClassFactor::with_kept(double* x, F&& f) {
+  if (static_cast<int>(kept_.size()) == basis_.unknowns()) return f(x);
+  for (std::size_t i = 0; i < kept_.size(); ++i) compact_[i] = x[kept_[i]];
+  f(compact_.data());
+  std::fill_n(x, basis_.unknowns(), 0.0);
+  for (std::size_t i = 0; i < kept_.size(); ++i) x[kept_[i]] = compact_[i];
 }
 
 bool ClassFactor::is_unique(const RowProblem& problem) {
   column_.resize(static_cast<std::size_t>(basis_.unknowns()));
-  for (int k = 0; is_singular_ && k < basis_.unknowns() - rank_; ++k) {
-    qr_.null_vector(k, column_.data());
+  bool moves = false;
+  for_each_dropped([&](int u) {  // by friction at its bound alone
+    const auto of = static_cast<std::ptrdiff_t>(u) * most_block_channels;
+    if (std::equal(N_.begin() + of, N_.begin() + of + most_block_channels, KP_.begin() + of)) return;
+    std::fill(column_.begin(), column_.end(), 0.0);
+    column_[static_cast<std::size_t>(u)] = 1;
+    moves |= !moves_nothing(problem, column_.data());
+  });
+  if (moves) return false;
+  for (int k = 0; is_singular_ && k < static_cast<int>(kept_.size()) - rank_; ++k) {
+    with_kept(column_.data(), [&](double* x) { qr_.null_vector(k, x); });
     if (!moves_nothing(problem, column_.data())) return false;
   }
   return true;
@@ -90,27 +141,36 @@ bool ClassFactor::moves_nothing(const RowProblem& problem, const double* b) {
 }
 
 void ClassFactor::solve_S(double* x) {
-  if (is_singular_) qr_.solve(x);
-  else lu_solve(S_.data(), basis_.unknowns(), pivots_.data(), x);
+  with_kept(x, [&](double* kept) {
+    if (is_singular_) qr_.solve(kept);
+    else lu_solve(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), kept);
+  });
 }
 
 void ClassFactor::solve_S_transposed(double* x) {
-  if (is_singular_) qr_.solve_transposed(x);
-  else lu_solve_transposed(S_.data(), basis_.unknowns(), pivots_.data(), x);
+  with_kept(x, [&](double* kept) {
+    if (is_singular_) qr_.solve_transposed(kept);
+    else lu_solve_transposed(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), kept);
+  });
 }
 
 // S = N^T L K P + P^T R P, and K P: N, and friction at its bound, which follows its normal.
 void ClassFactor::assemble(const RowProblem& problem) {
   const int r = basis_.unknowns(), channels = problem.channels;
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  whole_S_.assign(at(r) * at(r), 0.0), KP_.assign(at(r * most_block_channels), 0.0);  // by columns first
+  const auto column = [](std::vector<double>& of, int u) { return of.data() + static_cast<std::ptrdiff_t>(u) * most_block_channels; };
+  whole_S_.resize(at(r) * at(r)), N_.assign(at(r * most_block_channels), 0.0), pushed_.resize(at(channels));
+  for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
+    const RowBasis::Block& block = basis_.blocks()[b];
+    const double* const N = basis_.N(block);
+    for (int c = 0; c < block.columns; ++c)
+      for (int k = 0; k < problem.blocks[b].width; ++k) column(N_, block.first_unknown + c)[k] = N[k * block.columns + c];
+  }
+  KP_ = N_;
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     const RowBlock& from = problem.blocks[b];
     const RowBasis::Block& source = basis_.blocks()[b];
-    const double *const N = basis_.N(source), *const P = basis_.P(source);
-    double* const KP = KP_.data() + source.first_unknown * most_block_channels;
-    for (int c = 0; c < source.columns; ++c)
-      for (int k = 0; k < from.width; ++k) KP[c * most_block_channels + k] = N[k * source.columns + c];
+    const double* const P = basis_.P(source);
     int normal = -1, place = 0;  // of the normal among the clamping rows
     for (int j = from.first_row; j < from.last_row; ++j) {
       const ConstraintRow& friction = problem.rows[at(j)];
@@ -122,20 +182,16 @@ void ClassFactor::assemble(const RowProblem& problem) {
       }
       for (int c = 0; c < source.columns; ++c) {
         const double f = bound_sign(row_class(j)) * friction.mu * P[place * source.columns + c];
-        add_scaled(f, friction.d, from.width, KP + c * most_block_channels);
+        add_scaled(f, friction.d, from.width, column(KP_, source.first_unknown + c));
       }
     }
-    for (int c = 0; c < source.columns; ++c) {
-      pushed_.assign(at(channels), 0.0);  // L K P, L symmetric
-      for (int j = 0; j < from.width; ++j) {
-        add_scaled(KP[c * most_block_channels + j], &problem.L[at((from.first_channel + j) * channels)], channels, pushed_.data());
-      }
+    for (int u = source.first_unknown; u < source.first_unknown + source.columns; ++u) {
+      for (int k = 0; k < channels; ++k) pushed_[at(k)] = dot(&problem.L[at(k * channels + from.first_channel)], column(KP_, u), from.width);  // L K P
       for (std::size_t a = 0; a < problem.blocks.size(); ++a) {
         const RowBlock& to = problem.blocks[a];
         const RowBasis::Block& target = basis_.blocks()[a];
-        double* const column = whole_S_.data() + at((source.first_unknown + c) * r + target.first_unknown);
-        for (int k = 0; k < to.width; ++k)
-          add_scaled(pushed_[at(to.first_channel + k)], basis_.N(target) + k * target.columns, target.columns, column);
+        for (int e = target.first_unknown; e < target.first_unknown + target.columns; ++e)
+          whole_S_[at(e * r + u)] = dot(column(N_, e), &pushed_[at(to.first_channel)], to.width);
       }
     }
     for (int i = 0; i < source.rows; ++i) {  // compliant rows have unknowns of their own
@@ -143,8 +199,6 @@ void ClassFactor::assemble(const RowProblem& problem) {
       for (int c = 0; R > 0 && c < source.columns; ++c) whole_S_[at((source.first_unknown + c) * (r + 1))] += R * P[i * source.columns + c];
     }
   }
-  for (int u = 0; u < r; ++u)
-    for (int e = 0; e < u; ++e) std::swap(whole_S_[at(u * r + e)], whole_S_[at(e * r + u)]);
 }
 
 void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
@@ -205,7 +259,7 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
 bool ClassFactor::has_dependences(const RowProblem& problem) const {
   for (std::size_t n = 0; n < problem.blocks.size(); ++n)
     if (!problem.blocks[n].is_of_one_plane && basis_.blocks()[n].rows > basis_.blocks()[n].columns) return true;
-  return is_singular_ && rank_ < basis_.unknowns();
+  return rank_ < basis_.unknowns();
 }
 
 void ClassFactor::add_dependence_vjp(const RowProblem& problem, const RowSolution& s, RowGradient& g) {
@@ -227,8 +281,9 @@ void ClassFactor::add_dependence_vjp(const RowProblem& problem, const RowSolutio
   }
   basis_.add_projection(-1, multiplier_.data(), scratch_.data());
   // Of blocks together what S does not see.
-  for (int k = 0; is_singular_ && k < basis_.unknowns() - rank_; ++k) {
-    qr_.dependence(k, column_.data());
+  for_each_dropped([&](int u) { scratch_[at(u)] += weight(); });
+  for (int k = 0; is_singular_ && k < static_cast<int>(kept_.size()) - rank_; ++k) {
+    with_kept(column_.data(), [&](double* x) { qr_.dependence(k, x); });
     const double of_all = weight();
     for (int u = 0; u < basis_.unknowns(); ++u) scratch_[at(u)] += of_all * column_[at(u)];
   }

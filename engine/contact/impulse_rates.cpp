@@ -33,11 +33,11 @@ void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
     for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u)
       std::copy_n(&KP_[at(u * most_block_channels)], problem.blocks[n].width, &scratch_[at(u * k + problem.blocks[n].first_channel)]);
   }
-  if (is_singular_) {
+  if (is_singular_ || static_cast<int>(kept_.size()) < r) {
     column_.resize(at(r));
     for (int c = 0; c < k; ++c) {
       for (int u = 0; u < r; ++u) column_[at(u)] = scratch_[at(u * k + c)];
-      qr_.solve_transposed(column_.data());
+      solve_S_transposed(column_.data());
       for (int u = 0; u < r; ++u) scratch_[at(u * k + c)] = column_[at(u)];
     }
   } else {
