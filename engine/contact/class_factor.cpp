@@ -39,27 +39,20 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   return rank_ > 0 || basis_.unknowns() == 0;
 }
 
-// Of rows of what cannot move at all, as across the plane of a flat robot, there may be rounding left: they ask for nothing. Unknowns that move nothing
-// either stay zero.
+// Of rows of what cannot move at all, as across the plane of a flat robot, there may be rounding left: they ask for nothing, and with vanishing
+// compliance their unknowns stay zero.
 void ClassFactor::drop_rounding() {
   const int r = basis_.unknowns();
   const auto row = [&](int u) { return whole_S_.data() + static_cast<std::ptrdiff_t>(u) * r; };
-  row_sizes_.assign(static_cast<std::size_t>(r), 0.0), column_sizes_.assign(static_cast<std::size_t>(r), 0.0);
+  row_sizes_.assign(static_cast<std::size_t>(r), 0.0);
   for (int u = 0; u < r; ++u)
-    for (int e = 0; e < r; ++e) {
-      const double size = std::abs(row(u)[e]);
-      row_sizes_[static_cast<std::size_t>(u)] = std::max(row_sizes_[static_cast<std::size_t>(u)], size);
-      column_sizes_[static_cast<std::size_t>(e)] = std::max(column_sizes_[static_cast<std::size_t>(e)], size);
-    }
+    for (int e = 0; e < r; ++e) row_sizes_[static_cast<std::size_t>(u)] = std::max(row_sizes_[static_cast<std::size_t>(u)], std::abs(row(u)[e]));
   kept_.clear();
   for (const RowBasis::Block& block : basis_.blocks()) {
     const auto first = row_sizes_.begin() + block.first_unknown;
     const double rounding = block.columns > 0 ? rounding_of_motion * *std::max_element(first, first + block.columns) : 0;
-    for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u) {
-      const bool asks = row_sizes_[static_cast<std::size_t>(u)] > rounding;
-      if (!asks) std::fill_n(row(u), r, 0.0);
-      if (asks || column_sizes_[static_cast<std::size_t>(u)] > rounding) kept_.push_back(u);
-    }
+    for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u)
+      if (row_sizes_[static_cast<std::size_t>(u)] > rounding) kept_.push_back(u);
   }
 }
 

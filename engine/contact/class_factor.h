@@ -66,12 +66,12 @@ class ClassFactor {
 
   std::vector<RowClass> classes_;
   RowBasis basis_;
-  std::vector<int> kept_;  // unknowns that move something or are asked for; S_ is of these
+  std::vector<int> kept_;  // unknowns that are asked for; S_ is of these
   std::vector<int> pivots_;
   RankRevealingQr qr_;  // where S is singular
   bool is_singular_ = false;
   int rank_ = 0;
-  std::vector<double> S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, column_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_;  // S_: its factor; N_, KP_: of each unknown what its block's channels get, without friction and with it
+  std::vector<double> S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_;  // S_: its factor; N_, KP_: of each unknown what its block's channels get, without friction and with it
 };
 
 }  // namespace robosim

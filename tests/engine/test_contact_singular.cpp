@@ -119,6 +119,83 @@ TEST_CASE("two points of what moves in a plane alone leave its velocities no cho
   }
 }
 
+TEST_CASE("two points of what moves in a plane alone carry as much each, however much of it their friction takes") {
+  // Both slide along, by friction of their own; across the plane nothing turns, so that nothing asks for their share but that all give alike.
+  RowProblem problem;
+  problem.blocks.push_back({0, 3, 0, 4});
+  for (const double arm : {-1.0, 1.0}) {
+    ConstraintRow normal, friction;
+    normal.d[0] = arm, normal.d[1] = 1;
+    friction.kind = RowKind::friction, friction.d[2] = 1, friction.mu = 0.3 + 0.1 * arm, friction.normal = problem.size();
+    problem.rows.insert(problem.rows.end(), {normal, friction});
+  }
+  problem.channels = 3, problem.y_free = {0, -1, 10};
+  problem.L = {0, 0, 0, 0, 1, 0, 0, 0, 1};
+  ModeSolver solver;
+  RowSolution s;
+  REQUIRE(solver.solve(problem, s).status == ModeStatus::solved);
+  CHECK(s.f[0] == doctest::Approx(0.5).epsilon(1e-13));
+  CHECK(s.f[2] == doctest::Approx(0.5).epsilon(1e-13));
+  CHECK(s.y[2] == doctest::Approx(10 - 0.3).epsilon(1e-13));
+  // Their share makes a difference: another rule would have another velocity.
+  CHECK_FALSE(solver.classes().is_differentiable(problem));
+}
+
+TEST_CASE("a row along which nothing can move here is asked whether it goes on to hold") {
+  RowProblem problem;
+  problem.blocks.push_back({0, 2, 0, 2});
+  for (int i = 0; i < 2; ++i) {
+    ConstraintRow row;
+    row.kind = RowKind::equality, row.d[i] = 1;
+    problem.rows.push_back(row);
+  }
+  problem.channels = 2, problem.L = {1, 0, 0, 0}, problem.y_free = {1, 0};
+  ClassFactor factor;
+  RowSolution s;
+  const RowClass clamping[] = {RowClass::clamping, RowClass::clamping};
+  REQUIRE(factor.factor(problem, clamping));
+  factor.solve(problem, s);
+  CHECK(s.f[0] == doctest::Approx(-1).epsilon(1e-14));
+  CHECK(s.f[1] == 0);
+  REQUIRE(factor.has_dependences(problem));
+  RowGradient g;
+  g.set_zero(problem, true);
+  factor.add_dependence_vjp(problem, s, g);
+  CHECK(std::abs(g.y_free[1]) >= 0.5);  // it would move where that did
+  CHECK(g.y_free[0] == 0);
+}
+
+TEST_CASE("a row is told to depend on those of its block, and what it would push") {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed);
+    const int rank = 1 + static_cast<int>(seed) % 5, m = rank + 3;
+    const Eigen::MatrixXd D = random_normal(rng, m, rank) * random_normal(rng, rank, 6);
+    const Eigen::VectorXd u = random_normal(rng, 6, 1), share = random_normal(rng, m, 1);
+    RowProblem problem;
+    problem.blocks.push_back({0, 6, 0, m});
+    for (int i = 0; i < m; ++i) {
+      ConstraintRow row;
+      row.kind = RowKind::equality;
+      for (int c = 0; c < 6; ++c) row.d[c] = D(i, c);
+      problem.rows.push_back(row);
+    }
+    problem.channels = 6;
+    RowBasis basis;
+    basis.build(problem, std::vector<RowClass>(static_cast<std::size_t>(m), RowClass::clamping).data());
+    REQUIRE(basis.unknowns() == rank);
+    const Eigen::VectorXd f = D * u;
+    std::vector<double> b(static_cast<std::size_t>(rank), 0.0);
+    basis.add_projection(1, f.data(), b.data());
+    const Eigen::VectorXd implied = D.transpose() * share;
+    double push = 0;
+    CHECK(basis.implies(basis.blocks()[0], 6, implied.data(), b.data(), push));
+    CHECK(push == doctest::Approx(implied.dot(u)).epsilon(1e-10));
+    const Eigen::VectorXd other = implied + 1e-6 * random_normal(rng, 6, 1);
+    CHECK_FALSE(basis.implies(basis.blocks()[0], 6, other.data(), b.data(), push));
+  }
+}
+
 TEST_CASE("rows of one pair that depend on each other tell whether they go on to hold") {
   // Ten rows that all hold one motion of six components, as those of a foot on many triangles.
   for (int seed = 0; seed < 20; ++seed) {
