@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.ridders import SMALLEST, one_sided, ridders
+from harness.ridders import ROWS, one_sided, ridders, shortest
 from harness.touching_scenes import SCENES, Case, ContactScene, with_solver
 from harness.varied_world import Array, groups
 from robosim.simulation import Control, Simulation, State, StepGradient, StepJacobians
@@ -27,9 +27,18 @@ COARSE = 0.25 * BAR
 ARGUMENTS = ("q", "v", "tau", "q_target", "v_target")
 RESULTS = ("q+", "v+")
 CHANGES = (1e-2, 1e-3, 1e-4, 1e-5)  # [m/s, rad/s] of the new velocity over the longest differences
+# Over shorter ones a step is straight: two differences tell as much, and rounding is that of the shortest of seven.
+CLOSEST, CLOSEST_ROWS = 1e-6, 2  # [m/s, rad/s] of the new velocity, or of what it would change by in the air
 LONGEST = 1e-2  # [m, rad, m/s, rad/s, N, N m] of an argument
 SMALL = 1e-2  # blocks below this part of what they usually are count as if they were as large as that
 CHUNK = 100  # cases for which a direction of parameters is kept: each needs worlds of its own
+
+
+class Length(NamedTuple):
+    """The longest differences of a tableau, and of how many it is."""
+
+    length: float
+    rows: int
 
 
 class Failure(NamedTuple):
@@ -179,10 +188,11 @@ class Comparison:
             if name == "q_target":
                 direction = direction[: model.n_q]
             expected = matrices @ direction
-            rate = np.abs(expected[1]).max()
+            rate = max(np.abs(expected[1]).max(), 1e-300)
             lengths = [
-                min(change / max(rate, 1e-300), LONGEST * (change / CHANGES[0]) ** 0.5) for change in CHANGES
+                Length(min(change / rate, LONGEST * (change / CHANGES[0]) ** 0.5), ROWS) for change in CHANGES
             ]
+            lengths.append(Length(CLOSEST / max(rate, self._usual[name]), CLOSEST_ROWS))
 
             def along(t: float, name: str = name, d: Array = direction) -> Array | None:
                 return values(*displaced(model.integrate, case, name, t * d))
@@ -231,7 +241,14 @@ class Comparison:
                 blocks = [f"{result} by {group.name}" for result in RESULTS]
                 rounding = start.rounding * np.abs(bars).sum(axis=1)
                 self._compare(
-                    number, blocks, expected, scale, along, list(group.steps), rounding, flagged=False
+                    number,
+                    blocks,
+                    expected,
+                    scale,
+                    along,
+                    [Length(x, ROWS) for x in group.steps],
+                    rounding,
+                    flagged=False,
                 )
 
     def _compare(
@@ -241,7 +258,7 @@ class Comparison:
         expected: Array,
         scale: Array,
         along: Callable[[float], Array | None],
-        lengths: list[float],
+        lengths: list[Length],
         rounding: Array,
         *,
         flagged: bool,
@@ -263,13 +280,13 @@ class Comparison:
             found: list[Array] = []
             # What rounding makes of differences, over the shortest ones of those that are best off.
             ulps = np.inf
-            for length in lengths:
-                derivative = ridders(along, length)
+            for length, rows in lengths:
+                derivative = ridders(along, length, rows)
                 if derivative is None:
                     continue
                 errors, ulps = (
                     np.abs(derivative.value - expected).max(axis=1),
-                    np.minimum(ulps, rounding / (SMALLEST * length)),
+                    np.minimum(ulps, rounding / (shortest(rows) * length)),
                 )
                 found.append(np.stack([errors, derivative.error.max(axis=1)]))
                 if (errors <= BAR * scale).all():
@@ -284,7 +301,8 @@ class Comparison:
                 return True
         for block in blocks:
             tally.switched[block] += 1
-        sides = one_sided_errors(along, lengths[-1], expected, scale, rounding)
+        longest = [length for length, rows in lengths if rows == ROWS]
+        sides = one_sided_errors(along, longest[-1], expected, scale, rounding)
         if not sides:
             tally.kinks += 1
             return False

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 ROWS, SHRINK = 7, 1.7
-SMALLEST = SHRINK ** (1 - ROWS)  # the shortest differences, as a part of the longest
 
 
 class Derivative(NamedTuple):
@@ -26,14 +25,19 @@ class Derivative(NamedTuple):
     error: Array
 
 
-def ridders(f: Callable[[float], Array | None], step: float) -> Derivative | None:
+def shortest(rows: int = ROWS) -> float:
+    """The shortest differences of a tableau, as a part of the longest."""
+    return float(SHRINK ** (1 - rows))
+
+
+def ridders(f: Callable[[float], Array | None], step: float, rows: int = ROWS) -> Derivative | None:
     """Of a function that is smooth within `step` of zero; None as soon as it gives None.
 
     The entries are extrapolated each for itself.
     """
     tableau: list[Array] = []
     value = error = np.array(np.inf)
-    for i in range(ROWS):
+    for i in range(rows):
         above = f(step)
         below = None if above is None else f(-step)
         if above is None or below is None:

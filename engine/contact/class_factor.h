@@ -71,7 +71,8 @@ class ClassFactor {
   RankRevealingQr qr_;  // where S is singular
   bool is_singular_ = false;
   int rank_ = 0;
-  std::vector<double> S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_;  // S_: its factor; N_, KP_: of each unknown what its block's channels get, without friction and with it
+  // S_: its factor; N_, KP_: of each unknown what its block's channels get, without friction at its bound and with it.
+  std::vector<double> S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_;
 };
 
 }  // namespace robosim

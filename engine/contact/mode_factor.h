@@ -17,8 +17,8 @@ class ModeFactor {
  public:
   static constexpr int enough_turns = 30;
 
-  // The solution of these classes, the directions of sliding discs at first those of f (one per row); where one stands still it keeps its own. False where ClassFactor has none. Newton's
-  // method ends after most_turns.
+  // The solution of these classes, the directions of sliding discs at first those of f (one per row); where one stands still it keeps its own. False
+  // where ClassFactor has none. Newton's method ends after most_turns.
   bool solve(const RowProblem& problem, const RowClass* classes, const double* f, RowSolution& solution, int most_turns = enough_turns);
 
   bool any_slides() const { return !discs_.empty(); }

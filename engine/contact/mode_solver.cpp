@@ -121,7 +121,7 @@ bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSol
   return false;
 }
 
-// Of friction whose normal has not pushed so far, and is to: it slides as it moves.
+// Friction whose normal has not pushed so far, and is to: it slides, against its velocity.
 void ModeSolver::guess_sliding(const RowProblem& problem, int i, const RowSolution& s) {
   const bool is_disc = problem.rows[at(i)].is_disc;
   guess_[at(i)] = is_disc ? RowClass::upper : sliding(s.w[at(i)]);
