@@ -153,7 +153,7 @@ bool ModeSolver::stick(const RowProblem& problem) {
   }
   tied_.resize(problem.rows.size());
   for (std::size_t i = 0; i < tied_.size(); ++i) tied_[i] = guess_[i] == RowClass::clamping;
-  return choose(problem, true) && turning_ == Turning::none && row_scale(sizes_, trial_) <= most_scale * predicted_scale_;
+  return choose(problem, true) && turning_ == Turning::none;
 }
 
 // What the sweeps have left at a bound, though no faster than what they hold still, is likely to rest: whether all of it does, from the swept
@@ -372,15 +372,45 @@ int ModeSolver::choose_again(const RowProblem& problem, int& last) {
   return changed;
 }
 
+// From the impulses of trial_, with which tied rows agree, but others do not: what slides on many points at once is held by which of them push.
+// Which rows are at rest there, and classes in guess_ by which those that move agree better; whether anything changed.
+bool ModeSolver::tie_again(const RowProblem& problem) {
+  const double scale = row_scale(sizes_, trial_), rest = tied_velocity * scale, slack = solved_residual * scale;
+  guess_ = trial_.classes, push_ = trial_.f;
+  bool any = false;
+  for (int i = 0; i < problem.size(); ++i) {
+    const ConstraintRow& row = problem.rows[at(i)];
+    const int first = i;
+    i += row.is_disc;
+    if (row.kind == RowKind::friction && trial_.classes[at(row.normal)] != RowClass::clamping) {
+      if (guess_[at(row.normal)] == RowClass::clamping) guess_sliding(problem, first, trial_);
+      continue;
+    }
+    if (trial_.classes[at(first)] == RowClass::clamping) continue;
+    if (row.is_disc) put_disc_classes(problem, first, trial_, slack, 0.0, guess_.data());
+    else guess_[at(first)] = class_by(problem, first, trial_, slack);
+    const double speed = row.is_disc ? length(trial_.w[at(first)], trial_.w[at(i)]) : std::abs(trial_.w[at(first)]);
+    const bool clamps = guess_[at(first)] == RowClass::clamping, is_tied = clamps || (!(row.compliance > 0) && speed <= rest);
+    any |= clamps || is_tied != (tied_[at(first)] != 0);
+    tied_[at(first)] = is_tied;
+  }
+  return any;
+}
+
 // From classes in guess_ with which all tied rows clamp: the impulses that vanishing compliance would leave, in trial_. All rows that are on the
 // wrong side change at once, and where that goes in circles the last of them alone, as in `settle`; discs at their bound turn to where they would push.
 // as_tied: which are at rest is a guess, too.
 bool ModeSolver::choose(const RowProblem& problem, bool as_tied) {
-  int fewest = problem.size() + 1, left = patience, last = -1;
+  int fewest = problem.size() + 1, left = patience, last = -1, ties = as_tied ? 0 : most_class_changes;
   for (int round = 0; round <= most_selections; ++round) {
     if (!factor_->solve(problem, guess_.data(), push_.data(), trial_) || (as_tied && !are_tied_at_rest(problem))) return false;
     const int changed = choose_again(problem, last);
-    if (changed == 0 && turning_ != Turning::on) return row_residual(problem, sizes_, trial_) <= solved_residual;
+    if (changed == 0 && turning_ != Turning::on) {
+      if (row_residual(problem, sizes_, trial_) <= solved_residual) return row_scale(sizes_, trial_) <= most_scale * predicted_scale_;
+      if (--ties < 0 || !tie_again(problem)) return false;
+      fewest = problem.size() + 1, left = patience;
+      continue;
+    }
     if (turning_ == Turning::on) held_.turn(problem, *factor_, tied_, trial_, push_);
     if (changed == 0) continue;
     if (changed < fewest) {

@@ -8,7 +8,8 @@
 // 4. Where that fails too, 2. with rows that give a little, less and less (the proximal point method).
 // 5. Selection: of the impulses of rows at zero velocity, pushing or not, those that equal, vanishing compliance would leave, so that they do not depend
 //    on how they were found. Where all clamp these are the ones in range(D_C) (`row_basis.h`); rows that would leave their bounds stay there, of
-//    which a row that others hold still is judged by what it would push were it to clamp: it goes with them as f_C = D_C u does.
+//    which a row that others hold still is judged by what it would push were it to clamp: it goes with them as f_C = D_C u does. Friction of several
+//    points that slides changes with which of them push: rows that are in breach then change class, and it is selected again.
 // Without friction at its bound the velocities after the step are unique. Where friction slides they need not be, as Coulomb's law
 // itself allows several (Painleve): the prediction then decides, again as a function of the problem alone.
 #pragma once
@@ -58,6 +59,7 @@ class ModeSolver {
   double yield(const RowProblem& problem, ModeReport& report);
   bool select(const RowProblem& problem, RowSolution& solution);
   bool choose(const RowProblem& problem, bool as_tied);
+  bool tie_again(const RowProblem& problem);
   bool are_tied_at_rest(const RowProblem& problem) const;
   bool mark_tied(const RowProblem& problem, const RowSolution& solution);
   void span_clamping(const RowProblem& problem);

@@ -36,7 +36,7 @@ inline Eigen::MatrixXd random_normal(Rng& rng, int rows, int columns) {
 }
 
 inline Eigen::Matrix3d random_turn(Rng& rng) {
-  return Eigen::Quaterniond(rng.normal(), rng.normal(), rng.normal(), rng.normal()).normalized().toRotationMatrix();
+  return Eigen::Quaterniond(Eigen::Vector4d(random_normal(rng, 4, 1))).normalized().toRotationMatrix();
 }
 
 // Points of a pair's contact on one plane of the given normal, about their middle, lengths in units of their spread; the rows are on
@@ -122,7 +122,8 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
     std::vector<Eigen::Vector2d> points;
     for (int i = 0; i < spec.points; ++i) {
       const double turn = 6.283185307179586 * (i + 0.3 * rng.uniform()) / spec.points;
-      points.emplace_back(rng.uniform(0.5, 1) * std::cos(turn), rng.uniform(0.5, 1) * std::sin(turn));
+      const double width = rng.uniform(0.5, 1), height = rng.uniform(0.5, 1);  // apart: arguments have no order
+      points.emplace_back(width * std::cos(turn), height * std::sin(turn));
     }
     if (spec.points == 1) points[0].setZero();
     add_contact(problem, R, points, spec.mu * rng.uniform(0.2, 1), spec.torsion, spec.compliance, spec.discs);
