@@ -31,7 +31,7 @@ constexpr int patience = 5;  // changes of all rows at once that may leave as ma
 // be small beside them; one on top of 1e6 times lighter ones has 1e6.
 constexpr double most_scale = 1e7;
 constexpr double solved_residual = 1e-12;  // relative to the velocities at play, as row_residual is
-constexpr double turned_enough = 1e-13;       // [rad]
+constexpr double turned_enough = 1e-12;          // [rad]; of rows that nearly depend on each other rounding turns them by 1e-13
 constexpr double rounding_of_impulses = 1e-13;  // relative to the largest
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -372,8 +372,8 @@ int ModeSolver::choose_again(const RowProblem& problem, int& last) {
   return changed;
 }
 
-// From the impulses of trial_, with which tied rows agree, but others do not: what slides on many points at once is held by which of them push.
-// Which rows are at rest there, and classes in guess_ by which those that move agree better; whether anything changed.
+// From the impulses of trial_, with which tied rows agree. Others need not: what slides on many points at once is held by which of them push. Which rows
+// are at rest there, and classes in guess_ by which those that move agree better; whether anything changed.
 bool ModeSolver::tie_again(const RowProblem& problem) {
   const double scale = row_scale(sizes_, trial_), rest = tied_velocity * scale, slack = solved_residual * scale;
   guess_ = trial_.classes, push_ = trial_.f;
@@ -401,13 +401,14 @@ bool ModeSolver::tie_again(const RowProblem& problem) {
 // wrong side change at once, and where that goes in circles the last of them alone, as in `settle`; discs at their bound turn to where they would push.
 // as_tied: which are at rest is a guess, too.
 bool ModeSolver::choose(const RowProblem& problem, bool as_tied) {
-  int fewest = problem.size() + 1, left = patience, last = -1, ties = as_tied ? 0 : most_class_changes;
+  int fewest = problem.size() + 1, left = patience, last = -1, ties = most_class_changes;
   for (int round = 0; round <= most_selections; ++round) {
     if (!factor_->solve(problem, guess_.data(), push_.data(), trial_) || (as_tied && !are_tied_at_rest(problem))) return false;
     const int changed = choose_again(problem, last);
     if (changed == 0 && turning_ != Turning::on) {
-      if (row_residual(problem, sizes_, trial_) <= solved_residual) return row_scale(sizes_, trial_) <= most_scale * predicted_scale_;
-      if (--ties < 0 || !tie_again(problem)) return false;
+      const bool holds = row_residual(problem, sizes_, trial_) <= solved_residual;
+      if (as_tied || !tie_again(problem)) return holds && row_scale(sizes_, trial_) <= most_scale * predicted_scale_;
+      if (--ties < 0) return false;
       fewest = problem.size() + 1, left = patience;
       continue;
     }
