@@ -4,7 +4,7 @@
 // clamping rows' impulses follow so that their velocities stay, and so do friction rows at a bound of a normal that changes. Whoever meets a
 // condition first stops the drive, changes its class, and the drive goes on (Cottle and Dantzig, Linear Algebra Appl. 1, 1968; Baraff,
 // SIGGRAPH 1994, section 4, holds friction's bounds instead). Clamping rows stay independent of each other, also where rows are not: so this
-// finds one of the possible impulses, which `mode_solver.h` makes the one of the selection rule.
+// finds one of the possible impulses, which `impulse_selection.h` makes the one of the selection rule.
 // With friction bounds that move, no theorem says that it ends: pivots are bounded, and a failure is a status.
 #pragma once
 

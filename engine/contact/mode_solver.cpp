@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "contact/class_changes.h"
 #include "contact/small_sums.h"
 
 namespace robosim {
@@ -25,19 +25,12 @@ constexpr double rough_residual = 1e-8;
 // Pivots take the time of rows^3 and more.
 constexpr int most_pivoted_rows = 80;
 constexpr double most_pivoting = 2e7;  // rows channels^3: many rows of few things that touch are as good as few
-constexpr int most_class_changes = 12, most_changes_yielding = 30, most_selections = 100;
-constexpr int patience = 5;  // changes of all rows at once that may leave as many in breach
+constexpr int most_class_changes = 12, most_changes_yielding = 30;
 // Of a solution beside what the sweeps have found. Impulses beyond that are of rows that contradict each other all but in rounding, which would
 // be small beside them; one on top of 1e6 times lighter ones has 1e6.
 constexpr double most_scale = 1e7;
-constexpr double solved_residual = 1e-12;  // relative to the velocities at play, as row_residual is
-constexpr double turned_enough = 1e-12;          // [rad]; of rows that nearly depend on each other rounding turns them by 1e-13
-constexpr double rounding_of_impulses = 1e-13;  // relative to the largest
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-// The bound that friction is at.
-RowClass sliding(double w) { return w > 0 ? RowClass::lower : RowClass::upper; }
 
 // Whether pivots are quick enough, for these or a number of rows.
 bool is_small(const RowProblem& problem, int rows) {
@@ -45,47 +38,11 @@ bool is_small(const RowProblem& problem, int rows) {
   return problem.size() <= rows || problem.size() * k * k * k <= most_pivoting;
 }
 
-// The class that row i goes to from its own by (f, w). slack_w: a velocity that counts as none.
-RowClass class_by(const RowProblem& problem, int i, const RowSolution& s, double slack_w) {
-  const ConstraintRow& row = problem.rows[at(i)];
-  const double f = s.f[at(i)], w = s.w[at(i)];
-  const RowBounds bounds = row_bounds(problem, i, s.f.data());
-  switch (s.classes[at(i)]) {
-    case RowClass::clamping:
-      if (f > bounds.upper) return RowClass::upper;
-      if (f < bounds.lower) return row.kind == RowKind::unilateral ? RowClass::separating : RowClass::lower;
-      return RowClass::clamping;
-    case RowClass::upper: return w > slack_w ? RowClass::clamping : RowClass::upper;
-    case RowClass::lower: return w < -slack_w ? RowClass::clamping : RowClass::lower;
-    case RowClass::separating: break;
-  }
-  if (row.kind == RowKind::unilateral) return w < -slack_w ? RowClass::clamping : RowClass::separating;
-  if (row.kind == RowKind::friction && s.classes[at(row.normal)] != RowClass::clamping) return RowClass::separating;
-  return RowClass::clamping;  // free to push
-}
-
-double disc_push(const RowSolution& s, int i) { return length(s.f[at(i)], s.f[at(i + 1)]); }
-
-// The same of the disc of rows i and i + 1, for both of them. slack_f: an impulse that counts as none; rounding has no direction.
-void put_disc_classes(const RowProblem& problem, int i, const RowSolution& s, double slack_w, double slack_f, RowClass* classes) {
-  RowClass first = s.classes[at(i)];
-  if (first == RowClass::clamping) {
-    if (disc_push(s, i) > row_bounds(problem, i, s.f.data()).upper + slack_f) first = RowClass::upper;
-  } else if (first == RowClass::upper) {
-    if (s.f[at(i)] * s.w[at(i)] + s.f[at(i + 1)] * s.w[at(i + 1)] > slack_w * disc_push(s, i)) first = RowClass::clamping;
-  } else if (s.classes[at(problem.rows[at(i)].normal)] == RowClass::clamping) {
-    first = RowClass::clamping;
-  }
-  classes[i] = first;
-  classes[i + 1] = first == RowClass::clamping ? RowClass::clamping : RowClass::separating;
-}
-
 }  // namespace
 
-// Step 2: from the classes in guess_. True where the conditions hold. All rows in breach change class at once, and where that goes in circles
-// the last of them alone until fewer are (Judice and Pires, Comput. Oper. Res. 21, 1994: it ends where the matrix is a P-matrix).
+// Step 2: from the classes in guess_. True where the conditions hold.
 bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& s, ModeReport& report, int most_changes) {
-  int fewest = problem.size() + 1, left = patience;
+  ClassChanges changes(problem);
   int turns = ModeFactor::enough_turns;  // of sliding discs; as long as classes change their directions need not be exact
   for (int round = 0; round <= most_changes; ++round) {
     if (!factor_->solve(problem, guess_.data(), push_.data(), s, turns)) return false;
@@ -95,42 +52,26 @@ bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSol
       return turns == ModeFactor::enough_turns || !factor_->any_slides() || factor_->solve(problem, guess_.data(), push_.data(), s);
     }
     push_ = s.f;
-    before_ = s.classes;
-    const double slack = solved_residual * row_scale(sizes, s);
-    double slack_f = 0;
-    for (const double f : s.f) slack_f = std::max(slack_f, rounding_of_impulses * std::abs(f));
+    const double slack = solved_residual * row_scale(sizes, s), slack_f = impulse_slack(s);
     int changed = 0, last = -1;
     for (int i = 0; i < problem.size(); ++i) {
       const int first = i;
       if (problem.rows[at(i)].is_disc) put_disc_classes(problem, i++, s, slack, slack_f, guess_.data());
       else guess_[at(i)] = class_by(problem, i, s, slack);
-      if (guess_[at(first)] != before_[at(first)]) ++changed, last = first;
+      if (guess_[at(first)] != s.classes[at(first)]) ++changed, last = first;
     }
     if (changed == 0 && turns == ModeFactor::enough_turns) return false;
     turns = changed == 0 ? ModeFactor::enough_turns : 1;
     if (changed == 0) continue;
-    if (changed < fewest) {
-      fewest = changed, left = patience;
-    } else if (--left < 0) {
-      const int rows = problem.rows[at(last)].is_disc ? 2 : 1;
-      std::swap(guess_, before_);
-      std::copy_n(&before_[at(last)], rows, &guess_[at(last)]);
-    }
+    changes.apply(changed, last, s.classes, guess_);
     ++report.class_changes;
   }
   return false;
 }
 
-// Friction whose normal has not pushed so far, and is to: it slides, against its velocity.
-void ModeSolver::guess_sliding(const RowProblem& problem, int i, const RowSolution& s) {
-  const bool is_disc = problem.rows[at(i)].is_disc;
-  guess_[at(i)] = is_disc ? RowClass::upper : sliding(s.w[at(i)]);
-  for (int k = i; is_disc && k < i + 2; ++k) push_[at(k)] = -s.w[at(k)];
-}
-
 // What comes closer, or goes apart no faster than others push, is likely to stick unless it goes across much faster: whether all of it does, in every
 // point of what touches in one. Needs no sweeps. Not asked where something has no friction: its class would be another one than theirs.
-bool ModeSolver::stick(const RowProblem& problem) {
+bool ModeSolver::stick(const RowProblem& problem, RowSolution& s) {
   guess_.assign(problem.rows.size(), RowClass::clamping), push_.resize(problem.rows.size());
   predicted_scale_ = sizes_.still;
   double push = 0;  // the most that a row would need by itself
@@ -151,9 +92,7 @@ bool ModeSolver::stick(const RowProblem& problem) {
       else if (row.kind == RowKind::box && !(std::abs(push_[at(i)]) <= most_hurry * std::min(-row.lower, row.upper))) return false;
     }
   }
-  tied_.resize(problem.rows.size());
-  for (std::size_t i = 0; i < tied_.size(); ++i) tied_[i] = guess_[i] == RowClass::clamping;
-  return choose(problem, true) && turning_ == Turning::none;
+  return selection_.guess(selecting(problem), guess_, push_, s);
 }
 
 // What the sweeps have left at a bound, though no faster than what they hold still, is likely to rest: whether all of it does, from the swept
@@ -172,7 +111,7 @@ bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
     const bool cannot = row.kind == RowKind::friction && (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0));
     if (guess_[at(first)] == RowClass::clamping || cannot || row.compliance > 0) continue;
     if (speed(first) <= slowest) guess_[at(first)] = guess_[at(i)] = RowClass::clamping, any = true;
-    else if (row.kind == RowKind::friction && guess_[at(first)] == RowClass::separating) guess_sliding(problem, first, swept_);
+    else if (row.kind == RowKind::friction && guess_[at(first)] == RowClass::separating) put_sliding(problem, first, swept_, guess_.data(), push_.data());
   }
   return any && factor_->solve(problem, guess_.data(), push_.data(), s) && row_residual(problem, sizes_, s) <= solved_residual &&
          row_scale(sizes_, s) <= most_scale * predicted_scale_;
@@ -282,170 +221,7 @@ double ModeSolver::yield(const RowProblem& problem, ModeReport& report) {
   return nearest;
 }
 
-// Which rows are at zero velocity, and classes in guess_ by which all of these clamp. False where they do so already.
-bool ModeSolver::mark_tied(const RowProblem& problem, const RowSolution& s) {
-  const double rest = tied_velocity * row_scale(sizes_, s);
-  guess_ = s.classes, push_ = s.f;
-  tied_.assign(problem.rows.size(), false);
-  bool any = false;
-  for (int i = 0; i < problem.size(); ++i) {
-    const ConstraintRow& row = problem.rows[at(i)];
-    const bool is_friction = row.kind == RowKind::friction, gives = row.compliance > 0;  // what gives is at its bound by right
-    if (is_friction && (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0))) {
-      i += row.is_disc;
-      continue;
-    }
-    const double speed = row.is_disc ? length(s.w[at(i)], s.w[at(i + 1)]) : std::abs(s.w[at(i)]);
-    const bool is_tied = !gives && speed <= rest, clamps = s.classes[at(i)] == RowClass::clamping;
-    tied_[at(i)] = is_tied;
-    if (!clamps && is_tied) guess_[at(i)] = guess_[at(i + row.is_disc)] = RowClass::clamping, any = true;
-    else if (is_friction && !clamps && s.classes[at(row.normal)] != RowClass::clamping) guess_sliding(problem, i, s);
-    i += row.is_disc;
-  }
-  return any;
-}
-
-// What rows would push that depend on those that clamp, by trial_.
-void ModeSolver::span_clamping(const RowProblem& problem) {
-  span_.clear(problem.channels);
-  for (const RowBlock& block : problem.blocks)
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[at(i)];
-      if (trial_.classes[at(i)] == RowClass::clamping && !(row.compliance > 0)) span_.rest(problem, block, row), span_.add(sizes_.admittance[at(i)], trial_.f[at(i)]);
-    }
-}
-
-// From the impulses of trial_: classes in guess_ that agree better with what tied rows push or would push; how many changed, and the last of them.
-int ModeSolver::choose_again(const RowProblem& problem, int& last) {
-  const std::vector<RowClass>& classes = trial_.classes;
-  guess_ = classes, push_ = trial_.f;
-  double slack = 0;
-  for (const double f : trial_.f) slack = std::max(slack, rounding_of_impulses * std::abs(f));
-  bool is_spanned = false;
-  // By rows of its block, or else by all.
-  const auto is_implied = [&](const RowBlock& block, int i, double& f) {
-    const RowBasis::Block& own = factor_->basis().blocks()[at(static_cast<int>(&block - problem.blocks.data()))];
-    if (factor_->basis().implies(own, block.width, problem.rows[at(i)].d, factor_->impulses().data() + own.first_unknown, f)) return true;
-    if (!is_spanned) span_clamping(problem), is_spanned = true;
-    const bool is_new = RowSpan::is_new(span_.rest(problem, block, problem.rows[at(i)]), sizes_.admittance[at(i)]);
-    f = span_.value();
-    return !is_new;
-  };
-  int changed = 0;
-  turning_ = Turning::none;
-  for (const RowBlock& block : problem.blocks)
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[at(i)];
-      const int first = i;
-      i += row.is_disc;
-      if (row.kind == RowKind::friction && classes[at(row.normal)] != RowClass::clamping) {
-        if (guess_[at(row.normal)] != RowClass::clamping) continue;
-        if (tied_[at(first)]) guess_[at(first)] = guess_[at(i)] = RowClass::clamping;
-        else guess_sliding(problem, first, trial_);
-      } else if (row.is_disc) {
-        if (classes[at(first)] == RowClass::clamping) {
-          put_disc_classes(problem, first, trial_, 0.0, slack, guess_.data());
-        } else if (tied_[at(first)]) {
-          double x = 0, y = 0;
-          if (!is_implied(block, first, x) || !is_implied(block, i, y)) {
-            turning_ = Turning::open;
-          } else if (length(x, y) < row_bounds(problem, first, trial_.f.data()).upper - slack) {
-            guess_[at(first)] = guess_[at(i)] = RowClass::clamping;
-          } else {
-            const double across = std::abs(x * trial_.f[at(i)] - y * trial_.f[at(first)]), along = x * trial_.f[at(first)] + y * trial_.f[at(i)];
-            if (!(across <= turned_enough * along)) turning_ = std::max(turning_, Turning::on);
-            push_[at(first)] = x, push_[at(i)] = y;
-          }
-        }
-      } else if (classes[at(i)] == RowClass::clamping) {
-        const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
-        if (trial_.f[at(i)] > bounds.upper + slack || trial_.f[at(i)] < bounds.lower - slack) guess_[at(i)] = class_by(problem, i, trial_, 0.0);
-      } else if (tied_[at(i)]) {
-        double f = 0;
-        if (is_implied(block, i, f)) {
-          const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
-          if (classes[at(i)] == RowClass::upper ? f < bounds.upper - slack : f > bounds.lower + slack) guess_[at(i)] = RowClass::clamping;
-        }
-      }
-      if (guess_[at(first)] != classes[at(first)]) ++changed, last = first;
-    }
-  return changed;
-}
-
-// From the impulses of trial_, with which tied rows agree. Others need not: what slides on many points at once is held by which of them push. Which rows
-// are at rest there, and classes in guess_ by which those that move agree better; whether anything changed.
-bool ModeSolver::tie_again(const RowProblem& problem) {
-  const double scale = row_scale(sizes_, trial_), rest = tied_velocity * scale, slack = solved_residual * scale;
-  guess_ = trial_.classes, push_ = trial_.f;
-  bool any = false;
-  for (int i = 0; i < problem.size(); ++i) {
-    const ConstraintRow& row = problem.rows[at(i)];
-    const int first = i;
-    i += row.is_disc;
-    if (row.kind == RowKind::friction && trial_.classes[at(row.normal)] != RowClass::clamping) {
-      if (guess_[at(row.normal)] == RowClass::clamping) guess_sliding(problem, first, trial_);
-      continue;
-    }
-    if (trial_.classes[at(first)] == RowClass::clamping) continue;
-    if (row.is_disc) put_disc_classes(problem, first, trial_, slack, 0.0, guess_.data());
-    else guess_[at(first)] = class_by(problem, first, trial_, slack);
-    const double speed = row.is_disc ? length(trial_.w[at(first)], trial_.w[at(i)]) : std::abs(trial_.w[at(first)]);
-    const bool clamps = guess_[at(first)] == RowClass::clamping, is_tied = clamps || (!(row.compliance > 0) && speed <= rest);
-    any |= clamps || is_tied != (tied_[at(first)] != 0);
-    tied_[at(first)] = is_tied;
-  }
-  return any;
-}
-
-// From classes in guess_ with which all tied rows clamp: the impulses that vanishing compliance would leave, in trial_. All rows that are on the
-// wrong side change at once, and where that goes in circles the last of them alone, as in `settle`; discs at their bound turn to where they would push.
-// as_tied: which are at rest is a guess, too.
-bool ModeSolver::choose(const RowProblem& problem, bool as_tied) {
-  int fewest = problem.size() + 1, left = patience, last = -1, ties = most_class_changes;
-  for (int round = 0; round <= most_selections; ++round) {
-    if (!factor_->solve(problem, guess_.data(), push_.data(), trial_) || (as_tied && !are_tied_at_rest(problem))) return false;
-    const int changed = choose_again(problem, last);
-    if (changed == 0 && turning_ != Turning::on) {
-      const bool holds = row_residual(problem, sizes_, trial_) <= solved_residual;
-      if (as_tied || !tie_again(problem)) return holds && row_scale(sizes_, trial_) <= most_scale * predicted_scale_;
-      if (--ties < 0) return false;
-      fewest = problem.size() + 1, left = patience;
-      continue;
-    }
-    if (turning_ == Turning::on) held_.turn(problem, *factor_, tied_, trial_, push_);
-    if (changed == 0) continue;
-    if (changed < fewest) {
-      fewest = changed, left = patience;
-    } else if (--left < 0) {
-      const int rows = problem.rows[at(last)].is_disc ? 2 : 1;
-      before_ = trial_.classes;
-      std::swap(guess_, before_);
-      std::copy_n(&before_[at(last)], rows, &guess_[at(last)]);
-    }
-  }
-  return false;
-}
-
-// Whether those that are tied are all the rows that are at rest, by trial_.
-bool ModeSolver::are_tied_at_rest(const RowProblem& problem) const {
-  const double rest = tied_velocity * row_scale(sizes_, trial_);
-  for (int i = 0; i < problem.size(); ++i) {
-    const bool is_free = problem.rows[at(i)].kind == RowKind::friction && guess_[at(problem.rows[at(i)].normal)] != RowClass::clamping;
-    if (!is_free && (std::abs(trial_.w[at(i)]) <= rest) != (tied_[at(i)] != 0)) return false;
-  }
-  return true;
-}
-
-// Step 5, from a solution. False where it leaves the solution as it is, with its own classes factored, or has to hold a disc.
-bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
-  if (!mark_tied(problem, s)) return !is_of_boxes_;
-  if (choose(problem, false)) {
-    std::swap(s, trial_);
-    return turning_ == Turning::none;
-  }
-  factor_->solve(problem, s.classes.data(), s.f.data(), trial_);
-  return false;
-}
+ImpulseSelection::Rows ModeSolver::selecting(const RowProblem& problem) { return {problem, sizes_, most_scale * predicted_scale_, *factor_}; }
 
 ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   ModeReport report;
@@ -459,9 +235,8 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   for (const ConstraintRow& row : problem.rows) any_disc |= row.is_disc;
   const bool can_pivot = !any_disc && is_small(problem, most_pivoted_rows);
   sizes_.measure(problem);
-  const bool sticks = solved = stick(problem);
-  if (sticks) std::swap(s, trial_);
-  else sweeps_.start(problem, swept_);
+  const bool sticks = solved = stick(problem, s);
+  if (!sticks) sweeps_.start(problem, swept_);
   for (const int sweeps : predicting_sweeps) {
     if (solved) break;
     sweeps_.go_on(problem, sweeps, swept_);
@@ -509,7 +284,10 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
     }
     factor_->solve(problem, s.classes.data(), s.f.data(), trial_);
   }
-  if (solved && !sticks && !select(problem, s)) report.status = ModeStatus::basic;
+  if (solved && !sticks) {
+    const Selected selected = selection_.select(selecting(problem), s);
+    if (selected == Selected::none || selected == Selected::open || (selected == Selected::unchanged && is_of_boxes_)) report.status = ModeStatus::basic;
+  }
   report.residual = row_residual(problem, sizes_, s);
   if (report.status == ModeStatus::rough && report.residual <= solved_residual) report.status = ModeStatus::basic;
   if (report.status == ModeStatus::inconsistent) {

@@ -6,10 +6,7 @@
 // 3. Where that does not end, of few rows, Dantzig's pivots, and where these cycle Lemke's; then 2. from the classes that they find. Discs have
 //    no such pivots: of few rows Newton's method, each step of which is one of boxes. Then more sweeps, as long as their impulses do not grow.
 // 4. Where that fails too, 2. with rows that give a little, less and less (the proximal point method).
-// 5. Selection: of the impulses of rows at zero velocity, pushing or not, those that equal, vanishing compliance would leave, so that they do not depend
-//    on how they were found. Where all clamp these are the ones in range(D_C) (`row_basis.h`); rows that would leave their bounds stay there, of
-//    which a row that others hold still is judged by what it would push were it to clamp: it goes with them as f_C = D_C u does. Friction of several
-//    points that slides changes with which of them push: rows that are in breach then change class, and it is selected again.
+// 5. Selection of impulses among those that equal (`impulse_selection.h`).
 // Without friction at its bound the velocities after the step are unique. Where friction slides they need not be, as Coulomb's law
 // itself allows several (Painleve): the prediction then decides, again as a function of the problem alone.
 #pragma once
@@ -17,11 +14,10 @@
 #include <memory>
 
 #include "contact/dantzig.h"
-#include "contact/held_discs.h"
+#include "contact/impulse_selection.h"
 #include "contact/lemke.h"
 #include "contact/mode_factor.h"
 #include "contact/projected_gauss_seidel.h"
-#include "contact/row_span.h"
 
 namespace robosim {
 
@@ -49,37 +45,27 @@ class ModeSolver {
   void exchange_classes(std::unique_ptr<ModeFactor>& other) { std::swap(factor_, other); }
 
  private:
-  bool stick(const RowProblem& problem);
+  bool stick(const RowProblem& problem, RowSolution& solution);
   bool rest(const RowProblem& problem, RowSolution& solution);
-  void guess_sliding(const RowProblem& problem, int i, const RowSolution& solution);
   bool settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& solution, ModeReport& report, int most_changes);
   bool go_on(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& solution, ModeReport& report);
   bool turn_boxes(const RowProblem& problem, RowSolution& solution, ModeReport& report);
   double relative_residual(const RowProblem& problem, const RowSolution& solution) const;
   double yield(const RowProblem& problem, ModeReport& report);
-  bool select(const RowProblem& problem, RowSolution& solution);
-  bool choose(const RowProblem& problem, bool as_tied);
-  bool tie_again(const RowProblem& problem);
-  bool are_tied_at_rest(const RowProblem& problem) const;
-  bool mark_tied(const RowProblem& problem, const RowSolution& solution);
-  void span_clamping(const RowProblem& problem);
-  int choose_again(const RowProblem& problem, int& last);
+  ImpulseSelection::Rows selecting(const RowProblem& problem);
 
   ProjectedGaussSeidel sweeps_;
   Dantzig dantzig_;
   Lemke lemke_;
+  ImpulseSelection selection_;
   std::unique_ptr<ModeFactor> factor_ = std::make_unique<ModeFactor>();
   RowSizes sizes_, yielding_;  // of the problem, and of compliant_
   RowSolution trial_, swept_, nearest_;
-  std::vector<RowClass> guess_, before_, settled_;
+  std::vector<RowClass> guess_, settled_;
   RowProblem compliant_, boxed_;
   std::unique_ptr<ModeSolver> boxes_;  // of the turned rows
   bool is_of_boxes_ = false;  // the solution, by impulses that boxes have, and not those of its classes
   std::vector<double> angles_, speeds_;
-  enum class Turning { none, on, open } turning_ = Turning::none;  // of discs at rest at their bound: still; where others do not hold them
-  std::vector<std::uint8_t> tied_;  // rows at zero velocity, whose impulses are to be selected
-  RowSpan span_;
-  HeldDiscs held_;
   std::vector<RowClass> box_classes_;
   double predicted_scale_ = 0;  // row_scale of what was predicted
   std::vector<double> push_, rest_;  // impulses that the guess comes from; that count as the position of rest

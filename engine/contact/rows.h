@@ -127,7 +127,9 @@ struct RowSizes {
 // larger of its axes', and the nearest point of the disc), relative to the
 // largest of |t_i|, |d_i| . |y_free| and a |f_i|: zero exactly at a solution, and then relative to the velocities at play.
 double row_residual(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution);
-// The velocity that this is relative to; zero where nothing moves and nothing is asked.
+// What counts as solved.
+inline constexpr double solved_residual = 1e-12;
+// The velocity that row_residual is relative to; zero where nothing moves and nothing is asked.
 double row_scale(const RowSizes& sizes, const RowSolution& solution);
 // The same of a problem that is looked at once.
 double row_residual(const RowProblem& problem, const RowSolution& solution);

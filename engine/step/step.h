@@ -162,7 +162,7 @@ struct StepIsland {
 
 enum class StepStatus : std::uint8_t {
   solved,
-  basic,         // solved, but in some island by impulses other than those of the selection rule (mode_solver.h)
+  basic,         // solved, but in some island by impulses other than those of the selection rule (impulse_selection.h)
   rough,         // to 1e-8, in some island by impulses that no rule has chosen (mode_solver.h)
   relaxed,       // solved, but in some island without what contradicted itself
   inconsistent,  // not solved in some island: what came nearest

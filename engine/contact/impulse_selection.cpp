@@ -1,0 +1,190 @@
+#include "contact/impulse_selection.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "contact/class_changes.h"
+#include "contact/small_sums.h"
+
+namespace robosim {
+
+namespace {
+
+constexpr int most_rounds = 100, most_ties = 12;
+constexpr double turned_enough = 1e-12;  // [rad]; of rows that nearly depend on each other rounding turns them by 1e-13
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+// Which rows are at zero velocity, and classes in guess_ by which all of these clamp. False where they do so already.
+bool ImpulseSelection::tie(const Rows& rows, const RowSolution& s) {
+  const RowProblem& problem = rows.problem;
+  const double rest = tied_velocity * row_scale(rows.sizes, s);
+  guess_ = s.classes, push_ = s.f;
+  tied_.assign(problem.rows.size(), false);
+  bool any = false;
+  for (int i = 0; i < problem.size(); ++i) {
+    const ConstraintRow& row = problem.rows[at(i)];
+    const bool is_friction = row.kind == RowKind::friction, gives = row.compliance > 0;  // what gives is at its bound by right
+    if (is_friction && (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0))) {
+      i += row.is_disc;
+      continue;
+    }
+    const double speed = row.is_disc ? length(s.w[at(i)], s.w[at(i + 1)]) : std::abs(s.w[at(i)]);
+    const bool is_tied = !gives && speed <= rest, clamps = s.classes[at(i)] == RowClass::clamping;
+    tied_[at(i)] = is_tied;
+    if (!clamps && is_tied) guess_[at(i)] = guess_[at(i + row.is_disc)] = RowClass::clamping, any = true;
+    else if (is_friction && !clamps && s.classes[at(row.normal)] != RowClass::clamping) put_sliding(problem, i, s, guess_.data(), push_.data());
+    i += row.is_disc;
+  }
+  return any;
+}
+
+// What rows would push that depend on those that clamp, by trial_.
+void ImpulseSelection::span_clamping(const Rows& rows) {
+  const RowProblem& problem = rows.problem;
+  span_.clear(problem.channels);
+  for (const RowBlock& block : problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[at(i)];
+      if (trial_.classes[at(i)] == RowClass::clamping && !(row.compliance > 0)) span_.rest(problem, block, row), span_.add(rows.sizes.admittance[at(i)], trial_.f[at(i)]);
+    }
+}
+
+// From the impulses of trial_: classes in guess_ that agree better with what tied rows push or would push; how many changed, and the last of them.
+int ImpulseSelection::choose_again(const Rows& rows, int& last) {
+  const RowProblem& problem = rows.problem;
+  const std::vector<RowClass>& classes = trial_.classes;
+  guess_ = classes, push_ = trial_.f;
+  const double slack = impulse_slack(trial_);
+  bool is_spanned = false;
+  // By rows of its block, or else by all.
+  const auto is_implied = [&](const RowBlock& block, int i, double& f) {
+    const RowBasis::Block& own = rows.factor.basis().blocks()[at(static_cast<int>(&block - problem.blocks.data()))];
+    if (rows.factor.basis().implies(own, block.width, problem.rows[at(i)].d, rows.factor.impulses().data() + own.first_unknown, f)) return true;
+    if (!is_spanned) span_clamping(rows), is_spanned = true;
+    const bool is_new = RowSpan::is_new(span_.rest(problem, block, problem.rows[at(i)]), rows.sizes.admittance[at(i)]);
+    f = span_.value();
+    return !is_new;
+  };
+  int changed = 0;
+  turning_ = Turning::none;
+  for (const RowBlock& block : problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[at(i)];
+      const int first = i;
+      i += row.is_disc;
+      if (row.kind == RowKind::friction && classes[at(row.normal)] != RowClass::clamping) {
+        if (guess_[at(row.normal)] != RowClass::clamping) continue;
+        if (tied_[at(first)]) guess_[at(first)] = guess_[at(i)] = RowClass::clamping;
+        else put_sliding(problem, first, trial_, guess_.data(), push_.data());
+      } else if (row.is_disc) {
+        if (classes[at(first)] == RowClass::clamping) {
+          put_disc_classes(problem, first, trial_, 0.0, slack, guess_.data());
+        } else if (tied_[at(first)]) {
+          double x = 0, y = 0;
+          if (!is_implied(block, first, x) || !is_implied(block, i, y)) {
+            turning_ = Turning::open;
+          } else if (length(x, y) < row_bounds(problem, first, trial_.f.data()).upper - slack) {
+            guess_[at(first)] = guess_[at(i)] = RowClass::clamping;
+          } else {
+            const double across = std::abs(x * trial_.f[at(i)] - y * trial_.f[at(first)]), along = x * trial_.f[at(first)] + y * trial_.f[at(i)];
+            if (!(across <= turned_enough * along)) turning_ = std::max(turning_, Turning::on);
+            push_[at(first)] = x, push_[at(i)] = y;
+          }
+        }
+      } else if (classes[at(i)] == RowClass::clamping) {
+        const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
+        if (trial_.f[at(i)] > bounds.upper + slack || trial_.f[at(i)] < bounds.lower - slack) guess_[at(i)] = class_by(problem, i, trial_, 0.0);
+      } else if (tied_[at(i)]) {
+        double f = 0;
+        if (is_implied(block, i, f)) {
+          const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
+          if (classes[at(i)] == RowClass::upper ? f < bounds.upper - slack : f > bounds.lower + slack) guess_[at(i)] = RowClass::clamping;
+        }
+      }
+      if (guess_[at(first)] != classes[at(first)]) ++changed, last = first;
+    }
+  return changed;
+}
+
+// From the impulses of trial_, with which tied rows agree. Others need not: what slides on many points at once is held by which of them push. Which rows
+// are at rest there, and classes in guess_ by which those that move agree better; whether anything changed.
+bool ImpulseSelection::tie_again(const Rows& rows) {
+  const RowProblem& problem = rows.problem;
+  const double scale = row_scale(rows.sizes, trial_), rest = tied_velocity * scale, slack = solved_residual * scale;
+  guess_ = trial_.classes, push_ = trial_.f;
+  bool any = false;
+  for (int i = 0; i < problem.size(); ++i) {
+    const ConstraintRow& row = problem.rows[at(i)];
+    const int first = i;
+    i += row.is_disc;
+    if (row.kind == RowKind::friction && trial_.classes[at(row.normal)] != RowClass::clamping) {
+      if (guess_[at(row.normal)] == RowClass::clamping) put_sliding(problem, first, trial_, guess_.data(), push_.data());
+      continue;
+    }
+    if (trial_.classes[at(first)] == RowClass::clamping) continue;
+    if (row.is_disc) put_disc_classes(problem, first, trial_, slack, 0.0, guess_.data());
+    else guess_[at(first)] = class_by(problem, first, trial_, slack);
+    const double speed = row.is_disc ? length(trial_.w[at(first)], trial_.w[at(i)]) : std::abs(trial_.w[at(first)]);
+    const bool clamps = guess_[at(first)] == RowClass::clamping, is_tied = clamps || (!(row.compliance > 0) && speed <= rest);
+    any |= clamps || is_tied != (tied_[at(first)] != 0);
+    tied_[at(first)] = is_tied;
+  }
+  return any;
+}
+
+// From classes in guess_ with which all tied rows clamp: the impulses that vanishing compliance would leave, in trial_. Discs at their bound turn to where
+// they would push. as_tied: which are at rest is a guess, too.
+bool ImpulseSelection::choose(const Rows& rows, bool as_tied) {
+  const RowProblem& problem = rows.problem;
+  ClassChanges changes(problem);
+  int last = -1, ties = most_ties;
+  for (int round = 0; round <= most_rounds; ++round) {
+    if (!rows.factor.solve(problem, guess_.data(), push_.data(), trial_) || (as_tied && !are_tied_at_rest(rows))) return false;
+    const int changed = choose_again(rows, last);
+    if (changed == 0 && turning_ != Turning::on) {
+      const bool holds = row_residual(problem, rows.sizes, trial_) <= solved_residual;
+      if (as_tied || !tie_again(rows)) return holds && row_scale(rows.sizes, trial_) <= rows.most_scale;
+      if (--ties < 0) return false;
+      changes.begin();
+      continue;
+    }
+    if (turning_ == Turning::on) held_.turn(problem, rows.factor, tied_, trial_, push_);
+    if (changed > 0) changes.apply(changed, last, trial_.classes, guess_);
+  }
+  return false;
+}
+
+// Whether those that are tied are all the rows that are at rest, by trial_.
+bool ImpulseSelection::are_tied_at_rest(const Rows& rows) const {
+  const RowProblem& problem = rows.problem;
+  const double rest = tied_velocity * row_scale(rows.sizes, trial_);
+  for (int i = 0; i < problem.size(); ++i) {
+    const bool is_free = problem.rows[at(i)].kind == RowKind::friction && guess_[at(problem.rows[at(i)].normal)] != RowClass::clamping;
+    if (!is_free && (std::abs(trial_.w[at(i)]) <= rest) != (tied_[at(i)] != 0)) return false;
+  }
+  return true;
+}
+
+Selected ImpulseSelection::select(const Rows& rows, RowSolution& s) {
+  if (!tie(rows, s)) return Selected::unchanged;
+  if (choose(rows, false)) {
+    std::swap(s, trial_);
+    return turning_ == Turning::none ? Selected::chosen : Selected::open;
+  }
+  rows.factor.solve(rows.problem, s.classes.data(), s.f.data(), trial_);
+  return Selected::none;
+}
+
+bool ImpulseSelection::guess(const Rows& rows, const std::vector<RowClass>& classes, const std::vector<double>& push, RowSolution& s) {
+  guess_ = classes, push_ = push;
+  tied_.resize(classes.size());
+  for (std::size_t i = 0; i < tied_.size(); ++i) tied_[i] = classes[i] == RowClass::clamping;
+  if (!choose(rows, true) || turning_ != Turning::none) return false;
+  std::swap(s, trial_);
+  return true;
+}
+
+}  // namespace robosim

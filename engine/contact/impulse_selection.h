@@ -1,0 +1,59 @@
+// Which impulses, of all that move bodies alike: those that vanishing compliance of every row would leave, so that they do not depend on how a solution was found.
+//
+// Rows at zero velocity are tied: pushing or not, their impulses are to be selected. Where all clamp, these are the ones in range(D_C) (`row_basis.h`);
+// rows that would leave their bounds stay there. Of these a row that others hold still is judged by what it would push were it to clamp: it goes with them as
+// f_C = D_C u does. A disc that is held still at its bound pushes where it would (`held_discs.h`). Friction of several points that slides changes with which of
+// them push: rows that are in breach then change class, and it is selected again.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "contact/held_discs.h"
+#include "contact/mode_factor.h"
+#include "contact/row_span.h"
+
+namespace robosim {
+
+enum class Selected {
+  unchanged,  // all tied rows clamp as it is
+  chosen,
+  open,  // chosen, but for the directions of discs that are at rest at their bound and not held there
+  none   // none is found
+};
+
+class ImpulseSelection {
+ public:
+  struct Rows {
+    const RowProblem& problem;
+    const RowSizes& sizes;
+    double most_scale;   // what row_scale may be
+    ModeFactor& factor;  // in the end of the classes of the solution
+  };
+
+  // From a solution, which stays as it is where none is found.
+  Selected select(const Rows& rows, RowSolution& solution);
+
+  // From a guess of which rows are at rest: those that clamp. False where it is others.
+  bool guess(const Rows& rows, const std::vector<RowClass>& classes, const std::vector<double>& push, RowSolution& solution);
+
+ private:
+  enum class Turning { none, on, open };  // of tied discs at their bound: still; where others do not hold them
+
+  bool choose(const Rows& rows, bool as_tied);
+  int choose_again(const Rows& rows, int& last);
+  bool tie(const Rows& rows, const RowSolution& solution);
+  bool tie_again(const Rows& rows);
+  bool are_tied_at_rest(const Rows& rows) const;
+  void span_clamping(const Rows& rows);
+
+  RowSolution trial_;
+  std::vector<RowClass> guess_;
+  std::vector<double> push_;        // impulses that the guess comes from
+  std::vector<std::uint8_t> tied_;  // of a disc its first row
+  Turning turning_ = Turning::none;
+  RowSpan span_;
+  HeldDiscs held_;
+};
+
+}  // namespace robosim
