@@ -152,7 +152,7 @@ void ClassFactor::assemble(const RowProblem& problem) {
   const int r = basis_.unknowns(), channels = problem.channels;
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   const auto column = [](std::vector<double>& of, int u) { return of.data() + static_cast<std::ptrdiff_t>(u) * most_block_channels; };
-  whole_S_.resize(at(r) * at(r)), N_.assign(at(r * most_block_channels), 0.0), pushed_.resize(at(channels));
+  whole_S_.resize(at(r) * at(r)), N_.assign(at(r * most_block_channels), 0.0), pushed_.resize(at(channels)), compliance_.assign(at(r), 0.0);
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     const RowBasis::Block& block = basis_.blocks()[b];
     const double* const N = basis_.N(block);
@@ -160,6 +160,8 @@ void ClassFactor::assemble(const RowProblem& problem) {
       for (int k = 0; k < problem.blocks[b].width; ++k) column(N_, block.first_unknown + c)[k] = N[k * block.columns + c];
   }
   KP_ = N_;
+  bool slides = false;  // else S is symmetric
+  for (int i = 0; i < problem.size(); ++i) slides |= problem.rows[at(i)].kind == RowKind::friction && at_bound(row_class(i));
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     const RowBlock& from = problem.blocks[b];
     const RowBasis::Block& source = basis_.blocks()[b];
@@ -179,44 +181,73 @@ void ClassFactor::assemble(const RowProblem& problem) {
       }
     }
     for (int u = source.first_unknown; u < source.first_unknown + source.columns; ++u) {
-      for (int k = 0; k < channels; ++k) pushed_[at(k)] = dot(&problem.L[at(k * channels + from.first_channel)], column(KP_, u), from.width);  // L K P
-      for (std::size_t a = 0; a < problem.blocks.size(); ++a) {
+      for (int k = slides ? 0 : from.first_channel; k < channels; ++k) pushed_[at(k)] = dot(&problem.L[at(k * channels + from.first_channel)], column(KP_, u), from.width);  // L K P
+      for (std::size_t a = slides ? 0 : b; a < problem.blocks.size(); ++a) {
         const RowBlock& to = problem.blocks[a];
         const RowBasis::Block& target = basis_.blocks()[a];
-        for (int e = target.first_unknown; e < target.first_unknown + target.columns; ++e)
-          whole_S_[at(e * r + u)] = dot(column(N_, e), &pushed_[at(to.first_channel)], to.width);
+        for (int e = slides ? target.first_unknown : std::max(target.first_unknown, u); e < target.first_unknown + target.columns; ++e) {
+          const double entry = whole_S_[at(e * r + u)] = dot(column(N_, e), &pushed_[at(to.first_channel)], to.width);
+          if (!slides) whole_S_[at(u * r + e)] = entry;
+        }
       }
     }
     for (int i = 0; i < source.rows; ++i) {  // compliant rows have unknowns of their own
       const double R = problem.rows[at(basis_.rows()[at(source.first_row + i)])].compliance;
-      for (int c = 0; R > 0 && c < source.columns; ++c) whole_S_[at((source.first_unknown + c) * (r + 1))] += R * P[i * source.columns + c];
+      for (int c = source.independent; R > 0 && c < source.columns; ++c)
+        if (P[i * source.columns + c] > 0) compliance_[at(source.first_unknown + c)] = R, whole_S_[at((source.first_unknown + c) * (r + 1))] += R;
     }
   }
 }
 
 void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  const int r = basis_.unknowns(), k = problem.channels;
   s.resize(problem);
   s.classes = classes_;
-  const int r = basis_.unknowns();
-  b_.assign(static_cast<std::size_t>(r), 0.0);
-  // b, then twice what is left of w_C: the second time it is rounding.
-  for (int pass = 0;; ++pass) {
-    std::fill(s.f.begin(), s.f.end(), 0.0);
-    basis_.add_impulses(b_.data(), s.f.data());
-    for (int i = 0; i < problem.size(); ++i) {
-      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-      if (!at_bound(row_class(i))) continue;
-      s.f[static_cast<std::size_t>(i)] = row.kind == RowKind::friction ? bound_sign(row_class(i)) * row.mu * s.f[static_cast<std::size_t>(row.normal)]
-                                         : row_class(i) == RowClass::upper ? row.upper
-                                                                           : row.lower;
+  // By the unknowns and channels alone, which are fewer than the rows: P^T t, and the velocities that impulses at fixed bounds leave.
+  asked_.assign(at(r), 0.0), still_ = problem.y_free;
+  for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
+    const RowBasis::Block& block = basis_.blocks()[n];
+    const double* P = basis_.P(block);
+    for (int i = 0; i < block.rows; ++i, P += block.columns)
+      add_scaled(problem.rows[at(basis_.rows()[at(block.first_row + i)])].target, P, block.columns, &asked_[at(block.first_unknown)]);
+    const RowBlock& own = problem.blocks[n];
+    for (int i = own.first_row; i < own.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[at(i)];
+      if (row.kind == RowKind::friction || !at_bound(row_class(i))) continue;
+      const double f = row_class(i) == RowClass::upper ? row.upper : row.lower;
+      for (int c = 0; c < own.width; ++c) add_scaled(f * row.d[c], &problem.L[at((own.first_channel + c) * k)], k, still_.data());
     }
-    apply_impulses(problem, s);
-    if (pass == 2) return;
-    scratch_.assign(static_cast<std::size_t>(r), 0.0);
-    basis_.add_projection(-1, s.w.data(), scratch_.data());
-    solve_S(scratch_.data());
-    for (int u = 0; u < r; ++u) b_[static_cast<std::size_t>(u)] += scratch_[static_cast<std::size_t>(u)];
   }
+  // b, then what is left of P^T w_C: rounding.
+  b_.assign(at(r), 0.0), s.y = still_;
+  for (int pass = 0; pass < 2; ++pass) {
+    scratch_ = asked_;
+    for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
+      const RowBasis::Block& block = basis_.blocks()[n];
+      for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u)
+        scratch_[at(u)] -= dot(&N_[at(u * most_block_channels)], &s.y[at(problem.blocks[n].first_channel)], problem.blocks[n].width) + compliance_[at(u)] * b_[at(u)];
+    }
+    solve_S(scratch_.data());
+    for (int u = 0; u < r; ++u) b_[at(u)] += scratch_[at(u)];
+    if (pass == 1) break;
+    s.y = still_;
+    for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
+      const RowBlock& own = problem.blocks[n];
+      const RowBasis::Block& block = basis_.blocks()[n];
+      double z[most_block_channels] = {};
+      for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u) add_scaled(b_[at(u)], &KP_[at(u * most_block_channels)], own.width, z);
+      for (int c = 0; c < own.width; ++c) add_scaled(z[c], &problem.L[at((own.first_channel + c) * k)], k, s.y.data());
+    }
+  }
+  std::fill(s.f.begin(), s.f.end(), 0.0);
+  basis_.add_impulses(b_.data(), s.f.data());
+  for (int i = 0; i < problem.size(); ++i) {
+    const ConstraintRow& row = problem.rows[at(i)];
+    if (!at_bound(row_class(i))) continue;
+    s.f[at(i)] = row.kind == RowKind::friction ? bound_sign(row_class(i)) * row.mu * s.f[at(row.normal)] : row_class(i) == RowClass::upper ? row.upper : row.lower;
+  }
+  apply_impulses(problem, s);
 }
 
 // What is of friction at its bound, `width` numbers for each of the rows, to the normal that it follows.

@@ -71,6 +71,8 @@ class ClassFactor {
   RankRevealingQr qr_;  // where S is singular
   bool is_singular_ = false;
   int rank_ = 0;
+  // Of each unknown what its row gives by itself and what the rows ask of it; the channels' velocities while all unknowns are zero.
+  std::vector<double> compliance_, asked_, still_;
   // S_: its factor; N_, KP_: of each unknown what its block's channels get, without friction at its bound and with it.
   std::vector<double> S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_;
 };

@@ -162,14 +162,25 @@ bool ImpulseSelection::are_tied_at_rest(const Rows& rows) const {
   const RowProblem& problem = rows.problem;
   const double rest = tied_velocity * row_scale(rows.sizes, trial_);
   for (int i = 0; i < problem.size(); ++i) {
-    const bool is_free = problem.rows[at(i)].kind == RowKind::friction && guess_[at(problem.rows[at(i)].normal)] != RowClass::clamping;
-    if (!is_free && (std::abs(trial_.w[at(i)]) <= rest) != (tied_[at(i)] != 0)) return false;
+    const ConstraintRow& row = problem.rows[at(i)];
+    const int first = i;
+    i += row.is_disc;
+    const bool is_free = row.kind == RowKind::friction && guess_[at(row.normal)] != RowClass::clamping;
+    const double speed = row.is_disc ? length(trial_.w[at(first)], trial_.w[at(i)]) : std::abs(trial_.w[at(i)]);
+    if (!is_free && (speed <= rest) != (tied_[at(first)] != 0)) return false;
   }
   return true;
 }
 
-Selected ImpulseSelection::select(const Rows& rows, RowSolution& s) {
-  if (!tie(rows, s)) return Selected::unchanged;
+Selected ImpulseSelection::select(const Rows& rows, RowSolution& s) { return tie(rows, s) ? chosen(rows, s) : Selected::unchanged; }
+
+Selected ImpulseSelection::select(const Rows& rows, const RowSolution& guess, RowSolution& s) {
+  tie(rows, s);
+  guess_ = guess.classes, push_ = guess.f;
+  return chosen(rows, s);
+}
+
+Selected ImpulseSelection::chosen(const Rows& rows, RowSolution& s) {
   if (choose(rows, false)) {
     std::swap(s, trial_);
     return turning_ == Turning::none ? Selected::chosen : Selected::open;

@@ -33,6 +33,8 @@ class ImpulseSelection {
 
   // From a solution, which stays as it is where none is found.
   Selected select(const Rows& rows, RowSolution& solution);
+  // The same, with a guess of the classes of those that are at rest: as of rows that give a little.
+  Selected select(const Rows& rows, const RowSolution& guess, RowSolution& solution);
 
   // From a guess of which rows are at rest: those that clamp. False where it is others.
   bool guess(const Rows& rows, const std::vector<RowClass>& classes, const std::vector<double>& push, RowSolution& solution);
@@ -40,6 +42,7 @@ class ImpulseSelection {
  private:
   enum class Turning { none, on, open };  // of tied discs at their bound: still; where others do not hold them
 
+  Selected chosen(const Rows& rows, RowSolution& solution);
   bool choose(const Rows& rows, bool as_tied);
   int choose_again(const Rows& rows, int& last);
   bool tie(const Rows& rows, const RowSolution& solution);

@@ -12,19 +12,20 @@
 namespace robosim {
 
 // Replaces S (n x n, row by row) by L (unit diagonal) and U; pivots: n entries. Returns the smallest pivot over the largest, each relative to the
-// largest entry that its row of S had: some 1e-16 or zero where S is singular to rounding. row_sizes: n entries of scratch.
-inline double lu_factor(double* S, int n, int* pivots, double* row_sizes) {
+// largest entry that its row of S had: some 1e-16 or zero where S is singular to rounding. per_size: n entries of scratch.
+inline double lu_factor(double* S, int n, int* pivots, double* per_size) {
   const auto row = [&](int i) { return S + static_cast<std::ptrdiff_t>(i) * n; };
   for (int i = 0; i < n; ++i) {
-    row_sizes[i] = 0;
-    for (int j = 0; j < n; ++j) row_sizes[i] = std::max(row_sizes[i], std::abs(row(i)[j]));
+    double largest = 0;
+    for (int j = 0; j < n; ++j) largest = std::max(largest, std::abs(row(i)[j]));
+    per_size[i] = largest > 0 ? 1 / largest : 0;
   }
   double smallest = 1, largest = n == 0 ? 1 : 0;
   for (int k = 0; k < n; ++k) {
     int best = k;
     double size = 0;
     for (int i = k; i < n; ++i) {
-      const double relative = row_sizes[i] > 0 ? std::abs(row(i)[k]) / row_sizes[i] : 0;
+      const double relative = std::abs(row(i)[k]) * per_size[i];
       if (relative > size) size = relative, best = i;
     }
     smallest = k == 0 ? size : std::min(smallest, size);
@@ -36,7 +37,7 @@ inline double lu_factor(double* S, int n, int* pivots, double* row_sizes) {
     }
     if (best != k) {
       std::swap_ranges(row(k), row(k) + n, row(best));
-      std::swap(row_sizes[k], row_sizes[best]);
+      std::swap(per_size[k], per_size[best]);
     }
     const double* u = row(k);
     for (int i = k + 1; i < n; ++i) {

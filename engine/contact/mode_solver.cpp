@@ -15,6 +15,7 @@ constexpr int predicting_sweeps[] = {12, 88};  // each after the ones before
 constexpr int nearest_sweeps = 400;            // after these, where nothing solves the rows
 // Compliances that rows are given are parts of their own admittance: less after each solution, more again where none is found.
 constexpr double most_yielding = 1, least_yielding = 1e-8, less = 0.2, more = 25;
+constexpr double selecting_yielding[] = {1e-7, 1e-5, 1e-3};
 constexpr int most_solutions = 30;
 // Each turn solves boxes: some milliseconds, with their pivots, for 60 rows.
 constexpr int most_turns = 8, most_turned_rows = 400;
@@ -69,9 +70,9 @@ bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSol
   return false;
 }
 
-// What comes closer, or goes apart no faster than others push, is likely to stick unless it goes across much faster: whether all of it does, in every
-// point of what touches in one. Needs no sweeps. Not asked where something has no friction: its class would be another one than theirs.
-bool ModeSolver::stick(const RowProblem& problem, RowSolution& s) {
+// What comes closer, or goes apart no faster than others push, is likely to touch in every point, and to stick unless it goes across much faster: whether all
+// of it does. Needs no sweeps. Not asked where something has no friction: its class would be another one than theirs.
+bool ModeSolver::predict(const RowProblem& problem, RowSolution& s) {
   guess_.assign(problem.rows.size(), RowClass::clamping), push_.resize(problem.rows.size());
   predicted_scale_ = sizes_.still;
   double push = 0;  // the most that a row would need by itself
@@ -87,9 +88,19 @@ bool ModeSolver::stick(const RowProblem& problem, RowSolution& s) {
     for (int i = block.first_row; i < block.last_row; ++i) touches |= problem.rows[at(i)].kind == RowKind::unilateral && push_[at(i)] > -push;
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem.rows[at(i)];
-      if ((row.kind == RowKind::unilateral || row.kind == RowKind::friction) && !touches) guess_[at(i)] = RowClass::separating;
-      else if (row.kind == RowKind::friction && !(std::abs(push_[at(i)]) <= most_hurry * row.mu * push && row.mu > 0)) return false;
-      else if (row.kind == RowKind::box && !(std::abs(push_[at(i)]) <= most_hurry * std::min(-row.lower, row.upper))) return false;
+      const int first = i;
+      i += row.is_disc;
+      const bool is_of_contact = row.kind == RowKind::unilateral || row.kind == RowKind::friction;
+      const double bound = row.kind == RowKind::box ? std::min(-row.lower, row.upper) : row.mu * push;
+      if (is_of_contact && !touches) {
+        guess_[at(first)] = guess_[at(i)] = RowClass::separating;
+      } else if (row.kind == RowKind::friction || row.kind == RowKind::box) {
+        if (row.kind == RowKind::friction && !(row.mu > 0)) return false;
+        const double asked = row.is_disc ? length(push_[at(first)], push_[at(i)]) : std::abs(push_[at(i)]);
+        if (asked <= most_hurry * bound) continue;
+        if (row.is_disc) guess_[at(first)] = RowClass::upper, guess_[at(i)] = RowClass::separating;
+        else guess_[at(i)] = push_[at(i)] > 0 ? RowClass::upper : RowClass::lower;
+      }
     }
   }
   return selection_.guess(selecting(problem), guess_, push_, s);
@@ -186,6 +197,13 @@ double ModeSolver::relative_residual(const RowProblem& problem, const RowSolutio
   return predicted_scale_ > 0 ? row_residual(problem, sizes_, s) * row_scale(sizes_, s) / predicted_scale_ : 0;
 }
 
+// Of the row, or of the disc that it is of: its rows have like compliance.
+double ModeSolver::own_admittance(const RowProblem& problem, int i) const {
+  const double own = sizes_.admittance[at(i)];
+  if (problem.rows[at(i)].is_disc) return std::max(own, sizes_.admittance[at(i + 1)]);
+  return is_of_disc(problem, i) ? std::max(own, sizes_.admittance[at(i - 1)]) : own;
+}
+
 // Step 4. Rows that give a little have one solution, which changes of class find where rows that depend on each other send them in
 // circles. With the impulses of the last one as the position of rest, t + R f, the next is nearer to rows that do not give (the proximal point
 // method: Rockafellar, SIAM J. Control Optim. 14, 1976). Leaves what came nearest in nearest_; returns its residual, relative to what the first
@@ -200,10 +218,10 @@ double ModeSolver::yield(const RowProblem& problem, ModeReport& report) {
   const double least = 1e-3 * mean;
   double part = most_yielding, nearest = relative_residual(problem, swept_);
   for (int n = 0; n < most_solutions && nearest > solved_residual; ++n) {
-    for (std::size_t i = 0; i < problem.rows.size(); ++i) {
-      const double R = part * std::max(sizes_.admittance[i], least);
-      compliant_.rows[i].compliance = problem.rows[i].compliance + R;
-      compliant_.rows[i].target = problem.rows[i].target + R * rest_[i];
+    for (int i = 0; i < problem.size(); ++i) {
+      const double R = part * std::max(own_admittance(problem, i), least);
+      compliant_.rows[at(i)].compliance = problem.rows[at(i)].compliance + R;
+      compliant_.rows[at(i)].target = problem.rows[at(i)].target + R * rest_[at(i)];
     }
     yielding_.measure(compliant_);
     guess_ = settled_, push_ = rest_;
@@ -223,6 +241,23 @@ double ModeSolver::yield(const RowProblem& problem, ModeReport& report) {
 
 ImpulseSelection::Rows ModeSolver::selecting(const RowProblem& problem) { return {problem, sizes_, most_scale * predicted_scale_, *factor_}; }
 
+// Step 5. Where it does not end, from the classes that all rows have if they give a little, which has one solution: the rule is its limit.
+bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
+  const auto is_rule = [&](Selected selected) { return selected == Selected::chosen || (selected == Selected::unchanged && !is_of_boxes_); };
+  const Selected selected = selection_.select(selecting(problem), s);
+  if (is_rule(selected)) return true;
+  if (std::all_of(problem.rows.begin(), problem.rows.end(), [](const ConstraintRow& row) { return row.compliance > 0; })) return false;
+  compliant_ = problem;
+  if (!giving_) giving_ = std::make_unique<ModeSolver>();
+  is_of_boxes_ = false;
+  for (const double part : selecting_yielding) {
+    for (int i = 0; i < problem.size(); ++i)
+      if (!(problem.rows[at(i)].compliance > 0)) compliant_.rows[at(i)].compliance = part * own_admittance(problem, i);
+    if (giving_->solve(compliant_, trial_).status == ModeStatus::solved && is_rule(selection_.select(selecting(problem), trial_, s))) return true;
+  }
+  return false;
+}
+
 ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   ModeReport report;
   // From classes that a pivoting method has found, whose own impulses carry the rounding of its pivots.
@@ -235,8 +270,8 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   for (const ConstraintRow& row : problem.rows) any_disc |= row.is_disc;
   const bool can_pivot = !any_disc && is_small(problem, most_pivoted_rows);
   sizes_.measure(problem);
-  const bool sticks = solved = stick(problem, s);
-  if (!sticks) sweeps_.start(problem, swept_);
+  const bool is_foreseen = solved = predict(problem, s);
+  if (!is_foreseen) sweeps_.start(problem, swept_);
   for (const int sweeps : predicting_sweeps) {
     if (solved) break;
     sweeps_.go_on(problem, sweeps, swept_);
@@ -284,10 +319,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
     }
     factor_->solve(problem, s.classes.data(), s.f.data(), trial_);
   }
-  if (solved && !sticks) {
-    const Selected selected = selection_.select(selecting(problem), s);
-    if (selected == Selected::none || selected == Selected::open || (selected == Selected::unchanged && is_of_boxes_)) report.status = ModeStatus::basic;
-  }
+  if (solved && !is_foreseen && !select(problem, s)) report.status = ModeStatus::basic;
   report.residual = row_residual(problem, sizes_, s);
   if (report.status == ModeStatus::rough && report.residual <= solved_residual) report.status = ModeStatus::basic;
   if (report.status == ModeStatus::inconsistent) {

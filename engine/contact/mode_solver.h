@@ -1,12 +1,12 @@
 // The complementarity problem of a step's rows, solved to rounding: friction within boxes (`lcp`) or within discs (`cone`).
 //
-// 1. Prediction, a function of the problem alone: that all sticks, where nothing goes across much faster than it comes closer. Else the classes that a
+// 1. Prediction, a function of the problem alone: that all sticks but what goes across much faster than it comes closer. Else the classes that a
 //    few sweeps of projected Gauss-Seidel from zero end in; at first with all clamping that the sweeps have brought to rest as well as they could.
 // 2. The impulses of these classes (`mode_factor.h`); rows that break their condition change class, all at once, until none does.
 // 3. Where that does not end, of few rows, Dantzig's pivots, and where these cycle Lemke's; then 2. from the classes that they find. Discs have
 //    no such pivots: of few rows Newton's method, each step of which is one of boxes. Then more sweeps, as long as their impulses do not grow.
 // 4. Where that fails too, 2. with rows that give a little, less and less (the proximal point method).
-// 5. Selection of impulses among those that equal (`impulse_selection.h`).
+// 5. Selection of impulses among those that equal (`impulse_selection.h`); where it does not end, from the classes of rows that all give a little.
 // Without friction at its bound the velocities after the step are unique. Where friction slides they need not be, as Coulomb's law
 // itself allows several (Painleve): the prediction then decides, again as a function of the problem alone.
 #pragma once
@@ -45,13 +45,15 @@ class ModeSolver {
   void exchange_classes(std::unique_ptr<ModeFactor>& other) { std::swap(factor_, other); }
 
  private:
-  bool stick(const RowProblem& problem, RowSolution& solution);
+  bool predict(const RowProblem& problem, RowSolution& solution);
   bool rest(const RowProblem& problem, RowSolution& solution);
   bool settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& solution, ModeReport& report, int most_changes);
   bool go_on(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& solution, ModeReport& report);
   bool turn_boxes(const RowProblem& problem, RowSolution& solution, ModeReport& report);
   double relative_residual(const RowProblem& problem, const RowSolution& solution) const;
+  double own_admittance(const RowProblem& problem, int row) const;
   double yield(const RowProblem& problem, ModeReport& report);
+  bool select(const RowProblem& problem, RowSolution& solution);
   ImpulseSelection::Rows selecting(const RowProblem& problem);
 
   ProjectedGaussSeidel sweeps_;
@@ -63,7 +65,7 @@ class ModeSolver {
   RowSolution trial_, swept_, nearest_;
   std::vector<RowClass> guess_, settled_;
   RowProblem compliant_, boxed_;
-  std::unique_ptr<ModeSolver> boxes_;  // of the turned rows
+  std::unique_ptr<ModeSolver> boxes_, giving_;  // of the turned rows; of rows that all give a little
   bool is_of_boxes_ = false;  // the solution, by impulses that boxes have, and not those of its classes
   std::vector<double> angles_, speeds_;
   std::vector<RowClass> box_classes_;
