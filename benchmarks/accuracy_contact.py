@@ -6,7 +6,9 @@ one per kind of parameter and state: of a Jacobian all rows at once, of paramete
 features are the same at all points of the differences, 1e-8 of the block's largest entry is asked for; all other states
 are counted apart, and there the derivative towards one side is compared, to 1e-5. Products with random covectors
 (`vjp`) are compared with the matrices, and products with random directions of every number (`jvp`) with those;
-second-order products (`hvp`) along one direction with that along another. A quick run leaves parameters out.
+second-order products (`hvp`) along one direction with that along another. A quick run leaves parameters out. Where
+Nimble is installed, its Jacobians at rest are compared with differences of its own step, beside ours, for the robots of
+`bench_contact.py` that its paper measures.
 
     python benchmarks/accuracy_contact.py [--states 1000] [--quick] [--keep FILE] [--markdown docs/simulation.md]
                                             [--json FILE]
@@ -95,10 +97,47 @@ def main() -> int:
         report.add(Row(f"{name}: products", tally.products, bar=PRODUCT_BAR))
         report.add(Row(f"{name}: states apart", tally.apart / max(tally.states, 1), bar=APART_BAR))
         report.add(Row(f"{name}: failures", len(tally.failures), bar=0))
+    beside_nimble(report)
     if options.markdown is not None:
         text = contact_table.document(tallies, states, options.seed)
         page.write(options.markdown, text, "contact accuracy table")
     return report.finish(options.json)
+
+
+def beside_nimble(report: Report) -> None:
+    """Its error beside ours, of all blocks at rest, at the same states."""
+    from harness import nimble_peer
+    from harness.contact_accuracy import BAR
+    from harness.contact_scenes import DT, FRICTION, KINDS, make
+    from harness.differences import Differences
+
+    library = nimble_peer.load()
+    if library is None:
+        report.remark("Nimble is not installed (nimblephysics, with numpy<2): nothing is compared with it")
+        return
+    for kind in KINDS:
+        if kind.published is None:
+            continue
+        try:
+            scene = make(kind)
+        except FileNotFoundError as error:
+            report.remark(f"{kind.name}: not compared with Nimble, {error}")
+            continue
+        simulation = scene.simulations["lcp"]
+        ours = Differences(simulation, scene.rest, scene.control).error()
+        peer = nimble_peer.NimbleWorld(library, scene.model, simulation.pairs, dt=DT, friction=FRICTION)
+        peer.put(scene.rest.q, scene.rest.v, scene.tau)
+        theirs = peer.error()
+        kink = simulation.jacobians(scene.rest, scene.control).one_sided
+        report.add(
+            Row(
+                f"{kind.name} at rest, beside Nimble: Jacobians",
+                ours,
+                bar=None if kink else BAR,
+                note=("one-sided: a kink here; " if kink else "")
+                + f"Nimble's {theirs.largest:.2g}, {100 * theirs.open:.0f} % of its entries have no differences",
+            )
+        )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ agree, and the contacts of both are counted. All Jacobians (next q and v in q, v
 steps at rest in one call from Python) beside MuJoCo's forward differences, which are asked for q and v alone, beside
 differences of our own step, and beside Pinocchio's forward dynamics with its derivatives, which knows no contact. Each
 block is also asked for by itself. Times are processor time in slices that take turns; ratios are medians over
-neighbouring slices. Nimble is not run; what its paper says is printed.
+neighbouring slices. Nimble is measured where it is installed, beside `lcp`; else what its paper says is printed.
 
 A ratio written as "0.50" is ours / peer, one written as "2.0 x" is peer / ours.
 
@@ -27,6 +27,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from bench_rollouts import Walk
+from harness import nimble_peer
 from harness.contact_scenes import DT, FRICTION, KINDS, ContactScene, Kind, make
 from harness.differences import Differences
 from harness.mjcf import Matched, mjcf
@@ -47,6 +48,7 @@ FORWARD_STEP = 1e-6  # of MuJoCo's differences
 AGREEMENT = 1e-10  # of mass matrix and nonlinear effects, relative: rounding of a chain of joints
 PINOCCHIO_STATES = 64
 IDLE = 0.05  # of a processor, used by others
+NIMBLE_BAR, NIMBLE_ATLAS_BAR = 20.0, 40.0  # all Jacobians beside Nimble's: times faster
 NIMBLE_PAPER = "Werling et al., arXiv:2103.16021v2"
 
 
@@ -240,10 +242,8 @@ def gradients(subject: Subject, patience: Patience, report: Report) -> None:
         )
 
     differences = Differences(simulation, scene.rest, scene.control)
-    expected, rounds = differences.ridders()
-    found = simulation.jacobians(scene.rest, scene.control)
-    ours = np.hstack([np.vstack(list(block)) for block in (found.q, found.v, found.tau)])
-    error = float(np.abs(ours - expected).max() / max(1.0, np.abs(expected).max()))
+    error, rounds = differences.error(), differences.rounds
+    is_kink = simulation.jacobians(scene.rest, scene.control).one_sided
     starts = differences.starts(1e-7)
     timing = alternate(
         jacobians, repeated(lambda: differences.steps(starts)), AT_ONCE, patience, peer_items=1
@@ -255,15 +255,12 @@ def gradients(subject: Subject, patience: Patience, report: Report) -> None:
         Row(
             f"{kind.name}: Jacobians less Ridders', relative",
             error,
-            bar=None if found.one_sided else EXACT_BAR,
-            note="one-sided: a kink here" if found.one_sided else "",
+            bar=None if is_kink else EXACT_BAR,
+            note="one-sided: a kink here" if is_kink else "",
         )
     )
     if kind.published is not None:
-        report.remark(
-            f"{kind.name}: beside Nimble: not measured; its paper has {kind.published:g} us for all "
-            f"Jacobians ({NIMBLE_PAPER}, on another machine)"
-        )
+        beside_nimble(subject, jacobians, patience, report)
 
     motion = simulation.run(scene.rest, STEPS, scene.control)
     q_bar, v_bar = np.zeros((2, STEPS + 1, scene.model.n_v))
@@ -281,6 +278,70 @@ def gradients(subject: Subject, patience: Patience, report: Report) -> None:
             of_peer=True,
             measured=timing.ratio - 1,  # going back takes each step again first
             note="a row of each Jacobian, and all other gradients",
+        )
+    )
+
+
+def beside_nimble(subject: Subject, jacobians: Work, patience: Patience, report: Report) -> None:
+    """Steps and all Jacobians beside Nimble's analytic ones, and how far its own are from differences."""
+    scene, kind = subject.scene, subject.kind
+    library = nimble_peer.load()
+    if library is None:
+        report.remark(
+            f"{kind.name}: beside Nimble: not measured, as it is not installed (nimblephysics, numpy<2); its paper "
+            f"has {kind.published:g} us for all Jacobians ({NIMBLE_PAPER}, on another machine)"
+        )
+        return
+    simulation = scene.simulations["lcp"]
+    peer = nimble_peer.NimbleWorld(library, scene.model, simulation.pairs, dt=DT, friction=FRICTION)
+    error = peer.disagreement(scene.rest.q)
+    if not error < AGREEMENT:
+        raise AssertionError(f"{kind.name}: the mass matrix differs from Nimble's by {error:.2g}")
+    peer.put(scene.rest.q, scene.rest.v, scene.tau)
+    note = f"contacts {simulation.step(scene.rest, scene.control).report.contacts}, Nimble {peer.contacts()}"
+
+    def steps() -> None:
+        peer.put(scene.rest.q, scene.rest.v, scene.tau)
+        for _ in range(STEPS):
+            peer.world.step()
+
+    timing = alternate(subject.our_steps("lcp", scene.rest), repeated(steps), STEPS, patience)
+    report.add(
+        Row(
+            f"{kind.name}: step, resting, Nimble's",
+            1e6 * timing.ours,
+            "us",
+            1e6 * timing.peer,
+            measured=1 / timing.ratio,
+            note=note,
+        )
+    )
+
+    def anew() -> None:  # else it goes on from what it has found for the same state
+        peer.put(scene.rest.q, scene.rest.v, scene.tau)
+        peer.jacobians()
+
+    timing = alternate(jacobians, repeated(anew), AT_ONCE, patience, peer_items=1)
+    peer.put(scene.rest.q, scene.rest.v, scene.tau)
+    report.add(
+        Row(
+            f"{kind.name}: all Jacobians, Nimble's",
+            1e6 * timing.ours,
+            "us",
+            1e6 * timing.peer,
+            bar=NIMBLE_ATLAS_BAR if kind.is_atlas else NIMBLE_BAR,
+            at_least=True,
+            on_ratio=True,
+            measured=1 / timing.ratio,
+            note=note,
+        )
+    )
+    off = peer.error()
+    report.add(
+        Row(
+            f"{kind.name}: Nimble's Jacobians less Ridders', relative",
+            off.largest,
+            note=f"of its own step; {100 * off.open:.0f} % of the entries have none",
         )
     )
 

@@ -31,6 +31,7 @@ class Differences:
         self.simulation, self.state = simulation, state
         self.tau = np.asarray(control.tau)
         self.end = simulation.step(state, control)
+        self.rounds = 0  # of the last `ridders`
 
     def starts(self, h: float) -> tuple[list[State], list[Control]]:
         """The 6 n_v starts of one round: by q, v and tau, each forwards and then backwards."""
@@ -59,15 +60,22 @@ class Differences:
         moved = np.array([[*model.difference(self.end.q, end.q), *(end.v - self.end.v)] for end in ends])
         return (moved[0::2] - moved[1::2]).T / (2 * h)
 
-    def ridders(self) -> tuple[Array, int]:
-        """The same, extrapolated entry by entry until none gains, and how many rounds that took.
+    def error(self) -> float:
+        """How far the Jacobians of the step are from Ridders' differences, relative to the largest entry, or to 1."""
+        found = self.simulation.jacobians(self.state, Control(tau=self.tau))
+        ours = np.hstack([np.vstack(list(block)) for block in (found.q, found.v, found.tau)])
+        expected = self.ridders()
+        return float(np.abs(ours - expected).max() / max(1.0, np.abs(expected).max()))
+
+    def ridders(self) -> Array:
+        """The same, extrapolated entry by entry until none gains, which takes `rounds`.
 
         Source: Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982.
         """
         h = WIDEST
         before = [self.central(h)]
         best, least = before[0], np.full(before[0].shape, np.inf)
-        for rounds in range(2, MOST_ROUNDS + 1):
+        for self.rounds in range(2, MOST_ROUNDS + 1):
             h /= SHRINK
             row = [self.central(h)]
             factor = SHRINK**2
@@ -78,6 +86,6 @@ class Differences:
                 best = np.where(error <= least, row[-1], best)
                 least = np.minimum(least, error)
             if (np.abs(row[-1] - before[-1]) >= DIVERGED * least).all():
-                return best, rounds
+                break
             before = row
-        return best, MOST_ROUNDS
+        return best
