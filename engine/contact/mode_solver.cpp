@@ -204,6 +204,13 @@ double ModeSolver::own_admittance(const RowProblem& problem, int i) const {
   return is_of_disc(problem, i) ? std::max(own, sizes_.admittance[at(i - 1)]) : own;
 }
 
+// What rows of what can hardly move, or not at all, count as having.
+double ModeSolver::least_admittance(const RowProblem& problem) const {
+  double mean = 0;
+  for (const double a : sizes_.admittance) mean += a / problem.size();
+  return 1e-3 * mean;
+}
+
 // Step 4. Rows that give a little have one solution, which changes of class find where rows that depend on each other send them in
 // circles. With the impulses of the last one as the position of rest, t + R f, the next is nearer to rows that do not give (the proximal point
 // method: Rockafellar, SIAM J. Control Optim. 14, 1976). Leaves what came nearest in nearest_; returns its residual, relative to what the first
@@ -213,9 +220,7 @@ double ModeSolver::yield(const RowProblem& problem, ModeReport& report) {
   nearest_ = swept_;
   settled_ = swept_.classes;
   rest_ = swept_.f;
-  double mean = 0;
-  for (const double a : sizes_.admittance) mean += a / problem.size();
-  const double least = 1e-3 * mean;
+  const double least = least_admittance(problem);
   double part = most_yielding, nearest = relative_residual(problem, swept_);
   for (int n = 0; n < most_solutions && nearest > solved_residual; ++n) {
     for (int i = 0; i < problem.size(); ++i) {
@@ -246,13 +251,14 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   const auto is_rule = [&](Selected selected) { return selected == Selected::chosen || (selected == Selected::unchanged && !is_of_boxes_); };
   const Selected selected = selection_.select(selecting(problem), s);
   if (is_rule(selected)) return true;
-  if (std::all_of(problem.rows.begin(), problem.rows.end(), [](const ConstraintRow& row) { return row.compliance > 0; })) return false;
+  if (is_giving_ || std::all_of(problem.rows.begin(), problem.rows.end(), [](const ConstraintRow& row) { return row.compliance > 0; })) return false;
   compliant_ = problem;
-  if (!giving_) giving_ = std::make_unique<ModeSolver>();
+  if (!giving_) giving_ = std::make_unique<ModeSolver>(), giving_->is_giving_ = true;
+  const double least = least_admittance(problem);
   is_of_boxes_ = false;
   for (const double part : selecting_yielding) {
     for (int i = 0; i < problem.size(); ++i)
-      if (!(problem.rows[at(i)].compliance > 0)) compliant_.rows[at(i)].compliance = part * own_admittance(problem, i);
+      if (!(problem.rows[at(i)].compliance > 0)) compliant_.rows[at(i)].compliance = part * std::max(own_admittance(problem, i), least);
     if (giving_->solve(compliant_, trial_).status == ModeStatus::solved && is_rule(selection_.select(selecting(problem), trial_, s))) return true;
   }
   return false;

@@ -52,6 +52,7 @@ class ModeSolver {
   bool turn_boxes(const RowProblem& problem, RowSolution& solution, ModeReport& report);
   double relative_residual(const RowProblem& problem, const RowSolution& solution) const;
   double own_admittance(const RowProblem& problem, int row) const;
+  double least_admittance(const RowProblem& problem) const;
   double yield(const RowProblem& problem, ModeReport& report);
   bool select(const RowProblem& problem, RowSolution& solution);
   ImpulseSelection::Rows selecting(const RowProblem& problem);
@@ -66,6 +67,7 @@ class ModeSolver {
   std::vector<RowClass> guess_, settled_;
   RowProblem compliant_, boxed_;
   std::unique_ptr<ModeSolver> boxes_, giving_;  // of the turned rows; of rows that all give a little
+  bool is_giving_ = false;    // one of rows that all give: there are no others to ask
   bool is_of_boxes_ = false;  // the solution, by impulses that boxes have, and not those of its classes
   std::vector<double> angles_, speeds_;
   std::vector<RowClass> box_classes_;
