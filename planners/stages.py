@@ -62,11 +62,12 @@ def search(
         MissingDependencyError: it needs a package that is not installed.
     """
     q0 = prepared.start if start is None else start
-    lower, upper = sampling_window(prepared.columns, np.vstack([q0, goals]))
+    goals = np.atleast_2d(goals)
+    lower, upper = sampling_window(prepared.columns, np.concatenate([q0[None], goals]))
     query = SearchQuery(
         scene=prepared.scene,
         start=q0,
-        goals=np.atleast_2d(goals),
+        goals=goals,
         columns=prepared.columns.q,
         lower=lower,
         upper=upper,
@@ -86,12 +87,7 @@ def sampling_window(columns: Columns, ends: FloatArray) -> tuple[FloatArray, Flo
     whole range of a joint with +-2 pi would only double the space, for each such joint. Where start and goal are far
     apart, a quarter turn is left beyond either.
     """
-    lower, upper = columns.lower.copy(), columns.upper.copy()
-    q = ends[:, list(columns.q)]
-    middle = (q.min(axis=0) + q.max(axis=0)) / 2
-    half = np.maximum(np.pi, (q.max(axis=0) - q.min(axis=0)) / 2 + np.pi / 2)
-    lower[columns.periodic] = np.maximum(lower, middle - half)[columns.periodic]
-    upper[columns.periodic] = np.minimum(upper, middle + half)[columns.periodic]
+    lower, upper = _engine.sampling_window(ends, columns.q, columns.lower, columns.upper, columns.periodic)
     return lower, upper
 
 

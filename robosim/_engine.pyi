@@ -32,6 +32,7 @@ __all__: list[str] = [
     "Simulation",
     "TimingResult",
     "TriangleMesh",
+    "TurnTable",
     "bind_operation",
     "blend_corners",
     "bodies_closer_than",
@@ -66,6 +67,7 @@ __all__: list[str] = [
     "rrt_connect",
     "sample_configuration",
     "sample_self_collisions",
+    "sampling_window",
     "scene_ray_cast",
     "set_thread_limit",
     "shape_sizes",
@@ -78,6 +80,7 @@ __all__: list[str] = [
     "time_of_impact_derivatives",
     "time_path",
     "total_mass",
+    "turn_tables",
     "xla_handler",
 ]
 
@@ -521,12 +524,33 @@ class EdgeResult:
         Where it touches: the curve's parameter; 0 when free.
         """
 
+class TurnTable:
+    """
+    Where two colliders of a model are known to be apart, over the angles of the one or two joints between them.
+    """
+    def is_free(self, lower: typing.Any, upper: typing.Any) -> bool:
+        """
+        Whether it is known to be apart at all angles from lower to upper, (n,) each.
+        """
+    @property
+    def free(self) -> numpy.typing.NDArray[numpy.bool]:
+        """
+        (rows, cells): equal cells of whole turns from 0 on, of the last joint in a row; one row of one joint, of two
+        a row for each cell of the first.
+        """
+    @property
+    def q_index(self) -> list[int]:
+        """
+        The entries of q that these angles are.
+        """
+
 class CollisionScene:
     """
     The colliders of a model, extra objects and the exact pairs that must stay apart; immutable.
 
     bodies[i] is what extra object i is fixed to: 0 the world, else a moving body; poses[i] is its pose
-    in that body. pairs (m, 2) number the model's colliders first, then the extras.
+    in that body. pairs (m, 2) number the model's colliders first, then the extras. tables: for each of
+    them where it is known to be apart, a TurnTable or None; answers are the same without.
     """
     def __init__(
         self,
@@ -536,6 +560,7 @@ class CollisionScene:
         poses: typing.Any,
         bodies: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         pairs: typing.Any,
+        tables: typing.Any = None,
     ) -> None: ...
     def collides(self, q: typing.Any) -> bool:
         """
@@ -1662,6 +1687,17 @@ def sample_self_collisions(
     pairs (m, 2) of collider indices; by default all pairs on different bodies. Returns (pairs (m, 2), counts (m,)).
     """
 
+def sampling_window(
+    ends: typing.Any,
+    columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    lower: typing.Any,
+    upper: typing.Any,
+    periodic: typing.Any,
+) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
+    """
+    Bounds (c,), (c,) for a search between rows of `ends` (m, n_q): the limits, of columns that are periodic (c,) no more than a turn.
+    """
+
 def scene_ray_cast(
     scene: CollisionScene,
     q: typing.Any,
@@ -1874,6 +1910,19 @@ def time_path(
     """
 
 def total_mass(model: Model) -> float: ...
+def turn_tables(
+    model: Model,
+    pairs: typing.Any,
+    least: typing.SupportsFloat | typing.SupportsIndex = 0.001,
+    most_boxes: typing.SupportsInt | typing.SupportsIndex = 30000,
+) -> list:
+    """
+    For each of the pairs (m, 2) of colliders a TurnTable, or None where nothing is known of it.
+
+    Only those are looked at between which one or two joints turn about an axis, each by a coordinate of its own, and
+    each for at most `most_boxes` distances. least: what they are at least apart where the table says free [m].
+    """
+
 def xla_handler(
     look_up: typing.Any,
     major: typing.SupportsInt | typing.SupportsIndex,

@@ -30,8 +30,8 @@ class BoundScene {
  public:
   const CollisionScene scene;
 
-  BoundScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs)
-      : scene(model, std::move(extras), std::move(pairs)), batch(scene) {
+  BoundScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs, CollisionScene::Tables tables)
+      : scene(model, std::move(extras), std::move(pairs), std::move(tables)), batch(scene) {
     idle_.push_back(std::make_unique<EdgeChecker>(scene));
   }
 

@@ -14,6 +14,7 @@
 #include "planning/rrt_connect.h"
 #include "planning/shortcut.h"
 #include "scene/self_collision.h"
+#include "scene/turn_table.h"
 
 namespace py = pybind11;
 
@@ -46,9 +47,13 @@ SE3d rigid_pose(const double* X, const std::string& name) {
   return {R, {X[3], X[7], X[11]}};
 }
 
+struct BoundTurnTable {
+  std::shared_ptr<const TurnTable> table;
+};
+
 std::unique_ptr<BoundScene> make_scene(const Model& model, const std::vector<std::string>& names,
                                        const std::vector<AnyBody>& shapes, const py::handle& poses,
-                                       const std::vector<int>& bodies, const py::handle& pairs) {
+                                       const std::vector<int>& bodies, const py::handle& pairs, const py::object& tables) {
   const std::size_t n = names.size();
   if (shapes.size() != n || bodies.size() != n)
     throw InputError(std::to_string(n) + " names, " + std::to_string(shapes.size()) + " shapes and " +
@@ -58,7 +63,10 @@ std::unique_ptr<BoundScene> make_scene(const Model& model, const std::vector<std
     const Array X = real_array(poses, {static_cast<py::ssize_t>(n), 4, 4}, "poses");
     for (std::size_t i = 0; i < n; ++i) extras.push_back({names[i], geometry_of(shapes[i], names[i].c_str()), bodies[i], rigid_pose(X.data() + 16 * i, names[i])});
   }
-  return std::make_unique<BoundScene>(model, std::move(extras), pairs_from(pairs));
+  CollisionScene::Tables known;
+  if (!tables.is_none())
+    for (const py::handle table : tables) known.push_back(table.is_none() ? nullptr : table.cast<BoundTurnTable&>().table);
+  return std::make_unique<BoundScene>(model, std::move(extras), pairs_from(pairs), std::move(known));
 }
 
 struct BoundEdgeResult {
@@ -76,12 +84,36 @@ void bind_scene(py::module_& m) {
       .def_readonly("pair", &BoundEdgeResult::pair, "The two names that touch, or None.")
       .def("__bool__", [](const BoundEdgeResult& r) { return r.free; });
 
+  py::class_<BoundTurnTable, std::shared_ptr<BoundTurnTable>>(
+      m, "TurnTable", "Where two colliders of a model are known to be apart, over the angles of the one or two joints between them.")
+      .def_property_readonly("q_index",
+                             [](const BoundTurnTable& t) { return std::vector<int>(t.table->q_index, t.table->q_index + t.table->n); },
+                             "The entries of q that these angles are.")
+      .def_property_readonly("free",
+                             [](const BoundTurnTable& t) {
+                               constexpr int cells = TurnTable::cells;
+                               py::array_t<bool> out({py::ssize_t(t.table->n == 2 ? cells : 1), py::ssize_t(cells)});
+                               bool* p = out.mutable_data();
+                               for (std::size_t i = 0; i < static_cast<std::size_t>(out.size()); ++i) *p++ = t.table->free[i / 64] >> (i % 64) & 1;
+                               return out;
+                             },
+                             "(rows, cells): equal cells of whole turns from 0 on, of the last joint in a row; one row of one joint, of two\n"
+                             "a row for each cell of the first.")
+      .def(
+          "is_free",
+          [](const BoundTurnTable& t, const py::handle& lower, const py::handle& upper) {
+            const Array from = real_array(lower, {t.table->n}, "lower"), to = real_array(upper, {t.table->n}, "upper");
+            return t.table->is_free(from.data(), to.data());
+          },
+          py::arg("lower"), py::arg("upper"), "Whether it is known to be apart at all angles from lower to upper, (n,) each.");
+
   py::class_<BoundScene>(m, "CollisionScene",
                          "The colliders of a model, extra objects and the exact pairs that must stay apart; immutable.\n\n"
                          "bodies[i] is what extra object i is fixed to: 0 the world, else a moving body; poses[i] is its pose\n"
-                         "in that body. pairs (m, 2) number the model's colliders first, then the extras.")
+                         "in that body. pairs (m, 2) number the model's colliders first, then the extras. tables: for each of\n"
+                         "them where it is known to be apart, a TurnTable or None; answers are the same without.")
       .def(py::init(&make_scene), py::arg("model"), py::arg("names"), py::arg("shapes"), py::arg("poses"), py::arg("bodies"),
-           py::arg("pairs"), py::keep_alive<1, 2>())
+           py::arg("pairs"), py::arg("tables") = py::none(), py::keep_alive<1, 2>())
       .def_property_readonly("names",
                              [](const BoundScene& s) {
                                std::vector<std::string> names;
@@ -243,6 +275,20 @@ void bind_scene(py::module_& m) {
       py::arg("model"), py::arg("seed") = 0, py::arg("samples") = 10000, py::arg("pairs") = py::none(),
       "How often pairs of colliders touch at `samples` random configurations within the limits.\n\n"
       "pairs (m, 2) of collider indices; by default all pairs on different bodies. Returns (pairs (m, 2), counts (m,)).");
+
+  m.def(
+      "turn_tables",
+      [](const Model& model, const py::handle& pairs, double least, int most_boxes) {
+        if (!(least >= 0)) throw InputError(message("least is ", least, "; it must not be negative"));
+        py::list out;
+        for (const auto& table : turn_tables(model, pairs_from(pairs), least, most_boxes))
+          out.append(table ? py::cast(std::make_shared<BoundTurnTable>(BoundTurnTable{table})) : py::object(py::none()));
+        return out;
+      },
+      py::arg("model"), py::arg("pairs"), py::arg("least") = 1e-3, py::arg("most_boxes") = 30000,
+      "For each of the pairs (m, 2) of colliders a TurnTable, or None where nothing is known of it.\n\n"
+      "Only those are looked at between which one or two joints turn about an axis, each by a coordinate of its own, and\n"
+      "each for at most `most_boxes` distances. least: what they are at least apart where the table says free [m].");
 }
 
 // Positive, one per column; None: none.
@@ -284,6 +330,22 @@ void bind_search(py::module_& m) {
       .def_readonly("n_vertices", &BoundResult::vertices, "Vertices of both trees.")
       .def_readonly("seconds", &BoundResult::seconds)
       .def_readonly("pair", &BoundResult::culprits, "What collides at the start or the first goal, where that is the status.");
+
+  m.def(
+      "sampling_window",
+      [](const py::handle& ends, const std::vector<int>& columns, const py::handle& lower, const py::handle& upper, const py::handle& periodic) {
+        const py::ssize_t n = static_cast<py::ssize_t>(columns.size());
+        const Array rows = sized(ends, {-1, -1}, "ends");
+        auto [low, high] = limits_from(lower, upper, columns);
+        const auto turns = py::array_t<bool, py::array::c_style | py::array::forcecast>::ensure(periodic);
+        if (!turns || turns.ndim() != 1 || turns.shape(0) != n) throw InputError("periodic is not an array of " + std::to_string(n) + " flags");
+        for (const int c : columns)
+          if (c < 0 || c >= rows.shape(1)) throw InputError(message("column ", c, " is not an entry of ends, which have ", rows.shape(1)));
+        narrow_to_one_turn(rows.data(), static_cast<std::size_t>(rows.shape(0)), static_cast<std::size_t>(rows.shape(1)), columns, turns.data(), low, high);
+        return py::make_tuple(vector_array(low), vector_array(high));
+      },
+      py::arg("ends"), py::arg("columns"), py::arg("lower"), py::arg("upper"), py::arg("periodic"),
+      "Bounds (c,), (c,) for a search between rows of `ends` (m, n_q): the limits, of columns that are periodic (c,) no more than a turn.");
 
   m.def(
       "rrt_connect",

@@ -21,21 +21,24 @@ constexpr int most_parts = 64;
 // Exact distances are asked for where they can exceed the cheap bounds by this part of the motion.
 constexpr double worthwhile = 1;
 // Part of a distance to which it is asked for, above the floor.
-constexpr double rough = 0.05;
+constexpr double rough = 0.2;
 // Items whose suspects are tested before the next items are looked at, pairs that are looked at before all, and times that a pair is tested
 // in vain.
 constexpr std::size_t block = 4, most_recent = 4;
 constexpr int patience = 16;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// A k >= 1, nearly the largest, with k along + k^3 rest <= gap, where that holds for k = 1.
+// The largest k up to 128 with k along + k^3 rest <= gap, or a little less, where that holds for k = 1. Convex, so Newton's method from above
+// stays above, and the chord from k = 1 ends below.
 double reach_of(double gap, double along, double rest) {
-  double low = 1, high = 128;
-  for (int i = 0; i < 12; ++i) {
-    const double k = 0.5 * (low + high);
-    (k * along + k * k * k * rest <= gap ? low : high) = k;
-  }
-  return low;
+  const auto left = [&](double k) { return k * along + k * k * k * rest - gap; };
+  double high = 128;
+  if (left(high) <= 0) return high;
+  if (along * high > gap) high = gap / along;
+  if (rest * high * high * high > gap) high = std::cbrt(gap / rest);
+  for (int i = 0; i < 3; ++i) high -= left(high) / (along + 3 * high * high * rest);
+  const double at_one = left(1), at_high = std::max(left(high), 0.0);
+  return at_one < 0 ? 1 + (high - 1) * at_one / (at_one - at_high) : 1;
 }
 
 }  // namespace
@@ -65,17 +68,40 @@ void EdgeChecker::restrict_to(const std::vector<int>& columns) {
   for (const int k : columns) driven[at(k)] = 1;
   root_.clear();
   for (std::size_t i = 0; i < scene_->clusters().size(); ++i)
-    if (layout_.moves_cluster(static_cast<int>(i), driven)) root_.push_back({static_cast<int>(i), SiftItem::cluster});
+    if (scene_->clusters()[i].touchable > 0 && layout_.moves_cluster(static_cast<int>(i), driven)) root_.push_back({static_cast<int>(i), SiftItem::cluster});
   for (std::size_t g = 0; g < scene_->groups().size(); ++g)
     if (layout_.moves(scene_->groups()[g].object, driven)) root_.push_back({0, static_cast<int>(g)});
   recent_.clear();
   query_.forget();
-  for (Place& place : places_) place.looks = place.hits = 0, place.normal = {};
+  if (++age_ == 0) {  // starts again, and nothing old may look new
+    for (Place& place : places_) place.age = 0;
+    age_ = 1;
+  }
+}
+
+EdgeChecker::Place& EdgeChecker::place_of(const SiftItem& item) {
+  Place& place = places_[number_of(item)];
+  if (place.age != age_) place.age = age_, place.looks = place.hits = 0, place.normal = {};
+  return place;
 }
 
 EdgeResult EdgeChecker::line(const double* q0, const double* q1, double resolution) {
   line_.set(q0, q1);
   return curve(line_, 0, 1, resolution, Rigour::planning);
+}
+
+EdgeResult EdgeChecker::look(const double* q0, const double* q1, double resolution) {
+  line_.set(q0, q1);
+  EdgeResult result;
+  if (begin(line_, 0, 1, resolution, Rigour::planning, result)) sample(line_, result);
+  return result;
+}
+
+EdgeResult EdgeChecker::prove(const double* q0, const double* q1, double resolution) {
+  line_.set(q0, q1);
+  EdgeResult result;
+  if (begin(line_, 0, 1, resolution, Rigour::planning, result)) prove(line_, 0, 1, false, result);
+  return result;
 }
 
 // The first intervals: equal parts of the curve, each eight of them spread over all of it.
@@ -127,6 +153,19 @@ std::size_t EdgeChecker::number_of(const SiftItem& item) const {
   return first_place_[at(item.kind)] + at(item.item);
 }
 
+// Whether a single pair's table knows it to be apart within `span` (n_q entries) of interval l's middle; without a span, there.
+bool EdgeChecker::is_known_apart(const SiftItem& pair, int l, const double* span) const {
+  if (pair.kind != SiftItem::single) return false;
+  const TurnTable* table = scene_->table_of(pair.item);
+  if (!table) return false;
+  double lower[2], upper[2];
+  for (int k = 0; k < table->n; ++k) {
+    const std::size_t i = at(table->q_index[k]);
+    lower[k] = q_[l][i] - (span ? span[i] : 0), upper[k] = q_[l][i] + (span ? span[i] : 0);
+  }
+  return table->is_free(lower, upper);
+}
+
 // Whether one of the suspects overlaps, the deepest first: most configurations that collide are found out there.
 bool EdgeChecker::any_overlaps(EdgeResult& result) {
   for (std::size_t left = suspects_.size(); left > 0; --left) {
@@ -134,7 +173,7 @@ bool EdgeChecker::any_overlaps(EdgeResult& result) {
                                           [](const SiftSuspect& x, const SiftSuspect& y) { return x.depth < y.depth; });
     const SiftSuspect s = *deepest;
     *deepest = suspects_[left - 1];
-    Place& place = places_[number_of(s.pair)];
+    Place& place = place_of(s.pair);
     ++place.looks;
     if (!query_.overlaps(s.a, X_WO(s.a, s.lane), s.b, X_WO(s.b, s.lane), s.pair.kind == SiftItem::single ? s.pair.item : -1)) continue;
     ++place.hits;
@@ -160,8 +199,9 @@ bool EdgeChecker::collides(EdgeResult& result) {
     sifter_->suspects(&root_[begin], static_cast<int>(n), suspects_);
     // Not those that were looked at just now; and pairs that are always near and never touch are not worth the look.
     std::erase_if(suspects_, [&](const SiftSuspect& s) {
-      const Place& place = places_[number_of(s.pair)];
-      return place.looks > patience * (place.hits + 1) || std::find(recent_.begin(), recent_.end(), s.pair) != recent_.end();
+      const Place& place = place_of(s.pair);
+      return place.looks > patience * (place.hits + 1) || std::find(recent_.begin(), recent_.end(), s.pair) != recent_.end() ||
+             is_known_apart(s.pair, s.lane, nullptr);
     });
     if (!any_overlaps(result)) continue;
     std::rotate(root_.begin(), root_.begin() + static_cast<std::ptrdiff_t>(begin), root_.begin() + static_cast<std::ptrdiff_t>(begin + n));
@@ -171,7 +211,7 @@ bool EdgeChecker::collides(EdgeResult& result) {
 }
 
 // Asks the cheap bounds about all that is open in the intervals at hand, which are placed.
-void EdgeChecker::prove(const Curve& curve, double t0, double t1, const Interval* intervals, int count) {
+void EdgeChecker::bound(const Curve& curve, double t0, double t1, const Interval* intervals, int count) {
   double half[width];
   std::uint32_t is_last = 0;
   for (int l = 0; l < count; ++l) {
@@ -231,7 +271,7 @@ void EdgeChecker::cover(SiftRow& row, double from, double to) const {
 }
 
 // What is asked of exact shapes: enough for the motion along the normal that kept them apart last, a guess.
-EdgeChecker::Question EdgeChecker::question(const SiftRow& row, int lane, double slack, const Vec3d& normal) {
+EdgeChecker::Question EdgeChecker::question(const SiftRow& row, int lane, double slack, bool has_plane) {
   const Look& look = looks_[lane];
   const double motion = row.motion[lane];
   const double floor = rigour_ == Rigour::proof
@@ -247,10 +287,8 @@ EdgeChecker::Question EdgeChecker::question(const SiftRow& row, int lane, double
   const bool has_neighbours = is_steady_ && (row.lanes & (row.lanes - 1)) != 0;
   if (!q.is_asked || !(is_worthwhile || has_neighbours)) return q;
   q.enough = motion;
-  if (squared_norm(normal) > 0 && !q.at_floor) {  // there what is not proven counts as touching, and the distance has to be known
-    const IntervalSifter::Approach m = sifter_->approach(row, lane, normal);
-    q.enough = std::min(q.enough, m.along + m.rest);
-  }
+  // At the floor what is not proven counts as touching, and the distance has to be known.
+  if (has_plane && !q.at_floor) q.enough = std::min(q.enough, approaches_.along[lane] + approaches_.rest[lane]);
   q.enough *= (has_neighbours ? 4 : 1) * (look.half - std::min(row.left[lane], row.right[lane])) / look.half;
   return q;
 }
@@ -259,20 +297,25 @@ EdgeChecker::Question EdgeChecker::question(const SiftRow& row, int lane, double
 void EdgeChecker::ask(const SiftRow& row, int a, int b) {
   const SceneObject &A = scene_->object(a), &B = scene_->object(b);
   const double slack = A.slack + (B.body == 0 && !B.geometry.compound ? 0.0 : B.slack);
-  Place& place = places_[number_of(row)];
+  Place& place = place_of(row);
   double enough[width] = {};
   std::uint32_t asked = 0;
   bool at_floor = false;
+  const bool has_plane = squared_norm(place.normal) > 0;
+  std::fill_n(bounds_.normal, width, place.normal);
+  if (has_plane) sifter_->approaches(row, row.lanes, bounds_.normal, approaches_);
   for (int l = 0; l < width; ++l) {
     if (!(row.lanes >> l & 1)) continue;
-    questions_[l] = question(row, l, slack, place.normal);
+    questions_[l] = question(row, l, slack, has_plane);
     if (!questions_[l].is_asked) continue;
     asked |= 1u << l;
     enough[l] = questions_[l].enough + 2 * rounding_slack;
     at_floor |= questions_[l].at_floor;
   }
   answered_ = asked == 0 ? 0 : sifter_->bounds(a, b, asked, enough, at_floor ? 0 : rough, place.normal, bounds_);
-  if (answered_ != 0) place.normal = bounds_.normal[std::countr_zero(answered_)];
+  if (answered_ == 0) return;
+  place.normal = bounds_.normal[std::countr_zero(answered_)];
+  sifter_->approaches(row, answered_, bounds_.normal, approaches_);
 }
 
 // Takes the answer for a pair in one interval; false: cleared or kept open.
@@ -289,24 +332,23 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
   } else {
     const int cache = row.kind == SiftItem::single ? row.item : -1;
     bound = query_.distance_bound(ask_for + 2 * rounding_slack, a, X_WO(a, lane), b, X_WO(b, lane), cache) - rounding_slack;
-    n = places_[number_of(row)].normal = query_.separating_axis(cache);
+    n = bounds_.normal[lane] = place_of(row).normal = query_.separating_axis(cache);
+    sifter_->approaches(row, 1u << lane, bounds_.normal, approaches_);
   }
   row.lanes &= ~(1u << lane);
   if (bound <= 0) return true;
   // The part of the half-width that it proves: by the motion in any direction or along the normal of the plane that keeps them apart.
   double part = bound / motion, reach = 0;
-  if (squared_norm(n) > 0 || is_steady_) {
-    const IntervalSifter::Approach m = sifter_->approach(row, lane, n);
-    const bool has_plane = squared_norm(n) > 0;
-    if (has_plane) part = std::max(part, bound / (m.along + m.rest));
-    // Along a steady curve it reaches beyond the interval too.
-    reach = std::min(part, 1.0);
-    if (is_steady_ && part > 1) {
-      reach = std::max(reach, bound / m.total);
-      if (has_plane && m.along + m.rest <= bound) reach = std::max(reach, reach_of(bound, m.along, m.rest));
-    }
-  }
+  const double total = approaches_.total[lane], along = approaches_.along[lane], rest = approaches_.rest[lane];
+  const bool has_plane = squared_norm(n) > 0;
+  if (has_plane) part = std::max(part, bound / (along + rest));
   if (is_steady_) {
+    // It reaches beyond the interval too.
+    reach = std::min(part, 1.0);
+    if (part > 1) {
+      reach = std::max(reach, bound / total);
+      if (has_plane && along + rest <= bound) reach = std::max(reach, reach_of(bound, along, rest));
+    }
     const double from = look.middle - reach * look.half, to = look.middle + reach * look.half;
     cover(row, from, to);
     Place& place = places_[number_of(row)];
@@ -330,6 +372,9 @@ EdgeResult EdgeChecker::settle(SiftRow& row) {
     return {};
   }
   const auto [a, b] = objects_of(row);
+  for (int l = 0; l < width; ++l)
+    if ((row.lanes >> l & 1) && is_known_apart(row, l, spreads_[at(l)].span.data())) row.lanes &= ~(1u << l);
+  if (row.lanes == 0) return {};
   if (const Place& place = places_[number_of(row)]; is_steady_ && place.curve == curve_)
     for (int k = 0; k < std::min(place.n_proven, Place::most); ++k) cover(row, place.from[k], place.to[k]);
   ask(row, a, b);
@@ -353,9 +398,17 @@ EdgeResult EdgeChecker::settle(SiftRow& row) {
 }
 
 EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double resolution, Rigour rigour) {
+  EdgeResult result;
+  // Most curves that are not free collide in some middle: first of all that is asked.
+  if (begin(curve, t0, t1, resolution, rigour, result) && sample(curve, result)) prove(curve, t0, t1, queue_.size() == at(width), result);
+  return result;
+}
+
+// Divides the curve, unless nothing on it is free.
+bool EdgeChecker::begin(const Curve& curve, double t0, double t1, double resolution, Rigour rigour, EdgeResult& result) {
   if (scene_->overlapping_fixed_pair() >= 0) {
     const auto& pair = scene_->pairs()[at(scene_->overlapping_fixed_pair())];
-    return {false, t0, pair.first, pair.second};
+    return result = {false, t0, pair.first, pair.second}, false;
   }
   resolution_ = resolution;
   rigour_ = rigour;
@@ -366,13 +419,20 @@ EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double r
   }
   entries_.clear();
   divide(curve, t0, t1);
-  // Most curves that are not free collide in some middle: first of all that is asked.
-  EdgeResult result;
+  return true;
+}
+
+// Whether nothing is found to collide in the middles of the first intervals.
+bool EdgeChecker::sample(const Curve& curve, EdgeResult& result) {
   for (std::size_t i = 0; i < queue_.size(); i += at(width)) {
     place(curve, &queue_[i], width);
-    if (collides(result)) return result;
+    if (collides(result)) return false;
   }
-  bool is_placed = queue_.size() == at(width);
+  return true;
+}
+
+// is_placed: whether the first intervals of the queue are.
+void EdgeChecker::prove(const Curve& curve, double t0, double t1, bool is_placed, EdgeResult& result) {
   for (std::size_t head = 0; head < queue_.size();) {
     const int count = static_cast<int>(std::min(queue_.size() - head, at(width)));
     Interval intervals[width];
@@ -380,12 +440,12 @@ EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double r
     head += at(count);
     if (!is_placed) place(curve, intervals, count);
     is_placed = false;
-    prove(curve, t0, t1, intervals, count);
+    bound(curve, t0, t1, intervals, count);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       result = settle(rows_.data()[i]);
       if (result.free) continue;
       for (std::vector<Entry>& open : open_) open.clear();
-      return result;
+      return;
     }
     for (int i = 0; i < 2 * count; ++i) {
       std::vector<Entry>& open = open_[i];
@@ -397,7 +457,6 @@ EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double r
       open.clear();
     }
   }
-  return {};
 }
 
 }  // namespace robosim

@@ -55,6 +55,10 @@ class EdgeChecker {
 
   // The straight line from q0 to q1, t in [0, 1].
   EdgeResult line(const double* q0, const double* q1, double resolution);
+  // The two halves of that, for those who prove only what they need in the end. `look` tells whether the line is found to collide at the
+  // middles of its first intervals: one that is not need not be free. `prove` leaves that out.
+  EdgeResult look(const double* q0, const double* q1, double resolution);
+  EdgeResult prove(const double* q0, const double* q1, double resolution);
   // Any curve over [t0, t1].
   EdgeResult curve(const Curve& curve, double t0, double t1, double resolution, Rigour rigour = Rigour::proof);
 
@@ -78,19 +82,23 @@ class EdgeChecker {
     double t0 = 0, t1 = 0, middle = 0, half = 1, floor_factor = 0;
     bool is_last = false;
   };
+  bool begin(const Curve& curve, double t0, double t1, double resolution, Rigour rigour, EdgeResult& result);
   void divide(const Curve& curve, double t0, double t1);
+  bool sample(const Curve& curve, EdgeResult& result);
+  void prove(const Curve& curve, double t0, double t1, bool is_placed, EdgeResult& result);
   void place(const Curve& curve, const Interval* intervals, int count);
   bool collides(EdgeResult& result);
   bool any_overlaps(EdgeResult& result);
+  bool is_known_apart(const SiftItem& pair, int l, const double* span) const;
   std::size_t number_of(const SiftItem& item) const;
-  void prove(const Curve& curve, double t0, double t1, const Interval* intervals, int count);
+  void bound(const Curve& curve, double t0, double t1, const Interval* intervals, int count);
   EdgeResult settle(SiftRow& row);
   // What is asked about a pair in one interval: nothing, or a bound on its distance as far as `enough` [m].
   struct Question {
     bool is_asked = false, at_floor = false;
     double enough = 0;
   };
-  Question question(const SiftRow& row, int lane, double slack, const Vec3d& normal);
+  Question question(const SiftRow& row, int lane, double slack, bool has_plane);
   void ask(const SiftRow& row, int a, int b);
   bool touches(SiftRow& row, int lane, int a, int b);
   void cover(SiftRow& row, double from, double to) const;
@@ -108,11 +116,13 @@ class EdgeChecker {
   std::vector<Interval> queue_;
   std::vector<Entry> entries_;  // of the intervals in the queue
   SiftRows asked_, rows_;       // what is to be proven in the intervals at hand, and what is left of it
-  // Of each item: its row, valid where the stamp is the latest; of a pair how often it was looked at first, and found to overlap.
+  // Of each item: its row, valid where the stamp is the latest; of a pair how often it was looked at first, and found to overlap, and
+  // more, valid where the age is the latest.
   // Numbers of items: clusters, single pairs, then the nodes of each group.
   struct Place {
     std::uint32_t stamp = 0;
     std::size_t row = 0;
+    std::uint32_t age = 0;
     int looks = 0, hits = 0;
     Vec3d normal;  // of the plane, from a to b in W, that kept the pair apart last; zero when there is none
     // Of a pair along a steady curve: what exact distances have proven of it so far, in t, valid where `curve` is the latest.
@@ -123,7 +133,8 @@ class EdgeChecker {
   };
   std::vector<Place> places_;
   std::vector<std::size_t> first_place_;  // of each group
-  std::uint32_t now_ = 0, curve_ = 0;
+  Place& place_of(const SiftItem& item);
+  std::uint32_t now_ = 0, curve_ = 0, age_ = 0;
   std::vector<Entry> open_[2 * width];        // of the left and right half of each interval at hand
   std::vector<SiftSuspect> suspects_;
   std::vector<double> q_[width];
@@ -131,6 +142,7 @@ class EdgeChecker {
   Look looks_[width];
   Question questions_[width];      // about the pair at hand
   IntervalSifter::Bounds bounds_;  // the answers
+  IntervalSifter::Approaches approaches_;  // how far the pair moves along the normals of these
   std::uint32_t answered_ = 0;     // bits of the intervals that have one
   double resolution_ = 0;
   Rigour rigour_ = Rigour::planning;

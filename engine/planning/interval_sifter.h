@@ -72,12 +72,12 @@ class IntervalSifter {
   virtual void sift(const SiftItem* items, int n, SiftRows& out) = 0;
   // The same of items of which something may be covered, in the intervals of their `lanes`.
   virtual void sift(const SiftRow* rows, int n, SiftRows& out) = 0;
-  // How far a pair moves at most over the half-width of interval l: `total` in any direction, `along` + `rest` along the unit vector n of W.
-  // Wider by a factor k >= 1, on a steady curve, they are at most k total, and k along + k^3 rest.
-  struct Approach {
-    double total, along, rest;
+  // How far a pair moves at most over the half-width of each interval of the bits of `lanes`: `total` in any direction, `along` + `rest` along
+  // the unit vector n[l] of W. Wider by a factor k >= 1, on a steady curve, they are at most k total, and k along + k^3 rest.
+  struct Approaches {
+    double total[SiftRow::width], along[SiftRow::width], rest[SiftRow::width];
   };
-  virtual Approach approach(const SiftItem& pair, int l, const Vec3d& n) = 0;
+  virtual void approaches(const SiftItem& pair, std::uint32_t lanes, const Vec3d* n, Approaches& out) = 0;
   // Certified lower bounds on the distance of two objects in the configurations of the bits of `lanes`, by GJK side by side
   // (geometry/distance/lane_gjk.h): each ends as soon as it reaches enough[l], and otherwise within 1e-6 m or the part `gap` of the distance.
   // near: where to look first, from a to b in W; zero for nowhere. Returns the bits of those that are found, zero for those that

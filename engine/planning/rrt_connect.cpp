@@ -14,7 +14,6 @@ namespace robosim {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double pi = 3.14159265358979323846;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -293,6 +292,20 @@ const char* name_of(SearchStatus status) {
       break;
   }
   return "goal_in_collision";
+}
+
+void narrow_to_one_turn(const double* ends, std::size_t n_ends, std::size_t n_q, const std::vector<int>& columns, const bool* periodic,
+                        std::vector<double>& lower, std::vector<double>& upper) {
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    if (!periodic[k] || n_ends == 0) continue;
+    double least = infinity, most = -infinity;
+    for (std::size_t i = 0; i < n_ends; ++i) {
+      const double q = ends[i * n_q + at(columns[k])];
+      least = std::min(least, q), most = std::max(most, q);
+    }
+    const double middle = (least + most) / 2, half = std::max(pi, (most - least) / 2 + pi / 2);
+    lower[k] = std::max(lower[k], middle - half), upper[k] = std::min(upper[k], middle + half);
+  }
 }
 
 SearchResult rrt_connect(EdgeChecker& checker, const double* start, const double* goals, int n_goals, const SearchOptions& options) {

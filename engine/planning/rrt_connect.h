@@ -10,6 +10,7 @@
 // depends on the seed and the number of iterations only; the deadline just cuts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -52,6 +53,12 @@ struct SearchResult {
   double seconds = 0;
   int culprit_a = -1, culprit_b = -1;  // start or goal in collision: the objects
 };
+
+// Bounds for a search, from limits: of entries that turn more than once (`periodic`) one turn about the middle of the starts and goals `ends`,
+// rows of n_q entries, shows all poses, and the whole range of a joint with +-2 pi would only double the space, for each such joint. Where they
+// are far apart, a quarter turn is left beyond either.
+void narrow_to_one_turn(const double* ends, std::size_t n_ends, std::size_t n_q, const std::vector<int>& columns, const bool* periodic,
+                        std::vector<double>& lower, std::vector<double>& upper);
 
 // start: n_q entries; goals: rows of n_q entries, of which only `columns` count (others are taken from the start).
 // The checker's scene is searched; the result does not depend on what the checker was used for before.

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/rng.h"
-#include "planning/polyline.h"
+#include "planning/lazy_edges.h"
 
 namespace robosim {
 namespace {
@@ -37,22 +37,36 @@ class Shortcutter {
   Shortcutter(EdgeChecker& checker, const std::vector<double>& path, const ShortcutOptions& options)
       : options_(options),
         n_(options.columns.size()),
-        checker_(checker),
         rng_(options.seed),
         weights_(options.weights.empty() ? std::vector<double>(n_, 1.0) : options.weights),
         n_q_(at(checker.scene().model().n_q)),
-        points_(columns_of(path, n_q_, options.columns)) {
-    checker_.restrict_to(options.columns);
-    a_.assign(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(n_q_));
-    b_ = a_;
+        q_(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(n_q_)),
+        lazy_(checker, options.columns, path.data(), options.resolution) {
+    checker.restrict_to(options.columns);
+    path_.points = columns_of(path, n_q_, options.columns);
+    for (std::size_t i = 1; i < path_.points.size(); ++i) path_.edges.push_back(lazy_.add_proven(point(i - 1), point(i)));
   }
 
   std::vector<double> run() {
-    remove_vertices();
+    const LazyPath given = path_;
+    const Rng rng = rng_;
+    // Each time round one edge more is known to touch.
+    for (shorten(); path_.first_touching(lazy_) < path_.edges.size(); shorten()) path_ = given, rng_ = rng;
+    std::vector<double> out;
+    for (std::size_t i = 0; i < path_.points.size(); ++i) {
+      out.insert(out.end(), q_.begin(), q_.end());
+      for (std::size_t k = 0; k < n_; ++k) out[out.size() - n_q_ + at(options_.columns[k])] = point(i)[k];
+    }
+    return out;
+  }
+
+ private:
+  void shorten() {
+    leave_out();
     measure();
     double reference = length();
     int since = 0;
-    for (int i = 0; i < options_.iterations && points_.size() > 2 && !late(); ++i) {
+    for (int i = 0; i < options_.iterations && path_.points.size() > 2 && !late(); ++i) {
       if (++since > options_.patience) {
         if (length() > (1 - worthwhile_gain) * reference) break;
         reference = length();
@@ -65,17 +79,16 @@ class Shortcutter {
       }
       if (best.gain > least_gain * length()) replace(best);
     }
-    remove_vertices();
-    std::vector<double> out;
-    for (std::size_t i = 0; i < points_.size(); ++i) {
-      out.insert(out.end(), a_.begin(), a_.end());
-      for (std::size_t k = 0; k < n_; ++k) out[out.size() - n_q_ + at(options_.columns[k])] = points_.point(i)[k];
-    }
-    return out;
+    leave_out();
   }
 
- private:
+  void leave_out() {
+    path_.leave_out(lazy_, [&] { return late(); });
+  }
+
   bool late() const { return std::chrono::duration<double>(Clock::now() - begin_).count() > options_.deadline; }
+
+  const double* point(std::size_t i) const { return path_.points.point(i); }
 
   double distance(const double* a, const double* b) const {
     double sum = 0;
@@ -85,28 +98,20 @@ class Shortcutter {
   // Lengths along the path up to its vertices.
   void measure() {
     along_.assign(1, 0.0);
-    for (std::size_t i = 1; i < points_.size(); ++i) along_.push_back(along_.back() + distance(points_.point(i - 1), points_.point(i)));
+    for (std::size_t i = 1; i < path_.points.size(); ++i) along_.push_back(along_.back() + distance(point(i - 1), point(i)));
   }
   double length() const { return along_.back(); }
   double along(const Place& place) const { return along_[place.edge] + place.u * (along_[place.edge + 1] - along_[place.edge]); }
 
-  bool free(const double* a, const double* b) {
-    for (std::size_t k = 0; k < n_; ++k) {
-      a_[at(options_.columns[k])] = a[k];
-      b_[at(options_.columns[k])] = b[k];
-    }
-    return checker_.line(a_.data(), b_.data(), options_.resolution).free;
-  }
-
   Place random_place() {
     const double s = rng_.uniform() * length();
     std::size_t i = 0;
-    while (i + 2 < points_.size() && s >= along_[i + 1]) ++i;
+    while (i + 2 < path_.points.size() && s >= along_[i + 1]) ++i;
     const double edge = along_[i + 1] - along_[i];
     return {i, edge > 0 ? std::min((s - along_[i]) / edge, 1.0) : 0.0};
   }
   void append_place(const Place& place, std::vector<double>& out) const {
-    const double *a = points_.point(place.edge), *b = points_.point(place.edge + 1);
+    const double *a = point(place.edge), *b = point(place.edge + 1);
     for (std::size_t k = 0; k < n_; ++k) out.push_back(place.u == 1 ? b[k] : a[k] + place.u * (b[k] - a[k]));
   }
 
@@ -115,7 +120,7 @@ class Shortcutter {
     now_.clear();
     append_place(c.from, now_);
     if (c.column >= 0)
-      now_.insert(now_.end(), points_.point(c.from.edge + 1), points_.point(c.to.edge + 1));
+      now_.insert(now_.end(), point(c.from.edge + 1), point(c.to.edge + 1));
     append_place(c.to, now_);
     if (c.column < 0) return;
     const std::size_t k = at(c.column), last = now_.size() / n_ - 1;
@@ -135,37 +140,35 @@ class Shortcutter {
 
   void replace(const Candidate& c) {
     build(c);
-    for (std::size_t i = n_; i < now_.size(); i += n_)
-      if (!free(&now_[i - n_], &now_[i])) return;
+    edges_.clear();
+    for (std::size_t i = n_; i < now_.size(); i += n_) {
+      edges_.push_back(lazy_.find(&now_[i - n_], &now_[i]));
+      if (edges_.back() < 0) return;
+    }
     // The ends of the replaced part become vertices, unless they are vertices already.
-    const auto vertex = [&](std::size_t i) { return points_.points.begin() + static_cast<std::ptrdiff_t>(i * n_); };
+    std::vector<double>& points = path_.points.points;
+    std::vector<int>& edges = path_.edges;
+    const auto vertex = [&](std::size_t i) { return points.begin() + static_cast<std::ptrdiff_t>(i * n_); };
+    const auto edge = [&](std::size_t i) { return edges.begin() + static_cast<std::ptrdiff_t>(i); };
     const std::size_t first = c.from.u == 0 ? c.from.edge : c.from.edge + 1, last = c.to.u == 1 ? c.to.edge + 2 : c.to.edge + 1;
     now_.insert(now_.begin(), vertex(0), vertex(first));
-    now_.insert(now_.end(), vertex(last), points_.points.end());
-    points_.points.swap(now_);
+    now_.insert(now_.end(), vertex(last), points.end());
+    edges_.insert(edges_.begin(), edge(0), edge(first));
+    edges_.insert(edges_.end(), edge(last - 1), edges.end());
+    points.swap(now_), edges.swap(edges_);
     measure();
-  }
-
-  // From each vertex on, the farthest later one that a free edge reaches becomes the next, searched by halving.
-  void remove_vertices() {
-    for (std::size_t i = 0; i + 2 < points_.size(); ++i)
-      for (std::size_t j = points_.size() - 1; j > i + 1 && !late(); j = i + 1 + (j - i - 1) / 2) {
-        if (!free(points_.point(i), points_.point(j))) continue;
-        const auto vertex = [&](std::size_t v) { return points_.points.begin() + static_cast<std::ptrdiff_t>(v * n_); };
-        points_.points.erase(vertex(i + 1), vertex(j));
-        break;
-      }
   }
 
   const ShortcutOptions& options_;
   std::size_t n_;
-  EdgeChecker& checker_;
   Rng rng_;
   std::vector<double> weights_;
   std::size_t n_q_;
-  Polyline points_;  // columns only
-  std::vector<double> a_, b_;  // whole configurations
+  std::vector<double> q_;  // the first waypoint
+  LazyEdges lazy_;
+  LazyPath path_;
   std::vector<double> along_, now_;
+  std::vector<int> edges_;  // of now_
   Clock::time_point begin_ = Clock::now();
 };
 

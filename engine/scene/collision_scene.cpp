@@ -110,8 +110,9 @@ void check_bounded(const std::string& name, const Compound& compound) {
 
 }  // namespace
 
-CollisionScene::CollisionScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs)
-    : model_(&model), pairs_(std::move(pairs)) {
+CollisionScene::CollisionScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs,
+                               Tables tables)
+    : model_(&model), pairs_(std::move(pairs)), tables_(std::move(tables)), apart_(pairs_.size(), 0) {
   objects_.reserve(model.colliders.size() + extras.size());
   for (const Collider& c : model.colliders) add_object(c.name, c.geometry, c.body, c.X_BC);
   for (const ExtraObject& e : extras) {
@@ -125,6 +126,9 @@ CollisionScene::CollisionScene(const Model& model, std::vector<ExtraObject> extr
     if (a < 0 || b < 0 || a >= n || b >= n || a == b)
       throw std::invalid_argument("pair (" + std::to_string(a) + ", " + std::to_string(b) +
                                   ") does not name two different objects; there are " + std::to_string(n));
+  if (!tables_.empty() && tables_.size() != pairs_.size())
+    throw std::invalid_argument("tables has " + std::to_string(tables_.size()) + " entries; there are " + std::to_string(pairs_.size()) + " pairs");
+  for (std::size_t i = 0; i < tables_.size(); ++i) apart_[i] = tables_[i] && tables_[i]->is_free_everywhere();
   bound_bodies();
   sort_pairs();
   make_clusters();
@@ -158,7 +162,7 @@ void CollisionScene::bound_bodies() {
   }
 }
 
-// Sorts the single pairs by their bodies and marks the runs.
+// Sorts the single pairs by their bodies, those that never touch last, and marks the runs.
 void CollisionScene::make_clusters() {
   for (Pair& pair : single_)
     if (object(pair.a).body < object(pair.b).body) std::swap(pair.a, pair.b);
@@ -166,13 +170,16 @@ void CollisionScene::make_clusters() {
     const int body_b = object(p.b).body;
     return std::array<int, 3>{object(p.a).body, body_b, body_b == 0 ? p.b : -1};
   };
-  std::stable_sort(single_.begin(), single_.end(), [&](const Pair& p, const Pair& q) { return key(p) < key(q); });
+  std::stable_sort(single_.begin(), single_.end(), [&](const Pair& p, const Pair& q) {
+    return std::pair(key(p), is_apart(p.index)) < std::pair(key(q), is_apart(q.index));
+  });
   for (std::size_t i = 0; i < single_.size(); ++i) {
     if (i == 0 || key(single_[i]) != key(single_[i - 1])) {
       const auto [body_a, body_b, b] = key(single_[i]);
-      clusters_.push_back({body_a, body_b, b, static_cast<int>(i), 0});
+      clusters_.push_back({body_a, body_b, b, static_cast<int>(i), 0, 0});
     }
     ++clusters_.back().count;
+    clusters_.back().touchable += !is_apart(single_[i].index);
   }
 }
 
@@ -186,7 +193,7 @@ void CollisionScene::sort_pairs() {
       continue;
     }
     if (object(a).body == 0) std::swap(a, b);
-    if (object(b).body == 0)
+    if (object(b).body == 0 && !is_apart(static_cast<int>(i)))
       obstacles_of[a].push_back(static_cast<int>(i));
     else
       single_.push_back({a, b, static_cast<int>(i)});

@@ -12,6 +12,7 @@
 // A distance between a ball's centre and a cover costs about 5 ns, an exact distance 100 ns to 1 us.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "geometry/bodies/broadphase.h"
 #include "geometry/bodies/collision_geometry.h"
 #include "model/model.h"
+#include "scene/turn_table.h"
 
 namespace robosim {
 
@@ -61,17 +63,21 @@ class CollisionScene {
   struct Pair {
     int a = 0, b = 0, index = 0;
   };
-  // All single pairs [first, first + count) between two bodies, or between a body and one obstacle `b` (body_b = 0).
+  // All single pairs [first, first + count) between two bodies, or between a body and one obstacle `b` (body_b = 0). The first `touchable`
+  // of them may touch somewhere, the others never do.
   struct Cluster {
-    int body_a = 0, body_b = 0, b = -1, first = 0, count = 0;
+    int body_a = 0, body_b = 0, b = -1, first = 0, count = 0, touchable = 0;
   };
   // One moving object against all obstacles of a tree.
   struct Group {
     int object = 0, bvh = 0;
   };
 
-  // The model must outlive the scene. Throws std::invalid_argument naming the object or pair that is wrong.
-  CollisionScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs);
+  using Tables = std::vector<std::shared_ptr<const TurnTable>>;
+
+  // The model must outlive the scene. tables: of each pair where it is known to be apart, or null (turn_table.h); empty where nothing is known.
+  // Throws std::invalid_argument naming the object or pair that is wrong.
+  CollisionScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs, Tables tables = {});
 
   const Model& model() const { return *model_; }
   const std::vector<SceneObject>& objects() const { return objects_; }
@@ -83,6 +89,10 @@ class CollisionScene {
   // fixed: pairs that never move against each other (both on one body).
   const std::vector<Pair>& single_pairs() const { return single_; }
   const std::vector<Cluster>& clusters() const { return clusters_; }
+  // Where a single pair is known to be apart; null where nothing is known.
+  const TurnTable* table_of(int single) const {
+    return tables_.empty() ? nullptr : tables_[static_cast<std::size_t>(single_[static_cast<std::size_t>(single)].index)].get();
+  }
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<Pair>& fixed_pairs() const { return fixed_; }
   // About all objects of a body, in its frame; radius negative when it has none.
@@ -99,12 +109,15 @@ class CollisionScene {
  private:
   void add_object(const std::string& name, const CollisionGeometry& geometry, int body, const SE3d& X_BO);
   void bound_bodies();
+  bool is_apart(int index) const { return apart_[static_cast<std::size_t>(index)] != 0; }
   void sort_pairs();
   void make_clusters();
 
   const Model* model_;
   std::vector<SceneObject> objects_;
   std::vector<std::pair<int, int>> pairs_;
+  Tables tables_;           // of each pair; empty when there are none
+  std::vector<char> apart_; // whether it is apart everywhere
   std::vector<Pair> single_, fixed_;
   std::vector<Cluster> clusters_;
   std::vector<Group> groups_;

@@ -80,6 +80,7 @@ bool SceneQuery::collides(int* a, int* b) {
   // In squares, without a root: what may overlap by the balls about bodies, then by those about objects.
   suspects_.clear();
   for (const CollisionScene::Cluster& cluster : scene_->clusters()) {
+    if (cluster.touchable == 0) continue;
     const Vec3d& p_a = body_centre(cluster.body_a);
     double reach = scene_->body_ball(cluster.body_a).radius + rounding_slack, squared;
     if (cluster.b >= 0) {
@@ -91,7 +92,7 @@ bool SceneQuery::collides(int* a, int* b) {
       squared = squared_norm(body_centre(cluster.body_b) - p_a);
     }
     if (squared > reach * reach) continue;
-    for (int k = cluster.first; k < cluster.first + cluster.count; ++k) {
+    for (int k = cluster.first; k < cluster.first + cluster.touchable; ++k) {
       const CollisionScene::Pair& pair = scene_->single_pairs()[static_cast<std::size_t>(k)];
       const SceneObject& B = scene_->object(pair.b);
       const double r = scene_->object(pair.a).ball_radius + B.cover.radius + rounding_slack;

@@ -72,16 +72,23 @@ class SceneQuery {
   bool overlaps(int a, int b) { return overlaps(a, X_WO(a), b, X_WO(b), -1); }
   // The same of the objects placed there; `single` as in distance_bound.
   bool overlaps(int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single) {
-    PairCache* cache = single < 0 ? nullptr : &caches_[static_cast<std::size_t>(single)];
+    PairCache* cache = cache_of(single);
     return closer_than(0, scene_->object(a).geometry, X_WA, scene_->object(b).geometry, X_WB, cache);
   }
   // The normal of the plane, from a to b, by which distance_bound last bounded the distance of this single pair; zero when there is none,
   // as for bodies of many pieces.
-  Vec3d separating_axis(int single) const { return single < 0 ? Vec3d() : caches_[static_cast<std::size_t>(single)].axis; }
+  Vec3d separating_axis(int single) { return single < 0 ? Vec3d() : cache_of(single)->axis; }
   // Empties the caches, which change the time of a query and the last digits of a distance.
   void forget();
 
  private:
+  // Of a single pair; null for -1.
+  PairCache* cache_of(int single) {
+    if (single < 0) return nullptr;
+    Remembered& r = caches_[static_cast<std::size_t>(single)];
+    if (r.age != age_) r = {{}, age_};
+    return &r.cache;
+  }
   double row_distance(int a, int b);
   Contact measured(int a, int b, PairCache* cache);
   // Calls visit(a, b, single) for every pair that may be closer than margin(); stops when it returns true, and says so.
@@ -97,7 +104,12 @@ class SceneQuery {
   std::vector<Vec3d> body_centres_;   // of the balls about bodies, in W
   std::vector<SE3d> X_WO_;            // per object
   std::vector<std::uint32_t> stamp_;  // the place() call in which X_WO was worked out, per object
-  std::vector<PairCache> caches_;     // per single pair
+  struct Remembered {
+    PairCache cache;
+    std::uint32_t age = 0;  // since which forget() call
+  };
+  std::vector<Remembered> caches_;    // per single pair
+  std::uint32_t age_ = 0;
   std::vector<PairCache> distance_caches_;  // per pair, of distances()
   struct Suspect {
     double depth = 0;  // squared distance of a ball's centre from a cover, in squared radii: at most 1
@@ -165,10 +177,12 @@ inline double SceneQuery::finer_distance(int a, int b) {
 }
 
 inline double SceneQuery::distance_bound(double enough, int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single) {
-  PairCache* cache = single < 0 ? nullptr : &caches_[static_cast<std::size_t>(single)];
+  PairCache* cache = cache_of(single);
   return distance_lower_bound(enough, scene_->object(a).geometry, X_WA, scene_->object(b).geometry, X_WB, cache);
 }
 
-inline void SceneQuery::forget() { std::fill(caches_.begin(), caches_.end(), PairCache()); }
+inline void SceneQuery::forget() {
+  if (++age_ == 0) std::fill(caches_.begin(), caches_.end(), Remembered());  // starts again, and nothing old may look new
+}
 
 }  // namespace robosim

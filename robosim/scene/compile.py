@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from robosim import _engine
 from robosim.errors import SceneError
 from robosim.geometry import Compound, Shape
+from robosim.scene.turn_tables import tables_of
 
 if TYPE_CHECKING:
     from robosim.model import Model
@@ -27,8 +28,15 @@ __all__ = ["compile_scene"]
 Pairs = NDArray[np.int64]
 
 
-def compile_scene(scene: Scene, model: Model) -> _engine.CollisionScene:
-    """See `Scene.compile`."""
+def compile_scene(scene: Scene, model: Model, *, with_tables: bool = True) -> _engine.CollisionScene:
+    """See `Scene.compile`.
+
+    Args:
+        scene: what stands about.
+        model: the robot.
+        with_tables: whether what is known of pairs of the robot's own colliders is found, once for each model, and
+            used; it makes planning faster and takes some 50 ms the first time.
+    """
     robot = model._engine
     listed, colliders = robot.frames, robot.colliders  # lists made anew at each access
     frames = {frame.name: frame for frame in listed}
@@ -76,7 +84,11 @@ def compile_scene(scene: Scene, model: Model) -> _engine.CollisionScene:
             pairs.append(_product(rows[a.name], rows[b.name]))
 
     X = np.concatenate(poses) if poses else np.empty((0, 4, 4))
-    return _engine.CollisionScene(robot, names, shapes, X, bodies, np.concatenate(pairs))
+    listed_pairs = np.concatenate(pairs)
+    tables = None
+    if with_tables:
+        tables = tables_of(model, own) + [None] * (len(listed_pairs) - len(own))
+    return _engine.CollisionScene(robot, names, shapes, X, bodies, listed_pairs, tables)
 
 
 class _Allowed:

@@ -153,7 +153,10 @@ def parse_yaml(content: bytes | str, file: str) -> Node:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = None if mark is None else mark.line + 1
-        raise SceneError(f"not valid YAML: {error.problem or error.context}", file=file, line=line) from error
+        problem = f"not valid YAML: {error.problem or error.context}"
+        if "nesting depth" in problem:  # libyaml of PyYAML 6.0.4 has a limit of its own, far beyond ours, and reads ahead
+            problem = f"nested deeper than {MAX_DEPTH}"
+        raise SceneError(problem, file=file, line=line) from error
     except yaml.YAMLError as error:
         raise SceneError(f"not valid YAML: {error}", file=file) from error
 

@@ -14,6 +14,7 @@ from robosim import _engine
 from robosim.errors import SimulationError
 from robosim.model.checks import suggestion
 from robosim.scene import Scene
+from robosim.scene.compile import compile_scene
 from robosim.simulation.closure import Closure, JointEquality, equality_rows, frame_rows
 from robosim.simulation.details import ClosureForce, ContactForce, JointForce, StepDetails, StepReport
 from robosim.simulation.gradients import (
@@ -129,7 +130,7 @@ class Simulation:
         for closure in held:
             if closure.a != closure.b:  # the engine refuses it
                 scene.allow(closure.a, closure.b)
-        self._scene = scene.compile(model)
+        self._scene = compile_scene(scene, model, with_tables=False)
         self._options: dict[str, Any] = {
             "closures": frames,
             "equalities": equality_rows(model, [c for c in closures if isinstance(c, JointEquality)]),

@@ -51,6 +51,23 @@ def test_free_edges_are_free_and_touching_edges_come_near(problems, name, n_obst
         assert 0 < sum(verdicts) < len(verdicts)
 
 
+def test_passing_a_large_ball_closely_is_free(problems):
+    """A tool that slides by 1 mm above a ball of 0.5 m: bounds have to be rough in terms of that, not of the ball."""
+    from robosim.model import ModelBuilder
+
+    builder = ModelBuilder("slide")
+    for link in ("rail", "tool"):
+        builder.add_link(link)
+    builder.add_joint("s", "prismatic", "rail", "tool", axis=(1, 0, 0), lower=-1, upper=1)
+    builder.add_collider("tool", Shape.box((0.1, 0.1, 0.1)))
+    model = builder.build(allow_massless=True)
+    breaks, line = [0.0, 1.0], np.array([[[-0.8], [1.6]]])
+    for gap in (1e-3, -1e-4):
+        scene = problems.scene_of(model, [Shape.sphere(0.5)], [pose((0, 0, -0.55 - gap))])
+        assert scene.edge_free([-0.8], [0.8], 0.001).free == (gap > 0)
+        assert scene.trajectory_free(breaks, line, [0], np.zeros(1), 0.001).free == (gap > 0)
+
+
 def test_a_thin_wall_between_two_free_ends_is_found_at_any_length(problems):
     """What a joint-space step misses: a plate of 0.1 mm that a link crosses at speed."""
     model = problems.planar_arm()

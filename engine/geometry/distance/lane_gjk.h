@@ -25,6 +25,7 @@ struct LaneGoal {
   L separated;          // as soon as the lower bound reaches it
   double gap = 0;       // or the bounds are so close [m]
   double relative_gap;  // or so close in terms of the distance
+  double rounding = 0;  // of both shapes: their distance is that of the cores less this
 };
 
 template <class L>
@@ -89,7 +90,7 @@ LaneGjk<L> lane_gjk(const LaneCore& A, const LaneCore& B, const SE3<L>& X_AB, co
     r.lower = robosim::select(is_better, reach, r.lower);
     r.axis = detail::select(is_better, v, r.axis);
     std::uint32_t reached = ~bits_of(r.lower < goal.separated);
-    if (r.rounds > 0) reached |= ~bits_of(r.upper - r.lower > larger(L(goal.gap), L(goal.relative_gap) * r.upper));
+    if (r.rounds > 0) reached |= ~bits_of(r.upper - r.lower > larger(L(goal.gap), L(goal.relative_gap) * (r.upper - L(goal.rounding))));
     r.known |= reached & ~ended;
     close(reached);
     if ((ended & lanes) == lanes) break;

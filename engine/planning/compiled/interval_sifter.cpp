@@ -70,9 +70,14 @@ class Register {
 
   LanePlacement<L>& placement() { return placement_; }
 
-  IntervalSifter::Approach approach(const Slots& slots, int l, const Vec3d& n) {
+  void approaches(const Slots& slots, int first, const Vec3d* n, IntervalSifter::Approaches& out) {
     const Relative motion = motion_.relative(slots);
-    return {motion.total[l], motion.along(Vec3<L>(n))[l], motion.rest[l]};
+    Vec3<L> normal;
+    for (int l = 0; l < L::width; ++l) normal.x.set(l, n[first + l].x), normal.y.set(l, n[first + l].y), normal.z.set(l, n[first + l].z);
+    const L along = motion.along(normal);
+    std::memcpy(out.total + first, &motion.total, sizeof(L));
+    std::memcpy(out.along + first, &along, sizeof(L));
+    std::memcpy(out.rest + first, &motion.rest, sizeof(L));
   }
 
   std::uint32_t bounds(const LaneCore& A, const LaneCore& B, int a, int b, int first, std::uint32_t lanes, const double* enough, double gap,
@@ -80,7 +85,7 @@ class Register {
     const double rounding = A.rounding + B.rounding;
     LaneGoal<L> goal;
     std::memcpy(&goal.separated, enough + first, sizeof(L));
-    goal.separated += L(rounding), goal.gap = 1e-6, goal.relative_gap = gap;
+    goal.separated += L(rounding), goal.gap = 1e-6, goal.relative_gap = gap, goal.rounding = rounding;
     const SE3<L> X_AB = placement_.X_between(a, b);
     const Mat3<L> R_WA = placement_.X_WO(a).R;
     const Vec3<L> start = squared_norm(near) > 0 ? transpose_times(R_WA, Vec3<L>(near)) : from_centres(A, B, X_AB);
@@ -249,7 +254,7 @@ class CompiledSifter final : public IntervalSifter {
       if (item.kind == SiftItem::cluster) {
         const CollisionScene::Cluster& c = scene_->clusters().data()[item.item];
         const std::uint32_t lanes = each(every(), [&](Register<L>& r, std::uint32_t own, int) { return r.placement().touching(c, own); });
-        for (int j = c.first; lanes != 0 && j < c.first + c.count; ++j) touching({j, SiftItem::single}, pairs[j].a, pairs[j].b, lanes, out);
+        for (int j = c.first; lanes != 0 && j < c.first + c.touchable; ++j) touching({j, SiftItem::single}, pairs[j].a, pairs[j].b, lanes, out);
         continue;
       }
       const CollisionScene::Group& group = scene_->groups().data()[item.kind];
@@ -293,10 +298,13 @@ class CompiledSifter final : public IntervalSifter {
     }
   }
 
-  Approach approach(const SiftItem& pair, int l, const Vec3d& n) override {
+  void approaches(const SiftItem& pair, std::uint32_t lanes, const Vec3d* n, Approaches& out) override {
     const MotionLayout::Slots& slots = pair.kind == SiftItem::single ? layout_->pairs.data()[pair.item]
                                                                      : layout_->objects.data()[scene_->groups().data()[pair.kind].object];
-    return registers_[l / L::width]->approach(slots, l % L::width, n);
+    each(lanes, [&](Register<L>& r, std::uint32_t, int first) {
+      r.approaches(slots, first, n, out);
+      return 0u;
+    });
   }
 
   std::uint32_t bounds(int a, int b, std::uint32_t lanes, const double* enough, double gap, const Vec3d& near, Bounds& out) override {
@@ -391,7 +399,7 @@ class CompiledSifter final : public IntervalSifter {
       if (lanes == 0) return;
       const std::uint32_t open = opened(lanes, found, scene_->body_ball(c.body_a).radius);
       keep(given, given, lanes & ~open, found, out);
-      for (int j = c.first; open != 0 && j < c.first + c.count; ++j)
+      for (int j = c.first; open != 0 && j < c.first + c.touchable; ++j)
         sift_pair(given, {j, SiftItem::single}, pairs[j].a, pairs[j].b, slots[j], open, out);
       return;
     }

@@ -20,8 +20,8 @@ class CompiledBounds final : public LaneBounds {
     const std::uint32_t all = (1u << count) - 1;
     const CollisionScene::Pair* pairs = scene_->single_pairs().data();
     for (const CollisionScene::Cluster& c : scene_->clusters()) {
-      const std::uint32_t near = placement_.touching(c, all);
-      for (int k = c.first; near != 0 && k < c.first + c.count; ++k) look_at(pairs[k].a, pairs[k].b, near, out);
+      const std::uint32_t near = c.touchable == 0 ? 0 : placement_.touching(c, all);
+      for (int k = c.first; near != 0 && k < c.first + c.touchable; ++k) look_at(pairs[k].a, pairs[k].b, near, out);
     }
     for (const CollisionScene::Group& group : scene_->groups()) visit(group, 0, all, out);
   }

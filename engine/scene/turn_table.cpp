@@ -1,0 +1,207 @@
+#include "scene/turn_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dynamics/configuration.h"
+#include "scene/scene_query.h"
+
+namespace robosim {
+namespace {
+
+constexpr int cells = TurnTable::cells, word = 64;
+constexpr double cell = 2 * pi / cells;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// A joint between two objects, by its body, and the object that it moves.
+struct Turn {
+  int body = 0, moved = 0;
+};
+
+// Cells [first, first + size) of each joint's turn.
+struct Box {
+  int first[2] = {0, 0}, size[2] = {cells, cells};
+  double middle(int k) const { return cell * (first[k] + 0.5 * size[k]); }
+  double half(int k) const { return cell * 0.5 * size[k] * (1 + 1e-9); }
+};
+
+class Finder {
+ public:
+  Finder(const Model& model, const std::vector<std::pair<int, int>>& pairs, double least, int most_boxes)
+      : model_(model), scene_(model, {}, pairs), query_(scene_), q_(at(model.n_q)), least_(least), most_boxes_(most_boxes) {}
+
+  const CollisionScene& scene() const { return scene_; }
+
+  std::shared_ptr<const TurnTable> table(const CollisionScene::Pair& pair) {
+    if (!find_turns(pair)) return nullptr;
+    const int n = static_cast<int>(turns_.size());
+    auto out = std::make_shared<TurnTable>();
+    out->n = n;
+    for (int k = 0; k < n; ++k) out->q_index[k] = joint_of(turns_[at(k)]).q_index;
+    out->free.assign(at((n == 2 ? cells : 1) * cells / word), 0);
+    neutral(model_, q_.data());
+    Box all;
+    if (n == 1) all.size[1] = 1;
+    boxes_.assign(1, all);
+    bool any = false;
+    for (std::size_t head = 0; head < boxes_.size() && head < at(most_boxes_); ++head) {
+      const Box box = boxes_[head];
+      double part[2] = {};  // of the distance, which each joint's motion within the box takes away at most
+      const double d = measure(pair, box, part);
+      if (d > least_ && part[0] + part[1] < d - least_) {
+        mark(box, *out);
+        any = true;
+        continue;
+      }
+      if (d <= 0 && -depth(pair) > part[0] + part[1]) continue;  // they overlap everywhere in it
+      // The half that contributes most.
+      int k = part[1] > part[0];
+      if (box.size[k] == 1) k = 1 - k;
+      if (k >= n || box.size[k] == 1) continue;
+      Box half = box;
+      half.size[k] /= 2;
+      boxes_.push_back(half);
+      half.first[k] += half.size[k];
+      boxes_.push_back(half);
+    }
+    return any ? out : nullptr;
+  }
+
+ private:
+  const Joint& joint_of(const Turn& turn) const { return model_.joints[at(turn.body)]; }
+
+  // The joints between both, on each side from the object on; whether they are one or two that turn by a coordinate of their own.
+  bool find_turns(const CollisionScene::Pair& pair) {
+    turns_.clear();
+    int a = scene_.object(pair.a).body, b = scene_.object(pair.b).body;
+    while (a != b) {
+      const bool is_a = a > b;  // parents come first
+      int& body = is_a ? a : b;
+      const Joint& joint = model_.joints[at(body)];
+      const int moved = is_a ? pair.a : pair.b;
+      if (turns_.size() == 2 || joint.type != JointType::revolute || joint.mimic || !(scene_.object(moved).rod.radius > 0)) return false;
+      turns_.push_back({body, moved});
+      body = joint.parent;
+    }
+    return !turns_.empty();
+  }
+
+  double measure(const CollisionScene::Pair& pair, const Box& box, double* part) {
+    const std::size_t n = turns_.size();
+    for (std::size_t k = 0; k < n; ++k) q_[at(joint_of(turns_[k]).q_index)] = box.middle(static_cast<int>(k));
+    query_.place(q_.data());
+    Arm arms[2];
+    double D[2] = {}, rho[2] = {}, total = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      arms[k] = arm(turns_[k]);
+      D[k] = box.half(static_cast<int>(k));
+      total += D[k] * arms[k].reach();
+    }
+    // What does not come near the other one does not matter.
+    for (std::size_t k = 0; k < n; ++k) {
+      const int other = turns_[k].moved == pair.a ? pair.b : pair.a;
+      const double ball = scene_.object(other).ball_radius;
+      if (std::isfinite(ball)) arms[k].clip(query_.centre(other) - query_.data().X_WB[at(turns_[k].body)].p, ball + total + least_);
+      rho[k] = arms[k].reach();
+      part[k] = D[k] * rho[k];
+    }
+    // To know more would not help.
+    const int single = static_cast<int>(&pair - scene_.single_pairs().data());
+    const double d = query_.distance_bound(part[0] + part[1] + 2 * least_, pair.a, pair.b, single) - rounding_slack;
+    const Vec3d normal = query_.separating_axis(single);
+    if (d <= 0 || squared_norm(normal) == 0) return d;
+    // Along the normal. Of two joints that move the same object the first is below the other.
+    const bool is_chain = n == 2 && turns_[0].moved == turns_[1].moved;
+    double along[2] = {};
+    for (std::size_t k = 0; k < n; ++k) {
+      const double above = is_chain && k == 0 ? D[1] : 0, below = is_chain && k == 1 ? part[0] : 0;
+      along[k] = D[k] * (arms[k].speed(normal) + (rho[k] + below) * (0.5 * D[k] + above));
+    }
+    if (along[0] + along[1] < part[0] + part[1]) std::copy_n(along, 2, part);
+    return d;
+  }
+
+  // Below zero where they overlap.
+  double depth(const CollisionScene::Pair& pair) {
+    return closest_pieces(scene_.object(pair.a).geometry, query_.X_WO(pair.a), scene_.object(pair.b).geometry, query_.X_WO(pair.b)).witness.distance;
+  }
+
+  // A joint's axis, and from a point of it the ends of the rod that the moved object is in, in W.
+  struct Arm {
+    Vec3d axis, end[2];
+    double radius = 0;
+    // Takes the part of the rod that is within `far` of a point; of one that is not its nearest point.
+    void clip(const Vec3d& p, double far) {
+      const Vec3d e = end[1] - end[0], r = end[0] - p;
+      const double ee = dot(e, e), b = dot(e, r), R = far + radius, c = dot(r, r) - R * R;
+      if (!(ee > 0)) return;
+      const double root = std::sqrt(std::max(b * b - ee * c, 0.0)), from = std::clamp((-b - root) / ee, 0.0, 1.0), to = std::clamp((-b + root) / ee, 0.0, 1.0);
+      end[1] = end[0] + to * e;
+      end[0] = end[0] + from * e;
+    }
+    double reach() const { return std::max(norm(cross(axis, end[0])), norm(cross(axis, end[1]))) + radius; }
+    double speed(const Vec3d& n) const {
+      return std::max(std::abs(dot(n, cross(axis, end[0]))), std::abs(dot(n, cross(axis, end[1])))) + norm(cross(n, axis)) * radius;
+    }
+  };
+  Arm arm(const Turn& turn) const {
+    const SceneObject& object = scene_.object(turn.moved);
+    const SE3d &X_WB = query_.data().X_WB[at(object.body)], &X_WJ = query_.data().X_WB[at(turn.body)];
+    const Vec3d centre = X_WB * object.rod.centre - X_WJ.p, half = X_WB.R * object.rod.half;
+    return {X_WJ.R * joint_of(turn).axis, {centre - half, centre + half}, object.rod.radius + rounding_slack};
+  }
+
+  static void mark(const Box& box, TurnTable& out) {
+    const int row = out.n == 2 ? 0 : 1, column = out.n - 1;  // which of the box's sides; one joint has one row
+    const int first_row = row == 0 ? box.first[0] : 0, rows = row == 0 ? box.size[0] : 1;
+    for (int i = first_row; i < first_row + rows; ++i)
+      for (int j = box.first[column]; j < box.first[column] + box.size[column]; ++j)
+        out.free[at((i * cells + j) / word)] |= std::uint64_t(1) << (j % word);
+  }
+
+  const Model& model_;
+  CollisionScene scene_;
+  SceneQuery query_;
+  std::vector<double> q_;
+  std::vector<Turn> turns_;
+  std::vector<Box> boxes_;  // coarse to fine
+  double least_;
+  int most_boxes_;
+};
+
+}  // namespace
+
+bool TurnTable::is_free(const double* lower, const double* upper) const {
+  int first[2] = {0, 0}, last[2] = {0, 0};  // one joint has one row
+  for (int k = 0; k < n; ++k) {
+    const double from = std::floor(lower[k] / cell), to = std::floor(upper[k] / cell);
+    const int side = k + 2 - n;
+    if (!(to - from < cells)) first[side] = 0, last[side] = cells - 1;
+    else first[side] = static_cast<int>(from - cells * std::floor(from / cells)), last[side] = first[side] + static_cast<int>(to - from);
+  }
+  for (int i = first[0]; i <= last[0]; ++i)
+    for (int j = first[1]; j <= last[1]; ++j) {
+      const int column = j % cells, bit = (i % cells) * cells + column;
+      if (!(free[at(bit / word)] >> (column % word) & 1)) return false;
+    }
+  return true;
+}
+
+bool TurnTable::is_free_everywhere() const {
+  return std::all_of(free.begin(), free.end(), [](std::uint64_t bits) { return bits == ~std::uint64_t(0); });
+}
+
+void TurnTable::keep(const TurnTable& other) {
+  for (std::size_t i = 0; i < free.size(); ++i) free[i] &= other.free[i];
+}
+
+std::vector<std::shared_ptr<const TurnTable>> turn_tables(const Model& model, const std::vector<std::pair<int, int>>& pairs, double least,
+                                                          int most_boxes) {
+  std::vector<std::shared_ptr<const TurnTable>> out(pairs.size());
+  Finder finder(model, pairs, least, most_boxes);
+  for (const CollisionScene::Pair& pair : finder.scene().single_pairs()) out[at(pair.index)] = finder.table(pair);
+  return out;
+}
+
+}  // namespace robosim
