@@ -266,7 +266,7 @@ def main() -> int:
     parser.add_argument("--planner", default="rrt_connect", help="which of robosim's planners to measure")
     parser.add_argument("--per-family", type=int, metavar="N", help="problems per family")
     options = parser.parse_args()
-    require_peers("pin", "coal", "ompl")
+    require_peers("pin", "coal", "ompl", "coacd")  # the last one takes the forearm of ur5_mbm apart
     from harness import ompl_peer
     from harness.coal_checker import compiled
     from harness.problem_sets import DATA, bundled, motion_bench_maker

@@ -60,6 +60,10 @@ EdgeChecker::EdgeChecker(const CollisionScene& scene)
   }
   places_.resize(places);
   recent_.reserve(most_recent);
+  // What most edges need, so that the first ones need not wait for memory.
+  constexpr std::size_t usual = 128;
+  queue_.reserve(usual), entries_.reserve(4 * usual), suspects_.reserve(usual), asked_.reserve(usual), rows_.reserve(usual);
+  for (std::vector<Entry>& open : open_) open.reserve(usual / 2);
   restrict_to({});
 }
 
@@ -157,25 +161,22 @@ std::size_t EdgeChecker::number_of(const SiftItem& item) const {
 bool EdgeChecker::is_known_apart(const SiftItem& pair, int l, const double* span) const {
   if (pair.kind != SiftItem::single) return false;
   const TurnTable* table = scene_->table_of(pair.item);
-  if (!table) return false;
-  double lower[2], upper[2];
-  for (int k = 0; k < table->n; ++k) {
-    const std::size_t i = at(table->q_index[k]);
-    lower[k] = q_[l][i] - (span ? span[i] : 0), upper[k] = q_[l][i] + (span ? span[i] : 0);
-  }
-  return table->is_free(lower, upper);
+  return table && table->is_free_at(q_[l].data(), span);
 }
 
-// Whether one of the suspects overlaps, the deepest first: most configurations that collide are found out there.
+// Whether one of the suspects overlaps, what is certain and then the deepest first: most configurations that collide are found out there.
 bool EdgeChecker::any_overlaps(EdgeResult& result) {
   for (std::size_t left = suspects_.size(); left > 0; --left) {
     const auto deepest = std::max_element(suspects_.begin(), suspects_.begin() + static_cast<std::ptrdiff_t>(left),
-                                          [](const SiftSuspect& x, const SiftSuspect& y) { return x.depth < y.depth; });
+                                          [](const SiftSuspect& x, const SiftSuspect& y) {
+                                            return x.is_certain != y.is_certain ? y.is_certain : x.depth < y.depth;
+                                          });
     const SiftSuspect s = *deepest;
     *deepest = suspects_[left - 1];
     Place& place = place_of(s.pair);
     ++place.looks;
-    if (!query_.overlaps(s.a, X_WO(s.a, s.lane), s.b, X_WO(s.b, s.lane), s.pair.kind == SiftItem::single ? s.pair.item : -1)) continue;
+    const int cache = s.pair.kind == SiftItem::single ? s.pair.item : -1;
+    if (!s.is_certain && !query_.overlaps(s.a, X_WO(s.a, s.lane), s.b, X_WO(s.b, s.lane), cache)) continue;
     ++place.hits;
     result = {false, looks_[s.lane].middle, s.a, s.b};
     // Curves that follow often meet the same.

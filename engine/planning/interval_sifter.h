@@ -8,6 +8,7 @@
 // instruction set takes for them, so what is looked at does not depend on the processor.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -40,6 +41,7 @@ class SiftRows {
  public:
   SiftRow& add();
   void clear() { size_ = 0; }
+  void reserve(std::size_t n) { rows_.resize(std::max(n, rows_.size())); }
   std::size_t size() const { return size_; }
   SiftRow* data() { return rows_.data(); }
 
@@ -48,11 +50,12 @@ class SiftRows {
   std::size_t size_ = 0;
 };
 
-// A pair whose balls overlap at interval l; depth: how much, in squared lengths [m^2].
+// A pair whose balls overlap at interval l, and which certainly does itself, or may; depth: how much the balls do, in squared lengths [m^2].
 struct SiftSuspect {
   SiftItem pair;
   int a = 0, b = 0;
   int lane = 0;
+  bool is_certain = false;
   double depth = 0;
 };
 

@@ -14,6 +14,7 @@ namespace {
 constexpr double half_space_depth = 1e6;
 constexpr int max_balls = 12;
 constexpr double standoff = 0.005;  // [m]
+constexpr double rounding = 1e-9;   // [m]
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Tight where rounding makes it so; anything else by its box.
@@ -96,6 +97,15 @@ void fill_rod_and_balls(SceneObject& object) {
   }
 }
 
+// The largest ball about a point of O within a shape without its rounding, or a little less; -infinity for a point outside.
+double core_at(Shape shape, const Vec3d& p) {
+  Shape point;
+  point.type = ShapeType::sphere, point.radius = 0;
+  if (shape.type == ShapeType::convex) shape.rounding = 0;  // meshes remember theirs, whatever the rounding
+  const double radius = -signed_distance(point, {Mat3d::identity(), p}, shape, SE3d()).distance - rounding;
+  return radius > 0 ? radius : -infinity;
+}
+
 // What is solid has to be inside the box of its pieces: proofs of edges rest on it.
 void check_bounded(const std::string& name, const Compound& compound) {
   for (const Compound::Part& part : compound.parts()) {
@@ -139,8 +149,24 @@ void CollisionScene::add_object(const std::string& name, const CollisionGeometry
     throw std::invalid_argument("half-space '" + name + "' is attached to a moving body; only obstacles may be unbounded");
   if (geometry.compound) check_bounded(name, *geometry.compound);
   const Ball ball = bounding_ball(geometry);
-  objects_.push_back({name, geometry, body, X_BO, X_BO * ball.centre, ball.radius, {}, {}, 0, cover_of(geometry)});
-  fill_rod_and_balls(objects_.back());
+  objects_.push_back({name, geometry, body, X_BO, X_BO * ball.centre, ball.radius, {}, {}, -infinity, {}, 0, cover_of(geometry)});
+  SceneObject& object = objects_.back();
+  fill_rod_and_balls(object);
+  object.cores.assign(object.balls.size(), -infinity);
+  if (geometry.compound || geometry.is_half_space()) return;
+  const ShapeType type = geometry.shape.type;
+  object.is_cover = type == ShapeType::sphere || type == ShapeType::box || type == ShapeType::capsule;
+  if (body == 0) return;  // only what moves is asked
+  const auto cores = [&] {
+    std::vector<double> out{core_at(geometry.shape, X_BO.inverse_times(object.rod.centre))};
+    for (const Ball& b : object.balls) out.push_back(core_at(geometry.shape, X_BO.inverse_times(b.centre)));
+    return out;
+  };
+  // Where rod and balls of a mesh are is always the same in its frame.
+  std::vector<double> found = type == ShapeType::convex ? geometry.shape.mesh->cores.of(cores) : cores();
+  if (found.size() != object.balls.size() + 1) found = cores();
+  object.core = found[0];
+  object.cores.assign(found.begin() + 1, found.end());
 }
 
 void CollisionScene::bound_bodies() {

@@ -170,16 +170,24 @@ class LanePlacement {
     const double reach = objects_[object].ball_radius + rounding_slack;
     return lanes & ~bits_of(squared_norm(from_bounds(box, centre(object))) > L(reach * reach));
   }
-  // Where rods, and then rows of balls, overlap covers of the other object; depth: by how much, in squares [m^2].
-  std::uint32_t touching(int a, int b, std::uint32_t lanes, L& depth) {
+  // Where rods, and then rows of balls, overlap covers of the other object; depth: by how much, in squares [m^2]. certain: where the
+  // objects themselves do.
+  std::uint32_t touching(int a, int b, std::uint32_t lanes, L& depth, std::uint32_t& certain) {
     const SceneObject &A = objects_[a], &B = objects_[b];
     const bool b_moves = B.body != 0;
+    certain = 0;
     depth = overlap(from_cover(b, rod(a)), A.rod.radius + B.cover.radius);
-    if (b_moves) depth = smaller(depth, overlap(from_cover(a, rod(b)), B.rod.radius + A.cover.radius));
-    lanes &= bits_of(depth > L(0));
-    if (lanes != 0 && !A.balls.empty()) lanes &= touching_row(a, b, depth);
-    if (lanes != 0 && b_moves && !B.balls.empty()) lanes &= touching_row(b, a, depth);
-    return lanes;
+    if ((lanes &= bits_of(depth > L(0))) == 0) return 0;
+    if (b_moves) {
+      depth = smaller(depth, overlap(from_cover(a, rod(b)), B.rod.radius + A.cover.radius));
+      lanes &= bits_of(depth > L(0));
+    }
+    L deepest(-1.0);
+    if (lanes != 0 && !A.balls.empty()) lanes &= touching_row(a, b, depth, deepest);
+    else if (lanes != 0 && B.is_cover) deepest = inside(from_cover(b, rod(a).centre), A.core + B.cover.radius);
+    if (B.is_cover) certain = lanes & bits_of(deepest > L(0));
+    if (lanes != 0 && b_moves && !B.balls.empty()) lanes &= touching_row(b, a, depth, deepest);
+    return lanes | certain;
   }
 
  private:
@@ -187,12 +195,21 @@ class LanePlacement {
     const double reach = radius + rounding_slack;
     return L(reach * reach) - squared_norm(out);
   }
-  std::uint32_t touching_row(int a, int b, L& depth) {
+  // How far within `radius`, in squares, less what rounding may have added.
+  static ROBOSIM_INLINE L inside(const Vec3<L>& out, double radius) {
+    const double reach = radius - rounding_slack;
+    return reach > 0 ? L(reach * reach) - squared_norm(out) : L(-1.0);
+  }
+  std::uint32_t touching_row(int a, int b, L& depth, L& deepest) {
     const Vec3<L>* centres = row(a);
     const Ball* balls = objects_[a].balls.data();
+    const double *cores = objects_[a].cores.data(), covered = objects_[b].cover.radius;
     L most(-1.0);
-    for (std::size_t k = 0, n = objects_[a].balls.size(); k < n; ++k)
-      most = larger(most, overlap(from_cover(b, centres[k]), balls[k].radius + objects_[b].cover.radius));
+    for (std::size_t k = 0, n = objects_[a].balls.size(); k < n; ++k) {
+      const Vec3<L> out = from_cover(b, centres[k]);
+      most = larger(most, overlap(out, balls[k].radius + covered));
+      deepest = larger(deepest, inside(out, cores[k] + covered));
+    }
     depth = smaller(depth, most);
     return bits_of(most > L(0));
   }

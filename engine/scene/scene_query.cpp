@@ -12,6 +12,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 SceneQuery::SceneQuery(const CollisionScene& scene)
     : scene_(&scene),
       data_(scene.model()),
+      q_(static_cast<std::size_t>(scene.model().n_q)),
       centres_(scene.objects().size()),
       body_centres_(static_cast<std::size_t>(scene.model().n_bodies())),
       X_WO_(scene.objects().size()),
@@ -28,6 +29,7 @@ SceneQuery::SceneQuery(const CollisionScene& scene)
 
 void SceneQuery::place(const double* q) {
   forward_kinematics(scene_->model(), data_, q);
+  std::copy_n(q, q_.size(), q_.begin());
   for (std::size_t i = 0; i < centres_.size(); ++i) {
     const SceneObject& object = scene_->objects()[i];
     if (object.body != 0) centres_[i] = data_.X_WB[static_cast<std::size_t>(object.body)] * object.p_BC;
@@ -106,6 +108,7 @@ bool SceneQuery::collides(int* a, int* b) {
   for (const Suspect& suspect : suspects_) {
     const CollisionScene::Pair& pair = scene_->single_pairs()[static_cast<std::size_t>(suspect.single)];
     if (finer_distance(pair.a, pair.b) > 0) continue;
+    if (const TurnTable* table = scene_->table_of(suspect.single); table && table->is_free_at(q_.data())) continue;
     if (overlaps(pair.a, X_WO(pair.a), pair.b, X_WO(pair.b), suspect.single)) return found(pair.a, pair.b);
   }
   return visit_groups([] { return 0.0; }, [&](int i, int j) { return overlaps(i, j) && found(i, j); });

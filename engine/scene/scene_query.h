@@ -100,6 +100,7 @@ class SceneQuery {
 
   const CollisionScene* scene_;
   Data<double> data_;
+  std::vector<double> q_;             // as placed last
   std::vector<Vec3d> centres_;        // of the balls, in W, per object
   std::vector<Vec3d> body_centres_;   // of the balls about bodies, in W
   std::vector<SE3d> X_WO_;            // per object

@@ -192,8 +192,13 @@ bool TurnTable::is_free_everywhere() const {
   return std::all_of(free.begin(), free.end(), [](std::uint64_t bits) { return bits == ~std::uint64_t(0); });
 }
 
-void TurnTable::keep(const TurnTable& other) {
-  for (std::size_t i = 0; i < free.size(); ++i) free[i] &= other.free[i];
+bool TurnTable::is_free_at(const double* q, const double* span) const {
+  double lower[2], upper[2];
+  for (int k = 0; k < n; ++k) {
+    const double by = span ? span[q_index[k]] : 0;
+    lower[k] = q[q_index[k]] - by, upper[k] = q[q_index[k]] + by;
+  }
+  return is_free(lower, upper);
 }
 
 std::vector<std::shared_ptr<const TurnTable>> turn_tables(const Model& model, const std::vector<std::pair<int, int>>& pairs, double least,

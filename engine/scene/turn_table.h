@@ -32,9 +32,9 @@ struct TurnTable {
 
   // Whether all angles from lower to upper are known to be free, of each joint.
   bool is_free(const double* lower, const double* upper) const;
+  // At the configuration q, and wherever each joint strays from it by at most its entry of `span`, if there is one.
+  bool is_free_at(const double* q, const double* span = nullptr) const;
   bool is_free_everywhere() const;
-  // What is free of both.
-  void keep(const TurnTable& other);
 };
 
 // For each pair of colliders its table, or none: where other joints are between them, or more than two, or nothing is free.

@@ -154,7 +154,9 @@ def parse_yaml(content: bytes | str, file: str) -> Node:
         mark = error.problem_mark or error.context_mark
         line = None if mark is None else mark.line + 1
         problem = f"not valid YAML: {error.problem or error.context}"
-        if "nesting depth" in problem:  # libyaml of PyYAML 6.0.4 has a limit of its own, far beyond ours, and reads ahead
+        if (
+            "nesting depth" in problem
+        ):  # that of PyYAML 6.0.4 has a limit of its own, far beyond ours, and reads ahead
             problem = f"nested deeper than {MAX_DEPTH}"
         raise SceneError(problem, file=file, line=line) from error
     except yaml.YAMLError as error:

@@ -68,6 +68,23 @@ def test_passing_a_large_ball_closely_is_free(problems):
         assert scene.trajectory_free(breaks, line, [0], np.zeros(1), 0.001).free == (gap > 0)
 
 
+def test_what_is_beside_a_hull_but_on_its_axis_is_free():
+    """A long wedge, whose box has its axis outside of it: balls about that axis say nothing of what they meet."""
+    from robosim.model import ModelBuilder
+
+    builder = ModelBuilder("wedge")
+    for link in ("rail", "tool"):
+        builder.add_link(link)
+    builder.add_joint("s", "prismatic", "rail", "tool", axis=(0, 1, 0), lower=-1, upper=1)
+    builder.add_collider("tool", Shape.convex([(0, 0, 0), (1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)]))
+    model = builder.build(allow_massless=True)
+    for x, free in ((0.5, True), (0.1, False)):
+        at = pose((x, 0.05, 0.05))[None]
+        scene = _engine.CollisionScene(model._engine, ["ball"], [Shape.sphere(0.01)], at, [0], [(0, 1)])
+        assert scene.collides([0.0]) != free
+        assert scene.edge_free([-0.005], [0.005], 0.001).free == free
+
+
 def test_a_thin_wall_between_two_free_ends_is_found_at_any_length(problems):
     """What a joint-space step misses: a plate of 0.1 mm that a link crosses at speed."""
     model = problems.planar_arm()

@@ -21,6 +21,7 @@ struct ConvexMesh {
   double volume = 0;  // [m^3]
   Ball ball;          // smallest ball around the vertices
   LazySupportTable support_table;  // of the vertices, for queries in lanes
+  Lazy<std::vector<double>> cores; // radii of balls within, of a scene (scene/collision_scene.cpp)
 };
 
 // The convex hull of points in any order; points inside it, repeated ones and nearly all on its faces are dropped.

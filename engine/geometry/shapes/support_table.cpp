@@ -74,10 +74,7 @@ void SupportTable::divide(const std::vector<Vec3d>& points, int face, int i, int
 }
 
 const SupportTable& LazySupportTable::built(const std::vector<Vec3d>& points) const {
-  const SupportTable *own = new SupportTable(points), *first = nullptr;
-  if (table_.compare_exchange_strong(first, own, std::memory_order_acq_rel)) return *own;
-  delete own;  // another thread was sooner
-  return *first;
+  return table_.of([&] { return SupportTable(points); });
 }
 
 }  // namespace robosim

@@ -11,11 +11,11 @@
 // Cost of a query: the cell, and a dot product per listed point, whether the direction is near the last one or not.
 #pragma once
 
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
+#include "base/lazy.h"
 #include "spatial/vec3.h"
 
 namespace robosim {
@@ -65,22 +65,17 @@ class SupportTable {
   std::vector<std::int32_t> begin_, list_;
 };
 
-// A table that is built when first asked for, from any thread. Copies start without one, so that their points may change.
+// A table that is built when first asked for.
 class LazySupportTable {
  public:
-  LazySupportTable() = default;
-  LazySupportTable(const LazySupportTable&) {}
-  LazySupportTable& operator=(const LazySupportTable&) = delete;
-  ~LazySupportTable() { delete table_.load(); }
-
   const SupportTable& of(const std::vector<Vec3d>& points) const {
-    const SupportTable* table = table_.load(std::memory_order_acquire);
+    const SupportTable* table = table_.get();
     return table ? *table : built(points);
   }
 
  private:
   const SupportTable& built(const std::vector<Vec3d>& points) const;
-  mutable std::atomic<const SupportTable*> table_{nullptr};
+  Lazy<SupportTable> table_;
 };
 
 }  // namespace robosim

@@ -337,9 +337,10 @@ class CompiledSifter final : public IntervalSifter {
   void touching(const SiftItem& pair, int a, int b, std::uint32_t lanes, std::vector<SiftSuspect>& out) {
     each(lanes, [&](Register<L>& r, std::uint32_t own, int first) {
       L depth;
-      const std::uint32_t found = r.placement().touching(a, b, own, depth);
+      std::uint32_t certain;
+      const std::uint32_t found = r.placement().touching(a, b, own, depth, certain);
       for (int l = 0; found >> l != 0; ++l)
-        if (found >> l & 1) add_suspect(out, {pair, a, b, first + l, depth[l]});
+        if (found >> l & 1) add_suspect(out, {pair, a, b, first + l, (certain >> l & 1) != 0, depth[l]});
       return found;
     });
   }

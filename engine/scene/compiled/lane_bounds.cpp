@@ -49,7 +49,8 @@ class CompiledBounds final : public LaneBounds {
 
   void look_at(int a, int b, std::uint32_t lanes, std::vector<Suspect>& out) {
     L depth;
-    if ((lanes = placement_.touching(a, b, lanes, depth)) == 0) return;
+    std::uint32_t certain;
+    if ((lanes = placement_.touching(a, b, lanes, depth, certain)) == 0) return;
     Suspect suspect;
     suspect.a = a, suspect.b = b, suspect.lanes = lanes;
     for (int l = 0; l < L::width; ++l) suspect.depth[l] = depth[l];
