@@ -41,6 +41,7 @@ int LazyEdges::find(const double* a, const double* b) {
     set(a, b);
     i = add(a, b, checker_.look(from_.data(), to_.data(), resolution_).free ? Known::seems_free : Known::touches);
   }
+  if (proves_at_once_) prove(i, a, b);
   return known(i) == Known::touches ? -1 : i;
 }
 

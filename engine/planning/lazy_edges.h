@@ -21,8 +21,9 @@ class LazyEdges {
 
   // The number of an edge that is known to be free.
   int add_proven(const double* a, const double* b) { return add(a, b, Known::is_free); }
-  // The number of the edge if it seems free, else -1.
+  // The number of the edge if it seems free, else -1; where edges are to be proven at once, if it is free.
   int find(const double* a, const double* b);
+  void prove_at_once() { proves_at_once_ = true; }
   // Whether edge i is free. `a` and `b` are its ends, or those of a part of it.
   bool prove(int i, const double* a, const double* b);
 
@@ -41,6 +42,7 @@ class LazyEdges {
   std::vector<double> from_, to_;  // whole configurations
   std::vector<Known> known_;
   std::vector<double> ends_;       // of each edge, columns only
+  bool proves_at_once_ = false;
 };
 
 // A path of such edges.

@@ -14,6 +14,8 @@ using Clock = std::chrono::steady_clock;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+// Times that shortening begins anew because an edge touches, before edges are proven as they are taken.
+constexpr int most_rounds = 6;
 // Candidates that are drawn for each one that is tried.
 constexpr int draws = 4;
 // Parts of the path's length: what a candidate gains at least, and what `patience` of them gain together.
@@ -50,8 +52,12 @@ class Shortcutter {
   std::vector<double> run() {
     const LazyPath given = path_;
     const Rng rng = rng_;
-    // Each time round one edge more is known to touch.
-    for (shorten(); path_.first_touching(lazy_) < path_.edges.size(); shorten()) path_ = given, rng_ = rng;
+    // Each time round one edge more is known to touch. Where that does not end soon, guesses are not worth it.
+    int rounds = 1;
+    for (shorten(); path_.first_touching(lazy_) < path_.edges.size(); shorten()) {
+      path_ = given, rng_ = rng;
+      if (rounds++ == most_rounds) lazy_.prove_at_once();
+    }
     std::vector<double> out;
     for (std::size_t i = 0; i < path_.points.size(); ++i) {
       out.insert(out.end(), q_.begin(), q_.end());

@@ -6,7 +6,7 @@
 //   (partial shortcut: Geraerts, Overmars, "Creating high-quality paths for motion planning", IJRR 2007),
 // and tries the one that would shorten the path most: it is taken when every new edge seems free (lazy_edges.h). Lengths cost
 // nothing beside that, so few tries go far. What the path is made of in the end is proven; where an edge then touches it all begins anew
-// without that edge, with what is known of the others. It ends after `iterations`, or once `patience`
+// without that edge, with what is known of the others, and after some times proves each edge as it takes it. It ends after `iterations`, or once `patience`
 // iterations in a row gained less than 1 % of the length together. Vertices that two free edges can do without go at the start and at the end.
 // The result depends on the seed and these numbers only; the deadline just cuts, and what there is then is a valid path.
 #pragma once

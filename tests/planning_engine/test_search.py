@@ -237,6 +237,32 @@ def test_shortcuts_are_shorter_free_and_repeat(which, request):
     assert min(gains) < 0.9
 
 
+def test_shortcuts_among_pins_are_free(problems):
+    """Pins of half a millimetre, which samples of an edge miss as a rule: what seems free is not, time and again."""
+    model = problems.planar_arm()
+    columns = [0, 1]
+    refused = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        angle, radius = rng.uniform(-np.pi, np.pi, 14), rng.uniform(0.55, 0.95, 14)
+        pins = [pose((r * np.cos(a), r * np.sin(a), 0)) for a, r in zip(angle, radius, strict=True)]
+        scene = problems.scene_of(model, [Shape.cylinder(0.0005, 0.2)] * len(pins), pins)
+        start, goal = free_pair(problems, model, scene, seed)
+        path = search(scene, model, start, goal, seed=seed).path
+        refused += sum(
+            not scene.edge_free(path[i], path[j], 0.005).free
+            and not scene.collides_many(dense(path[[i, j]], 9)[:-1]).any()
+            for i, j in itertools.combinations(range(len(path)), 2)
+        )
+        shorter = _engine.shortcut(scene, path, columns, seed=seed, iterations=40)
+        assert np.array_equal(shorter[[0, -1]], path[[0, -1]])
+        assert length(shorter) <= length(path) * (1 + 1e-12)
+        assert all(scene.edge_free(a, b, PROOF) for a, b in itertools.pairwise(shorter))
+        assert not any(scene.collides(q) for q in dense(shorter, 400))
+        assert np.array_equal(_engine.shortcut(scene, path, columns, seed=seed, iterations=40), shorter)
+    assert refused > 20
+
+
 def test_shortcut_of_a_detour_in_free_space_is_the_straight_line(problems):
     model = problems.arm()
     scene = problems.scene_of(model, [], [])
