@@ -74,7 +74,7 @@ class NimbleWorld:
     def __init__(
         self, library: Any, model: Model, pairs: Sequence[tuple[str, str]], *, dt: float, friction: float
     ) -> None:
-        self.library, self.model = library, model
+        self.nimble, self.model = library, model
         self.world = library.simulation.World()
         self.world.setGravity(UPWARDS[:3, :3] @ GRAVITY)
         self.world.setTimeStep(dt)
@@ -111,20 +111,20 @@ class NimbleWorld:
         joint, node = create() if above is None else create(above)
         node.setName(body.name)
         joint.setTransformFromParentBodyNode(
-            self.library.math.Isometry3(UPWARDS @ body.X_PB if above is None else body.X_PB)
+            self.nimble.math.Isometry3(UPWARDS @ body.X_PB if above is None else body.X_PB)
         )
         if body.joint is not None:
             self._describe(joint, body.joint)
         if kind != "fixed":
             self._joints.append((kind, self.model.joint_names[0] if body.joint is None else body.joint.name))
             mass, com, inertia = composite(self.model, body)
-            node.setInertia(self.library.dynamics.Inertia(mass, com, inertia))
+            node.setInertia(self.nimble.dynamics.Inertia(mass, com, inertia))
         node.setFrictionCoeff(self._friction)
         for collider in self.model.colliders if kind != "fixed" else ():
             if collider.link in body.links and collider.name in self._touching:
                 shape_node = node.createShapeNode(self._shape(collider.name, collider.shape))
                 shape_node.setRelativeTransform(
-                    self.library.math.Isometry3(body.links[collider.link] @ collider.X_LC)
+                    self.nimble.math.Isometry3(body.links[collider.link] @ collider.X_LC)
                 )
                 shape_node.createCollisionAspect()
         return node
@@ -145,7 +145,7 @@ class NimbleWorld:
                 to.setPositionLimitEnforced(True)
 
     def _shape(self, name: str, shape: Any) -> Any:
-        dynamics = self.library.dynamics
+        dynamics = self.nimble.dynamics
         match shape.type:
             case "sphere":
                 return dynamics.SphereShape(shape.radius)
@@ -168,9 +168,9 @@ class NimbleWorld:
                 raise ValueError(f"{name}: no {shape.type} here")
 
     def _add_floor(self) -> None:
-        ground = self.library.dynamics.Skeleton()
+        ground = self.nimble.dynamics.Skeleton()
         _, node = ground.createWeldJointAndBodyNodePair()
-        shape_node = node.createShapeNode(self.library.dynamics.BoxShape(np.asarray(GROUND)))
+        shape_node = node.createShapeNode(self.nimble.dynamics.BoxShape(np.asarray(GROUND)))
         shape_node.setRelativeTranslation(np.array([0, -GROUND[1] / 2, 0]))
         shape_node.createCollisionAspect()
         node.setFrictionCoeff(self._friction)
@@ -226,7 +226,7 @@ class NimbleWorld:
 
     def contacts(self) -> int:
         """Of the step from where it is."""
-        self.library.neural.forwardPass(self.world, True)
+        self.nimble.neural.forwardPass(self.world, True)
         return int(self.world.getLastCollisionResult().getNumContacts())
 
     def jacobians(self) -> tuple[Array, ...]:
@@ -234,7 +234,7 @@ class NimbleWorld:
 
         Of the next positions by positions and velocities, and of the next velocities by both and by forces.
         """
-        snapshot, world = self.library.neural.forwardPass(self.world, True), self.world
+        snapshot, world = self.nimble.neural.forwardPass(self.world, True), self.world
         return (
             snapshot.getPosPosJacobian(world),
             snapshot.getVelPosJacobian(world),
