@@ -37,6 +37,7 @@ class HostileScenes {
         p = Vec3d(extent.x * p.x, extent.y * p.y, extent.z * p.z);
       }
       large_.push_back(std::make_shared<ConvexMesh>(convex_hull_mesh(points)));
+      large_.back()->support_table.of(large_.back()->vertices);  // which takes a second, once, and is no scene's
     }
   }
 

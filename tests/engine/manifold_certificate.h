@@ -16,10 +16,14 @@ inline Verdict certify_manifold(const Scene& s, double margin = 1e-2, double tol
   const auto verdict = [&](const char* broken, double length) { return Verdict{broken, length / s.size}; };
   if (m.n_points < 0 || m.n_points > Manifold::max_points) return {"number of points", static_cast<double>(m.n_points)};
   if ((m.n_points > 0) != (w.distance <= margin * s.size)) return verdict("points beyond the margin, or none within", w.distance);
+  // Of what lies flat on a face the normal is the face's: its gaps may be less than the distance by what that leans.
+  double less = 0;
+  if (norm(m.normal() - w.normal) > 1e-14)
+    less = Manifold::flat_faces * std::fmin(HostileScenes::bounded(s.A) ? bounding_ball(s.A).radius : INFINITY, HostileScenes::bounded(s.B) ? bounding_ball(s.B).radius : INFINITY);
   for (int i = 0; i < m.n_points; ++i) {
     const ManifoldPoint& p = m.points[i];
     if (!(p.gap <= margin * s.size)) return verdict("a gap above the margin", p.gap);
-    if (p.gap < w.distance && beyond(p.gap - w.distance)) return verdict("a gap below the distance", p.gap - w.distance);
+    if (p.gap < w.distance - less && beyond(p.gap - w.distance)) return verdict("a gap below the distance", p.gap - w.distance);
     if (const double d = norm(p.p_WB - p.p_WA - p.gap * m.normal()); beyond(d)) return verdict("points across the normal", d);
     for (const auto& [shape, X, x] : {std::tuple(&s.A, &s.X_WA, &p.p_WA), std::tuple(&s.B, &s.X_WB, &p.p_WB)}) {
       if (shape->mesh && shape->mesh->faces.size() > 1000) continue;

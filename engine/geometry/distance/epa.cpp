@@ -178,9 +178,9 @@ bool Polytope::grow_from(const Simplex& start) {
     flat_.direction = m;
     return false;
   }
-  // The side on which the origin lies, when there is a body there.
-  const double origin = -dot(m, p0);
-  const bool take_above = origin > thin ? up > thin : (origin < -thin ? !(down > thin) : up >= down);
+  // The side on which the origin lies, when there is a body there: of a needle of a triangle heights are known less well.
+  const double origin = -dot(m, p0), known = std::max(thin, 1e-15 * size_ * (size_ / d2));
+  const bool take_above = origin > known ? up > known : (origin < -known ? !(down > known) : up >= down);
   flat_.direction = m;
   return start_from(pool[0], pool[take_above ? i1 : i2], pool[take_above ? i2 : i1], take_above ? above : below);
 }

@@ -21,7 +21,9 @@ Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candi
   constexpr int max_rounds = 24;
   constexpr double enough = 1e-15;  // of the scale: rounding
   Candidate best = start;
-  best.error = INFINITY;  // GJK's w is along its normal by construction; that the points fit the normal is what counts here
+  // GJK's w is along its normal by construction; that the points fit the normal is what counts here, and that no other separates by more.
+  best.error = INFINITY;
+  const auto is_better = [&](const Candidate& c) { return c.error - c.contact.distance < best.error - best.contact.distance; };
   Vec3d n = start.contact.normal, a = start.contact.a, b = a + start.contact.w;
   LocalSurface A = surfaces.surface(0, a, n, precision);
   LocalSurface B = surfaces.surface(1, b, -n, precision);
@@ -37,7 +39,7 @@ Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candi
     move_onto(1, B, b, -n);
     if (A.slide < 0 || B.slide < 0) break;  // beyond its end
     const Candidate c(D, {n, 0, a, b - a});
-    if (c.error < best.error) best = c;
+    if (is_better(c)) best = c;
     else if (round > 1) break;
     newton_step(surfaces, A, B, scale, n, a, b);
   }
@@ -238,7 +240,9 @@ Contact polished(const SupportFunction& D, const Surfaces& surfaces, const Conta
   if (sharpen()) return best.contact;
   best = Candidate(D, approached(D, best.contact, scale));
   if (sharpen() || best.error <= 1e-11 * scale) return best.contact;
-  return ascended(D, surfaces, best, scale).contact;
+  best = ascended(D, surfaces, best, scale);
+  if (best.error > enough) sharpen();  // about the direction that is found now
+  return best.contact;
 }
 
 }  // namespace robosim

@@ -277,7 +277,7 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
       const SE3d& X_WS = s ? X_WB : X_WA;
       P[s].up = s ? -1 : 1;
       P[s].X_CS = {R_CW * X_WS.R, R_CW * (X_WS.p - w.p_WA)};
-      P[s].patch.kind = Patch::Kind::none, P[s].patch.n_corners = 0;
+      P[s].patch.clear();
       visit(s ? B : A, [&](const auto& core) {
         if constexpr (requires { core.patch(t0, P[s].patch); }) core.patch(transpose_times(X_WS.R, P[s].up * n), P[s].patch);
         P[s].rounding = core.rounding();
@@ -313,7 +313,8 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
     const double deepest = deepest_found(), depth = enough + (are_two ? lean : 0);  // of a rim that lies flat its lowest place is none of its own
     int deep = 0;
     for (int i = 0; i < found.size(); ++i) deep += found[i].gap <= deepest + finder.on() + lean;
-    if (is_any && deep > 1 && deepest <= w.distance + depth) enough = depth;
+    const bool is_as_deep = deepest <= w.distance + depth && deepest >= w.distance - lean;
+    if (is_any && deep > 1 && is_as_deep) enough = depth;
     else flat = -1, find_along(w.normal);
   }
 

@@ -14,7 +14,7 @@ constexpr double margin = 1e-9;
 // Two to six cells per point.
 int resolution(std::size_t n) {
   std::size_t r = 1;
-  while (r < 64 && 4 * r * r < n) r *= 2;
+  while (r < 128 && 4 * r * r < n) r *= 2;
   return static_cast<int>(r);
 }
 
