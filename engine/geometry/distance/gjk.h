@@ -23,16 +23,37 @@ struct SupportPoint {
   Vec3d w, a;  // w of D = B - A, and the point of A that it comes from
 };
 
-// D = B - A of two cores, in A's frame. Directions are turned into B's frame, vertices never in bulk.
+// B's support function in A's frame: directions are turned into B's frame, vertices never in bulk...
+template <class CoreB>
+struct PlacedSupport {
+  PlacedSupport(const CoreB&, const SE3d&) {}
+  Vec3d operator()(const CoreB& B, const SE3d& X_AB, const Vec3d& d) const { return X_AB * B.support(transpose_times(X_AB.R, d)); }
+};
+
+// ... but for a triangle's three, once.
+template <class CoreB>
+  requires requires(const CoreB& B) { B.vertex[2]; }
+struct PlacedSupport<CoreB> {
+  Vec3d vertex[3];
+
+  PlacedSupport(const CoreB& B, const SE3d& X_AB) : vertex{X_AB * B.vertex[0], X_AB * B.vertex[1], X_AB * B.vertex[2]} {}
+  Vec3d operator()(const CoreB&, const SE3d&, const Vec3d& d) const {
+    const double x = dot(vertex[0], d), y = dot(vertex[1], d), z = dot(vertex[2], d);
+    return vertex[x >= y && x >= z ? 0 : (y >= z ? 1 : 2)];
+  }
+};
+
+// D = B - A of two cores, in A's frame.
 template <class CoreA, class CoreB>
 struct CoreDifference {
   CoreA A;
   CoreB B;
   const SE3d& X_AB;
+  [[no_unique_address]] PlacedSupport<CoreB> placed{B, X_AB};
 
   SupportPoint support(const Vec3d& d) const {
     const Vec3d a = A.support(-d);
-    return {X_AB * B.support(transpose_times(X_AB.R, d)) - a, a};
+    return {placed(B, X_AB, d) - a, a};
   }
   double rounding() const { return A.rounding() + B.rounding(); }
   Vec3d centre() const { return X_AB * B.centre() - A.centre(); }

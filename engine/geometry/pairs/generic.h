@@ -7,6 +7,7 @@
 #include "geometry/distance/epa.h"
 #include "geometry/distance/gjk.h"
 #include "geometry/distance/polish.h"
+#include "geometry/distance/simplex_surface.h"
 #include "geometry/distance/way_out.h"
 #include "geometry/query.h"
 
@@ -30,12 +31,14 @@ struct GenericPair {
       const double size = D.size();
       if (cache.has_points && squared_norm(cache.axis) > 0.5) {
         const Contact last{cache.axis, 0, cache.p_A, X_AB * cache.p_B - cache.p_A};
-        if (const auto sharp = proved(D, last, size, warm_precision)) c = *sharp, known = true;
+        if (const auto sharp = proved(D, SurfacesOf<Difference>{D}, last, size, warm_precision)) c = *sharp, known = true;
       }
       for (int i = 0; i < n_rough && !known; ++i) {
         const Rough& rough = rough_answers[i];
         advance(D, {.gap = rough.gap * size, .relative_gap = rough.relative_gap}, r);
-        if (const auto sharp = proved(D, contact(r), size, rough.precision)) c = *sharp, known = true;
+        const auto sharp = r.overlap ? proved(D, SurfacesOf<Difference>{D}, contact(r), size, rough.precision)
+                                     : proved(D, SurfacesOfSimplex<Difference>{{D}, r.simplex, size}, contact(r), size, rough.precision);
+        if (sharp) c = *sharp, known = true;
         else if (r.overlap) break;
       }
     }
@@ -72,7 +75,7 @@ struct GenericPair {
     double gap, relative_gap, precision;
   };
   static constexpr int n_rough = 3;
-  static constexpr Rough rough_answers[n_rough] = {{1e-3, 3e-2, 5e-2}, {0, 1e-3, 2e-2}, {0, 1e-8, 1e-3}};
+  static constexpr Rough rough_answers[n_rough] = {{3e-3, 3e-2, 5e-2}, {0, 1e-3, 2e-2}, {0, 1e-8, 1e-3}};
   static constexpr double warm_precision = 2e-2;  // how far the answer may have moved since the last query, as a part of the size
 
   // What GJK knows; of cores that overlap what it knew when it last saw them apart, with the direction in which they overlap least.
@@ -84,8 +87,9 @@ struct GenericPair {
     return c;
   }
   // By Newton's method from a rough answer. Of cores apart a plane of support proves it; of those that overlap see way_out.h.
-  static std::optional<Contact> proved(const Difference& D, const Contact& rough, double size, double precision) {
-    const auto sharp = quickly_polished(D, SurfacesOf<Difference>{D}, rough, size, precision);
+  template <class Surfaces>
+  static std::optional<Contact> proved(const Difference& D, const Surfaces& surfaces, const Contact& rough, double size, double precision) {
+    const auto sharp = quickly_polished(D, surfaces, rough, size, precision);
     return sharp && (sharp->distance > 0 || is_shortest_way_out(D, *sharp)) ? sharp : std::nullopt;
   }
   // EPA's nearest facet as a rough answer.
@@ -95,7 +99,7 @@ struct GenericPair {
 
     static bool proved(void* guess, const Penetration& p) {
       Guess& own = *static_cast<Guess*>(guess);
-      own.sharp = GenericPair::proved(own.D, {-p.direction, -p.depth, p.a, p.w}, own.D.size(), rough_answers[0].precision);
+      own.sharp = GenericPair::proved(own.D, SurfacesOf<Difference>{own.D}, {-p.direction, -p.depth, p.a, p.w}, own.D.size(), rough_answers[0].precision);
       return own.sharp.has_value();
     }
   };
