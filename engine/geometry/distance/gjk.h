@@ -23,37 +23,37 @@ struct SupportPoint {
   Vec3d w, a;  // w of D = B - A, and the point of A that it comes from
 };
 
-// B's support function in A's frame: directions are turned into B's frame, vertices never in bulk...
-template <class CoreB>
-struct PlacedSupport {
-  PlacedSupport(const CoreB&, const SE3d&) {}
-  Vec3d operator()(const CoreB& B, const SE3d& X_AB, const Vec3d& d) const { return X_AB * B.support(transpose_times(X_AB.R, d)); }
+// A core's corners in another frame, where they are so few that all of them are sooner looked at than a direction is turned.
+template <class Core>
+struct PlacedCorners {
+  static constexpr bool any = false;
+  PlacedCorners(const Core&, const SE3d&) {}
 };
-
-// ... but for a triangle's three, once.
-template <class CoreB>
-  requires requires(const CoreB& B) { B.vertex[2]; }
-struct PlacedSupport<CoreB> {
+template <class Core>
+  requires requires(const Core& core) { core.vertex[2]; }
+struct PlacedCorners<Core> {
+  static constexpr bool any = true;
   Vec3d vertex[3];
 
-  PlacedSupport(const CoreB& B, const SE3d& X_AB) : vertex{X_AB * B.vertex[0], X_AB * B.vertex[1], X_AB * B.vertex[2]} {}
-  Vec3d operator()(const CoreB&, const SE3d&, const Vec3d& d) const {
+  PlacedCorners(const Core& core, const SE3d& X) : vertex{X * core.vertex[0], X * core.vertex[1], X * core.vertex[2]} {}
+  const Vec3d& farthest(const Vec3d& d) const {
     const double x = dot(vertex[0], d), y = dot(vertex[1], d), z = dot(vertex[2], d);
     return vertex[x >= y && x >= z ? 0 : (y >= z ? 1 : 2)];
   }
 };
 
-// D = B - A of two cores, in A's frame.
+// D = B - A of two cores, in A's frame. Directions are turned into B's frame, vertices never in bulk.
 template <class CoreA, class CoreB>
 struct CoreDifference {
   CoreA A;
   CoreB B;
   const SE3d& X_AB;
-  [[no_unique_address]] PlacedSupport<CoreB> placed{B, X_AB};
+  [[no_unique_address]] PlacedCorners<CoreB> corners_of_B{B, X_AB};
 
   SupportPoint support(const Vec3d& d) const {
     const Vec3d a = A.support(-d);
-    return {placed(B, X_AB, d) - a, a};
+    if constexpr (PlacedCorners<CoreB>::any) return {corners_of_B.farthest(d) - a, a};
+    else return {X_AB * B.support(transpose_times(X_AB.R, d)) - a, a};
   }
   double rounding() const { return A.rounding() + B.rounding(); }
   Vec3d centre() const { return X_AB * B.centre() - A.centre(); }

@@ -9,15 +9,12 @@ using Face = SimplexFace;
 
 // A point between corners is nearer than those: where that is less than rounding tells, an edge is taken before its ends, a triangle before its
 // edges. Else the normal would be off by the root of rounding.
-bool is_nearer(double vv, int n, const Face& best) {
-  constexpr double rounding = 4e-16;
-  return vv < best.vv + (n > best.n ? rounding : n < best.n ? -rounding : 0) * best.vv;
-}
+constexpr double before_larger = 1 - 4e-16, before_smaller = 1 + 4e-16;
 
 // Each takes its nearest point into `best` where it is nearer than what is there; nothing is copied from place to place.
 void point(const Vec3d* w, int i, Face& best) {
   const double vv = squared_norm(w[i]);
-  if (!is_nearer(vv, 1, best)) return;
+  if (!(vv < before_larger * best.vv)) return;
   best.n = 1, best.index[0] = i, best.lambda[0] = 1, best.v = w[i], best.vv = vv;
 }
 
@@ -30,7 +27,7 @@ void segment(const Vec3d* w, int i, int j, Face& best) {
   Vec3d v = w[i] + u * e;
   v -= (dot(v, e) / ee) * e;  // perpendicular to the edge however near the origin is
   const double vv = squared_norm(v);
-  if (!is_nearer(vv, 2, best)) return;
+  if (!(vv < (best.n == 1 ? before_smaller : before_larger) * best.vv)) return;
   best.n = 2, best.index[0] = i, best.index[1] = j, best.lambda[0] = 1 - u, best.lambda[1] = u, best.v = v, best.vv = vv;
 }
 
@@ -50,7 +47,7 @@ void triangle(const Vec3d* w, int i, int j, int k, const Vec3d& ab, const Vec3d&
       v -= (dot(v, e) / squared_norm(e)) * e;
     }
     const double vv = squared_norm(v);
-    if (!is_nearer(vv, 3, best)) return;
+    if (!(vv < before_smaller * best.vv)) return;
     best.n = 3, best.index[0] = i, best.index[1] = j, best.index[2] = k;
     best.lambda[0] = 1 - lb - lc, best.lambda[1] = lb, best.lambda[2] = lc, best.v = v, best.vv = vv;
     return;
