@@ -29,6 +29,8 @@ struct SurfacesOf {
   const Difference& D;
 
   LocalSurface surface(int side, const Vec3d& p, const Vec3d& n, double precision) const {
+    // Curved everywhere: `bend` tells what Newton's method asks.
+    if (side ? requires { D.B.bend(p, n, n, n); } : requires { D.A.bend(p, n, n, n); }) return {};
     if (side == 0) return D.A.local_surface(p, n, precision);
     LocalSurface s = D.B.local_surface(point_in_B(p), in_B(n), precision);
     for (Vec3d& e : s.axis) e = D.X_AB.R * e;

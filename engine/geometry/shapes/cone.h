@@ -74,8 +74,12 @@ struct ConeCore {
   Vec3d on_feature(const LocalSurface& s, const Vec3d& p, const Vec3d& n) const {
     if (s.kind == FeatureKind::vertex) return {0, 0, half_length};
     if (s.kind == FeatureKind::face) return {p.x, p.y, -half_length};
-    const double z = s.kind == FeatureKind::edge ? -half_length : p.z, rho = (half_length - z) / (2 * half_length) * radius;
-    return rho * outward(n) + Vec3d(0, 0, z);
+    const bool on_rim = s.kind == FeatureKind::edge;
+    const double z = on_rim ? -half_length : p.z, rho = on_rim ? radius : (half_length - z) / (2 * half_length) * radius;
+    const double across = std::sqrt(n.x * n.x + n.y * n.y);
+    if (!(across > 0)) return {rho, 0, z};
+    const double r = rho / across;
+    return {r * n.x, r * n.y, z};
   }
   Curvature curvature(const LocalSurface& s, const Vec3d& p, const Vec3d& n) const {
     const double rho = std::sqrt(p.x * p.x + p.y * p.y);
