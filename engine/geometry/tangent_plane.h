@@ -48,8 +48,9 @@ struct Radii {
   Vec2 along;            // of one straight direction: it, and...
   double across = 0;     // ... the radius across
 
-  // Of a surface whose radii are all greater by `rounding`.
-  Radii(const LocalSurface& s, const Vec3d& t0, const Vec3d& t1, double rounding = 0) {
+  // Of a surface whose radii are all greater by `rounding`; its axes square to the normal, or only nearly, where that is enough.
+  enum class Axes { square, nearly };
+  Radii(const LocalSurface& s, const Vec3d& t0, const Vec3d& t1, double rounding = 0, Axes axes = Axes::square) {
     if (s.radius[0] == s.radius[1]) {  // round, a corner, a face
       if (s.is_straight(0)) n_straight = 2;
       else finite = (s.radius[0] + rounding) * one;
@@ -60,7 +61,8 @@ struct Radii {
       const double radius = s.radius[i] + rounding;
       if (!s.is_straight(i)) across = radius;
       if (is_straight ? !s.is_straight(i) : radius == 0) continue;
-      const Vec2 e = unit({robosim::dot(s.axis[i], t0), robosim::dot(s.axis[i], t1)});
+      Vec2 e{robosim::dot(s.axis[i], t0), robosim::dot(s.axis[i], t1)};
+      if (axes == Axes::square) e = unit(e);
       if (is_straight) n_straight = 1, along = e;
       else finite = finite + radius * outer(e, e);
     }
