@@ -221,14 +221,14 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
 }  // namespace
 
 Contact polished(const SupportFunction& D, const Surfaces& surfaces, const Contact& contact, double scale) {
-  const double enough = 1e-14 * scale;
+  const double enough = 1e-14 * scale, rounding = 1e-13 * scale;  // of what a plane of support tells where others all but tie
   Candidate best(D, contact);
   const auto sharpen = [&] {
     const Candidate rough = best;
     // Last with the features of points beside a corner or an edge, which are that corner or edge to any other precision.
     for (const double precision : {1e-9, 1e-6, 1e-4, 1e-2, 1e-11}) {
       const Candidate c = newton(D, surfaces, rough, scale, precision);
-      if (c.contact.distance < best.contact.distance - enough) continue;  // another direction separates by less
+      if (c.contact.distance < best.contact.distance - rounding) continue;  // another direction separates by less
       if (c.error < std::fmax(best.error, enough)) best = c;
       if (c.error < enough) return true;
     }

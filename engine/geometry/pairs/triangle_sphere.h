@@ -57,34 +57,37 @@ struct TriangleSphere {
     }
     return v;
   }
-  // The direction from a corner or an edge that is all but there drowns in rounding: turned until the other corners are behind, an edge's about it.
-  [[gnu::noinline, gnu::cold]] static Vec3d leave(const Shape& A, const Vec3d* w) {
+  // The direction away from a point that is all but there drowns in rounding: of those that have all corners behind, the nearest one.
+  [[gnu::noinline, gnu::cold]] static Vec3d leave(const Shape& A, const Vec3d (&w)[3]) {
+    constexpr double rounding = 1e-15, flat = 1e-10;
+    const auto core = robosim::core<ShapeType::triangle>(A);
+    const int longest = core.longest_edge();
+    const Vec3d line = unit_or(core.edge(longest), {1, 0, 0});
+    const auto without = [](const Vec3d& x, const Vec3d& direction) { return x - dot(x, direction) * direction; };
+    const Vec3d face = unit_or(without(core.normal(), line), perpendicular(line));  // of a needle the normal is less well known than its line
     const SimplexFace nearest = nearest_face(w, 3);
-    const double size = squared_norm(w[0]) + squared_norm(w[1]) + squared_norm(w[2]);
-    constexpr int max_rounds = 16;
-    constexpr double rounding = 1e-15;
-    // A centre on the triangle, to rounding, leaves along the face's normal, which is one of its edges and corners too.
-    if (!(nearest.vv > rounding * rounding * size)) return core<ShapeType::triangle>(A).normal();
-    Vec3d n = nearest.v * (-1 / std::sqrt(nearest.vv));
-    if (nearest.n == 3) return n;
-    const Vec3d& from = A.vertex[nearest.index[0]];
-    const Vec3d along = nearest.n == 2 ? unit_or(A.vertex[nearest.index[1]] - from, Vec3d()) : Vec3d();
-    n -= dot(n, along) * along;
-    bool all_behind = false;
-    for (int round = 0; round < max_rounds && !all_behind; ++round) {
-      all_behind = true;
-      for (int i = 0; i < 3; ++i) {
-        if (i == nearest.index[0] || (nearest.n == 2 && i == nearest.index[1])) continue;
-        Vec3d to = A.vertex[i] - from;
-        to -= dot(to, along) * along;
-        const double ahead = dot(n, to), length2 = squared_norm(to);
-        if (!(ahead > 1e-15 * std::sqrt(length2))) continue;
-        n -= (ahead / length2) * to;
-        n -= dot(n, along) * along;  // of a needle `to` is not quite square to it
-        n = unit_or(n, core<ShapeType::triangle>(A).normal()), all_behind = false;
-      }
+    // At a centre on the triangle the face's normal is one of its edges and corners too.
+    if (!(nearest.vv > rounding * rounding * (squared_norm(w[0]) + squared_norm(w[1]) + squared_norm(w[2])))) return face;
+    const Vec3d n = nearest.v * (-1 / std::sqrt(nearest.vv)), towards = dot(n, face) > 0 ? face : -face;
+    const auto is_behind = [&](const Vec3d& m, const Vec3d& to) { return !(dot(m, to) > rounding * norm(to)); };
+    const auto turned = [&](const Vec3d& m, const Vec3d& to) { return unit_or(without(m, unit_or(to, Vec3d())), towards); };
+    const auto at = [&](int i) { return A.vertex[i % 3]; };
+    if (nearest.n == 3) {
+      const double height = norm(cross(line, core.edge(longest == 2 ? 0 : longest + 1)));
+      return height > flat * norm(core.edge(longest)) ? towards : turned(n, line);
     }
-    return n;
+    if (nearest.n == 2) {
+      const int i = nearest.index[0], j = nearest.index[1];
+      const Vec3d along = at(j) - at(i), m = turned(n, along);
+      const Vec3d to = without(at(3 - i - j) - at(i), unit_or(along, Vec3d()));
+      return is_behind(m, to) ? m : turned(turned(m, to), along);
+    }
+    const int i = nearest.index[0];
+    const Vec3d a = at(i + 1) - at(i), b = at(i + 2) - at(i);
+    if (is_behind(n, a) && is_behind(n, b)) return n;
+    if (const Vec3d m = turned(n, a); !is_behind(n, a) && is_behind(m, b)) return m;
+    if (const Vec3d m = turned(n, b); !is_behind(n, b) && is_behind(m, a)) return m;
+    return towards;
   }
 };
 

@@ -23,6 +23,12 @@ struct TriangleCore {
   double rounding() const { return radius; }
   Vec3d centre() const { return (1.0 / 3) * (vertex[0] + vertex[1] + vertex[2]); }
   Vec3d support(const Vec3d& d) const { return vertex[farthest(d)]; }
+  // From vertex i to the next.
+  Vec3d edge(int i) const { return vertex[next(i)] - vertex[i]; }
+  int longest_edge() const {
+    const double x[3] = {squared_norm(edge(0)), squared_norm(edge(1)), squared_norm(edge(2))};
+    return x[0] >= x[1] && x[0] >= x[2] ? 0 : (x[1] >= x[2] ? 1 : 2);
+  }
   // Unit, about which the vertices run counter-clockwise; some perpendicular of the longest edge where they lie on one line.
   Vec3d normal() const {
     const Vec3d ab = vertex[1] - vertex[0], ac = vertex[2] - vertex[0];
@@ -115,11 +121,6 @@ struct TriangleCore {
     return x[0] >= x[1] && x[0] >= x[2] ? 0 : (x[1] >= x[2] ? 1 : 2);
   }
   static int next(int i) { return i == 2 ? 0 : i + 1; }
-  Vec3d edge(int i) const { return vertex[next(i)] - vertex[i]; }
-  int longest_edge() const {
-    const double x[3] = {squared_norm(edge(0)), squared_norm(edge(1)), squared_norm(edge(2))};
-    return x[0] >= x[1] && x[0] >= x[2] ? 0 : (x[1] >= x[2] ? 1 : 2);
-  }
   double from_edge(int i, const Vec3d& p) const {
     const Vec3d e = edge(i), d = p - vertex[i];
     const double ee = squared_norm(e);
