@@ -158,7 +158,7 @@ TEST_CASE("A ball whose centre is all but on a triangle, at a corner, an edge or
 TEST_CASE("A ball over the place where an edge of a triangle begins: which is nearer is less than rounding") {
   certify_family([](RandomShapes& random) {
     Scene s{Shape::sphere(0.1), {}, random.pose(1), random.pose(1), {}, 0};
-    s.B = Shape::triangle({0, 0, 0}, {1, random.uniform(-0.5, 0.5), 0}, {-1, random.uniform(-0.5, 1), 0}, random.engine() % 2 ? 0.1 : 0);
+    s.B = Shape::triangle({0, 0, 0}, {1, random.uniform(-0.5, 0.5), 0}, {random.uniform(-1, 1), random.uniform(-0.5, 1), 0}, random.engine() % 2 ? 0.1 : 0);
     const double beside = std::exp(random.uniform(std::log(1e-9), std::log(1e-4)));
     s.X_WA.p = s.X_WB * (Vec3d(0, 0, random.uniform(0.1, 1)) + beside * Vec3d(random.uniform(-1, 1), random.uniform(-1, 1), 0));
     return s;
@@ -175,20 +175,6 @@ TEST_CASE("A small triangle's corner on a segment ten thousand times as long") {
   });
 }
 
-TEST_CASE("A box on its edge, both of whose faces lean alike, on a rounded triangle that the edge lies flat on") {
-  certify_family([](RandomShapes& random) {
-    const double half = std::sqrt(0.5);
-    Scene s{Shape::box({0.3, 0.2, 0.4}), {}, random.pose(1), {}, {}, 0};
-    s.B = Shape::triangle({-1, -1, 0}, {1, -1, 0}, {random.uniform(-1, 1), 1, 0}, 0.1);
-    // The triangle's z axis along the bisector of the box's faces x and y, its y axis along the edge.
-    const Mat3d R = transpose(Mat3d(Vec3d(half, -half, 0), Vec3d(0, 0, 1), Vec3d(-half, -half, 0)));
-    Motion<double> turn;
-    turn.angular = std::exp(random.uniform(std::log(1e-16), std::log(1e-7))) * vector(random);
-    s.X_WB = s.X_WA * SE3d(R, Vec3d(0.3, 0.2, 0) + random.uniform(0, 0.1) * Vec3d(half, half, 0)) * exp_motion(turn);
-    return s;
-  });
-}
-
 TEST_CASE("A tiny box or cylinder in a large round body: its face leans by little, but is none that anything lies on") {
   certify_family([](RandomShapes& random) {
     const double small = std::exp(random.uniform(std::log(1e-4), std::log(1e-2)));
@@ -201,13 +187,13 @@ TEST_CASE("A tiny box or cylinder in a large round body: its face leans by littl
   });
 }
 
-// By seed and number, as `python benchmarks/fuzz_geometry.py` told them.
+// By seed and number, among them (1005, 82961) a box whose two faces lean alike over a triangle, as `python benchmarks/fuzz_geometry.py` told them.
 TEST_CASE("hostile scenes that have failed") {
   struct Failed {
     std::uint64_t seed, number;
   };
   for (const Failed& f : {Failed{1003, 39628}, {1003, 110880}, {1004, 242544}, {1005, 82961}, {1005, 243153}, {1007, 10457}, {1007, 65338}, {1007, 138420},
-                          {1008, 65946}, {1010, 82790}, {1013, 239918}, {1014, 23281}, {1030, 157472}, {1040, 53702}}) {
+                          {1008, 65946}, {1010, 82790}, {1013, 239918}, {1014, 23281}, {1030, 157472}, {1040, 53702}, {2019, 8756}}) {
     const Scene s = HostileScenes(f.seed, 100).scene(f.number);
     RandomShapes random;
     random.engine.seed(f.number);

@@ -401,6 +401,10 @@ Penetration Polytope::solve(const Simplex& start) {
   }
   // Where round shapes surround each other, many directions are nearly as deep as the best, and there is not room for all. The best is better
   // known by now than when its proof was asked for; without one each of some good directions is made better by itself.
+  if (guess_.least_deep) {
+    const Vec3d direction = guess_.least_deep(guess_.caller);
+    if (const double depth = dot(direction, D_(direction).w); depth < best.depth) best.direction = direction, best.depth = depth;
+  }
   const int about = facet_about(best.direction);
   if (about < 0) {
     finish(best, lower);

@@ -26,6 +26,8 @@ struct Penetration {
 struct EpaGuess {
   void* caller = nullptr;
   bool (*proved)(void* caller, const Penetration& guess) = nullptr;
+  // Where there is no room for all directions: the least deep of those that the caller knows to look at, such as a hull's faces.
+  Vec3d (*least_deep)(void* caller) = nullptr;
 };
 
 // start: the simplex on which GJK found the origin (any number of points).

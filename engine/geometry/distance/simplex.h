@@ -12,8 +12,15 @@ namespace robosim {
 // Points of the difference D = B - A with the points of A that they come from; b = a + w.
 struct Simplex {
   int n = 0;
-  Vec3d w[4], a[4];
+  union {
+    Vec3d w[4];  // the first n, others not initialised: simplices are made by the million
+  };
+  union {
+    Vec3d a[4];
+  };
   double lambda[4] = {0, 0, 0, 0};  // barycentric coordinates of the nearest point
+
+  Simplex() {}
 
   void add(const Vec3d& w_, const Vec3d& a_) {
     w[n] = w_, a[n] = a_;

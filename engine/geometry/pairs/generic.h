@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 #include "geometry/directions.h"
 #include "geometry/distance/epa.h"
@@ -92,7 +94,7 @@ struct GenericPair {
     const auto sharp = quickly_polished(D, surfaces, rough, size, precision);
     return sharp && (sharp->distance > 0 || is_shortest_way_out(D, *sharp)) ? sharp : std::nullopt;
   }
-  // EPA's nearest facet as a rough answer.
+  // EPA's nearest facet as a rough answer; and of all faces of the hulls the one whose plane is the least deep, outward from D.
   struct Guess {
     const Difference& D;
     std::optional<Contact> sharp;
@@ -102,7 +104,39 @@ struct GenericPair {
       own.sharp = GenericPair::proved(own.D, SurfacesOf<Difference>{own.D}, {-p.direction, -p.depth, p.a, p.w}, own.D.size(), rough_answers[0].precision);
       return own.sharp.has_value();
     }
+    static Vec3d least_deep(void* guess) {
+      const Difference& D = static_cast<Guess*>(guess)->D;
+      Vec3d best(1, 0, 0);
+      double least = std::numeric_limits<double>::infinity();
+      const auto look = [&](const Vec3d& direction, double depth) {
+        if (depth < least) least = depth, best = direction;
+      };
+      // How far the face itself reaches along its normal, and the other shape along the opposite.
+      const auto& X = D.X_AB;
+      if constexpr (has_faces<CoreA>)
+        for_each_face(D.A, [&](const Vec3d& n, const Vec3d& on) { look(-n, dot(n, on - X * D.B.support(transpose_times(X.R, -n)))); });
+      if constexpr (has_faces<CoreB>)
+        for_each_face(D.B, [&](const Vec3d& n_B, const Vec3d& on) {
+          const Vec3d n = X.R * n_B;
+          look(n, dot(n, X * on - D.A.support(-n)));
+        });
+      return best;
+    }
+    EpaGuess for_epa() {
+      return {this, curved ? proved : nullptr, has_faces<CoreA> || has_faces<CoreB> ? least_deep : nullptr};
+    }
   };
+  template <class Core>
+  static constexpr bool has_faces = requires(const Core& core) { core.mesh->faces; };
+  template <class Core, class F>
+  static void for_each_face(const Core& core, F&& f) {
+    const auto& v = core.mesh->vertices;
+    const auto at = [&](int i) { return v[static_cast<std::size_t>(i)]; };
+    for (const std::array<int, 3>& face : core.mesh->faces) {
+      const Vec3d n = cross(at(face[1]) - at(face[0]), at(face[2]) - at(face[0]));
+      if (const double length = norm(n); length > 0) f(n * (1 / length), at(face[0]));
+    }
+  }
   // GJK to the end, EPA where it finds an overlap, and the polish of what is curved.
   static Contact from_rough(const Difference& D, GjkResult& r) {
     if (!r.overlap) advance(D, {}, r);
@@ -110,7 +144,7 @@ struct GenericPair {
     double gap = r.upper - r.lower;  // between the bounds on the distance
     if (r.overlap) {
       Guess guess{D, {}};
-      const Penetration e = epa(SupportFunction::of(D), r.simplex, curved ? EpaGuess{&guess, Guess::proved} : EpaGuess{});
+      const Penetration e = epa(SupportFunction::of(D), r.simplex, guess.for_epa());
       if (e.proved) return *guess.sharp;
       c = {-e.direction, -e.depth, e.a, e.w};
       gap = std::fmax(e.gap, norm(e.w - e.depth * e.direction));

@@ -40,6 +40,7 @@ struct TriangleSphere {
     double within[3];
     for (int i = 0; i < 3; ++i) within[i] = dot(cross(w[i], e[i]), n);
     if (within[0] > 0 && within[1] > 0 && within[2] > 0) return n * (dot(n, w[0]) / nn);
+    // Else on an edge that has the centre on its outer side.
     double least = INFINITY;
     Vec3d v;
     for (int i = 0; i < 3; ++i) {
@@ -52,8 +53,9 @@ struct TriangleSphere {
       constexpr double after_edges = 1 + 4e-16;  // where rounding does not tell, an edge is nearer than its ends
       const double xx = at_i || at_j ? after_edges * (at_i ? ww[i] : ww[j]) : squared_norm(x);
       const Vec3d& here = at_i || at_j ? corner : x;
-      v = xx < least ? here : v;
-      least = xx < least ? xx : least;
+      const bool is_nearer = !(within[i] > 0) & (xx < least);
+      v = is_nearer ? here : v;
+      least = is_nearer ? xx : least;
     }
     return v;
   }

@@ -11,10 +11,10 @@ namespace {
 // Cells are taken larger by this part, so that the rounding of a direction's (u, v) does not matter.
 constexpr double margin = 1e-9;
 
-// Two to six cells per point.
+// Six to 24 cells per point, of the largest sets fewer.
 int resolution(std::size_t n) {
   std::size_t r = 1;
-  while (r < 128 && 4 * r * r < n) r *= 2;
+  while (r < 128 && r * r < n) r *= 2;
   return static_cast<int>(r);
 }
 
