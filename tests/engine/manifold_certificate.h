@@ -17,9 +17,9 @@ inline Verdict certify_manifold(const Scene& s, double margin = 1e-2, double tol
   if (m.n_points < 0 || m.n_points > Manifold::max_points) return {"number of points", static_cast<double>(m.n_points)};
   if ((m.n_points > 0) != (w.distance <= margin * s.size)) return verdict("points beyond the margin, or none within", w.distance);
   // Of what lies flat on a face the normal is the face's: its gaps may be less than the distance by what that leans.
-  double less = 0;
-  if (norm(m.normal() - w.normal) > 1e-14)
-    less = Manifold::flat_faces * std::fmin(HostileScenes::bounded(s.A) ? bounding_ball(s.A).radius : INFINITY, HostileScenes::bounded(s.B) ? bounding_ball(s.B).radius : INFINITY);
+  const auto radius = [](const Shape& shape) { return HostileScenes::bounded(shape) ? bounding_ball(shape).radius : INFINITY; };
+  const bool lies_flat = norm(m.normal() - w.normal) > 1e-14;
+  const double less = lies_flat ? Manifold::flat_faces * std::fmin(radius(s.A), radius(s.B)) : 0;
   for (int i = 0; i < m.n_points; ++i) {
     const ManifoldPoint& p = m.points[i];
     if (!(p.gap <= margin * s.size)) return verdict("a gap above the margin", p.gap);

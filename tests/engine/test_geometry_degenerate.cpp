@@ -158,7 +158,8 @@ TEST_CASE("A ball whose centre is all but on a triangle, at a corner, an edge or
 TEST_CASE("A ball over the place where an edge of a triangle begins: which is nearer is less than rounding") {
   certify_family([](RandomShapes& random) {
     Scene s{Shape::sphere(0.1), {}, random.pose(1), random.pose(1), {}, 0};
-    s.B = Shape::triangle({0, 0, 0}, {1, random.uniform(-0.5, 0.5), 0}, {random.uniform(-1, 1), random.uniform(-0.5, 1), 0}, random.engine() % 2 ? 0.1 : 0);
+    const Vec3d b(1, random.uniform(-0.5, 0.5), 0), c(random.uniform(-1, 1), random.uniform(-0.5, 1), 0);
+    s.B = Shape::triangle({0, 0, 0}, b, c, random.engine() % 2 ? 0.1 : 0);
     const double beside = std::exp(random.uniform(std::log(1e-9), std::log(1e-4)));
     s.X_WA.p = s.X_WB * (Vec3d(0, 0, random.uniform(0.1, 1)) + beside * Vec3d(random.uniform(-1, 1), random.uniform(-1, 1), 0));
     return s;
@@ -178,7 +179,8 @@ TEST_CASE("A small triangle's corner on a segment ten thousand times as long") {
 TEST_CASE("A tiny box or cylinder in a large round body: its face leans by little, but is none that anything lies on") {
   certify_family([](RandomShapes& random) {
     const double small = std::exp(random.uniform(std::log(1e-4), std::log(1e-2)));
-    Scene s{Shape::capsule(1, 0.5), Shape::box(small * Vec3d(random.uniform(0.1, 1), random.uniform(0.1, 1), random.uniform(0.1, 1))), random.pose(1), {}, {}, 0};
+    const Vec3d half_extents(random.uniform(0.1, 1), random.uniform(0.1, 1), random.uniform(0.1, 1));
+    Scene s{Shape::capsule(1, 0.5), Shape::box(small * half_extents), random.pose(1), {}, {}, 0};
     if (random.engine() % 2) s.A = Shape::cylinder(1, 2);
     if (random.engine() % 2) s.B = Shape::cylinder(small, 0.5 * small);
     s.X_WB = s.X_WA;
@@ -192,8 +194,8 @@ TEST_CASE("hostile scenes that have failed") {
   struct Failed {
     std::uint64_t seed, number;
   };
-  for (const Failed& f : {Failed{1003, 39628}, {1003, 110880}, {1004, 242544}, {1005, 82961}, {1005, 243153}, {1007, 10457}, {1007, 65338}, {1007, 138420},
-                          {1008, 65946}, {1010, 82790}, {1013, 239918}, {1014, 23281}, {1030, 157472}, {1040, 53702}, {2019, 8756}}) {
+  for (const Failed& f : {Failed{1003, 39628}, {1003, 110880}, {1004, 242544}, {1005, 82961}, {1005, 243153}, {1007, 10457}, {1007, 65338},
+                          {1007, 138420}, {1008, 65946}, {1010, 82790}, {1013, 239918}, {1014, 23281}, {1030, 157472}, {1040, 53702}, {2019, 8756}}) {
     const Scene s = HostileScenes(f.seed, 100).scene(f.number);
     RandomShapes random;
     random.engine.seed(f.number);

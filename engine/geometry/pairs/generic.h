@@ -101,7 +101,8 @@ struct GenericPair {
 
     static bool proved(void* guess, const Penetration& p) {
       Guess& own = *static_cast<Guess*>(guess);
-      own.sharp = GenericPair::proved(own.D, SurfacesOf<Difference>{own.D}, {-p.direction, -p.depth, p.a, p.w}, own.D.size(), rough_answers[0].precision);
+      const Contact rough{-p.direction, -p.depth, p.a, p.w};
+      own.sharp = GenericPair::proved(own.D, SurfacesOf<Difference>{own.D}, rough, own.D.size(), rough_answers[0].precision);
       return own.sharp.has_value();
     }
     static Vec3d least_deep(void* guess) {

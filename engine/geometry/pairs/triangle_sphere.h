@@ -85,10 +85,10 @@ struct TriangleSphere {
       return is_behind(m, to) ? m : turned(turned(m, to), along);
     }
     const int i = nearest.index[0];
-    const Vec3d a = at(i + 1) - at(i), b = at(i + 2) - at(i);
-    if (is_behind(n, a) && is_behind(n, b)) return n;
-    if (const Vec3d m = turned(n, a); !is_behind(n, a) && is_behind(m, b)) return m;
-    if (const Vec3d m = turned(n, b); !is_behind(n, b) && is_behind(m, a)) return m;
+    const Vec3d to_next = at(i + 1) - at(i), to_last = at(i + 2) - at(i);
+    if (is_behind(n, to_next) && is_behind(n, to_last)) return n;
+    if (const Vec3d m = turned(n, to_next); !is_behind(n, to_next) && is_behind(m, to_last)) return m;
+    if (const Vec3d m = turned(n, to_last); !is_behind(n, to_last) && is_behind(m, to_next)) return m;
     return towards;
   }
 };
