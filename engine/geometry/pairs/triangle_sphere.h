@@ -20,9 +20,10 @@ struct TriangleSphere {
     const Vec3d &c_W = X_WB.p, c = transpose_times(X_WA.R, c_W - X_WA.p), w[3] = {A.vertex[0] - c, A.vertex[1] - c, A.vertex[2] - c};
     const double ww[3] = {squared_norm(w[0]), squared_norm(w[1]), squared_norm(w[2])};
     const Vec3d v = nearest_point(w, ww);
-    const double vv = squared_norm(v), d = std::sqrt(vv);
+    const double vv = squared_norm(v);
+    double d = std::sqrt(vv);
     Vec3d n_A = v * (-1 / d);
-    if (!(vv > near_touch * near_touch * (ww[0] + ww[1] + ww[2]))) [[unlikely]] n_A = leave(A, w);
+    if (!(vv > near_touch * near_touch * (ww[0] + ww[1] + ww[2]))) [[unlikely]] n_A = leave(A, w, d);
     const Vec3d n = X_WA.R * n_A;
     return {d - A.rounding - B.radius, c_W + (A.rounding - d) * n, c_W - B.radius * n, n};
   }
@@ -59,25 +60,33 @@ struct TriangleSphere {
     }
     return v;
   }
-  // The direction away from a point that is all but there drowns in rounding: of those that have all corners behind, the nearest one.
-  [[gnu::noinline, gnu::cold]] static Vec3d leave(const Shape& A, const Vec3d (&w)[3]) {
+  // The direction away from a point that is all but there drowns in rounding: of those that have all corners behind, the nearest one. d: how far
+  // away, which over a face is along its normal.
+  [[gnu::noinline, gnu::cold]] static Vec3d leave(const Shape& A, const Vec3d (&w)[3], double& d) {
     constexpr double rounding = 1e-15, flat = 1e-10;
     const auto core = robosim::core<ShapeType::triangle>(A);
     const int longest = core.longest_edge();
     const Vec3d line = unit_or(core.edge(longest), {1, 0, 0});
+    const double negligible = flat * norm(core.edge(longest));
     const auto without = [](const Vec3d& x, const Vec3d& direction) { return x - dot(x, direction) * direction; };
     const Vec3d face = unit_or(without(core.normal(), line), perpendicular(line));  // of a needle the normal is less well known than its line
     const SimplexFace nearest = nearest_face(w, 3);
+    d = std::sqrt(nearest.vv);
     // At a centre on the triangle the face's normal is one of its edges and corners too.
     if (!(nearest.vv > rounding * rounding * (squared_norm(w[0]) + squared_norm(w[1]) + squared_norm(w[2])))) return face;
-    const Vec3d n = nearest.v * (-1 / std::sqrt(nearest.vv)), towards = dot(n, face) > 0 ? face : -face;
-    const auto is_behind = [&](const Vec3d& m, const Vec3d& to) { return !(dot(m, to) > rounding * norm(to)); };
-    const auto turned = [&](const Vec3d& m, const Vec3d& to) { return unit_or(without(m, unit_or(to, Vec3d())), towards); };
-    const auto at = [&](int i) { return A.vertex[i % 3]; };
+    const Vec3d n = nearest.v * (-1 / std::sqrt(nearest.vv));
+    const auto turned = [&](const Vec3d& m, const Vec3d& to) { return unit_or(without(m, unit_or(to, Vec3d())), face); };
+    const bool is_needle = !(norm(cross(line, core.edge(longest == 2 ? 0 : longest + 1))) > negligible);
+    const Vec3d straight = is_needle ? turned(n, line) : dot(n, face) > 0 ? face : -face;
     if (nearest.n == 3) {
-      const double height = norm(cross(line, core.edge(longest == 2 ? 0 : longest + 1)));
-      return height > flat * norm(core.edge(longest)) ? towards : turned(n, line);
+      if (!is_needle) d = std::fabs(dot(face, w[0]));
+      return straight;
     }
+    const auto is_behind = [&](const Vec3d& m, const Vec3d& to) {
+      const double length = norm(to);
+      return length <= negligible || !(dot(m, to) > rounding * length);
+    };
+    const auto at = [&](int i) { return A.vertex[i % 3]; };
     if (nearest.n == 2) {
       const int i = nearest.index[0], j = nearest.index[1];
       const Vec3d along = at(j) - at(i), m = turned(n, along);
@@ -89,7 +98,7 @@ struct TriangleSphere {
     if (is_behind(n, to_next) && is_behind(n, to_last)) return n;
     if (const Vec3d m = turned(n, to_next); !is_behind(n, to_next) && is_behind(m, to_last)) return m;
     if (const Vec3d m = turned(n, to_last); !is_behind(n, to_last) && is_behind(m, to_next)) return m;
-    return towards;
+    return straight;
   }
 };
 
