@@ -23,23 +23,18 @@ struct SupportPoint {
   Vec3d w, a;  // w of D = B - A, and the point of A that it comes from
 };
 
-// A core's corners in another frame, where they are so few that all of them are sooner looked at than a direction is turned.
+// A core in another frame, where it has so few corners that they are sooner moved than every direction is turned.
 template <class Core>
-struct PlacedCorners {
-  static constexpr bool any = false;
-  PlacedCorners(const Core&, const SE3d&) {}
+struct Placed {
+  static constexpr bool has_few_corners = false;
+  Placed(const Core&, const SE3d&) {}
 };
 template <class Core>
-  requires requires(const Core& core) { core.vertex[2]; }
-struct PlacedCorners<Core> {
-  static constexpr bool any = true;
-  Vec3d vertex[3];
-
-  PlacedCorners(const Core& core, const SE3d& X) : vertex{X * core.vertex[0], X * core.vertex[1], X * core.vertex[2]} {}
-  const Vec3d& farthest(const Vec3d& d) const {
-    const double x = dot(vertex[0], d), y = dot(vertex[1], d), z = dot(vertex[2], d);
-    return vertex[x >= y && x >= z ? 0 : (y >= z ? 1 : 2)];
-  }
+  requires requires(const Core& core, const SE3d& X) { core.placed(X); }
+struct Placed<Core> {
+  static constexpr bool has_few_corners = true;
+  Core core;
+  Placed(const Core& own, const SE3d& X) : core(own.placed(X)) {}
 };
 
 // D = B - A of two cores, in A's frame. Directions are turned into B's frame, vertices never in bulk.
@@ -48,11 +43,11 @@ struct CoreDifference {
   CoreA A;
   CoreB B;
   const SE3d& X_AB;
-  [[no_unique_address]] PlacedCorners<CoreB> corners_of_B{B, X_AB};
+  [[no_unique_address]] Placed<CoreB> placed_B{B, X_AB};
 
   SupportPoint support(const Vec3d& d) const {
     const Vec3d a = A.support(-d);
-    if constexpr (PlacedCorners<CoreB>::any) return {corners_of_B.farthest(d) - a, a};
+    if constexpr (Placed<CoreB>::has_few_corners) return {placed_B.core.support(d) - a, a};
     else return {X_AB * B.support(transpose_times(X_AB.R, d)) - a, a};
   }
   double rounding() const { return A.rounding() + B.rounding(); }

@@ -38,9 +38,7 @@ LocalSurface simplex_surface(const Vec3d* point, const double* weight, int n_poi
     room[i] = weight[i] * area / norm(point[(i + 1) % 3] - point[(i + 2) % 3]);
     if (room[i] < room[nearest]) nearest = i;
   }
-  if (!(room[nearest] > on)) {
-    return edge(point[(nearest + 1) % 3], point[(nearest + 2) % 3], p, n, on);
-  }
+  if (!(room[nearest] > on)) return edge(point[(nearest + 1) % 3], point[(nearest + 2) % 3], p, n, on);
   LocalSurface s;
   s.kind = FeatureKind::face, s.point = point[0], s.slide = room[nearest];
   s.axis[0] = d * (1 / norm(d)), s.axis[1] = cross(m, s.axis[0]) * (1 / area);

@@ -4,7 +4,6 @@
 // Newton's method makes of this one.
 #pragma once
 
-#include <cmath>
 #include <type_traits>
 
 #include "geometry/distance/newton.h"
@@ -23,7 +22,7 @@ struct SurfacesOfSimplex : SurfacesOf<Difference> {
 
   LocalSurface surface(int side, const Vec3d& p, const Vec3d& n, double precision) const {
     if (side ? CoreB::curved : CoreA::curved) return SurfacesOf<Difference>::surface(side, p, n, precision);
-    constexpr double same = 1e-14;    // of the scale: B's points come by way of D's
+    constexpr double same = 1e-14;   // of the scale: B's points come by way of D's
     constexpr double smaller = 0.1;  // a shape as a part of the scale, more or less
     Vec3d point[3];
     double weight[3];

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "geometry/directions.h"
@@ -115,9 +114,9 @@ struct GenericPair {
       // How far the face itself reaches along its normal, and the other shape along the opposite.
       const auto& X = D.X_AB;
       if constexpr (has_faces<CoreA>)
-        for_each_face(D.A, [&](const Vec3d& n, const Vec3d& on) { look(-n, dot(n, on - X * D.B.support(transpose_times(X.R, -n)))); });
+        D.A.for_each_face([&](const Vec3d& n, const Vec3d& on) { look(-n, dot(n, on - X * D.B.support(transpose_times(X.R, -n)))); });
       if constexpr (has_faces<CoreB>)
-        for_each_face(D.B, [&](const Vec3d& n_B, const Vec3d& on) {
+        D.B.for_each_face([&](const Vec3d& n_B, const Vec3d& on) {
           const Vec3d n = X.R * n_B;
           look(n, dot(n, X * on - D.A.support(-n)));
         });
@@ -128,16 +127,7 @@ struct GenericPair {
     }
   };
   template <class Core>
-  static constexpr bool has_faces = requires(const Core& core) { core.mesh->faces; };
-  template <class Core, class F>
-  static void for_each_face(const Core& core, F&& f) {
-    const auto& v = core.mesh->vertices;
-    const auto at = [&](int i) { return v[static_cast<std::size_t>(i)]; };
-    for (const std::array<int, 3>& face : core.mesh->faces) {
-      const Vec3d n = cross(at(face[1]) - at(face[0]), at(face[2]) - at(face[0]));
-      if (const double length = norm(n); length > 0) f(n * (1 / length), at(face[0]));
-    }
-  }
+  static constexpr bool has_faces = requires(const Core& core) { core.for_each_face([](const Vec3d&, const Vec3d&) {}); };
   // GJK to the end, EPA where it finds an overlap, and the polish of what is curved.
   static Contact from_rough(const Difference& D, GjkResult& r) {
     if (!r.overlap) advance(D, {}, r);

@@ -1,7 +1,6 @@
 // Triangle (A) against sphere (B): the triangle's point nearest to the centre. A rounding is a constant of the distance.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
 #include "geometry/directions.h"
@@ -74,7 +73,7 @@ struct TriangleSphere {
     d = std::sqrt(nearest.vv);
     // At a centre on the triangle the face's normal is one of its edges and corners too.
     if (!(nearest.vv > rounding * rounding * (squared_norm(w[0]) + squared_norm(w[1]) + squared_norm(w[2])))) return face;
-    const Vec3d n = nearest.v * (-1 / std::sqrt(nearest.vv));
+    const Vec3d n = nearest.v * (-1 / d);
     const auto turned = [&](const Vec3d& m, const Vec3d& to) { return unit_or(without(m, unit_or(to, Vec3d())), face); };
     const bool is_needle = !(norm(cross(line, core.edge(longest == 2 ? 0 : longest + 1))) > negligible);
     const Vec3d straight = is_needle ? turned(n, line) : dot(n, face) > 0 ? face : -face;

@@ -57,6 +57,15 @@ struct ConvexCore {
     const LocalSurface s = hull_surface(*mesh, p, n, static_cast<int>(farthest), feature_tolerance);
     return {tangent_plane::Radii(s, t0, t1, radius), s.slide, s.tilt_sine < feature_tolerance};
   }
+  // f(n, p): the outward unit normal of each triangle, and a point on it.
+  template <class F>
+  void for_each_face(F&& f) const {
+    const auto at = [&](int i) { return mesh->vertices[static_cast<std::size_t>(i)]; };
+    for (const auto& face : mesh->faces) {
+      const Vec3d n = cross(at(face[1]) - at(face[0]), at(face[2]) - at(face[0]));
+      if (const double length = norm(n); length > 0) f(n * (1 / length), at(face[0]));
+    }
+  }
   void patch(const Vec3d& n, Patch& out) const { hull_patch(*mesh, n, support_vertex(n), out); }
   Vec3d stretch(int, const Vec3d&, const Vec3d& m) const { return m; }
   static constexpr int n_sizes = 1;  // rounding
