@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "geometry/bounds.h"
+#include "geometry/distance/simplex.h"
 #include "geometry/shape.h"
 
 namespace robosim {
@@ -21,8 +22,12 @@ struct PairCache {
   int piece_A = 0, piece_B = 0;    // of bodies of pieces, those of the last answer
   Vec3d p_A, p_B;                  // of curved pairs, the last nearest points of the cores on the shapes, in their own frames...
   bool has_points = false;         // ... where there are any
+  SimplexCorners corners;          // of polytopes, what the last answer lay on; none where they overlapped
 
-  void swap_sides() { std::swap(piece_A, piece_B), std::swap(p_A, p_B); }
+  void swap_sides() {
+    std::swap(piece_A, piece_B), std::swap(p_A, p_B);
+    for (CornerPair& pair : corners.pair) std::swap(pair.A, pair.B);
+  }
 };
 
 // Signed distance with both witness points, exact also in penetration. Two half-spaces that are not parallel and facing each other

@@ -11,16 +11,17 @@
 
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "geometry/bounds.h"
 #include "geometry/distance/simplex.h"
+#include "geometry/shapes/corner.h"
 #include "spatial/se3.h"
 
 namespace robosim {
 
 struct SupportPoint {
-  Vec3d w, a;  // w of D = B - A, and the point of A that it comes from
+  Vec3d w, a;                   // w of D = B - A, and the point of A that it comes from
+  CornerPair corners = {0, 0};  // of two polytopes
 };
 
 // A core in another frame, where it has so few corners that they are sooner moved than every direction is turned.
@@ -44,11 +45,18 @@ struct CoreDifference {
   CoreB B;
   const SE3d& X_AB;
   [[no_unique_address]] Placed<CoreB> placed_B{B, X_AB};
+  static constexpr bool has_corners = HasCorners<CoreA> && HasCorners<CoreB>;
 
   SupportPoint support(const Vec3d& d) const {
+    if constexpr (has_corners) return at(A.corner_towards(-d), corner_of_B_towards(d));
     const Vec3d a = A.support(-d);
     if constexpr (Placed<CoreB>::has_few_corners) return {placed_B.core.support(d) - a, a};
     else return {X_AB * B.support(transpose_times(X_AB.R, d)) - a, a};
+  }
+  // The same again, by number.
+  SupportPoint at(const CornerPair& corners) const {
+    if constexpr (Placed<CoreB>::has_few_corners) return at({A.corner(corners.A), corners.A}, {placed_B.core.corner(corners.B), corners.B});
+    else return at({A.corner(corners.A), corners.A}, {X_AB * B.corner(corners.B), corners.B});
   }
   double rounding() const { return A.rounding() + B.rounding(); }
   Vec3d centre() const { return X_AB * B.centre() - A.centre(); }
@@ -56,6 +64,13 @@ struct CoreDifference {
   double size() const { return norm(X_AB.p) + reach(A) + reach(B); }
 
  private:
+  static SupportPoint at(const Corner& a, const Corner& b) { return {b.p - a.p, a.p, {a.number, b.number}}; }
+  Corner corner_of_B_towards(const Vec3d& d) const {
+    if constexpr (Placed<CoreB>::has_few_corners) return placed_B.core.corner_towards(d);
+    Corner b = B.corner_towards(transpose_times(X_AB.R, d));
+    b.p = X_AB * b.p;
+    return b;
+  }
   // Of a core from its frame's origin.
   template <class Core>
   static double reach(const Core& core) {
@@ -95,7 +110,7 @@ void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
   Simplex& s = r.simplex;
   double length = s.n > 0 ? r.upper : norm(r.v);
   // Once |v| no longer decreases by more than rounding, its direction still gains: go on a while, by the gap.
-  std::optional<GjkResult> best;
+  GjkResult best;  // where best_gap is finite
   double best_gap = std::numeric_limits<double>::infinity();
   int stalled = 0;
   for (; r.iterations < gjk_limits::max_iterations; ++r.iterations) {
@@ -117,7 +132,7 @@ void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
       }
     }
 
-    s.w[s.n] = p.w, s.a[s.n] = p.a;
+    s.w[s.n] = p.w, s.a[s.n] = p.a, s.corners[s.n] = p.corners;
     const int n = s.n + 1;
     const SimplexFace face = nearest_face(s.w, n);
     r.scale = std::fmax(r.scale, squared_norm(p.w) + squared_norm(p.a));
@@ -136,9 +151,27 @@ void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
     if (upper < goal.near) return;
   }
   if (best_gap < length - r.lower) {
-    best->lower = r.lower, best->axis = r.axis, best->iterations = r.iterations, best->scale = r.scale;
-    r = *best;
+    best.lower = r.lower, best.axis = r.axis, best.iterations = r.iterations, best.scale = r.scale;
+    r = best;
   }
+}
+
+// Sets out from the face that an earlier query of these polytopes ended with; not where that has the origin on it, or is none of theirs.
+template <class Difference>
+bool set_out(const Difference& D, const SimplexCorners& last, GjkResult& r) {
+  Simplex& s = r.simplex;
+  for (int i = 0; i < last.n; ++i) {
+    const CornerPair& pair = last.pair[i];
+    if (pair.A >= D.A.n_corners() || pair.B >= D.B.n_corners()) return false;
+    const SupportPoint p = D.at(pair);
+    s.w[i] = p.w, s.a[i] = p.a, s.corners[i] = p.corners;
+    r.scale = std::fmax(r.scale, squared_norm(p.w) + squared_norm(p.a));
+  }
+  const SimplexFace face = nearest_face(s.w, last.n);
+  if (face.n == 0 || !(face.vv > gjk_limits::rounding_error * gjk_limits::rounding_error * r.scale)) return false;
+  reduce(s, face);
+  r.v = face.v, r.upper = std::sqrt(face.vv);
+  return true;
 }
 
 // start: where to look first (a guess of v; only its direction counts), not zero.

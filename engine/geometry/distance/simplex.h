@@ -5,9 +5,22 @@
 // degenerate simplices do no harm.
 #pragma once
 
+#include <cstdint>
+
 #include "spatial/vec3.h"
 
 namespace robosim {
+
+// The corners of two polytopes, by number, that a point of their difference comes from.
+struct CornerPair {
+  std::int32_t A, B;
+};
+
+// Those of a nearest face, as a query leaves them to the next.
+struct SimplexCorners {
+  int n = 0;
+  CornerPair pair[3] = {};
+};
 
 // Points of the difference D = B - A with the points of A that they come from; b = a + w.
 struct Simplex {
@@ -18,6 +31,7 @@ struct Simplex {
   union {
     Vec3d a[4];
   };
+  CornerPair corners[4];            // of two polytopes: what the points come from
   double lambda[4] = {0, 0, 0, 0};  // barycentric coordinates of the nearest point
 
   Simplex() {}
@@ -41,7 +55,7 @@ SimplexFace nearest_face(const Vec3d* w, int n);
 // Leaves of the simplex only that face.
 inline void reduce(Simplex& s, const SimplexFace& f) {
   for (int i = 0; i < f.n; ++i) {
-    if (f.index[i] != i) s.w[i] = s.w[f.index[i]], s.a[i] = s.a[f.index[i]];
+    if (f.index[i] != i) s.w[i] = s.w[f.index[i]], s.a[i] = s.a[f.index[i]], s.corners[i] = s.corners[f.index[i]];
     s.lambda[i] = f.lambda[i];
   }
   s.n = f.n;

@@ -28,6 +28,8 @@ struct GenericPair {
     bool known = false;
     GjkResult r;
     r.v = start(D, cache);
+    if constexpr (Difference::has_corners)
+      if (cache.corners.n > 0 && !set_out(D, cache.corners, r)) r.scale = 0;
     if constexpr (curved) {
       const double size = D.size();
       if (cache.has_points && squared_norm(cache.axis) > 0.5) {
@@ -47,6 +49,11 @@ struct GenericPair {
     if constexpr (curved) {
       cache.p_A = c.a, cache.p_B = transpose_times(X_AB.R, c.a + c.w - X_AB.p);
       cache.has_points = true;
+    }
+    if constexpr (Difference::has_corners) {
+      const int n = r.overlap ? 0 : r.simplex.n;
+      cache.corners.n = n;
+      for (int i = 0; i < n; ++i) cache.corners.pair[i] = r.simplex.corners[i];
     }
     cache.axis = c.distance > 0 ? c.normal : Vec3d();
     // From the cores to the shapes.
@@ -142,12 +149,11 @@ struct GenericPair {
     } else {
       c = contact(r);
       gap = std::fmax(gap, norm(c.w - r.v));  // of a needle v may be better known than what it is made of
+      // A v as short as rounding has no direction; the plane that separated best has.
+      if (const double touch = 1e-10 * D.size(); r.lower > -touch && r.upper < touch) c.normal = r.axis * (1 / norm(r.axis));
     }
     // Of polytopes only what rounding has spoilt: needles, and touches.
     if (curved || gap > 1e-11 * D.size()) {
-      // A v as short as rounding has no direction; the plane that separated best has.
-      const double touch = 1e-10 * D.size();
-      if (!r.overlap && r.lower > -touch && r.upper < touch) c.normal = r.axis * (1 / norm(r.axis));
       const Contact rough = c;
       c = polished(SupportFunction::of(D), Surfaces::of(D), c, D.size());
       // A polished value is a support plane's, so never above the distance, as GJK's own lower bound is. Of needles that all but touch

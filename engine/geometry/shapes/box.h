@@ -7,6 +7,7 @@
 #include "geometry/bounds.h"
 #include "geometry/directions.h"
 #include "geometry/local_surface.h"
+#include "geometry/shapes/corner.h"
 #include "geometry/shapes/patch.h"
 #include "geometry/tangent_plane.h"
 
@@ -18,16 +19,24 @@ struct BoxCore {
   double radius = 0;
 
   double rounding() const { return radius; }
+  // Sooner known than the diagonal.
+  double size() const { return half_extents.x + half_extents.y + half_extents.z; }
   Vec3d centre() const { return {}; }
   // The corner on d's side.
   Vec3d support(const Vec3d& d) const {
     return {std::copysign(half_extents.x, d.x), std::copysign(half_extents.y, d.y), std::copysign(half_extents.z, d.z)};
   }
+  // A corner's number has a bit for each negative coordinate.
+  Corner corner_towards(const Vec3d& d) const { return {support(d), std::signbit(d.x) | std::signbit(d.y) << 1 | std::signbit(d.z) << 2}; }
+  Vec3d corner(int i) const {
+    return {i & 1 ? -half_extents.x : half_extents.x, i & 2 ? -half_extents.y : half_extents.y, i & 4 ? -half_extents.z : half_extents.z};
+  }
+  int n_corners() const { return 8; }
   // Over tangents t0 and t1, see local_surface.
   ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
     using tangent_plane::Radii;
     const Vec3d room(half_extents.x - std::fabs(p.x), half_extents.y - std::fabs(p.y), half_extents.z - std::fabs(p.z));
-    const double tolerance = std::max(feature_tolerance * norm(half_extents), std::min({room.x, room.y, room.z}));
+    const double tolerance = std::max(feature_tolerance * size(), std::min({room.x, room.y, room.z}));
     const auto steep = [](double sine) { return std::fabs(sine) < feature_tolerance; };
     const bool x = room.x > tolerance, y = room.y > tolerance, z = room.z > tolerance;  // free along these
     if (!(x | y | z)) return {Radii::round(radius), LocalSurface::straight, steep(n.x) || steep(n.y) || steep(n.z)};
@@ -44,7 +53,7 @@ struct BoxCore {
     LocalSurface s;
     s.point = p;
     const Vec3d room(half_extents.x - std::fabs(p.x), half_extents.y - std::fabs(p.y), half_extents.z - std::fabs(p.z));
-    const double tolerance = std::max(precision * norm(half_extents), std::min({room.x, room.y, room.z}));
+    const double tolerance = std::max(precision * size(), std::min({room.x, room.y, room.z}));
     int n_free = 0, free[3] = {}, fixed[3] = {}, n_fixed = 0, positive = 0;
     double sine = 1;  // of the tilt
     for (int i = 0; i < 3; ++i) {

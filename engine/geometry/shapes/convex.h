@@ -7,6 +7,7 @@
 
 #include "geometry/bounds.h"
 #include "geometry/shapes/convex_mesh.h"
+#include "geometry/shapes/corner.h"
 #include "geometry/shapes/hull_features.h"
 #include "geometry/shapes/hull_polygons.h"
 #include "geometry/tangent_plane.h"
@@ -22,7 +23,13 @@ struct ConvexCore {
 
   double rounding() const { return radius; }
   Vec3d centre() const { return mesh->centroid; }
-  Vec3d support(const Vec3d& d) const { return mesh->vertices[static_cast<std::size_t>(support_vertex(d))]; }
+  Vec3d support(const Vec3d& d) const { return corner(support_vertex(d)); }
+  Corner corner_towards(const Vec3d& d) const {
+    const int i = support_vertex(d);
+    return {corner(i), i};
+  }
+  Vec3d corner(int i) const { return mesh->vertices[static_cast<std::size_t>(i)]; }
+  int n_corners() const { return static_cast<int>(mesh->vertices.size()); }
   int support_vertex(const Vec3d& d) const {
     const Vec3d* vertices = mesh->vertices.data();
     const int n = static_cast<int>(mesh->vertices.size());

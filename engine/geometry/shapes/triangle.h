@@ -10,6 +10,7 @@
 #include "geometry/bounds.h"
 #include "geometry/directions.h"
 #include "geometry/local_surface.h"
+#include "geometry/shapes/corner.h"
 #include "geometry/shapes/patch.h"
 #include "geometry/tangent_plane.h"
 #include "spatial/se3.h"
@@ -24,6 +25,12 @@ struct TriangleCore {
   double rounding() const { return radius; }
   Vec3d centre() const { return (1.0 / 3) * (vertex[0] + vertex[1] + vertex[2]); }
   Vec3d support(const Vec3d& d) const { return vertex[farthest(d)]; }
+  Corner corner_towards(const Vec3d& d) const {
+    const int i = farthest(d);
+    return {vertex[i], i};
+  }
+  Vec3d corner(int i) const { return vertex[i]; }
+  int n_corners() const { return 3; }
   TriangleCore placed(const SE3d& X) const { return {{X * vertex[0], X * vertex[1], X * vertex[2]}, radius}; }
   // From vertex i to the next.
   Vec3d edge(int i) const { return vertex[next(i)] - vertex[i]; }
