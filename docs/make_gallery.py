@@ -36,17 +36,17 @@ SMOOTHINGS = (0.001, 0.004, 0.016)  # [m]
 PRISM = [(0.4 * np.cos(a), 0.4 * np.sin(a), z) for z in (-0.15, 0.15) for a in np.arange(5) * 0.4 * np.pi]
 UP, OVER = (0.0, 0.0, 0.0), (np.pi, 0.0, 0.0)
 LYING = (0.0, np.pi / 2, 0.0)
-ON_MANTLE = (0.0, np.pi / 2 + np.arctan2(0.25, 0.8), 0.0)  # a cone
+ON_MANTLE = (0.0, np.pi / 2 + np.arctan2(0.2, 0.5), 0.0)  # a cone
 # The shape, how it lies below, and how on top.
 EXAMPLES = {
     "sphere": (Shape.sphere(0.3), UP, UP),
     "box": (Shape.box((0.7, 0.6, 0.3)), UP, UP),
     "capsule": (Shape.capsule(0.15, 0.6), LYING, LYING),
-    "cylinder": (Shape.cylinder(0.3, 0.4), UP, LYING),
+    "cylinder": (Shape.cylinder(0.2, 0.5), UP, LYING),
     "half_space": (Shape.half_space(), UP, OVER),
     "convex": (Shape.convex(PRISM), UP, UP),
     "ellipsoid": (Shape.ellipsoid((0.4, 0.3, 0.2)), UP, UP),
-    "cone": (Shape.cone(0.25, 0.8), OVER, ON_MANTLE),
+    "cone": (Shape.cone(0.2, 0.5), OVER, ON_MANTLE),
     "triangle": (Shape.triangle([(-0.4, -0.3, 0), (0.4, -0.3, 0), (0, 0.4, 0)], rounding=0.02), UP, UP),
 }
 
@@ -119,7 +119,7 @@ def draw(axes, lower: str, upper: str) -> None:
     axes.scatter(*m.p_W.T, color="crimson", s=9, depthshade=False, zorder=6)
     axes.set_title(f"{lower}, {upper}: {len(m.gap)}".replace("_", "-"), fontsize=8, pad=0)
     for limit, centre in zip((axes.set_xlim, axes.set_ylim, axes.set_zlim), middle, strict=True):
-        limit(centre - 0.42, centre + 0.42)
+        limit(centre - 0.46, centre + 0.46)
     axes.set_box_aspect((1, 1, 1), zoom=1.3)
     axes.view_init(elev=18, azim=-55)
     axes.set_axis_off()
