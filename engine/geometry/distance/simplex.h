@@ -37,7 +37,7 @@ struct Simplex {
   Simplex() {}
 
   void add(const Vec3d& w_, const Vec3d& a_) {
-    w[n] = w_, a[n] = a_;
+    w[n] = w_, a[n] = a_, corners[n] = {0, 0};
     ++n;
   }
 };
