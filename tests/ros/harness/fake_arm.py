@@ -25,10 +25,10 @@ from controller_manager_msgs.msg import ControllerState
 from controller_manager_msgs.srv import ListControllers
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import MultiThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, Float64MultiArray, String
 from ur_dashboard_msgs.msg import SafetyMode
@@ -51,20 +51,15 @@ class FakeArm(Node):
         self.lock = threading.Lock()
         self.offset = 0.0
         self.silent = self.frozen = self.broken = self.short = False
-        group = ReentrantCallbackGroup()
         self.states = self.create_publisher(JointState, "/joint_states", 1000)
         self.scaled = self.create_publisher(Float64, "/speed_scaling_state_broadcaster/speed_scaling", 10)
         self.program = self.create_publisher(Bool, "/io_and_status_controller/robot_program_running", LATCHED)
         self.safety = self.create_publisher(SafetyMode, "/io_and_status_controller/safety_mode", LATCHED)
         self.program.publish(Bool(data=True))
         self.safety.publish(SafetyMode(mode=SafetyMode.NORMAL))
-        self.create_subscription(String, "/fault", self.on_fault, 10, callback_group=group)
+        self.create_subscription(String, "/fault", self.on_fault, 10)
         self.create_subscription(
-            Float64MultiArray,
-            "/forward_position_controller/commands",
-            self.on_command,
-            10,
-            callback_group=group,
+            Float64MultiArray, "/forward_position_controller/commands", self.on_command, 10
         )
         self.create_service(ListControllers, "/controller_manager/list_controllers", self.on_list)
         self.server = ActionServer(
@@ -73,10 +68,10 @@ class FakeArm(Node):
             "/scaled_joint_trajectory_controller/follow_joint_trajectory",
             self.execute,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
-            callback_group=group,
         )
         self.message = JointState()
-        # Not a timer: rclpy's executor of several threads stalls now and then.
+        # A thread, as for every goal, and none of rclpy's executor of several threads: that one takes a whole processor
+        # as soon as set points come in, and others get the interpreter late.
         threading.Thread(target=self.keep_publishing, daemon=True).start()
 
     def keep_publishing(self) -> None:
@@ -129,17 +124,21 @@ class FakeArm(Node):
         ]
         return response
 
-    def execute(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
-        """Follow a goal along straight lines between its points."""
+    async def execute(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
+        """Follow a goal in a thread of its own, while the executor serves others."""
+        done = Future()
+        threading.Thread(target=self.follow, args=(handle, done), daemon=True).start()
+        await done
+        handle.succeed() if done.result() else handle.canceled()
+        return FollowJointTrajectory.Result()
+
+    def follow(self, handle: ServerGoalHandle, done: Future) -> None:
+        """Along straight lines between a goal's points; `done` with whether it got to the last one."""
         print("goal", flush=True)
         trajectory = handle.request.trajectory
         times = [p.time_from_start.sec + p.time_from_start.nanosec * 1e-9 for p in trajectory.points]
         begin = time.monotonic()
-        while (now := time.monotonic() - begin) < times[-1]:
-            if handle.is_cancel_requested:
-                print("cancelled", flush=True)
-                handle.canceled()
-                return FollowJointTrajectory.Result()
+        while (now := time.monotonic() - begin) < times[-1] and not handle.is_cancel_requested:
             i = next(i for i, t in enumerate(times) if t > now)
             if i > 0:
                 share = (now - times[i - 1]) / (times[i] - times[i - 1])
@@ -148,16 +147,17 @@ class FakeArm(Node):
                     for name, a, b in zip(trajectory.joint_names, before, after, strict=True):
                         self.position[name] = a + share * (b - a)
             time.sleep(0.004)
-        print("finished", flush=True)
-        handle.succeed()
-        return FollowJointTrajectory.Result()
+        finished = not handle.is_cancel_requested
+        print("finished" if finished else "cancelled", flush=True)
+        done.set_result(finished)
+        self.executor.wake()  # up to Jazzy, a future does not wake it for who awaits
 
 
 def main() -> None:
     """Run until killed."""
     rclpy.init()
     node = FakeArm(sys.argv[1:] or [f"{joint}_joint" for joint in JOINTS])
-    executor = MultiThreadedExecutor(num_threads=3)
+    executor = SingleThreadedExecutor()
     executor.add_node(node)
     executor.spin()
 
