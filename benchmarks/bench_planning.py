@@ -159,7 +159,7 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
         outcome.length_ompl = path_length(peer.simplified)
     if settings.variants:
         # With what ours does besides: joints that turn more than once are searched over one turn.
-        window = sampling_window(prepared.columns, np.array([prepared.start, goal]))
+        window = sampling_window(prepared.columns, prepared.start, goal[None])
         outcome.ompl_window = ompl(*window)[1]
         checker.use("boxes")
         outcome.ompl_boxes = ompl(*window)[1]

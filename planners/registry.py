@@ -46,7 +46,7 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class SearchQuery:
     """One search: from a free configuration to any of several free ones, moving some entries of q.
 
@@ -87,7 +87,7 @@ class SearchStatus(Enum):
     CANCELLED = "cancelled"  # `stop` said so
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class SearchOutcome:
     """What a planner found.
 
@@ -204,7 +204,7 @@ def get_planner(name: str) -> Planner:
         raise PlanningError(
             f"there is no planner {name!r}{hint} There are: {', '.join(sorted(available_planners()))}{broken}"
         )
-    if found.missing:
+    if found.requires and found.missing:
         raise MissingDependencyError(
             f"planner {name!r} needs {', '.join(found.missing)}: pip install {' '.join(found.missing)}"
         )

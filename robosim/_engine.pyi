@@ -1662,9 +1662,9 @@ def rrt_connect(
     max_iterations: typing.SupportsInt | typing.SupportsIndex = 100000,
     deadline_s: typing.SupportsFloat | typing.SupportsIndex = ...,
     resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005,
+    progress: typing.Any = None,
     range: typing.SupportsFloat | typing.SupportsIndex = 0.6,
     weights: typing.Any = None,
-    progress: typing.Any = None,
 ) -> SearchResult:
     """
     RRT-Connect from start (n_q,) to any of goals (k, n_q), moving the entries `columns` of q within lower, upper (n,).
@@ -1688,14 +1688,16 @@ def sample_self_collisions(
     """
 
 def sampling_window(
-    ends: typing.Any,
+    start: typing.Any,
+    goals: typing.Any,
     columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
     lower: typing.Any,
     upper: typing.Any,
     periodic: typing.Any,
 ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
     """
-    Bounds (c,), (c,) for a search between rows of `ends` (m, n_q): the limits, of columns that are periodic (c,) no more than a turn.
+    Bounds (c,), (c,) for a search from `start` (n_q,) to rows of `goals` (k, n_q): the limits, of columns that are periodic (c,)
+    no more than a turn.
     """
 
 def scene_ray_cast(

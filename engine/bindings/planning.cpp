@@ -333,25 +333,29 @@ void bind_search(py::module_& m) {
 
   m.def(
       "sampling_window",
-      [](const py::handle& ends, const std::vector<int>& columns, const py::handle& lower, const py::handle& upper, const py::handle& periodic) {
-        const py::ssize_t n = static_cast<py::ssize_t>(columns.size());
-        const Array rows = sized(ends, {-1, -1}, "ends");
+      [](const py::handle& start, const py::handle& goals, const std::vector<int>& columns, const py::handle& lower, const py::handle& upper,
+         const py::handle& periodic) {
+        const Array from = sized(start, {-1}, "start"), to = sized(goals, {-1, from.size()}, "goals");
         auto [low, high] = limits_from(lower, upper, columns);
+        const py::ssize_t n = static_cast<py::ssize_t>(columns.size());
         const auto turns = py::array_t<bool, py::array::c_style | py::array::forcecast>::ensure(periodic);
         if (!turns || turns.ndim() != 1 || turns.shape(0) != n) throw InputError("periodic is not an array of " + std::to_string(n) + " flags");
         for (const int c : columns)
-          if (c < 0 || c >= rows.shape(1)) throw InputError(message("column ", c, " is not an entry of ends, which have ", rows.shape(1)));
-        narrow_to_one_turn(rows.data(), static_cast<std::size_t>(rows.shape(0)), static_cast<std::size_t>(rows.shape(1)), columns, turns.data(), low, high);
+          if (c < 0 || c >= from.size()) throw InputError(message("column ", c, " is not an entry of start, which has ", from.size()));
+        std::vector<double> ends(from.data(), from.data() + from.size());
+        ends.insert(ends.end(), to.data(), to.data() + to.size());
+        narrow_to_one_turn(ends.data(), static_cast<std::size_t>(1 + to.shape(0)), static_cast<std::size_t>(from.size()), columns, turns.data(), low, high);
         return py::make_tuple(vector_array(low), vector_array(high));
       },
-      py::arg("ends"), py::arg("columns"), py::arg("lower"), py::arg("upper"), py::arg("periodic"),
-      "Bounds (c,), (c,) for a search between rows of `ends` (m, n_q): the limits, of columns that are periodic (c,) no more than a turn.");
+      py::arg("start"), py::arg("goals"), py::arg("columns"), py::arg("lower"), py::arg("upper"), py::arg("periodic"),
+      "Bounds (c,), (c,) for a search from `start` (n_q,) to rows of `goals` (k, n_q): the limits, of columns that are periodic (c,)\n"
+      "no more than a turn.");
 
   m.def(
       "rrt_connect",
       [](BoundScene& s, const py::handle& start, const py::handle& goals, const std::vector<int>& columns,
          const py::handle& lower, const py::handle& upper, std::uint64_t seed, std::int64_t max_iterations, double deadline_s,
-         double resolution, double range, const py::handle& weights, const py::object& progress) {
+         double resolution, const py::object& progress, double range, const py::handle& weights) {
         const Model& model = s.scene.model();
         SearchOptions options;
         options.columns = checked_columns(model, columns);
@@ -382,8 +386,8 @@ void bind_search(py::module_& m) {
       },
       py::arg("scene"), py::arg("start"), py::arg("goals"), py::arg("columns"), py::arg("lower"), py::arg("upper"),
       py::arg("seed") = 0, py::arg("max_iterations") = 100000, py::arg("deadline_s") = std::numeric_limits<double>::infinity(),
-      py::arg("resolution") = 0.005, py::arg("range") = SearchOptions().range, py::arg("weights") = py::none(),
-      py::arg("progress") = py::none(),
+      py::arg("resolution") = 0.005, py::arg("progress") = py::none(), py::arg("range") = SearchOptions().range,
+      py::arg("weights") = py::none(),
       "RRT-Connect from start (n_q,) to any of goals (k, n_q), moving the entries `columns` of q within lower, upper (n,).\n\n"
       "Every edge is proven free as a whole at `resolution` [m] (see edge_free). The result depends on the seed and\n"
       "max_iterations alone; deadline_s [s] just cuts. range: longest edge, in the metric sqrt(sum (weights dq)^2).\n"

@@ -23,14 +23,14 @@ def rrt_connect(query: SearchQuery) -> SearchOutcome:
         query.scene,
         query.start,
         query.goals,
-        list(query.columns),
+        query.columns,
         query.lower,
         query.upper,
-        seed=query.seed,
-        max_iterations=query.max_iterations,
-        deadline_s=query.deadline_s,
-        resolution=query.resolution,
-        progress=None if stop is None else lambda: not stop(),
+        query.seed,
+        query.max_iterations,
+        query.deadline_s,
+        query.resolution,
+        None if stop is None else lambda: not stop(),
     )
     status = _STATUS[result.status]
     path = np.asarray(result.path) if status is SearchStatus.FOUND else np.empty((0, len(query.start)))

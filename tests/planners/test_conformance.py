@@ -56,7 +56,7 @@ def query_of(problem: Problem, **changes) -> SearchQuery:
 
     prepared = prepare(problem)
     goals = goal_configurations(prepared, prepared.goals, prepared.start).q
-    lower, upper = sampling_window(prepared.columns, np.vstack([prepared.start, goals]))
+    lower, upper = sampling_window(prepared.columns, prepared.start, goals)
     query = SearchQuery(prepared.scene, prepared.start, goals, prepared.columns.q, lower, upper)
     return dataclasses.replace(query, **changes)
 

@@ -144,14 +144,14 @@ def test_search_window(ur5):
     columns = prepare(Problem(ur5, None, HOME, HOME)).columns
     for _ in range(50):
         ends = rng.uniform(ur5.limits.lower, ur5.limits.upper, (2, 6))
-        lower, upper = sampling_window(columns, ends)
+        lower, upper = sampling_window(columns, ends[0], ends[1:])
         assert (lower >= ur5.limits.lower).all()
         assert (upper <= ur5.limits.upper).all()
         assert (lower <= ends.min(axis=0)).all()
         assert (upper >= ends.max(axis=0)).all()
         whole = np.isclose(lower, ur5.limits.lower) | np.isclose(upper, ur5.limits.upper)
         assert (whole | (upper - lower >= 2 * np.pi - 1e-9)).all()
-    lower, upper = sampling_window(columns, np.zeros((2, 6)))
+    lower, upper = sampling_window(columns, np.zeros(6), np.zeros((1, 6)))
     np.testing.assert_allclose(upper - lower, 2 * np.pi, atol=1e-6)
 
 
