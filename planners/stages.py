@@ -82,9 +82,7 @@ def search(
     return get_planner(planner).search(query)
 
 
-def sampling_window(
-    columns: Columns, start: FloatArray, goals: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def sampling_window(columns: Columns, start: FloatArray, goals: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Bounds (c,), (c,) for the search: the limits, narrowed for joints that turn more than once.
 
     Poses repeat every 2 pi, so one turn about the middle of the `start` (n_q,) and the `goals` (k, n_q) shows all of
