@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "contact/small_sums.h"
+#include "contact/doubled_sum.h"
 #include "contact/lu.h"
+#include "contact/small_sums.h"
 
 namespace robosim {
 
 namespace {
 
 constexpr double singular_tolerance = 1e-13;
+constexpr double rounding_tolerance = 1e-3;  // of the smallest pivot beside the largest: below it solutions are refined
+constexpr int most_refinements = 3;
+constexpr double refined_enough = 1e-15;
 constexpr double rank_tolerance = 1e-11;   // of a row of S beside those before it, each of unit length
 constexpr double rounding_of_motion = 1e-14;  // of a row of S beside the longest one of its block: along it nothing moves
 constexpr double no_effect = 1e-9;         // of impulses, relative to what they could do
@@ -33,7 +37,8 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   const int n = static_cast<int>(kept_.size());
   pivots_.resize(kept_.size()), compact_.resize(kept_.size());
   gather(S_);
-  is_singular_ = !(lu_factor(S_.data(), n, pivots_.data(), row_sizes_.data()) > singular_tolerance);
+  const double regularity = lu_factor(S_.data(), n, pivots_.data(), row_sizes_.data());
+  is_singular_ = !(regularity > singular_tolerance), needs_refinement_ = !(regularity > rounding_tolerance);
   rank_ = n;
   if (is_singular_) gather(S_), rank_ = qr_.factor(S_.data(), n, rank_tolerance);
   return rank_ > 0 || basis_.unknowns() == 0;
@@ -140,10 +145,32 @@ void ClassFactor::solve_S(double* x) {
   });
 }
 
+// Where S is nearly singular, what is left of x, in twice the precision, is solved for again (Higham, "Accuracy and Stability of Numerical
+// Algorithms", 2002, chapter 12): rows and columns of derivatives, each with solutions of its own, are of one S then.
 void ClassFactor::solve_S_transposed(double* x) {
-  with_kept(x, [&](double* kept) {
+  const auto solve = [&](double* kept) {
     if (is_singular_) qr_.solve_transposed(kept);
     else lu_solve_transposed(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), kept);
+  };
+  with_kept(x, [&](double* kept) {
+    const std::size_t n = kept_.size(), r = static_cast<std::size_t>(basis_.unknowns());
+    if (needs_refinement_) right_side_.assign(kept, kept + n);
+    solve(kept);
+    for (int pass = 0; needs_refinement_ && pass < most_refinements; ++pass) {
+      left_.resize(n);
+      double largest = 0, change = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        DoubledSum left(right_side_[i]);
+        for (std::size_t j = 0; j < n; ++j) left.add_product(-whole_S_[static_cast<std::size_t>(kept_[j]) * r + static_cast<std::size_t>(kept_[i])], kept[j]);
+        left_[i] = left.value();
+      }
+      solve(left_.data());
+      for (std::size_t i = 0; i < n; ++i) {
+        kept[i] += left_[i];
+        largest = std::max(largest, std::abs(kept[i])), change = std::max(change, std::abs(left_[i]));
+      }
+      if (change <= refined_enough * largest) break;
+    }
   });
 }
 

@@ -69,12 +69,12 @@ class ClassFactor {
   std::vector<int> kept_;  // unknowns that are asked for; S_ is of these
   std::vector<int> pivots_;
   RankRevealingQr qr_;  // where S is singular
-  bool is_singular_ = false;
+  bool is_singular_ = false, needs_refinement_ = false;
   int rank_ = 0;
   // Of each unknown what its row gives by itself and what the rows ask of it; the channels' velocities while all unknowns are zero.
   std::vector<double> compliance_, asked_, still_;
   // S_: its factor; N_, KP_: of each unknown what its block's channels get, without friction at its bound and with it.
-  std::vector<double> S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_;
+  std::vector<double> S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_, right_side_, left_;
 };
 
 }  // namespace robosim

@@ -33,7 +33,7 @@ void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
     for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u)
       std::copy_n(&KP_[at(u * most_block_channels)], problem.blocks[n].width, &scratch_[at(u * k + problem.blocks[n].first_channel)]);
   }
-  if (is_singular_ || static_cast<int>(kept_.size()) < r) {
+  if (is_singular_ || needs_refinement_ || static_cast<int>(kept_.size()) < r) {
     column_.resize(at(r));
     for (int c = 0; c < k; ++c) {
       for (int u = 0; u < r; ++u) column_[at(u)] = scratch_[at(u * k + c)];

@@ -49,8 +49,9 @@ bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSol
     if (!factor_->solve(problem, guess_.data(), push_.data(), s, turns)) return false;
     if (row_residual(problem, sizes, s) <= solved_residual) {
       if (!(row_scale(sizes, s) <= most_scale * predicted_scale_)) return false;
-      push_ = s.f, guess_ = s.classes;
-      return turns == ModeFactor::enough_turns || !factor_->any_slides() || factor_->solve(problem, guess_.data(), push_.data(), s);
+      if (turns == ModeFactor::enough_turns || !factor_->any_slides()) return true;
+      push_ = s.f, guess_ = s.classes, turns = ModeFactor::enough_turns;
+      continue;
     }
     push_ = s.f;
     const double slack = solved_residual * row_scale(sizes, s), slack_f = impulse_slack(s);
