@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "contact/doubled_sum.h"
+#include "contact/doubled_sums.h"
 #include "contact/lu.h"
 #include "contact/small_sums.h"
 
@@ -145,33 +145,43 @@ void ClassFactor::solve_S(double* x) {
   });
 }
 
+void ClassFactor::solve_S_transposed(double* x) {
+  with_kept(x, [&](double* kept) {
+    if (needs_refinement_) return solve_refined(kept);
+    lu_solve_transposed(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), kept);
+  });
+}
+
 // Where S is nearly singular, what is left of x, in twice the precision, is solved for again (Higham, "Accuracy and Stability of Numerical
 // Algorithms", 2002, chapter 12): rows and columns of derivatives, each with solutions of its own, are of one S then.
-void ClassFactor::solve_S_transposed(double* x) {
-  const auto solve = [&](double* kept) {
-    if (is_singular_) qr_.solve_transposed(kept);
-    else lu_solve_transposed(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), kept);
+void ClassFactor::solve_refined(double* kept) {
+  const auto solve = [&](double* y) {
+    if (is_singular_) qr_.solve_transposed(y);
+    else lu_solve_transposed(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), y);
   };
-  with_kept(x, [&](double* kept) {
-    const std::size_t n = kept_.size(), r = static_cast<std::size_t>(basis_.unknowns());
-    if (needs_refinement_) right_side_.assign(kept, kept + n);
-    solve(kept);
-    for (int pass = 0; needs_refinement_ && pass < most_refinements; ++pass) {
-      left_.resize(n);
-      double largest = 0, change = 0;
-      for (std::size_t i = 0; i < n; ++i) {
-        DoubledSum left(right_side_[i]);
-        for (std::size_t j = 0; j < n; ++j) left.add_product(-whole_S_[static_cast<std::size_t>(kept_[j]) * r + static_cast<std::size_t>(kept_[i])], kept[j]);
-        left_[i] = left.value();
+  const std::size_t n = kept_.size(), r = static_cast<std::size_t>(basis_.unknowns());
+  right_side_.assign(kept, kept + n), row_.resize(n);
+  solve(kept);
+  for (int pass = 0; pass < most_refinements; ++pass) {
+    left_ = right_side_, rest_.assign(n, 0.0);
+    for (std::size_t j = 0; j < n; ++j) {
+      const double* row = &whole_S_[static_cast<std::size_t>(kept_[j]) * r];
+      if (n < r) {
+        for (std::size_t i = 0; i < n; ++i) row_[i] = row[kept_[i]];
+        row = row_.data();
       }
-      solve(left_.data());
-      for (std::size_t i = 0; i < n; ++i) {
-        kept[i] += left_[i];
-        largest = std::max(largest, std::abs(kept[i])), change = std::max(change, std::abs(left_[i]));
-      }
-      if (change <= refined_enough * largest) break;
+      add_scaled_doubled(-kept[j], row, static_cast<int>(n), left_.data(), rest_.data());
     }
-  });
+    for (std::size_t i = 0; i < n; ++i) left_[i] += rest_[i];
+    solve(left_.data());
+    double largest = 0, change = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      kept[i] += left_[i];
+      largest = std::max(largest, std::abs(kept[i])), change = std::max(change, std::abs(left_[i]));
+    }
+    // The next change is to this one what this one is to the solution, or less.
+    if (change * change <= refined_enough * largest * largest) break;
+  }
 }
 
 // S = N^T L K P + P^T R P, and K P: N, and friction at its bound, which follows its normal.

@@ -61,6 +61,7 @@ class ClassFactor {
   bool moves_nothing(const RowProblem& problem, const double* b);
   void solve_S(double* x);
   void solve_S_transposed(double* x);
+  void solve_refined(double* kept);
   void carry_to_normals(const RowProblem& problem, double* rows, int width) const;
   void add_multipliers_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
@@ -74,7 +75,7 @@ class ClassFactor {
   // Of each unknown what its row gives by itself and what the rows ask of it; the channels' velocities while all unknowns are zero.
   std::vector<double> compliance_, asked_, still_;
   // S_: its factor; N_, KP_: of each unknown what its block's channels get, without friction at its bound and with it.
-  std::vector<double> S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_, right_side_, left_;
+  std::vector<double> S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_, right_side_, left_, rest_, row_;
 };
 
 }  // namespace robosim
