@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from robosim.simulation.simulation import _engine_errors, _threads
+from robosim.simulation.arguments import engine_errors, thread_count
 
 if TYPE_CHECKING:
     from robosim.simulation.simulation import Simulation
@@ -48,9 +48,9 @@ def run_arrays(
     Raises:
         SimulationError: as of `Simulation.run_many`.
     """
-    with _engine_errors():
+    with engine_errors():
         qs, vs, reports = simulation._engine.run(
-            q, v, steps, interval, is_shared, *drive, _threads(threads), None
+            q, v, steps, interval, is_shared, *drive, thread_count(threads), None
         )
     return qs, vs, np.array([first is not None for _, first in reports], dtype=np.bool_)
 
@@ -76,7 +76,7 @@ def run_arrays_vjp(
     Raises:
         SimulationError: as of `Simulation.run_many_vjp`.
     """
-    with _engine_errors():
+    with engine_errors():
         gradients = simulation._engine.run_vjp(
             q,
             v,
@@ -86,7 +86,7 @@ def run_arrays_vjp(
             interval,
             is_shared,
             *drive,
-            _threads(threads),
+            thread_count(threads),
             None,
             (True, True, True),
         )

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from robosim import _engine
 from robosim.errors import SimulationError
+from robosim.model.checks import suggestion
 
-__all__ = ["Material", "Motor"]
+if TYPE_CHECKING:
+    from robosim.model import Model
+
+__all__ = ["Material", "Motor", "motor_rows", "pair_materials"]
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -68,3 +78,47 @@ class Motor:
     position_gain: float = 0.0
     velocity_gain: float = 0.0
     limit: float | None = None
+
+
+def pair_materials(
+    model: Model, scene: _engine.CollisionScene, materials: Mapping[str | tuple[str, str], Material]
+) -> Array:
+    """(m, 4): of each pair of the scene."""
+    frames = model._engine.frames
+    owners = [frames[c.frame].name for c in model._engine.colliders] + list(scene.names[scene.n_colliders :])
+    known = dict.fromkeys([*(frame.name for frame in frames), *owners])
+    single: dict[str, Material] = {}
+    paired: dict[frozenset[str], Material] = {}
+    for names, material in materials.items():
+        for name in (names,) if isinstance(names, str) else names:
+            if name not in known:
+                raise SimulationError(
+                    f"materials name {name!r}, which is no link and no object{suggestion(name, known)}"
+                )
+        if isinstance(names, str):
+            single[names] = material
+        else:
+            paired[frozenset(names)] = material
+    plain = Material()
+    rows = [
+        (
+            paired.get(frozenset((owners[a], owners[b])))
+            or single.get(owners[a], plain).against(single.get(owners[b], plain))
+        ).numbers()
+        for a, b in scene.pairs
+    ]
+    return np.array(rows, dtype=np.float64).reshape(-1, 4)
+
+
+def motor_rows(model: Model, motors: Mapping[str, Motor]) -> Array:
+    """(n_v, 3): gains and limit of each coordinate."""
+    rows = np.zeros((model.n_v, 3))
+    rows[:, 2] = np.inf
+    names = list(model.velocity_names)
+    for name, motor in motors.items():
+        if name not in names:
+            raise SimulationError(f"motors name {name!r}, which is no coordinate{suggestion(name, names)}")
+        i = names.index(name)
+        limit = model.limits.effort[i] if motor.limit is None else motor.limit
+        rows[i] = motor.position_gain, motor.velocity_gain, limit
+    return rows

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,9 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from robosim import _engine
 from robosim.errors import SimulationError
-from robosim.model.checks import suggestion
 from robosim.scene import Scene
 from robosim.scene.compile import compile_scene
+from robosim.simulation.arguments import (
+    asked_for,
+    aware,
+    drive_of,
+    drive_rows,
+    each_step,
+    engine_errors,
+    sized,
+    stacked,
+    thread_count,
+)
 from robosim.simulation.closure import Closure, JointEquality, equality_rows, frame_rows
 from robosim.simulation.details import ClosureForce, ContactForce, JointForce, StepDetails, StepReport
 from robosim.simulation.gradients import (
@@ -28,9 +37,9 @@ from robosim.simulation.gradients import (
     StepJacobians,
     StepTangent,
 )
-from robosim.simulation.material import Material, Motor
+from robosim.simulation.material import Material, Motor, motor_rows, pair_materials
 from robosim.simulation.replay import Replay, spread
-from robosim.simulation.state import Control, Motion, State
+from robosim.simulation.state import DRIVES, Control, Motion, State
 
 if TYPE_CHECKING:
     from robosim.model import Model
@@ -40,8 +49,7 @@ __all__ = ["Simulation"]
 Array = NDArray[np.float64]
 Progress = Callable[[int], object]
 _NO_CONTROL = Control()
-_DRIVES = ("tau", "q_target", "v_target")
-_JACOBIANS = ("q", "v", *_DRIVES)
+_JACOBIANS = ("q", "v", *DRIVES)
 
 
 class Simulation:
@@ -142,11 +150,11 @@ class Simulation:
             "limit_margin": limit_margin,
             "restitution_threshold": restitution_threshold,
             "bounce": bounce,
-            "complementarity_aware": _aware(complementarity_aware),
+            "complementarity_aware": aware(complementarity_aware),
             "substeps": substeps,
         }
         self._set_numbers(
-            _pair_materials(model, self._scene, materials or {}), _motor_rows(model, motors or {})
+            pair_materials(model, self._scene, materials or {}), motor_rows(model, motors or {})
         )
 
     def _set_numbers(self, materials: Array, motors: Array) -> None:
@@ -154,7 +162,7 @@ class Simulation:
         self._motors: Array = motors.copy()
         for array in self._materials, self._motors:
             array.setflags(write=False)
-        with _engine_errors():
+        with engine_errors():
             self._engine = _engine.Simulation(self._scene, self._materials, self._motors, **self._options)
 
     @property
@@ -184,7 +192,7 @@ class Simulation:
         other = copy.copy(self)
         other._set_numbers(
             *(
-                known if given is None else _sized(given, known.shape, what)
+                known if given is None else sized(given, known.shape, what)
                 for what, given, known in (
                     ("materials", materials, self._materials),
                     ("motors", motors, self._motors),
@@ -216,7 +224,7 @@ class Simulation:
         Raises:
             SimulationError: an array has the wrong shape, or is not finite.
         """
-        with _engine_errors():
+        with engine_errors():
             q, v, report = self._engine.step(
                 state.q, state.v, control.tau, control.q_target, control.v_target
             )
@@ -228,9 +236,9 @@ class Simulation:
         Raises:
             SimulationError: as of `step`.
         """
-        with _engine_errors():
+        with engine_errors():
             q, v, report, contacts, joints, closures = self._engine.details(
-                state.q, state.v, *_drive(control)
+                state.q, state.v, *drive_of(control)
             )
         names = self.model.velocity_names
         return StepDetails(
@@ -250,8 +258,8 @@ class Simulation:
         Raises:
             SimulationError: as of `step`.
         """
-        with _engine_errors():
-            return self._engine.signature(state.q, state.v, *_drive(control))
+        with engine_errors():
+            return self._engine.signature(state.q, state.v, *drive_of(control))
 
     def run(
         self,
@@ -304,10 +312,10 @@ class Simulation:
             return []
         for state in states:
             self._check_shapes(state)
-        rows = _rows(controls, len(states), steps)
-        q, v = _stacked([state.q for state in states]), _stacked([state.v for state in states])
-        with _engine_errors():
-            qs, vs, reports = self._engine.run(q, v, steps, interval, *rows, _threads(threads), progress)
+        rows = drive_rows(controls, len(states), steps)
+        q, v = stacked([state.q for state in states]), stacked([state.v for state in states])
+        with engine_errors():
+            qs, vs, reports = self._engine.run(q, v, steps, interval, *rows, thread_count(threads), progress)
         times = np.full((len(states), steps + 1), self.dt)
         times[:, 0] = [state.time for state in states]
         np.add.accumulate(times, axis=1, out=times)  # one by one, as steps do
@@ -332,7 +340,7 @@ class Simulation:
             SimulationError: as of `step`; the rate is not positive, or the control is not of as many steps as the run.
         """
         steps = motion.steps
-        rows = [None if row is None else np.asarray(row) for row in _each_step(control, max(steps, 1))]
+        rows = [None if row is None else np.asarray(row) for row in each_step(control, max(steps, 1))]
         for name, row in zip(("tau", "q_target", "v_target"), rows, strict=True):
             if row is not None and len(row) != max(steps, 1):
                 raise SimulationError(f"{name} is of {len(row)} steps; the run has {steps}")
@@ -413,8 +421,8 @@ class Simulation:
         `pgs` the adjoint of the sweeps, Qiao et al., "Efficient differentiable simulation of articulated bodies", ICML
         2021, Algorithm 1.
         """
-        with _engine_errors():
-            return _gradient(self._engine.vjp(state.q, state.v, q_bar, v_bar, *_drive(control)))
+        with engine_errors():
+            return _gradient(self._engine.vjp(state.q, state.v, q_bar, v_bar, *drive_of(control)))
 
     def jvp(
         self,
@@ -480,8 +488,8 @@ class Simulation:
                     raise SimulationError(f"{name} has no {key!r}; it has {', '.join(fields)}")
             given |= part or {}
         direction = {name: value for name, value in given.items() if value is not None}
-        with _engine_errors():
-            return StepTangent(*self._engine.jvp(state.q, state.v, direction, *_drive(control)))
+        with engine_errors():
+            return StepTangent(*self._engine.jvp(state.q, state.v, direction, *drive_of(control)))
 
     def hvp(
         self,
@@ -535,8 +543,8 @@ class Simulation:
         """
         given = {"q": q, "v": v, "tau": tau, "q_target": q_target, "v_target": v_target}
         direction = {name: value for name, value in given.items() if value is not None}
-        with _engine_errors():
-            product, error = self._engine.hvp(state.q, state.v, q_bar, v_bar, direction, *_drive(control))
+        with engine_errors():
+            product, error = self._engine.hvp(state.q, state.v, q_bar, v_bar, direction, *drive_of(control))
         return StepCurvature(_gradient(product), _gradient(error))
 
     def jacobians(
@@ -554,9 +562,9 @@ class Simulation:
 
         Source: `engine/step/step_jacobians.cpp`.
         """
-        wanted = _wanted(by, _JACOBIANS, "Jacobians are by")
-        with _engine_errors():
-            return StepJacobians(*self._engine.jacobians(state.q, state.v, *_drive(control), wanted))
+        wanted = asked_for(by, _JACOBIANS, "Jacobians are by")
+        with engine_errors():
+            return StepJacobians(*self._engine.jacobians(state.q, state.v, *drive_of(control), wanted))
 
     def run_jacobians(
         self,
@@ -589,11 +597,18 @@ class Simulation:
             >>> cart.run_jacobians(motion, by=["q", "v", "tau"]).tau.shape
             (20, 2, 2, 2)
         """
-        wanted = _wanted(by, _JACOBIANS, "Jacobians are by")
-        rows = _each_step(control, motion.steps)
-        with _engine_errors():
+        wanted = asked_for(by, _JACOBIANS, "Jacobians are by")
+        rows = each_step(control, motion.steps)
+        with engine_errors():
             parts = self._engine.run_jacobians(
-                motion.q, motion.v, motion.steps, motion.interval, *rows, _threads(threads), progress, wanted
+                motion.q,
+                motion.v,
+                motion.steps,
+                motion.interval,
+                *rows,
+                thread_count(threads),
+                progress,
+                wanted,
             )
         return RunJacobians(*parts)
 
@@ -604,7 +619,7 @@ class Simulation:
         v_bar: ArrayLike,
         control: Control = _NO_CONTROL,
         *,
-        by: Collection[str] = _DRIVES,
+        by: Collection[str] = DRIVES,
         progress: Progress | None = None,
     ) -> StepGradient:
         """The gradient of a loss of all states of a run that it has kept.
@@ -633,7 +648,7 @@ class Simulation:
         v_bar: Sequence[ArrayLike],
         controls: Control | Sequence[Control] = _NO_CONTROL,
         *,
-        by: Collection[str] = _DRIVES,
+        by: Collection[str] = DRIVES,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> list[StepGradient]:
@@ -662,159 +677,26 @@ class Simulation:
             self._bars(given, len(motions), kept, name)
             for name, given in (("q_bar", q_bar), ("v_bar", v_bar))
         )
-        wanted = _wanted(by, _DRIVES, "a control has")
-        rows = _rows(controls, len(motions), steps)
-        q, v = _stacked([motion.q for motion in motions]), _stacked([motion.v for motion in motions])
-        with _engine_errors():
+        wanted = asked_for(by, DRIVES, "a control has")
+        rows = drive_rows(controls, len(motions), steps)
+        q, v = stacked([motion.q for motion in motions]), stacked([motion.v for motion in motions])
+        with engine_errors():
             gradients = self._engine.run_vjp(
-                q, v, q_bars, v_bars, steps, interval, *rows, _threads(threads), progress, wanted
+                q, v, q_bars, v_bars, steps, interval, *rows, thread_count(threads), progress, wanted
             )
         return [_gradient(parts) for parts in gradients]
 
     def _bars(self, given: Sequence[ArrayLike], runs: int, kept: int, name: str) -> Array:
         if len(given) != runs:
             raise SimulationError(f"{name} is of {len(given)} runs; there are {runs}")
-        return _stacked([_sized(x, (kept, self.model.n_v), name) for x in given])
+        return stacked([sized(x, (kept, self.model.n_v), name) for x in given])
 
     def _check_shapes(self, state: State) -> None:
         for what, array, n in ("q", state.q, self.model.n_q), ("v", state.v, self.model.n_v):
-            _sized(array, (n,), what)
-
-
-def _sized(value: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
-    array = np.asarray(value, dtype=float)
-    if array.shape != shape:
-        raise SimulationError(f"{what} has shape {array.shape}; expected {shape}")
-    return array
-
-
-def _wanted(by: Collection[str], names: tuple[str, ...], which: str) -> tuple[bool, ...]:
-    """Of each name whether it is there."""
-    for name in by:
-        if name not in names:
-            raise SimulationError(f"by has {name!r}; {which} {', '.join(names)}")
-    return tuple(name in by for name in names)
-
-
-def _stacked(arrays: list[Array]) -> Array:
-    """One behind the other; a single one, which may be large, is not copied."""
-    return arrays[0][np.newaxis] if len(arrays) == 1 else np.stack(arrays)
-
-
-def _aware(value: bool | str) -> str:
-    """The engine's name for it."""
-    if isinstance(value, bool | np.bool_):
-        return "each" if value else "none"
-    if isinstance(value, str) and value == "together":
-        return value
-    raise SimulationError(f"complementarity_aware is {value!r}; it is False, True or 'together'")
-
-
-def _threads(threads: int | None) -> int:
-    """As the engine has it: 0 for as many as there may be."""
-    if threads is not None and threads < 1:
-        raise SimulationError(
-            f"threads is {threads}; at least 1 is needed, or None for as many as there may be"
-        )
-    return threads or 0
+            sized(array, (n,), what)
 
 
 def _gradient(parts: tuple[Any, ...]) -> StepGradient:
     values = list(parts)
     values[7:10] = ModelGradient(*parts[7]), ObjectGradients(*parts[8]), ClosureGradients(*parts[9])
     return StepGradient(*values)
-
-
-Drive = tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None]
-
-
-def _drive(control: Control) -> Drive:
-    return control.tau, control.q_target, control.v_target
-
-
-def _rows(
-    controls: Control | Sequence[Control], runs: int, steps: int
-) -> tuple[bool, ArrayLike | None, ArrayLike | None, ArrayLike | None]:
-    """Whether all runs have the same, and its arrays with one row per step: of one run, or one behind the other."""
-    if isinstance(controls, Control):
-        return True, *_each_step(controls, steps)
-    if len(controls) != runs:
-        raise SimulationError(f"there are {len(controls)} controls for {runs} runs")
-    stacked = []
-    for name, of_runs in zip(
-        ("tau", "q_target", "v_target"),
-        zip(*(_each_step(control, steps) for control in controls), strict=True),
-        strict=True,
-    ):
-        given = [x for x in of_runs if x is not None]
-        if len({np.shape(x) for x in given}) > 1 or len(given) not in (0, runs):
-            raise SimulationError(
-                f"{name} is not given to all runs alike; expected one shape, or None, in all controls"
-            )
-        stacked.append(_stacked([np.asarray(x) for x in given]) if given else None)
-    tau, q_target, v_target = stacked
-    return False, tau, q_target, v_target
-
-
-def _each_step(control: Control, steps: int) -> Drive:
-    """One row per step of what is the same for all."""
-    tau, q_target, v_target = (
-        value
-        if value is None or np.ndim(value) != 1
-        else np.broadcast_to(value, (max(steps, 0), len(np.asarray(value))))
-        for value in _drive(control)
-    )
-    return tau, q_target, v_target
-
-
-@contextmanager
-def _engine_errors() -> Iterator[None]:
-    """The engine's errors as robosim's."""
-    try:
-        yield
-    except ValueError as error:
-        raise SimulationError(str(error)) from None
-
-
-def _pair_materials(
-    model: Model, scene: _engine.CollisionScene, materials: Mapping[str | tuple[str, str], Material]
-) -> Array:
-    """(m, 4): of each pair of the scene."""
-    frames = model._engine.frames
-    owners = [frames[c.frame].name for c in model._engine.colliders] + list(scene.names[scene.n_colliders :])
-    known = dict.fromkeys([*(frame.name for frame in frames), *owners])
-    single: dict[str, Material] = {}
-    paired: dict[frozenset[str], Material] = {}
-    for names, material in materials.items():
-        for name in (names,) if isinstance(names, str) else names:
-            if name not in known:
-                raise SimulationError(
-                    f"materials name {name!r}, which is no link and no object{suggestion(name, known)}"
-                )
-        if isinstance(names, str):
-            single[names] = material
-        else:
-            paired[frozenset(names)] = material
-    plain = Material()
-    rows = [
-        (
-            paired.get(frozenset((owners[a], owners[b])))
-            or single.get(owners[a], plain).against(single.get(owners[b], plain))
-        ).numbers()
-        for a, b in scene.pairs
-    ]
-    return np.array(rows, dtype=np.float64).reshape(-1, 4)
-
-
-def _motor_rows(model: Model, motors: Mapping[str, Motor]) -> Array:
-    """(n_v, 3): gains and limit of each coordinate."""
-    rows = np.zeros((model.n_v, 3))
-    rows[:, 2] = np.inf
-    names = list(model.velocity_names)
-    for name, motor in motors.items():
-        if name not in names:
-            raise SimulationError(f"motors name {name!r}, which is no coordinate{suggestion(name, names)}")
-        i = names.index(name)
-        limit = model.limits.effort[i] if motor.limit is None else motor.limit
-        rows[i] = motor.position_gain, motor.velocity_gain, limit
-    return rows

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from robosim.simulation.details import StepReport
 
-__all__ = ["Control", "Motion", "State"]
+__all__ = ["DRIVES", "Control", "Motion", "State"]
 
 Array = NDArray[np.float64]
 _FORMAT = "robosim state 1"
 _MAX_BYTES = 64 << 20
-_DRIVES = ("tau", "q_target", "v_target")  # of a control
+DRIVES = ("tau", "q_target", "v_target")  # of a control
 
 
 def _frozen(value: ArrayLike, what: str) -> Array:
@@ -73,7 +73,7 @@ class State:
         """
         # repr of a float, which json writes, is the shortest text that is read back as the same number.
         content = {"format": _FORMAT, "time": float(self.time), "q": self.q.tolist(), "v": self.v.tolist()}
-        driven = {} if control is None else {name: getattr(control, name) for name in _DRIVES}
+        driven = {} if control is None else {name: getattr(control, name) for name in DRIVES}
         content |= {name: _frozen(x, name).tolist() for name, x in driven.items() if x is not None}
         write_file(path, json.dumps(content).encode())
 
@@ -111,7 +111,7 @@ class Control:
             SimulationError: it is not a state, or what drives is not a list of finite numbers.
         """
         return _load(
-            path, lambda content: cls(*(_frozen(content[x], x) if x in content else None for x in _DRIVES))
+            path, lambda content: cls(*(_frozen(content[x], x) if x in content else None for x in DRIVES))
         )
 
 
