@@ -7,6 +7,7 @@ import numpy as np
 from robosim.geometry import Shape
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
+from robosim.simulation import Material, Simulation
 
 G = 9.80665  # [m/s^2]
 
@@ -44,3 +45,11 @@ def floor():
 def resting(*heights):
     """q of boxes above each other."""
     return np.concatenate([[0, 0, z, 0, 0, 0, 1] for z in heights])
+
+
+def sliding_box():
+    """On the floor, sliding and turning, with a motorless world: all four corners slide."""
+    simulation = Simulation(
+        free_boxes(1), floor(), materials={"floor": Material(0.4), "box0": Material(0.4)}, dt=2e-3
+    )
+    return simulation, simulation.state(resting(0.05), [0.8, 0.3, 0, 0, 0, 1.5])
