@@ -48,7 +48,7 @@ def search(
 
     Args:
         prepared: the problem.
-        goals: (k, n_q) free configurations, such as `goal_configurations` gives.
+        goals: (k, n_q) free configurations, such as `goal_configurations` gives, or a single one (n_q,).
         start: (n_q,) free; the problem's by default.
         planner: name of a registered planner.
         seed: of the random numbers.
