@@ -45,7 +45,7 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-# Records of a search are not frozen: that takes a cold processor several microseconds each, of a search of some hundred.
+# Records of a search are not frozen: freezing takes some microseconds each, where a whole search takes a few hundred.
 
 
 @dataclass(eq=False, slots=True)
