@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
+#include <cmath>
 
+#include "contact/doubled_sums.h"
 #include "contact/mode_solver.h"
 #include "random_rows.h"
 
@@ -32,6 +34,48 @@ TEST_CASE("singular systems are solved by the smallest solution, and back by the
   }
   const double zero[4] = {};
   CHECK(qr.factor(zero, 2, 1e-11) == 0);
+}
+
+TEST_CASE("sums in twice the precision keep what cancels") {
+  // All that is left of a product less what it is rounded to is the rounding, which fma tells exactly.
+  Rng rng(1);
+  double x[64], high[64], low[64] = {};
+  const double factor = rng.normal();
+  for (int i = 0; i < 64; ++i) x[i] = rng.normal(), high[i] = -(factor * x[i]);
+  add_scaled_doubled(factor, x, 64, high, low);
+  for (int i = 0; i < 64; ++i) CHECK(high[i] + low[i] == std::fma(factor, x[i], -(factor * x[i])));
+}
+
+TEST_CASE("gradients of all but dependent rows are those of these rows, to rounding") {
+  // Two rows of one channel each: the gradient of the first impulse by the velocities is -S^-T e, which two by two numbers tell exactly.
+  for (int seed = 0; seed < 50; ++seed) {
+    CAPTURE(seed);
+    Rng rng(static_cast<std::uint64_t>(seed));
+    const double a = rng.uniform(1, 2), b = rng.uniform(1, 2), c = b * b / a * (1 + rng.uniform(1, 2) * 1e-8);
+    RowProblem problem;
+    problem.channels = 2;
+    for (int i = 0; i < 2; ++i) {
+      problem.blocks.push_back({i, 1, i, i + 1});
+      ConstraintRow row;
+      row.kind = RowKind::unilateral, row.d[0] = 1;
+      problem.rows.push_back(row);
+    }
+    problem.L = {a, b, b, c};
+    problem.y_free = {-(a + b), -(b + c)};  // impulses of one each
+    ClassFactor factor;
+    RowSolution s;
+    const RowClass classes[2] = {RowClass::clamping, RowClass::clamping};
+    REQUIRE(factor.factor(problem, classes));
+    factor.solve(problem, s);
+    const double bc = b * b, determinant = std::fma(a, c, -bc) - std::fma(b, b, -bc);  // Kahan's
+    RowGradient g;
+    g.set_zero(problem);
+    const double f_bar[2] = {1, 0}, z_bar[2] = {};
+    factor.add_vjp(problem, s, f_bar, z_bar, g);
+    // 1e-8 without refinement.
+    CHECK(g.y_free[0] == doctest::Approx(-c / determinant).epsilon(1e-14));
+    CHECK(g.y_free[1] == doctest::Approx(b / determinant).epsilon(1e-14));
+  }
 }
 
 TEST_CASE("rows of several pairs that depend on each other share what they carry") {
