@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -24,8 +25,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from harness.report import Report, Row, arguments, machine, require_peers
 from harness.timing import Bystanders
 
-PAIR_BAR, CONVEX_BAR, DERIVATIVES_BAR = 1.0, 0.7, 2.0  # ours / coal's; derivatives alone / value
+PAIR_BAR, CONVEX_BAR = 1.0, 0.7  # ours / coal's
+DERIVATIVES_BAR = 2.0  # factors alone / value in C++; both, as matrices / value from Python
 ANY_BAR, ALL_BAR = 0.3, 0.4  # UR5: any collision, all distances
+CALLS = 10  # from Python in a row: many beside what the clock takes
 AGREEMENT = 5e-6  # [m], coal's own precision
 
 
@@ -43,7 +46,7 @@ class Subject:
     def __init__(self, name, poses, libraries):
         from harness.pair_loop import PairLoop
 
-        self.name = name
+        self.name, self.poses = name, poses
         self.ours, self.coal = (
             PairLoop(library, poses.pairs, poses.X_WA, poses.X_WB) for library in libraries
         )
@@ -93,6 +96,30 @@ class Subject:
         factors, dense, value = (float(np.median(np.median(times, axis=0))) for times in spent.values())
         return Timed(factors, value), Timed(dense, value)
 
+    def from_python(self, passes: int) -> tuple[Timed, float]:
+        """Derivatives with their value, as matrices, beside the value alone, in calls from Python; and their ratio."""
+        from robosim.geometry import signed_distance, signed_distance_derivatives
+
+        shapes = [pair for pair in self.poses.pairs for _ in range(self.ours.n_per_pair)]
+        asked = [
+            (A, X_WA, B, X_WB)
+            for (A, B), X_WA, X_WB in zip(shapes, self.poses.X_WA, self.poses.X_WB, strict=True)
+        ]
+        queries = signed_distance_derivatives, signed_distance
+        spent = np.array(
+            [[[_call(query, arguments) for query in queries] for arguments in asked] for _ in range(passes)]
+        )
+        both, value = np.median(spent, axis=(0, 1))
+        return Timed(float(both), float(value)), float(np.median(spent[..., 0] / spent[..., 1]))
+
+
+def _call(query, arguments) -> float:
+    """[s] of one call, of several in a row."""
+    begin = time.perf_counter_ns()
+    for _ in range(CALLS):
+        query(*arguments)
+    return 1e-9 * (time.perf_counter_ns() - begin) / CALLS
+
 
 def add(
     report: Report, name: str, timed: Timed, bar: float | None, note: str = "", ratio: float | None = None
@@ -122,7 +149,9 @@ def pairs(report: Report, only: list[str] | None, passes: int) -> None:
         add(report, f"{name}, collision", apart.timed(Operation.OVERLAP, passes, cold=True), bar)
         factors, dense = apart.derivatives(passes)
         add(report, f"{name}, derivatives to value", factors, DERIVATIVES_BAR)
-        add(report, f"{name}, as 120 numbers", dense, DERIVATIVES_BAR)
+        add(report, f"{name}, as 120 numbers", dense, None)
+        both, ratio = apart.from_python(passes)
+        add(report, f"{name}, from Python", both, DERIVATIVES_BAR, ratio=ratio)
 
 
 def robots(report: Report, quick: bool) -> None:

@@ -29,6 +29,7 @@ __all__: list[str] = [
     "PointCloud",
     "SearchResult",
     "Shape",
+    "ShapeRates",
     "Simulation",
     "TimingResult",
     "TriangleMesh",
@@ -43,7 +44,6 @@ __all__: list[str] = [
     "build_info",
     "closer_than",
     "closest_pieces",
-    "closest_pieces_derivatives",
     "contact_manifold",
     "contact_manifold_derivatives",
     "contact_manifolds",
@@ -284,6 +284,40 @@ class PointCloud(Compound):
     def radius(self) -> float:
         """
         Of each [m].
+        """
+
+class ShapeRates:
+    """
+    Of closest points by shapes; see robosim.geometry.WitnessDerivatives.
+    """
+    def feature(self, of_B: bool) -> tuple[str, int, float, float]:
+        """
+        (kind, number, slide, tilt) of what touches of it.
+        """
+    def scale(
+        self, of_B: bool
+    ) -> tuple[
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+    ]:
+        """
+        The same in a factor by which it grows.
+        """
+    def sizes(
+        self, of_B: bool
+    ) -> dict[
+        str,
+        tuple[
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+            numpy.typing.NDArray[numpy.float64],
+        ],
+    ]:
+        """
+        By name, of A or B: rates of distance, p_WA, p_WB and normal.
         """
 
 class Joint:
@@ -1295,59 +1329,6 @@ def closest_pieces(
     See robosim.geometry.closest_pieces.
     """
 
-def closest_pieces_derivatives(
-    A: Shape | Compound, X_WA: typing.Any, B: Shape | Compound, X_WB: typing.Any
-) -> tuple[
-    tuple[
-        float,
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-    ],
-    tuple[
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-    ],
-    dict[
-        str,
-        tuple[
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-        ],
-    ],
-    dict[
-        str,
-        tuple[
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-        ],
-    ],
-    tuple[
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-    ],
-    tuple[
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-    ],
-    tuple[str, int, float, float],
-    tuple[str, int, float, float],
-    bool,
-]:
-    """
-    See robosim.geometry.signed_distance_derivatives.
-    """
-
 def contact_manifold(
     A: Shape,
     X_WA: typing.Any,
@@ -1756,7 +1737,7 @@ def signed_distance(
     """
 
 def signed_distance_derivatives(
-    A: Shape, X_WA: typing.Any, B: Shape, X_WB: typing.Any
+    A: Shape | Compound, X_WA: typing.Any, B: Shape | Compound, X_WB: typing.Any
 ) -> tuple[
     tuple[
         float,
@@ -1770,42 +1751,11 @@ def signed_distance_derivatives(
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
     ],
-    dict[
-        str,
-        tuple[
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-        ],
-    ],
-    dict[
-        str,
-        tuple[
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-        ],
-    ],
-    tuple[
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-    ],
-    tuple[
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-    ],
-    tuple[str, int, float, float],
-    tuple[str, int, float, float],
     bool,
+    ShapeRates,
 ]:
     """
-    See robosim.geometry.signed_distance_derivatives.
+    (witness, rates in both twists, one_sided, those in the shapes); see robosim.geometry.signed_distance_derivatives.
     """
 
 def smoothed_distance(

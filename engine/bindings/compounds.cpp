@@ -13,7 +13,6 @@
 
 #include "bindings/module.h"
 #include "bindings/shape_arguments.h"
-#include "geometry/bodies/compound_derivatives.h"
 #include "geometry/bodies/compound_manifolds.h"
 
 namespace py = pybind11;
@@ -75,20 +74,6 @@ Compound compound(const std::vector<std::pair<AnyBody, py::object>>& list) {
 
 using PieceTuple = std::tuple<WitnessTuple, int, int>;
 PieceTuple piece_tuple(const PieceWitness& x) { return {witness_tuple(x.witness), x.piece_A, x.piece_B}; }
-
-// Of the piece that touches; of a surface the three vertices of the triangle.
-py::typing::Dict<py::str, RatesTuple> piece_sizes(const Body& body, int piece, const WitnessDerivatives& d, std::size_t side) {
-  return body.with_piece(piece, [&](const Compound::Piece& P) {
-    if (!P.surface) return size_rates(P.shape, d, side);
-    std::vector<const WitnessRate*> rates(9);
-    const LocalSurface& surface = side ? d.B : d.A;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(surface.n_corners); ++i)
-      for (std::size_t k = 0; k < 3; ++k) rates[3 * static_cast<std::size_t>(surface.corner[i].vertex) + k] = &d.corner[side][i][k];
-    py::typing::Dict<py::str, RatesTuple> all;
-    all["vertices"] = rates_tuple(rates, {3, 3});
-    return all;
-  });
-}
 
 void bind_bodies(py::module_& m) {
   py::class_<Compound, std::shared_ptr<Compound>> c(m, "Compound",
@@ -235,21 +220,6 @@ void bind_compounds(py::module_& m) {
         return std::make_pair(vec3_array(b.lower), vec3_array(b.upper));
       },
       py::arg("body"), py::arg("X_WB"), "See robosim.geometry.bounding_box.");
-  m.def(
-      "closest_pieces_derivatives",
-      [](const AnyBody& A, const py::object& X_WA, const AnyBody& B, const py::object& X_WB) {
-        return checked([&] {
-          const SE3d X_A = rigid(X_WA, "X_WA"), X_B = rigid(X_WB, "X_WB");
-          const Body a = body_of(A, "A"), b = body_of(B, "B");
-          const PieceWitness w = closest_pieces(a, X_A, b, X_B);
-          const WitnessDerivatives d = piece_derivatives(w, a, X_A, b, X_B);
-          std::vector<const WitnessRate*> twist;
-          for (const WitnessRate& rate : d.twist) twist.push_back(&rate);
-          return std::make_tuple(witness_tuple(w.witness), rates_tuple(twist, {12}), piece_sizes(a, w.piece_A, d, 0), piece_sizes(b, w.piece_B, d, 1),
-                                 rates_tuple({&d.scale[0]}, {}), rates_tuple({&d.scale[1]}, {}), feature_tuple(d.A), feature_tuple(d.B), d.one_sided);
-        });
-      },
-      py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"), "See robosim.geometry.signed_distance_derivatives.");
 }
 
 }  // namespace robosim

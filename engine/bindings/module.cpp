@@ -32,9 +32,9 @@ PYBIND11_MODULE(_engine, m) {
   robosim::bind_threads(m);
   robosim::bind_shapes(m);
   robosim::bind_shape_queries(m);
-  robosim::bind_witness_derivatives(m);
   robosim::bind_contact_manifold(m);
   robosim::bind_compounds(m);
+  robosim::bind_witness_derivatives(m);
   robosim::bind_motion_queries(m);
   robosim::bind_model(m);
   robosim::bind_dynamics(m);

@@ -77,9 +77,6 @@ inline WitnessTuple witness_tuple(const Witness& w) { return {w.distance, vec3_a
 using RatesTuple = std::tuple<pybind11::array_t<double>, pybind11::array_t<double>, pybind11::array_t<double>, pybind11::array_t<double>>;
 RatesTuple rates_tuple(const std::vector<const WitnessRate*>& rates, const std::vector<pybind11::ssize_t>& shape);
 
-// Of each size of the shape that is A (side 0) or B, under its name.
-pybind11::typing::Dict<pybind11::str, RatesTuple> size_rates(const Shape& shape, const WitnessDerivatives& d, std::size_t side);
-
 // (kind, number, slide, tilt), see robosim.geometry.Feature.
 using FeatureTuple = std::tuple<const char*, int, double, double>;
 inline FeatureTuple feature_tuple(const LocalSurface& s) {

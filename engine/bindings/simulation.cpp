@@ -145,13 +145,21 @@ struct Drive {
   Array tau, q_target, v_target;
   std::array<bool, 3> is_there{};
 
-  // Each None or an array of `shape` before its own extent.
+  // Each None or an array of `shape` before its own extent; or one row that is that of all steps.
   Drive(const Model& model, const py::handle& tau_, const py::handle& q_target_, const py::handle& v_target_, Shape2 shape = {}) {
     const auto read = [&](const py::handle& value, int extent, const char* name, Array& to) {
       if (value.is_none()) return false;
       Shape2 whole = shape;
       whole.push_back(extent);
-      to = real_array(value, whole, name);
+      const py::array given = py::array::ensure(value);
+      if (!given) PyErr_Clear();
+      if (shape.size() != 1 || !given || given.ndim() != 1) {
+        to = real_array(value, whole, name);
+        return true;
+      }
+      const Array row = real_array(given, {extent}, name);
+      to = Array(whole);
+      for (py::ssize_t i = 0; i < shape[0]; ++i) std::copy_n(row.data(), extent, to.mutable_data() + i * extent);
       return true;
     };
     is_there = {read(tau_, model.n_v, "tau", tau), read(q_target_, model.n_q, "q_target", q_target), read(v_target_, model.n_v, "v_target", v_target)};

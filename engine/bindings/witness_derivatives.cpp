@@ -1,8 +1,13 @@
 // Derivatives of the signed distance of two shapes.
 #include "geometry/contact_derivatives.h"
 
+#include <memory>
+#include <tuple>
+#include <vector>
+
 #include "bindings/module.h"
 #include "bindings/shape_arguments.h"
+#include "geometry/bodies/compound_derivatives.h"
 #include "geometry/smoothed_distance.h"
 
 namespace py = pybind11;
@@ -26,8 +31,25 @@ RatesTuple rates_tuple(const std::vector<const WitnessRate*>& rates, const std::
   return out;
 }
 
-py::typing::Dict<py::str, RatesTuple> size_rates(const Shape& shape, const WitnessDerivatives& d, std::size_t side) {
-  py::typing::Dict<py::str, RatesTuple> all;
+namespace {
+
+// Of all twelve entries of twists.
+RatesTuple twist_rates(const WitnessRate (&twist)[12]) {
+  const auto vectors = [] { return Array(Shape2{3, 12}); };
+  RatesTuple out{Array(12), vectors(), vectors(), vectors()};
+  double* const to[] = {std::get<0>(out).mutable_data(), std::get<1>(out).mutable_data(), std::get<2>(out).mutable_data(), std::get<3>(out).mutable_data()};
+  for (int i = 0; i < 12; ++i) {
+    to[0][i] = twist[i].distance;
+    for (int k = 0; k < 3; ++k) to[1][12 * k + i] = twist[i].p_WA[k], to[2][12 * k + i] = twist[i].p_WB[k], to[3][12 * k + i] = twist[i].normal[k];
+  }
+  return out;
+}
+
+using SizeRates = py::typing::Dict<py::str, RatesTuple>;
+
+// Of each size of the shape that is A (side 0) or B, under its name.
+SizeRates size_rates(const Shape& shape, const WitnessDerivatives& d, std::size_t side) {
+  SizeRates all;
   const WitnessRate* next = d.size[side];
   for (const Size& size : sizes_of(shape.type)) {
     std::vector<const WitnessRate*> rates;
@@ -48,21 +70,79 @@ py::typing::Dict<py::str, RatesTuple> size_rates(const Shape& shape, const Witne
   return all;
 }
 
+// Of the piece that touches; of a surface the three vertices of the triangle.
+SizeRates piece_sizes(const Body& body, int piece, const WitnessDerivatives& d, std::size_t side) {
+  return body.with_piece(piece, [&](const Compound::Piece& P) {
+    if (!P.surface) return size_rates(P.shape, d, side);
+    std::vector<const WitnessRate*> rates(9);
+    const LocalSurface& surface = side ? d.B : d.A;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(surface.n_corners); ++i)
+      for (std::size_t k = 0; k < 3; ++k) rates[3 * static_cast<std::size_t>(surface.corner[i].vertex) + k] = &d.corner[side][i][k];
+    SizeRates all;
+    all["vertices"] = rates_tuple(rates, {3, 3});
+    return all;
+  });
+}
+
+// What touches, and derivatives in what is not a pose, found where Python asks for them: most who want derivatives want those in the poses, and
+// arrays of all others take five times as long to make as the distance to find.
+struct ShapeRates {
+  CollisionGeometry A, B;
+  SE3d X_WA, X_WB;
+  PieceWitness closest;
+
+  bool is_of_shapes() const { return A.body().shape() && B.body().shape(); }
+  WitnessDerivatives derivatives() const {
+    if (is_of_shapes()) return witness_derivatives(closest.witness, A.shape, X_WA, B.shape, X_WB);
+    return piece_derivatives(closest, A.body(), X_WA, B.body(), X_WB);
+  }
+  SizeRates sizes(bool of_B) const {
+    const Body body = (of_B ? B : A).body();
+    const WitnessDerivatives d = derivatives();
+    return body.shape() ? size_rates(*body.shape(), d, of_B) : piece_sizes(body, of_B ? closest.piece_B : closest.piece_A, d, of_B);
+  }
+  RatesTuple scale(bool of_B) const {
+    const WitnessDerivatives d = derivatives();
+    return rates_tuple({&d.scale[of_B]}, {});
+  }
+  FeatureTuple feature(bool of_B) const {
+    const WitnessDerivatives d = derivatives();
+    return feature_tuple(of_B ? d.B : d.A);
+  }
+};
+
+std::tuple<WitnessTuple, RatesTuple, bool, std::unique_ptr<ShapeRates>> signed_distance_derivatives(const AnyBody& A, const py::object& X_WA,
+                                                                                                    const AnyBody& B, const py::object& X_WB) {
+  auto rates = std::make_unique<ShapeRates>(ShapeRates{geometry_of(A, "A"), geometry_of(B, "B"), rigid(X_WA, "X_WA"), rigid(X_WB, "X_WB"), {}});
+  const SE3d &X_A = rates->X_WA, &X_B = rates->X_WB;
+  Witness& w = rates->closest.witness;
+  if (rates->is_of_shapes()) {
+    const Shape &a = rates->A.shape, &b = rates->B.shape;
+    w = signed_distance(a, X_A, b, X_B);
+    const WitnessFactors factors = witness_factors(w, a, X_A, b, X_B);
+    WitnessRate twist[12];
+    expand(factors, X_A, X_B, twist);
+    return {witness_tuple(w), twist_rates(twist), factors.one_sided, std::move(rates)};
+  }
+  rates->closest = closest_pieces(rates->A.body(), X_A, rates->B.body(), X_B);
+  const WitnessDerivatives d = rates->derivatives();
+  return {witness_tuple(w), twist_rates(d.twist), d.one_sided, std::move(rates)};
+}
+
+}  // namespace
+
 void bind_witness_derivatives(py::module_& m) {
+  py::class_<ShapeRates>(m, "ShapeRates", "Of closest points by shapes; see robosim.geometry.WitnessDerivatives.")
+      .def("sizes", &ShapeRates::sizes, py::arg("of_B"), "By name, of A or B: rates of distance, p_WA, p_WB and normal.")
+      .def("scale", &ShapeRates::scale, py::arg("of_B"), "The same in a factor by which it grows.")
+      .def("feature", &ShapeRates::feature, py::arg("of_B"), "(kind, number, slide, tilt) of what touches of it.");
   m.def(
       "signed_distance_derivatives",
-      [](const Shape& A, const py::object& X_WA, const Shape& B, const py::object& X_WB) {
-        return checked([&] {
-          const SE3d X_A = rigid(X_WA, "X_WA"), X_B = rigid(X_WB, "X_WB");
-          const Witness w = signed_distance(A, X_A, B, X_B);
-          const WitnessDerivatives d = witness_derivatives(w, A, X_A, B, X_B);
-          std::vector<const WitnessRate*> twist;
-          for (const WitnessRate& rate : d.twist) twist.push_back(&rate);
-          return std::make_tuple(witness_tuple(w), rates_tuple(twist, {12}), size_rates(A, d, 0), size_rates(B, d, 1),
-                                 rates_tuple({&d.scale[0]}, {}), rates_tuple({&d.scale[1]}, {}), feature_tuple(d.A), feature_tuple(d.B), d.one_sided);
-        });
+      [](const AnyBody& A, const py::object& X_WA, const AnyBody& B, const py::object& X_WB) {
+        return checked([&] { return signed_distance_derivatives(A, X_WA, B, X_WB); });
       },
-      py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"), "See robosim.geometry.signed_distance_derivatives.");
+      py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"),
+      "(witness, rates in both twists, one_sided, those in the shapes); see robosim.geometry.signed_distance_derivatives.");
   m.def(
       "smoothed_distance",
       [](double smoothing, const Shape& A, const py::object& X_WA, const Shape& B, const py::object& X_WB) {
@@ -71,9 +151,7 @@ void bind_witness_derivatives(py::module_& m) {
           const WitnessFactors f = smoothed_distance(smoothing, A, X_A, B, X_B);
           WitnessRate rates[12];
           expand(f, X_A, X_B, rates);
-          std::vector<const WitnessRate*> twist;
-          for (const WitnessRate& rate : rates) twist.push_back(&rate);
-          return std::make_tuple(witness_tuple(f.witness), rates_tuple(twist, {12}), f.one_sided);
+          return std::make_tuple(witness_tuple(f.witness), twist_rates(rates), f.one_sided);
         });
       },
       py::arg("smoothing"), py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"), "See robosim.geometry.smoothed_distance.");

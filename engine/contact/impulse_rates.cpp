@@ -1,6 +1,9 @@
-#include "contact/small_sums.h"
+#include <algorithm>
+#include <cmath>
+
 #include "contact/class_factor.h"
 #include "contact/lu.h"
+#include "contact/small_sums.h"
 
 namespace robosim {
 namespace {
@@ -36,7 +39,9 @@ void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
   if (is_singular_ || needs_refinement_ || static_cast<int>(kept_.size()) < r) {
     column_.resize(at(r));
     for (int c = 0; c < k; ++c) {
-      for (int u = 0; u < r; ++u) column_[at(u)] = scratch_[at(u * k + c)];
+      double largest = 0;
+      for (int u = 0; u < r; ++u) column_[at(u)] = scratch_[at(u * k + c)], largest = std::max(largest, std::abs(column_[at(u)]));
+      if (largest == 0) continue;  // as across the plane of a flat robot
       solve_S_transposed(column_.data());
       for (int u = 0; u < r; ++u) scratch_[at(u * k + c)] = column_[at(u)];
     }

@@ -47,7 +47,8 @@ LocalSurface local_surface(const Shape& shape, const SE3d& X_WS, const Vec3d& p_
   return s;
 }
 
-WitnessDerivatives witness_derivatives(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
+WitnessDerivatives witness_derivatives(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                                       const DerivativesWanted& wanted) {
   WitnessDerivatives d;
   const Vec3d& n = witness.normal;
   const double size_A = look_at(A, X_WA, witness.p_WA, n, d.A), size_B = look_at(B, X_WB, witness.p_WB, -n, d.B);
@@ -58,8 +59,9 @@ WitnessDerivatives witness_derivatives(const Witness& witness, const Shape& A, c
       witness_factors(witness, t0, t1, {Radii(d.A, t0, t1), size_A, d.A}, {Radii(d.B, t0, t1), size_B, d.B});
   d.one_sided = factors.one_sided;
   if (!factors.finite) return d;
-  expand(factors, X_WA, X_WB, d.twist);
-  for (int side = 0; side < 2; ++side) {
+  for (int side = 0; side < 2; ++side)
+    if (wanted.pose[side]) expand(factors, side, side ? X_WB : X_WA, d.twist + 6 * side);
+  for (int side = 0; side < 2 && wanted.shapes; ++side) {
     const SE3d& X = side ? X_WB : X_WA;
     const Vec3d &p_W = side ? witness.p_WB : witness.p_WA, n_out = side ? -n : n;
     d.scale[side] = factors.rate(side, {p_W - X.p, {}});

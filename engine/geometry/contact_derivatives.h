@@ -23,8 +23,15 @@ struct WitnessDerivatives {
   bool one_sided = false;  // see WitnessFactors
 };
 
+// What is asked for; all else is zero.
+struct DerivativesWanted {
+  bool pose[2] = {true, true};  // twists of A and B
+  bool shapes = true;           // sizes, scales and corners
+};
+
 // Of a witness that signed_distance gave for these shapes and poses. Where the distance is infinite (two half-spaces) all are zero.
-WitnessDerivatives witness_derivatives(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB);
+WitnessDerivatives witness_derivatives(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                                       const DerivativesWanted& wanted = {});
 
 // The surface of a posed shape about a point p_W on it with outward normal n_W; axes in W.
 LocalSurface local_surface(const Shape& shape, const SE3d& X_WS, const Vec3d& p_W, const Vec3d& n_W);

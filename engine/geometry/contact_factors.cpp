@@ -239,19 +239,19 @@ void expand(const WitnessFactors& factors, const SE3d& X_WA, const SE3d& X_WB, W
     std::fill(twists, twists + 12, WitnessRate());
     return;
   }
+  expand(factors, 0, X_WA, twists), expand(factors, 1, X_WB, twists + 6);
+}
+
+void expand(const WitnessFactors& factors, int side, const SE3d& X, WitnessRate* twist) {
   const Vec3d &t0 = factors.tangent[0], &t1 = factors.tangent[1], &n = factors.witness.normal;
-  for (int side = 0; side < 2; ++side) {
-    const SE3d& X = side ? X_WB : X_WA;
-    const Effect e(factors, side);
-    const Vec3d r = arm(factors, side, X);
-    // The body's axes, and what they are crossed with the arm and with n, along t0, t1 and n: t1 = n x t0, t0 = t1 x n.
-    const Vec3d at_0 = transpose_times(X.R, t0), at_1 = transpose_times(X.R, t1), at_n = transpose_times(X.R, n);
-    const double r_0 = robosim::dot(r, t0), r_1 = robosim::dot(r, t1), r_n = robosim::dot(r, n);
-    for (int k = 0; k < 3; ++k) {
-      e.moves(at_0[k], at_1[k], at_n[k], twists[6 * side + k]);
-      e.moves_and_turns(r_n * at_1[k] - r_1 * at_n[k], r_0 * at_n[k] - r_n * at_0[k], r_1 * at_0[k] - r_0 * at_1[k], at_1[k], -at_0[k],
-                        twists[6 * side + 3 + k]);
-    }
+  const Effect e(factors, side);
+  const Vec3d r = arm(factors, side, X);
+  // The body's axes, and what they are crossed with the arm and with n, along t0, t1 and n: t1 = n x t0, t0 = t1 x n.
+  const Vec3d at_0 = transpose_times(X.R, t0), at_1 = transpose_times(X.R, t1), at_n = transpose_times(X.R, n);
+  const double r_0 = robosim::dot(r, t0), r_1 = robosim::dot(r, t1), r_n = robosim::dot(r, n);
+  for (int k = 0; k < 3; ++k) {
+    e.moves(at_0[k], at_1[k], at_n[k], twist[k]);
+    e.moves_and_turns(r_n * at_1[k] - r_1 * at_n[k], r_0 * at_n[k] - r_n * at_0[k], r_1 * at_0[k] - r_0 * at_1[k], at_1[k], -at_0[k], twist[3 + k]);
   }
 }
 

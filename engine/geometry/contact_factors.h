@@ -72,6 +72,8 @@ WitnessRate jvp(const WitnessFactors& factors, const SE3d& X_WA, const SE3d& X_W
 void vjp(const WitnessFactors& factors, const SE3d& X_WA, const SE3d& X_WB, const WitnessRate& covector, double (&twists)[12]);
 // ... and the derivative itself, by entries of the twists.
 void expand(const WitnessFactors& factors, const SE3d& X_WA, const SE3d& X_WB, WitnessRate (&twists)[12]);
+// The same by the twist of one side, whose pose is X: six. Of finite ones.
+void expand(const WitnessFactors& factors, int side, const SE3d& X, WitnessRate* twist);
 
 // What the factors are made of: a side's radii over the tangents, its size [m], and whether another feature takes over right here.
 struct SideRadii {

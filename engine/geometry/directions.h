@@ -22,6 +22,12 @@ inline void tangents(const Vec3d& n, Vec3d& t0, Vec3d& t1) {
   t1 = {b, sign + n.y * n.y * a, -n.y};
 }
 
+// What shorter vectors' squares are too near to the least number to divide by them: such vectors have no direction.
+constexpr double least_square = 1e-300;
+
+// v / |v| of a longer one, whose square and length are known: the division does not wait for the root.
+inline Vec3d direction_of(const Vec3d& v, double square, double length) { return v * ((1 / square) * length); }
+
 // d / |d|, or `otherwise` when d is zero.
 inline Vec3d unit_or(const Vec3d& d, const Vec3d& otherwise) {
   const double n = norm(d);

@@ -123,8 +123,10 @@ void Stepper::add_contact_rates(const StepIsland& island, std::size_t b, int fir
     for (const int side : {0, 1})
       for_each_on_path(model, side ? block.b : block.a, [&](int c) { omega += ((side ? 1 : -1) * moved_[at(model.column_v[at(c)])]) * data_.J[at(c)].angular; });
 
+  const auto body_of = [&](int side) { return world_->scene().object(side ? pair.b : pair.a).body; };
   twist_rates_.assign(at(12 * k), 0.0), row_rates_.resize(at(count * most_block_channels)), target_rates_.resize(at(count));
   for (int t = 0; t < 12; ++t) {
+    if (body_of(t / 6) == 0) continue;  // no joint moves it
     const Vec3d& dn = rates.points[0].twist[t].normal;
     const ContactAxes d_axes = contact_axes_moved(n, dn);
     for (int i = 0; i < count; ++i) {
@@ -164,6 +166,7 @@ void Stepper::add_contact_rates(const StepIsland& island, std::size_t b, int fir
   for (const int side : {0, 1}) {
     const int object = side ? pair.b : pair.a, piece = side ? pair.piece_b : pair.piece_a;
     const SceneObject& o = world_->scene().object(object);
+    if (o.body == 0) continue;
     const SE3d X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return query_.X_WO(object) * p.X_BP; });
     const double* const by_twist = &twist_rates_[at(6 * side * k)];
     for_each_on_path(model, o.body, [&](int c) {

@@ -349,7 +349,7 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   const Model& m = world_->model();
   StepReport report;
   if (m.n_v == 0) return std::copy_n(q, m.n_q, q_next), report;
-  is_derived_ = is_diverged_ = false;
+  is_derived_ = is_derived_by_everything_ = is_diverged_ = false;
   move_freely(q, v, control);
   query_.place(q);
   if (options_.bounce == Bounce::time_of_impact) {

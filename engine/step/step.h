@@ -266,7 +266,7 @@ class Stepper {
   std::vector<double> admittances_;  // of a block's rows
 
   // Of vjp; see step_vjp.cpp, contact_vjp.cpp, closures.cpp and impacts.cpp.
-  void derive(const double* q, const double* v, const StepControl& control);
+  void derive(const double* q, const double* v, const StepControl& control, bool by_everything);
   bool is_torn(int island, const double* q, const double* v, const StepControl& control);
   void resize_adjoint();
   void add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences = false);
@@ -308,7 +308,7 @@ class Stepper {
   bool choose_classes(StepIsland& island);
   void take_other_classes(StepIsland& island);
   // Once after a step, however many gradients of it are asked for.
-  bool is_derived_ = false, is_one_sided_ = false, is_diverged_ = false;
+  bool is_derived_ = false, is_derived_by_everything_ = false, is_one_sided_ = false, is_diverged_ = false;
   RowSolution again_;
   Ties ties_;
   std::vector<ManifoldDerivatives> manifold_rates_;  // the first are those of manifolds_

@@ -77,6 +77,7 @@ void Stepper::add_moving_of_impulses(const StepIsland& island, std::size_t b, do
   for (const int side : {0, 1}) {
     const int object = side ? pair.b : pair.a, piece = side ? pair.piece_b : pair.piece_a;
     const SceneObject& o = world_->scene().object(object);
+    if (o.body == 0) continue;
     const SE3d X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return query_.X_WO(object) * p.X_BP; });
     for_each_on_path(m, o.body, [&](int c) {
       const Motion<double> J = at_point(data_.J[at(c)], X.p - data_.X_WB[1].p);
@@ -191,7 +192,7 @@ bool Stepper::has_impacts() const {
 bool Stepper::jacobians(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out) {
   const Model& m = world_->model();
   if (m.n_v == 0) return false;
-  if (!is_diverged_ && !is_derived_) derive(q, v, control);
+  if (!is_diverged_ && !is_derived_) derive(q, v, control, has_impacts());
   if (is_diverged_ || has_impacts()) return jacobians_by_gradients(q, v, control, out), is_diverged_ || is_one_sided_;
   resize_adjoint();
   bool is_driven = false;

@@ -114,7 +114,7 @@ bool Stepper::jvp(const double* q, const double* v, const StepControl& control, 
     std::copy(direction.q.begin(), direction.q.end(), q_next), std::copy(direction.v.begin(), direction.v.end(), v_next);
     return true;
   }
-  if (!is_derived_) derive(q, v, control);
+  if (!is_derived_by_everything_) derive(q, v, control, true);
   if (has_impacts()) {
     unit_.assign(n, 0.0), zero_.assign(n, 0.0);
     for (const bool is_v : {false, true})

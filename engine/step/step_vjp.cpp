@@ -37,15 +37,18 @@ constexpr double torn = 1e-6;
 
 }  // namespace
 
-// What all gradients of one step share: how the contacts' geometry moves, and the factors of the rows.
-void Stepper::derive(const double* q, const double* v, const StepControl& control) {
-  is_derived_ = true, is_one_sided_ = false;
+// What all gradients of one step share: how the contacts' geometry moves, and the factors of the rows. Jacobians need no shapes, nor what
+// moves with objects that no joint moves.
+void Stepper::derive(const double* q, const double* v, const StepControl& control, bool by_everything) {
+  is_derived_ = true, is_derived_by_everything_ = by_everything, is_one_sided_ = false;
   if (manifold_rates_.size() < manifolds_.size()) manifold_rates_.resize(manifolds_.size());
   for (std::size_t i = 0; i < manifolds_.size(); ++i) {
     const SceneQuery::PairManifold& pair = manifolds_[i];
     ManifoldDerivatives& rates = manifold_rates_[i];
-    const CollisionGeometry &A = world_->scene().object(pair.a).geometry, &B = world_->scene().object(pair.b).geometry;
-    manifold_derivatives(pair.manifold, A.body(), query_.X_WO(pair.a), pair.piece_a, B.body(), query_.X_WO(pair.b), pair.piece_b, rates);
+    const SceneObject &A = world_->scene().object(pair.a), &B = world_->scene().object(pair.b);
+    const DerivativesWanted wanted{{by_everything || A.body > 0, by_everything || B.body > 0}, by_everything};
+    manifold_derivatives(pair.manifold, A.geometry.body(), query_.X_WO(pair.a), pair.piece_a, B.geometry.body(), query_.X_WO(pair.b), pair.piece_b, rates,
+                         wanted);
     for (int k = 0; k < pair.manifold.n_points; ++k) is_one_sided_ |= rates.points[k].one_sided;
   }
   for (int i = 0; i < n_islands_; ++i) {
@@ -238,7 +241,7 @@ void Stepper::exact_vjp(const double* q, const double* v, const StepControl& con
     gradient.is_one_sided = true;
     return;
   }
-  if (!is_derived_) derive(q, v, control);
+  if (!is_derived_by_everything_) derive(q, v, control, true);
   gradient.is_one_sided = is_one_sided_;
   resize_adjoint();
   gradient.dt = advance_vjp(m, dt, way_.data(), moved_.data(), q_next_bar, v_next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());

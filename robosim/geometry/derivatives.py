@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
 from robosim import _engine
-from robosim._engine import Compound, Shape
+from robosim._engine import Compound, Shape, ShapeRates
 from robosim.geometry.poses import Array
 from robosim.geometry.queries import Witness
 
@@ -34,29 +36,66 @@ class Feature(NamedTuple):
     """The same of how far the normal may turn [rad]."""
 
 
-class WitnessDerivatives(NamedTuple):
-    """How the closest features of two shapes move."""
+@dataclass(eq=False, repr=False)
+class WitnessDerivatives:
+    """How the closest features of two shapes move.
+
+    Witness, twist and `one_sided` are found at once; arrays of all else are made when they are first asked for.
+    """
 
     witness: Witness
     """What is differentiated, as `signed_distance` gives it."""
     twist: WitnessRates
     """In the poses, (12,): the twist of A, then of B, each [linear; angular] in the moving frame."""
-    sizes_A: dict[str, WitnessRates]
-    """In every size of A, under its name in `shape_sizes`; of a convex mesh in all coordinates of its vertices."""
-    sizes_B: dict[str, WitnessRates]
-    """The same of B."""
-    scale_A: WitnessRates
-    """In a factor, at 1, by which A grows about the origin of its frame, ()."""
-    scale_B: WitnessRates
-    """The same of B."""
-    feature_A: Feature
-    """What touches of A."""
-    feature_B: Feature
-    """What touches of B."""
     one_sided: bool
     """Whether they hold to one side only: another feature takes over right here, or the points are not unique
     (parallel faces or edges), or the surfaces have their centre of curvature in common. Then they are those of the
     features named."""
+    _shapes: ShapeRates
+
+    @cached_property
+    def sizes_A(self) -> dict[str, WitnessRates]:
+        """In every size of A, by its name in `shape_sizes`; of a convex mesh in all coordinates of its vertices."""
+        return {name: WitnessRates(*rates) for name, rates in self._shapes.sizes(False).items()}
+
+    @cached_property
+    def sizes_B(self) -> dict[str, WitnessRates]:
+        """The same of B."""
+        return {name: WitnessRates(*rates) for name, rates in self._shapes.sizes(True).items()}
+
+    @cached_property
+    def scale_A(self) -> WitnessRates:
+        """In a factor, at 1, by which A grows about the origin of its frame, ()."""
+        return WitnessRates(*self._shapes.scale(False))
+
+    @cached_property
+    def scale_B(self) -> WitnessRates:
+        """The same of B."""
+        return WitnessRates(*self._shapes.scale(True))
+
+    @cached_property
+    def feature_A(self) -> Feature:
+        """What touches of A."""
+        return Feature(*self._shapes.feature(False))
+
+    @cached_property
+    def feature_B(self) -> Feature:
+        """What touches of B."""
+        return Feature(*self._shapes.feature(True))
+
+    def __repr__(self) -> str:
+        names = (
+            "witness",
+            "twist",
+            "sizes_A",
+            "sizes_B",
+            "scale_A",
+            "scale_B",
+            "feature_A",
+            "feature_B",
+            "one_sided",
+        )
+        return f"WitnessDerivatives({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
 
 def signed_distance_derivatives(
@@ -95,19 +134,5 @@ def signed_distance_derivatives(
         >>> d.sizes_A["radius"].distance
         array(-1.)
     """
-    if isinstance(A, Compound) or isinstance(B, Compound):
-        parts = _engine.closest_pieces_derivatives(A, X_WA, B, X_WB)
-    else:
-        parts = _engine.signed_distance_derivatives(A, X_WA, B, X_WB)
-    witness, twist, sizes_A, sizes_B, scale_A, scale_B, feature_A, feature_B, one_sided = parts
-    return WitnessDerivatives(
-        Witness(*witness),
-        WitnessRates(*twist),
-        {name: WitnessRates(*rates) for name, rates in sizes_A.items()},
-        {name: WitnessRates(*rates) for name, rates in sizes_B.items()},
-        WitnessRates(*scale_A),
-        WitnessRates(*scale_B),
-        Feature(*feature_A),
-        Feature(*feature_B),
-        one_sided,
-    )
+    witness, twist, one_sided, shapes = _engine.signed_distance_derivatives(A, X_WA, B, X_WB)
+    return WitnessDerivatives(Witness(*witness), WitnessRates(*twist), one_sided, shapes)

@@ -598,7 +598,7 @@ class Simulation:
             (20, 2, 2, 2)
         """
         wanted = asked_for(by, _JACOBIANS, "Jacobians are by")
-        rows = each_step(control, motion.steps)
+        rows = drive_of(control)
         with engine_errors():
             parts = self._engine.run_jacobians(
                 motion.q,

@@ -231,6 +231,41 @@ TEST_CASE("steps on rough ground take no memory after the first one, nor do thei
   }
 }
 
+TEST_CASE("gradients after Jacobians, which know nothing of shapes and of what stands still, are the same to the bit, and so are Jacobians after gradients") {
+  Random random(9);
+  for (const Shape& ground : {Shape::half_space(), Shape::box({2, 2, 1})}) {
+    const StepWorld w(free_bodies({{gem(random, 12, 0.01), random.inertia()}, {Shape::capsule(0.1, 0.2), random.inertia()}}), {0.5, 0.2}, true, {}, ground);
+    const Model& m = w.model;
+    for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+      StepOptions options;
+      options.dt = 0.01, options.margin = 0.5, options.solver = solver, options.sweeps = 8;
+      int different = 0, of_the_ground = 0;
+      for (int trial = 0; trial < 8; ++trial) {
+        Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v), random.configuration(m), Numbers(at(m.n_v), 0.0)};
+        put_on_each_other(w, p, random);
+        const Numbers bar = random.numbers(m.n_v);
+        const auto derived = [&](bool jacobians_first, StepGradient& g, StepJacobians& J) {
+          Stepper stepper(*w.world, options);
+          Numbers q_next(p.q), v_next(p.v);
+          stepper.step(p.q.data(), p.v.data(), p.control(), q_next.data(), v_next.data());
+          const auto jacobians = [&] { stepper.jacobians(p.q.data(), p.v.data(), p.control(), J.resize(m)); };
+          if (jacobians_first) jacobians();
+          stepper.vjp(p.q.data(), p.v.data(), p.control(), bar.data(), bar.data(), g);
+          if (!jacobians_first) jacobians();
+        };
+        StepGradient g[2];
+        StepJacobians J[2];
+        derived(true, g[0], J[0]), derived(false, g[1], J[1]);
+        for_each_number([&](double a, double b) { different += !(a == b || (std::isnan(a) && std::isnan(b))); }, g[0], g[1]);
+        different += J[0].q != J[1].q || J[0].v != J[1].v || J[0].tau != J[1].tau;
+        for (std::size_t i = 0; i < g[0].objects.size(); ++i) of_the_ground += w.world->scene().object(static_cast<int>(i)).body == 0 && g[0].objects[i].pose[2] != 0;
+      }
+      CHECK(different == 0);
+      CHECK(of_the_ground > 0);
+    }
+  }
+}
+
 TEST_CASE("gradients by the vertices of pieces are those of the same shapes by themselves") {
   Random random(11);
   const Shape shapes[] = {gem(random, 9, 0), Shape::box({0.1, 0.1, 0.05}), gem(random, 9, 0.01)};

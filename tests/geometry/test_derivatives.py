@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import zlib
 
@@ -188,3 +189,18 @@ def test_a_witness_is_part_of_its_derivatives():
     d = signed_distance_derivatives(Shape.sphere(1), pose(), Shape.box((1, 1, 1)), pose((3, 0.1, 0.2)))
     assert isinstance(d.witness, Witness)
     assert d.witness.distance == pytest.approx(1.5, abs=1e-15)
+
+
+def test_arrays_that_are_made_later_are_of_the_shapes_and_poses_that_were_given():
+    def queried(X_WA, X_WB):
+        return signed_distance_derivatives(Shape.capsule(0.1, 0.5), X_WA, Shape.box((1, 0.8, 0.6)), X_WB)
+
+    X_WA, X_WB = pose((0.1, 0.2, 0.9), rpy=(0.2, 1.4, 0.3)), pose(rpy=(0.1, 0.2, 0.3))
+    at_once, later = queried(X_WA, X_WB), queried(X_WA, X_WB)
+    expected = repr(at_once)  # which has made all
+    X_WA[:3, 3] += 1
+    gc.collect()
+    assert repr(later) == expected
+    assert later.sizes_B is later.sizes_B
+    assert set(later.sizes_A) == {"radius", "length"}
+    assert later.feature_B.kind in {"face", "edge", "vertex"}

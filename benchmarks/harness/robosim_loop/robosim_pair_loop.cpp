@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "geometry/contact_factors.h"
+#include "geometry/pairs/pair_table.h"
 #include "geometry/query.h"
 #include "numbers.h"
 
@@ -18,6 +19,7 @@ using pair_loop::ShapeData;
 
 struct Pair {
   Shape A, B;
+  bool has_memory;  // not where there is a formula: then there is nothing to empty
   PairCache cache;
 };
 
@@ -29,7 +31,8 @@ struct RobosimSide {
 
   void add(const ShapeData& A, const ShapeData& B) {
     const auto make = [](const ShapeData& s) { return shape_from(s.type, s.size, s.n_vertices, s.vertices); };
-    pairs.push_back({make(A), make(B), {}});
+    const Shape a = make(A), b = make(B);
+    pairs.push_back({a, b, !pair_functions(a.type, b.type).analytic, {}});
   }
   void place(std::size_t n, const double* A, const double* B) {
     X_WA.clear(), X_WB.clear();
@@ -39,7 +42,9 @@ struct RobosimSide {
   void guess(int) {}
   using Memory = PairCache;
   Memory memory(std::size_t i) { return pairs[i].cache; }
-  void restore(std::size_t i, const Memory& m) { pairs[i].cache = m; }
+  void restore(std::size_t i, const Memory& m) {
+    if (pairs[i].has_memory) pairs[i].cache = m;
+  }
   Answer distance(std::size_t i, std::size_t k) {
     Pair& pair = pairs[i];
     const Witness& w = witness[k] = signed_distance(pair.A, X_WA[k], pair.B, X_WB[k], &pair.cache);

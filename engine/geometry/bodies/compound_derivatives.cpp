@@ -167,13 +167,14 @@ bool leaves_second(const Witness& w, const Witness& plain, const Piece& P, const
 }
 
 // Of two pieces, in their own frames.
-WitnessDerivatives pair_derivatives(const Witness& w, const Piece& P, const SE3d& X_WP, const Piece& Q, const SE3d& X_WQ) {
+WitnessDerivatives pair_derivatives(const Witness& w, const Piece& P, const SE3d& X_WP, const Piece& Q, const SE3d& X_WQ,
+                                    const DerivativesWanted& wanted = {}) {
   const bool has_half_space = P.shape.type == ShapeType::half_space || Q.shape.type == ShapeType::half_space;
-  if ((!P.surface && !Q.surface) || w.distance > 0 || has_half_space) return witness_derivatives(w, P.shape, X_WP, Q.shape, X_WQ);
+  if ((!P.surface && !Q.surface) || w.distance > 0 || has_half_space) return witness_derivatives(w, P.shape, X_WP, Q.shape, X_WQ, wanted);
   const Witness plain = plain_witness(P, X_WP, Q, X_WQ);
   const double turn = plain.distance > 0 ? 2 : norm(plain.normal - w.normal);
   if (turn <= 1e-12) {  // the shortest way out of all needs no more than what the pieces are, as long as it is an outward normal
-    WitnessDerivatives d = witness_derivatives(w, P.shape, X_WP, Q.shape, X_WQ);
+    WitnessDerivatives d = witness_derivatives(w, P.shape, X_WP, Q.shape, X_WQ, wanted);
     d.one_sided |= !(P.surface && has_normals_about(P, X_WP.R, w.normal, d.A)) && !(Q.surface && has_normals_about(Q, X_WQ.R, -w.normal, d.B));
     return d;
   }
@@ -224,12 +225,12 @@ WitnessDerivatives piece_derivatives(const PieceWitness& closest, const Body& A,
 }
 
 void manifold_derivatives(const Manifold& manifold, const Body& A, const SE3d& X_WA, int piece_A, const Body& B, const SE3d& X_WB, int piece_B,
-                          ManifoldDerivatives& out) {
+                          ManifoldDerivatives& out, const DerivativesWanted& wanted) {
   A.with_piece(piece_A, [&](const Piece& P) {
     B.with_piece(piece_B, [&](const Piece& Q) {
       const SE3d X_WP = X_WA * P.X_BP, X_WQ = X_WB * Q.X_BP;
       const Witness& w = manifold.witness;
-      manifold_derivatives(manifold, P.shape, X_WP, Q.shape, X_WQ, [&] { return pair_derivatives(w, P, X_WP, Q, X_WQ); }, out);
+      manifold_derivatives(manifold, P.shape, X_WP, Q.shape, X_WQ, [&] { return pair_derivatives(w, P, X_WP, Q, X_WQ, wanted); }, out, wanted);
       if (manifold.reference < 0 || w.distance > 0) return;
       // A face of a shape that lies on corners of a triangle has the normal as long as they may be touched along it.
       const Piece &face = manifold.reference ? Q : P, &corners = manifold.reference ? P : Q;

@@ -28,6 +28,6 @@ WitnessDerivatives piece_derivatives(const PieceWitness& closest, const Body& A,
 // Of a manifold that contact_manifolds gave for these pieces, all in the pieces' frames; corners as above. Where the normal is the nearest one that
 // a surface has, it turns with that surface alone. one_sided as above, but for other pairs, which have manifolds of their own.
 void manifold_derivatives(const Manifold& manifold, const Body& A, const SE3d& X_WA, int piece_A, const Body& B, const SE3d& X_WB, int piece_B,
-                          ManifoldDerivatives& out);
+                          ManifoldDerivatives& out, const DerivativesWanted& wanted = {});
 
 }  // namespace robosim

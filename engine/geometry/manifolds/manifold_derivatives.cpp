@@ -182,7 +182,7 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
 }
 
 void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
-                          FunctionRef<WitnessDerivatives()> witness_rates, ManifoldDerivatives& out) {
+                          FunctionRef<WitnessDerivatives()> witness_rates, ManifoldDerivatives& out, const DerivativesWanted& wanted) {
   out.n_points = manifold.n_points;
   out.n_sizes[0] = out.n_sizes[1] = 0;
   if (manifold.n_points == 0) return;
@@ -198,6 +198,9 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
     const double up_to_plane = dot(n, to_plane);
     d.one_sided = frame.one_sided(x) || !(x.slide > 0);
     for (int side = 0; side < 2; ++side) {
+      d.n_corners[side] = 0;
+      if (!wanted.pose[side]) std::fill_n(d.twist + 6 * side, 6, ManifoldRate());
+      if (!wanted.pose[side] && !wanted.shapes) continue;
       const SE3d& X = side ? X_WB : X_WA;
       const Shape& shape = side ? B : A;
       const ManifoldPoint::Trace& trace = x.trace[side];
@@ -209,13 +212,14 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
         else response(side, {u_core, u_out, f.normal, w}, r);
         r.p_W = r.p_WA + up_to_plane * f.normal + (dot(f.normal, to_plane) + dot(n, f.origin - r.p_WA)) * n;
       };
-      for (int k = 0; k < 3; ++k) {
+      for (int k = 0; k < 3 && wanted.pose[side]; ++k) {
         const Vec3d axis = X.R.col(k);
         const int linear = 6 * side + k, angular = linear + 3;
         rate(d.twist[linear], frame.twist(side, k), axis, axis, {}, of_witness.twist[linear]);
         rate(d.twist[angular], frame.twist(side, 3 + k), cross(axis, core_arm), cross(axis, arm), cross(axis, n),
              of_witness.twist[angular]);
       }
+      if (!wanted.shapes) continue;
       rate(d.scale[side], frame.scale(side), core_arm, arm, {}, of_witness.scale[side]);
 
       visit(shape, [&](const auto& core) {
@@ -233,7 +237,6 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
         }
       });
 
-      d.n_corners[side] = 0;
       if (!shape.has_vertices()) continue;
       const Weights weights = weights_of(x, side, shape, X, frame.feature(side, x.anchor == Anchor::witness));
       d.n_corners[side] = weights.n;

@@ -45,8 +45,9 @@ struct ManifoldDerivatives {
 void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
                           ManifoldDerivatives& out);
 
-// The same of a manifold about a witness that was given, with its derivatives: asked for where they count.
+// The same of a manifold about a witness that was given, with its derivatives: asked for where they count. What is not wanted has
+// twists of zero, or no sizes and corners and the scale as it was.
 void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
-                          FunctionRef<WitnessDerivatives()> of_witness, ManifoldDerivatives& out);
+                          FunctionRef<WitnessDerivatives()> of_witness, ManifoldDerivatives& out, const DerivativesWanted& wanted = {});
 
 }  // namespace robosim

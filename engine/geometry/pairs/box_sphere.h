@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "geometry/directions.h"
 #include "geometry/pairs/point_distance.h"
 
 namespace robosim {
@@ -16,8 +17,11 @@ struct BoxSphere : SolidAgainstSphere<BoxSphere> {
   static PointDistance from_point(const Shape& A, const Vec3d& c) {
     const Vec3d& h = A.half_extents;
     Vec3d n = c - Vec3d(std::clamp(c.x, -h.x, h.x), std::clamp(c.y, -h.y, h.y), std::clamp(c.z, -h.z, h.z));
-    const double d = norm(n);
-    if (d > 0) return {d - A.rounding, n * (1 / d)};
+    if (const double nn = squared_norm(n); nn > least_square) {
+      const double d = std::sqrt(nn);
+      return {d - A.rounding, direction_of(n, nn, d)};
+    }
+    n = Vec3d();
     int face = 0;
     for (int i = 1; i < 3; ++i)
       if (h[i] - std::fabs(c[i]) < h[face] - std::fabs(c[face])) face = i;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "geometry/directions.h"
 #include "geometry/query.h"
@@ -21,8 +22,8 @@ struct CapsuleSphere {
     Vec3d v = c - q;
     // Across the segment beside it, beyond its end beyond: of a centre that is all but on it, rounding says otherwise.
     if (const double beyond = dot(axis, v); t == along || beyond * t < 0) v -= beyond * axis;
-    const double d = norm(v);
-    const Vec3d n = d > 0 ? v * (1 / d) : X_WA.R.col(0);
+    const double vv = squared_norm(v), d = std::sqrt(vv);
+    const Vec3d n = vv > least_square ? direction_of(v, vv, d) : X_WA.R.col(0);
     return {d - A.radius - B.radius, X_WA.p + q + A.radius * n, X_WB.p - B.radius * n, n};
   }
 };

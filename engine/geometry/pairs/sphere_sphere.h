@@ -1,6 +1,8 @@
 // Two spheres: along the line of their centres; along x when the centres coincide.
 #pragma once
 
+#include <cmath>
+
 #include "geometry/directions.h"
 #include "geometry/query.h"
 
@@ -14,8 +16,8 @@ struct SphereSphere {
   }
   static Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
     const Vec3d v = X_WB.p - X_WA.p;
-    const double d = norm(v);
-    const Vec3d n = d > 0 ? v * (1 / d) : X_WA.R.col(0);
+    const double vv = squared_norm(v), d = std::sqrt(vv);
+    const Vec3d n = vv > least_square ? direction_of(v, vv, d) : X_WA.R.col(0);
     return {d - A.radius - B.radius, X_WA.p + A.radius * n, X_WB.p - B.radius * n, n};
   }
 };
