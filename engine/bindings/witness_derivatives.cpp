@@ -90,30 +90,28 @@ struct ShapeRates {
   CollisionGeometry A, B;
   SE3d X_WA, X_WB;
   PieceWitness closest;
+  std::unique_ptr<WitnessDerivatives> found;  // large
 
   bool is_of_shapes() const { return A.body().shape() && B.body().shape(); }
-  WitnessDerivatives derivatives() const {
-    if (is_of_shapes()) return witness_derivatives(closest.witness, A.shape, X_WA, B.shape, X_WB);
-    return piece_derivatives(closest, A.body(), X_WA, B.body(), X_WB);
+  const WitnessDerivatives& derivatives() {
+    if (!found) {
+      found = std::make_unique<WitnessDerivatives>(is_of_shapes() ? witness_derivatives(closest.witness, A.shape, X_WA, B.shape, X_WB)
+                                                                  : piece_derivatives(closest, A.body(), X_WA, B.body(), X_WB));
+    }
+    return *found;
   }
-  SizeRates sizes(bool of_B) const {
+  SizeRates sizes(bool of_B) {
     const Body body = (of_B ? B : A).body();
-    const WitnessDerivatives d = derivatives();
-    return body.shape() ? size_rates(*body.shape(), d, of_B) : piece_sizes(body, of_B ? closest.piece_B : closest.piece_A, d, of_B);
+    return body.shape() ? size_rates(*body.shape(), derivatives(), of_B)
+                        : piece_sizes(body, of_B ? closest.piece_B : closest.piece_A, derivatives(), of_B);
   }
-  RatesTuple scale(bool of_B) const {
-    const WitnessDerivatives d = derivatives();
-    return rates_tuple({&d.scale[of_B]}, {});
-  }
-  FeatureTuple feature(bool of_B) const {
-    const WitnessDerivatives d = derivatives();
-    return feature_tuple(of_B ? d.B : d.A);
-  }
+  RatesTuple scale(bool of_B) { return rates_tuple({&derivatives().scale[of_B]}, {}); }
+  FeatureTuple feature(bool of_B) { return feature_tuple(of_B ? derivatives().B : derivatives().A); }
 };
 
 std::tuple<WitnessTuple, RatesTuple, bool, std::unique_ptr<ShapeRates>> signed_distance_derivatives(const AnyBody& A, const py::object& X_WA,
                                                                                                     const AnyBody& B, const py::object& X_WB) {
-  auto rates = std::make_unique<ShapeRates>(ShapeRates{geometry_of(A, "A"), geometry_of(B, "B"), rigid(X_WA, "X_WA"), rigid(X_WB, "X_WB"), {}});
+  auto rates = std::make_unique<ShapeRates>(ShapeRates{geometry_of(A, "A"), geometry_of(B, "B"), rigid(X_WA, "X_WA"), rigid(X_WB, "X_WB"), {}, {}});
   const SE3d &X_A = rates->X_WA, &X_B = rates->X_WB;
   Witness& w = rates->closest.witness;
   if (rates->is_of_shapes()) {
@@ -125,7 +123,7 @@ std::tuple<WitnessTuple, RatesTuple, bool, std::unique_ptr<ShapeRates>> signed_d
     return {witness_tuple(w), twist_rates(twist), factors.one_sided, std::move(rates)};
   }
   rates->closest = closest_pieces(rates->A.body(), X_A, rates->B.body(), X_B);
-  const WitnessDerivatives d = rates->derivatives();
+  const WitnessDerivatives& d = rates->derivatives();
   return {witness_tuple(w), twist_rates(d.twist), d.one_sided, std::move(rates)};
 }
 
