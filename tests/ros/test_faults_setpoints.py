@@ -33,7 +33,7 @@ SETPOINTS = {"interface": "forward_position", "rate": RATE, "watchdog": 0.4}
 
 def stamped(monitor) -> tuple[np.ndarray, np.ndarray]:
     """Stamps [s] and positions of the arm's last life."""
-    life = monitor.lives[-1]
+    life = monitor.so_far()[-1]
     return np.array(life.stamp) * 1e-9, np.array(life.position)
 
 

@@ -90,6 +90,14 @@ class Monitor:
         with self._lock:
             return sum(len(life.sequence) for life in self.lives)
 
+    def so_far(self) -> list[Life]:
+        """All lives as they are now: what comes later is in none of their lists."""
+        with self._lock:
+            return [
+                Life(list(life.sequence), list(life.stamp), list(life.position), list(life.velocity))
+                for life in self.lives
+            ]
+
     @property
     def position(self) -> np.ndarray:
         """The last one."""
@@ -129,15 +137,14 @@ class Monitor:
         return max(float((step / allowed).max()) for step, allowed in self._steps())
 
     def _steps(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        with self._lock:
-            return [
-                (
-                    np.abs(np.diff(np.array(life.position), axis=0)),
-                    np.diff(life.sequence)[:, None] * (self._speed / self.rate) + ROUNDING,
-                )
-                for life in self.lives
-                if len(life.position) > 1
-            ]
+        return [
+            (
+                np.abs(np.diff(np.array(life.position), axis=0)),
+                np.diff(life.sequence)[:, None] * (self._speed / self.rate) + ROUNDING,
+            )
+            for life in self.so_far()
+            if len(life.position) > 1
+        ]
 
     # -- The verdict -----------------------------------------------------------------------------------------
 
@@ -148,9 +155,7 @@ class Monitor:
             whole: also that no sample was lost and their order was kept.
         """
         assert self.count > 1, "no joint states came"
-        with self._lock:
-            lives = list(self.lives)
-        for life in lives:
+        for life in self.so_far():
             q, v = np.array(life.position), np.array(life.velocity)
             assert np.isfinite(q).all()
             assert np.isfinite(v).all()

@@ -92,7 +92,7 @@ def distance_from_plan(plan: JointTrajectory, monitor: Monitor) -> float:
     """
     wanted = to_trajectory(plan)
     order = [plan.joint_names.index(name) for name in monitor.joints]
-    life = monitor.lives[-1]
+    life = monitor.so_far()[-1]
     stamps, positions = np.array(life.stamp) * 1e-9, np.array(life.position)
     origin = stamps[0]
 
