@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "contact/doubled_sums.h"
+#include "contact/column_solves.h"
 #include "contact/lu.h"
 #include "contact/small_sums.h"
 
@@ -12,7 +12,6 @@ namespace robosim {
 namespace {
 
 constexpr double singular_tolerance = 1e-13;
-constexpr double rounding_tolerance = 1e-3;  // of the smallest pivot beside the largest: below it solutions are refined
 constexpr int most_refinements = 3;
 constexpr double refined_enough = 1e-15;
 constexpr double rank_tolerance = 1e-11;   // of a row of S beside those before it, each of unit length
@@ -38,7 +37,7 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   pivots_.resize(kept_.size()), compact_.resize(kept_.size());
   gather(S_);
   const double regularity = lu_factor(S_.data(), n, pivots_.data(), row_sizes_.data());
-  is_singular_ = !(regularity > singular_tolerance), needs_refinement_ = !(regularity > rounding_tolerance);
+  is_singular_ = !(regularity > singular_tolerance);
   rank_ = n;
   if (is_singular_) gather(S_), rank_ = qr_.factor(S_.data(), n, rank_tolerance);
   return rank_ > 0 || basis_.unknowns() == 0;
@@ -145,43 +144,55 @@ void ClassFactor::solve_S(double* x) {
   });
 }
 
-void ClassFactor::solve_S_transposed(double* x) {
-  with_kept(x, [&](double* kept) {
-    if (needs_refinement_) return solve_refined(kept);
-    lu_solve_transposed(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), kept);
-  });
-}
-
-// Where S is nearly singular, what is left of x, in twice the precision, is solved for again (Higham, "Accuracy and Stability of Numerical
-// Algorithms", 2002, chapter 12): rows and columns of derivatives, each with solutions of its own, are of one S then.
-void ClassFactor::solve_refined(double* kept) {
-  const auto solve = [&](double* y) {
-    if (is_singular_) qr_.solve_transposed(y);
-    else lu_solve_transposed(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), y);
-  };
-  const std::size_t n = kept_.size(), r = static_cast<std::size_t>(basis_.unknowns());
-  right_side_.assign(kept, kept + n), row_.resize(n);
-  solve(kept);
-  for (int pass = 0; pass < most_refinements; ++pass) {
-    left_ = right_side_, rest_.assign(n, 0.0);
-    for (std::size_t j = 0; j < n; ++j) {
-      const double* row = &whole_S_[static_cast<std::size_t>(kept_[j]) * r];
-      if (n < r) {
-        for (std::size_t i = 0; i < n; ++i) row_[i] = row[kept_[i]];
-        row = row_.data();
+// What is left of B, in twice the precision, is solved for again (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, chapter 12): rows and
+// columns of derivatives, each with solutions of its own, are of one S then.
+void ClassFactor::solve_S_transposed(double* B, int width) {
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  // Of what is kept, and of columns that are not zero, as half of a flat robot's are.
+  const int n = static_cast<int>(kept_.size()), r = basis_.unknowns();
+  sizes_.assign(at(width), 0.0), columns_.clear();
+  for (const int u : kept_)
+    for (int c = 0; c < width; ++c) sizes_[at(c)] += std::abs(B[u * width + c]);
+  for (int c = 0; c < width; ++c)
+    if (sizes_[at(c)] != 0) columns_.push_back(c);
+  const int w = static_cast<int>(columns_.size());
+  const bool is_whole = n == r && w == width;
+  if (n < r) gather(kept_S_);
+  const double* const S = n < r ? kept_S_.data() : whole_S_.data();
+  right_side_.resize(at(n * w));
+  if (is_whole) std::copy_n(B, n * w, right_side_.begin());
+  for (int i = 0; i < n && !is_whole; ++i)
+    for (int c = 0; c < w; ++c) right_side_[at(i * w + c)] = B[kept_[at(i)] * width + columns_[at(c)]];
+  X_ = right_side_;
+  solve_once(X_.data(), w);
+  bool is_done = false;
+  for (int pass = 0; pass < most_refinements && !is_done; ++pass) {
+    left_ = right_side_, rest_.assign(left_.size(), 0.0);
+    column_solves().subtract_doubled(S, n, X_.data(), w, left_.data(), rest_.data());
+    for (std::size_t i = 0; i < left_.size(); ++i) left_[i] += rest_[i];
+    solve_once(left_.data(), w);
+    sizes_.assign(at(2 * w), 0.0);
+    double *const largest = sizes_.data(), *const change = largest + w;
+    for (int i = 0; i < n; ++i) {
+      for (int c = 0; c < w; ++c) {
+        const double by = left_[at(i * w + c)], x = X_[at(i * w + c)] += by;
+        largest[c] = std::max(largest[c], std::abs(x)), change[c] = std::max(change[c], std::abs(by));
       }
-      add_scaled_doubled(-kept[j], row, static_cast<int>(n), left_.data(), rest_.data());
-    }
-    for (std::size_t i = 0; i < n; ++i) left_[i] += rest_[i];
-    solve(left_.data());
-    double largest = 0, change = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      kept[i] += left_[i];
-      largest = std::max(largest, std::abs(kept[i])), change = std::max(change, std::abs(left_[i]));
     }
     // The next change is to this one what this one is to the solution, or less.
-    if (change * change <= refined_enough * largest * largest) break;
+    is_done = true;
+    for (int c = 0; c < w; ++c) is_done &= change[c] * change[c] <= refined_enough * largest[c] * largest[c];
   }
+  if (is_whole) return static_cast<void>(std::copy_n(X_.begin(), n * w, B));
+  std::fill_n(B, r * width, 0.0);
+  for (int i = 0; i < n; ++i)
+    for (int c = 0; c < w; ++c) B[kept_[at(i)] * width + columns_[at(c)]] = X_[at(i * w + c)];
+}
+
+// Of what is kept.
+void ClassFactor::solve_once(double* X, int width) {
+  if (is_singular_) qr_.solve_transposed(X, width);
+  else column_solves().solve_transposed(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), X, width);
 }
 
 // S = N^T L K P + P^T R P, and K P: N, and friction at its bound, which follows its normal.
@@ -310,7 +321,7 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
   carry_to_normals(problem, f_bar_.data(), 1);
   scratch_.assign(static_cast<std::size_t>(basis_.unknowns()), 0.0);
   basis_.add_projection(1, f_bar_.data(), scratch_.data());
-  solve_S_transposed(scratch_.data());
+  solve_S_transposed(scratch_.data(), 1);
   // The rows' multipliers omega = P S^-T b_bar: the loss falls by omega_i with each unit that w_i would rise by.
   multiplier_.assign(static_cast<std::size_t>(m), 0.0);
   basis_.add_impulses(scratch_.data(), multiplier_.data());

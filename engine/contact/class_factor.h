@@ -60,8 +60,8 @@ class ClassFactor {
   void with_kept(double* x, F&& f);
   bool moves_nothing(const RowProblem& problem, const double* b);
   void solve_S(double* x);
-  void solve_S_transposed(double* x);
-  void solve_refined(double* kept);
+  void solve_S_transposed(double* B, int width);  // B: unknowns x width, row by row
+  void solve_once(double* X, int width);
   void carry_to_normals(const RowProblem& problem, double* rows, int width) const;
   void add_multipliers_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
@@ -70,12 +70,14 @@ class ClassFactor {
   std::vector<int> kept_;  // unknowns that are asked for; S_ is of these
   std::vector<int> pivots_;
   RankRevealingQr qr_;  // where S is singular
-  bool is_singular_ = false, needs_refinement_ = false;
+  bool is_singular_ = false;
   int rank_ = 0;
   // Of each unknown what its row gives by itself and what the rows ask of it; the channels' velocities while all unknowns are zero.
   std::vector<double> compliance_, asked_, still_;
   // S_: its factor; N_, KP_: of each unknown what its block's channels get, without friction at its bound and with it.
-  std::vector<double> S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_, right_side_, left_, rest_, row_;
+  std::vector<double> S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_;
+  std::vector<double> kept_S_, right_side_, X_, left_, rest_, sizes_;  // of solutions that are refined
+  std::vector<int> columns_;
 };
 
 }  // namespace robosim

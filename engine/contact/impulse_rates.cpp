@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "contact/class_factor.h"
-#include "contact/lu.h"
 #include "contact/small_sums.h"
 
 namespace robosim {
@@ -36,18 +35,7 @@ void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
     for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u)
       std::copy_n(&KP_[at(u * most_block_channels)], problem.blocks[n].width, &scratch_[at(u * k + problem.blocks[n].first_channel)]);
   }
-  if (is_singular_ || needs_refinement_ || static_cast<int>(kept_.size()) < r) {
-    column_.resize(at(r));
-    for (int c = 0; c < k; ++c) {
-      double largest = 0;
-      for (int u = 0; u < r; ++u) column_[at(u)] = scratch_[at(u * k + c)], largest = std::max(largest, std::abs(column_[at(u)]));
-      if (largest == 0) continue;  // as across the plane of a flat robot
-      solve_S_transposed(column_.data());
-      for (int u = 0; u < r; ++u) scratch_[at(u * k + c)] = column_[at(u)];
-    }
-  } else {
-    lu_solve_transposed(S_.data(), r, pivots_.data(), scratch_.data(), k);
-  }
+  solve_S_transposed(scratch_.data(), k);
   out.by_velocity.assign(at(k * k), 0.0), out.by_push.assign(at(k * k), 0.0);
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "contact/small_sums.h"
+
 namespace robosim {
 
 class RankRevealingQr {
@@ -52,23 +54,32 @@ class RankRevealingQr {
       for (int i = 0; i < j; ++i) y -= at(i, j) * scratch_[static_cast<std::size_t>(i)];
       y /= at(j, j);
     }
-    std::copy(scratch_.begin(), scratch_.end(), b);
+    std::copy_n(scratch_.begin(), n_, b);
     apply_Q(b);
   }
 
-  // The transpose of that: b becomes x with zeros for the rows that were left out.
-  void solve_transposed(double* b) {
-    for (int k = 0; k < rank_; ++k) apply_reflection(k, b);
+  // The transpose of that, of each of `width` columns: B (n x width, row by row) becomes X with zeros for the rows that were left out.
+  void solve_transposed(double* B, int width = 1) {
+    const auto row = [&](int i) { return B + static_cast<std::ptrdiff_t>(i) * width; };
+    const std::size_t size = static_cast<std::size_t>(width);
+    scratch_.resize(std::max(scratch_.size(), size));
+    for (int k = 0; k < rank_; ++k) {  // reflections
+      std::copy_n(row(k), size, scratch_.begin());
+      for (int i = k + 1; i < n_; ++i) add_scaled(at(i, k), row(i), width, scratch_.data());
+      for (int c = 0; c < width; ++c) scratch_[static_cast<std::size_t>(c)] *= beta_[static_cast<std::size_t>(k)];
+      add_scaled(-1, scratch_.data(), width, row(k));
+      for (int i = k + 1; i < n_; ++i) add_scaled(-at(i, k), scratch_.data(), width, row(i));
+    }
     for (int i = rank_ - 1; i >= 0; --i) {
-      for (int j = i + 1; j < rank_; ++j) b[i] -= at(i, j) * b[j];
-      b[i] /= at(i, i);
+      for (int j = i + 1; j < rank_; ++j) add_scaled(-at(i, j), row(j), width, row(i));
+      for (int c = 0; c < width; ++c) row(i)[c] /= at(i, i);
     }
-    std::fill(scratch_.begin(), scratch_.end(), 0.0);
+    scratch_.assign(std::max(scratch_.size(), static_cast<std::size_t>(n_) * size), 0.0);
     for (int j = 0; j < rank_; ++j) {
-      const std::size_t row = static_cast<std::size_t>(order_[static_cast<std::size_t>(j)]);
-      scratch_[row] = b[j] / scale_[row];
+      const int place = order_[static_cast<std::size_t>(j)];
+      for (int c = 0; c < width; ++c) scratch_[static_cast<std::size_t>(place * width + c)] = row(j)[c] / scale_[static_cast<std::size_t>(place)];
     }
-    std::copy(scratch_.begin(), scratch_.end(), b);
+    std::copy_n(scratch_.begin(), static_cast<std::size_t>(n_) * size, B);
   }
 
   // The k-th of n - rank combinations x of the rows, of unit length each, that are zero: x^T S = 0.
