@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/aligned.h"
 #include "base/error.h"
+#include "base/kept_memory.h"
 #include "spatial/se3.h"
 
 namespace robosim {
@@ -53,21 +53,28 @@ inline Array real_array(const pybind11::handle& value, const Shape2& shape, cons
   return array;
 }
 
-// A fresh array that begins at a cache line, for large results: NumPy's own begin 16 bytes behind one, and every other store of a
-// row crosses into the next.
+// A fresh array that begins at a cache line: NumPy's own begin 16 bytes behind one, and every other store of a row crosses into the next. Its memory is
+// kept for the next one when it goes.
 inline Array aligned_array(const Shape2& shape) {
+  static KeptMemory& memory = *new KeptMemory(std::size_t{64} << 20);  // never destroyed: arrays may outlive all that is
   std::size_t size = 1;
   for (const auto extent : shape) size *= static_cast<std::size_t>(extent);
-  CacheLineAllocator<double> allocator;
-  double* const data = allocator.allocate(size);
-  const auto give_back = [](void* p) { CacheLineAllocator<double>().deallocate(static_cast<double*>(p), 0); };
-  return Array(shape, data, pybind11::capsule(data, give_back));
+  double* const data = memory.take(size);
+  return Array(shape, data, pybind11::capsule(data, [](void* p) { memory.give_back(static_cast<double*>(p)); }));
+}
+
+// A fresh array: NumPy's own where it is small, whose making takes less time.
+inline Array fresh_array(const Shape2& shape) {
+  constexpr pybind11::ssize_t large = 4096;
+  pybind11::ssize_t size = 1;
+  for (const auto extent : shape) size *= extent;
+  return size < large ? Array(shape) : aligned_array(shape);
 }
 
 // Where a result goes: a fresh array, or `out`, which must be writable contiguous float64 of exactly this shape.
 inline Array result_array(const pybind11::handle& out, const Shape2& shape) {
   namespace py = pybind11;
-  if (out.is_none()) return Array(shape);
+  if (out.is_none()) return fresh_array(shape);
   if (!py::isinstance<Array>(out)) throw InputError("out must be a C-contiguous float64 array");
   Array array = real_array(out, shape, "out", false);
   if (!array.writeable()) throw InputError("out is read-only");

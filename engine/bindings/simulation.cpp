@@ -490,7 +490,7 @@ struct JacobianArrays {
     extents.insert(extents.end(), {2, model.n_v, 0});
     const auto make = [&](Array& array, double*& block, int columns, bool is_wanted) {
       extents.back() = is_wanted ? columns : 0;
-      array = Array(extents);
+      array = fresh_array(extents);
       block = is_wanted ? array.mutable_data() : nullptr;
     };
     make(q, blocks.q, model.n_v, by[0]), make(v, blocks.v, model.n_v, by[1]), make(tau, blocks.tau, model.n_v, by[2]);
@@ -567,7 +567,7 @@ RunsTuple run(BoundSimulation& s, const py::handle& q, const py::handle& v, py::
   const int count = checked_steps(m);
   const Array v0 = real_array(v, {m, model.n_v}, "v");
   const ManyDrives drives(model, m, steps, is_shared, tau, q_target, v_target);
-  Array qs(Shape2{m, kept.rows(), model.n_q}), vs(Shape2{m, kept.rows(), model.n_v});
+  Array qs = fresh_array({m, kept.rows(), model.n_q}), vs = fresh_array({m, kept.rows(), model.n_v});
   double *const to_q = qs.mutable_data(), *const to_v = vs.mutable_data();
   for (py::ssize_t r = 0; r < m; ++r) {
     std::copy_n(q0.data() + r * model.n_q, model.n_q, to_q + r * kept.rows() * model.n_q);
@@ -603,7 +603,7 @@ std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, cons
   const ManyDrives drives(model, m, steps, is_shared, tau, q_target, v_target);
   std::vector<StepGradient> g(static_cast<std::size_t>(m));
   // Of what nobody asks for there are no rows.
-  Array tau_to(Shape2{m, by[0] ? steps : 0, model.n_v}), q_to(Shape2{m, by[1] ? steps : 0, model.n_q}), v_to(Shape2{m, by[2] ? steps : 0, model.n_v});
+  Array tau_to = fresh_array({m, by[0] ? steps : 0, model.n_v}), q_to = fresh_array({m, by[1] ? steps : 0, model.n_q}), v_to = fresh_array({m, by[2] ? steps : 0, model.n_v});
   const auto to = [](bool is_wanted, Array& array) { return is_wanted ? array.mutable_data() : nullptr; };
   double *const tau_bar = to(by[0], tau_to), *const q_target_bar = to(by[1], q_to), *const v_target_bar = to(by[2], v_to);
   int taken = 0;

@@ -1,0 +1,59 @@
+#include "base/kept_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "base/aligned.h"
+
+namespace robosim {
+namespace {
+
+constexpr std::size_t line = 64 / sizeof(double);  // before the numbers, for their count
+
+std::size_t count_of(const double* data) {
+  std::size_t count;
+  std::memcpy(&count, data - line, sizeof(count));
+  return count;
+}
+
+std::size_t bytes_of(const double* data) { return (line + count_of(data)) * sizeof(double); }
+
+void release(double* data) { CacheLineAllocator<double>().deallocate(data - line, 0); }
+
+}  // namespace
+
+KeptMemory::~KeptMemory() { std::for_each(idle_.begin(), idle_.end(), release); }
+
+double* KeptMemory::take(std::size_t count) {
+  {
+    const std::lock_guard lock(mutex_);
+    // The newest, of which most may still be in a cache.
+    const auto found = std::find_if(idle_.rbegin(), idle_.rend(), [count](const double* data) { return count_of(data) == count; });
+    if (found != idle_.rend()) {
+      double* const data = *found;
+      idle_.erase(std::next(found).base());
+      idle_bytes_ -= bytes_of(data);
+      return data;
+    }
+  }
+  double* const data = CacheLineAllocator<double>().allocate(line + count) + line;
+  std::memcpy(data - line, &count, sizeof(count));
+  return data;
+}
+
+void KeptMemory::give_back(double* data) {
+  if (bytes_of(data) > most_idle_) return release(data);
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(data), idle_bytes_ += bytes_of(data);
+  auto kept = idle_.begin();
+  for (; idle_bytes_ > most_idle_; ++kept) idle_bytes_ -= bytes_of(*kept), release(*kept);
+  idle_.erase(idle_.begin(), kept);
+}
+
+std::size_t KeptMemory::idle_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return idle_bytes_;
+}
+
+}  // namespace robosim
