@@ -17,23 +17,25 @@ std::size_t count_of(const double* data) {
   return count;
 }
 
-std::size_t bytes_of(const double* data) { return (line + count_of(data)) * sizeof(double); }
+std::size_t bytes_of(std::size_t count) { return (line + count) * sizeof(double); }
 
 void release(double* data) { CacheLineAllocator<double>().deallocate(data - line, 0); }
 
 }  // namespace
 
-KeptMemory::~KeptMemory() { std::for_each(idle_.begin(), idle_.end(), release); }
+KeptMemory::~KeptMemory() {
+  for (const Idle& idle : idle_) release(idle.data);
+}
 
 double* KeptMemory::take(std::size_t count) {
   {
     const std::lock_guard lock(mutex_);
     // The newest, of which most may still be in a cache.
-    const auto found = std::find_if(idle_.rbegin(), idle_.rend(), [count](const double* data) { return count_of(data) == count; });
+    const auto found = std::find_if(idle_.rbegin(), idle_.rend(), [count](const Idle& idle) { return idle.count == count; });
     if (found != idle_.rend()) {
-      double* const data = *found;
+      double* const data = found->data;
       idle_.erase(std::next(found).base());
-      idle_bytes_ -= bytes_of(data);
+      idle_bytes_ -= bytes_of(count);
       return data;
     }
   }
@@ -42,12 +44,13 @@ double* KeptMemory::take(std::size_t count) {
   return data;
 }
 
-void KeptMemory::give_back(double* data) {
-  if (bytes_of(data) > most_idle_) return release(data);
+void KeptMemory::give_back(double* data) noexcept {
+  const std::size_t count = count_of(data);
+  if (count < least_count || bytes_of(count) > most_idle_) return release(data);
   const std::lock_guard lock(mutex_);
-  idle_.push_back(data), idle_bytes_ += bytes_of(data);
+  idle_.push_back({count, data}), idle_bytes_ += bytes_of(count);  // within what is reserved
   auto kept = idle_.begin();
-  for (; idle_bytes_ > most_idle_; ++kept) idle_bytes_ -= bytes_of(*kept), release(*kept);
+  for (; idle_bytes_ > most_idle_; ++kept) idle_bytes_ -= bytes_of(kept->count), release(kept->data);
   idle_.erase(idle_.begin(), kept);
 }
 

@@ -53,8 +53,8 @@ inline Array real_array(const pybind11::handle& value, const Shape2& shape, cons
   return array;
 }
 
-// A fresh array that begins at a cache line: NumPy's own begin 16 bytes behind one, and every other store of a row crosses into the next. Its memory is
-// kept for the next one when it goes.
+// A fresh array that begins at a cache line: NumPy's own begin 16 bytes behind one, and every other store of a row crosses into the next. Of large ones
+// the memory is kept for the next one.
 inline Array aligned_array(const Shape2& shape) {
   static KeptMemory& memory = *new KeptMemory(std::size_t{64} << 20);  // never destroyed: arrays may outlive all that is
   std::size_t size = 1;
@@ -65,7 +65,7 @@ inline Array aligned_array(const Shape2& shape) {
 
 // A fresh array: NumPy's own where it is small, whose making takes less time.
 inline Array fresh_array(const Shape2& shape) {
-  constexpr pybind11::ssize_t large = 4096;
+  constexpr auto large = static_cast<pybind11::ssize_t>(KeptMemory::least_count);
   pybind11::ssize_t size = 1;
   for (const auto extent : shape) size *= extent;
   return size < large ? Array(shape) : aligned_array(shape);

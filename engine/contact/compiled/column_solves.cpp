@@ -53,7 +53,6 @@ class CompiledColumnSolves final : public ColumnSolves {
   template <int W, int N>
   struct Registers {
     using Register = Lanes<W, isa>;
-    static constexpr int width = W * N;
     Register x[N];
 
     Registers() = default;
