@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "contact/class_factor.h"
+#include "contact/column_solves.h"
 #include "contact/small_sums.h"
 
 namespace robosim {
@@ -11,19 +12,22 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-void ImpulseRates::add(const RowProblem& problem, const RowSolution& s, const RowBlock& block, const double* d, const double* target, double* dz) const {
-  const int k = problem.channels;
-  double pushed[most_block_channels] = {};  // sum_i f_i dd_i
-  for (int i = block.first_row; i < block.last_row; ++i, d += most_block_channels, ++target) {
-    double asked = *target, shares = 0;
+void ImpulseRates::add(const RowProblem& problem, const RowSolution& s, const RowBlock& block, const double* d, const double* target, double* dz) {
+  const int k = problem.channels, rows = block.last_row - block.first_row;
+  double pushed[most_block_channels * at_once] = {};  // sum_i f_i dd_i
+  asked_.assign(target, target + rows * at_once), shares_.assign(by_share.empty() ? 0 : at(rows * at_once), 0.0);
+  for (int i = 0; i < rows; ++i, d += most_block_channels * at_once)
     for (int c = 0; c < block.width; ++c) {
-      asked -= s.y[at(block.first_channel + c)] * d[c], shares += shared[at(block.first_channel + c)] * d[c];
-      pushed[c] += s.f[at(i)] * d[c];
+      const double* const change = d + c * at_once;
+      add_scaled<at_once>(-s.y[at(block.first_channel + c)], change, &asked_[at(i * at_once)]);
+      add_scaled<at_once>(s.f[at(block.first_row + i)], change, pushed + c * at_once);
+      if (!by_share.empty()) add_scaled<at_once>(shared[at(block.first_channel + c)], change, &shares_[at(i * at_once)]);
     }
-    add_scaled(asked, &by_target[at(i * k)], k, dz);
-    add_scaled(shares, &by_share[at(i * k)], k, dz);
-  }
-  for (int c = 0; c < block.width; ++c) add_scaled(pushed[c], &by_push[at((block.first_channel + c) * k)], k, dz);
+  const auto add = [&](const double* changes, int count, const std::vector<double>& rates, int first) {
+    column_solves().add_product(changes, 1, at_once, at_once, count, &rates[at(first * k)], k, dz, k, k);
+  };
+  add(asked_.data(), rows, by_target, block.first_row), add(pushed, block.width, by_push, block.first_channel);
+  if (!by_share.empty()) add(shares_.data(), rows, by_share, block.first_row);
 }
 
 // V = -K P S^-1 N^T, U = 1 + V L.
@@ -37,34 +41,41 @@ void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
   }
   solve_S_transposed(scratch_.data(), k);
   out.by_velocity.assign(at(k * k), 0.0), out.by_push.assign(at(k * k), 0.0);
+  const ColumnSolves& columns = column_solves();
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
-    for (int c = 0; c < problem.blocks[n].width; ++c)
-      for (int e = 0; e < block.columns; ++e)
-        add_scaled(-basis_.N(block)[c * block.columns + e], &scratch_[at((block.first_unknown + e) * k)], k, &out.by_velocity[at((problem.blocks[n].first_channel + c) * k)]);
+    if (block.columns > 0)
+      columns.add_product(basis_.N(block), block.columns, 1, problem.blocks[n].width, block.columns, &scratch_[at(block.first_unknown * k)], k,
+                          &out.by_velocity[at(problem.blocks[n].first_channel * k)], k, k);
   }
-  for (int a = 0; a < k; ++a) {
-    out.by_push[at(a * (k + 1))] += 1;
-    for (int c = 0; c < k; ++c) add_scaled(problem.L[at(c * k + a)], &out.by_velocity[at(c * k)], k, &out.by_push[at(a * k)]);
-  }
+  for (double& x : out.by_velocity) x = -x;
+  for (int a = 0; a < k; ++a) out.by_push[at(a * (k + 1))] = 1;
+  columns.add_product(problem.L.data(), k, 1, k, k, out.by_velocity.data(), k, out.by_push.data(), k, k);
 }
 
 void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
   const int m = problem.size(), k = problem.channels;
   push_rates(problem, out);
-  out.by_target.assign(at(m * k), 0.0), out.by_share.assign(at(m * k), 0.0);
-  for (const RowBasis::Block& block : basis_.blocks())
-    for (int i = 0; i < block.rows; ++i)
-      for (int c = 0; c < block.columns; ++c)
-        add_scaled(basis_.P(block)[i * block.columns + c], &scratch_[at((block.first_unknown + c) * k)], k, &out.by_target[at(basis_.rows()[at(block.first_row + i)] * k)]);
+  out.by_target.assign(at(m * k), 0.0), out.by_share.clear(), out.shared.assign(at(k), 0.0);
+  bool slides = false, is_open = rank_ < basis_.unknowns();
+  for (int i = 0; i < m; ++i) slides |= problem.rows[at(i)].kind == RowKind::friction && (row_class(i) == RowClass::upper || row_class(i) == RowClass::lower);
+  for (const RowBasis::Block& block : basis_.blocks()) {
+    is_open |= block.rows > block.columns;
+    for (int i = 0, end = 0; i < block.rows; i = end) {  // neighbouring rows at once
+      const int* const rows = basis_.rows().data() + block.first_row;
+      for (end = i + 1; end < block.rows && rows[end] == rows[end - 1] + 1;) ++end;
+      column_solves().add_product(basis_.P(block) + i * block.columns, block.columns, 1, end - i, block.columns, &scratch_[at(block.first_unknown * k)], k,
+                                  &out.by_target[at(rows[i] * k)], k, k);
+    }
+  }
+  if (!slides || !is_open) return;
+  out.by_share.assign(at(m * k), 0.0);
   for (const RowBlock& block : problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i)
       for (int c = 0; c < block.width; ++c) add_scaled(problem.rows[at(i)].d[c], &out.by_push[at((block.first_channel + c) * k)], k, &out.by_share[at(i * k)]);
   carry_to_normals(problem, out.by_share.data(), k);
   for (int i = 0; i < m; ++i)
     if (row_class(i) != RowClass::clamping || problem.rows[at(i)].compliance > 0) std::fill_n(&out.by_share[at(i * k)], k, 0.0);
-
-  out.shared.assign(at(k), 0.0);
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     for (int c = 0; c < problem.blocks[n].width; ++c)

@@ -14,12 +14,18 @@
 namespace robosim {
 
 struct ImpulseRates {
-  // Row by row, one column per channel: V and U transposed (channels x channels), w and p (rows x channels).
+  static constexpr int at_once = 6;  // changes: the twist of a body
+
+  // Row by row, one column per channel: V and U transposed (channels x channels), w and p (rows x channels). p is empty where it moves
+  // nothing: rows that clamp take back what is pushed along them, but where they depend on each other and something slides.
   std::vector<double> by_velocity, by_push, by_target, by_share;
   std::vector<double> shared;  // Q b, by channels
 
-  // dz (channels) += what the rows of a block do; d: most_block_channels numbers for each of them, and of dt one.
-  void add(const RowProblem& problem, const RowSolution& solution, const RowBlock& block, const double* d, const double* target, double* dz) const;
+  // dz (at_once x channels) += what the rows of a block do; of each of them most_block_channels of dd and one of dt, of all changes side by side.
+  void add(const RowProblem& problem, const RowSolution& solution, const RowBlock& block, const double* d, const double* target, double* dz);
+
+ private:
+  std::vector<double> asked_, shares_;  // rows x at_once
 };
 
 }  // namespace robosim

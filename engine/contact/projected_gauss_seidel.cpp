@@ -1,8 +1,10 @@
 #include "contact/projected_gauss_seidel.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
+#include "contact/column_solves.h"
 #include "contact/small_sums.h"
 
 namespace robosim {
@@ -121,6 +123,8 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
   f_ = s.f;
   y_then_ = y_;
   y_bar_.assign(static_cast<std::size_t>(k), 0.0);
+  pushes_.assign(static_cast<std::size_t>(m), 0);
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) pushes_[i % pushes_.size()] += outcomes_[i] != RowClass::separating;
   u_bar_.assign(static_cast<std::size_t>(m * k), 0.0);
   f_bar_.assign(f_bar, f_bar + m);
   for (const RowBlock& block : problem.blocks) {  // z = sum d_i f_i
@@ -130,8 +134,19 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
     }
   }
 
+  // Sweeps bring what an update answers to, f_bar + u . y_bar, towards zero, and what is left of it may grow again through rows that clamp in early ones alone.
+  // So that it is not lost in rounding, f_bar has what y_bar was at some time, in twice the precision, and new_y_bar_ what has come since.
+  new_y_bar_.assign(static_cast<std::size_t>(k), 0.0), f_bar_low_.assign(static_cast<std::size_t>(m), 0.0);
+  const auto take_new = [&] {
+    for (int i = 0; i < m; ++i) {
+      const std::size_t at = static_cast<std::size_t>(i);
+      if (pushes_[at] > 0) column_solves().add_dot_doubled(&u_[at * static_cast<std::size_t>(k)], new_y_bar_.data(), k, f_bar_[at], f_bar_low_[at]);
+    }
+    std::fill(new_y_bar_.begin(), new_y_bar_.end(), 0.0);
+  };
   std::size_t last = outcomes_.size();
-  while (last > 0) {
+  for (unsigned sweep = 0; last > 0; ++sweep) {
+    if (std::has_single_bit(sweep)) take_new();  // each time half of them later
     for (auto block = problem.blocks.rbegin(); block != problem.blocks.rend(); ++block) {
       for (int i = block->last_row; i-- > block->first_row;) {
         const double old_f = old_f_[--last];
@@ -139,40 +154,40 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
         const std::size_t at = static_cast<std::size_t>(i);
         const ConstraintRow& row = problem.rows[at];
         const double give = a_[at] + row.compliance;
-        if (!(give > 0)) continue;
+        pushes_[at] -= outcome != RowClass::separating;
+        if (!(give > 0) || (outcome == RowClass::separating && pushes_[at] == 0)) continue;  // nothing is passed on to it
         const double* u = u_.data() + static_cast<std::ptrdiff_t>(i) * k;
         double* u_bar = u_bar_.data() + static_cast<std::ptrdiff_t>(i) * k;
         double* d_bar = g.d.data() + static_cast<std::ptrdiff_t>(i) * most_block_channels;
-        double* y_bar = y_bar_.data() + block->first_channel;
 
-        // y <- y + u df, and the state before it.
+        // f <- f + df, y <- y + u df, and the state before it.
         const double df = f_[at] - old_f;
-        const double df_bar = dot(u, y_bar_.data(), k);
+        const double pushed_bar = dot(u, new_y_bar_.data(), k), df_bar = f_bar_[at] + pushed_bar + f_bar_low_[at];
         if (df != 0) add(u_bar, df, y_bar_.data(), k), add(y_then_.data(), -df, u, k);
-        const double new_f_bar = f_bar_[at] + df_bar;
         f_[at] = old_f;
-        f_bar_[at] = -df_bar;
 
-        // The outcome.
+        // The outcome: of a clamping row df itself, which leaves f_bar as it is but for compliance; of others where f ends.
         if (outcome == RowClass::clamping) {
-          const double w = dot(row.d, y_then_.data() + block->first_channel, block->width) - row.target + row.compliance * old_f;
-          const double w_bar = -new_f_bar * inverse_[at], give_bar = -w_bar * w * inverse_[at];
-          f_bar_[at] += new_f_bar + w_bar * row.compliance;
-          add(y_bar, w_bar, row.d, block->width);
+          const double w_bar = -df_bar * inverse_[at], give_bar = w_bar * df;
+          add_exactly(w_bar * row.compliance, f_bar_[at], f_bar_low_[at]);
+          add(y_bar_.data() + block->first_channel, w_bar, row.d, block->width);
+          add(new_y_bar_.data() + block->first_channel, w_bar, row.d, block->width);
           add(d_bar, w_bar, y_then_.data() + block->first_channel, block->width);
           g.target[at] -= w_bar;
           g.compliance[at] += w_bar * old_f + give_bar;
           // a = d . u
           add(d_bar, give_bar, u + block->first_channel, block->width);
           add(u_bar + block->first_channel, give_bar, row.d, block->width);
-        } else if (outcome != RowClass::separating) {
+        } else {
+          f_bar_[at] = -pushed_bar, f_bar_low_[at] = 0;
+          if (outcome == RowClass::separating) continue;
           const double sign = outcome == RowClass::upper ? 1 : -1;
           if (row.kind == RowKind::friction) {
             const std::size_t n = static_cast<std::size_t>(row.normal);
-            g.mu[at] += sign * f_[n] * new_f_bar;
-            f_bar_[n] += sign * row.mu * new_f_bar;
+            g.mu[at] += sign * f_[n] * df_bar;
+            add_exactly(sign * row.mu * df_bar, f_bar_[n], f_bar_low_[n]);
           } else {
-            (sign > 0 ? g.upper : g.lower)[at] += new_f_bar;
+            (sign > 0 ? g.upper : g.lower)[at] += df_bar;
           }
         }
       }

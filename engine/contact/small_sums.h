@@ -11,6 +11,20 @@ inline void add_scaled(double factor, const double* __restrict from, int count, 
   for (int i = 0; i < count; ++i) to[i] += factor * from[i];
 }
 
+// The same of a count that is known.
+template <int count>
+inline void add_scaled(double factor, const double* __restrict from, double* __restrict to) {
+  for (int i = 0; i < count; ++i) to[i] += factor * from[i];
+}
+
+// sum + low += x, sum rounded: Knuth's TwoSum ("The art of computer programming", volume 2, section 4.2.2). T: a number, or several side by side.
+template <class T>
+ROBOSIM_INLINE void add_exactly(const T& x, T& sum, T& low) {
+  const T before = sum, after = before + x, of_x = after - before;
+  low += (before - (after - of_x)) + (x - of_x);
+  sum = after;
+}
+
 // Parts that do not wait for each other.
 ROBOSIM_INLINE double dot(const double* a, const double* b, int n) {
   if (n == 6) {

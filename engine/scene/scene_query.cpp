@@ -29,6 +29,15 @@ SceneQuery::SceneQuery(const CollisionScene& scene)
 
 void SceneQuery::place(const double* q) {
   forward_kinematics(scene_->model(), data_, q);
+  place_objects(q);
+}
+
+void SceneQuery::place(const double* q, const std::vector<SE3d>& X_WB) {
+  std::copy(X_WB.begin(), X_WB.end(), data_.X_WB.begin());
+  place_objects(q);
+}
+
+void SceneQuery::place_objects(const double* q) {
   std::copy_n(q, q_.size(), q_.begin());
   for (std::size_t i = 0; i < centres_.size(); ++i) {
     const SceneObject& object = scene_->objects()[i];

@@ -1,6 +1,6 @@
 // SceneQuery: questions to a CollisionScene at one configuration, and the workspace that they need (one per thread).
 //
-// place(q) runs the forward kinematics and moves the balls' centres; the full placement of an object is worked out on first
+// place(q) runs the forward kinematics, unless it is told the poses, and moves the balls' centres; the full placement of an object is worked out on first
 // use. Every question first takes lower bounds from balls and covers, then asks for exact shapes.
 #pragma once
 
@@ -30,6 +30,8 @@ class SceneQuery {
 
   // Moves everything to q (n_q entries).
   void place(const double* q);
+  // The same where the bodies' poses are known.
+  void place(const double* q, const std::vector<SE3d>& X_WB);
 
   // What follows is at the configuration placed last.
   // Whether any pair overlaps; one that does goes to a and b. Pairs whose balls overlap most are asked first.
@@ -82,6 +84,7 @@ class SceneQuery {
   void forget();
 
  private:
+  void place_objects(const double* q);
   // Of a single pair; null for -1.
   PairCache* cache_of(int single) {
     if (single < 0) return nullptr;

@@ -1,6 +1,5 @@
-// Matrices of many columns, row by row: products, and solves with the mass matrix, by registers of columns and compiled per instruction set.
-// Rows begin padded(columns) numbers apart (dynamics/mass_factor.h). Nothing is fused, and each sum is taken in order: a step is the same to the bit on
-// every instruction set.
+// Solves with the mass matrix of many columns, row by row, by registers of columns and compiled per instruction set. Rows begin padded(columns) numbers
+// apart (dynamics/mass_factor.h). Nothing is fused, and each sum is taken in order: a step is the same to the bit on every instruction set.
 #pragma once
 
 #include "base/isa.h"
@@ -12,8 +11,6 @@ class Columns {
  public:
   virtual ~Columns() = default;
 
-  // C += A B; A is rows x inner, its entry (r, i) at A[r by_row + i by_column], B inner x stride, C rows x stride.
-  virtual void add_product(const double* A, int by_row, int by_column, int rows, int inner, const double* B, double* C, int stride) const = 0;
   // B (n_v x stride) becomes M^-1 B. factor: of mass_factor.
   virtual void mass_solve(const Model& model, const double* factor, double* B, int stride) const = 0;
 

@@ -36,15 +36,22 @@ inline ContactAxes contact_axes(const Vec3d& n) {
   return axes;
 }
 
-// How they change as the normal changes by dn.
-inline ContactAxes contact_axes_moved(const Vec3d& n, const Vec3d& dn) {
+// How they change as the normal changes by dn: by several at once, where S has lanes.
+template <class S>
+struct ContactAxesChange {
+  Vec3<S> t[2];
+};
+
+template <class S>
+ContactAxesChange<S> contact_axes_moved(const Vec3d& n, const Vec3<S>& dn) {
   const Vec3d& r = detail::facing_reference;
   const double facing = std::fmax(1 + dot(r, n), detail::least_facing);
-  ContactAxes change;
+  ContactAxesChange<S> change;
   for (int i = 0; i < 2; ++i) {
     const Vec3d& a = detail::reference_axes[i];
     const double share = dot(n, a) / facing;
-    change.t[i] = ((share * dot(r, dn) - dot(dn, a)) / facing) * (r + n) - share * dn;
+    const Vec3d across = (1 / facing) * (share * r - a);
+    change.t[i] = dot(Vec3<S>(across), dn) * Vec3<S>(r + n) - S(share) * dn;
   }
   return change;
 }

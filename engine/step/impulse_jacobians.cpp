@@ -6,9 +6,11 @@
 //   d(X u)/dq_c = J_c x V      at the channels' point
 // Of rows that have no such rates, as sweeps, sliding discs, bounces and closures, each channel's impulse has one adjoint (step_vjp.cpp) instead.
 #include <algorithm>
+#include <cstring>
 
+#include "base/lanes.h"
+#include "contact/column_solves.h"
 #include "dynamics/kinematics.h"
-#include "step/columns.h"
 #include "step/contact_axes.h"
 #include "step/step.h"
 
@@ -35,13 +37,13 @@ bool Stepper::has_rates(StepIsland& island) {
 // Adds Y dz of an island. An island moves no other's coordinates.
 void Stepper::add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control) {
   const int n = world_->model().n_v, k = island.problem.channels, stride = jacobian_columns_.stride;
-  const Columns& columns = robosim::columns();
+  const ColumnSolves& columns = column_solves();
   impulses_by_.assign(at(k * stride), 0.0), channels_by_.assign(at(k * stride), 0.0);
-  columns.add_product(island.X.data(), 1, k, k, n, moved_by_.data(), channels_by_.data(), stride);
+  columns.add_sparse_product(island.X.data(), 1, k, k, n, moved_by_.data(), stride, channels_by_.data(), stride, stride);
   if (has_rates(island)) add_rates(island, control);
   else add_adjoints(island, q, v, control);
-  columns.add_product(impulse_rates_.by_velocity.data(), 1, k, k, k, channels_by_.data(), impulses_by_.data(), stride);
-  columns.add_product(island.Y.data(), k, 1, n, k, impulses_by_.data(), moved_by_.data(), stride);
+  columns.add_product(impulse_rates_.by_velocity.data(), 1, k, k, k, channels_by_.data(), stride, impulses_by_.data(), stride, stride);
+  columns.add_product(island.Y.data(), k, 1, n, k, impulses_by_.data(), stride, moved_by_.data(), stride, stride);
 }
 
 // By one adjoint for each channel: what it goes back to in its row, and in by_velocity.
@@ -101,21 +103,75 @@ void Stepper::add_turning_of_channels(const StepIsland& island, std::size_t b) {
   }
 }
 
-// Of the rows of one manifold.
+// What rows of one manifold change by with one shape's twist, its entries side by side, as ImpulseRates has them.
+void Stepper::fill_row_rates(const StepIsland& island, std::size_t b, int side, int first_row, int last_row) {
+  using Pair = Lanes<2, Isa::baseline>;  // neighbouring entries
+  constexpr int entries = ImpulseRates::at_once;
+  const StepIsland::Block& block = island.blocks[b];
+  const int manifold = island.rows[at(first_row)].manifold;
+  const ManifoldDerivatives& rates = manifold_rates_[at(manifold)];
+  const Manifold& m = manifolds_[at(manifold)].manifold;
+  const double scale = 1 / block.size;
+  const Vec3d n = m.normal();
+  const ContactAxes axes = contact_axes(n);
+  const auto pair = [](double first, double second) {
+    Pair x;
+    x.set(0, first), x.set(1, second);
+    return x;
+  };
+  const auto pairs = [&](const Vec3d& first, const Vec3d& second) { return Vec3<Pair>(pair(first.x, second.x), pair(first.y, second.y), pair(first.z, second.z)); };
+  for (int t = 0; t < entries; t += Pair::width) {
+    const auto rate_of = [&](int point, int lane) -> const ManifoldRate& { return rates.points[point].twist[entries * side + t + lane]; };
+    const Vec3<Pair> dn = pairs(rate_of(0, 0).normal, rate_of(0, 1).normal);
+    const ContactAxesChange<Pair> d_axes = contact_axes_moved(n, dn);
+    Vec3<Pair> d_arm;
+    Vec3d arm;
+    for (int i = first_row, point = -1; i < last_row; ++i) {
+      const StepIsland::Row& row = island.rows[at(i)];
+      if (row.point != point) {
+        point = row.point;
+        arm = scale * (m.points[point].p_W - block.centre), d_arm = pairs(scale * rate_of(point, 0).p_W, scale * rate_of(point, 1).p_W);
+      }
+      double* const to = &row_rates_[at((i - first_row) * most_block_channels * entries + t)];
+      Pair target(0.0);
+      const auto put = [&](const Vec3<Pair>& x, int first) {
+        for (int k = 0; k < 3; ++k) std::memcpy(to + (first + k) * entries, &x[k], sizeof(Pair));
+      };
+      const auto along = [&](const Vec3d& u, const Vec3<Pair>& du) {
+        if (block.turns) put(cross(d_arm, Vec3<Pair>(u)) + cross(Vec3<Pair>(arm), du), 0);
+        put(du, block.linear());
+      };
+      const auto about = [&](const Vec3<Pair>& du) { put(Pair(scale) * du, 0), put(Vec3<Pair>(), 3); };
+      const auto moved_axis = [&] { return Pair(row.on[0]) * d_axes.t[0] + Pair(row.on[1]) * d_axes.t[1]; };
+      switch (row.source) {
+        case RowSource::normal: {
+          along(n, dn);
+          const bool is_clipped = island.is_relaxed && island.problem.rows[at(i)].target == 0;
+          const double share = -(row.law == NormalLaw::ahead ? 1 : options_.erp) / options_.dt;
+          if (!is_clipped) target = pair(share * rate_of(point, 0).distance, share * rate_of(point, 1).distance);
+          break;
+        }
+        case RowSource::friction_1:
+        case RowSource::friction_2: along(row.on[0] * axes.t[0] + row.on[1] * axes.t[1], moved_axis()); break;
+        case RowSource::torsion: about(dn); break;
+        default: about(moved_axis());
+      }
+      std::memcpy(&target_rates_[at((i - first_row) * entries + t)], &target, sizeof(Pair));
+    }
+  }
+}
+
+// Of the rows of one manifold: by both shapes' twists, and from these to the joints that move them.
 void Stepper::add_contact_rates(const StepIsland& island, std::size_t b, int first_row, int last_row) {
   const Model& model = world_->model();
   const RowProblem& problem = island.problem;
   const StepIsland::Block& block = island.blocks[b];
   RowBlock rows = problem.blocks[b];
   rows.first_row = first_row, rows.last_row = last_row;
-  const int manifold = island.rows[at(first_row)].manifold;
+  constexpr int entries = ImpulseRates::at_once;
+  const int manifold = island.rows[at(first_row)].manifold, k = problem.channels, count = last_row - first_row;
   const SceneQuery::PairManifold& pair = manifolds_[at(manifold)];
-  const ManifoldDerivatives& rates = manifold_rates_[at(manifold)];
-  const Manifold& m = pair.manifold;
-  const int k = problem.channels, count = last_row - first_row, stride = jacobian_columns_.stride;
-  const double scale = 1 / block.size;
-  const Vec3d n = m.normal();
-  const ContactAxes axes = contact_axes(n);
+  const ColumnSolves& columns = column_solves();
 
   // Of a single point the channels go with it: y changes by omega x dp.
   Vec3d omega;
@@ -123,62 +179,19 @@ void Stepper::add_contact_rates(const StepIsland& island, std::size_t b, int fir
     for (const int side : {0, 1})
       for_each_on_path(model, side ? block.b : block.a, [&](int c) { omega += ((side ? 1 : -1) * moved_[at(model.column_v[at(c)])]) * data_.J[at(c)].angular; });
 
-  const auto body_of = [&](int side) { return world_->scene().object(side ? pair.b : pair.a).body; };
-  twist_rates_.assign(at(12 * k), 0.0), row_rates_.resize(at(count * most_block_channels)), target_rates_.resize(at(count));
-  for (int t = 0; t < 12; ++t) {
-    if (body_of(t / 6) == 0) continue;  // no joint moves it
-    const Vec3d& dn = rates.points[0].twist[t].normal;
-    const ContactAxes d_axes = contact_axes_moved(n, dn);
-    for (int i = 0; i < count; ++i) {
-      const StepIsland::Row& row = island.rows[at(rows.first_row + i)];
-      const ManifoldRate& rate = rates.points[row.point].twist[t];
-      const Vec3d arm = scale * (m.points[row.point].p_W - block.centre), d_arm = scale * rate.p_W;
-      double *const d = &row_rates_[at(i * most_block_channels)], &target = target_rates_[at(i)];
-      const auto on_axes = [&](const ContactAxes& x) { return row.on[0] * x.t[0] + row.on[1] * x.t[1]; };
-      const auto along = [&](const Vec3d& u, const Vec3d& du) {
-        if (block.turns) put(cross(d_arm, u) + cross(arm, du), d);
-        put(du, d + block.linear());
-      };
-      const auto about = [&](const Vec3d& du) { put(scale * du, d), put(Vec3d(), d + 3); };
-      target = 0;
-      switch (row.source) {
-        case RowSource::normal: {
-          along(n, dn);
-          const bool is_clipped = island.is_relaxed && problem.rows[at(rows.first_row + i)].target == 0;
-          if (!is_clipped) target = -(row.law == NormalLaw::ahead ? 1 : options_.erp) / options_.dt * rate.distance;
-          break;
-        }
-        case RowSource::friction_1:
-        case RowSource::friction_2: along(on_axes(axes), on_axes(d_axes)); break;
-        case RowSource::torsion: about(dn); break;
-        default: about(on_axes(d_axes));
-      }
-    }
-    double* const dz = &twist_rates_[at(t * k)];
-    impulse_rates_.add(problem, island.solution, rows, row_rates_.data(), target_rates_.data(), dz);
-    if (block.turns) continue;
-    const Vec3d dy = cross(omega, rates.points[0].twist[t].p_W);
-    for (int i = 0; i < 3; ++i)
-      for (int c = 0; c < k; ++c) dz[c] += dy[i] * impulse_rates_.by_velocity[at((rows.first_channel + i) * k + c)];
-  }
-
-  // From both shapes' twists, [linear; angular] in their own frames, to the joints that move them.
+  row_rates_.resize(at(count * most_block_channels * entries)), target_rates_.resize(at(count * entries));
   for (const int side : {0, 1}) {
-    const int object = side ? pair.b : pair.a, piece = side ? pair.piece_b : pair.piece_a;
-    const SceneObject& o = world_->scene().object(object);
-    if (o.body == 0) continue;
-    const SE3d X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return query_.X_WO(object) * p.X_BP; });
-    const double* const by_twist = &twist_rates_[at(6 * side * k)];
-    for_each_on_path(model, o.body, [&](int c) {
-      const Motion<double> J = at_point(data_.J[at(c)], X.p - data_.X_WB[1].p);
-      const Vec3d linear = transpose_times(X.R, J.linear), angular = transpose_times(X.R, J.angular);
-      double* const column = &impulses_by_[at(jacobian_columns_.q + model.column_v[at(c)])];
-      for (int channel = 0; channel < k; ++channel) {
-        double sum = 0;
-        for (int i = 0; i < 3; ++i) sum += linear[i] * by_twist[i * k + channel] + angular[i] * by_twist[(3 + i) * k + channel];
-        column[channel * stride] += sum;
-      }
-    });
+    if (world_->scene().object(side ? pair.b : pair.a).body == 0) continue;  // no joint moves it
+    fill_row_rates(island, b, side, first_row, last_row);
+    twist_rates_.assign(at(entries * k), 0.0);
+    impulse_rates_.add(problem, island.solution, rows, row_rates_.data(), target_rates_.data(), twist_rates_.data());
+    if (!block.turns) {
+      double dy[entries][3];
+      for (int t = 0; t < entries; ++t) put(cross(omega, manifold_rates_[at(manifold)].points[0].twist[entries * side + t].p_W), dy[t]);
+      columns.add_product(dy[0], 3, 1, entries, 3, &impulse_rates_.by_velocity[at(rows.first_channel * k)], k, twist_rates_.data(), k, k);
+    }
+    columns.add_product(twist_rates_.data(), 1, k, k, entries, twists_by(manifold, side), model.n_v, &impulses_by_[at(jacobian_columns_.q)],
+                        jacobian_columns_.stride, model.n_v);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "contact/column_solves.h"
 #include "dynamics/configuration.h"
 #include "dynamics/forward_dynamics.h"
 #include "dynamics/rnea.h"
@@ -253,12 +254,11 @@ void Stepper::fill_jacobian(StepIsland& island, const double* v) {
     const double* const x = island.X.data() + i * k;
     for (std::size_t r = 0; r < k; ++r) problem.y_free[r] += x[r] * v_free_[i], island.before[r] += x[r] * v[i];
   }
-  const Columns& columns = robosim::columns();
   const int width = padded(problem.channels);
   padded_Y_.assign(n * at(width), 0.0), padded_L_.assign(k * at(width), 0.0);
   for (std::size_t i = 0; i < n; ++i) std::copy_n(&island.X[i * k], k, &padded_Y_[i * at(width)]);
-  columns.mass_solve(m, data_.L.data(), padded_Y_.data(), width);
-  columns.add_product(island.X.data(), 1, problem.channels, problem.channels, m.n_v, padded_Y_.data(), padded_L_.data(), width);
+  columns().mass_solve(m, data_.L.data(), padded_Y_.data(), width);
+  column_solves().add_sparse_product(island.X.data(), 1, problem.channels, problem.channels, m.n_v, padded_Y_.data(), width, padded_L_.data(), width, width);
   island.Y.resize(n * k), problem.L.resize(k * k);
   for (std::size_t i = 0; i < n; ++i) std::copy_n(&padded_Y_[i * at(width)], k, &island.Y[i * k]);
   for (std::size_t r = 0; r < k; ++r)  // symmetric but for rounding
@@ -351,7 +351,7 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   if (m.n_v == 0) return std::copy_n(q, m.n_q, q_next), report;
   is_derived_ = is_derived_by_everything_ = is_diverged_ = false;
   move_freely(q, v, control);
-  query_.place(q);
+  query_.place(q, data_.X_WB);
   if (options_.bounce == Bounce::time_of_impact) {
     detail::joint_velocities(m, data_, v_free_.data(), V_free_);
     query_.manifolds(std::max(options_.margin, reach()), manifolds_);

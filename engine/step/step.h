@@ -296,6 +296,9 @@ class Stepper {
   bool has_rates(StepIsland& island);
   void add_adjoints(StepIsland& island, const double* q, const double* v, const StepControl& control);
   void add_rates(const StepIsland& island, const StepControl& control);
+  void fill_twists();
+  const double* twists_by(int manifold, int side) const { return &twists_by_[static_cast<std::size_t>((2 * manifold + side) * 6 * world_->model().n_v)]; }
+  void fill_row_rates(const StepIsland& island, std::size_t block, int side, int first_row, int last_row);
   void add_contact_rates(const StepIsland& island, std::size_t block, int first_row, int last_row);
   void add_coordinate_rates(const StepIsland& island, std::size_t block, bool has_targets);
   void add_turning_of_channels(const StepIsland& island, std::size_t block);
@@ -319,9 +322,10 @@ class Stepper {
   struct JacobianColumns {  // where each begins, -1 where nobody asks
     int q, v, tau, q_target, v_target, stride;
   } jacobian_columns_{};
-  std::vector<double> by_q_, by_v_, mass_, moved_by_, channels_by_, impulses_by_, point_by_, unit_, zero_;
+  std::vector<double> by_q_, by_v_, mass_, moved_by_, channels_by_, impulses_by_, point_by_, per_point_, unit_, zero_;
+  std::vector<double> twists_by_;  // of both shapes of each manifold, 6 x n_v
   ImpulseRates impulse_rates_;
-  std::vector<double> twist_rates_, row_rates_, target_rates_;  // of one block: impulses by both shapes' twists; its rows
+  std::vector<double> twist_rates_, row_rates_, target_rates_;  // of one manifold: impulses by one shape's twist; its rows
   StepGradient of_impulse_, of_rows_;
   std::vector<Motion<double>> displaced_;  // of jvp: bodies
   std::vector<double> change_, d_acceleration_;  // n_v

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 
+#include "contact/column_solves.h"
+#include "contact/small_sums.h"
 #include "dynamics/configuration.h"
 #include "dynamics/mass_factor.h"
 #include "dynamics/rnea_derivatives.h"
@@ -65,36 +67,53 @@ void Stepper::add_turning_of_impulses(double* by_q) {
   }
 }
 
+// How the shapes of all contacts move with the joints: of each its twist, [linear; angular] in its own frame, by all of them.
+void Stepper::fill_twists() {
+  const Model& m = world_->model();
+  const std::size_t n = at(m.n_v);
+  twists_by_.assign(2 * manifolds_.size() * 6 * n, 0.0);
+  for (std::size_t i = 0; i < manifolds_.size(); ++i)
+    for (const int side : {0, 1}) {
+      const SceneQuery::PairManifold& pair = manifolds_[i];
+      const int object = side ? pair.b : pair.a, piece = side ? pair.piece_b : pair.piece_a;
+      const SceneObject& o = world_->scene().object(object);
+      if (o.body == 0) continue;
+      const SE3d X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return query_.X_WO(object) * p.X_BP; });
+      const Vec3d p = X.p - data_.X_WB[1].p;
+      double* const twist = &twists_by_[(2 * i + at(side)) * 6 * n];
+      for_each_on_path(m, o.body, [&](int c) {
+        const Motion<double> J = at_point(data_.J[at(c)], p);
+        const Vec3d linear = transpose_times(X.R, J.linear), angular = transpose_times(X.R, J.angular);
+        double* const column = twist + m.column_v[at(c)];
+        for (std::size_t k = 0; k < 3; ++k) column[k * n] = linear[static_cast<int>(k)], column[(3 + k) * n] = angular[static_cast<int>(k)];
+      });
+    }
+}
+
 // And what acts at a single point goes where that goes, as rows of other contacts tell by themselves (contact_vjp.cpp):
 //   (J_b - J_a)^T z at p:   d/dp = z x (omega_b - omega_a)        of each column
 void Stepper::add_moving_of_impulses(const StepIsland& island, std::size_t b, double* by_q) {
   const Model& m = world_->model();
-  const std::size_t n = at(m.n_v);
+  const int n = m.n_v;
   const StepIsland::Block& block = island.blocks[b];
   const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
   const ManifoldPointDerivatives& rates = manifold_rates_[at(block.manifold)].points[0];
-  point_by_.assign(3 * n, 0.0);
+  const ColumnSolves& columns = column_solves();
+  point_by_.assign(at(3 * n), 0.0), per_point_.assign(at(3 * n), 0.0);
   for (const int side : {0, 1}) {
-    const int object = side ? pair.b : pair.a, piece = side ? pair.piece_b : pair.piece_a;
-    const SceneObject& o = world_->scene().object(object);
-    if (o.body == 0) continue;
-    const SE3d X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return query_.X_WO(object) * p.X_BP; });
-    for_each_on_path(m, o.body, [&](int c) {
-      const Motion<double> J = at_point(data_.J[at(c)], X.p - data_.X_WB[1].p);
-      const Vec3d linear = transpose_times(X.R, J.linear), angular = transpose_times(X.R, J.angular);
-      Vec3d moved;
-      for (int k = 0; k < 3; ++k) moved += linear[k] * rates.twist[6 * side + k].p_W + angular[k] * rates.twist[6 * side + 3 + k].p_W;
-      for (int k = 0; k < 3; ++k) point_by_[at(k) * n + at(m.column_v[at(c)])] += moved[k];
-    });
+    if (world_->scene().object(side ? pair.b : pair.a).body == 0) continue;
+    double moved[6][3];
+    for (int k = 0; k < 6; ++k)
+      for (int c = 0; c < 3; ++c) moved[k][c] = rates.twist[6 * side + k].p_W[c];
+    columns.add_product(moved[0], 1, 3, 3, 6, twists_by(block.manifold, side), n, point_by_.data(), n, n);
   }
   const double* const z = &island.solution.z[at(island.problem.blocks[b].first_channel)];
   for (const int side : {0, 1})
     for_each_on_path(m, side ? block.b : block.a, [&](int c) {
-      const Vec3d per_point = (side ? 1.0 : -1.0) * cross(Vec3d{z[0], z[1], z[2]}, data_.J[at(c)].angular);
-      double* const row = by_q + at(m.column_v[at(c)]) * n;
-      for (int k = 0; k < 3; ++k)
-        for (std::size_t j = 0; j < n; ++j) row[j] += per_point[k] * point_by_[at(k) * n + j];
+      const Vec3d turned = (side ? 1.0 : -1.0) * cross(Vec3d{z[0], z[1], z[2]}, data_.J[at(c)].angular);
+      for (int k = 0; k < 3; ++k) per_point_[at(3 * m.column_v[at(c)] + k)] += turned[k];
     });
+  columns.add_product(per_point_.data(), 3, 1, n, 3, point_by_.data(), n, by_q, n, n);
 }
 
 // alpha, in the columns that are asked for.
@@ -120,12 +139,14 @@ void Stepper::free_jacobians(const double* v) {
       add_turning_rates_vjp(m, v, a_bar_.data(), row_v);
     }
     for (const World::Coordinate& c : world_->coordinates()) by_q_[at(c.v) * (n + 1)] -= dt * m.stiffness[at(c.v)];
-    if (n_islands_ > 0) add_turning_of_impulses(by_q_.data());
-    for (int i = 0; i < n_islands_; ++i)
-      for (std::size_t b = 0; b < islands_[at(i)].blocks.size(); ++b) {
-        const StepIsland::Block& block = islands_[at(i)].blocks[b];
-        if (block.manifold >= 0 && !block.turns) add_moving_of_impulses(islands_[at(i)], b, by_q_.data());
-      }
+    if (q_begin >= 0 && n_islands_ > 0) {
+      add_turning_of_impulses(by_q_.data());
+      for (int i = 0; i < n_islands_; ++i)
+        for (std::size_t b = 0; b < islands_[at(i)].blocks.size(); ++b) {
+          const StepIsland::Block& block = islands_[at(i)].blocks[b];
+          if (block.manifold >= 0 && !block.turns) add_moving_of_impulses(islands_[at(i)], b, by_q_.data());
+        }
+    }
     for (std::size_t i = 0; i < n; ++i) {
       if (q_begin >= 0) std::copy_n(&by_q_[i * n], n, &moved_by_[i * stride + at(q_begin)]);
       if (v_begin >= 0) std::copy_n(&by_v_[i * n], n, &moved_by_[i * stride + at(v_begin)]);
@@ -139,18 +160,21 @@ void Stepper::advance_jacobians(const JacobianBlocks& out) {
   const Model& m = world_->model();
   const JacobianColumns& columns = jacobian_columns_;
   const std::size_t n = at(m.n_v), n_q = at(m.n_q), stride = at(columns.stride);
-  const auto put_row = [&](std::size_t row, std::size_t from, double scale, bool is_first) {
-    const auto put = [&](int first, std::size_t count, double* block) {
-      if (first < 0) return;
-      const double* const x = &moved_by_[from * stride + at(first)];
-      double* const to = block + row * count;
-      if (is_first)
-        for (std::size_t c = 0; c < count; ++c) to[c] = scale * x[c];
-      else
-        for (std::size_t c = 0; c < count; ++c) to[c] += scale * x[c];
+  // scale times a row of moved_by_, in a row of all blocks; and of each block use(row, x, count).
+  const auto for_each_block = [&](std::size_t from, auto&& use) {
+    const double* const x = &moved_by_[from * stride];
+    const auto one = [&](int first, std::size_t count, double* block) {
+      if (first >= 0) use(block, x + first, count);
     };
-    put(columns.q, n, out.q), put(columns.v, n, out.v), put(columns.tau, n, out.tau);
-    put(columns.q_target, n_q, out.q_target), put(columns.v_target, n, out.v_target);
+    one(columns.q, n, out.q), one(columns.v, n, out.v), one(columns.tau, n, out.tau);
+    one(columns.q_target, n_q, out.q_target), one(columns.v_target, n, out.v_target);
+  };
+  const auto put_row = [&](std::size_t row, std::size_t from, double scale, bool is_first) {
+    for_each_block(from, [&](double* block, const double* x, std::size_t count) {
+      double* const to = block + row * count;
+      if (is_first) std::fill_n(to, count, 0.0);
+      add_scaled(scale, x, static_cast<int>(count), to);
+    });
   };
   int most = 0;
   detail::for_each_own_joint(m, [&](auto, const Joint& joint) {
@@ -158,7 +182,10 @@ void Stepper::advance_jacobians(const JacobianBlocks& out) {
     if (joint.n_v != 1) return;
     // q_next = q + dt u, v_next = u
     const std::size_t k = at(joint.v_index);
-    put_row(k, k, options_.dt, true), put_row(n + k, k, 1.0, true);
+    for_each_block(k, [&](double* block, const double* __restrict x, std::size_t count) {
+      double *const __restrict to_q = block + k * count, *const __restrict to_v = block + (n + k) * count;
+      for (std::size_t c = 0; c < count; ++c) to_q[c] = options_.dt * x[c], to_v[c] = x[c];
+    });
     if (columns.q >= 0) out.q[k * n + k] += 1;
   });
   if (most == 0) return;
@@ -205,6 +232,7 @@ bool Stepper::jacobians(const double* q, const double* v, const StepControl& con
   };
   jacobian_columns_ = {take(out.q, m.n_v), take(out.v, m.n_v), take(out.tau, m.n_v), take(out.q_target, m.n_q, is_driven), take(out.v_target, m.n_v, is_driven), 0};
   jacobian_columns_.stride = padded(end);
+  if (out.q) fill_twists();
   free_jacobians(v);
   for (int i = 0; i < n_islands_; ++i) add_impulse_jacobians(islands_[at(i)], q, v, control);
   advance_jacobians(out);

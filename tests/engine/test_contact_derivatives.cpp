@@ -205,35 +205,41 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
 
 namespace {
 
-// The rates of all impulses beside one adjoint for each; whether there were any.
-bool check_rates(const RowProblem& problem, Rng& rng) {
+// The rates of all impulses beside one adjoint for each, or of what the impulses move; whether there were any.
+bool check_rates(const RowProblem& problem, Rng& rng, bool of_motion = false) {
   ModeSolver solver;
   RowSolution s;
   if (solver.solve(problem, s).status != ModeStatus::solved) return false;
   ImpulseRates rates;
   if (!solver.classes().rates(problem, rates)) return false;
+  constexpr std::size_t changes = ImpulseRates::at_once;
   const std::size_t k = at(problem.channels), m = problem.rows.size();
-  Numbers dd(m * most_block_channels), dt(m), dy(k), dz(k, 0.0), none(m, 0.0), unit(k, 0.0);
+  Numbers dd(m * most_block_channels * changes), dt(m * changes), dy(changes * k), dz(changes * k, 0.0), none(m, 0.0);
   for (Numbers* x : {&dd, &dt, &dy})
     for (double& y : *x) y = rng.normal();
   for (const RowBlock& block : problem.blocks)
-    rates.add(problem, s, block, &dd[at(block.first_row * most_block_channels)], &dt[at(block.first_row)], dz.data());
-  for (std::size_t a = 0; a < k; ++a)
-    for (std::size_t c = 0; c < k; ++c) dz[c] += dy[a] * rates.by_velocity[a * k + c];
+    rates.add(problem, s, block, &dd[at(block.first_row) * most_block_channels * changes], &dt[at(block.first_row) * changes], dz.data());
+  for (std::size_t t = 0; t < changes; ++t)
+    for (std::size_t a = 0; a < k; ++a)
+      for (std::size_t c = 0; c < k; ++c) dz[t * k + c] += dy[t * k + a] * rates.by_velocity[a * k + c];
   for (std::size_t c = 0; c < k; ++c) {
     RowGradient g;
     g.set_zero(problem, false);
-    unit[c] = 1;
-    solver.classes().add_vjp(problem, s, none.data(), unit.data(), g);
-    unit[c] = 0;
-    double expected = 0, size = 0;
-    const auto add = [&](double by, double change) { expected += by * change, size += std::abs(by * change); };
-    for (std::size_t i = 0; i < m; ++i) add(g.target[i], dt[i]);
-    for (std::size_t a = 0; a < k; ++a) add(g.y_free[a], dy[a]);
-    for (const RowBlock& block : problem.blocks)
-      for (int i = block.first_row; i < block.last_row; ++i)
-        for (int a = 0; a < block.width; ++a) add(g.d[at(i * most_block_channels + a)], dd[at(i * most_block_channels + a)]);
-    CHECK(std::abs(dz[c] - expected) <= 1e-12 * size);
+    Numbers z_bar(k, 0.0);  // of the channel's impulse, or its velocity
+    for (std::size_t a = 0; a < k; ++a) z_bar[a] = of_motion ? problem.L[c * k + a] : a == c;
+    solver.classes().add_vjp(problem, s, none.data(), z_bar.data(), g);
+    for (std::size_t t = 0; t < changes; ++t) {
+      double expected = 0, size = 0, found = 0;
+      const auto add = [&](double by, double change) { expected += by * change, size += std::abs(by * change); };
+      for (std::size_t a = 0; a < k; ++a) found += z_bar[a] * dz[t * k + a];
+      for (std::size_t i = 0; i < m; ++i) add(g.target[i], dt[i * changes + t]);
+      for (std::size_t a = 0; a < k; ++a) add(g.y_free[a], dy[t * k + a]);
+      for (const RowBlock& block : problem.blocks)
+        for (int i = block.first_row; i < block.last_row; ++i)
+          for (int a = 0; a < block.width; ++a)
+            add(g.d[at(i * most_block_channels + a)], dd[at(i * most_block_channels + a) * changes + t]);
+      CHECK(std::abs(found - expected) <= 1e-12 * size);
+    }
   }
   return true;
 }
@@ -256,7 +262,7 @@ TEST_CASE("the rates of all impulses are what their adjoints say") {
   }
   CHECK(checked > 30);
   CHECK(sliding > 3);  // of those adjoints are asked
-  // Rows of two pairs that say the same: their system is singular.
+  // Rows of two pairs that say the same: their system is singular, and what each of them pushes is not told.
   RowProblem twice;
   for (int side = 0; side < 2; ++side) {
     twice.blocks.push_back({side, 1, side, side + 1});
@@ -264,7 +270,7 @@ TEST_CASE("the rates of all impulses are what their adjoints say") {
   }
   set_motion(twice, Eigen::MatrixXd::Ones(2, 1), Eigen::MatrixXd::Identity(1, 1), Eigen::VectorXd::Constant(1, -3));
   Rng rng(1);
-  CHECK(check_rates(twice, rng));
+  CHECK(check_rates(twice, rng, true));
 }
 
 TEST_CASE("solving and differentiating again does not allocate") {

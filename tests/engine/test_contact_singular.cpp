@@ -64,13 +64,62 @@ TEST_CASE("solves of many columns are those of one by one, and what is left of t
       double &h = expected_high[at(i)], &l = expected_low[at(i)];
       for (int j = 0; j < n; ++j) {
         const double a = -S[at(j * n + i / width)], b = X[at(j * width + i % width)], product = a * b, sum = h + product, of_product = sum - h;
-        l += ((h - (sum - of_product)) + (product - of_product)) + std::fma(a, b, -product);
+        l += (h - (sum - of_product)) + (product - of_product);
+        l += std::fma(a, b, -product);
         h = sum;
       }
     }
     column_solves().subtract_doubled(S.data(), n, X.data(), width, high.data(), low.data());
     CHECK(high == expected_high);
     CHECK(low == expected_low);
+  }
+}
+
+TEST_CASE("products are sums in order, whatever the registers, and where factors are passed over") {
+  Rng rng(2);
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  for (int width = 1; width <= 33; ++width) {
+    CAPTURE(width);
+    const int rows = 1 + rng.below(9), inner = 1 + rng.below(7), of_B = width + rng.below(3), of_C = width + rng.below(3);
+    std::vector<double> A(at(rows * inner)), B(at(inner * of_B)), C(at(rows * of_C));
+    for (auto* x : {&A, &B, &C})
+      for (double& entry : *x) entry = rng.normal();
+    for (double& entry : A) entry *= rng.below(2);
+    for (const bool is_transposed : {false, true}) {
+      std::vector<double> dense = C, sparse = C, expected = C;
+      const int by_row = is_transposed ? 1 : inner, by_column = is_transposed ? rows : 1;
+      for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < width; ++c)
+          for (int i = 0; i < inner; ++i) expected[at(r * of_C + c)] += A[at(r * by_row + i * by_column)] * B[at(i * of_B + c)];
+      column_solves().add_product(A.data(), by_row, by_column, rows, inner, B.data(), of_B, dense.data(), of_C, width);
+      column_solves().add_sparse_product(A.data(), by_row, by_column, rows, inner, B.data(), of_B, sparse.data(), of_C, width);
+      CHECK(dense == expected);
+      CHECK(sparse == expected);
+    }
+  }
+}
+
+namespace {
+
+__extension__ typedef __int128 Wide;
+
+}  // namespace
+
+TEST_CASE("sums in twice the precision keep what all but cancels") {
+  Rng rng(3);
+  for (int n = 1; n <= 33; ++n) {
+    CAPTURE(n);
+    // Whole numbers, whose products and sum are told exactly by wider ones.
+    std::vector<double> a(static_cast<std::size_t>(n)), x(a.size());
+    Wide exact = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      a[i] = rng.below(1 << 30) - (1 << 29), x[i] = 4096.0 * rng.below(1 << 30) + rng.below(4096);
+      exact += static_cast<Wide>(a[i]) * static_cast<Wide>(x[i]);
+    }
+    double sum = -static_cast<double>(exact), low = 0;  // as far as one number holds it
+    const double expected = static_cast<double>(exact + static_cast<Wide>(sum));
+    column_solves().add_dot_doubled(a.data(), x.data(), n, sum, low);
+    CHECK(sum + low == expected);
   }
 }
 

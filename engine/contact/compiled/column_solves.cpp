@@ -1,16 +1,26 @@
-// Solves of many columns for one instruction set.
+// Products and solves of many columns for one instruction set.
 #include "contact/column_solves.h"
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include "base/lanes.h"
+#include "contact/small_sums.h"
 
 namespace robosim::detail {
 
 template <Isa isa>
 class CompiledColumnSolves final : public ColumnSolves {
  public:
+  void add_product(const double* A, int by_row, int by_column, int rows, int inner, const double* B, int of_B, double* C, int of_C, int width) const override {
+    add<false>({A, by_row, by_column, rows, inner}, {B, of_B}, C, of_C, width);
+  }
+  void add_sparse_product(const double* A, int by_row, int by_column, int rows, int inner, const double* B, int of_B, double* C, int of_C,
+                          int width) const override {
+    add<true>({A, by_row, by_column, rows, inner}, {B, of_B}, C, of_C, width);
+  }
+
   void solve_transposed(const double* LU, int n, const int* pivots, double* B, int width) const override {
     for_each_register<lanes_of(isa)>(width, 0, [&](auto columns, int begin) {
       using Block = decltype(columns);
@@ -48,7 +58,76 @@ class CompiledColumnSolves final : public ColumnSolves {
     });
   }
 
+  void add_dot_doubled(const double* a, const double* x, int n, double& sum, double& low) const override {
+    constexpr int parts = 8;  // as many on each instruction set, so that the sum is the same
+    using Parts = Registers<lanes_of(isa), parts / lanes_of(isa)>;
+    double highs[parts] = {}, lows[parts] = {};
+    Parts h(highs), l(lows);
+    int i = 0;
+    for (; i + parts <= n; i += parts) Parts::add_doubled(Parts(a + i), Parts(x + i), h, l);
+    if (i < n) {
+      double rest[2][parts] = {};
+      for (int j = 0; i + j < n; ++j) rest[0][j] = a[i + j], rest[1][j] = x[i + j];
+      Parts::add_doubled(Parts(rest[0]), Parts(rest[1]), h, l);
+    }
+    h.store(highs), l.store(lows);
+    for (int half = parts / 2; half > 0; half /= 2)
+      for (int j = 0; j < half; ++j) add_exactly(highs[j + half], highs[j], lows[j]), lows[j] += lows[j + half];
+    add_exactly(highs[0], sum, low), low += lows[0];
+  }
+
  private:
+  struct Factors {
+    const double* A;
+    std::ptrdiff_t by_row, by_column;
+    int rows, inner;
+  };
+  struct Rows {
+    const double* first;
+    std::ptrdiff_t apart;
+  };
+
+  template <bool is_sparse>
+  static void add(const Factors& left, const Rows& B, double* C, std::ptrdiff_t of_C, int width) {
+    for_each_register<lanes_of(isa)>(width, 0, [&]<int W, int N>(Registers<W, N>, int begin) {
+      const Rows own{B.first + begin, B.apart};
+      int r = 0;
+      const auto add_next = [&](auto many) {
+        add_rows<is_sparse, many, W, N>(left.A + r * left.by_row, left, own, C + r * of_C + begin, of_C);
+        r += many;
+      };
+      while (r + 4 <= left.rows) add_next(std::integral_constant<int, 4>());
+      if (r + 2 <= left.rows) add_next(std::integral_constant<int, 2>());
+      if (r < left.rows) add_next(std::integral_constant<int, 1>());
+    });
+  }
+
+  // R rows of N registers of W columns, kept there over the sum. Where asked for, rows of B whose factors are zero, as those of joints that move neither
+  // body, are passed over.
+  template <bool is_sparse, int R, int W, int N>
+  static void add_rows(const double* A, const Factors& left, const Rows& B, double* C, std::ptrdiff_t of_C) {
+    using Register = Lanes<W, isa>;
+    Register sum[R][N];
+    for (int r = 0; r < R; ++r)
+      for (int k = 0; k < N; ++k) std::memcpy(&sum[r][k], C + r * of_C + k * W, sizeof(Register));
+    const double* b = B.first;
+    for (int i = 0; i < left.inner; ++i, A += left.by_column, b += B.apart) {
+      if constexpr (is_sparse) {
+        bool any = false;
+        for (int r = 0; r < R; ++r) any |= A[r * left.by_row] != 0;
+        if (!any) continue;
+      }
+      Register row[N];
+      for (int k = 0; k < N; ++k) std::memcpy(&row[k], b + k * W, sizeof(Register));
+      for (int r = 0; r < R; ++r) {
+        const Register a(A[r * left.by_row]);
+        for (int k = 0; k < N; ++k) sum[r][k] += a * row[k];
+      }
+    }
+    for (int r = 0; r < R; ++r)
+      for (int k = 0; k < N; ++k) std::memcpy(C + r * of_C + k * W, &sum[r][k], sizeof(Register));
+  }
+
   // N neighbouring registers of W columns.
   template <int W, int N>
   struct Registers {
@@ -71,12 +150,16 @@ class CompiledColumnSolves final : public ColumnSolves {
       for (int k = 0; k < N; ++k) x[k] /= Register(by);
     }
     static ROBOSIM_INLINE void take_doubled(double factor, const Registers& other, Registers& high, Registers& low) {
-      const Register a(-factor);
-      for (int k = 0; k < N; ++k) {
-        const Register b = other.x[k], product = a * b, h = high.x[k], sum = h + product, of_product = sum - h;
-        low.x[k] += ((h - (sum - of_product)) + (product - of_product)) + rounding(a, b, product);
-        high.x[k] = sum;
-      }
+      for (int k = 0; k < N; ++k) add_doubled(Register(-factor), other.x[k], high.x[k], low.x[k]);
+    }
+    // high + low += a b, number by number.
+    static ROBOSIM_INLINE void add_doubled(const Registers& a, const Registers& b, Registers& high, Registers& low) {
+      for (int k = 0; k < N; ++k) add_doubled(a.x[k], b.x[k], high.x[k], low.x[k]);
+    }
+    static ROBOSIM_INLINE void add_doubled(const Register& a, const Register& b, Register& high, Register& low) {
+      const Register product = a * b;
+      add_exactly(product, high, low);
+      low += rounding(a, b, product);
     }
 
     // a b less its rounded product, exactly: by one fused product, or by Dekker's halves ("A floating-point technique for extending the available
