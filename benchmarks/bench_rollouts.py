@@ -55,6 +55,7 @@ GAINS = Motor(position_gain=120.0, velocity_gain=4.0)
 STANDING = {"hip_joint": 0.0, "thigh_joint": 0.9, "calf_joint": -1.8}  # [rad]
 LIFTED = {"thigh_joint": 0.25, "calf_joint": -0.5}  # [rad] more, of a leg in the air
 INTERVALS = (1, 2, 5, 10, 20, 70, 200)
+JUDGED = 2  # the interval at which times and memory keep to their bars together
 DIFFERENCE = 1e-6  # [rad] of targets
 AGREEMENT = 1e-5  # of the derivative: truncation and rounding of the difference
 DIRECTION = (1.0, 2.0, 3.0)  # of the trunk's place in the end, in its axes there: the loss
@@ -416,10 +417,12 @@ def main() -> int:
     report.add(Row("there, per step", times[1][0], "us", bar=FORWARD_BAR))
     report.add(Row("back, per step", times[1][1], "us", bar=BACKWARD_BAR))
     for k in INTERVALS[1:]:
-        report.add(Row(f"back, every {k} states kept", times[k][1], "us"))
+        report.add(
+            Row(f"back, every {k} states kept", times[k][1], "us", bar=BACKWARD_BAR if k == JUDGED else None)
+        )
     for k in INTERVALS:
         report.add(
-            Row(f"memory, every {k} states kept", memory[k], "MB", bar=MEMORY_BAR if k == 10 else None)
+            Row(f"memory, every {k} states kept", memory[k], "MB", bar=MEMORY_BAR if k >= JUDGED else None)
         )
     report.add(Row("gradients differ by interval or threads", float(not check(Walk(steps // 5))), bar=0.0))
     report.add(Row("gradient beside differences, 200 steps", difference_error(200), bar=AGREEMENT))

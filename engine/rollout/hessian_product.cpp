@@ -100,9 +100,9 @@ bool is_bent(const std::vector<double>& first, const std::vector<double>& last, 
 // their targets.
 double Simulator::reach(const StepGradient& d, const StepControl& control) const {
   const Model& m = world().model();
-  const double dt = stepper_.options().dt * substeps_;
+  const double dt = stepper_->options().dt * substeps_;
   const auto moved_by = [&](std::vector<double> forces) {
-    mass_solve(m, stepper_.data().L.data(), forces.data(), 1);
+    mass_solve(m, stepper_->data().L.data(), forces.data(), 1);
     return dt * dt * largest(forces);
   };
   std::vector<double> pulls(at(m.n_v));

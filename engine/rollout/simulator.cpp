@@ -76,15 +76,20 @@ RolloutControls RolloutControls::from(const Model& m, int step) const {
 }
 
 Simulator::Simulator(const World& world, StepOptions options, int substeps)
-    : stepper_(world, of_substeps(options, substeps)),
+    : stepper_(std::make_unique<Stepper>(world, of_substeps(options, substeps))),
       substeps_(substeps),
       q_(at((substeps + 1) * world.model().n_q)),
       v_(at((substeps + 1) * world.model().n_v)),
       q_bar_(at(world.model().n_v)),
       v_bar_(q_bar_) {}
 
+void Simulator::exchange_steppers() {
+  if (!waiting_) waiting_ = std::make_unique<Stepper>(world(), stepper_->options());
+  std::swap(stepper_, waiting_);
+}
+
 void Simulator::step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next, RolloutReport& report, int number) {
-  for (int i = 0; i < substeps_; ++i) report.take(stepper_.step(i ? q_next : q, i ? v_next : v, control, q_next, v_next), number);
+  for (int i = 0; i < substeps_; ++i) report.take(stepper_->step(i ? q_next : q, i ? v_next : v, control, q_next, v_next), number);
 }
 
 // All substeps, keeping where each begins, and the signatures of all.
@@ -93,9 +98,9 @@ void Simulator::take_again(const double* q, const double* v, const StepControl& 
   std::copy_n(q, m.n_q, q_.data()), std::copy_n(v, m.n_v, v_.data());
   if (signature) signature->clear();
   for (int i = 0; i < substeps_; ++i) {
-    const StepReport report = stepper_.step(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
+    const StepReport report = stepper_->step(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
     if (!signature) continue;
-    const std::vector<int> own = step_signature(stepper_, report.islands, report.status);
+    const std::vector<int> own = step_signature(*stepper_, report.islands, report.status);
     signature->insert(signature->end(), own.begin(), own.end());
   }
 }
@@ -105,13 +110,13 @@ void Simulator::go_back(const StepControl& control, const double* q_next_bar, co
   const Model& m = world().model();
   const auto back = [&](int i, const double* q_bar, const double* v_bar, StepGradient& to) {
     const auto gradient_of = is_exact ? &Stepper::exact_vjp : &Stepper::vjp;
-    (stepper_.*gradient_of)(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, q_bar, v_bar, to);
+    (*stepper_.*gradient_of)(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, q_bar, v_bar, to);
   };
   back(substeps_ - 1, q_next_bar, v_next_bar, gradient);
   for (int i = substeps_ - 2; i >= 0; --i) {
     // The stepper knows the step that it took last: this one once more.
     q_bar_ = gradient.q, v_bar_ = gradient.v;
-    stepper_.step(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
+    stepper_->step(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
     back(i, q_bar_.data(), v_bar_.data(), one_);
     gradient.q = one_.q, gradient.v = one_.v;
     add_drives(one_, gradient), add_parameters(one_, gradient);
@@ -133,8 +138,8 @@ bool Simulator::jvp(const double* q, const double* v, const StepControl& control
   bool is_one_sided = false;
   for (int i = 0; i < substeps_; ++i) {
     const double *const q_i = &q_[at(i * m.n_q)], *const v_i = &v_[at(i * m.n_v)];
-    stepper_.step(q_i, v_i, control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
-    is_one_sided |= stepper_.jvp(q_i, v_i, control, one_, q_bar_.data(), v_bar_.data());
+    stepper_->step(q_i, v_i, control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
+    is_one_sided |= stepper_->jvp(q_i, v_i, control, one_, q_bar_.data(), v_bar_.data());
     one_.q = q_bar_, one_.v = v_bar_;
   }
   std::copy(q_bar_.begin(), q_bar_.end(), q_next), std::copy(v_bar_.begin(), v_bar_.end(), v_next);
@@ -144,14 +149,14 @@ bool Simulator::jvp(const double* q, const double* v, const StepControl& control
 bool Simulator::jacobians(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out) {
   const Model& m = world().model();
   const std::size_t n = at(m.n_v);
-  if (substeps_ == 1) return stepper_.step(q, v, control, &q_[at(m.n_q)], &v_[n]), stepper_.jacobians(q, v, control, out);
+  if (substeps_ == 1) return stepper_->step(q, v, control, &q_[at(m.n_q)], &v_[n]), stepper_->jacobians(q, v, control, out);
   const JacobianBlocks before = before_.resize(m), own = own_.resize(m);
   std::copy_n(q, m.n_q, q_.data()), std::copy_n(v, m.n_v, v_.data());
   bool is_one_sided = false;
   for (int i = 0; i < substeps_; ++i) {
     const double *const q_i = &q_[at(i * m.n_q)], *const v_i = &v_[at(i * m.n_v)];
-    stepper_.step(q_i, v_i, control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
-    is_one_sided |= stepper_.jacobians(q_i, v_i, control, own);
+    stepper_->step(q_i, v_i, control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
+    is_one_sided |= stepper_->jacobians(q_i, v_i, control, own);
     for (const auto block : {&JacobianBlocks::q, &JacobianBlocks::v, &JacobianBlocks::tau, &JacobianBlocks::q_target, &JacobianBlocks::v_target}) {
       double* const to = out.*block;
       if (!to) continue;
@@ -202,9 +207,18 @@ void Simulator::rollout_vjp(const KeptStates& kept, int begin, int end, const do
     q_part_.resize(at(count * m.n_q)), v_part_.resize(at(count * m.n_v));
     std::copy_n(q + of_q, m.n_q, q_part_.data()), std::copy_n(v + of_v, m.n_v, v_part_.data());
     rollout({count - 1, 1}, 0, count - 1, q_part_.data(), v_part_.data(), controls.from(m, first), again);
+    // What was taken last on the way there is not taken again: it waits while the one behind it is.
+    const int waiting = count > 1 && substeps_ == 1 ? first + count - 2 : -1;
+    if (waiting >= 0) exchange_steppers();
     for (int i = first + count - 1; i >= first; --i) {
       const std::ptrdiff_t to_q = static_cast<std::ptrdiff_t>(i) * m.n_q, to_v = static_cast<std::ptrdiff_t>(i) * m.n_v;
-      vjp(&q_part_[at((i - first) * m.n_q)], &v_part_[at((i - first) * m.n_v)], controls.at(m, i), gradient.q.data(), gradient.v.data(), whole_);
+      const double *const q_i = &q_part_[at((i - first) * m.n_q)], *const v_i = &v_part_[at((i - first) * m.n_v)];
+      if (i == waiting) {
+        exchange_steppers();
+        stepper_->vjp(q_i, v_i, controls.at(m, i), gradient.q.data(), gradient.v.data(), whole_);
+      } else {
+        vjp(q_i, v_i, controls.at(m, i), gradient.q.data(), gradient.v.data(), whole_);
+      }
       gradient.q = whole_.q, gradient.v = whole_.v;
       add_parameters(whole_, gradient);
       if (tau) std::copy(whole_.tau.begin(), whole_.tau.end(), tau + to_v);

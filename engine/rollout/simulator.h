@@ -3,10 +3,11 @@
 // A rollout keeps configurations and velocities and nothing else, of every state or of every k-th: going back, each step is taken again
 // before its gradient (step/step.h), from states between those that are kept which are made again, so that memory is that of the states,
 // and the gradient is that of the steps that were taken, to the bit, whatever is kept.
-// Cost: a gradient is about three steps, and one more where not every state is kept; Jacobians as the step's, and products
+// Cost: a gradient is about three steps, and where every k-th state is kept (k - 2) / k of one more, for k > 1; Jacobians as the step's, and products
 // of them over substeps; no allocation once the buffers have grown.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "step/step.h"
@@ -46,9 +47,9 @@ class Simulator {
   // The world must outlive it. Throws InputError where there is no substep.
   Simulator(const World& world, StepOptions options, int substeps);
 
-  const World& world() const { return stepper_.world(); }
+  const World& world() const { return stepper_->world(); }
   // Of the last substep.
-  const Stepper& stepper() const { return stepper_; }
+  const Stepper& stepper() const { return *stepper_; }
 
   // q_next and v_next may be q and v.
   void step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next, RolloutReport& report, int number = 0);
@@ -78,9 +79,11 @@ class Simulator {
  private:
   void take_again(const double* q, const double* v, const StepControl& control, std::vector<int>* signature = nullptr);
   double reach(const StepGradient& direction, const StepControl& control) const;
+  void exchange_steppers();
   void go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, bool is_exact, StepGradient& gradient);
 
-  Stepper stepper_;
+  std::unique_ptr<Stepper> stepper_;
+  std::unique_ptr<Stepper> waiting_;  // of rollout_vjp: knows a step that is gone back later
   int substeps_;
   std::vector<double> q_, v_;        // at the start of each substep, and at the end
   std::vector<double> q_part_, v_part_;  // the states from one that is kept to before the next
