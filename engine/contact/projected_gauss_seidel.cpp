@@ -135,14 +135,15 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
   }
 
   // Sweeps bring what an update answers to, f_bar + u . y_bar, towards zero, and what is left of it may grow again through rows that clamp in early ones alone.
-  // So that it is not lost in rounding, f_bar has what y_bar was at some time, in twice the precision, and new_y_bar_ what has come since.
-  new_y_bar_.assign(static_cast<std::size_t>(k), 0.0), f_bar_low_.assign(static_cast<std::size_t>(m), 0.0);
+  // So that it is not lost in rounding, f_bar has what y_bar was at some time, in twice the precision, and new_y_bar_ is what has come since.
+  for (auto* x : {&new_y_bar_, &taken_y_bar_, &taken_y_bar_low_}) x->assign(static_cast<std::size_t>(k), 0.0);
+  f_bar_low_.assign(static_cast<std::size_t>(m), 0.0);
   const auto take_new = [&] {
     for (int i = 0; i < m; ++i) {
       const std::size_t at = static_cast<std::size_t>(i);
       if (pushes_[at] > 0) column_solves().add_dot_doubled(&u_[at * static_cast<std::size_t>(k)], new_y_bar_.data(), k, f_bar_[at], f_bar_low_[at]);
     }
-    std::fill(new_y_bar_.begin(), new_y_bar_.end(), 0.0);
+    for (std::size_t c = 0; c < new_y_bar_.size(); ++c) add_exactly(new_y_bar_[c], taken_y_bar_[c], taken_y_bar_low_[c]), new_y_bar_[c] = 0;
   };
   std::size_t last = outcomes_.size();
   for (unsigned sweep = 0; last > 0; ++sweep) {
@@ -168,10 +169,14 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
 
         // The outcome: of a clamping row df itself, which leaves f_bar as it is but for compliance; of others where f ends.
         if (outcome == RowClass::clamping) {
-          const double w_bar = -df_bar * inverse_[at], give_bar = w_bar * df;
+          const double w = dot(row.d, y_then_.data() + block->first_channel, block->width) - row.target + row.compliance * old_f;
+          const double w_bar = -df_bar * inverse_[at], give_bar = -w_bar * w * inverse_[at];
           add_exactly(w_bar * row.compliance, f_bar_[at], f_bar_low_[at]);
-          add(y_bar_.data() + block->first_channel, w_bar, row.d, block->width);
-          add(new_y_bar_.data() + block->first_channel, w_bar, row.d, block->width);
+          for (int c = 0; c < block->width; ++c) {
+            const std::size_t channel = static_cast<std::size_t>(block->first_channel + c);
+            new_y_bar_[channel] += w_bar * row.d[c];
+            y_bar_[channel] = taken_y_bar_[channel] + (taken_y_bar_low_[channel] + new_y_bar_[channel]);
+          }
           add(d_bar, w_bar, y_then_.data() + block->first_channel, block->width);
           g.target[at] -= w_bar;
           g.compliance[at] += w_bar * old_f + give_bar;

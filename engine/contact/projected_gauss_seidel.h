@@ -44,7 +44,7 @@ class ProjectedGaussSeidel {
   std::vector<double> old_f_;       // sweeps x rows, of the tape
   std::vector<RowClass> outcomes_;  // sweeps x rows
   bool is_tied_ = false;
-  std::vector<double> f_, y_then_, f_bar_, f_bar_low_, y_bar_, new_y_bar_, u_bar_;
+  std::vector<double> f_, y_then_, f_bar_, f_bar_low_, y_bar_, taken_y_bar_, taken_y_bar_low_, new_y_bar_, u_bar_;
   std::vector<int> pushes_;  // rows: how often before the update
 };
 
