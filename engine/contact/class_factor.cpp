@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "contact/column_solves.h"
 #include "contact/lu.h"
+#include "contact/small_matrices.h"
 #include "contact/small_sums.h"
 
 namespace robosim {
@@ -168,7 +168,7 @@ void ClassFactor::solve_S_transposed(double* B, int width) {
   bool is_done = false;
   for (int pass = 0; pass < most_refinements && !is_done; ++pass) {
     left_ = right_side_, rest_.assign(left_.size(), 0.0);
-    column_solves().subtract_doubled(S, n, X_.data(), w, left_.data(), rest_.data());
+    small_matrices().subtract_doubled(S, n, X_.data(), w, left_.data(), rest_.data());
     for (std::size_t i = 0; i < left_.size(); ++i) left_[i] += rest_[i];
     solve_once(left_.data(), w);
     sizes_.assign(at(2 * w), 0.0);
@@ -192,7 +192,7 @@ void ClassFactor::solve_S_transposed(double* B, int width) {
 // Of what is kept.
 void ClassFactor::solve_once(double* X, int width) {
   if (is_singular_) qr_.solve_transposed(X, width);
-  else column_solves().solve_transposed(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), X, width);
+  else small_matrices().solve_transposed(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), X, width);
 }
 
 // S = N^T L K P + P^T R P, and K P: N, and friction at its bound, which follows its normal.
@@ -208,8 +208,8 @@ void ClassFactor::assemble(const RowProblem& problem) {
       for (int k = 0; k < problem.blocks[b].width; ++k) column(N_, block.first_unknown + c)[k] = N[k * block.columns + c];
   }
   KP_ = N_;
-  bool slides = false;  // else S is symmetric
-  for (int i = 0; i < problem.size(); ++i) slides |= problem.rows[at(i)].kind == RowKind::friction && at_bound(row_class(i));
+  slides_ = false;
+  for (int i = 0; i < problem.size(); ++i) slides_ |= problem.rows[at(i)].kind == RowKind::friction && at_bound(row_class(i));
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     const RowBlock& from = problem.blocks[b];
     const RowBasis::Block& source = basis_.blocks()[b];
@@ -229,13 +229,13 @@ void ClassFactor::assemble(const RowProblem& problem) {
       }
     }
     for (int u = source.first_unknown; u < source.first_unknown + source.columns; ++u) {
-      for (int k = slides ? 0 : from.first_channel; k < channels; ++k) pushed_[at(k)] = dot(&problem.L[at(k * channels + from.first_channel)], column(KP_, u), from.width);  // L K P
-      for (std::size_t a = slides ? 0 : b; a < problem.blocks.size(); ++a) {
+      for (int k = slides_ ? 0 : from.first_channel; k < channels; ++k) pushed_[at(k)] = dot(&problem.L[at(k * channels + from.first_channel)], column(KP_, u), from.width);  // L K P
+      for (std::size_t a = slides_ ? 0 : b; a < problem.blocks.size(); ++a) {
         const RowBlock& to = problem.blocks[a];
         const RowBasis::Block& target = basis_.blocks()[a];
-        for (int e = slides ? target.first_unknown : std::max(target.first_unknown, u); e < target.first_unknown + target.columns; ++e) {
+        for (int e = slides_ ? target.first_unknown : std::max(target.first_unknown, u); e < target.first_unknown + target.columns; ++e) {
           const double entry = whole_S_[at(e * r + u)] = dot(column(N_, e), &pushed_[at(to.first_channel)], to.width);
-          if (!slides) whole_S_[at(u * r + e)] = entry;
+          if (!slides_) whole_S_[at(u * r + e)] = entry;
         }
       }
     }

@@ -71,6 +71,7 @@ class ClassFactor {
   std::vector<int> pivots_;
   RankRevealingQr qr_;  // where S is singular
   bool is_singular_ = false;
+  bool slides_ = false;  // friction at its bound; else S is symmetric
   int rank_ = 0;
   // Of each unknown what its row gives by itself and what the rows ask of it; the channels' velocities while all unknowns are zero.
   std::vector<double> compliance_, asked_, still_;

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "contact/class_factor.h"
-#include "contact/column_solves.h"
+#include "contact/small_matrices.h"
 #include "contact/small_sums.h"
 
 namespace robosim {
@@ -24,7 +24,7 @@ void ImpulseRates::add(const RowProblem& problem, const RowSolution& s, const Ro
       if (!by_share.empty()) add_scaled<at_once>(shared[at(block.first_channel + c)], change, &shares_[at(i * at_once)]);
     }
   const auto add = [&](const double* changes, int count, const std::vector<double>& rates, int first) {
-    column_solves().add_product(changes, 1, at_once, at_once, count, &rates[at(first * k)], k, dz, k, k);
+    small_matrices().add_product(LeftFactor::transposed(changes, at_once, count), &rates[at(first * k)], k, dz, k, k);
   };
   add(asked_.data(), rows, by_target, block.first_row), add(pushed, block.width, by_push, block.first_channel);
   if (!by_share.empty()) add(shares_.data(), rows, by_share, block.first_row);
@@ -41,34 +41,32 @@ void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
   }
   solve_S_transposed(scratch_.data(), k);
   out.by_velocity.assign(at(k * k), 0.0), out.by_push.assign(at(k * k), 0.0);
-  const ColumnSolves& columns = column_solves();
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     if (block.columns > 0)
-      columns.add_product(basis_.N(block), block.columns, 1, problem.blocks[n].width, block.columns, &scratch_[at(block.first_unknown * k)], k,
-                          &out.by_velocity[at(problem.blocks[n].first_channel * k)], k, k);
+      small_matrices().add_product({basis_.N(block), problem.blocks[n].width, block.columns}, &scratch_[at(block.first_unknown * k)], k,
+                                   &out.by_velocity[at(problem.blocks[n].first_channel * k)], k, k);
   }
   for (double& x : out.by_velocity) x = -x;
   for (int a = 0; a < k; ++a) out.by_push[at(a * (k + 1))] = 1;
-  columns.add_product(problem.L.data(), k, 1, k, k, out.by_velocity.data(), k, out.by_push.data(), k, k);
+  small_matrices().add_product({problem.L.data(), k, k}, out.by_velocity.data(), k, out.by_push.data(), k, k);
 }
 
 void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
   const int m = problem.size(), k = problem.channels;
   push_rates(problem, out);
   out.by_target.assign(at(m * k), 0.0), out.by_share.clear(), out.shared.assign(at(k), 0.0);
-  bool slides = false, is_open = rank_ < basis_.unknowns();
-  for (int i = 0; i < m; ++i) slides |= problem.rows[at(i)].kind == RowKind::friction && (row_class(i) == RowClass::upper || row_class(i) == RowClass::lower);
+  bool is_open = rank_ < basis_.unknowns();
   for (const RowBasis::Block& block : basis_.blocks()) {
     is_open |= block.rows > block.columns;
     for (int i = 0, end = 0; i < block.rows; i = end) {  // neighbouring rows at once
       const int* const rows = basis_.rows().data() + block.first_row;
       for (end = i + 1; end < block.rows && rows[end] == rows[end - 1] + 1;) ++end;
-      column_solves().add_product(basis_.P(block) + i * block.columns, block.columns, 1, end - i, block.columns, &scratch_[at(block.first_unknown * k)], k,
-                                  &out.by_target[at(rows[i] * k)], k, k);
+      small_matrices().add_product({basis_.P(block) + i * block.columns, end - i, block.columns}, &scratch_[at(block.first_unknown * k)], k,
+                                   &out.by_target[at(rows[i] * k)], k, k);
     }
   }
-  if (!slides || !is_open) return;
+  if (!slides_ || !is_open) return;
   out.by_share.assign(at(m * k), 0.0);
   for (const RowBlock& block : problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i)

@@ -4,7 +4,7 @@
 // With dy what the velocities y+ change by at fixed z, and row i's dd_i and dt_i,
 //   dz = V dy + sum_i (w_i (dt_i - y+ . dd_i) + p_i (Q b . dd_i) + f_i U dd_i)
 // where w_i goes with what row i asks for, p_i with how it shares the impulses of the rows that clamp (row_basis.h), and U = 1 + V L with what
-// moves at fixed impulses of the rows. Compliances, bounds and frictions are held.
+// moves at fixed impulses of the rows. Compliances, bounds and frictions are held. Of rows that depend on each other dz is told but for what moves nothing.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,7 @@ struct ImpulseRates {
   std::vector<double> by_velocity, by_push, by_target, by_share;
   std::vector<double> shared;  // Q b, by channels
 
-  // dz (at_once x channels) += what the rows of a block do; of each of them most_block_channels of dd and one of dt, of all changes side by side.
+  // dz (at_once x channels) += what the rows of a block do, of changes side by side. d: rows x most_block_channels x at_once; target: rows x at_once.
   void add(const RowProblem& problem, const RowSolution& solution, const RowBlock& block, const double* d, const double* target, double* dz);
 
  private:

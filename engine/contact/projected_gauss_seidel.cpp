@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "contact/column_solves.h"
+#include "contact/small_matrices.h"
 #include "contact/small_sums.h"
 
 namespace robosim {
@@ -141,13 +141,13 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
   const auto take_new = [&] {
     for (int i = 0; i < m; ++i) {
       const std::size_t at = static_cast<std::size_t>(i);
-      if (pushes_[at] > 0) column_solves().add_dot_doubled(&u_[at * static_cast<std::size_t>(k)], new_y_bar_.data(), k, f_bar_[at], f_bar_low_[at]);
+      if (pushes_[at] > 0) small_matrices().add_dot_doubled(&u_[at * static_cast<std::size_t>(k)], new_y_bar_.data(), k, f_bar_[at], f_bar_low_[at]);
     }
     for (std::size_t c = 0; c < new_y_bar_.size(); ++c) add_exactly(new_y_bar_[c], taken_y_bar_[c], taken_y_bar_low_[c]), new_y_bar_[c] = 0;
   };
   std::size_t last = outcomes_.size();
   for (unsigned sweep = 0; last > 0; ++sweep) {
-    if (std::has_single_bit(sweep)) take_new();  // each time half of them later
+    if (std::has_single_bit(sweep)) take_new();  // after 1, 2, 4 ... sweeps: it changes less and less
     for (auto block = problem.blocks.rbegin(); block != problem.blocks.rend(); ++block) {
       for (int i = block->last_row; i-- > block->first_row;) {
         const double old_f = old_f_[--last];

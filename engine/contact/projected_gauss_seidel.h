@@ -4,7 +4,8 @@
 //   f_i <- clamp(f_i - w_i / (a_i + R_i), bounds),   w_i = d_i . y - t_i + R_i f_i,   a_i = d_i . L d_i,   y <- y + u_i df_i,   u_i = L d_i
 // with friction's bounds from the newest f_n. What is left after the sweeps is not a solution of the rows, so its gradient is that of the
 // iterations themselves: reverse sweeps over the tape of each update's old impulse and outcome (Qiao, Liang, Koltun, Lin, ICML 2021, Algorithm 1,
-// with its misprints corrected, in channels). A sweep costs 2 k products per row on k channels, forward, and some 4 k backward.
+// with its misprints corrected, in channels). What the sweeps have all but settled is told in twice the precision there. A sweep costs 2 k products per row
+// on k channels, forward, and some 4 k backward.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,8 @@ class ProjectedGaussSeidel {
   std::vector<double> old_f_;       // sweeps x rows, of the tape
   std::vector<RowClass> outcomes_;  // sweeps x rows
   bool is_tied_ = false;
-  std::vector<double> f_, y_then_, f_bar_, f_bar_low_, y_bar_, taken_y_bar_, taken_y_bar_low_, new_y_bar_, u_bar_;
+  std::vector<double> f_, y_then_, f_bar_, f_bar_low_, y_bar_, u_bar_;
+  std::vector<double> taken_y_bar_, taken_y_bar_low_, new_y_bar_;  // of y_bar what f_bar has already, and what has come since
   std::vector<int> pushes_;  // rows: how often before the update
 };
 

@@ -3,7 +3,7 @@
 // A rollout keeps configurations and velocities and nothing else, of every state or of every k-th: going back, each step is taken again
 // before its gradient (step/step.h), from states between those that are kept which are made again, so that memory is that of the states,
 // and the gradient is that of the steps that were taken, to the bit, whatever is kept.
-// Cost: a gradient is about three steps, and where every k-th state is kept (k - 2) / k of one more, for k > 1; Jacobians as the step's, and products
+// Cost: a gradient is about three steps, and where every k-th state is kept (k - 2) / k of one more, for k > 1, with substeps one; Jacobians as the step's, and products
 // of them over substeps; no allocation once the buffers have grown.
 #pragma once
 

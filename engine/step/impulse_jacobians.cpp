@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/lanes.h"
-#include "contact/column_solves.h"
+#include "contact/small_matrices.h"
 #include "dynamics/kinematics.h"
 #include "step/contact_axes.h"
 #include "step/step.h"
@@ -37,13 +37,13 @@ bool Stepper::has_rates(StepIsland& island) {
 // Adds Y dz of an island. An island moves no other's coordinates.
 void Stepper::add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control) {
   const int n = world_->model().n_v, k = island.problem.channels, stride = jacobian_columns_.stride;
-  const ColumnSolves& columns = column_solves();
+  const SmallMatrices& matrices = small_matrices();
   impulses_by_.assign(at(k * stride), 0.0), channels_by_.assign(at(k * stride), 0.0);
-  columns.add_sparse_product(island.X.data(), 1, k, k, n, moved_by_.data(), stride, channels_by_.data(), stride, stride);
+  matrices.add_sparse_product(LeftFactor::transposed(island.X.data(), k, n), moved_by_.data(), stride, channels_by_.data(), stride, stride);
   if (has_rates(island)) add_rates(island, control);
   else add_adjoints(island, q, v, control);
-  columns.add_product(impulse_rates_.by_velocity.data(), 1, k, k, k, channels_by_.data(), stride, impulses_by_.data(), stride, stride);
-  columns.add_product(island.Y.data(), k, 1, n, k, impulses_by_.data(), stride, moved_by_.data(), stride, stride);
+  matrices.add_product(LeftFactor::transposed(impulse_rates_.by_velocity.data(), k, k), channels_by_.data(), stride, impulses_by_.data(), stride, stride);
+  matrices.add_product({island.Y.data(), n, k}, impulses_by_.data(), stride, moved_by_.data(), stride, stride);
 }
 
 // By one adjoint for each channel: what it goes back to in its row, and in by_velocity.
@@ -171,7 +171,7 @@ void Stepper::add_contact_rates(const StepIsland& island, std::size_t b, int fir
   constexpr int entries = ImpulseRates::at_once;
   const int manifold = island.rows[at(first_row)].manifold, k = problem.channels, count = last_row - first_row;
   const SceneQuery::PairManifold& pair = manifolds_[at(manifold)];
-  const ColumnSolves& columns = column_solves();
+  const SmallMatrices& matrices = small_matrices();
 
   // Of a single point the channels go with it: y changes by omega x dp.
   Vec3d omega;
@@ -188,10 +188,10 @@ void Stepper::add_contact_rates(const StepIsland& island, std::size_t b, int fir
     if (!block.turns) {
       double dy[entries][3];
       for (int t = 0; t < entries; ++t) put(cross(omega, manifold_rates_[at(manifold)].points[0].twist[entries * side + t].p_W), dy[t]);
-      columns.add_product(dy[0], 3, 1, entries, 3, &impulse_rates_.by_velocity[at(rows.first_channel * k)], k, twist_rates_.data(), k, k);
+      matrices.add_product({dy[0], entries, 3}, &impulse_rates_.by_velocity[at(rows.first_channel * k)], k, twist_rates_.data(), k, k);
     }
-    columns.add_product(twist_rates_.data(), 1, k, k, entries, twists_by(manifold, side), model.n_v, &impulses_by_[at(jacobian_columns_.q)],
-                        jacobian_columns_.stride, model.n_v);
+    matrices.add_product(LeftFactor::transposed(twist_rates_.data(), k, entries), twists_by(manifold, side), model.n_v,
+                        &impulses_by_[at(jacobian_columns_.q)], jacobian_columns_.stride, model.n_v);
   }
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "contact/column_solves.h"
+#include "contact/small_matrices.h"
 #include "dynamics/configuration.h"
 #include "dynamics/forward_dynamics.h"
 #include "dynamics/rnea.h"
@@ -258,7 +258,7 @@ void Stepper::fill_jacobian(StepIsland& island, const double* v) {
   padded_Y_.assign(n * at(width), 0.0), padded_L_.assign(k * at(width), 0.0);
   for (std::size_t i = 0; i < n; ++i) std::copy_n(&island.X[i * k], k, &padded_Y_[i * at(width)]);
   columns().mass_solve(m, data_.L.data(), padded_Y_.data(), width);
-  column_solves().add_sparse_product(island.X.data(), 1, problem.channels, problem.channels, m.n_v, padded_Y_.data(), width, padded_L_.data(), width, width);
+  small_matrices().add_sparse_product(LeftFactor::transposed(island.X.data(), problem.channels, m.n_v), padded_Y_.data(), width, padded_L_.data(), width, width);
   island.Y.resize(n * k), problem.L.resize(k * k);
   for (std::size_t i = 0; i < n; ++i) std::copy_n(&padded_Y_[i * at(width)], k, &island.Y[i * k]);
   for (std::size_t r = 0; r < k; ++r)  // symmetric but for rounding

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 
-#include "contact/column_solves.h"
+#include "contact/small_matrices.h"
 #include "contact/small_sums.h"
 #include "dynamics/configuration.h"
 #include "dynamics/mass_factor.h"
@@ -85,7 +85,7 @@ void Stepper::fill_twists() {
         const Motion<double> J = at_point(data_.J[at(c)], p);
         const Vec3d linear = transpose_times(X.R, J.linear), angular = transpose_times(X.R, J.angular);
         double* const column = twist + m.column_v[at(c)];
-        for (std::size_t k = 0; k < 3; ++k) column[k * n] = linear[static_cast<int>(k)], column[(3 + k) * n] = angular[static_cast<int>(k)];
+        for (int k = 0; k < 3; ++k) column[at(k) * n] = linear[k], column[at(3 + k) * n] = angular[k];
       });
     }
 }
@@ -98,14 +98,14 @@ void Stepper::add_moving_of_impulses(const StepIsland& island, std::size_t b, do
   const StepIsland::Block& block = island.blocks[b];
   const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
   const ManifoldPointDerivatives& rates = manifold_rates_[at(block.manifold)].points[0];
-  const ColumnSolves& columns = column_solves();
+  const SmallMatrices& matrices = small_matrices();
   point_by_.assign(at(3 * n), 0.0), per_point_.assign(at(3 * n), 0.0);
   for (const int side : {0, 1}) {
     if (world_->scene().object(side ? pair.b : pair.a).body == 0) continue;
     double moved[6][3];
     for (int k = 0; k < 6; ++k)
       for (int c = 0; c < 3; ++c) moved[k][c] = rates.twist[6 * side + k].p_W[c];
-    columns.add_product(moved[0], 1, 3, 3, 6, twists_by(block.manifold, side), n, point_by_.data(), n, n);
+    matrices.add_product(LeftFactor::transposed(moved[0], 3, 6), twists_by(block.manifold, side), n, point_by_.data(), n, n);
   }
   const double* const z = &island.solution.z[at(island.problem.blocks[b].first_channel)];
   for (const int side : {0, 1})
@@ -113,7 +113,7 @@ void Stepper::add_moving_of_impulses(const StepIsland& island, std::size_t b, do
       const Vec3d turned = (side ? 1.0 : -1.0) * cross(Vec3d{z[0], z[1], z[2]}, data_.J[at(c)].angular);
       for (int k = 0; k < 3; ++k) per_point_[at(3 * m.column_v[at(c)] + k)] += turned[k];
     });
-  columns.add_product(per_point_.data(), 3, 1, n, 3, point_by_.data(), n, by_q, n, n);
+  matrices.add_product({per_point_.data(), n, 3}, point_by_.data(), n, by_q, n, n);
 }
 
 // alpha, in the columns that are asked for.
@@ -160,7 +160,7 @@ void Stepper::advance_jacobians(const JacobianBlocks& out) {
   const Model& m = world_->model();
   const JacobianColumns& columns = jacobian_columns_;
   const std::size_t n = at(m.n_v), n_q = at(m.n_q), stride = at(columns.stride);
-  // scale times a row of moved_by_, in a row of all blocks; and of each block use(row, x, count).
+  // use(block, x, count) of all blocks that are asked for: x, as many as the block has columns, of row `from` of moved_by_.
   const auto for_each_block = [&](std::size_t from, auto&& use) {
     const double* const x = &moved_by_[from * stride];
     const auto one = [&](int first, std::size_t count, double* block) {
@@ -169,6 +169,7 @@ void Stepper::advance_jacobians(const JacobianBlocks& out) {
     one(columns.q, n, out.q), one(columns.v, n, out.v), one(columns.tau, n, out.tau);
     one(columns.q_target, n_q, out.q_target), one(columns.v_target, n, out.v_target);
   };
+  // scale times that in this row of all blocks, added but for the first.
   const auto put_row = [&](std::size_t row, std::size_t from, double scale, bool is_first) {
     for_each_block(from, [&](double* block, const double* x, std::size_t count) {
       double* const to = block + row * count;

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "contact/column_solves.h"
 #include "contact/lu.h"
 #include "contact/mode_solver.h"
+#include "contact/small_matrices.h"
 #include "random_rows.h"
 
 using namespace robosim;
@@ -53,7 +53,7 @@ TEST_CASE("solves of many columns are those of one by one, and what is left of t
     std::vector<double> LU = S, sizes(at(n)), X = B, column(at(n));
     std::vector<int> pivots(at(n));
     REQUIRE(lu_factor(LU.data(), n, pivots.data(), sizes.data()) > 0);
-    column_solves().solve_transposed(LU.data(), n, pivots.data(), X.data(), width);
+    small_matrices().solve_transposed(LU.data(), n, pivots.data(), X.data(), width);
     for (int c = 0; c < width; ++c) {
       for (int i = 0; i < n; ++i) column[at(i)] = B[at(i * width + c)];
       lu_solve_transposed(LU.data(), n, pivots.data(), column.data());
@@ -69,7 +69,7 @@ TEST_CASE("solves of many columns are those of one by one, and what is left of t
         h = sum;
       }
     }
-    column_solves().subtract_doubled(S.data(), n, X.data(), width, high.data(), low.data());
+    small_matrices().subtract_doubled(S.data(), n, X.data(), width, high.data(), low.data());
     CHECK(high == expected_high);
     CHECK(low == expected_low);
   }
@@ -80,19 +80,19 @@ TEST_CASE("products are sums in order, whatever the registers, and where factors
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   for (int width = 1; width <= 33; ++width) {
     CAPTURE(width);
-    const int rows = 1 + rng.below(9), inner = 1 + rng.below(7), of_B = width + rng.below(3), of_C = width + rng.below(3);
-    std::vector<double> A(at(rows * inner)), B(at(inner * of_B)), C(at(rows * of_C));
+    const int rows = 1 + rng.below(9), inner = 1 + rng.below(7), B_stride = width + rng.below(3), C_stride = width + rng.below(3);
+    std::vector<double> A(at(rows * inner)), B(at(inner * B_stride)), C(at(rows * C_stride));
     for (auto* x : {&A, &B, &C})
       for (double& entry : *x) entry = rng.normal();
     for (double& entry : A) entry *= rng.below(2);
     for (const bool is_transposed : {false, true}) {
       std::vector<double> dense = C, sparse = C, expected = C;
-      const int by_row = is_transposed ? 1 : inner, by_column = is_transposed ? rows : 1;
+      const LeftFactor left = is_transposed ? LeftFactor::transposed(A.data(), rows, inner) : LeftFactor(A.data(), rows, inner);
       for (int r = 0; r < rows; ++r)
         for (int c = 0; c < width; ++c)
-          for (int i = 0; i < inner; ++i) expected[at(r * of_C + c)] += A[at(r * by_row + i * by_column)] * B[at(i * of_B + c)];
-      column_solves().add_product(A.data(), by_row, by_column, rows, inner, B.data(), of_B, dense.data(), of_C, width);
-      column_solves().add_sparse_product(A.data(), by_row, by_column, rows, inner, B.data(), of_B, sparse.data(), of_C, width);
+          for (int i = 0; i < inner; ++i) expected[at(r * C_stride + c)] += A[at(is_transposed ? i * rows + r : r * inner + i)] * B[at(i * B_stride + c)];
+      small_matrices().add_product(left, B.data(), B_stride, dense.data(), C_stride, width);
+      small_matrices().add_sparse_product(left, B.data(), B_stride, sparse.data(), C_stride, width);
       CHECK(dense == expected);
       CHECK(sparse == expected);
     }
@@ -118,7 +118,7 @@ TEST_CASE("sums in twice the precision keep what all but cancels") {
     }
     double sum = -static_cast<double>(exact), low = 0;  // as far as one number holds it
     const double expected = static_cast<double>(exact + static_cast<Wide>(sum));
-    column_solves().add_dot_doubled(a.data(), x.data(), n, sum, low);
+    small_matrices().add_dot_doubled(a.data(), x.data(), n, sum, low);
     CHECK(sum + low == expected);
   }
 }

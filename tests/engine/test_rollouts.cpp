@@ -140,6 +140,36 @@ TEST_CASE("a rollout's gradient is that of differences of the rollout, substeps 
   CHECK(of_tau == doctest::Approx((loss(v_start, along(batch.tau, dtau, h)) - loss(v_start, along(batch.tau, dtau, -h))) / (2 * h)).epsilon(1e-6));
 }
 
+TEST_CASE("a rollout's gradient is the same to the bit whichever states are kept") {
+  for (const int substeps : {1, 2}) {
+    const int steps = 40;
+    Batch batch(1, steps, true, substeps);
+    RolloutControls controls;
+    controls.tau = batch.tau.data();
+    StepGradient expected;
+    Numbers expected_tau;
+    for (const int interval : {1, 2, 3, 7, 40, 100}) {  // the first has every state
+      CAPTURE(interval);
+      const KeptStates kept{steps, interval};
+      Simulator simulator(*batch.w.world, StepOptions(), substeps);
+      Numbers q(at(kept.rows() * n_q)), v(at(kept.rows() * n_v)), none(v.size(), 0.0), tau(batch.tau.size()), q_target(at(steps * n_q)), v_target(at(steps * n_v));
+      std::copy_n(batch.q.data(), n_q, q.data()), std::copy_n(batch.v.data(), n_v, v.data());
+      RolloutReport report;
+      simulator.rollout(kept, 0, steps, q.data(), v.data(), controls, report);
+      StepGradient g;
+      g.set_zero(*batch.w.world);
+      g.q.assign(batch.q_bar.begin(), batch.q_bar.begin() + n_v), g.v.assign(batch.v_bar.begin(), batch.v_bar.begin() + n_v);
+      simulator.rollout_vjp(kept, 0, kept.rows() - 1, q.data(), v.data(), controls, none.data(), none.data(), g, tau.data(), q_target.data(), v_target.data());
+      if (interval == 1) expected = g, expected_tau = tau;
+      CHECK(g.q == expected.q);
+      CHECK(g.v == expected.v);
+      CHECK(g.model.mass == expected.model.mass);
+      CHECK(g.dt == expected.dt);
+      CHECK(tau == expected_tau);
+    }
+  }
+}
+
 TEST_CASE("threads meet between states that are kept, too") {
   Batch batch(1, 3000, true);
   batch.run(1);

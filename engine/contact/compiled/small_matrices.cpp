@@ -1,5 +1,5 @@
 // Products and solves of many columns for one instruction set.
-#include "contact/column_solves.h"
+#include "contact/small_matrices.h"
 
 #include <cstddef>
 #include <cstring>
@@ -11,14 +11,13 @@
 namespace robosim::detail {
 
 template <Isa isa>
-class CompiledColumnSolves final : public ColumnSolves {
+class CompiledSmallMatrices final : public SmallMatrices {
  public:
-  void add_product(const double* A, int by_row, int by_column, int rows, int inner, const double* B, int of_B, double* C, int of_C, int width) const override {
-    add<false>({A, by_row, by_column, rows, inner}, {B, of_B}, C, of_C, width);
+  void add_product(const LeftFactor& A, const double* B, int B_stride, double* C, int C_stride, int width) const override {
+    add<false>(A, B, B_stride, C, C_stride, width);
   }
-  void add_sparse_product(const double* A, int by_row, int by_column, int rows, int inner, const double* B, int of_B, double* C, int of_C,
-                          int width) const override {
-    add<true>({A, by_row, by_column, rows, inner}, {B, of_B}, C, of_C, width);
+  void add_sparse_product(const LeftFactor& A, const double* B, int B_stride, double* C, int C_stride, int width) const override {
+    add<true>(A, B, B_stride, C, C_stride, width);
   }
 
   void solve_transposed(const double* LU, int n, const int* pivots, double* B, int width) const override {
@@ -77,23 +76,12 @@ class CompiledColumnSolves final : public ColumnSolves {
   }
 
  private:
-  struct Factors {
-    const double* A;
-    std::ptrdiff_t by_row, by_column;
-    int rows, inner;
-  };
-  struct Rows {
-    const double* first;
-    std::ptrdiff_t apart;
-  };
-
   template <bool is_sparse>
-  static void add(const Factors& left, const Rows& B, double* C, std::ptrdiff_t of_C, int width) {
+  static void add(const LeftFactor& left, const double* B, std::ptrdiff_t B_stride, double* C, std::ptrdiff_t C_stride, int width) {
     for_each_register<lanes_of(isa)>(width, 0, [&]<int W, int N>(Registers<W, N>, int begin) {
-      const Rows own{B.first + begin, B.apart};
       int r = 0;
       const auto add_next = [&](auto many) {
-        add_rows<is_sparse, many, W, N>(left.A + r * left.by_row, left, own, C + r * of_C + begin, of_C);
+        add_rows<is_sparse, many, W, N>(left, r, B + begin, B_stride, C + r * C_stride + begin, C_stride);
         r += many;
       };
       while (r + 4 <= left.rows) add_next(std::integral_constant<int, 4>());
@@ -102,30 +90,30 @@ class CompiledColumnSolves final : public ColumnSolves {
     });
   }
 
-  // R rows of N registers of W columns, kept there over the sum. Where asked for, rows of B whose factors are zero, as those of joints that move neither
+  // R rows, from this one on, of N registers of W columns, kept there over the sum. Where asked for, rows of B whose factors are zero, as those of joints that move neither
   // body, are passed over.
   template <bool is_sparse, int R, int W, int N>
-  static void add_rows(const double* A, const Factors& left, const Rows& B, double* C, std::ptrdiff_t of_C) {
+  static void add_rows(const LeftFactor& left, int row, const double* B, std::ptrdiff_t B_stride, double* C, std::ptrdiff_t C_stride) {
     using Register = Lanes<W, isa>;
     Register sum[R][N];
     for (int r = 0; r < R; ++r)
-      for (int k = 0; k < N; ++k) std::memcpy(&sum[r][k], C + r * of_C + k * W, sizeof(Register));
-    const double* b = B.first;
-    for (int i = 0; i < left.inner; ++i, A += left.by_column, b += B.apart) {
+      for (int k = 0; k < N; ++k) std::memcpy(&sum[r][k], C + r * C_stride + k * W, sizeof(Register));
+    const double* A = left.A + row * left.by_row;
+    for (int i = 0; i < left.inner; ++i, A += left.by_column, B += B_stride) {
       if constexpr (is_sparse) {
         bool any = false;
         for (int r = 0; r < R; ++r) any |= A[r * left.by_row] != 0;
         if (!any) continue;
       }
-      Register row[N];
-      for (int k = 0; k < N; ++k) std::memcpy(&row[k], b + k * W, sizeof(Register));
+      Register right[N];
+      for (int k = 0; k < N; ++k) std::memcpy(&right[k], B + k * W, sizeof(Register));
       for (int r = 0; r < R; ++r) {
         const Register a(A[r * left.by_row]);
-        for (int k = 0; k < N; ++k) sum[r][k] += a * row[k];
+        for (int k = 0; k < N; ++k) sum[r][k] += a * right[k];
       }
     }
     for (int r = 0; r < R; ++r)
-      for (int k = 0; k < N; ++k) std::memcpy(C + r * of_C + k * W, &sum[r][k], sizeof(Register));
+      for (int k = 0; k < N; ++k) std::memcpy(C + r * C_stride + k * W, &sum[r][k], sizeof(Register));
   }
 
   // N neighbouring registers of W columns.
@@ -185,8 +173,8 @@ class CompiledColumnSolves final : public ColumnSolves {
 };
 
 template <>
-const ColumnSolves& column_solves<own_isa>() {
-  static const CompiledColumnSolves<own_isa> own;
+const SmallMatrices& small_matrices<own_isa>() {
+  static const CompiledSmallMatrices<own_isa> own;
   return own;
 }
 
