@@ -54,8 +54,8 @@ SWEEPS = 10
 GAINS = Motor(position_gain=120.0, velocity_gain=4.0)
 STANDING = {"hip_joint": 0.0, "thigh_joint": 0.9, "calf_joint": -1.8}  # [rad]
 LIFTED = {"thigh_joint": 0.25, "calf_joint": -0.5}  # [rad] more, of a leg in the air
-INTERVALS = (1, 2, 5, 10, 20, 70, 200)
-JUDGED = 2  # the interval at which times and memory keep to their bars together
+INTERVALS = (1, 2, 3, 5, 10, 20, 70, 200)
+JUDGED = 3  # the interval at which times and memory keep to their bars together
 DIFFERENCE = 1e-6  # [rad] of targets
 AGREEMENT = 1e-5  # of the derivative: truncation and rounding of the difference
 DIRECTION = (1.0, 2.0, 3.0)  # of the trunk's place in the end, in its axes there: the loss

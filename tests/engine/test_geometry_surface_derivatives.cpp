@@ -156,7 +156,7 @@ void compare(const Placed& x, Tally& tally) {
     if (x.surface_first) manifold_derivatives(pair.manifold, compound, x.X_WT, pair.piece_A, x.shape, x.X_WS, pair.piece_B, d);
     else manifold_derivatives(pair.manifold, x.shape, x.X_WS, pair.piece_A, compound, x.X_WT, pair.piece_B, d);
     REQUIRE(d.n_points == pair.manifold.n_points);
-    if (std::any_of(d.points, d.points + d.n_points, [](const auto& p) { return p.one_sided; })) {
+    if (std::any_of(d.points.begin(), d.points.begin() + d.n_points, [](const auto& p) { return p.one_sided; })) {
       ++tally.one_sided;
       continue;
     }

@@ -186,13 +186,15 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
   out.n_points = manifold.n_points;
   out.n_sizes[0] = out.n_sizes[1] = 0;
   if (manifold.n_points == 0) return;
+  const auto count = static_cast<std::size_t>(manifold.n_points);
+  if (out.points.size() < count) out.points.resize(count);
   const Vec3d& n = manifold.normal();
   const FrameRates frame(manifold, A, X_WA, B, X_WB, witness_rates);
   const WitnessDerivatives& of_witness = frame.witness();
 
   for (int i = 0; i < manifold.n_points; ++i) {
     const ManifoldPoint& x = manifold.points[i];
-    ManifoldPointDerivatives& d = out.points[i];
+    ManifoldPointDerivatives& d = out.points[static_cast<std::size_t>(i)];
     const PointResponse response(x, n);
     const Vec3d to_plane = frame.origin() - x.p_WA;
     const double up_to_plane = dot(n, to_plane);

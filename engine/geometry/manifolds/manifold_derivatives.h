@@ -13,6 +13,8 @@
 // Cost: some 30 multiplications per point and parameter.
 #pragma once
 
+#include <vector>
+
 #include "base/function_ref.h"
 #include "geometry/contact_derivatives.h"
 #include "geometry/manifolds/manifold.h"
@@ -35,10 +37,11 @@ struct ManifoldPointDerivatives {
   bool one_sided = false;                  // another feature takes over right here; or that of the normal does
 };
 
-// The first n_points belong to the manifold's points; what lies beyond the counts is left as it was.
+// The first n_points belong to the manifold's points; what lies beyond the counts is left as it was. There is room for as many points as one manifold of
+// those that it was of had, as most have few and a point takes 8 kB; beyond that nothing is allocated.
 struct ManifoldDerivatives {
   int n_points = 0, n_sizes[2] = {0, 0};
-  ManifoldPointDerivatives points[Manifold::max_points];
+  std::vector<ManifoldPointDerivatives> points;
 };
 
 // Of a manifold that contact_manifold gave for these shapes and poses.
