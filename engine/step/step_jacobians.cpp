@@ -68,6 +68,7 @@ void Stepper::add_turning_of_impulses(double* by_q) {
 }
 
 // How the shapes of all contacts move with the joints: of each its twist, [linear; angular] in its own frame, by all of them.
+// Joints that mimic others share their coordinate: their twists add up.
 void Stepper::fill_twists() {
   const Model& m = world_->model();
   const std::size_t n = at(m.n_v);
@@ -85,7 +86,7 @@ void Stepper::fill_twists() {
         const Motion<double> J = at_point(data_.J[at(c)], p);
         const Vec3d linear = transpose_times(X.R, J.linear), angular = transpose_times(X.R, J.angular);
         double* const column = twist + m.column_v[at(c)];
-        for (int k = 0; k < 3; ++k) column[at(k) * n] = linear[k], column[at(3 + k) * n] = angular[k];
+        for (int k = 0; k < 3; ++k) column[at(k) * n] += linear[k], column[at(3 + k) * n] += angular[k];
       });
     }
 }
