@@ -32,7 +32,7 @@ class ClassFactor {
   // The classes are held: the one-sided derivative where a row is tied.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
-  // The same for all channels' impulses at once, in what rows and velocities change by. After solve.
+  // The same for the impulses of all channels that `out` asks for at once, in what rows and velocities change by. After solve.
   void rates(const RowProblem& problem, ImpulseRates& out);
   // Of these what is of the velocities, and of rows that do not clamp. After factor.
   void push_rates(const RowProblem& problem, ImpulseRates& out);

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 
 #include "contact/class_factor.h"
 #include "contact/small_matrices.h"
@@ -12,68 +12,75 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-void ImpulseRates::add(const RowProblem& problem, const RowSolution& s, const RowBlock& block, const double* d, const double* target, double* dz) {
-  const int k = problem.channels, rows = block.last_row - block.first_row;
+void ImpulseRates::ask_for_all(int channels) {
+  asked.resize(at(channels));
+  std::iota(asked.begin(), asked.end(), 0);
+}
+
+void ImpulseRates::add(const RowSolution& s, const RowBlock& block, const double* d, const double* target, double* dz) {
+  const int w = width(), rows = block.last_row - block.first_row;
   double pushed[most_block_channels * at_once] = {};  // sum_i f_i dd_i
-  asked_.assign(target, target + rows * at_once), shares_.assign(by_share.empty() ? 0 : at(rows * at_once), 0.0);
+  wanted_.assign(target, target + rows * at_once), shares_.assign(by_share.empty() ? 0 : at(rows * at_once), 0.0);
   for (int i = 0; i < rows; ++i, d += most_block_channels * at_once)
     for (int c = 0; c < block.width; ++c) {
       const double* const change = d + c * at_once;
-      add_scaled<at_once>(-s.y[at(block.first_channel + c)], change, &asked_[at(i * at_once)]);
+      add_scaled<at_once>(-s.y[at(block.first_channel + c)], change, &wanted_[at(i * at_once)]);
       add_scaled<at_once>(s.f[at(block.first_row + i)], change, pushed + c * at_once);
       if (!by_share.empty()) add_scaled<at_once>(shared[at(block.first_channel + c)], change, &shares_[at(i * at_once)]);
     }
   const auto add = [&](const double* changes, int count, const std::vector<double>& rates, int first) {
-    small_matrices().add_product(LeftFactor::transposed(changes, at_once, count), &rates[at(first * k)], k, dz, k, k);
+    small_matrices().add_product(LeftFactor::transposed(changes, at_once, count), &rates[at(first * w)], w, dz, w, w);
   };
-  add(asked_.data(), rows, by_target, block.first_row), add(pushed, block.width, by_push, block.first_channel);
+  add(wanted_.data(), rows, by_target, block.first_row), add(pushed, block.width, by_push, block.first_channel);
   if (!by_share.empty()) add(shares_.data(), rows, by_share, block.first_row);
 }
 
 // V = -K P S^-1 N^T, U = 1 + V L.
 void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
-  const int k = problem.channels, r = basis_.unknowns();
-  scratch_.assign(at(r * k), 0.0);  // (K P S^-1)^T
+  const int k = problem.channels, r = basis_.unknowns(), w = out.width();
+  scratch_.assign(at(r * w), 0.0);  // (K P S^-1)^T
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
-    for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u)
-      std::copy_n(&KP_[at(u * most_block_channels)], problem.blocks[n].width, &scratch_[at(u * k + problem.blocks[n].first_channel)]);
+    const int first = problem.blocks[n].first_channel, end = first + problem.blocks[n].width;
+    for (auto own = std::lower_bound(out.asked.begin(), out.asked.end(), first); own != out.asked.end() && *own < end; ++own)
+      for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u)
+        scratch_[at(u * w) + static_cast<std::size_t>(own - out.asked.begin())] = KP_[at(u * most_block_channels + *own - first)];
   }
-  solve_S_transposed(scratch_.data(), k);
-  out.by_velocity.assign(at(k * k), 0.0), out.by_push.assign(at(k * k), 0.0);
+  solve_S_transposed(scratch_.data(), w);
+  out.by_velocity.assign(at(k * w), 0.0), out.by_push.assign(at(k * w), 0.0);
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     if (block.columns > 0)
-      small_matrices().add_product({basis_.N(block), problem.blocks[n].width, block.columns}, &scratch_[at(block.first_unknown * k)], k,
-                                   &out.by_velocity[at(problem.blocks[n].first_channel * k)], k, k);
+      small_matrices().add_product({basis_.N(block), problem.blocks[n].width, block.columns}, &scratch_[at(block.first_unknown * w)], w,
+                                   &out.by_velocity[at(problem.blocks[n].first_channel * w)], w, w);
   }
   for (double& x : out.by_velocity) x = -x;
-  for (int a = 0; a < k; ++a) out.by_push[at(a * (k + 1))] = 1;
-  small_matrices().add_product({problem.L.data(), k, k}, out.by_velocity.data(), k, out.by_push.data(), k, k);
+  for (int a = 0; a < w; ++a) out.by_push[at(out.asked[at(a)] * w + a)] = 1;
+  small_matrices().add_sparse_product({problem.L.data(), k, k}, out.by_velocity.data(), w, out.by_push.data(), w, w);
 }
 
 void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
-  const int m = problem.size(), k = problem.channels;
+  const int m = problem.size(), w = out.width();
   push_rates(problem, out);
-  out.by_target.assign(at(m * k), 0.0), out.by_share.clear(), out.shared.assign(at(k), 0.0);
+  out.by_target.assign(at(m * w), 0.0), out.by_share.clear(), out.shared.assign(at(problem.channels), 0.0);
   bool is_open = rank_ < basis_.unknowns();
   for (const RowBasis::Block& block : basis_.blocks()) {
     is_open |= block.rows > block.columns;
     for (int i = 0, end = 0; i < block.rows; i = end) {  // neighbouring rows at once
       const int* const rows = basis_.rows().data() + block.first_row;
       for (end = i + 1; end < block.rows && rows[end] == rows[end - 1] + 1;) ++end;
-      small_matrices().add_product({basis_.P(block) + i * block.columns, end - i, block.columns}, &scratch_[at(block.first_unknown * k)], k,
-                                   &out.by_target[at(rows[i] * k)], k, k);
+      small_matrices().add_product({basis_.P(block) + i * block.columns, end - i, block.columns}, &scratch_[at(block.first_unknown * w)], w,
+                                   &out.by_target[at(rows[i] * w)], w, w);
     }
   }
   if (!slides_ || !is_open) return;
-  out.by_share.assign(at(m * k), 0.0);
+  out.by_share.assign(at(m * w), 0.0);
   for (const RowBlock& block : problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i)
-      for (int c = 0; c < block.width; ++c) add_scaled(problem.rows[at(i)].d[c], &out.by_push[at((block.first_channel + c) * k)], k, &out.by_share[at(i * k)]);
-  carry_to_normals(problem, out.by_share.data(), k);
+      for (int c = 0; c < block.width; ++c) add_scaled(problem.rows[at(i)].d[c], &out.by_push[at((block.first_channel + c) * w)], w, &out.by_share[at(i * w)]);
+  carry_to_normals(problem, out.by_share.data(), w);
   for (int i = 0; i < m; ++i)
-    if (row_class(i) != RowClass::clamping || problem.rows[at(i)].compliance > 0) std::fill_n(&out.by_share[at(i * k)], k, 0.0);
+    if (row_class(i) != RowClass::clamping || problem.rows[at(i)].compliance > 0) std::fill_n(&out.by_share[at(i * w)], w, 0.0);
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     for (int c = 0; c < problem.blocks[n].width; ++c)

@@ -1,10 +1,11 @@
-// What the impulses z of all channels change by, at held classes, with the rows and with the velocities that they see: the derivative of
+// What the impulses z of channels change by, at held classes, with the rows and with the velocities that they see: the derivative of
 // class_factor.h's solution in matrices, for callers that have more changes than channels.
 //
 // With dy what the velocities y+ change by at fixed z, and row i's dd_i and dt_i,
 //   dz = V dy + sum_i (w_i (dt_i - y+ . dd_i) + p_i (Q b . dd_i) + f_i U dd_i)
 // where w_i goes with what row i asks for, p_i with how it shares the impulses of the rows that clamp (row_basis.h), and U = 1 + V L with what
 // moves at fixed impulses of the rows. Compliances, bounds and frictions are held. Of rows that depend on each other dz is told but for what moves nothing.
+// Nobody needs dz of channels along which nothing can move, half of those of a flat robot: rates are of the channels that are asked for.
 #pragma once
 
 #include <vector>
@@ -16,16 +17,21 @@ namespace robosim {
 struct ImpulseRates {
   static constexpr int at_once = 6;  // changes: the twist of a body
 
-  // Row by row, one column per channel: V and U transposed (channels x channels), w and p (rows x channels). p is empty where it moves
-  // nothing: rows that clamp take back what is pushed along them, but where they depend on each other and something slides.
+  std::vector<int> asked;  // channels, ascending: set by who asks
+
+  // Row by row, one column per channel that is asked for: V and U transposed (channels x asked), w and p (rows x asked). p is empty where it
+  // moves nothing: rows that clamp take back what is pushed along them, but where they depend on each other and something slides.
   std::vector<double> by_velocity, by_push, by_target, by_share;
   std::vector<double> shared;  // Q b, by channels
 
-  // dz (at_once x channels) += what the rows of a block do, of changes side by side. d: rows x most_block_channels x at_once; target: rows x at_once.
-  void add(const RowProblem& problem, const RowSolution& solution, const RowBlock& block, const double* d, const double* target, double* dz);
+  void ask_for_all(int channels);
+  int width() const { return static_cast<int>(asked.size()); }
+
+  // dz (at_once x asked) += what the rows of a block do, of changes side by side. d: rows x most_block_channels x at_once; target: rows x at_once.
+  void add(const RowSolution& solution, const RowBlock& block, const double* d, const double* target, double* dz);
 
  private:
-  std::vector<double> asked_, shares_;  // rows x at_once
+  std::vector<double> wanted_, shares_;  // rows x at_once
 };
 
 }  // namespace robosim

@@ -50,6 +50,7 @@ bool ModeFactor::differentiate() {
   is_differentiated_ = true;
   const int n = static_cast<int>(discs_.size()), k = turned_.channels;
   const auto block_of = [&](int row) { return std::find_if(turned_.blocks.begin(), turned_.blocks.end(), [row](const RowBlock& b) { return row < b.last_row; }); };
+  push_rates_.ask_for_all(k);
   factor_.push_rates(turned_, push_rates_);
   moved_.assign(at(k * k), 0.0);  // (L U)^T
   for (int a = 0; a < k; ++a)

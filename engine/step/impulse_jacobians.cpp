@@ -34,34 +34,54 @@ bool Stepper::has_rates(StepIsland& island) {
   return island.modes->rates(island.problem, impulse_rates_);
 }
 
+// Y's columns that are not zero: by other impulses nothing moves, as across the plane of a flat robot. impulse_rates_ is asked for them.
+const double* Stepper::find_moving(const StepIsland& island) {
+  const int n = world_->model().n_v, k = island.problem.channels;
+  std::vector<int>& moving = impulse_rates_.asked;
+  moving.clear();
+  for (int c = 0; c < k; ++c) {
+    int r = 0;
+    while (r < n && island.X[at(r * k + c)] == 0) ++r;
+    if (r < n) moving.push_back(c);
+  }
+  if (impulse_rates_.width() == k) return island.Y.data();
+  moving_Y_.clear();
+  for (int r = 0; r < n; ++r)
+    for (const int c : moving) moving_Y_.push_back(island.Y[at(r * k + c)]);
+  return moving_Y_.data();
+}
+
 // Adds Y dz of an island. An island moves no other's coordinates.
 void Stepper::add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control) {
-  const int n = world_->model().n_v, k = island.problem.channels, stride = jacobian_columns_.stride;
+  const double* const Y = find_moving(island);
+  const int n = world_->model().n_v, k = island.problem.channels, w = impulse_rates_.width(), stride = jacobian_columns_.stride;
+  if (w == 0) return;
   const SmallMatrices& matrices = small_matrices();
-  impulses_by_.assign(at(k * stride), 0.0), channels_by_.assign(at(k * stride), 0.0);
+  impulses_by_.assign(at(w * stride), 0.0), channels_by_.assign(at(k * stride), 0.0);
   matrices.add_sparse_product(LeftFactor::transposed(island.X.data(), k, n), moved_by_.data(), stride, channels_by_.data(), stride, stride);
   if (has_rates(island)) add_rates(island, control);
   else add_adjoints(island, q, v, control);
-  matrices.add_product(LeftFactor::transposed(impulse_rates_.by_velocity.data(), k, k), channels_by_.data(), stride, impulses_by_.data(), stride, stride);
-  matrices.add_product({island.Y.data(), n, k}, impulses_by_.data(), stride, moved_by_.data(), stride, stride);
+  matrices.add_product(LeftFactor::transposed(impulse_rates_.by_velocity.data(), w, k), channels_by_.data(), stride, impulses_by_.data(), stride, stride);
+  matrices.add_product({Y, n, w}, impulses_by_.data(), stride, moved_by_.data(), stride, stride);
 }
 
-// By one adjoint for each channel: what it goes back to in its row, and in by_velocity.
+// By one adjoint for each channel along which something moves: what it goes back to in its row, and in by_velocity.
 void Stepper::add_adjoints(StepIsland& island, const double* q, const double* v, const StepControl& control) {
-  const std::size_t k = at(island.problem.channels), stride = at(jacobian_columns_.stride);
+  const std::size_t k = at(island.problem.channels), w = at(impulse_rates_.width()), stride = at(jacobian_columns_.stride);
   StepGradient& row = of_impulse_;
   row.set_zero(*world_);
   row.wants_vertices = false;
-  impulse_bar_.assign(k, 0.0), impulse_rates_.by_velocity.resize(k * k);
-  for (std::size_t c = 0; c < k; ++c) {
+  impulse_bar_.assign(k, 0.0), impulse_rates_.by_velocity.resize(k * w);
+  for (std::size_t c = 0; c < w; ++c) {
+    const std::size_t channel = at(impulse_rates_.asked[c]);
     for (auto* x : {&row.q, &row.v, &row.q_target, &row.v_target}) std::fill(x->begin(), x->end(), 0.0);
     for (auto* x : {&turned_, &carried_}) std::fill(x->begin(), x->end(), Force<double>());
-    impulse_bar_[c] = 1;
+    impulse_bar_[channel] = 1;
     add_row_adjoint(island, row);
     add_row_vjp(island, q, v, control, nullptr, row);
     gather_turned(row.q.data(), nullptr);
-    impulse_bar_[c] = 0;
-    for (std::size_t other = 0; other < k; ++other) impulse_rates_.by_velocity[other * k + c] = island.gradient.y_free[other];
+    impulse_bar_[channel] = 0;
+    for (std::size_t other = 0; other < k; ++other) impulse_rates_.by_velocity[other * w + c] = island.gradient.y_free[other];
     const auto put_block = [&](const std::vector<double>& x, int first) {
       if (first >= 0) std::copy(x.begin(), x.end(), &impulses_by_[c * stride + at(first)]);
     };
@@ -169,7 +189,7 @@ void Stepper::add_contact_rates(const StepIsland& island, std::size_t b, int fir
   RowBlock rows = problem.blocks[b];
   rows.first_row = first_row, rows.last_row = last_row;
   constexpr int entries = ImpulseRates::at_once;
-  const int manifold = island.rows[at(first_row)].manifold, k = problem.channels, count = last_row - first_row;
+  const int manifold = island.rows[at(first_row)].manifold, w = impulse_rates_.width(), count = last_row - first_row;
   const SceneQuery::PairManifold& pair = manifolds_[at(manifold)];
   const SmallMatrices& matrices = small_matrices();
 
@@ -183,14 +203,14 @@ void Stepper::add_contact_rates(const StepIsland& island, std::size_t b, int fir
   for (const int side : {0, 1}) {
     if (world_->scene().object(side ? pair.b : pair.a).body == 0) continue;  // no joint moves it
     fill_row_rates(island, b, side, first_row, last_row);
-    twist_rates_.assign(at(entries * k), 0.0);
-    impulse_rates_.add(problem, island.solution, rows, row_rates_.data(), target_rates_.data(), twist_rates_.data());
+    twist_rates_.assign(at(entries * w), 0.0);
+    impulse_rates_.add(island.solution, rows, row_rates_.data(), target_rates_.data(), twist_rates_.data());
     if (!block.turns) {
       double dy[entries][3];
       for (int t = 0; t < entries; ++t) put(cross(omega, manifold_rates_[at(manifold)].points[0].twist[entries * side + t].p_W), dy[t]);
-      matrices.add_product({dy[0], entries, 3}, &impulse_rates_.by_velocity[at(rows.first_channel * k)], k, twist_rates_.data(), k, k);
+      matrices.add_product({dy[0], entries, 3}, &impulse_rates_.by_velocity[at(rows.first_channel * w)], w, twist_rates_.data(), w, w);
     }
-    matrices.add_product(LeftFactor::transposed(twist_rates_.data(), k, entries), twists_by(manifold, side), model.n_v,
+    matrices.add_product(LeftFactor::transposed(twist_rates_.data(), w, entries), twists_by(manifold, side), model.n_v,
                         &impulses_by_[at(jacobian_columns_.q)], jacobian_columns_.stride, model.n_v);
   }
 }
@@ -198,9 +218,9 @@ void Stepper::add_contact_rates(const StepIsland& island, std::size_t b, int fir
 // Limits' and motors' targets: as in add_coordinate_vjp.
 void Stepper::add_coordinate_rates(const StepIsland& island, std::size_t b, bool has_targets) {
   const StepIsland::Block& block = island.blocks[b];
-  const int k = island.problem.channels, stride = jacobian_columns_.stride;
+  const int w = impulse_rates_.width(), stride = jacobian_columns_.stride;
   const auto add = [&](int row, double by, int first, int place) {
-    for (int c = 0; first >= 0 && c < k; ++c) impulses_by_[at(c * stride + first + place)] += by * impulse_rates_.by_target[at(row * k + c)];
+    for (int c = 0; first >= 0 && c < w; ++c) impulses_by_[at(c * stride + first + place)] += by * impulse_rates_.by_target[at(row * w + c)];
   };
   for (int i = island.problem.blocks[b].first_row; i < island.problem.blocks[b].last_row; ++i) {
     const RowSource source = island.rows[at(i)].source;

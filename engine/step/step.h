@@ -267,6 +267,7 @@ class Stepper {
 
   // Of vjp; see step_vjp.cpp, contact_vjp.cpp, closures.cpp and impacts.cpp.
   void derive(const double* q, const double* v, const StepControl& control, bool by_everything);
+  bool pushes(const StepIsland& island, const double* z) const;
   bool is_torn(int island, const double* q, const double* v, const StepControl& control);
   void resize_adjoint();
   void add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences = false);
@@ -293,6 +294,7 @@ class Stepper {
   void add_moving_of_impulses(const StepIsland& island, std::size_t block, double* by_q);
   void free_jacobians(const double* v);
   void add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control);
+  const double* find_moving(const StepIsland& island);
   bool has_rates(StepIsland& island);
   void add_adjoints(StepIsland& island, const double* q, const double* v, const StepControl& control);
   void add_rates(const StepIsland& island, const StepControl& control);
@@ -325,6 +327,7 @@ class Stepper {
   std::vector<double> by_q_, by_v_, mass_, moved_by_, channels_by_, impulses_by_, point_by_, per_point_, unit_, zero_;
   std::vector<double> twists_by_;  // of both shapes of each manifold, 6 x n_v
   ImpulseRates impulse_rates_;
+  std::vector<double> moving_Y_;  // of an island, n_v x what impulse_rates_ asks for
   std::vector<double> twist_rates_, row_rates_, target_rates_;  // of one manifold: impulses by one shape's twist; its rows
   StepGradient of_impulse_, of_rows_;
   std::vector<Motion<double>> displaced_;  // of jvp: bodies

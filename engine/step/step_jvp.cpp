@@ -134,25 +134,28 @@ bool Stepper::jvp(const double* q, const double* v, const StepControl& control, 
   for (int i = 0; i < n_islands_; ++i) {
     StepIsland& island = islands_[at(i)];
     const std::size_t k = at(island.problem.channels);
-    channels_by_.assign(k, 0.0), impulses_by_.resize(k), impulse_bar_.assign(k, 0.0);
+    const double* const Y = find_moving(island);
+    const std::size_t w = at(impulse_rates_.width());
+    channels_by_.assign(k, 0.0), impulses_by_.resize(w), impulse_bar_.assign(k, 0.0);
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t c = 0; c < k; ++c) channels_by_[c] += island.X[r * k + c] * change_[r];
-    for (std::size_t c = 0; c < k; ++c) {
+    for (std::size_t c = 0; c < w; ++c) {
+      const std::size_t channel = at(impulse_rates_.asked[c]);
       StepGradient& row = of_impulse_;
       row.set_zero(*world_);
       row.wants_vertices = !direction.vertices.empty();
       resize_adjoint();
-      impulse_bar_[c] = 1;
+      impulse_bar_[channel] = 1;
       add_row_adjoint(island, row);
       add_row_vjp(island, q, v, control, nullptr, row);
       gather_turned(row.q.data(), row.model.placement.data());
       add_diagonal_vjp(row);
-      impulse_bar_[c] = 0;
+      impulse_bar_[channel] = 0;
       impulses_by_[c] = along(row, direction);
       for (std::size_t other = 0; other < k; ++other) impulses_by_[c] += island.gradient.y_free[other] * channels_by_[other];
     }
     for (std::size_t r = 0; r < n; ++r)
-      for (std::size_t c = 0; c < k; ++c) change_[r] += island.Y[r * k + c] * impulses_by_[c];
+      for (std::size_t c = 0; c < w; ++c) change_[r] += Y[r * w + c] * impulses_by_[c];
   }
   advance_jvp(m, options_.dt, way_.data(), moved_.data(), direction.q.data(), direction.dt, change_.data(), change_.data(), q_next, v_next);
   return is_one_sided_;

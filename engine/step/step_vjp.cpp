@@ -34,6 +34,8 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 constexpr double same_impulses = 1e-6;
 // Of what rows that depend on each other come to by themselves: more is missed beside the state.
 constexpr double torn = 1e-6;
+// Of impulses that balance, which the rows' dependences are good to (row_basis.cpp, class_factor.cpp); far below `torn`.
+constexpr double rounding_of_balance = 1e-10;
 
 }  // namespace
 
@@ -77,6 +79,20 @@ void Stepper::resize_adjoint() {
   inertia_bar_.assign(n, 0.0);
 }
 
+// Whether these impulses of the channels come to more than rounding.
+bool Stepper::pushes(const StepIsland& island, const double* z) const {
+  const std::size_t n = at(world_->model().n_v), k = at(island.problem.channels);
+  for (std::size_t r = 0; r < n; ++r) {
+    double sum = 0, size = 0;
+    for (std::size_t c = 0; c < k; ++c) {
+      const double part = island.X[r * k + c] * z[c];
+      sum += part, size += std::abs(part);
+    }
+    if (std::abs(sum) > rounding_of_balance * size) return true;
+  }
+  return false;
+}
+
 // Whether clamping rows that depend on each other, as those of limits and contacts that leave a body no motion at all, contradict each other as soon
 // as something moves: the derivative of their solution is then none of the step's.
 bool Stepper::is_torn(int i, const double* q, const double* v, const StepControl& control) {
@@ -89,7 +105,13 @@ bool Stepper::is_torn(int i, const double* q, const double* v, const StepControl
   of_rows_.wants_vertices = false;
   for (auto* x : {&v_bar_, &way_bar_}) std::fill(x->begin(), x->end(), 0.0);
   add_row_adjoint(island, of_rows_, true);
-  pull_back(i, i + 1, q, v, control, of_rows_);
+  // What moves nothing, as dependences do but where something slides, does not feel how things move freely.
+  if (island.has_impacts || pushes(island, island.gradient.y_free.data())) {
+    pull_back(i, i + 1, q, v, control, of_rows_);
+  } else {
+    add_row_vjp(island, q, v, control, nullptr, of_rows_);
+    gather_turned(of_rows_.q.data(), nullptr);
+  }
   // What the rows come to by themselves, without regard to sign.
   double size = 0;
   for (const RowBlock& block : problem.blocks)

@@ -37,10 +37,12 @@ def sized(value: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
 
 def asked_for(by: Collection[str], names: tuple[str, ...], which: str) -> tuple[bool, ...]:
     """Of each name whether it is there."""
-    for name in by:
-        if name not in names:
-            raise SimulationError(f"by has {name!r}; {which} {', '.join(names)}")
-    return tuple(name in by for name in names)
+    asked = tuple([name in by for name in names])
+    if sum(asked) != len(by):  # something else, or a name twice
+        for name in by:
+            if name not in names:
+                raise SimulationError(f"by has {name!r}; {which} {', '.join(names)}")
+    return asked
 
 
 def stacked(arrays: list[Array]) -> Array:

@@ -22,13 +22,17 @@ struct PlacedPatch {
   SE3d X_CS;
   double rounding = 0;
   double up = 1;                     // outside is +z: A's patch; -1 of B's
-  Vec3d corner[Patch::max_corners];  // in C
+  union {
+    Vec3d corner[Patch::max_corners];  // in C; as there
+  };
   Vec3d normal;
   // How far a point (x, y) is inside of side j: inward[j] . (x, y) + offset[j]; of a line, to its left seen from outside.
   struct Side {
     double x, y, offset;
   } side[Patch::max_corners];
   int n_sides = 0;
+
+  PlacedPatch() {}
 
   // After `patch`, X_CS, rounding and up are set. A face that is seen edge-on, as of a triangle, becomes its edge nearest to the other shape,
   // a needle its longest; none is left of a face that is a point, or whose edge is seen end-on.

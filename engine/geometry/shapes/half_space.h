@@ -20,6 +20,7 @@ struct HalfSpaceCore {
   }
   void patch(const Vec3d&, Patch& out) const {
     out.kind = Patch::Kind::plane;
+    out.corner[0] = Vec3d();
     out.face = {FeatureKind::face, 0, 0};
     out.normal = {0, 0, 1};
   }

@@ -36,7 +36,9 @@ struct Patch {
 
   Kind kind = Kind::none;
   int n_corners = 0;
-  Vec3d corner[max_corners];
+  union {  // which constructs none: n_corners of them are there, of a plane the first
+    Vec3d corner[max_corners];
+  };
   FeatureId corner_id[max_corners];
   FeatureId side_id[max_corners];  // from a corner to the next; a line has one
   FeatureId face;                  // what lies between, of a line what is beside it
@@ -53,7 +55,8 @@ struct Patch {
   int polygon = 0;
   bool bent = false;
 
-  // To be made again, along another n: corners stay uninitialised.
+  Patch() {}
+  // To be made again, along another n.
   void clear() {
     kind = Kind::none, n_corners = 0, normal = round = Vec3d();
     bulge = swing[0] = swing[1] = tube_slope = tube_half_length = 0, tube_radius = -1;
