@@ -34,8 +34,9 @@ bool Stepper::has_rates(StepIsland& island) {
   return island.modes->rates(island.problem, impulse_rates_);
 }
 
-// Y's columns that are not zero: by other impulses nothing moves, as across the plane of a flat robot. impulse_rates_ is asked for them.
-const double* Stepper::find_moving(const StepIsland& island) {
+// Asks impulse_rates_ for the channels along which something moves, and gives their columns of Y: by impulses of the others, as across the plane of a
+// flat robot, nothing does.
+const double* Stepper::ask_for_moving(const StepIsland& island) {
   const int n = world_->model().n_v, k = island.problem.channels;
   std::vector<int>& moving = impulse_rates_.asked;
   moving.clear();
@@ -53,7 +54,7 @@ const double* Stepper::find_moving(const StepIsland& island) {
 
 // Adds Y dz of an island. An island moves no other's coordinates.
 void Stepper::add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control) {
-  const double* const Y = find_moving(island);
+  const double* const Y = ask_for_moving(island);
   const int n = world_->model().n_v, k = island.problem.channels, w = impulse_rates_.width(), stride = jacobian_columns_.stride;
   if (w == 0) return;
   const SmallMatrices& matrices = small_matrices();

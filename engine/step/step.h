@@ -294,7 +294,7 @@ class Stepper {
   void add_moving_of_impulses(const StepIsland& island, std::size_t block, double* by_q);
   void free_jacobians(const double* v);
   void add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control);
-  const double* find_moving(const StepIsland& island);
+  const double* ask_for_moving(const StepIsland& island);
   bool has_rates(StepIsland& island);
   void add_adjoints(StepIsland& island, const double* q, const double* v, const StepControl& control);
   void add_rates(const StepIsland& island, const StepControl& control);

@@ -134,7 +134,7 @@ bool Stepper::jvp(const double* q, const double* v, const StepControl& control, 
   for (int i = 0; i < n_islands_; ++i) {
     StepIsland& island = islands_[at(i)];
     const std::size_t k = at(island.problem.channels);
-    const double* const Y = find_moving(island);
+    const double* const Y = ask_for_moving(island);
     const std::size_t w = at(impulse_rates_.width());
     channels_by_.assign(k, 0.0), impulses_by_.resize(w), impulse_bar_.assign(k, 0.0);
     for (std::size_t r = 0; r < n; ++r)

@@ -34,7 +34,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 constexpr double same_impulses = 1e-6;
 // Of what rows that depend on each other come to by themselves: more is missed beside the state.
 constexpr double torn = 1e-6;
-// Of impulses that balance, which the rows' dependences are good to (row_basis.cpp, class_factor.cpp); far below `torn`.
+// What impulses that balance come to beside each of them by itself: dependences of rows are as good (row_basis.cpp, class_factor.cpp). Far below `torn`.
 constexpr double rounding_of_balance = 1e-10;
 
 }  // namespace

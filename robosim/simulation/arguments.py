@@ -38,7 +38,7 @@ def sized(value: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
 def asked_for(by: Collection[str], names: tuple[str, ...], which: str) -> tuple[bool, ...]:
     """Of each name whether it is there."""
     asked = tuple([name in by for name in names])
-    if sum(asked) != len(by):  # something else, or a name twice
+    if sum(asked) != len(by):  # one is none of them, or there twice
         for name in by:
             if name not in names:
                 raise SimulationError(f"by has {name!r}; {which} {', '.join(names)}")

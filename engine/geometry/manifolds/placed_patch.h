@@ -23,7 +23,7 @@ struct PlacedPatch {
   double rounding = 0;
   double up = 1;                     // outside is +z: A's patch; -1 of B's
   union {
-    Vec3d corner[Patch::max_corners];  // in C; as there
+    Vec3d corner[Patch::max_corners];  // in C; as many as the patch has
   };
   Vec3d normal;
   // How far a point (x, y) is inside of side j: inward[j] . (x, y) + offset[j]; of a line, to its left seen from outside.
