@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
+from lifecycle_msgs.srv import ChangeState
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 
 from robosim.errors import RobosimError
@@ -36,6 +37,9 @@ class SimArm(LifecycleNode):
         self._failure: Exception | None = None
         self._answers = Answers()
         self.values = declare(self, PARAMETERS, self._on_parameter)
+        for service in self.services:
+            if service.srv_type is ChangeState:
+                service.callback = self._refusing(service.callback)
         if self.values.autostart:
             self.trigger_configure()
             if self._failure is not None:
@@ -55,6 +59,26 @@ class SimArm(LifecycleNode):
             self._robot.slider = cast(float, value)
 
     # -- Lifecycle -------------------------------------------------------------------------------------------
+
+    def _refusing(self, change_state: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        """The lifecycle's service, which answers that a transition is not possible now, as ROS nodes in C++ do.
+
+        In rclpy (up to Jazzy at least) that raises in the executor, which ends the node.
+        """
+
+        def answer(request: Any, response: Any) -> Any:
+            possible = {number: label for number, label, *_ in self._state_machine.available_transitions}
+            if not request.transition.label and request.transition.id not in possible:
+                state = self._state_machine.current_state[1]
+                others = ", ".join(f"{label} ({number})" for number, label in possible.items())
+                self.get_logger().warning(
+                    f"transition {request.transition.id} is refused: the node is {state}; possible: {others or 'none'}"
+                )
+                response.success = False
+                return response
+            return change_state(request, response)
+
+        return answer
 
     def on_configure(self, state: State) -> TransitionCallbackReturn:
         """Read the robot and let it stand there."""

@@ -379,6 +379,21 @@ def test_a_set_point_that_is_none_is_refused(arm, said, command, data, says):
 # -- Lifecycle ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("transition", [ACTIVATE, CONFIGURE, 99])
+def test_a_transition_that_is_not_possible_is_refused(arms, transition):
+    """And the node lives; what is asked for again is no other state."""
+    arm, said = arms["gripper"].client, log_since_now(arms["gripper"].process)
+    assert not arm.change_state(transition)
+    wait_for(
+        lambda: (
+            f"transition {transition} is refused: the node is active; possible: deactivate (4), shutdown (7)"
+            in said()
+        ),
+        "the reason",
+    )
+    assert arm.outcome(arm.send(point_to_point(HOME, 0.2))).status == SUCCEEDED
+
+
 def test_cleanup_takes_the_robot_away_and_configure_brings_it_back(arms):
     arm = arms["gripper"].client
     assert arm.change_state(DEACTIVATE)
