@@ -146,8 +146,8 @@ void SceneQuery::manifolds(double margin, std::vector<PairManifold>& out) {
     const CollisionGeometry &A = scene_->object(a).geometry, &B = scene_->object(b).geometry;
     if (!A.compound && !B.compound) {
       // No cache: it would change the last digits.
-      const PairManifold pair{a, b, 0, 0, contact_manifold(A.shape, X_WO(a), B.shape, X_WO(b), margin)};
-      if (pair.manifold.n_points > 0) out.push_back(pair);
+      const Manifold manifold = contact_manifold(A.shape, X_WO(a), B.shape, X_WO(b), margin);
+      if (manifold.n_points > 0) out.push_back({a, b, 0, 0, manifold});
       return false;
     }
     pieces_.clear();

@@ -80,7 +80,7 @@ struct Comparison {
             int k = 0;
             while (k < x.n_points && !same_id(x.points[k], m.points[i])) ++k;
             jumped |= k == x.n_points;
-            const ManifoldPoint& p = x.points[std::min(k, Manifold::max_points - 1)];
+            const ManifoldPoint& p = k < x.n_points ? x.points[k] : m.points[i];
             append(all, p.gap, x.normal(), p.p_WA, p.p_WB, p.p_W);
           }
           return all;

@@ -349,7 +349,7 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
   const SE3d X_WC(transpose(R_CW), w.p_WA);
   for (int i = 0; i < m.n_points; ++i) {
     const Candidate& c = found[order[i]];
-    ManifoldPoint& x = m.points[i];
+    ManifoldPoint& x = *std::construct_at(&m.points[i]);
     x.gap = c.gap, x.slide = c.slide, x.anchor = c.anchor;
     if (c.gap < m.points[m.deepest].gap) m.deepest = i;
     x.feature[0] = c.id[0], x.feature[1] = c.id[1];

@@ -16,7 +16,7 @@
 // Cost: beside signed_distance O(sides of A times sides of B), 0.4 to 0.7 us for boxes; nothing is allocated.
 #pragma once
 
-#include <array>
+#include <algorithm>
 
 #include "geometry/query.h"
 #include "geometry/shapes/patch.h"
@@ -49,7 +49,9 @@ struct Manifold {
   static constexpr double flat_faces = 1e-6;  // [rad]
 
   int n_points = 0;
-  ManifoldPoint points[max_points];  // the first n_points; in an order that features alone decide
+  union {  // not constructed, nor copied, beyond n_points: eight of them are 3 kB
+    ManifoldPoint points[max_points];  // in an order that features alone decide
+  };
   Witness witness;
   Vec3d n;  // unit, from A to B; in W
   int deepest = 0;  // of the points
@@ -57,6 +59,14 @@ struct Manifold {
   // within it, and where faces lie flat on each other; else -1. Of such that both reach beyond the other it is that of a triangle, or else
   // of the larger one.
   int reference = -1;
+
+  Manifold() {}
+  Manifold(const Manifold& other) { *this = other; }
+  Manifold& operator=(const Manifold& other) {
+    std::copy_n(other.points, other.n_points, points);
+    n_points = other.n_points, witness = other.witness, n = other.n, deepest = other.deepest, reference = other.reference;
+    return *this;
+  }
 
   const Vec3d& normal() const { return n; }
   // On the plane across the normal that holds all p_W: the reference face's, else that half way between the witness points.
