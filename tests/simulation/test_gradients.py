@@ -120,6 +120,53 @@ def test_jacobians_of_a_sliding_box_are_differences():
         np.testing.assert_allclose(got, expected, rtol=0, atol=1e-8 * max(1, np.abs(expected).max()))
 
 
+@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+def test_jacobians_of_joints_that_mimic_others_are_differences(solver):
+    """A finger comes down on its tip and slides: its second joint follows the first, and the tip is moved by both."""
+    length, radius = 0.2, 0.02
+    builder = ModelBuilder("finger")
+    builder.add_link("root")
+    builder.add_link("palm", mass=1.0, inertia=1e-3 * np.eye(3))
+    builder.add_joint("lift", "prismatic", "root", "palm", axis=(0, 0, 1))
+    builder.add_link("first", mass=0.3, inertia=1e-3 * np.eye(3), com=(0, 0, -0.1))
+    builder.add_joint("bend", "revolute", "palm", "first", axis=(0, 1, 0))
+    builder.add_link("second", mass=0.2, inertia=1e-3 * np.eye(3), com=(0, 0, -0.1))
+    knuckle = pose((0, 0, -length))
+    builder.add_joint(
+        "follow", "revolute", "first", "second", X_PJ=knuckle, axis=(0, 1, 0), mimic=("bend", 0.7, 0.1)
+    )
+    builder.add_collider("second", Shape.sphere(radius), X_LC=knuckle)
+    materials = {name: Material(0.3) for name in ("second", "floor")}
+    simulation = Simulation(builder.build(), floor(), materials=materials, solver=solver, dt=2e-3)
+    height = length * (np.cos(0.5) + np.cos(0.5 + 0.7 * 0.5 + 0.1)) + radius
+    state = State(np.array([height - 1e-4, 0.5]), np.array([-0.4, 0.6]))
+    assert [contact.mode for contact in simulation.details(state).contacts] == ["sliding"]
+    jacobians = simulation.jacobians(state)
+    assert not jacobians.one_sided
+
+    def after(q, v, tau):
+        reached = simulation.step(State(q, v), Control(tau=tau))
+        return np.stack([reached.q, reached.v])
+
+    none = np.zeros(2)
+    # As above.
+    for got, expected in (
+        (jacobians.q, differences(lambda e: after(state.q + e, state.v, none), 2)),
+        (jacobians.v, differences(lambda e: after(state.q, state.v + e, none), 2)),
+        (jacobians.tau, differences(lambda e: after(state.q, state.v, e), 2, 1e-4)),
+    ):
+        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-8 * max(1, np.abs(expected).max()))
+        assert np.abs(expected[1]).min() > 0
+    q_bar, v_bar = np.array([[0.3, -1.2], [0.7, 0.4]])
+    gradient = simulation.vjp(state, q_bar, v_bar)
+    for name in ("q", "v", "tau"):
+        matrices = getattr(jacobians, name)
+        expected = q_bar @ matrices[0] + v_bar @ matrices[1]
+        np.testing.assert_allclose(
+            getattr(gradient, name), expected, rtol=0, atol=1e-12 * np.abs(matrices).max()
+        )
+
+
 def feet_of_a_table(count, solver):
     """A board on feet that all stand on the floor: rows of different contacts imply each other."""
     builder = ModelBuilder("table")
