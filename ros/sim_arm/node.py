@@ -63,7 +63,8 @@ class SimArm(LifecycleNode):
     def _refusing(self, change_state: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         """The lifecycle's service, which answers that a transition is not possible now, as ROS nodes in C++ do.
 
-        In rclpy (up to Jazzy at least) that raises in the executor, which ends the node.
+        In rclpy (up to Jazzy at least) that raises in the executor, which ends the node. What is asked for by label it
+        refuses by itself.
         """
 
         def answer(request: Any, response: Any) -> Any:

@@ -75,7 +75,8 @@ def joints(kind):
 
 @pytest.fixture
 def arm(running, joints):
-    """The arm, standing still and ready to move, whatever a test before this has left behind."""
+    """The arm, standing still and ready to move, whatever a test before this has left behind: what is so already, as an
+    active controller, refuses to become it."""
     client, streamer = running
     streamer.process.resume()
     client.trigger("streamer/stop")
