@@ -143,6 +143,34 @@ def test_a_paused_program_pauses_the_plan_until_the_watchdog_ends_it(serve, conn
         assert "program" in reports[0].reason
 
 
+@pytest.mark.parametrize("late", [4, 40])  # control cycles of 8 ms: within a tenth of a second, and not
+def test_set_points_are_sent_again_until_the_library_knows_that_a_pause_has_ended(
+    serve, connect, make_plan, until, late
+):
+    server = serve(series="cb3")
+    arm = connect(server)
+    reports = []
+    trajectory = make_plan()
+    thread = threading.Thread(target=lambda: reports.append(stream_trajectory(arm, trajectory)))
+    thread.start()
+    until(lambda: server.state["set_points"] > 30, "the arm moves")
+    server.ask("late", late)
+    server.ask("pause")
+    paused = server.state["time"]
+    until(lambda: arm.status().speed_scaling == 0.0, "the pause is noticed")
+    until(lambda: server.state["time"] > paused + (late + 5) / 125, "the pause is noticed by the library")
+    server.ask("resume")
+    thread.join(20)
+    if late == 4:
+        assert reports[0].ok, reports[0]
+        goal = trajectory.position(trajectory.duration)
+        np.testing.assert_allclose(server.state["q"], goal, atol=1e-3)
+    else:
+        assert reports[0].outcome is Outcome.ABORTED, reports[0]
+        assert "does not take set points" in reports[0].reason
+        until(lambda: server.state["runtime_state"] == 1, "the program ends")
+
+
 def test_joints_are_matched_by_name_and_a_prefix_is_found(serve, connect, make_plan, monkeypatch):
     import robosim
 

@@ -69,9 +69,7 @@ class Driver:
         self._fault = ""
         self._why = ""  # the stop that goes on
         self._closing = False
-        self._refused: float | None = (
-            None  # when a set point was not taken; the state tells the reason a little later
-        )
+        self._refused: float | None = None  # since when no set point has been taken
         self._failed_at, self._given_up = np.inf, False
 
     def run(self) -> None:
@@ -80,12 +78,7 @@ class Driver:
             tick = self._loop.wait()
             self._read(tick.time)
             self._listen()
-            if self._reading.paused:
-                self._refused = None
-            if self._refused is not None and not self._fault:
-                if tick.time - self._refused > STALE:
-                    self._fail("the controller does not take set points")
-            elif self._doing != "idle" and not self._fault:
+            if self._doing != "idle" and not self._fault:
                 self._move(tick.time)
             self._report_goals()
             self._report_state()
@@ -112,10 +105,24 @@ class Driver:
             self._stop(f"the controller has sent no new state for {STALE:g} s")
 
     def _move(self, now: float) -> None:
-        motion = self._motion
         if self._reading.paused:  # the library sends nothing then, and the arm stands where it is
-            motion.step_to(motion.position)
+            self._motion.step_to(self._motion.position)
+            self._refused = None
             return
+        # What was not taken is sent again: the library hears of the program over a connection of its own, and may know
+        # a little later than we that a pause has ended, or a little sooner why nothing is taken any more.
+        if self._refused is None:
+            self._step(now)
+        if self._controller.servo(self._motion.position):
+            self._refused = None
+        elif self._refused is None:
+            self._refused = now
+        elif now - self._refused > STALE:
+            self._fail("the controller does not take set points")
+
+    def _step(self, now: float) -> None:
+        """The position of this cycle."""
+        motion = self._motion
         if self._doing == "goal":
             self._follow_goal()
         elif self._doing == "stream":
@@ -125,8 +132,6 @@ class Driver:
             self._doing = "hold" if motion.at_rest else "brake"
         else:
             motion.step_to(motion.position)
-        if not self._controller.servo(motion.position):
-            self._refused = now
 
     def _follow_goal(self) -> None:
         goal = self._executor.goal

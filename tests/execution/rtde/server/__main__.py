@@ -13,6 +13,7 @@ import json
 import struct
 import sys
 import time
+from collections import deque
 from typing import Any
 
 import packages
@@ -36,6 +37,7 @@ class Session:
         self.outputs: list[tuple[int, tuple[str, ...], int]] = []  # recipe, names, every n cycles
         self.inputs: dict[int, list[str]] = {}
         self.started = False
+        self.held: deque[bytes] = deque()  # states on their way
 
     def send(self, kind: int, payload: bytes) -> None:
         self.writer.write(packages.frame(kind, payload))
@@ -59,6 +61,7 @@ class Controller:
         self.writers: set[asyncio.StreamWriter] = set()
         self.silent = False
         self.freeze = False
+        self.late = 0
         self.last: dict[int, bytes] = {}
         self.cycles = 0
         self.servers: list[asyncio.Server] = []
@@ -90,7 +93,9 @@ class Controller:
             if not (self.freeze and id(names) in self.last):
                 values = values or self.values()
                 self.last[id(names)] = packages.pack(names, values)
-            session.send(packages.DATA, bytes([recipe]) + self.last[id(names)])
+            session.held.append(bytes([recipe]) + self.last[id(names)])
+        while len(session.held) > (self.late if session.inputs else 0):
+            session.send(packages.DATA, session.held.popleft())
 
     def values(self) -> dict[str, Any]:
         """Of all outputs that are not zero."""
@@ -261,6 +266,8 @@ class Controller:
             self.freeze = bool(value)
         elif name == "silent":  # no packages any more
             self.silent = bool(value)
+        elif name == "late":  # cycles by which states reach those that write registers after the others
+            self.late = int(value)
         elif name == "drop":  # "all": every connection; "commands": those that write registers
             writers = (
                 {s.writer for s in self.sessions if s.inputs} if value == "commands" else set(self.writers)
