@@ -334,7 +334,8 @@ bool ClassFactor::has_dependences(const RowProblem& problem) const {
   return rank_ < basis_.unknowns();
 }
 
-void ClassFactor::add_dependence_vjp(const RowProblem& problem, const RowSolution& s, RowGradient& g) {
+// The multipliers of a sum of all dependences.
+void ClassFactor::fill_dependences(const RowProblem& problem) {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   // Between 0.5 and 1.5, in no ratio to each other.
   double share = 0;
@@ -360,7 +361,11 @@ void ClassFactor::add_dependence_vjp(const RowProblem& problem, const RowSolutio
     for (int u = 0; u < basis_.unknowns(); ++u) scratch_[at(u)] += of_all * column_[at(u)];
   }
   basis_.add_impulses(scratch_.data(), multiplier_.data());
-  unpushed_.assign(problem.rows.size() + at(problem.channels), 0.0);
+}
+
+void ClassFactor::add_dependence_vjp(const RowProblem& problem, const RowSolution& s, RowGradient& g) {
+  fill_dependences(problem);
+  unpushed_.assign(problem.rows.size() + static_cast<std::size_t>(problem.channels), 0.0);
   add_multipliers_vjp(problem, s, unpushed_.data(), unpushed_.data() + problem.size(), g);
 }
 

@@ -32,7 +32,7 @@ class ClassFactor {
   // The classes are held: the one-sided derivative where a row is tied.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 
-  // The same for the impulses of all channels that `out` asks for at once, in what rows and velocities change by. After solve.
+  // The same for the impulses of all channels that `out` asks for at once, in what rows and velocities change by; and of the dependences below. After solve.
   void rates(const RowProblem& problem, ImpulseRates& out);
   // Of these what is of the velocities, and of rows that do not clamp. After factor.
   void push_rates(const RowProblem& problem, ImpulseRates& out);
@@ -62,6 +62,7 @@ class ClassFactor {
   void solve_S(double* x);
   void solve_S_transposed(double* B, int width);  // B: unknowns x width, row by row
   void solve_once(double* X, int width);
+  void fill_dependences(const RowProblem& problem);
   void carry_to_normals(const RowProblem& problem, double* rows, int width) const;
   void add_multipliers_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
 

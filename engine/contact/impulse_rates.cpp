@@ -13,7 +13,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 void ImpulseRates::ask_for_all(int channels) {
-  asked.resize(at(channels));
+  asked.resize(at(channels)), of_dependences = false;
   std::iota(asked.begin(), asked.end(), 0);
 }
 
@@ -37,30 +37,35 @@ void ImpulseRates::add(const RowSolution& s, const RowBlock& block, const double
 
 // V = -K P S^-1 N^T, U = 1 + V L.
 void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
-  const int k = problem.channels, r = basis_.unknowns(), w = out.width();
-  scratch_.assign(at(r * w), 0.0);  // (K P S^-1)^T
+  const int k = problem.channels, r = basis_.unknowns(), w = out.width(), asked = static_cast<int>(out.asked.size());
+  scratch_.assign(at(r * asked), 0.0);  // (K P S^-1)^T
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     const int first = problem.blocks[n].first_channel, end = first + problem.blocks[n].width;
     for (auto own = std::lower_bound(out.asked.begin(), out.asked.end(), first); own != out.asked.end() && *own < end; ++own)
       for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u)
-        scratch_[at(u * w) + static_cast<std::size_t>(own - out.asked.begin())] = KP_[at(u * most_block_channels + *own - first)];
+        scratch_[at(u * asked) + static_cast<std::size_t>(own - out.asked.begin())] = KP_[at(u * most_block_channels + *own - first)];
   }
-  solve_S_transposed(scratch_.data(), w);
+  solve_S_transposed(scratch_.data(), asked);
   out.by_velocity.assign(at(k * w), 0.0), out.by_push.assign(at(k * w), 0.0);
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     if (block.columns > 0)
-      small_matrices().add_product({basis_.N(block), problem.blocks[n].width, block.columns}, &scratch_[at(block.first_unknown * w)], w,
-                                   &out.by_velocity[at(problem.blocks[n].first_channel * w)], w, w);
+      small_matrices().add_product({basis_.N(block), problem.blocks[n].width, block.columns}, &scratch_[at(block.first_unknown * asked)], asked,
+                                   &out.by_velocity[at(problem.blocks[n].first_channel * w)], w, asked);
   }
+  if (out.of_dependences)
+    for (const RowBlock& block : problem.blocks)
+      for (int i = block.first_row; i < block.last_row; ++i)
+        for (int c = 0; c < block.width; ++c) out.by_velocity[at((block.first_channel + c) * w + asked)] += multiplier_[at(i)] * problem.rows[at(i)].d[c];
   for (double& x : out.by_velocity) x = -x;
-  for (int a = 0; a < w; ++a) out.by_push[at(out.asked[at(a)] * w + a)] = 1;
+  for (int a = 0; a < asked; ++a) out.by_push[at(out.asked[at(a)] * w + a)] = 1;
   small_matrices().add_sparse_product({problem.L.data(), k, k}, out.by_velocity.data(), w, out.by_push.data(), w, w);
 }
 
 void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
-  const int m = problem.size(), w = out.width();
+  const int m = problem.size(), w = out.width(), asked = static_cast<int>(out.asked.size());
+  if (out.of_dependences) fill_dependences(problem);
   push_rates(problem, out);
   out.by_target.assign(at(m * w), 0.0), out.by_share.clear(), out.shared.assign(at(problem.channels), 0.0);
   bool is_open = rank_ < basis_.unknowns();
@@ -69,10 +74,11 @@ void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
     for (int i = 0, end = 0; i < block.rows; i = end) {  // neighbouring rows at once
       const int* const rows = basis_.rows().data() + block.first_row;
       for (end = i + 1; end < block.rows && rows[end] == rows[end - 1] + 1;) ++end;
-      small_matrices().add_product({basis_.P(block) + i * block.columns, end - i, block.columns}, &scratch_[at(block.first_unknown * w)], w,
-                                   &out.by_target[at(rows[i] * w)], w, w);
+      small_matrices().add_product({basis_.P(block) + i * block.columns, end - i, block.columns}, &scratch_[at(block.first_unknown * asked)], asked,
+                                   &out.by_target[at(rows[i] * w)], w, asked);
     }
   }
+  for (int i = 0; out.of_dependences && i < m; ++i) out.by_target[at(i * w + asked)] = multiplier_[at(i)];
   if (!slides_ || !is_open) return;
   out.by_share.assign(at(m * w), 0.0);
   for (const RowBlock& block : problem.blocks)

@@ -18,16 +18,18 @@ struct ImpulseRates {
   static constexpr int at_once = 6;  // changes: the twist of a body
 
   std::vector<int> asked;  // channels, ascending: set by who asks
+  // Whether a last column is asked for: what a sum of the rows' dependences misses (class_factor.h).
+  bool of_dependences = false;
 
-  // Row by row, one column per channel that is asked for: V and U transposed (channels x asked), w and p (rows x asked). p is empty where it
+  // Row by row, one column for each that is asked for: V and U transposed (channels x width), w and p (rows x width). p is empty where it
   // moves nothing: rows that clamp take back what is pushed along them, but where they depend on each other and something slides.
   std::vector<double> by_velocity, by_push, by_target, by_share;
   std::vector<double> shared;  // Q b, by channels
 
   void ask_for_all(int channels);
-  int width() const { return static_cast<int>(asked.size()); }
+  int width() const { return static_cast<int>(asked.size()) + (of_dependences ? 1 : 0); }
 
-  // dz (at_once x asked) += what the rows of a block do, of changes side by side. d: rows x most_block_channels x at_once; target: rows x at_once.
+  // dz (at_once x width) += what the rows of a block do, of changes side by side. d: rows x most_block_channels x at_once; target: rows x at_once.
   void add(const RowSolution& solution, const RowBlock& block, const double* d, const double* target, double* dz);
 
  private:

@@ -39,7 +39,7 @@ bool Stepper::has_rates(StepIsland& island) {
 const double* Stepper::ask_for_moving(const StepIsland& island) {
   const int n = world_->model().n_v, k = island.problem.channels;
   std::vector<int>& moving = impulse_rates_.asked;
-  moving.clear();
+  moving.clear(), impulse_rates_.of_dependences = false;
   for (int c = 0; c < k; ++c) {
     int r = 0;
     while (r < n && island.X[at(r * k + c)] == 0) ++r;
@@ -52,18 +52,36 @@ const double* Stepper::ask_for_moving(const StepIsland& island) {
   return moving_Y_.data();
 }
 
-// Adds Y dz of an island. An island moves no other's coordinates.
-void Stepper::add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control) {
+// Adds Y dz of an island. An island moves no other's coordinates. Where rows depend on each other, what that misses is one more row of impulses_by_, if
+// it is all there: by q and v, and of rows that have rates.
+void Stepper::add_impulse_jacobians(int i, const double* q, const double* v, const StepControl& control) {
+  StepIsland& island = islands_[at(i)];
   const double* const Y = ask_for_moving(island);
-  const int n = world_->model().n_v, k = island.problem.channels, w = impulse_rates_.width(), stride = jacobian_columns_.stride;
+  const int n = world_->model().n_v, k = island.problem.channels, asked = impulse_rates_.width(), stride = jacobian_columns_.stride;
+  const bool has_dependences = !is_derived_by_everything_ && island.has_modes && island.modes->has_dependences(island.problem);
+  impulse_rates_.of_dependences = has_dependences && jacobian_columns_.q >= 0 && jacobian_columns_.v >= 0;
+  const bool by_rates = has_rates(island);
+  impulse_rates_.of_dependences &= by_rates;
+  if (has_dependences && !impulse_rates_.of_dependences) is_one_sided_ |= is_torn(i, q, v, control);
+  const int w = impulse_rates_.width();
   if (w == 0) return;
   const SmallMatrices& matrices = small_matrices();
   impulses_by_.assign(at(w * stride), 0.0), channels_by_.assign(at(k * stride), 0.0);
-  matrices.add_sparse_product(LeftFactor::transposed(island.X.data(), k, n), moved_by_.data(), stride, channels_by_.data(), stride, stride);
-  if (has_rates(island)) add_rates(island, control);
+  if (by_rates) add_rates(island, control);
   else add_adjoints(island, q, v, control);
-  matrices.add_product(LeftFactor::transposed(impulse_rates_.by_velocity.data(), w, k), channels_by_.data(), stride, impulses_by_.data(), stride, stride);
-  matrices.add_product({Y, n, w}, impulses_by_.data(), stride, moved_by_.data(), stride, stride);
+  const auto add_seen = [&](int first, int end) {  // by the velocities that are in channels_by_
+    LeftFactor by_velocity(&impulse_rates_.by_velocity[at(first)], end - first, k);
+    by_velocity.by_row = 1, by_velocity.by_column = w;
+    matrices.add_product(by_velocity, channels_by_.data(), stride, &impulses_by_[at(first * stride)], stride, stride);
+  };
+  const bool is_held = impulse_rates_.of_dependences && !pushes(island, &impulse_rates_.by_velocity[at(asked)], w);
+  if (is_held) add_seen(asked, w);
+  matrices.add_sparse_product(LeftFactor::transposed(island.X.data(), k, n), moved_by_.data(), stride, channels_by_.data(), stride, stride);
+  add_seen(0, is_held ? asked : w);
+  matrices.add_product({Y, n, asked}, impulses_by_.data(), stride, moved_by_.data(), stride, stride);
+  if (!impulse_rates_.of_dependences) return;
+  const double* const missed = &impulses_by_[at(asked * stride)];
+  is_one_sided_ |= is_torn_by(island, &impulse_rates_.by_target[at(asked)], w, missed + jacobian_columns_.q, missed + jacobian_columns_.v);
 }
 
 // By one adjoint for each channel along which something moves: what it goes back to in its row, and in by_velocity.

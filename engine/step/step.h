@@ -267,8 +267,9 @@ class Stepper {
 
   // Of vjp; see step_vjp.cpp, contact_vjp.cpp, closures.cpp and impacts.cpp.
   void derive(const double* q, const double* v, const StepControl& control, bool by_everything);
-  bool pushes(const StepIsland& island, const double* z) const;
+  bool pushes(const StepIsland& island, const double* z, int stride) const;
   bool is_torn(int island, const double* q, const double* v, const StepControl& control);
+  bool is_torn_by(const StepIsland& island, const double* multipliers, int stride, const double* by_q, const double* by_v) const;
   void resize_adjoint();
   void add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences = false);
   void add_diagonal_vjp(StepGradient& gradient) const;
@@ -293,7 +294,7 @@ class Stepper {
   void add_turning_of_impulses(double* by_q);
   void add_moving_of_impulses(const StepIsland& island, std::size_t block, double* by_q);
   void free_jacobians(const double* v);
-  void add_impulse_jacobians(StepIsland& island, const double* q, const double* v, const StepControl& control);
+  void add_impulse_jacobians(int island, const double* q, const double* v, const StepControl& control);
   const double* ask_for_moving(const StepIsland& island);
   bool has_rates(StepIsland& island);
   void add_adjoints(StepIsland& island, const double* q, const double* v, const StepControl& control);

@@ -40,7 +40,7 @@ constexpr double rounding_of_balance = 1e-10;
 }  // namespace
 
 // What all gradients of one step share: how the contacts' geometry moves, and the factors of the rows. Jacobians need no shapes, nor what
-// moves with objects that no joint moves.
+// moves with objects that no joint moves; and they tell by themselves what is torn.
 void Stepper::derive(const double* q, const double* v, const StepControl& control, bool by_everything) {
   is_derived_ = true, is_derived_by_everything_ = by_everything, is_one_sided_ = false;
   if (manifold_rates_.size() < manifolds_.size()) manifold_rates_.resize(manifolds_.size());
@@ -63,7 +63,7 @@ void Stepper::derive(const double* q, const double* v, const StepControl& contro
     if (!island.is_factored) island.has_modes = island.modes->solve(island.problem, island.solution.classes.data(), island.solution.f.data(), again_);
     is_one_sided_ |= !island.has_modes || !island.modes->is_differentiable(island.problem) || ties_.any(island.problem, island.solution);
     if (!island.has_modes) continue;
-    is_one_sided_ |= is_torn(i, q, v, control);
+    is_one_sided_ |= by_everything && is_torn(i, q, v, control);
     if (island.is_factored) continue;
     double largest = 0, off = 0;
     for (std::size_t r = 0; r < again_.f.size(); ++r)
@@ -79,13 +79,13 @@ void Stepper::resize_adjoint() {
   inertia_bar_.assign(n, 0.0);
 }
 
-// Whether these impulses of the channels come to more than rounding.
-bool Stepper::pushes(const StepIsland& island, const double* z) const {
+// Whether these impulses of the channels, a stride apart, come to more than rounding.
+bool Stepper::pushes(const StepIsland& island, const double* z, int stride) const {
   const std::size_t n = at(world_->model().n_v), k = at(island.problem.channels);
   for (std::size_t r = 0; r < n; ++r) {
     double sum = 0, size = 0;
     for (std::size_t c = 0; c < k; ++c) {
-      const double part = island.X[r * k + c] * z[c];
+      const double part = island.X[r * k + c] * z[c * at(stride)];
       sum += part, size += std::abs(part);
     }
     if (std::abs(sum) > rounding_of_balance * size) return true;
@@ -97,36 +97,43 @@ bool Stepper::pushes(const StepIsland& island, const double* z) const {
 // as something moves: the derivative of their solution is then none of the step's.
 bool Stepper::is_torn(int i, const double* q, const double* v, const StepControl& control) {
   StepIsland& island = islands_[at(i)];
-  const RowProblem& problem = island.problem;
-  const std::size_t n = at(world_->model().n_v), k = at(problem.channels);
-  if (!island.modes->has_dependences(problem)) return false;
+  if (!island.modes->has_dependences(island.problem)) return false;
   resize_adjoint();
   of_rows_.set_zero(*world_);
   of_rows_.wants_vertices = false;
   for (auto* x : {&v_bar_, &way_bar_}) std::fill(x->begin(), x->end(), 0.0);
   add_row_adjoint(island, of_rows_, true);
-  // What moves nothing, as dependences do but where something slides, does not feel how things move freely.
-  if (island.has_impacts || pushes(island, island.gradient.y_free.data())) {
+  // What moves nothing, as dependences do but where something slides, does not feel how things move freely (nor in impulse_jacobians.cpp).
+  if (island.has_impacts || pushes(island, island.gradient.y_free.data(), 1)) {
     pull_back(i, i + 1, q, v, control, of_rows_);
   } else {
     add_row_vjp(island, q, v, control, nullptr, of_rows_);
     gather_turned(of_rows_.q.data(), nullptr);
   }
-  // What the rows come to by themselves, without regard to sign.
+  return is_torn_by(island, island.gradient.target.data(), 1, of_rows_.q.data(), of_rows_.v.data());
+}
+
+// Whether what dependences with these multipliers, a stride apart, miss by q and v (n_v each) is more than what their rows come to by themselves,
+// without regard to sign, allows for.
+bool Stepper::is_torn_by(const StepIsland& island, const double* multipliers, int stride, const double* by_q, const double* by_v) const {
+  const RowProblem& problem = island.problem;
+  const std::size_t n = at(world_->model().n_v), k = at(problem.channels);
   double size = 0;
   for (const RowBlock& block : problem.blocks)
     for (int r = block.first_row; r < block.last_row; ++r) {
+      const double multiplier = std::abs(multipliers[r * stride]);
+      if (multiplier == 0) continue;
       double most = 0;
       for (std::size_t j = 0; j < n; ++j) {
         double sum = 0;
         for (int c = 0; c < block.width; ++c) sum += problem.rows[at(r)].d[c] * island.X[j * k + at(block.first_channel + c)];
         most = std::max(most, std::abs(sum));
       }
-      size += most * std::abs(island.gradient.target[at(r)]);
+      size += most * multiplier;
     }
-  const auto largest = [](const std::vector<double>& x) { return std::transform_reduce(x.begin(), x.end(), 0.0, [](double a, double b) { return std::max(a, b); }, [](double y) { return std::abs(y); }); };
+  const auto largest = [n](const double* x) { return std::transform_reduce(x, x + n, 0.0, [](double a, double b) { return std::max(a, b); }, [](double y) { return std::abs(y); }); };
   const double rate = options_.erp / options_.dt + 1;  // [1/s] that targets go with gaps; of gaps that nothing takes back that of slow motion
-  return largest(of_rows_.q) > torn * rate * size || largest(of_rows_.v) > torn * size;
+  return largest(by_q) > torn * rate * size || largest(by_v) > torn * size;
 }
 
 // Fills island.gradient for the loss's impulse_bar_ and, where impulses act late, way_bar_, or for what dependences of the rows miss; and what it

@@ -205,13 +205,15 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
 
 namespace {
 
-// The rates of all impulses, or of every `step`-th channel's, beside one adjoint for each, or those of what the impulses move; whether there were any.
+// The rates of all impulses, or of every `step`-th channel's, beside one adjoint for each, or those of what the impulses move; and of dependences, where
+// there are any, beside theirs. Whether there were any rates.
 bool check_rates(const RowProblem& problem, Rng& rng, int step = 1, bool of_motion = false) {
   ModeSolver solver;
   RowSolution s;
   if (solver.solve(problem, s).status != ModeStatus::solved) return false;
   ImpulseRates rates;
   for (int c = 0; c < problem.channels; c += step) rates.asked.push_back(c);
+  rates.of_dependences = solver.classes().has_dependences(problem);
   if (!solver.classes().rates(problem, rates)) return false;
   constexpr std::size_t changes = ImpulseRates::at_once;
   const std::size_t k = at(problem.channels), w = at(rates.width()), m = problem.rows.size();
@@ -227,12 +229,14 @@ bool check_rates(const RowProblem& problem, Rng& rng, int step = 1, bool of_moti
     RowGradient g;
     g.set_zero(problem, false);
     Numbers z_bar(k, 0.0);  // of the channel's impulse, or its velocity
-    for (std::size_t a = 0; a < k; ++a) z_bar[a] = of_motion ? problem.L[c * k + a] : a == at(rates.asked[c]);
-    solver.classes().add_vjp(problem, s, none.data(), z_bar.data(), g);
+    const bool is_of_dependences = c == rates.asked.size();
+    for (std::size_t a = 0; a < k && !is_of_dependences; ++a) z_bar[a] = of_motion ? problem.L[c * k + a] : a == at(rates.asked[c]);
+    if (is_of_dependences) solver.classes().add_dependence_vjp(problem, s, g);
+    else solver.classes().add_vjp(problem, s, none.data(), z_bar.data(), g);
     for (std::size_t t = 0; t < changes; ++t) {
-      double expected = 0, size = 0, found = 0;
+      double expected = 0, size = 0, found = is_of_dependences ? dz[t * w + c] : 0;
       const auto add = [&](double by, double change) { expected += by * change, size += std::abs(by * change); };
-      for (std::size_t a = 0; a < w; ++a) found += z_bar[at(rates.asked[a])] * dz[t * w + a];
+      for (std::size_t a = 0; a < rates.asked.size(); ++a) found += z_bar[at(rates.asked[a])] * dz[t * w + a];
       for (std::size_t i = 0; i < m; ++i) add(g.target[i], dt[i * changes + t]);
       for (std::size_t a = 0; a < k; ++a) add(g.y_free[a], dy[t * k + a]);
       for (const RowBlock& block : problem.blocks)
@@ -272,6 +276,18 @@ TEST_CASE("the rates of impulses, of all or some channels, are what their adjoin
   set_motion(twice, Eigen::MatrixXd::Ones(2, 1), Eigen::MatrixXd::Identity(1, 1), Eigen::VectorXd::Constant(1, -3));
   Rng rng(1);
   CHECK(check_rates(twice, rng, 1, true));
+  // More points than they need, of bodies that nothing says to meet on one plane; some slide.
+  int depending = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    Rng own(seed);
+    RowProblem problem = random_rows(own, {.bodies = 3, .pairs = 4, .points = 4, .mu = seed % 2 ? 0.5 : 0.0});
+    for (RowBlock& block : problem.blocks) block.is_of_one_plane = false;
+    ModeSolver solver;
+    RowSolution s;
+    if (solver.solve(problem, s).status == ModeStatus::solved && solver.classes().has_dependences(problem)) depending += check_rates(problem, own);
+  }
+  CHECK(depending > 10);
 }
 
 TEST_CASE("solving and differentiating again does not allocate") {
@@ -287,6 +303,7 @@ TEST_CASE("solving and differentiating again does not allocate") {
   ImpulseRates rates;
   const std::vector<double> f_bar(at(problem.size()), 1.0), z_bar(at(problem.channels), 1.0);
   rates.ask_for_all(problem.channels);
+  rates.of_dependences = true;
   const auto all = [&] {
     lemke.solve(problem, s);
     dantzig.solve(problem, s);
