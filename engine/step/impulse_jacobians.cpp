@@ -59,12 +59,12 @@ void Stepper::add_impulse_jacobians(int i, const double* q, const double* v, con
   const double* const Y = ask_for_moving(island);
   const int n = world_->model().n_v, k = island.problem.channels, asked = impulse_rates_.width(), stride = jacobian_columns_.stride;
   const bool has_dependences = !is_derived_by_everything_ && island.has_modes && island.modes->has_dependences(island.problem);
-  impulse_rates_.of_dependences = has_dependences && jacobian_columns_.q >= 0 && jacobian_columns_.v >= 0;
-  const bool by_rates = has_rates(island);
+  impulse_rates_.of_dependences = asked > 0 && has_dependences && jacobian_columns_.q >= 0 && jacobian_columns_.v >= 0;
+  const bool by_rates = asked > 0 && has_rates(island);
   impulse_rates_.of_dependences &= by_rates;
   if (has_dependences && !impulse_rates_.of_dependences) is_one_sided_ |= is_torn(i, q, v, control);
+  if (asked == 0) return;
   const int w = impulse_rates_.width();
-  if (w == 0) return;
   const SmallMatrices& matrices = small_matrices();
   impulses_by_.assign(at(w * stride), 0.0), channels_by_.assign(at(k * stride), 0.0);
   if (by_rates) add_rates(island, control);

@@ -205,6 +205,25 @@ def test_rows_that_imply_each_other_at_a_state_alone_are_one_sided():
     assert simulation.vjp(state, bar, bar).one_sided
 
 
+@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+def test_a_ball_that_spins_about_the_axis_through_its_contact_feels_nothing_of_it(solver):
+    """No channel of the contact moves."""
+    builder = ModelBuilder("top")
+    builder.add_link("root")
+    builder.add_link("ball", mass=1.0, inertia=4e-3 * np.eye(3))
+    builder.add_joint("spin", "continuous", "root", "ball", axis=(0, 0, 1))
+    builder.add_collider("ball", Shape.sphere(0.1))
+    scene = Scene("floor")
+    scene.add_half_space("floor", pose([0, 0, -0.0999]))
+    simulation = Simulation(builder.build(), scene, materials={"floor": Material(0.5)}, solver=solver)
+    state = simulation.state(v=[1.0])
+    assert simulation.step(state).report.contacts == 1
+    jacobians = simulation.jacobians(state)
+    np.testing.assert_array_equal(jacobians.q, [[[1]], [[0]]])
+    np.testing.assert_array_equal(jacobians.v, [[[simulation.dt]], [[1]]])
+    assert not jacobians.one_sided
+
+
 def test_two_balls_after_a_second():
     """The right ball's place after 1 s against (x1, x2, v1, v2): of the plain step, which meets at whole steps.
 
