@@ -334,7 +334,7 @@ bool ClassFactor::has_dependences(const RowProblem& problem) const {
   return rank_ < basis_.unknowns();
 }
 
-// The multipliers of a sum of all dependences.
+// Of the rows, in a sum of all dependences: multiplier_.
 void ClassFactor::fill_dependences(const RowProblem& problem) {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   // Between 0.5 and 1.5, in no ratio to each other.

@@ -34,7 +34,7 @@ class ClassFactor {
 
   // The same for the impulses of all channels that `out` asks for at once, in what rows and velocities change by; and of the dependences below. After solve.
   void rates(const RowProblem& problem, ImpulseRates& out);
-  // Of these what is of the velocities, and of rows that do not clamp. After factor.
+  // Of these what is of the velocities, and of rows that do not clamp; and the multipliers of dependences, where asked for. After factor.
   void push_rates(const RowProblem& problem, ImpulseRates& out);
 
   // Whether combinations of clamping rows see no impulse at all. They hold at the solution; whether they go on to hold beside it is another

@@ -38,6 +38,7 @@ void ImpulseRates::add(const RowSolution& s, const RowBlock& block, const double
 // V = -K P S^-1 N^T, U = 1 + V L.
 void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
   const int k = problem.channels, r = basis_.unknowns(), w = out.width(), asked = static_cast<int>(out.asked.size());
+  if (out.of_dependences) fill_dependences(problem);
   scratch_.assign(at(r * asked), 0.0);  // (K P S^-1)^T
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
@@ -65,7 +66,6 @@ void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
 
 void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
   const int m = problem.size(), w = out.width(), asked = static_cast<int>(out.asked.size());
-  if (out.of_dependences) fill_dependences(problem);
   push_rates(problem, out);
   out.by_target.assign(at(m * w), 0.0), out.by_share.clear(), out.shared.assign(at(problem.channels), 0.0);
   bool is_open = rank_ < basis_.unknowns();

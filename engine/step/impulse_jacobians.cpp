@@ -74,6 +74,7 @@ void Stepper::add_impulse_jacobians(int i, const double* q, const double* v, con
     by_velocity.by_row = 1, by_velocity.by_column = w;
     matrices.add_product(by_velocity, channels_by_.data(), stride, &impulses_by_[at(first * stride)], stride, stride);
   };
+  // Dependences that push nothing do not feel how things move freely, which would be rounding: only how channels turn.
   const bool is_held = impulse_rates_.of_dependences && !pushes(island, &impulse_rates_.by_velocity[at(asked)], w);
   if (is_held) add_seen(asked, w);
   matrices.add_sparse_product(LeftFactor::transposed(island.X.data(), k, n), moved_by_.data(), stride, channels_by_.data(), stride, stride);

@@ -103,7 +103,7 @@ bool Stepper::is_torn(int i, const double* q, const double* v, const StepControl
   of_rows_.wants_vertices = false;
   for (auto* x : {&v_bar_, &way_bar_}) std::fill(x->begin(), x->end(), 0.0);
   add_row_adjoint(island, of_rows_, true);
-  // What moves nothing, as dependences do but where something slides, does not feel how things move freely (nor in impulse_jacobians.cpp).
+  // What moves nothing, as dependences do but where something slides, does not feel how things move freely.
   if (island.has_impacts || pushes(island, island.gradient.y_free.data(), 1)) {
     pull_back(i, i + 1, q, v, control, of_rows_);
   } else {

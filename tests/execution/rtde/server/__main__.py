@@ -37,7 +37,7 @@ class Session:
         self.outputs: list[tuple[int, tuple[str, ...], int]] = []  # recipe, names, every n cycles
         self.inputs: dict[int, list[str]] = {}
         self.started = False
-        self.held: deque[bytes] = deque()  # states on their way
+        self.held: deque[bytes] = deque()  # packages with states that are on their way
 
     def send(self, kind: int, payload: bytes) -> None:
         self.writer.write(packages.frame(kind, payload))
@@ -266,7 +266,7 @@ class Controller:
             self.freeze = bool(value)
         elif name == "silent":  # no packages any more
             self.silent = bool(value)
-        elif name == "late":  # cycles by which states reach those that write registers after the others
+        elif name == "late":  # packages, one a cycle, by which states reach those that write registers later
             self.late = int(value)
         elif name == "drop":  # "all": every connection; "commands": those that write registers
             writers = (
