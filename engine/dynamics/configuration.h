@@ -64,7 +64,8 @@ S advance_vjp(const Model& model, const S& dt, const S* u, const S* v, const S* 
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     const int k = joint.v_index;
     if constexpr (requires { type.turning_rate(v, v_bar); }) {
-      dt_bar += type.advance_vjp(dt, u + k, v + k, q_next_bar + k, v_next_bar + k, q_bar + k, u_bar + k, v_bar + k);
+      const typename decltype(type)::template AdvanceAdjoint<S> adjoint(dt, u + k, v + k);
+      dt_bar += adjoint.vjp(q_next_bar + k, v_next_bar + k, q_bar + k, u_bar + k, v_bar + k);
     } else {
       for (int i = k; i < k + joint.n_v; ++i) {
         q_bar[i] = q_next_bar[i], u_bar[i] = dt * q_next_bar[i], v_bar[i] = v_next_bar[i];
@@ -75,18 +76,34 @@ S advance_vjp(const Model& model, const S& dt, const S* u, const S* v, const S* 
   return dt_bar;
 }
 
+// Of one joint whose axes turn: its derivatives, rows of q_next (tangent space) and then of v_next. As of advance_vjp.
+template <class S>
+struct AdvanceRates {
+  static constexpr int most = 6;
+  S by_q[2 * most][most] = {}, by_u[2 * most][most] = {}, by_v[2 * most][most] = {}, by_dt[2 * most] = {};
+
+  template <class J>
+  AdvanceRates(J type, const S& dt, const S* u, const S* v) {
+    const typename J::template AdvanceAdjoint<S> adjoint(dt, u, v);
+    for (int row = 0; row < 2 * J::n_v; ++row) {
+      S unit[2 * most] = {};
+      unit[row] = S(1);
+      by_dt[row] = adjoint.vjp(unit, unit + type.n_v, by_q[row], by_u[row], by_v[row]);
+    }
+  }
+};
+
 // Its derivative along directions of q (tangent space), dt, u and v: fills dq_next and dv_next, which may be dq and dv.
 template <class S>
 void advance_jvp(const Model& model, const S& dt, const S* u, const S* v, const S* dq, const S& ddt, const S* du, const S* dv, S* dq_next, S* dv_next) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     const int k = joint.v_index, n = joint.n_v;
     if constexpr (requires { type.turning_rate(v, dv_next); }) {
-      S next[12];
+      const AdvanceRates<S> rates(type, dt, u + k, v + k);
+      S next[2 * AdvanceRates<S>::most];
       for (int row = 0; row < 2 * n; ++row) {
-        S unit[12] = {}, q_bar[6] = {}, u_bar[6] = {}, v_bar[6] = {};
-        unit[row] = S(1);
-        next[row] = type.advance_vjp(dt, u + k, v + k, unit, unit + n, q_bar, u_bar, v_bar) * ddt;
-        for (int i = 0; i < n; ++i) next[row] += q_bar[i] * dq[k + i] + u_bar[i] * du[k + i] + v_bar[i] * dv[k + i];
+        next[row] = rates.by_dt[row] * ddt;
+        for (int i = 0; i < n; ++i) next[row] += rates.by_q[row][i] * dq[k + i] + rates.by_u[row][i] * du[k + i] + rates.by_v[row][i] * dv[k + i];
       }
       for (int i = 0; i < n; ++i) dq_next[k + i] = next[i], dv_next[k + i] = next[n + i];
     } else {

@@ -90,7 +90,7 @@ struct Pack<Lanes<1, isa>> {
     std::memcpy(&x, from, sizeof(x));
     return x;
   }
-  static ROBOSIM_INLINE void store(const Type& x, S* to) { std::memcpy(static_cast<void*>(to), &x, sizeof(x)); }
+  static ROBOSIM_INLINE void store(Type x, S* to) { std::memcpy(static_cast<void*>(to), &x, sizeof(x)); }  // by value: see base/lane_memory.h
   static ROBOSIM_INLINE Type all(const S& x) { return Type(x.v); }
 };
 

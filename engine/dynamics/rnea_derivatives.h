@@ -90,7 +90,8 @@ void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S*
         A_i = mul_add(v[joint.v_index + k], J_dot, mul_add(a[joint.v_index + k], column, A_i));
       }
       data.V[i] = V_i, data.A[i] = A_i;
-      for (int c = joint.column; c < joint.column + J::n_v; ++c) data.J_sum[c] = data.J_dot[c] + cross(V_i, data.J[c]);
+      for (int c = joint.column; c < joint.column + J::n_v; ++c)  // of a single column V_i x J = V x J
+        data.J_sum[c] = data.J_dot[c] + (J::n_v == 1 ? data.J_dot[c] : cross(V_i, data.J[c]));
     });
     const CompositeInertia<S>& I = data.I[i];
     data.h_c[i] = I * data.V[i];

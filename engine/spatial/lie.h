@@ -91,10 +91,13 @@ Vec3<S> log_quaternion(const Quaternion<S>& a) {
 
 // V(w) x and V(w)^-1 x of the header.
 template <class S>
-Vec3<S> left_jacobian_times(const Vec3<S>& w, const Vec3<S>& x) {
-  const RotationSeries<S> f(dot(w, w));
+Vec3<S> left_jacobian_times(const RotationSeries<S>& f, const Vec3<S>& w, const Vec3<S>& x) {
   const Vec3<S> wx = cross(w, x);
   return x + f.B * wx + f.C * cross(w, wx);
+}
+template <class S>
+Vec3<S> left_jacobian_times(const Vec3<S>& w, const Vec3<S>& x) {
+  return left_jacobian_times(RotationSeries<S>(dot(w, w)), w, x);
 }
 template <class S>
 Vec3<S> inverse_left_jacobian_times(const Vec3<S>& w, const Vec3<S>& x) {

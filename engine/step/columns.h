@@ -1,4 +1,4 @@
-// Solves with the mass matrix of many columns, row by row, by registers of columns and compiled per instruction set. Rows begin padded(columns) numbers
+// What is done to many columns alike, row by row, by registers of columns and compiled per instruction set. Rows begin padded(columns) numbers
 // apart (dynamics/mass_factor.h). Nothing is fused, and each sum is taken in order: a step is the same to the bit on every instruction set.
 #pragma once
 
@@ -13,6 +13,8 @@ class Columns {
 
   // B (n_v x stride) becomes M^-1 B. factor: of mass_factor.
   virtual void mass_solve(const Model& model, const double* factor, double* B, int stride) const = 0;
+  // Velocities, `rows` of `count` columns, on to the next state's: fills q_next = dt u and v_next = u, whose rows follow each other.
+  virtual void advance(const double* u, int stride, int rows, int count, double dt, double* q_next, double* v_next) const = 0;
 
  protected:
   Columns() = default;

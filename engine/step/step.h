@@ -293,6 +293,8 @@ class Stepper {
   void carry_impulses();
   void add_turning_of_impulses(double* by_q);
   void add_moving_of_impulses(const StepIsland& island, std::size_t block, double* by_q);
+  template <class Use>
+  void for_each_turning(const Use& use, const double* v) const;
   void free_jacobians(const double* v);
   void add_impulse_jacobians(int island, const double* q, const double* v, const StepControl& control);
   const double* ask_for_moving(const StepIsland& island);
@@ -321,11 +323,12 @@ class Stepper {
   std::vector<double> v_bar_, way_bar_, late_bar_, impulse_bar_, lambda_, lambda_way_, a_, a_bar_, q_part_, v_part_, f_bar_, virtual_, pushed_, inertia_bar_;
   std::vector<double> beyond_, responses_, units_, by_coordinate_;  // of add_admittance_vjp
   std::vector<Vec3d> centre_bar_;  // of an island's blocks, of single points: of where the channels are
-  // Of jacobians: n_v x n_v; the new velocity (n_v rows), channels and impulses by all arguments that are asked for; one row.
+  // Of jacobians: the new velocity (n_v rows), channels and impulses by all arguments that are asked for; the first by those of q and v that are not; one
+  // row.
   struct JacobianColumns {  // where each begins, -1 where nobody asks
     int q, v, tau, q_target, v_target, stride;
   } jacobian_columns_{};
-  std::vector<double> by_q_, by_v_, mass_, moved_by_, channels_by_, impulses_by_, point_by_, per_point_, unit_, zero_;
+  std::vector<double> moved_by_, channels_by_, impulses_by_, unasked_, point_by_, per_point_, unit_, zero_;
   std::vector<double> twists_by_;  // of both shapes of each manifold, 6 x n_v
   ImpulseRates impulse_rates_;
   std::vector<double> moving_Y_;  // of an island, n_v x what impulse_rates_ asks for

@@ -8,6 +8,7 @@
 // Cost: O(n depth) and 3 n solves with M^^, and O(n^2 channels); what is not asked for is not made.
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "contact/small_matrices.h"
 #include "contact/small_sums.h"
@@ -15,6 +16,7 @@
 #include "dynamics/mass_factor.h"
 #include "dynamics/rnea_derivatives.h"
 #include "step/columns.h"
+#include "step/inverse_dynamics_rates.h"
 #include "step/step.h"
 
 namespace robosim {
@@ -36,6 +38,24 @@ JacobianBlocks StepJacobians::resize(const Model& m) {
   return {q.data(), v.data(), tau.data(), q_target.data(), v_target.data()};
 }
 
+// use(row, column, entry) of 1 - dt d(turning_rates)/dv, where it is not zero.
+template <class Use>
+void Stepper::for_each_turning(const Use& use, const double* v) const {
+  detail::for_each_own_joint(world_->model(), [&](auto type, const Joint& joint) {
+    const int k = joint.v_index;
+    for (int row = 0; row < type.n_v; ++row) {
+      double unit[type.n_v] = {}, entries[type.n_v] = {};
+      unit[row] = -options_.dt, entries[row] = 1;
+      if constexpr (requires { type.turning_rate(v, unit); }) {
+        type.add_turning_rate_vjp(v + k, unit, entries);
+        for (int c = 0; c < type.n_v; ++c) use(k + row, k + c, entries[c]);
+      } else {
+        use(k + row, k + row, 1.0);
+      }
+    }
+  });
+}
+
 // What contacts and closures push on each body by itself: carried_.
 void Stepper::carry_impulses() {
   carried_.assign(at(world_->model().n_bodies()), Force<double>());
@@ -54,14 +74,13 @@ void Stepper::carry_impulses() {
 //   d(J_i . F)/dq_c = F . (J_c x J_i) = J_c . (J_i x* F)        c of a joint on the way to i's, or i's own; F on all behind i
 void Stepper::add_turning_of_impulses(double* by_q) {
   const Model& m = world_->model();
-  const std::size_t n = at(m.n_v);
   carry_impulses();
   for (int i = m.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = m.joints[at(i)];
     if (joint.parent > 0) carried_[at(joint.parent)] += carried_[at(i)];
     for (int c = joint.column; c < joint.column + joint.n_v; ++c) {
       const Force<double> turned = cross(data_.J[at(c)], carried_[at(i)]);
-      double* const row = by_q + at(m.column_v[at(c)]) * n;
+      double* const row = by_q + m.column_v[at(c)] * jacobian_columns_.stride;
       for_each_on_path(m, i, [&](int l) { row[m.column_v[at(l)]] += dot(data_.J[at(l)], turned); });
     }
   }
@@ -114,104 +133,74 @@ void Stepper::add_moving_of_impulses(const StepIsland& island, std::size_t b, do
       const Vec3d turned = (side ? 1.0 : -1.0) * cross(Vec3d{z[0], z[1], z[2]}, data_.J[at(c)].angular);
       for (int k = 0; k < 3; ++k) per_point_[at(3 * m.column_v[at(c)] + k)] += turned[k];
     });
-  matrices.add_product({per_point_.data(), n, 3}, point_by_.data(), n, by_q, n, n);
+  matrices.add_product({per_point_.data(), n, 3}, point_by_.data(), n, by_q, jacobian_columns_.stride, n);
 }
 
-// alpha, in the columns that are asked for.
+// alpha, in the columns that are asked for. By v, with T what the turning of axes changes by with it (turning_rates),
+//   M^^-1 (M (1 - dt T) - dt dh/dv) = W + M^^-1 (-dt dh/dv - (M^ - M) W),   W = 1 - dt T,
+// so that M itself is not needed; M^ - M is what is implicit of damping and springs.
 void Stepper::free_jacobians(const double* v) {
   const Model& m = world_->model();
   const double dt = options_.dt;
-  const std::size_t n = at(m.n_v), stride = at(jacobian_columns_.stride);
-  const auto [q_begin, v_begin, tau_begin] = std::array{jacobian_columns_.q, jacobian_columns_.v, jacobian_columns_.tau};
-  moved_by_.assign(n * stride, 0.0);
-  for (std::size_t i = 0; tau_begin >= 0 && i < n; ++i) moved_by_[i * stride + at(tau_begin) + i] = dt;
-  if (q_begin >= 0 || v_begin >= 0) {
-    for (auto* x : {&by_q_, &by_v_, &mass_}) x->assign(n * n, 0.0);
+  const std::size_t n = at(m.n_v);
+  const JacobianColumns& by = jacobian_columns_;
+  const int stride = by.stride;
+  moved_by_.assign(n * at(stride), 0.0);
+  for (int i = 0; by.tau >= 0 && i < m.n_v; ++i) moved_by_[at(i * stride + by.tau + i)] = dt;
+  if (by.q >= 0 || by.v >= 0) {
     turning_rates(m, v, a_.data());
     for (std::size_t k = 0; k < n; ++k) a_[k] += (moved_[k] - v[k]) / dt;
-    const bool turns = std::any_of(m.joints.begin(), m.joints.end(), [](const Joint& joint) { return joint.n_v > 1; });
-    detail::rnea_derivatives_sweep<false>(m, data_, v, a_.data(), by_q_.data(), by_v_.data(), m.n_v, mass_.data(), Wrenches<double>());
-    for (std::size_t i = 0; i < n; ++i) {
-      double *const row_q = &by_q_[i * n], *const row_v = &by_v_[i * n];
-      const double* const M = &mass_[i * n];
-      for (std::size_t c = 0; c < n; ++c) row_q[c] *= -dt, row_v[c] = M[c] - dt * row_v[c];
-      if (!turns) continue;
-      for (std::size_t c = 0; c < n; ++c) a_bar_[c] = -dt * M[c];
-      add_turning_rates_vjp(m, v, a_bar_.data(), row_v);
-    }
-    for (const World::Coordinate& c : world_->coordinates()) by_q_[at(c.v) * (n + 1)] -= dt * m.stiffness[at(c.v)];
-    if (q_begin >= 0 && n_islands_ > 0) {
-      add_turning_of_impulses(by_q_.data());
+    detail::derivatives_outward<true>(m, data_, v, a_.data(), Vec3d(m.gravity));
+    if (by.q < 0 || by.v < 0) unasked_.assign(n * at(stride), 0.0);
+    double* const by_q = by.q >= 0 ? &moved_by_[at(by.q)] : unasked_.data();
+    double* const by_v = by.v >= 0 ? &moved_by_[at(by.v)] : unasked_.data();
+    inverse_dynamics_rates().fill(m, data_, -dt, by_q, by_v, stride);
+    for (const World::Coordinate& c : world_->coordinates()) by_q[c.v * (stride + 1)] -= dt * m.stiffness[at(c.v)];
+    for_each_turning([&](int row, int column, double W) { by_v[row * stride + column] -= dt * (m.damping[at(row)] + dt * m.stiffness[at(row)]) * W; }, v);
+    if (by.q >= 0 && n_islands_ > 0) {
+      add_turning_of_impulses(by_q);
       for (int i = 0; i < n_islands_; ++i)
         for (std::size_t b = 0; b < islands_[at(i)].blocks.size(); ++b) {
           const StepIsland::Block& block = islands_[at(i)].blocks[b];
-          if (block.manifold >= 0 && !block.turns) add_moving_of_impulses(islands_[at(i)], b, by_q_.data());
+          if (block.manifold >= 0 && !block.turns) add_moving_of_impulses(islands_[at(i)], b, by_q);
         }
     }
-    for (std::size_t i = 0; i < n; ++i) {
-      if (q_begin >= 0) std::copy_n(&by_q_[i * n], n, &moved_by_[i * stride + at(q_begin)]);
-      if (v_begin >= 0) std::copy_n(&by_v_[i * n], n, &moved_by_[i * stride + at(v_begin)]);
-    }
   }
-  columns().mass_solve(m, data_.L.data(), moved_by_.data(), jacobian_columns_.stride);
+  columns().mass_solve(m, data_.L.data(), moved_by_.data(), stride);
+  if (by.v >= 0) for_each_turning([&](int row, int column, double W) { moved_by_[at(row * stride + by.v + column)] += W; }, v);
 }
 
-// From u to the next state: joint by joint, where they move freely in axes that turn (advance of configuration.h).
+// From u to the next state: q_next = q + dt u and v_next = u, but where joints move freely in axes that turn (advance of configuration.h).
 void Stepper::advance_jacobians(const JacobianBlocks& out) {
   const Model& m = world_->model();
-  const JacobianColumns& columns = jacobian_columns_;
-  const std::size_t n = at(m.n_v), n_q = at(m.n_q), stride = at(columns.stride);
-  // use(block, x, count) of all blocks that are asked for: x, as many as the block has columns, of row `from` of moved_by_.
-  const auto for_each_block = [&](std::size_t from, auto&& use) {
-    const double* const x = &moved_by_[from * stride];
-    const auto one = [&](int first, std::size_t count, double* block) {
-      if (first >= 0) use(block, x + first, count);
-    };
-    one(columns.q, n, out.q), one(columns.v, n, out.v), one(columns.tau, n, out.tau);
-    one(columns.q_target, n_q, out.q_target), one(columns.v_target, n, out.v_target);
+  const JacobianColumns& by = jacobian_columns_;
+  const int n = m.n_v;
+  const auto for_each_block = [&](auto&& use) {  // use(block, columns, where the first of them is in moved_by_)
+    const std::tuple<double*, int, int> blocks[] = {{out.q, n, by.q}, {out.v, n, by.v}, {out.tau, n, by.tau}, {out.q_target, m.n_q, by.q_target}, {out.v_target, n, by.v_target}};
+    for (const auto& [block, count, first] : blocks)
+      if (first >= 0) use(block, count, first);
   };
-  // scale times that in this row of all blocks, added but for the first.
-  const auto put_row = [&](std::size_t row, std::size_t from, double scale, bool is_first) {
-    for_each_block(from, [&](double* block, const double* x, std::size_t count) {
-      double* const to = block + row * count;
-      if (is_first) std::fill_n(to, count, 0.0);
-      add_scaled(scale, x, static_cast<int>(count), to);
-    });
-  };
-  int most = 0;
-  detail::for_each_own_joint(m, [&](auto, const Joint& joint) {
-    if (joint.n_v > 1) most = std::max(most, joint.n_v);
-    if (joint.n_v != 1) return;
-    // q_next = q + dt u, v_next = u
-    const std::size_t k = at(joint.v_index);
-    for_each_block(k, [&](double* block, const double* __restrict x, std::size_t count) {
-      double *const __restrict to_q = block + k * count, *const __restrict to_v = block + (n + k) * count;
-      for (std::size_t c = 0; c < count; ++c) to_q[c] = options_.dt * x[c], to_v[c] = x[c];
-    });
-    if (columns.q >= 0) out.q[k * n + k] += 1;
-  });
-  if (most == 0) return;
-  unit_.resize(n), zero_.assign(n, 0.0);
-  for (int s = 0; s < most; ++s) {  // entry s of all other joints at once
-    const auto each = [&](const auto& use) {
-      detail::for_each_own_joint(m, [&](auto, const Joint& joint) {
-        if (joint.n_v > 1 && s < joint.n_v) use(joint);
-      });
-    };
-    std::fill(unit_.begin(), unit_.end(), 0.0);
-    each([&](const Joint& joint) { unit_[at(joint.v_index + s)] = 1; });
-    for (const bool is_v : {false, true}) {
-      advance_vjp(m, options_.dt, way_.data(), moved_.data(), (is_v ? zero_ : unit_).data(), (is_v ? unit_ : zero_).data(), q_part_.data(), way_bar_.data(),
-                  v_bar_.data());
-      each([&](const Joint& joint) {
-        const std::size_t row = at(joint.v_index + s) + (is_v ? n : 0);
-        const std::size_t first = at(joint.v_index), end = first + at(joint.n_v);
-        for (std::size_t l = first; l < end; ++l)
-          if (const double scale = way_bar_[l] + v_bar_[l]; scale != 0 || l == first) put_row(row, l, scale, l == first);
-        for (std::size_t l = first; columns.q >= 0 && l < end; ++l) out.q[row * n + l] += q_part_[l];
-      });
+  for_each_block([&](double* block, int count, int first) { columns().advance(&moved_by_[at(first)], by.stride, n, count, options_.dt, block, block + n * count); });
+  detail::for_each_own_joint(m, [&](auto type, const Joint& joint) {
+    const int k = joint.v_index, w = joint.n_v;
+    if constexpr (requires { type.turning_rate(way_.data(), way_.data()); }) {
+      AdvanceRates<double> rates(type, options_.dt, &way_[at(k)], &moved_[at(k)]);
+      for (int row = 0; row < 2 * w; ++row) add_scaled(1.0, rates.by_v[row], w, rates.by_u[row]);  // both are u
+      for (const int part : {0, 1}) {  // q_next, v_next
+        LeftFactor by_u(rates.by_u[part * w], w, w);
+        by_u.by_row = AdvanceRates<double>::most;
+        for_each_block([&](double* block, int count, int first) {
+          double* const to = block + (part * n + k) * count;
+          std::fill_n(to, w * count, 0.0);
+          small_matrices().add_sparse_product(by_u, &moved_by_[at(k * by.stride + first)], by.stride, to, count, count);
+        });
+        for (int row = 0; by.q >= 0 && row < w; ++row)
+          for (int c = 0; c < w; ++c) out.q[at((part * n + k + row) * n + k + c)] += rates.by_q[part * w + row][c];
+      }
+    } else {
+      for (int c = k; by.q >= 0 && c < k + w; ++c) out.q[at(c * n + c)] += 1;
     }
-  }
+  });
 }
 
 bool Stepper::has_impacts() const {

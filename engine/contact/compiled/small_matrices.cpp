@@ -1,10 +1,12 @@
 // Products and solves of many columns for one instruction set.
 #include "contact/small_matrices.h"
 
+#include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <type_traits>
+#include <utility>
 
+#include "base/lane_memory.h"
 #include "base/lanes.h"
 #include "contact/small_sums.h"
 
@@ -78,42 +80,58 @@ class CompiledSmallMatrices final : public SmallMatrices {
  private:
   template <bool is_sparse>
   static void add(const LeftFactor& left, const double* B, std::ptrdiff_t B_stride, double* C, std::ptrdiff_t C_stride, int width) {
-    for_each_register<lanes_of(isa)>(width, 0, [&]<int W, int N>(Registers<W, N>, int begin) {
-      int r = 0;
-      const auto add_next = [&](auto many) {
-        add_rows<is_sparse, many, W, N>(left, r, B + begin, B_stride, C + r * C_stride + begin, C_stride);
-        r += many;
-      };
-      while (r + 4 <= left.rows) add_next(std::integral_constant<int, 4>());
-      if (r + 2 <= left.rows) add_next(std::integral_constant<int, 2>());
-      if (r < left.rows) add_next(std::integral_constant<int, 1>());
+    int r = 0;
+    const auto add_next = [&](auto many) {
+      const double* const A = left.A + r * left.by_row;
+      if constexpr (is_sparse) {
+        for (int first = 0; first < left.inner; first += most_taken) add_taken<many>(left, A, first, B, B_stride, C + r * C_stride, C_stride, width);
+      } else {
+        add_rows<many>(left, C + r * C_stride, C_stride, width, [&](auto&& take) __attribute__((always_inline)) {
+          for (int i = 0; i < left.inner; ++i) take(A + i * left.by_column, B + i * B_stride);
+        });
+      }
+      r += many;
+    };
+    while (r + 4 <= left.rows) add_next(std::integral_constant<int, 4>());
+    if (r + 2 <= left.rows) add_next(std::integral_constant<int, 2>());
+    if (r < left.rows) add_next(std::integral_constant<int, 1>());
+  }
+
+  // By up to most_taken rows of B, without those whose factors are zero, as those of joints that move neither body.
+  static constexpr int most_taken = 64;
+  template <int R>
+  static void add_taken(const LeftFactor& left, const double* A, int first, const double* B, std::ptrdiff_t B_stride, double* C, std::ptrdiff_t C_stride,
+                        int width) {
+    int taken[most_taken], count = 0;
+    for (int i = first, end = std::min(left.inner, first + most_taken); i < end; ++i) {
+      bool any = false;
+      for (int r = 0; r < R; ++r) any |= A[i * left.by_column + r * left.by_row] != 0;
+      taken[count] = i, count += any;
+    }
+    add_rows<R>(left, C, C_stride, width, [&](auto&& take) __attribute__((always_inline)) {
+      for (int i = 0; i < count; ++i) take(A + taken[i] * left.by_column, B + taken[i] * B_stride);
     });
   }
 
-  // R rows, from this one on, of N registers of W columns, kept there over the sum. Where asked for, rows of B whose factors are zero, as those of joints that move neither
-  // body, are passed over.
-  template <bool is_sparse, int R, int W, int N>
-  static void add_rows(const LeftFactor& left, int row, const double* B, std::ptrdiff_t B_stride, double* C, std::ptrdiff_t C_stride) {
-    using Register = Lanes<W, isa>;
-    Register sum[R][N];
-    for (int r = 0; r < R; ++r)
-      for (int k = 0; k < N; ++k) std::memcpy(&sum[r][k], C + r * C_stride + k * W, sizeof(Register));
-    const double* A = left.A + row * left.by_row;
-    for (int i = 0; i < left.inner; ++i, A += left.by_column, B += B_stride) {
-      if constexpr (is_sparse) {
-        bool any = false;
-        for (int r = 0; r < R; ++r) any |= A[r * left.by_row] != 0;
-        if (!any) continue;
-      }
-      Register right[N];
-      for (int k = 0; k < N; ++k) std::memcpy(&right[k], B + k * W, sizeof(Register));
-      for (int r = 0; r < R; ++r) {
-        const Register a(A[r * left.by_row]);
-        for (int k = 0; k < N; ++k) sum[r][k] += a * right[k];
-      }
-    }
-    for (int r = 0; r < R; ++r)
-      for (int k = 0; k < N; ++k) std::memcpy(C + r * C_stride + k * W, &sum[r][k], sizeof(Register));
+  // R rows of C, whose sums stay in registers while for_each calls take(their factors, row of B).
+  template <int R, class ForEach>
+  static ROBOSIM_INLINE void add_rows(const LeftFactor& left, double* C, std::ptrdiff_t C_stride, int width, const ForEach& for_each) {
+    for_each_register<lanes_of(isa)>(width, 0, [&]<int W, int N>(Registers<W, N>, int begin) __attribute__((always_inline)) {
+      Registers<W, N> sum[R];
+      for_each_of<R>([&](auto r) { sum[r] = Registers<W, N>(C + r * C_stride + begin); });
+      for_each([&](const double* factors, const double* row) __attribute__((always_inline)) {
+        const Registers<W, N> right(row + begin);
+        for_each_of<R>([&](auto r) { sum[r].add(factors[r * left.by_row], right); });
+      });
+      for_each_of<R>([&](auto r) { sum[r].store(C + r * C_stride + begin); });
+    });
+  }
+
+  // use(0), ..., use(N - 1), each a constant: gcc 12 keeps arrays of registers in memory where a loop goes through them.
+  template <int N, class Use>
+  static ROBOSIM_INLINE void for_each_of(Use&& use) {
+    [&]<int... k>(std::integer_sequence<int, k...>) __attribute__((always_inline)) { (use(std::integral_constant<int, k>()), ...); }
+    (std::make_integer_sequence<int, N>());
   }
 
   // N neighbouring registers of W columns.
@@ -123,16 +141,19 @@ class CompiledSmallMatrices final : public SmallMatrices {
     Register x[N];
 
     Registers() = default;
-    ROBOSIM_INLINE explicit Registers(const double* from) {  // one by one: gcc 12 copies all of them through memory
-      for (int k = 0; k < N; ++k) std::memcpy(&x[k], from + k * W, sizeof(Register));
+    ROBOSIM_INLINE explicit Registers(const double* from) {
+      for_each_of<N>([&](auto k) { x[k] = load_lanes<Register>(from + k * W); });
     }
     ROBOSIM_INLINE void store(double* to) const {
-      for (int k = 0; k < N; ++k) std::memcpy(to + k * W, &x[k], sizeof(Register));
+      for_each_of<N>([&](auto k) { store_lanes(x[k], to + k * W); });
     }
 
     // Unfused, as everywhere else in a step.
+    ROBOSIM_INLINE void add(double factor, const Registers& other) {
+      for_each_of<N>([&](auto k) { x[k] += Register(factor) * other.x[k]; });
+    }
     ROBOSIM_INLINE void take(double factor, const Registers& other) {
-      for (int k = 0; k < N; ++k) x[k] -= Register(factor) * other.x[k];
+      for_each_of<N>([&](auto k) { x[k] -= Register(factor) * other.x[k]; });
     }
     ROBOSIM_INLINE void divide(double by) {
       for (int k = 0; k < N; ++k) x[k] /= Register(by);

@@ -71,22 +71,34 @@ struct FloatingJoint {
   // With (u, w) the parts of u, those of v named (v, s) and E = exp(dt w),
   //   dp+ = E^T (dp + dt dtheta x u + dt du + ddt u),   dtheta+ = E^T dtheta + J_r d(dt w),   dv+ = E^T dv + (E^T v) x J_r d(dt w),   ds+ = ds
   template <class S>
-  static S advance_vjp(const S& dt, const S* u, const S* v, const S* q_next_bar, const S* v_next_bar, S* q_bar, S* u_bar, S* v_bar) {
-    const auto part = [](const S* x, int i) { return Vec3<S>{x[i], x[i + 1], x[i + 2]}; };
-    const Vec3<S> linear = part(u, 0), rate = part(u, 3), w = dt * rate;
-    const Quaternion<S> turn = exp_quaternion(w);
-    const S turn_xyzw[4] = {turn.vec.x, turn.vec.y, turn.vec.z, turn.w};
-    const Mat3<S> E = quaternion_rotation<S>(turn_xyzw);
-    const Vec3<S> p = E * part(q_next_bar, 0), v_after = part(v_next_bar, 0), v_before = E * v_after;
-    const Vec3<S> turned = part(q_next_bar, 3) + cross(v_after, transpose_times(E, part(v, 0)));
-    const Vec3<S> theta = E * part(q_next_bar, 3) + dt * cross(linear, p), spin = left_jacobian_times(w, turned);
-    for (int i = 0; i < 3; ++i) {
-      q_bar[i] = p[i], q_bar[3 + i] = theta[i];
-      u_bar[i] = dt * p[i], u_bar[3 + i] = dt * spin[i];
-      v_bar[i] = v_before[i], v_bar[3 + i] = v_next_bar[3 + i];
+  class AdvanceAdjoint {
+   public:
+    AdvanceAdjoint(const S& dt, const S* u, const S* v) : dt_(dt), linear_(part(u, 0)), rate_(part(u, 3)), w_(dt * rate_), series_(dot(w_, w_)) {
+      const Quaternion<S> turn = exp_quaternion(w_);
+      const S turn_xyzw[4] = {turn.vec.x, turn.vec.y, turn.vec.z, turn.w};
+      E_ = quaternion_rotation<S>(turn_xyzw), v_ = transpose_times(E_, part(v, 0));
     }
-    return dot(linear, p) + dot(rate, spin);
-  }
+
+    S vjp(const S* q_next_bar, const S* v_next_bar, S* q_bar, S* u_bar, S* v_bar) const {
+      const Vec3<S> p = E_ * part(q_next_bar, 0), v_after = part(v_next_bar, 0), v_before = E_ * v_after;
+      const Vec3<S> theta = E_ * part(q_next_bar, 3) + dt_ * cross(linear_, p);
+      const Vec3<S> spin = left_jacobian_times(series_, w_, part(q_next_bar, 3) + cross(v_after, v_));
+      for (int i = 0; i < 3; ++i) {
+        q_bar[i] = p[i], q_bar[3 + i] = theta[i];
+        u_bar[i] = dt_ * p[i], u_bar[3 + i] = dt_ * spin[i];
+        v_bar[i] = v_before[i], v_bar[3 + i] = v_next_bar[3 + i];
+      }
+      return dot(linear_, p) + dot(rate_, spin);
+    }
+
+   private:
+    static Vec3<S> part(const S* x, int i) { return {x[i], x[i + 1], x[i + 2]}; }
+
+    S dt_;
+    Vec3<S> linear_, rate_, w_, v_;
+    RotationSeries<S> series_;
+    Mat3<S> E_;
+  };
 
   // What the entries of v change by in time where the velocity itself does not: -w x v.
   template <class S>

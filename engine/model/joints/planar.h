@@ -70,19 +70,27 @@ struct PlanarJoint {
     v[1] = nmul_add(turn_s, x, turn_c * y);
   }
   template <class S>
-  static S advance_vjp(const S& dt, const S* u, const S* v, const S* q_next_bar, const S* v_next_bar, S* q_bar, S* u_bar, S* v_bar) {
-    S s, c;
-    sin_cos(dt * u[2], s, c);
-    const auto turned = [&](const S* x, S& to_x, S& to_y) { to_x = nmul_add(s, x[1], c * x[0]), to_y = mul_add(s, x[0], c * x[1]); };
-    S px, py, vx, vy;
-    turned(q_next_bar, px, py), turned(v_next_bar, vx, vy);
-    const S spin = q_next_bar[2] + v[1] * vx - v[0] * vy;
-    q_bar[0] = px, q_bar[1] = py;
-    q_bar[2] = q_next_bar[2] + dt * (u[0] * py - u[1] * px);
-    u_bar[0] = dt * px, u_bar[1] = dt * py, u_bar[2] = dt * spin;
-    v_bar[0] = vx, v_bar[1] = vy, v_bar[2] = v_next_bar[2];
-    return u[0] * px + u[1] * py + u[2] * spin;
-  }
+  class AdvanceAdjoint {
+   public:
+    AdvanceAdjoint(const S& dt, const S* u, const S* v) : dt_(dt), u_(u), v_(v) { sin_cos(dt * u[2], s_, c_); }
+
+    S vjp(const S* q_next_bar, const S* v_next_bar, S* q_bar, S* u_bar, S* v_bar) const {
+      S px, py, vx, vy;
+      turn(q_next_bar, px, py), turn(v_next_bar, vx, vy);
+      const S spin = q_next_bar[2] + v_[1] * vx - v_[0] * vy;
+      q_bar[0] = px, q_bar[1] = py;
+      q_bar[2] = q_next_bar[2] + dt_ * (u_[0] * py - u_[1] * px);
+      u_bar[0] = dt_ * px, u_bar[1] = dt_ * py, u_bar[2] = dt_ * spin;
+      v_bar[0] = vx, v_bar[1] = vy, v_bar[2] = v_next_bar[2];
+      return u_[0] * px + u_[1] * py + u_[2] * spin;
+    }
+
+   private:
+    void turn(const S* x, S& to_x, S& to_y) const { to_x = nmul_add(s_, x[1], c_ * x[0]), to_y = mul_add(s_, x[0], c_ * x[1]); }
+
+    S dt_, s_, c_;
+    const S *u_, *v_;
+  };
   template <class S>
   static void turning_rate(const S* v, S* rate) {
     rate[0] = v[2] * v[1], rate[1] = -(v[2] * v[0]), rate[2] = S(0);

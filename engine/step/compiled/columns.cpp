@@ -1,10 +1,10 @@
-// Solves for one instruction set.
+// What columns.h offers, for one instruction set.
 #include "step/columns.h"
 
 #include <cstddef>
-#include <cstring>
 #include <type_traits>
 
+#include "base/lane_memory.h"
 #include "base/lanes.h"
 #include "dynamics/mass_factor.h"
 
@@ -24,6 +24,19 @@ class CompiledColumns final : public Columns {
     solve(std::integral_constant<int, 4 * packs>()), solve(std::integral_constant<int, 2 * packs>()), solve(std::integral_constant<int, packs>());
   }
 
+  void advance(const double* u, int stride, int rows, int count, double dt, double* q_next, double* v_next) const override {
+    for (int r = 0; r < rows; ++r, u += stride, q_next += count, v_next += count) {
+      int c = 0;
+      const auto pass = [&]<int W>(std::integral_constant<int, W>) {
+        for (; c + W <= count; c += W) {
+          const auto x = load_lanes<Lanes<W, isa>>(u + c);
+          store_lanes(Lanes<W, isa>(dt) * x, q_next + c), store_lanes(x, v_next + c);
+        }
+      };
+      pass(std::integral_constant<int, Register::width>()), pass(std::integral_constant<int, 1>());
+    }
+  }
+
  private:
   using Register = Lanes<lanes_of(isa), isa>;
 
@@ -36,17 +49,10 @@ class CompiledColumns final : public Columns {
       friend Type operator+(const Type& a, const Type& b) { return {a.x + b.x}; }
     };
     static constexpr int width = Register::width;
-    static Type load(const double* from) { return {CompiledColumns::load(from)}; }
-    static void store(const Type& x, double* to) { CompiledColumns::store(x.x, to); }
+    static Type load(const double* from) { return {load_lanes<Register>(from)}; }
+    static void store(Type x, double* to) { store_lanes(x.x, to); }
     static Type all(double x) { return {Register(x)}; }
   };
-
-  static Register load(const double* from) {
-    Register x;
-    std::memcpy(&x, from, sizeof(x));
-    return x;
-  }
-  static void store(const Register& x, double* to) { std::memcpy(to, &x, sizeof(x)); }
 };
 
 template <>
