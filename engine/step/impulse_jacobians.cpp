@@ -230,8 +230,8 @@ void Stepper::add_contact_rates(const StepIsland& island, std::size_t b, int fir
       for (int t = 0; t < entries; ++t) put(cross(omega, manifold_rates_[at(manifold)].points[0].twist[entries * side + t].p_W), dy[t]);
       matrices.add_product({dy[0], entries, 3}, &impulse_rates_.by_velocity[at(rows.first_channel * w)], w, twist_rates_.data(), w, w);
     }
-    matrices.add_product(LeftFactor::transposed(twist_rates_.data(), w, entries), twists_by(manifold, side), model.n_v,
-                        &impulses_by_[at(jacobian_columns_.q)], jacobian_columns_.stride, model.n_v);
+    matrices.add_product(LeftFactor::transposed(twist_rates_.data(), w, entries), twists_by(manifold, side), padded(model.n_v),
+                        &impulses_by_[at(jacobian_columns_.q)], jacobian_columns_.stride, padded(model.n_v));
   }
 }
 

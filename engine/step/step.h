@@ -50,6 +50,7 @@
 #include "contact/projected_gauss_seidel.h"
 #include "contact/row_span.h"
 #include "contact/ties.h"
+#include "dynamics/mass_factor.h"
 #include "geometry/manifolds/manifold_derivatives.h"
 #include "scene/scene_query.h"
 #include "step/step_gradient.h"
@@ -302,7 +303,7 @@ class Stepper {
   void add_adjoints(StepIsland& island, const double* q, const double* v, const StepControl& control);
   void add_rates(const StepIsland& island, const StepControl& control);
   void fill_twists();
-  const double* twists_by(int manifold, int side) const { return &twists_by_[static_cast<std::size_t>((2 * manifold + side) * 6 * world_->model().n_v)]; }
+  const double* twists_by(int manifold, int side) const { return &twists_by_[static_cast<std::size_t>((2 * manifold + side) * 6 * padded(world_->model().n_v))]; }
   void fill_row_rates(const StepIsland& island, std::size_t block, int side, int first_row, int last_row);
   void add_contact_rates(const StepIsland& island, std::size_t block, int first_row, int last_row);
   void add_coordinate_rates(const StepIsland& island, std::size_t block, bool has_targets);
@@ -323,13 +324,13 @@ class Stepper {
   std::vector<double> v_bar_, way_bar_, late_bar_, impulse_bar_, lambda_, lambda_way_, a_, a_bar_, q_part_, v_part_, f_bar_, virtual_, pushed_, inertia_bar_;
   std::vector<double> beyond_, responses_, units_, by_coordinate_;  // of add_admittance_vjp
   std::vector<Vec3d> centre_bar_;  // of an island's blocks, of single points: of where the channels are
-  // Of jacobians: the new velocity (n_v rows), channels and impulses by all arguments that are asked for; the first by those of q and v that are not; one
-  // row.
+  // Of jacobians: the new velocity (n_v rows), channels and impulses by all arguments that are asked for; the first by those of q and v that are not; rows of
+  // the next state where axes turn; one row.
   struct JacobianColumns {  // where each begins, -1 where nobody asks
     int q, v, tau, q_target, v_target, stride;
   } jacobian_columns_{};
-  std::vector<double> moved_by_, channels_by_, impulses_by_, unasked_, point_by_, per_point_, unit_, zero_;
-  std::vector<double> twists_by_;  // of both shapes of each manifold, 6 x n_v
+  std::vector<double> moved_by_, channels_by_, impulses_by_, unasked_, advanced_by_, point_by_, per_point_, unit_, zero_;
+  std::vector<double> twists_by_;  // of both shapes of each manifold, 6 x padded(n_v)
   ImpulseRates impulse_rates_;
   std::vector<double> moving_Y_;  // of an island, n_v x what impulse_rates_ asks for
   std::vector<double> twist_rates_, row_rates_, target_rates_;  // of one manifold: impulses by one shape's twist; its rows

@@ -86,11 +86,11 @@ void Stepper::add_turning_of_impulses(double* by_q) {
   }
 }
 
-// How the shapes of all contacts move with the joints: of each its twist, [linear; angular] in its own frame, by all of them.
-// Joints that mimic others share their coordinate: their twists add up.
+// How the shapes of all contacts move with the joints: of each its twist, [linear; angular] in its own frame, by all of them, and zero in the columns
+// that pad these (columns.h). Joints that mimic others share their coordinate: their twists add up.
 void Stepper::fill_twists() {
   const Model& m = world_->model();
-  const std::size_t n = at(m.n_v);
+  const std::size_t n = at(padded(m.n_v));
   twists_by_.assign(2 * manifolds_.size() * 6 * n, 0.0);
   for (std::size_t i = 0; i < manifolds_.size(); ++i)
     for (const int side : {0, 1}) {
@@ -114,7 +114,7 @@ void Stepper::fill_twists() {
 //   (J_b - J_a)^T z at p:   d/dp = z x (omega_b - omega_a)        of each column
 void Stepper::add_moving_of_impulses(const StepIsland& island, std::size_t b, double* by_q) {
   const Model& m = world_->model();
-  const int n = m.n_v;
+  const int n = padded(m.n_v);
   const StepIsland::Block& block = island.blocks[b];
   const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
   const ManifoldPointDerivatives& rates = manifold_rates_[at(block.manifold)].points[0];
@@ -133,7 +133,7 @@ void Stepper::add_moving_of_impulses(const StepIsland& island, std::size_t b, do
       const Vec3d turned = (side ? 1.0 : -1.0) * cross(Vec3d{z[0], z[1], z[2]}, data_.J[at(c)].angular);
       for (int k = 0; k < 3; ++k) per_point_[at(3 * m.column_v[at(c)] + k)] += turned[k];
     });
-  matrices.add_product({per_point_.data(), n, 3}, point_by_.data(), n, by_q, jacobian_columns_.stride, n);
+  matrices.add_product({per_point_.data(), m.n_v, 3}, point_by_.data(), n, by_q, jacobian_columns_.stride, n);
 }
 
 // alpha, in the columns that are asked for. By v, with T what the turning of axes changes by with it (turning_rates),
@@ -175,7 +175,7 @@ void Stepper::advance_jacobians(const JacobianBlocks& out) {
   const Model& m = world_->model();
   const JacobianColumns& by = jacobian_columns_;
   const int n = m.n_v;
-  const auto for_each_block = [&](auto&& use) {  // use(block, columns, where the first of them is in moved_by_)
+  const auto for_each_block = [&](auto&& use) {  // use(block, columns, where the first of them is in a row of moved_by_)
     const std::tuple<double*, int, int> blocks[] = {{out.q, n, by.q}, {out.v, n, by.v}, {out.tau, n, by.tau}, {out.q_target, m.n_q, by.q_target}, {out.v_target, n, by.v_target}};
     for (const auto& [block, count, first] : blocks)
       if (first >= 0) use(block, count, first);
@@ -186,16 +186,14 @@ void Stepper::advance_jacobians(const JacobianBlocks& out) {
     if constexpr (requires { type.turning_rate(way_.data(), way_.data()); }) {
       AdvanceRates<double> rates(type, options_.dt, &way_[at(k)], &moved_[at(k)]);
       for (int row = 0; row < 2 * w; ++row) add_scaled(1.0, rates.by_v[row], w, rates.by_u[row]);  // both are u
-      for (const int part : {0, 1}) {  // q_next, v_next
-        LeftFactor by_u(rates.by_u[part * w], w, w);
-        by_u.by_row = AdvanceRates<double>::most;
-        for_each_block([&](double* block, int count, int first) {
-          double* const to = block + (part * n + k) * count;
-          std::fill_n(to, w * count, 0.0);
-          small_matrices().add_sparse_product(by_u, &moved_by_[at(k * by.stride + first)], by.stride, to, count, count);
-        });
-        for (int row = 0; by.q >= 0 && row < w; ++row)
-          for (int c = 0; c < w; ++c) out.q[at((part * n + k + row) * n + k + c)] += rates.by_q[part * w + row][c];
+      LeftFactor by_u(rates.by_u[0], 2 * w, w);
+      by_u.by_row = AdvanceRates<double>::most;
+      advanced_by_.assign(at(2 * w * by.stride), 0.0);
+      small_matrices().add_product(by_u, &moved_by_[at(k * by.stride)], by.stride, advanced_by_.data(), by.stride, by.stride);
+      for (int row = 0; row < 2 * w; ++row) {
+        const int to = row < w ? k + row : n + k + row - w;
+        for_each_block([&](double* block, int count, int first) { std::copy_n(&advanced_by_[at(row * by.stride + first)], count, block + to * count); });
+        for (int c = 0; by.q >= 0 && c < w; ++c) out.q[at(to * n + k + c)] += rates.by_q[row][c];
       }
     } else {
       for (int c = k; by.q >= 0 && c < k + w; ++c) out.q[at(c * n + c)] += 1;
