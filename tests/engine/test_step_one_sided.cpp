@@ -89,3 +89,29 @@ TEST_CASE("a step is one-sided where any of its substeps is") {
     CHECK(simulator.jacobians(q.data(), v.data(), {}, jacobians.resize(w.world->model())) == gradient.is_one_sided);
   }
 }
+
+TEST_CASE("a contact along which nothing moves is in no Jacobian, and nothing of it is looked at") {
+  // A ball that can only spin about the axis through its contact. The sanitizers see what is named without being there.
+  ModelBuilder builder("top", false);
+  builder.add_link("base", Inertia());
+  const FreeBody ball = free_ball(1, 0.1);
+  builder.add_link("ball", ball.inertia);
+  JointSpec joint;
+  joint.name = "spin", joint.kind = "continuous", joint.parent = "base", joint.child = "ball", joint.axis = {0, 0, 1};
+  joint.X_PJ.p = {0, 0, 0.0999};
+  builder.add_joint(joint);
+  builder.add_collider("ball", ball.shape, SE3d(), "shape");
+  const StepWorld w(builder.build({}), {0.5});
+  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+    StepOptions options;
+    options.solver = solver;
+    Stepper stepper(*w.world, options);
+    const Numbers q{0.3}, v{1.0};
+    Numbers q_next(1), v_next(1);
+    CHECK(stepper.step(q.data(), v.data(), {}, q_next.data(), v_next.data()).contacts == 1);
+    StepJacobians jacobians;
+    CHECK_FALSE(stepper.jacobians(q.data(), v.data(), {}, jacobians.resize(w.world->model())));
+    CHECK(jacobians.q == Numbers{1, 0});
+    CHECK(jacobians.v == Numbers{options.dt, 1});
+  }
+}
