@@ -23,18 +23,24 @@ pytest.importorskip("viser", reason="the extra `view` is not installed")
 
 
 def screenshot(address, path, *options):
-    """What the browser shows at an address, (height, width, 3) as integers."""
+    """What the browser shows at an address, (height, width, 3) as integers.
+
+    Chromium without a screen hangs now and then as it starts: it is then asked once more, from nothing. A page
+    that hangs it does so again.
+    """
     from PIL import Image
 
     software = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
     window = [f"--window-size={WIDTH},{HEIGHT}", "--virtual-time-budget=4000", f"--screenshot={path}"]
-    profile = f"--user-data-dir={path.parent / 'profile'}"
-    subprocess.run(
-        [CHROMIUM, "--headless=new", "--no-sandbox", profile, *software, *window, *options, address],
-        check=True,
-        capture_output=True,
-        timeout=120,
-    )
+    for last in (False, True):
+        profile = f"--user-data-dir={path.parent / f'profile{int(last)}'}"
+        command = [CHROMIUM, "--headless=new", "--no-sandbox", profile, *software, *window, *options, address]
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=120)
+            break
+        except subprocess.TimeoutExpired:
+            if last:
+                raise
     with Image.open(path) as image:
         return np.asarray(image.convert("RGB")).astype(int)
 
