@@ -6,13 +6,7 @@
 namespace robosim {
 
 const SmallMatrices& small_matrices() {
-  static const SmallMatrices& chosen = []() -> const SmallMatrices& {
-#define ROBOSIM_SMALL_MATRICES(isa) \
-  if (kernel_isa() == Isa::isa) return detail::small_matrices<Isa::isa>();
-    ROBOSIM_FOR_EACH_ISA(ROBOSIM_SMALL_MATRICES)
-#undef ROBOSIM_SMALL_MATRICES
-    return detail::small_matrices<Isa::baseline>();  // kernel_isa() is one of those
-  }();
+  static const SmallMatrices& chosen = for_kernel_isa([](auto isa) -> const SmallMatrices& { return detail::small_matrices<isa>(); });
   return chosen;
 }
 

@@ -6,13 +6,7 @@
 namespace robosim {
 
 const Columns& columns() {
-  static const Columns& chosen = []() -> const Columns& {
-#define ROBOSIM_COLUMNS(isa) \
-  if (kernel_isa() == Isa::isa) return detail::columns<Isa::isa>();
-    ROBOSIM_FOR_EACH_ISA(ROBOSIM_COLUMNS)
-#undef ROBOSIM_COLUMNS
-    return detail::columns<Isa::baseline>();  // kernel_isa() is one of those
-  }();
+  static const Columns& chosen = for_kernel_isa([](auto isa) -> const Columns& { return detail::columns<isa>(); });
   return chosen;
 }
 

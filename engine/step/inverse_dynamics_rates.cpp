@@ -6,13 +6,7 @@
 namespace robosim {
 
 const InverseDynamicsRates& inverse_dynamics_rates() {
-  static const InverseDynamicsRates& chosen = []() -> const InverseDynamicsRates& {
-#define ROBOSIM_INVERSE_DYNAMICS_RATES(isa) \
-  if (kernel_isa() == Isa::isa) return detail::inverse_dynamics_rates<Isa::isa>();
-    ROBOSIM_FOR_EACH_ISA(ROBOSIM_INVERSE_DYNAMICS_RATES)
-#undef ROBOSIM_INVERSE_DYNAMICS_RATES
-    return detail::inverse_dynamics_rates<Isa::baseline>();  // kernel_isa() is one of those
-  }();
+  static const InverseDynamicsRates& chosen = for_kernel_isa([](auto isa) -> const InverseDynamicsRates& { return detail::inverse_dynamics_rates<isa>(); });
   return chosen;
 }
 
