@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from .harness import service
 from .harness.client import spinning_node
 from .harness.domains import own_domain
 
@@ -84,3 +85,42 @@ def test_domains_do_not_hear_each_other(domain, request, wait_for):
         wait_for(lambda: heard, "what was said")
         assert shouts.get_subscription_count() == 0
         assert heard == ["from here"]
+
+
+class Forgetful:
+    """A node and a client of it, whose server answers every other question only, the first never."""
+
+    def __init__(self) -> None:
+        self.questions = 0
+
+    def create_client(self, kind, name):
+        return self
+
+    def service_is_ready(self):
+        return True
+
+    def call_async(self, question):
+        self.questions += 1
+        return Answer(None if self.questions % 2 else self.questions)
+
+
+class Answer:
+    def __init__(self, value):
+        self.value = value
+
+    def done(self):
+        return self.value is not None
+
+    def result(self):
+        return self.value
+
+
+def test_a_server_that_does_not_know_its_client_yet_is_asked_again_and_one_that_does_is_not(monkeypatch):
+    monkeypatch.setattr(service, "LOST", 0.05)
+    node = Forgetful()
+    asked = service.Service(node, dict, "forgetful")
+    assert asked.ask({}) == 2
+    with pytest.raises(AssertionError, match=r"waited 0\.2 s for an answer of forgetful"):
+        asked.ask({}, timeout=0.2)
+    assert node.questions == 3
+    assert asked.ask({}) == 4

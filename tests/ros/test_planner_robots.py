@@ -20,6 +20,7 @@ from robosim.ros.planner.codes import ErrorCode
 from .harness.arm import ArmClient, asked, running_arms
 from .harness.planner import PlannerClient, trajectory_of
 from .harness.processes import Process, environment, node_command
+from .harness.service import Service
 from .harness.waiting import wait_for
 
 Q = [0.3, -1.6, 1.2, -1.2, -1.5, 0.4]
@@ -197,15 +198,12 @@ def test_robot_and_scene_of_parameters(start, ros_node, publisher):
     from rcl_interfaces.srv import SetParameters
     from rclpy.parameter import Parameter
 
-    client = ros_node.create_client(SetParameters, "/thinker/set_parameters")
-    wait_for(client.service_is_ready, "the parameters")
+    parameters = Service(ros_node, SetParameters, "/thinker/set_parameters")
     for value, good in ((0.1, True), (1.5, False)):
         request = SetParameters.Request(
             parameters=[Parameter("max_velocity_scaling_factor", value=value).to_parameter_msg()]
         )
-        future = client.call_async(request)
-        wait_for(future.done, "an answer")
-        assert future.result().results[0].successful is good
+        assert parameters.ask(request).results[0].successful is good
     slow = planner.plan()
     peak = max(np.abs(point.velocities).max() for point in trajectory_of(slow).points)
     assert peak <= 0.1 * ur5.limits.velocity.max() * 1.001

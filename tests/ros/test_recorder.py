@@ -18,6 +18,7 @@ from robosim.ros.names import UR_JOINTS
 from robosim.trajectory import Trajectory
 
 from .harness.arm import SUCCEEDED, ArmClient
+from .harness.service import Service
 from .harness.waiting import wait_for
 
 CONTROLLER = "scaled_joint_trajectory_controller"
@@ -124,14 +125,11 @@ def test_start_and_stop_by_service(start, ros_node, tmp_path):
     process = start("recorder", params={"bag": str(tmp_path / "bag"), "start": False})
     described = ros_node.create_publisher(String, "/robot_description", LATCHED)
     described.publish(String(data="<robot/>"))
-    client = ros_node.create_client(SetBool, "/recorder/record")
-    wait_for(client.service_is_ready, "the service")
+    service = Service(ros_node, SetBool, "/recorder/record")
     wait_for(lambda: described.get_subscription_count() > 0, "the subscription")
 
     def record(on):
-        future = client.call_async(SetBool.Request(data=on))
-        wait_for(future.done, "an answer")
-        return future.result()
+        return service.ask(SetBool.Request(data=on))
 
     assert record(False).message == "not recording"
     assert record(True).success

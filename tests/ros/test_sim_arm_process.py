@@ -23,6 +23,7 @@ from .harness.arm import (
     largest_step,
     point_to_point,
 )
+from .harness.service import Service
 from .harness.waiting import wait_for
 
 HOME = np.array([0, -math.pi / 2, 0, -math.pi / 2, 0, 0])
@@ -72,13 +73,9 @@ def test_without_autostart_a_bad_robot_fails_to_configure_and_the_node_lives(sta
     from lifecycle_msgs.srv import ChangeState
 
     process = start("sim_arm", params={"autostart": False, "robot": "ur55"})
-    client = ros_node.create_client(ChangeState, "/sim_arm/change_state")
-    wait_for(client.service_is_ready, "the lifecycle's service")
     request = ChangeState.Request()
     request.transition.id = CONFIGURE
-    future = client.call_async(request)
-    wait_for(future.done, "the answer")
-    assert not future.result().success
+    assert not Service(ros_node, ChangeState, "/sim_arm/change_state").ask(request).success
     process.wait_output("cannot be configured: there is no bundled robot 'ur55'")
     assert process.stop() == 0
 

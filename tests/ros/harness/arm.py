@@ -20,6 +20,7 @@ from robosim.ros.names import UR_JOINTS
 from .client import spinning_node
 from .domains import own_domain
 from .processes import Process, environment, node_command
+from .service import Service
 from .waiting import wait_for
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
@@ -84,7 +85,7 @@ class ArmClient:
         self.namespace = controller.rsplit("/", 1)[0]
         self.samples: list[Sample] = []
         self.feedback: list[Any] = []
-        self._clients: dict[str, Any] = {}
+        self._services: dict[str, Service] = {}
         node.create_subscription(JointState, joint_states, self._on_state, QoSProfile(depth=5000))
         self.action = ActionClient(node, FollowJointTrajectory, f"{controller}/follow_joint_trajectory")
         wait_for(self.action.server_is_ready, f"the action of {controller}")
@@ -168,14 +169,10 @@ class ArmClient:
 
     def call(self, kind: Any, name: str, request: Any = None) -> Any:
         """The answer of a service; a relative name is in the arm's namespace."""
-        if name not in self._clients:
+        if name not in self._services:
             full = name if name.startswith("/") else f"{self.namespace}/{name}"
-            self._clients[name] = self.node.create_client(kind, full)
-        client = self._clients[name]
-        wait_for(client.service_is_ready, f"the service {name}")
-        future = client.call_async(kind.Request() if request is None else request)
-        wait_for(future.done, f"an answer of {name}")
-        return future.result()
+            self._services[name] = Service(self.node, kind, full)
+        return self._services[name].ask(request)
 
     def trigger(self, name: str) -> Any:
         """The answer of a std_srvs/Trigger."""
