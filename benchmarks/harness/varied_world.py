@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from robosim.geometry import Compound, Shape
 from robosim.model import Collider, Model, ModelBuilder
 from robosim.scene import Scene
+from robosim.scene.compile import compile_scene
 from robosim.simulation import Material, Motor, Simulation, StepGradient
 
 Array = NDArray[np.float64]
@@ -59,7 +60,7 @@ class World:
     @cached_property
     def pairs(self) -> list[tuple[str, str]]:
         """Of links or objects, for each of `Simulation.pairs`."""
-        compiled = self.scene.compile(self.model)
+        compiled = compile_scene(self.scene, self.model, with_tables=False)
         owner = {
             name: name.rpartition("/")[0] if k < compiled.n_colliders else name
             for k, name in enumerate(compiled.names)
