@@ -4,11 +4,11 @@ Each is compared with Ridders differences of the production step itself, of all 
 boxes, balls and triangle meshes, thrown and at rest. Compared is along random directions, one per block and state and
 one per kind of parameter and state: of a Jacobian all rows at once, of parameters two random losses. Where classes and
 features are the same at all points of the differences, 1e-8 of the block's largest entry is asked for; all other states
-are counted apart, and there the derivative towards one side is compared, to 1e-5. Products with random covectors
-(`vjp`) are compared with the matrices, and products with random directions of every number (`jvp`) with those;
-second-order products (`hvp`) along one direction with that along another. A quick run leaves parameters out. Where
-Nimble is installed, its Jacobians at rest are compared with differences of its own step, beside ours, for the robots of
-`bench_contact.py` that its paper measures.
+are counted apart, and there the derivative towards one side is compared, to 1e-5, and that of the same step in dual
+numbers with its classes held, to 1e-10. Products with random covectors (`vjp`) are compared with the matrices, and
+products with random directions of every number (`jvp`) with those; second-order products (`hvp`) along one direction
+with that along another. A quick run leaves parameters out. Where Nimble is installed, its Jacobians at rest are
+compared with differences of its own step, beside ours, for the robots of `bench_contact.py` that its paper measures.
 
     python benchmarks/accuracy_contact.py [--states 1000] [--quick] [--keep FILE] [--markdown docs/simulation.md]
                                             [--json FILE]
@@ -51,6 +51,7 @@ def main() -> int:
     from harness import contact_table, page
     from harness.contact_accuracy import (
         BAR,
+        FROZEN_BAR,
         ONE_SIDED_BAR,
         PRODUCT_BAR,
         SOLVERS,
@@ -94,6 +95,7 @@ def main() -> int:
         for kind, error, what, at in contact_table.worst(tally):
             report.add(Row(f"{name}: {kind}", error, bar=BAR, note=f"{what}, state {at}"))
         report.add(Row(f"{name}: one side", tally.worst_side, bar=ONE_SIDED_BAR))
+        report.add(Row(f"{name}: dual numbers", tally.worst_frozen, bar=FROZEN_BAR))
         report.add(Row(f"{name}: products", tally.products, bar=PRODUCT_BAR))
         report.add(Row(f"{name}: states apart", tally.apart / max(tally.states, 1), bar=APART_BAR))
         report.add(Row(f"{name}: failures", len(tally.failures), bar=0))

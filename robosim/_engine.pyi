@@ -927,6 +927,9 @@ class Simulation:
                 numpy.typing.NDArray[numpy.float64],
                 numpy.typing.NDArray[numpy.float64],
                 str,
+                tuple[str, int, int],
+                tuple[str, int, int],
+                float,
             ]
         ],
         list[tuple[int, str, float]],
@@ -935,6 +938,25 @@ class Simulation:
                 str,
                 numpy.typing.NDArray[numpy.float64],
                 numpy.typing.NDArray[numpy.float64],
+                numpy.typing.NDArray[numpy.float64],
+            ]
+        ],
+        list[
+            tuple[
+                list[
+                    tuple[
+                        str,
+                        int,
+                        numpy.typing.NDArray[numpy.float64] | None,
+                        str,
+                        str,
+                        float,
+                        float,
+                        float,
+                        float,
+                        float,
+                    ]
+                ],
                 numpy.typing.NDArray[numpy.float64],
             ]
         ],

@@ -2,8 +2,9 @@
 
 A direction is *compared* where the step has one signature (`Simulation.signature`: features, classes, of `pgs` at every
 update) at all points of the differences, with the longest of a few lengths for which that holds. Elsewhere the
-derivative is compared with differences towards one side. Differences have errors of their own, which extrapolation
-tells: where these are above a quarter of the bar they are *coarse*, counted apart and held against them alone.
+derivative is compared with differences towards one side, and with that of the same step in dual numbers, its classes
+and features held (`frozen_step.py`). Differences have errors of their own, which extrapolation tells: where these are
+above a quarter of the bar they are *coarse*, counted apart and held against them alone.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from harness.frozen_step import ARGUMENTS, FrozenStep
 from harness.ridders import ROWS, one_sided, ridders, shortest
 from harness.touching_scenes import SCENES, Case, ContactScene, with_solver
 from harness.varied_world import Array, groups
 from robosim.simulation import Control, Simulation, State, StepGradient, StepJacobians
 
 SOLVERS = ("lcp", "cone", "pgs")
-BAR, ONE_SIDED_BAR, PRODUCT_BAR = 1e-8, 1e-5, 1e-12
+BAR, ONE_SIDED_BAR, PRODUCT_BAR, FROZEN_BAR = 1e-8, 1e-5, 1e-12, 1e-10
+SAME_IMPULSES = 1e-9  # relative to the velocities at play; beyond it they are another choice, or undetermined
+FROZEN_EVERY = 10  # which of the states that are not apart are compared with dual numbers, too
 CURVATURE_BAR = 1e-7  # beside ten times what second-order products say of themselves
 COARSE = 0.25 * BAR
-ARGUMENTS = ("q", "v", "tau", "q_target", "v_target")
 RESULTS = ("q+", "v+")
 CHANGES = (1e-2, 1e-3, 1e-4, 1e-5)  # [m/s, rad/s] of the new velocity over the longest differences
 # Over shorter ones a step is straight: two differences tell as much, and rounding is that of the shortest of seven.
@@ -76,6 +79,8 @@ class Tally:
             neither that was compared.
         coarse_sides: those where differences over shorter lengths differ by as much as they do from the derivative.
         kinks: of them those where something changes on either side at once, or so near that differences cannot tell.
+        frozen, worst_frozen: states that were compared with the step in dual numbers, and the largest difference.
+        undetermined: those apart whose impulses the classes do not determine, or that touch meshes of triangles.
         products: the largest difference of a gradient from the matrices.
         curvatures: of each state that has second-order products, not of one side, how far one along a direction, taken
             along another, is from the other along the first, relative to the sum of its terms.
@@ -99,6 +104,9 @@ class Tally:
     flagged_sides: int = 0
     unmatched: int = 0
     kinks: int = 0
+    frozen: int = 0
+    worst_frozen: float = 0.0
+    undetermined: int = 0
     products: float = 0.0
     curvatures: list[float] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -118,6 +126,7 @@ class Comparison:
         self._simulation = self._scene.world.simulation()
         self._model = self._simulation.model
         self.tally = Tally(scene.name, solver)
+        self._frozen = FrozenStep(self._scene.world, self._simulation)
         # How much the new velocity changes with an argument where nothing touches.
         model, motors = self._model, scene.world.motors.values()
         light = 1 / min(np.diag(model.mass_matrix(scene.target)).min(), 1.0)
@@ -171,6 +180,7 @@ class Comparison:
         gradient = simulation.vjp(case.state, *bars, case.control)
         values = self._moved(simulation, case, start)
         is_apart = jacobians.one_sided
+        scales = {}
         self._judge_tangent(number, simulation, case, bars, gradient)
         self._judge_curvature(number, simulation, case, bars)
         for name in ARGUMENTS:
@@ -180,7 +190,7 @@ class Comparison:
                 usual[0] = 1.0
             if not usual.any():
                 continue
-            scale = np.maximum(np.abs(matrices).max(axis=(1, 2)), SMALL * usual)
+            scale = scales[name] = np.maximum(np.abs(matrices).max(axis=(1, 2)), SMALL * usual)
             product = np.abs(getattr(gradient, name) - np.einsum("ri,rij->j", bars, matrices)).max()
             size = np.abs(bars).sum(axis=1) @ np.maximum(scale, usual)
             self._judge_product(number, name, product / size)
@@ -203,6 +213,8 @@ class Comparison:
             )
             is_apart |= not same
         tally.apart += bool(is_apart)
+        if is_apart or number % FROZEN_EVERY == 0:
+            self._judge_frozen(number, case, jacobians, scales)
         return None if jacobians.one_sided else start
 
     def _parameters(self, cases: list[tuple[int, Case, Start]], rng: np.random.Generator) -> None:
@@ -333,6 +345,32 @@ class Comparison:
             tally.worst[block], tally.at[block] = float(error), number
         if not error <= BAR:
             tally.failures.append(self._failure(number, block, error))
+
+    def _judge_frozen(
+        self, number: int, case: Case, jacobians: StepJacobians, scales: dict[str, Array]
+    ) -> None:
+        """Compares the Jacobians with the step in dual numbers, with the classes and features that it has."""
+        rng, tally = np.random.default_rng([self._seed, number, 4]), self.tally
+        details = self._simulation.details(case.state, case.control)
+        matrices = {name: getattr(jacobians, name) for name in ARGUMENTS}
+        directions = {
+            name: rng.uniform(-1, 1, self._model.n_q if name == "q_target" else matrix.shape[2])
+            for name, matrix in matrices.items()
+        }
+        found = self._frozen.along(case, directions, details) if self._frozen.knows(details) else None
+        if found is None or found.apart > SAME_IMPULSES:
+            tally.undetermined += 1
+            return
+        tally.frozen += 1
+        for k, name in enumerate(ARGUMENTS):
+            for row, (result, rates) in enumerate(zip(RESULTS, (found.q, found.dv), strict=True)):
+                if name not in scales:
+                    continue
+                error = np.abs(matrices[name][row] @ directions[name] - rates[:, k]).max() / scales[name][row]
+                tally.worst_frozen = max(tally.worst_frozen, float(error))
+                if not error <= FROZEN_BAR:
+                    what = f"{result} by {name}, dual numbers"
+                    tally.failures.append(self._failure(number, what, float(error)))
 
     def _judge_tangent(
         self, number: int, simulation: Simulation, case: Case, bars: Array, gradient: StepGradient

@@ -30,6 +30,7 @@ def line(tally: Tally) -> str:
     return (
         f"{tally.scene}, {tally.solver}: {tally.states} states, {tally.apart} apart ({tally.flagged} one-sided), "
         f"{tally.unsolved} unsolved; {errors}; {sum(tally.coarse.values())} coarse, {tally.kinks} kinks, "
+        f"dual numbers {tally.worst_frozen:.1e} ({tally.frozen} states, {tally.undetermined} undetermined), "
         f"products {tally.products:.1e}, second-order {second_order(tally)}, {len(tally.failures)} failures"
     )
 
@@ -50,6 +51,7 @@ def cells(tally: Tally) -> list[str]:
         f"{100 * share:.0f} %",
         f"{100 * tally.flagged / max(tally.states, 1):.0f} %",
         figure(tally.worst_side) if tally.sides else "",
+        figure(tally.worst_frozen) if tally.frozen else "",
         figure(tally.products),
         second_order(tally),
         str(len(tally.failures)),
@@ -65,6 +67,7 @@ def document(tallies: Sequence[Tally], states: int, seed: int) -> str:
         "apart",
         "one-sided",
         "one side",
+        "dual numbers",
         "products",
         "second-order",
         "failures",
@@ -84,7 +87,10 @@ def document(tallies: Sequence[Tally], states: int, seed: int) -> str:
         "the largest error of differences towards one side, of directions along which something changes only on the "
         f"other; of {sum(t.kinks for t in tallies):,} directions something changes on both, or too near, and of "
         f"{sum(t.coarse_sides for t in tallies):,} differences towards one side differ among each other as much as "
-        "from the derivative, as where something slides very slowly. *Products*: "
+        "from the derivative, as where something slides very slowly. *Dual numbers*: all states that are apart, and "
+        "every tenth of the others, beside the same step in dual numbers with its classes and features held, written "
+        f"apart from the engine, to 1e-10; of {sum(t.undetermined for t in tallies):,} states these do not determine "
+        "the impulses, or they touch meshes of triangles, which are left to differences. *Products*: "
         "of gradients with the matrices. *Second-order*: of two products with the Hessian how far one along the "
         "other's direction is from the other along its own, relative to the sum of its terms, by median; "
         f"{sum(t.states - len(t.curvatures) for t in tallies):,} states have none, as classes or features change "

@@ -14,9 +14,9 @@
 #include "bindings/bound_scene.h"
 #include "bindings/module.h"
 #include "bindings/shape_arguments.h"
+#include "bindings/step_details.h"
 #include "bindings/step_gradients.h"
 #include "rollout/rollouts.h"
-#include "step/contact_axes.h"
 #include "step/step_signature.h"
 
 namespace py = pybind11;
@@ -40,12 +40,6 @@ const char* name_of(StepStatus status) {
       break;
   }
   return "diverged";
-}
-
-const char* name_of(RowSource source) {
-  constexpr const char* names[] = {"normal",    "friction_1",  "friction_2",  "torsion",        "rolling_1",
-                                   "rolling_2", "lower_limit", "upper_limit", "joint_friction", "motor",  "closure",    "equality"};
-  return names[static_cast<std::size_t>(source)];
 }
 
 // A World with simulators for the calls that run at the time.
@@ -193,50 +187,7 @@ StepTuple step(BoundSimulation& s, const py::handle& q, const py::handle& v, con
   return {q1, v1, report_tuple(report)};
 }
 
-// Names, point, normal, gap, force on the second, moment on it, mode.
-using ContactTuple = std::tuple<std::string, std::string, Array, Array, double, Array, Array, const char*>;
-// Index into v, source, force.
-using JointTuple = std::tuple<int, const char*, double>;
-// Name, point, force on the second there, moment on it.
-using ClosureTuple = std::tuple<std::string, Array, Array, Array>;
-
-ClosureTuple closure_tuple(const Stepper& stepper, const StepIsland& island, std::size_t b) {
-  const StepIsland::Block& block = island.blocks[b];
-  // The channels are size omega and v of the second: what is conjugate to them.
-  const double* const z = island.solution.z.data() + island.problem.blocks[b].first_channel;
-  const double rate = 1 / stepper.options().dt;
-  const Vec3d moment = rate * block.size * Vec3d{z[0], z[1], z[2]}, force = rate * Vec3d{z[3], z[4], z[5]};
-  return {stepper.world().closures().frames[static_cast<std::size_t>(block.closure)].name, vec3_array(block.centre), vec3_array(force), vec3_array(moment)};
-}
-
-// Of one point, by the rows of its manifold.
-ContactTuple contact_tuple(const BoundSimulation& s, const Stepper& stepper, const StepIsland& island, int first_row, int last_row, int point) {
-  const SceneQuery::PairManifold& pair = stepper.manifolds()[static_cast<std::size_t>(island.rows[static_cast<std::size_t>(first_row)].manifold)];
-  const Vec3d n = pair.manifold.normal();
-  const ContactAxes axes = contact_axes(n);
-  const double rate = 1 / stepper.options().dt;
-  Vec3d force, moment;
-  bool pushes = false, slides = false;
-  for (int i = first_row; i < last_row; ++i) {
-    const std::size_t r = static_cast<std::size_t>(i);
-    if (island.rows[r].point != point) continue;
-    const double f = rate * island.solution.f[r];
-    const Vec3d axis = island.rows[r].on[0] * axes.t[0] + island.rows[r].on[1] * axes.t[1];
-    switch (island.rows[r].source) {
-      case RowSource::normal: force += f * n, pushes = f > 0; break;
-      case RowSource::friction_1:
-      case RowSource::friction_2: force += f * axis, slides |= island.solution.classes[r] != RowClass::clamping; break;
-      case RowSource::torsion: moment += f * n; break;
-      default: moment += f * axis;
-    }
-  }
-  const ManifoldPoint& p = pair.manifold.points[point];
-  const bool has_friction = last_row - first_row > pair.manifold.n_points;
-  const char* mode = !pushes ? "open" : slides || !has_friction ? "sliding" : "sticking";
-  return {s.scene().name(pair.a), s.scene().name(pair.b), vec3_array(p.p_W), vec3_array(n), p.gap, vec3_array(force), vec3_array(moment), mode};
-}
-
-std::tuple<Array, Array, ReportTuple, std::vector<ContactTuple>, std::vector<JointTuple>, std::vector<ClosureTuple>> details(
+std::tuple<Array, Array, ReportTuple, std::vector<ContactTuple>, std::vector<JointTuple>, std::vector<ClosureTuple>, std::vector<IslandTuple>> details(
     BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau, const py::handle& q_target, const py::handle& v_target) {
   const Model& model = s.model();
   const StepArguments x(model, q, v, tau, q_target, v_target);
@@ -244,33 +195,8 @@ std::tuple<Array, Array, ReportTuple, std::vector<ContactTuple>, std::vector<Joi
   const BoundSimulation::Lease simulator(s);
   RolloutReport report;
   simulator->step(x.q.data(), x.v.data(), x.drive.step(), q1.mutable_data(), v1.mutable_data(), report);
-  const Stepper& stepper = simulator->stepper();
-  std::vector<ContactTuple> contacts;
-  std::vector<JointTuple> joints;
-  std::vector<ClosureTuple> closures;
-  for (int i = 0; i < report.islands; ++i) {
-    const StepIsland& island = stepper.islands()[i];
-    for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-      const StepIsland::Block& block = island.blocks[b];
-      if (block.manifold >= 0) {
-        island.for_each_manifold(b, [&](int first_row, int last_row) {
-          const int n = stepper.manifolds()[static_cast<std::size_t>(island.rows[static_cast<std::size_t>(first_row)].manifold)].manifold.n_points;
-          for (int p = 0; p < n; ++p) contacts.push_back(contact_tuple(s, stepper, island, first_row, last_row, p));
-        });
-        continue;
-      }
-      if (block.closure >= 0) {
-        closures.push_back(closure_tuple(stepper, island, b));
-        continue;
-      }
-      for (int r = island.problem.blocks[b].first_row; r < island.problem.blocks[b].last_row; ++r) {
-        const std::size_t k = static_cast<std::size_t>(r);
-        const double sign = island.rows[k].source == RowSource::upper_limit ? -1 : 1;
-        joints.emplace_back(block.v, name_of(island.rows[k].source), sign * island.solution.f[k] / stepper.options().dt);
-      }
-    }
-  }
-  return {q1, v1, report_tuple(report), std::move(contacts), std::move(joints), std::move(closures)};
+  StepDetailTuples found(s.scene(), simulator->stepper(), report.islands);
+  return {q1, v1, report_tuple(report), std::move(found.contacts), std::move(found.joints), std::move(found.closures), std::move(found.islands)};
 }
 
 py::bytes signature(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau, const py::handle& q_target, const py::handle& v_target) {

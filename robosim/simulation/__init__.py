@@ -1,7 +1,16 @@
 """Time steps of robots and free objects with hard contact: `Simulation`, and what goes in and comes out."""
 
+from robosim.simulation.balance import Energy, StepBalance
 from robosim.simulation.closure import Closure, JointEquality, PointClosure, Weld
-from robosim.simulation.details import ClosureForce, ContactForce, JointForce, StepDetails, StepReport
+from robosim.simulation.details import (
+    ClosureForce,
+    ContactForce,
+    JointForce,
+    StepDetails,
+    StepIsland,
+    StepReport,
+    StepRow,
+)
 from robosim.simulation.gradients import (
     ClosureGradients,
     MeshRows,
@@ -24,6 +33,7 @@ __all__ = [
     "ClosureGradients",
     "ContactForce",
     "Control",
+    "Energy",
     "JointEquality",
     "JointForce",
     "Material",
@@ -37,11 +47,14 @@ __all__ = [
     "RunJacobians",
     "Simulation",
     "State",
+    "StepBalance",
     "StepCurvature",
     "StepDetails",
     "StepGradient",
+    "StepIsland",
     "StepJacobians",
     "StepReport",
+    "StepRow",
     "StepTangent",
     "Weld",
 ]

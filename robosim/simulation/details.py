@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robosim.geometry import ManifoldFeature
 from robosim.simulation.state import State
 
-__all__ = ["ClosureForce", "ContactForce", "JointForce", "StepDetails", "StepReport"]
+__all__ = ["ClosureForce", "ContactForce", "JointForce", "StepDetails", "StepIsland", "StepReport", "StepRow"]
 
 Array = NDArray[np.float64]
 
@@ -60,6 +62,12 @@ class ContactForce(NamedTuple):
     """(3,) on B, of torsional and rolling friction [N m]."""
     mode: str
     """`open`: nothing is pushed; `sticking`; `sliding`."""
+    feature_A: ManifoldFeature
+    """What of A makes the point."""
+    feature_B: ManifoldFeature
+    """The same of B."""
+    slide: float
+    """How far the two may move across the normal until other features make the point [m]; inf where none do."""
 
 
 class JointForce(NamedTuple):
@@ -86,6 +94,76 @@ class ClosureForce(NamedTuple):
     """(3,) on the second, of a weld [N m]."""
 
 
+class StepRow(NamedTuple):
+    """One of the conditions that impulses were found for."""
+
+    source: str
+    """Of a contact `normal`, `friction_1`, `friction_2`, `torsion`, `rolling_1`, `rolling_2`; of a coordinate those of
+    `JointForce.source`; `closure`."""
+    of: int
+    """Number of its contact in `StepDetails.contacts`, of its force in `joints` or of its closure in `closures`."""
+    direction: Array | None
+    """(3,) unit, in W: along which it acts, about which of torsion and rolling; None where it is of no contact."""
+    law: str
+    """What the normal of its contact asks for: `rest`, a part of what overlaps taken back; `bounce`; `ahead`, that it
+    comes no nearer than it touches; with `bounce="time_of_impact"` `impact` and `landing`, within the step. Else ""."""
+    mode: str
+    """`clamping`: held at its velocity, by an impulse within its bounds; `separating`: without an impulse; `lower` and
+    `upper`: it moves, with its impulse at a bound. Two axes of friction that slide within a circle are `upper` and
+    `separating`. Of `pgs` as its last update left it."""
+    impulse: float
+    """[N s or N m s]."""
+    velocity: float
+    """What is left of what it asks for, zero where it clamps: its velocity after the step less `target`, and of a motor
+    what its gains give [m/s or rad/s]."""
+    target: float
+    """The velocity that it asks for [m/s or rad/s]."""
+    switch: float
+    """How far it is from another mode, as a velocity [m/s or rad/s]: where it clamps what it would move by with as much
+    more of its impulse as there is to a bound; else the velocity that it has. Rows that could do each other's work are
+    each as near as the chosen impulses say. inf where there is no other mode, and where its normal does not push."""
+    share: float
+    """Of impacts within a step: the part of it after which the impulse acts."""
+
+
+class StepIsland(NamedTuple):
+    """Rows that feel each other: those of what contacts and closures connect, solved together."""
+
+    rows: list[StepRow]
+    """In the order in which `pgs` takes them."""
+    admittance: Array
+    """(n, n) A: what their velocities change by with their impulses, symmetric and positive semidefinite
+    [1/kg, 1/(kg m), 1/(kg m^2)]; with what motors give on the diagonal."""
+
+    @property
+    def clamping(self) -> NDArray[np.bool_]:
+        """(n,) which rows are held."""
+        return np.array([row.mode == "clamping" for row in self.rows], dtype=bool)
+
+    @property
+    def rank(self) -> int:
+        """How many of the rows that clamp do not depend on each other: those of a box on its four corners on six."""
+        return int(np.linalg.matrix_rank(self._held(), hermitian=True)) if self.clamping.any() else 0
+
+    @property
+    def condition(self) -> float:
+        """Condition number of A_CC, of the rows that clamp, in as many directions as its `rank`; 1 without any.
+
+        Each row is measured by its own admittance, so that it is one of numbers alike, whatever their units.
+        """
+        if not self.rank:
+            return 1.0
+        values = np.sort(np.linalg.eigvalsh(self._held()))[-self.rank :]
+        return float(values[-1] / values[0])
+
+    def _held(self) -> Array:
+        held = self.clamping
+        A = self.admittance[np.ix_(held, held)]
+        size = np.sqrt(np.maximum(np.diag(A), 1e-300))
+        scaled: Array = A / size / size[:, None]
+        return scaled
+
+
 class StepDetails(NamedTuple):
     """A step with all that acted in it; of several substeps in the last."""
 
@@ -97,3 +175,44 @@ class StepDetails(NamedTuple):
     """Of limits within the margin, motors, dry friction and equalities."""
     closures: list[ClosureForce]
     """Of points and welds, in their order."""
+    islands: list[StepIsland]
+    """All conditions, by what was solved together."""
+
+    @property
+    def switch(self) -> float:
+        """How far the row is from another mode that is nearest to one [m/s or rad/s]; inf without any."""
+        return min((row.switch for island in self.islands for row in island.rows), default=np.inf)
+
+    @property
+    def condition(self) -> float:
+        """The largest of the islands'."""
+        return max((island.condition for island in self.islands), default=1.0)
+
+
+def details_of(
+    state: State,
+    coordinates: Sequence[str],
+    contacts: Iterable[Any],
+    joints: Iterable[Any],
+    closures: Iterable[Any],
+    islands: Iterable[Any],
+) -> StepDetails:
+    """From the engine's tuples.
+
+    Args:
+        state: at the end.
+        coordinates: names of the entries of v.
+        contacts, joints, closures, islands: as `_engine.Simulation.details` gives them.
+    """
+    return StepDetails(
+        state,
+        [_contact(*contact) for contact in contacts],
+        [JointForce(coordinates[i], source, force) for i, source, force in joints],
+        [ClosureForce(*closure) for closure in closures],
+        [StepIsland([StepRow(*row) for row in rows], admittance) for rows, admittance in islands],
+    )
+
+
+def _contact(*parts: Any) -> ContactForce:
+    *known, of_A, of_B, slide = parts
+    return ContactForce._make((*known, ManifoldFeature(*of_A), ManifoldFeature(*of_B), slide))

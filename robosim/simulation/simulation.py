@@ -24,8 +24,9 @@ from robosim.simulation.arguments import (
     stacked,
     thread_count,
 )
+from robosim.simulation.balance import StepBalance, balance_of
 from robosim.simulation.closure import Closure, JointEquality, equality_rows, frame_rows
-from robosim.simulation.details import ClosureForce, ContactForce, JointForce, StepDetails, StepReport
+from robosim.simulation.details import StepDetails, StepReport, details_of
 from robosim.simulation.gradients import (
     ClosureGradients,
     MeshRows,
@@ -132,6 +133,7 @@ class Simulation:
     ) -> None:
         self.model = model
         self.dt = float(dt)
+        self._closures = tuple(closures)
         held = [c for c in closures if not isinstance(c, JointEquality)]
         frames = frame_rows(model, held)
         scene = Scene() if scene is None else scene.copy()
@@ -231,22 +233,37 @@ class Simulation:
         return State(q, v, state.time + self.dt, StepReport(*report))
 
     def details(self, state: State, control: Control = _NO_CONTROL) -> StepDetails:
-        """`step`, with the forces that act in it.
+        """`step`, with all that acts in it: forces, and the conditions that they were found for.
 
         Raises:
             SimulationError: as of `step`.
         """
         with engine_errors():
-            q, v, report, contacts, joints, closures = self._engine.details(
+            q, v, report, contacts, joints, closures, islands = self._engine.details(
                 state.q, state.v, *drive_of(control)
             )
-        names = self.model.velocity_names
-        return StepDetails(
-            State(q, v, state.time + self.dt, StepReport(*report)),
-            [ContactForce(*contact) for contact in contacts],
-            [JointForce(names[i], source, force) for i, source, force in joints],
-            [ClosureForce(*closure) for closure in closures],
-        )
+        after = State(q, v, state.time + self.dt, StepReport(*report))
+        return details_of(after, self.model.velocity_names, contacts, joints, closures, islands)
+
+    def balance(self, state: State, control: Control = _NO_CONTROL) -> StepBalance:
+        """Energy and momentum before and after a step, and what has given and taken them; of substeps of the last.
+
+        Some milliseconds, as it asks the model for each link's motion.
+
+        Raises:
+            SimulationError: as of `step`.
+        """
+        substeps = self._options["substeps"]
+        one = self
+        if substeps > 1:
+            one = copy.copy(self)
+            one.dt = self.dt / substeps
+            one._options = {**self._options, "dt": one.dt, "substeps": 1}
+            one._set_numbers(self._materials, self._motors)
+            for _ in range(substeps - 1):
+                state = one.step(state, control)
+        details = one.details(state, control)
+        return balance_of(self.model, state, control, details, one.dt, self._closures)
 
     def signature(self, state: State, control: Control = _NO_CONTROL) -> bytes:
         """Which formula the step is: what touches by which features, and what each row does; of the last substep.

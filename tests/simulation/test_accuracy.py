@@ -19,8 +19,18 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 
 import fuzz_contact  # noqa: E402
-from harness.contact_accuracy import SCENES, SOLVERS, Failure, compared  # noqa: E402
+from harness.contact_accuracy import (  # noqa: E402
+    FROZEN_BAR,
+    SCENES,
+    SOLVERS,
+    Comparison,
+    Failure,
+    compared,
+)
 from harness.contact_fuzz import findings  # noqa: E402
+from harness.dual import Dual, cross, projector, solved, sqrt, turned_about, turned_by  # noqa: E402
+from harness.dual_bodies import DualBodies  # noqa: E402
+from harness.frozen_step import ARGUMENTS, FrozenStep  # noqa: E402
 from harness.kept_tallies import KeptTallies  # noqa: E402
 from harness.ridders import one_sided, ridders  # noqa: E402
 from harness.touching_scenes import with_solver  # noqa: E402
@@ -37,6 +47,8 @@ def test_derivatives_are_those_of_differences(scene, solver):
     tally = compared(scene, solver, STATES, seed=1, parameters=scene in QUICK)
     assert not tally.failures
     assert tally.states + tally.unsolved == STATES
+    # Of the first state beside dual numbers, where no mesh of triangles touches.
+    assert tally.frozen >= (scene != "gem and capsule on triangles")
 
 
 def test_derivatives_on_triangles_are_those_of_differences():
@@ -179,3 +191,114 @@ def test_the_signature_tells_one_formula_from_another():
         (tilted, [1, 0, 0, 0, 0, 0]),
     ):
         assert simulation.signature(simulation.state(q, v)) != slides
+
+
+# -- Dual numbers --------------------------------------------------------------------------------------------
+
+RNG = np.random.default_rng(3)
+FUNCTIONS = {
+    "sum and difference": (lambda a, b: 2.0 - a + b * 3.0 - b, (3,), (3,)),
+    "a number times an array": (lambda a, b: a * b, (), (2, 3)),
+    "quotient": (lambda a, b: b / (a * a + 1), (), (3,)),
+    "matrices": (lambda a, b: a @ b, (2, 3), (3, 2)),
+    "a matrix and a vector": (lambda a, b: a @ b, (2, 3), (3,)),
+    "a vector and a matrix": (lambda a, b: a @ b, (3,), (3, 2)),
+    "vectors": (lambda a, b: a @ b, (3,), (3,)),
+    "with an array": (lambda a, b: np.ones((2, 3)) @ a @ np.eye(3) + np.ones((2, 1)) * (a.T @ b)[:1], (3, 3), (3, 3)),
+    "cross": (cross, (3,), (3,)),
+    "root": (lambda a, b: sqrt(a * a + b * b), (3,), (3,)),
+    "turn": (lambda a, b: turned_about(np.array([0.6, 0, 0.8]), a) @ turned_by(b), (), (3,)),
+    "a small turn": (lambda a, b: turned_by(1e-6 * a * b), (), (3,)),
+    "solve": (lambda a, b: solved(a + 5 * np.eye(3), b), (3, 3), (3,)),
+    "solve for a matrix": (lambda a, b: solved(a + 5 * np.eye(3), b), (3, 3), (3, 2)),
+    "projector": (lambda a, b: projector(a @ b)[0], (5, 2), (2, 4)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_dual_numbers_are_derivatives(name):
+    f, *shapes = FUNCTIONS[name]
+    at = [Dual(RNG.normal(size=shape), RNG.normal(size=(*shape, 2))) for shape in shapes]
+    found = f(*at)
+    for k in range(2):
+
+        def moved(t, k=k):
+            return f(*(Dual(a.x + t * a.d[..., k], a.d) for a in at)).x.reshape(1, -1)
+
+        expected = ridders(moved, 1e-2).value[0]
+        np.testing.assert_allclose(found.d[..., k].ravel(), expected, rtol=1e-8, atol=1e-9)
+
+
+def test_a_projector_tells_where_its_rank_is_left():
+    a, b = (Dual(RNG.normal(size=shape), RNG.normal(size=(*shape, 2))) for shape in ((5, 2), (2, 4)))
+    assert projector(a @ b)[1] < 1e-12
+    torn = a @ b
+    torn.d = torn.d + RNG.normal(size=torn.d.shape)
+    assert projector(torn)[1] > 0.1
+
+
+@pytest.mark.parametrize(
+    "name", ["quadruped", "half cheetah", "gripper", "catapult", "panda on a table", "boxes"]
+)
+def test_bodies_in_dual_numbers_are_those_of_the_engine(name):
+    world = SCENES[name]().world
+    model = world.model
+    q, v = SCENES[name]().thrown(np.random.default_rng(1))
+    nothing = np.zeros((model.n_v, 1))
+    bodies = DualBodies(model, q, nothing, Dual(v, nothing))
+    M = model.mass_matrix(q)
+    np.testing.assert_allclose(bodies.M.x, M, rtol=0, atol=1e-13 * np.abs(M).max())
+    # Where axes turn with what moves freely the bias is of velocities that are still in those at the start.
+    turning = np.zeros(model.n_v)
+    free = [0] * model.floating_base + [
+        model.velocity_names.index(f"{j.name}/vx") for j in model.joints if j.kind == "floating"
+    ]
+    for c in free:
+        turning[c : c + 3] = np.cross(v[c : c + 3], v[c + 3 : c + 6])
+    for joint in model.joints:
+        if joint.kind == "planar":
+            c = model.velocity_names.index(f"{joint.name}/vx")
+            turning[c : c + 2] = v[c + 2] * v[c + 1], -v[c + 2] * v[c]
+    expected = model.nonlinear_effects(q, v) + M @ turning
+    np.testing.assert_allclose(bodies.bias.x, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("name", ["half cheetah", "catapult", "boxes", "balls that bounce in time"])
+def test_a_step_in_dual_numbers_is_the_engines(name, solver):
+    """Value and derivatives, at states that touch, slide, bounce and rest."""
+    scene = with_solver(SCENES[name](), solver)
+    simulation = scene.world.simulation()
+    frozen, rng = FrozenStep(scene.world, simulation), np.random.default_rng(1)
+    n = simulation.model.n_v
+    for case in scene.cases(simulation, 6, seed=1):
+        details = simulation.details(case.state, case.control)
+        directions = {
+            x: rng.uniform(-1, 1, simulation.model.n_q if x == "q_target" else n) for x in ARGUMENTS
+        }
+        found = frozen.along(case, directions, details)
+        assert found is not None
+        # Impulses that pgs has all but settled are told by small differences.
+        assert found.apart < 1e-10
+        np.testing.assert_allclose(found.v, details.state.v, rtol=0, atol=1e-11)
+        jacobians = simulation.jacobians(case.state, case.control)
+        for k, x in enumerate(ARGUMENTS):
+            matrices = getattr(jacobians, x)
+            for matrix, rates in zip(matrices, (found.q, found.dv), strict=True):
+                scale = max(np.abs(matrices).max(), simulation.dt)
+                np.testing.assert_allclose(
+                    matrix @ directions[x], rates[:, k], rtol=0, atol=FROZEN_BAR * scale
+                )
+
+
+def test_a_derivative_that_is_slightly_off_is_found_beside_dual_numbers():
+    comparison = Comparison(SCENES["boxes"](), "lcp", 1)
+    (case,) = SCENES["boxes"]().cases(comparison._simulation, 1, 1)
+    jacobians = comparison._simulation.jacobians(case.state, case.control)
+    scales = {x: np.ones(2) for x in ARGUMENTS}
+    comparison._judge_frozen(0, case, jacobians, scales)
+    assert comparison.tally.frozen == 1
+    assert not comparison.tally.failures
+    wrong = jacobians._replace(v=jacobians.v * (1 + 1e-8))
+    comparison._judge_frozen(0, case, wrong, scales)
+    assert "v+ by v, dual numbers" in {failure.what for failure in comparison.tally.failures}

@@ -1,6 +1,8 @@
 #include "geometry/manifolds/placed_patch.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "geometry/directions.h"
 #include "geometry/shapes/convex_mesh.h"
@@ -13,8 +15,10 @@ struct CapsuleExit {
   bool hit = false;
   double h = -INFINITY;
   Vec3d foot;
+  double lean = 0;  // of the line along the axis, where it leaves beside it: the cosine between them; 0 through an end
 };
-CapsuleExit leave_capsule(const Vec3d& p, const Vec3d& e, const Vec3d& a, const Vec3d& b, double radius) {
+CapsuleExit leave_capsule(const Vec3d& p, const Vec3d& e, Vec3d a, Vec3d b, double radius) {
+  if (squared_norm(p - b) < squared_norm(p - a)) std::swap(a, b);  // p is often one of the ends: nothing cancels then
   const Vec3d d = b - a, q = p - a;
   const double dd = dot(d, d), de = dot(d, e), dq = dot(d, q);
   // |q + h e|^2 - (d . (q + h e))^2 / d^2 = radius^2
@@ -25,7 +29,7 @@ CapsuleExit leave_capsule(const Vec3d& p, const Vec3d& e, const Vec3d& a, const 
     if (disc < 0) return {};
     const double h = (-B + std::sqrt(disc)) / A;
     along = (dq + h * de) / dd;
-    if (along >= 0 && along <= 1) return {true, h, a + along * d};
+    if (along >= 0 && along <= 1) return {true, h, a + along * d, std::abs(de) / std::sqrt(dd)};
   } else if (de != 0) {
     along = de > 0;
   }
@@ -33,6 +37,14 @@ CapsuleExit leave_capsule(const Vec3d& p, const Vec3d& e, const Vec3d& a, const 
   const double re = dot(r, e), in = re * re - dot(r, r) + radius * radius;
   if (in < 0) return {};
   return {true, -re + std::sqrt(in), end};
+}
+
+// Which of two lines through one point leaves farther out. From the common end of two sides they do at radius / sqrt(1 - lean^2): of a face that leans by
+// less than 1e-7 the same height but for rounding, while the normal, and with it the derivative, turns with the lean.
+bool is_farther(const CapsuleExit& one, const CapsuleExit& other, double radius) {
+  constexpr double same = 1e-14;
+  if (!one.hit || !other.hit) return one.hit;
+  return std::abs(one.h - other.h) <= same * radius ? one.lean > other.lean : one.h > other.h;
 }
 
 }  // namespace
@@ -101,7 +113,7 @@ PlacedPatch::Exit PlacedPatch::rounded(const Vec3d& p, const Vec3d& face_normal)
   CapsuleExit farthest;
   for (int j = 0; j < n_sides; ++j) {
     const CapsuleExit exit = leave_capsule(p, e, corner[j], corner[j + 1 == patch.n_corners ? 0 : j + 1], rounding);
-    if (exit.hit && exit.h > farthest.h) farthest = exit;
+    if (is_farther(exit, farthest, rounding)) farthest = exit;
   }
   if (!farthest.hit) return {p.z + up * rounding, e};  // not reached from a p of the patch
   return {p.z + up * farthest.h, (1 / rounding) * (p + farthest.h * e - farthest.foot)};
@@ -125,7 +137,7 @@ PlacedPatch::Exit PlacedPatch::exit_from_corner(int i) const {
   for (int k = patch.mesh->neighbour_begin[v]; k < patch.mesh->neighbour_begin[v + 1]; ++k) {
     const std::size_t w = static_cast<std::size_t>(patch.mesh->neighbours[static_cast<std::size_t>(k)]);
     const CapsuleExit exit = leave_capsule(p, e, p, X_CS * patch.mesh->vertices[w], rounding);
-    if (exit.hit && exit.h > farthest.h) farthest = exit;
+    if (is_farther(exit, farthest, rounding)) farthest = exit;
   }
   return {p.z + up * farthest.h, (1 / rounding) * (p + farthest.h * e - farthest.foot)};
 }

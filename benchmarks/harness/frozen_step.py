@@ -1,0 +1,447 @@
+"""One step in dual numbers, with features and classes as the production step has found them.
+
+The equations are those at the head of engine/step/step.h, written out in NumPy on whole matrices: bodies by their
+definitions (`dual_bodies.py`), rows along directions of W, one linear system for all impulses. Only what touches, by
+what features, and what each row does is taken from the engine, and how the points of a manifold move with the two
+shapes, which accuracy_geometry.py looks at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.dual import Array, Dual, projector, solved, sqrt, stacked
+from harness.dual_bodies import DualBodies, Link, point_jacobian, twist_of
+from harness.touching_scenes import Case
+from harness.varied_world import World
+from robosim.geometry import Compound, ManifoldDerivatives, contact_manifold_derivatives
+from robosim.simulation import ContactForce, Simulation, StepDetails, StepRow
+
+ARGUMENTS = ("q", "v", "tau", "q_target", "v_target")
+LEAST_FACING = 1e-12  # of contact_axes.h
+HELD = 1e-9  # [m/s] a disc at its bound that is slower has no direction of its own
+CLAMPING, SEPARATING, LOWER, UPPER = range(4)  # RowClass of rows.h
+TORN = 1e-6  # rates that leave the rank of rows, relative to the rates
+
+
+class Frozen(NamedTuple):
+    """What the step is, and what it changes by.
+
+    Attributes:
+        v: (n_v,) the new velocity.
+        q: (n_v, k) rates of the new configuration, in its tangent space.
+        dv: (n_v, k) rates of the new velocity.
+        apart: how far the impulses that the engine found are from these equations, relative to the velocities at play.
+    """
+
+    v: Array
+    q: Array
+    dv: Array
+    apart: float
+
+
+@dataclass
+class Row:
+    """A condition, as rows.h has them.
+
+    Attributes:
+        row: what the engine says of it.
+        J: (n_v,) its velocity is J v.
+        target: that it asks for.
+        compliance: R.
+        bounds: of its impulse, where these are numbers.
+        mu, normal: of friction: its bound per impulse of that row.
+        share: part of the step after which its impulse acts.
+        pair: of a disc: the number of its other row.
+    """
+
+    row: StepRow
+    J: Dual
+    target: Dual
+    compliance: float = 0.0
+    bounds: tuple[float, float] = (0.0, np.inf)
+    mu: float | None = None
+    normal: int = -1
+    share: Dual | None = None
+    pair: int = -1
+
+
+@dataclass
+class _Contact:
+    """Of one point: where, how far apart, and the two links."""
+
+    gap: Dual
+    n: Dual
+    p: Dual
+    links: tuple[Link, Link]
+    lever: float
+
+
+class FrozenStep:
+    """Steps of a world, each with its own classes.
+
+    Args:
+        world: without closures, and with obstacles of one shape each.
+        simulation: of it, without substeps.
+    """
+
+    def __init__(self, world: World, simulation: Simulation):
+        self._world, self._simulation, self._model = world, simulation, world.model
+        options = {"erp": 0.2, "solver": "lcp", "sweeps": 50, **world.options}
+        self._erp, self._solver, self._sweeps = options["erp"], options["solver"], options["sweeps"]
+        self._colliders = {c.name: (c.shape, c.link, c.X_LC) for c in self._model.colliders}
+        self._obstacles = {x.name: (x.shapes[0], x.pose @ x.shape_poses[0]) for x in world.scene}
+        self._materials = dict(zip(map(frozenset, simulation.pairs), simulation.materials, strict=True))
+        frames = self._model._engine.frames
+        self._fixed = {frame.name for frame in frames if frame.body == 0}
+
+    def knows(self, details: StepDetails) -> bool:
+        """Whether all that touches is of single shapes."""
+        return not any(
+            isinstance(self._shape(name), Compound) for c in details.contacts for name in (c.A, c.B)
+        )
+
+    def along(self, case: Case, directions: dict[str, Array], details: StepDetails) -> Frozen | None:
+        """The step and its rates along one direction of each argument; None where its classes leave these open.
+
+        So it is where something at rest pushes at the edge of its circle of friction, and where rows that depend on
+        each other would not do so beside the state.
+
+        Args:
+            case: state and control.
+            directions: of each of `ARGUMENTS`, (n,).
+            details: of the production step.
+        """
+        model, dt, k = self._model, self._simulation.dt, len(ARGUMENTS)
+
+        def seeded(name: str, x: Array) -> Dual:
+            d = np.zeros((len(x), k))
+            d[:, ARGUMENTS.index(name)] = directions[name]
+            return Dual(x, d)
+
+        dq = seeded("q", np.zeros(model.n_v)).d
+        v, tau = seeded("v", case.state.v), seeded("tau", np.asarray(case.control.tau))
+        self._targets = (
+            seeded("q_target", np.asarray(case.control.q_target)),
+            seeded("v_target", np.asarray(case.control.v_target)),
+        )
+        self._q, self._dq = case.state.q, dq
+        self._bodies = bodies = DualBodies(model, case.state.q, dq, v)
+        D, K = model.damping, model.stiffness
+        spring = Dual.constant(np.zeros(model.n_v), k)
+        for c in np.flatnonzero(K):
+            spring[c] = K[c] * (self._position(int(c)) - model.spring_reference[c])
+        M = bodies.M + np.diag(dt * (D + dt * K))
+        v_free = v + solved(M, dt * (tau - bodies.bias - (D + dt * K) * v - spring))
+        rows = self._rows(details, v, v_free)
+        moved = way = v_free
+        apart = 0.0
+        if rows:
+            J = stacked([row.J for row in rows])
+            Y = solved(M, J.T)
+            free = J @ v_free - stacked([row.target for row in rows])
+            A = J @ Y + np.diag([row.compliance for row in rows])
+            if self._solver == "pgs":
+                outcomes = self._outcomes(case, details)
+                solution = self._swept(rows, A, free, outcomes)
+            else:
+                solution = _solved_rows(rows, J, A, free)
+            if solution is None:
+                return None
+            f = solution
+            found = np.array([row.row.impulse for row in rows])
+            sizes = np.abs(np.diag(A.x))
+            scale = max((sizes * np.abs(found)).max(), np.abs(free.x).max(), 1e-300)
+            apart = float((sizes * np.abs(f.x - found)).max() / scale)
+            moved = way = v_free + Y @ f
+            for i, row in enumerate(rows):
+                if row.share is not None:
+                    way = way - (row.share * f[i]) * Y[:, i]
+        q_next, v_next = bodies.advanced(dt, way, moved)
+        return Frozen(v_next.x, q_next.d, v_next.d, apart)
+
+    # -- Rows ------------------------------------------------------------------------------------------------
+
+    def _position(self, c: int) -> Dual:
+        """Of the joint with one position whose velocity is entry c."""
+        i = self._model.position_names.index(self._model.velocity_names[c])
+        return Dual(self._q[i], self._dq[c])
+
+    def _rows(self, details: StepDetails, v: Dual, v_free: Dual) -> list[Row]:
+        contacts = self._contacts(details)
+        rows: list[Row] = []
+        for island in details.islands:
+            first, normal = len(rows), -1
+            for row in island.rows:
+                if row.direction is None:
+                    rows.append(self._of_joint(row, details))
+                    continue
+                contact, force = contacts[row.of], details.contacts[row.of]
+                if row.source == "normal":
+                    normal = len(rows)
+                    rows.append(self._of_normal(row, contact, force, v, v_free, details.state.report.status))
+                else:
+                    rows.append(self._of_friction(row, contact, force, rows[normal], normal))
+            self._pair_discs(rows, first)
+        return rows
+
+    def _pair_discs(self, rows: list[Row], first: int) -> None:
+        if self._solver != "cone":
+            return
+        for i in range(first, len(rows) - 1):
+            one, other = rows[i].row, rows[i + 1].row
+            if one.of == other.of and (one.source, other.source) in (
+                ("friction_1", "friction_2"),
+                ("rolling_1", "rolling_2"),
+            ):
+                rows[i].pair, rows[i + 1].pair = i + 1, i
+
+    def _of_joint(self, row: StepRow, details: StepDetails) -> Row:
+        model, dt, k = self._model, self._simulation.dt, self._dq.shape[-1]
+        c = model.velocity_names.index(details.joints[row.of].coordinate)
+        J = Dual.constant(np.eye(model.n_v)[c], k)
+        nothing = Dual.constant(0.0, k)
+        if row.source == "joint_friction":
+            bound = model.friction[c] * dt
+            return Row(row, J, nothing, bounds=(-bound, bound))
+        if row.source == "motor":
+            position_gain, velocity_gain, limit = self._simulation.motors[c]
+            stretch = nothing
+            if position_gain > 0:
+                i = model.position_names.index(model.velocity_names[c])
+                stretch = self._targets[0][i] - self._position(c)
+            give = position_gain * dt + velocity_gain
+            target = (position_gain * stretch + velocity_gain * self._targets[1][c]) / give
+            return Row(row, J, target, 1 / (dt * give), (-limit * dt, limit * dt))
+        assert row.source in ("lower_limit", "upper_limit"), row.source
+        i = model.position_names.index(model.velocity_names[c])
+        sign = 1.0 if row.source == "lower_limit" else -1.0
+        bound = model.limits.lower[i] if sign > 0 else model.limits.upper[i]
+        target = (-self._erp / dt * sign) * (self._position(c) - bound)
+        if details.state.report.status == "relaxed" and row.target == 0:
+            target = nothing
+        return Row(row, sign * J, target)
+
+    def _of_normal(
+        self, row: StepRow, contact: _Contact, force: ContactForce, v: Dual, v_free: Dual, status: str
+    ) -> Row:
+        dt = self._simulation.dt
+        restitution = self._materials[frozenset((force.A, force.B))][1]
+        J = self._across(contact, contact.p, contact.n)
+        before, free, share = J @ v, J @ v_free, None
+        target = Dual.constant(0.0, self._dq.shape[-1])
+        if row.law == "rest":
+            target = -self._erp / dt * contact.gap
+        elif row.law == "bounce":
+            target = -restitution * before
+        elif row.law == "ahead":
+            target = -1 / dt * contact.gap
+        else:
+            share = contact.gap / (-dt * free)
+            if row.law == "impact":
+                target = -restitution * free + (1 + restitution) * ((0.5 - share) * (free - before))
+        if status == "relaxed" and row.target == 0:
+            target = 0.0 * target
+        return Row(row, J, target, share=share)
+
+    def _of_friction(
+        self, row: StepRow, contact: _Contact, force: ContactForce, normal: Row, number: int
+    ) -> Row:
+        friction, _, torsional, rolling = self._materials[frozenset((force.A, force.B))]
+        mu = torsional if row.source == "torsion" else rolling if "rolling" in row.source else friction
+        if row.source == "torsion":
+            u = contact.n
+        else:
+            axes = friction_axes(contact.n)
+            u = sum(
+                (float(row.direction @ t.x) * t for t in axes[1:]), float(row.direction @ axes[0].x) * axes[0]
+            )
+        if "friction" in row.source:
+            p = contact.p
+            if row.law in ("impact", "landing"):
+                p = p + contact.lever * (contact.gap * contact.n)
+            J = self._across(contact, p, u)
+        else:
+            J = u @ (contact.links[1].J_w - contact.links[0].J_w)
+        zero = Dual.constant(0.0, self._dq.shape[-1])
+        return Row(row, J, zero, mu=mu, normal=number, share=normal.share)
+
+    def _across(self, contact: _Contact, p: Dual, u: Dual) -> Dual:
+        A, B = contact.links
+        return u @ (point_jacobian(B, p) - point_jacobian(A, p))
+
+    # -- What touches ----------------------------------------------------------------------------------------
+
+    def _shape(self, name: str):
+        found = self._colliders.get(name)
+        return self._obstacles[name][0] if found is None else found[0]
+
+    def _contacts(self, details: StepDetails) -> list[_Contact]:
+        found: list[_Contact] = []
+        together: dict[tuple[str, str], list[int]] = {}
+        for i, contact in enumerate(details.contacts):
+            together.setdefault((contact.A, contact.B), []).append(i)
+            found.append(None)  # type: ignore[arg-type]
+        for (A, B), numbers in together.items():
+            poses, twists, links = zip(*(self._placed(name) for name in (A, B)), strict=True)
+            margin = max(0.0, max(details.contacts[i].gap for i in numbers)) * (1 + 1e-9) + 1e-12
+            derived = contact_manifold_derivatives(
+                self._shape(A), poses[0], self._shape(B), poses[1], margin=margin
+            )
+            twist = np.concatenate(twists)
+            fixed = [self._link_of(name) in self._fixed for name in (A, B)]
+            for i in numbers:
+                found[i] = _contact_of(derived, details.contacts[i], twist, links, fixed)
+        return found
+
+    def _link_of(self, name: str) -> str:
+        return self._colliders[name][1] if name in self._colliders else self._model.root_link
+
+    def _placed(self, name: str) -> tuple[Array, Array, Link]:
+        """Of a shape: its pose, the rates of that, (6, k), and the link that carries it."""
+        k = self._dq.shape[-1]
+        if name in self._obstacles:
+            nothing = Dual.constant(np.zeros(3), k)
+            still = Dual.constant(np.zeros((3, self._model.n_v)), k)
+            at = Link(Dual.constant(np.eye(3), k), nothing, still, still, nothing, nothing, nothing, nothing)
+            return self._obstacles[name][1], np.zeros((6, k)), at
+        _, link, X_LC = self._colliders[name]
+        at = self._bodies.links[link]
+        X = np.eye(4)
+        X[:3, :3], X[:3, 3] = at.R.x @ X_LC[:3, :3], at.p.x + at.R.x @ X_LC[:3, 3]
+        return X, twist_of(at, X_LC), at
+
+    # -- Impulses --------------------------------------------------------------------------------------------
+
+    def _outcomes(self, case: Case, details: StepDetails) -> list[tuple[int, NDArray[np.intc]]]:
+        """Of each island the number of its first row, and (sweeps, rows) what each update came to.
+
+        They are the end of a step's signature (step_signature.cpp): of each island three numbers per row, then these.
+        """
+        numbers = np.frombuffer(self._simulation.signature(case.state, case.control), dtype=np.intc)
+        sizes = [len(island.rows) for island in details.islands]
+        found, end, row = [], len(numbers), sum(sizes)
+        for n in reversed(sizes):
+            row -= n
+            found.append((row, numbers[end - self._sweeps * n : end].reshape(self._sweeps, n)))
+            end -= (self._sweeps + 3) * n
+        return found[::-1]
+
+    def _swept(
+        self, rows: list[Row], A: Dual, free: Dual, outcomes: list[tuple[int, NDArray[np.intc]]]
+    ) -> Dual:
+        """Those of projected Gauss-Seidel: its sweeps, number by number, each update with what came of it."""
+        k = free.d.shape[-1]
+        f = Dual.constant(np.zeros(len(rows)), k)
+        own = [A[i, i] for i in range(len(rows))]
+        for first, sweeps in outcomes:
+            for i, outcome in ((first + r, out) for sweep in sweeps for r, out in enumerate(sweep)):
+                row = rows[i]
+                if outcome == CLAMPING:
+                    f[i] = f[i] - (A[i] @ f + free[i]) / own[i]
+                elif outcome == SEPARATING:
+                    f[i] = 0.0
+                elif row.mu is not None:
+                    f[i] = (row.mu if outcome == UPPER else -row.mu) * f[row.normal]
+                else:
+                    f[i] = row.bounds[int(outcome == UPPER)]
+        return f
+
+
+def _solved_rows(rows: list[Row], J: Dual, A: Dual, free: Dual) -> Dual | None:
+    """Those of `lcp` and `cone`: Newton's method for what each class says, whose last step is in dual numbers.
+
+    Of impulses that move bodies alike those in the range of the rows that clamp (impulse_selection.h).
+    """
+    n = len(rows)
+    f = np.array([row.row.impulse for row in rows])
+    modes = [row.row.mode for row in rows]
+    C = [i for i in range(n) if modes[i] == "clamping"]
+    rigid = [i for i in C if rows[i].compliance == 0]
+    k = free.d.shape[-1]
+    P = Dual.constant(np.eye(n), k)
+    if rigid:
+        own, outside = projector(J[rigid])
+        if outside > TORN * max(np.abs(J.d).max(), 1.0):
+            return None
+        P[np.ix_(rigid, rigid)] = own
+    for _ in range(3):
+        F, slope = _conditions(rows, modes, C, P, A, free, f)
+        if F is None:
+            return None
+        f = f - np.linalg.solve(slope, F.x)
+    F, slope = _conditions(rows, modes, C, P, A, free, f)
+    return None if F is None else Dual(f, -np.linalg.solve(slope, F.d))
+
+
+def _conditions(
+    rows: list[Row], modes: list[str], C: list[int], P: Dual, A: Dual, free: Dual, f: Array
+) -> tuple[Dual | None, Array]:
+    """What is zero at the impulses, whose own rates are left out, and the derivative of its values in them."""
+    n, k = len(rows), free.d.shape[-1]
+    w = A @ f + free
+    F, slope = Dual.constant(np.zeros(n), k), np.zeros((n, n))
+    if C:
+        own = P[np.ix_(C, C)]
+        F[C] = own @ w[C] + (np.eye(len(C)) - own) @ f[C]
+        slope[C] = own.x @ A.x[C]
+        slope[np.ix_(C, C)] += np.eye(len(C)) - own.x
+    for i, row in enumerate(rows):
+        if modes[i] == "clamping":
+            continue
+        slope[i, i] = 1.0
+        F[i] = Dual.constant(f[i], k)
+        first = min(i, row.pair)
+        if row.pair >= 0 and modes[first] == "upper":  # slides within a circle: f + mu f_n w / |w| = 0
+            one, other = w[first], w[first + 1]
+            speed = sqrt(one * one + other * other)
+            if speed.x < HELD:
+                return None, slope
+            along = w[i] / speed
+            F[i] = F[i] + row.mu * f[row.normal] * along
+            slope[i, row.normal] += row.mu * along.x
+            turned = (A.x[i] - along.x * (one.x * A.x[first] + other.x * A.x[first + 1]) / speed.x) / speed.x
+            slope[i] += row.mu * f[row.normal] * turned
+        elif modes[i] in ("lower", "upper"):
+            sign = -1.0 if modes[i] == "lower" else 1.0
+            if row.mu is None:
+                F[i] = F[i] - row.bounds[int(sign > 0)]
+            else:
+                F[i] = F[i] - sign * row.mu * f[row.normal]
+                slope[i, row.normal] -= sign * row.mu
+    return F, slope
+
+
+def _contact_of(
+    derived: ManifoldDerivatives,
+    contact: ContactForce,
+    twist: Array,
+    links: tuple[Link, Link],
+    fixed: list[bool],
+) -> _Contact:
+    manifold, rates = derived.manifold, derived.twist
+    i = int(np.argmin(np.linalg.norm(manifold.p_W - contact.point, axis=1)))
+    assert np.linalg.norm(manifold.p_W[i] - contact.point) < 1e-9
+    met = 1.0 if fixed[0] else 0.0 if fixed[1] else 0.5
+    plane = {"A": 0.0, "B": 1.0, None: 0.5}[manifold.reference]
+    return _Contact(
+        Dual(manifold.gap[i], rates.gap[i] @ twist),
+        Dual(manifold.normal, rates.normal @ twist),
+        Dual(manifold.p_W[i], rates.p_W[i] @ twist),
+        links,
+        met - plane,
+    )
+
+
+def friction_axes(n: Dual) -> tuple[Dual, Dual]:
+    """Those of contact_axes.h."""
+    r = np.array([0.5, 0.5, 0.0]) * np.sqrt(2)
+    facing = 1 + n @ r
+    assert facing.x > LEAST_FACING
+    a, b = np.array([0.5, -0.5, -np.sqrt(0.5)]), np.array([-0.5, 0.5, -np.sqrt(0.5)])
+    one, other = (x - ((n @ x) / facing) * (r + n) for x in (a, b))
+    return one, other

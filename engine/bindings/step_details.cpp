@@ -1,0 +1,122 @@
+#include "bindings/step_details.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "contact/row_diagnostics.h"
+#include "step/contact_axes.h"
+
+namespace robosim {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+const char* name_of(RowSource source) {
+  constexpr const char* names[] = {"normal",    "friction_1",  "friction_2",  "torsion",        "rolling_1",
+                                   "rolling_2", "lower_limit", "upper_limit", "joint_friction", "motor",  "closure",    "equality"};
+  return names[static_cast<std::size_t>(source)];
+}
+
+const char* name_of(NormalLaw law) {
+  constexpr const char* names[] = {"rest", "bounce", "impact", "landing", "ahead"};
+  return names[static_cast<std::size_t>(law)];
+}
+
+const char* name_of(RowClass what) {
+  constexpr const char* names[] = {"clamping", "separating", "lower", "upper"};
+  return names[static_cast<std::size_t>(what)];
+}
+
+PartTuple part_tuple(const FeatureId& f) { return {feature_kind_names[static_cast<std::size_t>(f.kind)], f.index, f.part}; }
+
+const SceneQuery::PairManifold& manifold_of(const Stepper& stepper, const StepIsland::Row& row) { return stepper.manifolds()[at(row.manifold)]; }
+
+// Along which a row of a contact acts, or about which.
+Vec3d direction_of(const Stepper& stepper, const StepIsland::Row& row) {
+  const Vec3d n = manifold_of(stepper, row).manifold.normal();
+  if (row.source == RowSource::normal || row.source == RowSource::torsion) return n;
+  const ContactAxes axes = contact_axes(n);
+  return row.on[0] * axes.t[0] + row.on[1] * axes.t[1];
+}
+
+}  // namespace
+
+// Of one point, by the rows of its manifold.
+void StepDetailTuples::add_contact(const BoundScene& scene, const Stepper& stepper, const StepIsland& island, int first_row, int last_row, int point) {
+  const SceneQuery::PairManifold& pair = manifold_of(stepper, island.rows[at(first_row)]);
+  const double rate = 1 / stepper.options().dt;
+  Vec3d force, moment;
+  bool pushes = false, slides = false;
+  for (int i = first_row; i < last_row; ++i) {
+    const StepIsland::Row& row = island.rows[at(i)];
+    if (row.point != point) continue;
+    const Vec3d f = rate * island.solution.f[at(i)] * direction_of(stepper, row);
+    const bool is_friction = row.source == RowSource::friction_1 || row.source == RowSource::friction_2;
+    (row.source == RowSource::normal || is_friction ? force : moment) += f;
+    if (row.source == RowSource::normal) pushes = island.solution.f[at(i)] > 0;
+    if (is_friction) slides |= island.solution.classes[at(i)] != RowClass::clamping;
+  }
+  const ManifoldPoint& p = pair.manifold.points[point];
+  const bool has_friction = last_row - first_row > pair.manifold.n_points;
+  const char* mode = !pushes ? "open" : slides || !has_friction ? "sliding" : "sticking";
+  contacts.emplace_back(scene.name(pair.a), scene.name(pair.b), vec3_array(p.p_W), vec3_array(pair.manifold.normal()), p.gap, vec3_array(force), vec3_array(moment), mode,
+                        part_tuple(p.feature[0]), part_tuple(p.feature[1]), p.slide);
+}
+
+void StepDetailTuples::add_closure(const Stepper& stepper, const StepIsland& island, std::size_t b) {
+  const StepIsland::Block& block = island.blocks[b];
+  // The channels are size omega and v of the second: what is conjugate to them.
+  const double* const z = island.solution.z.data() + island.problem.blocks[b].first_channel;
+  const double rate = 1 / stepper.options().dt;
+  const Vec3d moment = rate * block.size * Vec3d{z[0], z[1], z[2]}, force = rate * Vec3d{z[3], z[4], z[5]};
+  closures[at(block.closure)] = {stepper.world().closures().frames[at(block.closure)].name, vec3_array(block.centre), vec3_array(force), vec3_array(moment)};
+}
+
+void StepDetailTuples::add_joint(const Stepper& stepper, const StepIsland& island, std::size_t b, int row) {
+  const RowSource source = island.rows[at(row)].source;
+  const double sign = source == RowSource::upper_limit ? -1 : 1;
+  joints.emplace_back(island.blocks[b].v, name_of(source), sign * island.solution.f[at(row)] / stepper.options().dt);
+}
+
+StepDetailTuples::StepDetailTuples(const BoundScene& scene, const Stepper& stepper, int n_islands) {
+  RowSizes sizes;
+  closures.resize(n_islands > 0 ? stepper.world().closures().frames.size() : 0);
+  for (int n = 0; n < n_islands; ++n) {
+    const StepIsland& island = stepper.islands()[n];
+    std::vector<RowTuple> rows;
+    sizes.measure(island.problem);
+    const auto add_row = [&](int i, std::size_t number, const std::optional<Array>& direction, const char* law) {
+      const StepIsland::Row& row = island.rows[at(i)];
+      const RowSolution& s = island.solution;
+      rows.emplace_back(name_of(row.source), static_cast<int>(number), direction, law, name_of(s.classes[at(i)]), s.f[at(i)], s.w[at(i)], island.problem.rows[at(i)].target,
+                        switch_distance(island.problem, sizes, s, i), row.impact);
+    };
+    for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+      const RowBlock& block = island.problem.blocks[b];
+      if (island.blocks[b].manifold >= 0) {
+        island.for_each_manifold(b, [&](int first_row, int last_row) {
+          const std::size_t before = contacts.size();
+          const int points = manifold_of(stepper, island.rows[at(first_row)]).manifold.n_points;
+          for (int p = 0; p < points; ++p) add_contact(scene, stepper, island, first_row, last_row, p);
+          for (int i = first_row; i < last_row; ++i) {
+            const StepIsland::Row& row = island.rows[at(i)];
+            add_row(i, before + at(row.point), vec3_array(direction_of(stepper, row)), name_of(row.law));
+          }
+        });
+      } else if (island.blocks[b].closure >= 0) {
+        for (int i = block.first_row; i < block.last_row; ++i) add_row(i, at(island.blocks[b].closure), std::nullopt, "");
+        add_closure(stepper, island, b);
+      } else {
+        for (int i = block.first_row; i < block.last_row; ++i) add_row(i, joints.size(), std::nullopt, ""), add_joint(stepper, island, b, i);
+      }
+    }
+    const pybind11::ssize_t m = static_cast<pybind11::ssize_t>(island.rows.size());
+    Array A(Shape2{m, m});
+    const std::vector<double> admittances = row_admittances(island.problem);
+    std::copy(admittances.begin(), admittances.end(), A.mutable_data());
+    islands.emplace_back(std::move(rows), A);
+  }
+}
+
+}  // namespace robosim

@@ -1,0 +1,42 @@
+#include "contact/row_diagnostics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace robosim {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+std::vector<double> row_admittances(const RowProblem& problem) {
+  const std::size_t m = problem.rows.size(), k = at(problem.channels);
+  std::vector<double> A(m * m, 0.0), moved(k);
+  for (const RowBlock& from : problem.blocks)
+    for (int i = from.first_row; i < from.last_row; ++i) {
+      std::fill(moved.begin(), moved.end(), 0.0);  // L d_i
+      for (int c = 0; c < from.width; ++c)
+        for (std::size_t r = 0; r < k; ++r) moved[r] += problem.L[at(from.first_channel + c) * k + r] * problem.rows[at(i)].d[c];
+      for (const RowBlock& to : problem.blocks)
+        for (int j = to.first_row; j < to.last_row; ++j)
+          for (int c = 0; c < to.width; ++c) A[at(i) * m + at(j)] += problem.rows[at(j)].d[c] * moved[at(to.first_channel + c)];
+      A[at(i) * (m + 1)] += problem.rows[at(i)].compliance;
+    }
+  return A;
+}
+
+double switch_distance(const RowProblem& problem, const RowSizes& sizes, const RowSolution& s, int i) {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  const ConstraintRow& row = problem.rows[at(i)];
+  if (row.kind == RowKind::equality || (row.kind == RowKind::friction && !(s.f[at(row.normal)] > 0))) return never;
+  const bool is_of_pair = is_of_disc(problem, i);
+  const int first = is_of_pair && !row.is_disc ? i - 1 : i;
+  if (s.classes[at(first)] != RowClass::clamping) return is_of_pair ? length(s.w[at(first)], s.w[at(first + 1)]) : std::abs(s.w[at(i)]);
+  const RowBounds bounds = row_bounds(problem, i, s.f.data());
+  const double room = is_of_pair ? bounds.upper - length(s.f[at(first)], s.f[at(first + 1)]) : std::min(s.f[at(i)] - bounds.lower, bounds.upper - s.f[at(i)]);
+  return std::max(room, 0.0) * (is_of_pair ? std::max(sizes.admittance[at(first)], sizes.admittance[at(first + 1)]) : sizes.admittance[at(i)]);
+}
+
+}  // namespace robosim
