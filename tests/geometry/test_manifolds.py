@@ -205,3 +205,39 @@ def test_bad_margins_are_refused(margin):
 def test_bad_poses_are_refused():
     with pytest.raises(GeometryError, match="X_WB"):
         contact_manifold(Shape.sphere(1), pose(), Shape.sphere(1), 2 * np.eye(4))
+
+
+@pytest.mark.parametrize("body", ["box", "hull"])
+def test_a_rounded_corner_that_all_but_lies_flat_turns_with_the_lean(body):
+    """Above a corner of the core the surface is the corner's ball, an edge's or the face, as that leans.
+
+    Of the gap's derivative that is the rounding times the lean: the same part of it however small the lean is, also
+    where all of these are as high but for rounding.
+    """
+    rounding, ground = 0.01, Shape.box((2, 2, 2))
+    corners = np.array([[x, y, z] for x in (-0.06, 0.05) for y in (-0.05, 0.07) for z in (-0.05, 0.05)])
+    shape = (
+        Shape.box((0.12, 0.1, 0.1), rounding) if body == "box" else Shape.convex(corners, rounding=rounding)
+    )
+    rng = np.random.default_rng(5)
+
+    def beyond(way, lean):
+        """(n, 3) what the gaps' derivatives by rotations of the shape have beyond those of its points."""
+        X = pose((0.1, 0.2, 1.0 + 0.05 + rounding * (body == "hull")), rpy=(*(lean * way), 0.3))
+        d = contact_manifold_derivatives(ground, pose(), shape, X, margin=1e-3)
+        assert len(d.manifold.gap) == 4
+        assert d.manifold.reference == "A"
+        arms = d.manifold.p_WB - X[:3, 3]
+        rigid = np.array([[d.manifold.normal @ np.cross(X[:3, k], arm) for k in range(3)] for arm in arms])
+        return d.twist.gap[:, 9:] - rigid
+
+    for _ in range(20):
+        way = rng.normal(size=2)
+        way /= np.linalg.norm(way)
+        whole = beyond(way, 9e-7) / 9e-7
+        assert 0.5 * rounding < np.abs(whole).max() < 2 * rounding
+        for lean in (3e-7, 1e-7, 3e-8, 1e-9):
+            # Poses are known to 1e-16, of which normals have some.
+            np.testing.assert_allclose(
+                beyond(way, lean), lean * whole, rtol=0, atol=1e-15 + 1e-6 * lean * rounding
+            )
