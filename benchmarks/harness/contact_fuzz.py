@@ -130,10 +130,16 @@ def any_simulation(seed: int) -> tuple[Simulation, dict[str, Any]]:
         if rng.random() < 0.5
     }
 
+    gives = (
+        rng.uniform() < 0.25
+    )  # of a world all surfaces or none, as what bounces by restitution does not give
+
     def surface() -> Material:
         return Material(
-            rng.choice([0.0, rng.uniform(0, 2)]), rng.choice([0.0, 1.0, rng.uniform()]),
+            rng.choice([0.0, rng.uniform(0, 2)]), 0.0 if gives else rng.choice([0.0, 1.0, rng.uniform()]),
             rng.choice([0.0, 0.0, rng.uniform(0, 0.02)]), rng.choice([0.0, 0.0, rng.uniform(0, 0.02)]),
+            rng.choice([0.0, any_of(rng, 1e-9, 1e-2)]) if gives else 0.0,
+            rng.choice([0.0, any_of(rng, 1e-5, 1e-1)]),
         )  # fmt: skip
 
     options = {

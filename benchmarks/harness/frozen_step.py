@@ -230,9 +230,9 @@ class FrozenStep:
         self, row: StepRow, contact: _Contact, force: ContactForce, v: Dual, v_free: Dual, status: str
     ) -> Row:
         dt = self._simulation.dt
-        restitution = self._materials[frozenset((force.A, force.B))][1]
+        _, restitution, _, _, give, time = self._materials[frozenset((force.A, force.B))]
         J = self._across(contact, contact.p, contact.n)
-        before, free, share = J @ v, J @ v_free, None
+        before, free, share, compliance = J @ v, J @ v_free, None, 0.0
         target = Dual.constant(0.0, self._dq.shape[-1])
         if row.law == "rest":
             target = -self._erp / dt * contact.gap
@@ -240,18 +240,21 @@ class FrozenStep:
             target = -restitution * before
         elif row.law == "ahead":
             target = -1 / dt * contact.gap
+        elif row.law == "soft":
+            target = -1 / (dt + time) * contact.gap
+            compliance = give / (dt * (dt + time))
         else:
             share = contact.gap / (-dt * free)
             if row.law == "impact":
                 target = -restitution * free + (1 + restitution) * ((0.5 - share) * (free - before))
-        if status == "relaxed" and row.target == 0:
+        if status == "relaxed" and row.target == 0 and row.law != "soft":
             target = 0.0 * target
-        return Row(row, J, target, share=share)
+        return Row(row, J, target, compliance, share=share)
 
     def _of_friction(
         self, row: StepRow, contact: _Contact, force: ContactForce, normal: Row, number: int
     ) -> Row:
-        friction, _, torsional, rolling = self._materials[frozenset((force.A, force.B))]
+        friction, _, torsional, rolling = self._materials[frozenset((force.A, force.B))][:4]
         mu = torsional if row.source == "torsion" else rolling if "rolling" in row.source else friction
         if row.source == "torsion":
             u = contact.n

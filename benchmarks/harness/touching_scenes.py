@@ -385,6 +385,11 @@ SCENES: dict[str, Callable[[], ContactScene]] = {
         [Shape.box((0.3, 0.25, 0.12)), Shape.box((0.2, 0.22, 0.1)), Shape.box((0.12, 0.1, 0.1), 0.01)],
         ground(), Material(0.6, 0.2), spread=0.04, stacked=True,
     ),
+    "boxes that give": lambda: free_bodies(
+        "boxes that give",
+        [Shape.box((0.3, 0.25, 0.12)), Shape.box((0.2, 0.22, 0.1)), Shape.box((0.12, 0.1, 0.1), 0.01)],
+        ground(), Material(0.6, compliance=1e-5, relaxation_time=5e-3), spread=0.04, stacked=True,
+    ),
     "balls in a pit": lambda: free_bodies(
         "balls in a pit", ROUND, pit(), Material(0.5, 0.5, 0.004, 0.002), spread=0.12
     ),

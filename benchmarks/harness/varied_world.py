@@ -256,7 +256,7 @@ def groups(world: World) -> list[Group]:
 
 def _interactions(world: World) -> list[Group]:
     owners, pairs = world.owners, world.pairs
-    numbers = np.array([world.materials.get(pair, world.material).numbers() for pair in pairs]).reshape(-1, 4)
+    numbers = np.array([world.materials.get(pair, world.material).numbers() for pair in pairs]).reshape(-1, 6)
     numbers[numbers[:, 1] == 1, 1] = 0  # the end of its range
     first = np.array([pairs.index(pair) for pair in pairs], dtype=np.intp)
 

@@ -114,9 +114,9 @@ std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::ha
                                                  const std::vector<FrameClosureTuple>& closures, const std::vector<JointEqualityTuple>& equalities, double dt,
                                                  const std::string& solver, int sweeps, double erp, double margin, double limit_margin,
                                                  double restitution_threshold, const std::string& bounce, const std::string& complementarity_aware, int substeps) {
-  const Array m = sized(materials, {-1, 4}, "materials"), d = real_array(motors, {scene.scene.model().n_v, 3}, "motors", false);
+  const Array m = sized(materials, {-1, 6}, "materials"), d = real_array(motors, {scene.scene.model().n_v, 3}, "motors", false);
   std::vector<PairMaterial> pairs;
-  for (const double* x = m.data(); x < m.data() + m.size(); x += 4) pairs.push_back({x[0], x[1], x[2], x[3]});
+  for (const double* x = m.data(); x < m.data() + m.size(); x += 6) pairs.push_back({x[0], x[1], x[2], x[3], x[4], x[5]});
   std::vector<Motor> all;
   for (const double* x = d.data(); x < d.data() + d.size(); x += 3) all.push_back({x[0], x[1], x[2]});
   StepOptions options;

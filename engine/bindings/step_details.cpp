@@ -19,7 +19,7 @@ const char* name_of(RowSource source) {
 }
 
 const char* name_of(NormalLaw law) {
-  constexpr const char* names[] = {"rest", "bounce", "impact", "landing", "ahead"};
+  constexpr const char* names[] = {"rest", "bounce", "impact", "landing", "ahead", "soft"};
   return names[static_cast<std::size_t>(law)];
 }
 

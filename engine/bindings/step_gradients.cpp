@@ -18,9 +18,10 @@ Array vector_of(const std::vector<double>& x, const Shape2& shape) {
 }
 
 Array materials_array(const std::vector<PairMaterial>& materials) {
-  Array out(Shape2{static_cast<py::ssize_t>(materials.size()), 4});
+  Array out(Shape2{static_cast<py::ssize_t>(materials.size()), 6});
   double* to = out.mutable_data();
-  for (const PairMaterial& x : materials) *to++ = x.friction, *to++ = x.restitution, *to++ = x.torsional_friction, *to++ = x.rolling_friction;
+  for (const PairMaterial& x : materials)
+    for (const double number : {x.friction, x.restitution, x.torsional_friction, x.rolling_friction, x.compliance, x.relaxation_time}) *to++ = number;
   return out;
 }
 Array motors_array(const std::vector<Motor>& motors) {
@@ -106,8 +107,9 @@ StepGradient direction_of(const World& world, const py::dict& given) {
     });
   };
   vector("q", d.q), vector("v", d.v), vector("tau", d.tau), vector("q_target", d.q_target), vector("v_target", d.v_target);
-  fill("materials", {static_cast<py::ssize_t>(d.materials.size()), 4}, [&](auto next) {
-    for (PairMaterial& x : d.materials) x.friction = next(), x.restitution = next(), x.torsional_friction = next(), x.rolling_friction = next();
+  fill("materials", {static_cast<py::ssize_t>(d.materials.size()), 6}, [&](auto next) {
+    for (PairMaterial& x : d.materials)
+      for (double* const number : {&x.friction, &x.restitution, &x.torsional_friction, &x.rolling_friction, &x.compliance, &x.relaxation_time}) *number = next();
   });
   fill("motors", {m.n_v, 3}, [&](auto next) {
     for (Motor& x : d.motors) x.position_gain = next(), x.velocity_gain = next(), x.limit = next();

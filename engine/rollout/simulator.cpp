@@ -30,6 +30,7 @@ void add_parameters(const StepGradient& x, StepGradient& to) {
     PairMaterial& sum = to.materials[i];
     sum.friction += from.friction, sum.restitution += from.restitution;
     sum.torsional_friction += from.torsional_friction, sum.rolling_friction += from.rolling_friction;
+    sum.compliance += from.compliance, sum.relaxation_time += from.relaxation_time;
   }
   for (std::size_t k = 0; k < to.motors.size(); ++k) {
     to.motors[k].position_gain += x.motors[k].position_gain, to.motors[k].velocity_gain += x.motors[k].velocity_gain;

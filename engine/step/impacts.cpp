@@ -25,7 +25,9 @@ double along(const ConstraintRow& row, const double* channels, int width) {
 }  // namespace
 
 // What a point along whose normal things are apart by `gap` and approach at the speed `approach`, without rows at `closing` in the end, asks for.
-NormalLaw Stepper::law_of(double gap, double approach, double closing, double restitution) const {
+NormalLaw Stepper::law_of(double gap, double approach, double closing, const PairMaterial& material) const {
+  if (material.compliance > 0) return NormalLaw::soft;
+  const double restitution = material.restitution;
   const bool is_fast = approach > options_.restitution_threshold, meets = gap <= 0 || gap < options_.dt * closing;
   const bool in_time = options_.bounce == Bounce::time_of_impact;
   if (is_fast && !meets && (in_time || restitution > 0)) return NormalLaw::ahead;
@@ -56,10 +58,11 @@ void Stepper::fill_normal(StepIsland& island, std::size_t b, int i) {
   StepIsland::Row& source = island.rows[at(i)];
   const SceneQuery::PairManifold& pair = manifolds_[at(source.manifold)];
   const std::size_t first = at(island.problem.blocks[b].first_channel);
-  const double dt = options_.dt, restitution = world_->material(pair.a, pair.b).restitution, gap = pair.manifold.points[source.point].gap;
+  const PairMaterial& material = world_->material(pair.a, pair.b);
+  const double dt = options_.dt, restitution = material.restitution, gap = pair.manifold.points[source.point].gap;
   const int width = island.problem.blocks[b].width;
   const double before = along(row, &island.before[first], width), free = along(row, &island.problem.y_free[first], width);
-  source.law = law_of(gap, -before, -free, restitution), source.impact = 0;
+  source.law = law_of(gap, -before, -free, material), source.impact = 0;
   switch (source.law) {
     case NormalLaw::rest:
       row.target = -options_.erp / dt * gap;
@@ -76,6 +79,10 @@ void Stepper::fill_normal(StepIsland& island, std::size_t b, int i) {
       break;
     case NormalLaw::ahead:
       row.target = -gap / dt;
+      break;
+    case NormalLaw::soft:
+      row.target = -gap / time_to_give(material);
+      row.compliance = material.compliance / (dt * time_to_give(material));
   }
 }
 
@@ -171,14 +178,16 @@ void Stepper::add_late_vjp(StepIsland& island) {
 // From a normal's target, and the time of its impact, to its gap, its coefficients and the velocities before and without rows.
 void Stepper::add_normal_vjp(StepIsland& island, std::size_t b, int i, StepGradient& gradient) const {
   const SceneQuery::PairManifold& pair = manifolds_[at(island.rows[at(i)].manifold)];
-  const double dt = options_.dt, restitution = world_->material(pair.a, pair.b).restitution;
-  double& restitution_bar = gradient.materials[at(world_->pair(pair.a, pair.b))].restitution;
+  const PairMaterial& material = world_->material(pair.a, pair.b);
+  PairMaterial& material_bar = gradient.materials[at(world_->pair(pair.a, pair.b))];
+  const double dt = options_.dt, restitution = material.restitution;
+  double& restitution_bar = material_bar.restitution;
   const std::size_t first = at(island.problem.blocks[b].first_channel);
   const int width = island.problem.blocks[b].width;
   const ConstraintRow& row = island.problem.rows[at(i)];
   const StepIsland::Row& source = island.rows[at(i)];
   const double gap = pair.manifold.points[source.point].gap;
-  const double target_bar = island.is_relaxed && row.target == 0 ? 0 : island.gradient.target[at(i)];
+  const double target_bar = island.is_relaxed && row.target == 0 && row.compliance == 0 ? 0 : island.gradient.target[at(i)];
   double *const d_bar = &island.gradient.d[at(i * most_block_channels)], *const before_bar = &island.before_bar[first];
   double *const impact_bar = &island.impact_bar[first], &gap_bar = island.gap_bar[at(i)];
   const double *const before = &island.before[first], *const free = &island.problem.y_free[first];
@@ -197,6 +206,14 @@ void Stepper::add_normal_vjp(StepIsland& island, std::size_t b, int i, StepGradi
       gap_bar = -target_bar / dt;
       gradient.dt += gap / (dt * dt) * target_bar;
       break;
+    case NormalLaw::soft: {
+      const double time = time_to_give(material), give_bar = island.gradient.compliance[at(i)];
+      const double by_time = (gap / time * target_bar - row.compliance * give_bar) / time;
+      gap_bar = -target_bar / time;
+      material_bar.compliance += give_bar / (dt * time), material_bar.relaxation_time += by_time;
+      gradient.dt += by_time - row.compliance / dt * give_bar;
+      break;
+    }
     case NormalLaw::landing:
     case NormalLaw::impact: {
       const double share = source.impact, law_bar = source.law == NormalLaw::impact ? target_bar : 0, part = 0.5 - share;

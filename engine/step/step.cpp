@@ -313,7 +313,8 @@ bool Stepper::relax(StepIsland& island) {
     ConstraintRow& row = island.problem.rows[i];
     const RowSource source = island.rows[i].source;
     const bool is_closure = source == RowSource::closure || source == RowSource::equality;
-    if (is_closure ? row.target != 0 : row.kind == RowKind::unilateral && row.target > 0) row.target = 0, any = true;
+    const bool is_hard = row.kind == RowKind::unilateral && row.compliance == 0;  // what gives contradicts nothing
+    if (is_closure ? row.target != 0 : is_hard && row.target > 0) row.target = 0, any = true;
   }
   return any;
 }

@@ -7,7 +7,9 @@
 // they go straight and the new velocity is then told in their axes at the end (advance of configuration.h): linear momentum is kept exactly.
 //   contact, per point and along the normal: unilateral,  t = -(erp/dt) gap: a part `erp` of what overlaps is taken back in a step, and what is
 //       apart by up to `margin` keeps a part of it. What has restitution and approaches faster than the threshold comes as near as it will,
-//       t = -gap/dt, and when it would touch within the step, t = -restitution w(v) if that is more; or it is met within the step, see below
+//       t = -gap/dt, and when it would touch within the step, t = -restitution w(v) if that is more; or it is met within the step, see below.
+//       What has a compliance c and a relaxation time tau gives: force (-gap - tau w) / c where that is positive, of gap and velocity at the end of the
+//       step, a row of compliance c / (dt (dt + tau)) with t = -gap / (dt + tau) (Castro et al., IEEE Trans. Robotics 39(2), 2023, section V)
 //   friction, per point and axis (contact_axes.h): w = 0 within mu times the normal's impulse; torsion about the normal and rolling about
 //       the axes likewise. Of `cone` both axes together: against the velocity, |f| within mu times the normal's impulse. Where only one motion
 //       across the normal is possible, as in the plane of a flat robot, its axis takes the place of both (left_out.cpp)
@@ -104,7 +106,8 @@ enum class NormalLaw : std::uint8_t {
   bounce,   // what comes back, at the start of the step
   impact,   // what comes back, within the step
   landing,  // nothing comes back, within the step
-  ahead     // t = -gap/dt: not met in this step
+  ahead,    // t = -gap/dt: not met in this step
+  soft      // it gives
 };
 
 // Rows that see each other: those of trees that contacts connect.
@@ -238,7 +241,9 @@ class Stepper {
   void solve(StepIsland& island, StepReport& report);
   static bool relax(StepIsland& island);
   void fill_targets(StepIsland& island, const double* q, const StepControl& control);
-  NormalLaw law_of(double gap, double approach, double closing, double restitution) const;  // impact for both impact and landing
+  NormalLaw law_of(double gap, double approach, double closing, const PairMaterial& material) const;  // impact for both impact and landing
+  // Of what gives, whose target is -gap over this.
+  double time_to_give(const PairMaterial& material) const { return options_.dt + material.relaxation_time; }
   void fill_normal(StepIsland& island, std::size_t block, int row);
   void meet(StepIsland& island, std::size_t block, int row) const;
   void fill_closure(StepIsland& island, std::size_t block, const double* q);

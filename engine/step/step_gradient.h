@@ -71,7 +71,7 @@ struct StepGradient {
     const auto n_v = static_cast<std::size_t>(m.n_v), n_q = static_cast<std::size_t>(m.n_q);
     for (std::vector<double>* x : {&q, &v, &tau, &v_target}) x->assign(n_v, 0.0);
     q_target.assign(n_q, 0.0);
-    materials.assign(world.scene().pairs().size(), PairMaterial{0, 0, 0, 0});
+    materials.assign(world.scene().pairs().size(), PairMaterial{0, 0, 0, 0, 0, 0});
     motors.assign(n_v, Motor{0, 0, 0});
     objects.clear();
     for (const SceneObject& object : world.scene().objects()) objects.push_back(ObjectGradient::zero(object));
@@ -105,6 +105,7 @@ void for_each_number(F&& f, Gradients&... gradients) {
   lists([](auto& g) -> auto& { return g.materials; }, [](auto number) {
     number([](auto& x) -> auto& { return x.friction; }), number([](auto& x) -> auto& { return x.restitution; });
     number([](auto& x) -> auto& { return x.torsional_friction; }), number([](auto& x) -> auto& { return x.rolling_friction; });
+    number([](auto& x) -> auto& { return x.compliance; }), number([](auto& x) -> auto& { return x.relaxation_time; });
   });
   lists([](auto& g) -> auto& { return g.motors; }, [](auto number) {
     number([](auto& x) -> auto& { return x.position_gain; }), number([](auto& x) -> auto& { return x.velocity_gain; });

@@ -86,6 +86,9 @@ void World::check() const {
     require(x.restitution >= 0 && x.restitution <= 1, pair, "restitution", x.restitution, "it lies between 0 and 1");
     require(is_amount(x.torsional_friction), pair, "torsional friction", x.torsional_friction, "it is not negative");
     require(is_amount(x.rolling_friction), pair, "rolling friction", x.rolling_friction, "it is not negative");
+    require(is_amount(x.compliance), pair, "compliance", x.compliance, "it is not negative");
+    require(is_amount(x.relaxation_time), pair, "relaxation time", x.relaxation_time, "it is not negative");
+    require(x.compliance == 0 || x.restitution == 0, pair, "restitution", x.restitution, "what has a compliance comes back by that, without restitution");
   }
   for (int k = 0; k < m.n_v; ++k) {
     const Motor& x = motor(k);

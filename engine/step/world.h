@@ -18,6 +18,8 @@ struct PairMaterial {
   double restitution = 0;         // share of the approaching speed that comes back, 0 to 1 [-]
   double torsional_friction = 0;  // moment about the normal, per normal force [m]
   double rolling_friction = 0;    // moment about each axis of friction, per normal force [m]
+  double compliance = 0;          // how far each point gives along the normal, per force [m/N]; 0: hard
+  double relaxation_time = 0;     // of what gives: damping over stiffness [s]
 };
 
 // Of one entry of v: tau = position_gain (q_target - q+) + velocity_gain (v_target - v+), at the end of the step, within the limit.

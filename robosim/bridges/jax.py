@@ -74,7 +74,7 @@ def step(
         tau: (..., n_v) as of `Control`, as are the next two.
         q_target: (..., n_q).
         v_target: (..., n_v).
-        materials: (..., m, 4) in the place of `Simulation.materials`; of runs that have other numbers each value makes
+        materials: (..., m, 6) in the place of `Simulation.materials`; of runs that have other numbers each value makes
             a world of its own, and only runs within one go on several threads.
         motors: (..., n_v, 3) in the place of `Simulation.motors`, likewise.
         threads: at most; None for as many as `robosim.batch.get_threads` says.

@@ -114,7 +114,8 @@ class StepGradient(NamedTuple):
     v_target: Array
     """(n_v,), of a run (steps, n_v)."""
     materials: Array
-    """(m, 4) of each pair of `Simulation.pairs`: friction, restitution, torsional and rolling friction."""
+    """(m, 6) of each pair of `Simulation.pairs`: the numbers of `Material`, in its order. By compliance and relaxation
+    time of what is hard it is zero: it does not begin to give, but follows another law."""
     motors: Array
     """(n_v, 3) of each coordinate: position gain, velocity gain, limit."""
     model: ModelGradient

@@ -25,22 +25,29 @@ Array = NDArray[np.float64]
 class Material:
     """How a surface touches others.
 
-    Two surfaces have the geometric means of their values, so that two of one material have its own.
+    Two surfaces have the geometric means of their values, so that two of one material have its own. What they give adds
+    up, as of springs one behind the other, with the mean of their relaxation times by what each gives.
 
     Attributes:
         friction: Coulomb's mu: the greatest force along each of two axes across the normal, per normal force.
         restitution: share of the approaching speed that comes back, 0 (none) to 1.
         torsional_friction: greatest moment about the normal, per normal force [m].
         rolling_friction: greatest moment about each axis across the normal, per normal force [m].
+        compliance: how far each point of a contact gives along the normal, per force: one over its stiffness [m/N]. 0
+            is hard, to rounding.
+        relaxation_time: of what gives: its damping over its stiffness [s].
 
     Raises:
-        SimulationError: a number is negative or not finite, or the restitution is above 1.
+        SimulationError: a number is negative or not finite, the restitution is above 1, or there is one beside a
+            compliance: what gives comes back by itself.
     """
 
     friction: float = 1.0
     restitution: float = 0.0
     torsional_friction: float = 0.0
     rolling_friction: float = 0.0
+    compliance: float = 0.0
+    relaxation_time: float = 0.0
 
     def __post_init__(self) -> None:
         for field, value in zip(fields(self), self.numbers(), strict=True):
@@ -50,16 +57,23 @@ class Material:
                 )
         if self.restitution > 1:
             raise SimulationError(f"material: restitution is {self.restitution}; it must lie between 0 and 1")
+        if self.restitution > 0 and self.compliance > 0:
+            raise SimulationError(
+                f"material: restitution is {self.restitution} beside a compliance of {self.compliance}; "
+                "what gives comes back by that, so one of them is 0"
+            )
 
-    def numbers(self) -> tuple[float, float, float, float]:
-        """All four, in this order."""
-        return self.friction, self.restitution, self.torsional_friction, self.rolling_friction
+    def numbers(self) -> tuple[float, ...]:
+        """All six, in this order."""
+        return tuple(getattr(self, field.name) for field in fields(self))
 
     def against(self, other: Material) -> Material:
-        """That of this surface against another: a geometric mean each."""
-        return Material(
-            *(float(np.sqrt(x * y)) for x, y in zip(self.numbers(), other.numbers(), strict=True))
-        )
+        """That of this surface against another."""
+        means = [float(np.sqrt(x * y)) for x, y in zip(self.numbers(), other.numbers(), strict=True)][:4]
+        give = self.compliance + other.compliance
+        share = self.compliance / give if give > 0 else 0.5
+        time = share * self.relaxation_time + (1 - share) * other.relaxation_time
+        return Material(*means, give, time)
 
 
 @dataclass(frozen=True)
@@ -83,7 +97,7 @@ class Motor:
 def pair_materials(
     model: Model, scene: _engine.CollisionScene, materials: Mapping[str | tuple[str, str], Material]
 ) -> Array:
-    """(m, 4): of each pair of the scene."""
+    """(m, 6): of each pair of the scene."""
     frames = model._engine.frames
     owners = [frames[c.frame].name for c in model._engine.colliders] + list(scene.names[scene.n_colliders :])
     known = dict.fromkeys([*(frame.name for frame in frames), *owners])
@@ -107,7 +121,7 @@ def pair_materials(
         ).numbers()
         for a, b in scene.pairs
     ]
-    return np.array(rows, dtype=np.float64).reshape(-1, 4)
+    return np.array(rows, dtype=np.float64).reshape(-1, len(fields(Material)))
 
 
 def motor_rows(model: Model, motors: Mapping[str, Motor]) -> Array:

@@ -169,7 +169,7 @@ class Simulation:
 
     @property
     def materials(self) -> Array:
-        """(m, 4) friction, restitution, torsional and rolling friction of each of `pairs`, as in `StepGradient`."""
+        """(m, 6) the numbers of `Material` of each of `pairs`, in its order, as in `StepGradient`."""
         return self._materials
 
     @property
@@ -185,7 +185,7 @@ class Simulation:
         Some microseconds, so that numbers can be fitted or drawn anew for each run.
 
         Args:
-            materials: (m, 4) as `materials`; None: as they are.
+            materials: (m, 6) as `materials`; None: as they are.
             motors: (n_v, 3) as `motors`, a limit may be infinite; None: as they are.
 
         Raises:
@@ -471,7 +471,7 @@ class Simulation:
             tau: (n_v,) of the control; as are q_target (n_q,) and v_target (n_v,).
             q_target: see tau.
             v_target: see tau.
-            materials: (m, 4) of the pairs, as in `StepGradient`.
+            materials: (m, 6) of the pairs, as in `StepGradient`.
             motors: (n_v, 3), as there.
             model: arrays by the names of `ModelGradient`'s fields, such as `{"mass": ...}`; any of them.
             objects: the same of `ObjectGradients`. Sizes and scales of bodies made of pieces have no derivative: where

@@ -22,6 +22,7 @@ struct RowsSpec {
   int equalities = 0;     // of width 3
   double compliance = 0;  // of all rows
   bool hard_normals = false;  // but of contact normals
+  bool hard_friction = false;  // but of friction
   double belts = 0;       // how fast the surfaces of contacts run: targets of their friction
   double mass_ratio = 1;  // of the heaviest body to the lightest
   double approach = 1;    // how fast bodies come towards each other
@@ -127,11 +128,11 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
     }
     if (spec.points == 1) points[0].setZero();
     add_contact(problem, R, points, spec.mu * rng.uniform(0.2, 1), spec.torsion, spec.compliance, spec.discs);
-    if (spec.belts > 0 || spec.hard_normals) {
+    if (spec.belts > 0 || spec.hard_normals || spec.hard_friction) {
       const double belt[] = {spec.belts * rng.normal(), spec.belts * rng.normal()};  // along each axis, of all points alike
       for (int i = block.first_row, axis = 0; i < problem.size(); ++i) {
         ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-        if (row.kind == RowKind::friction) row.target = belt[axis++ % 2];
+        if (row.kind == RowKind::friction) row.target = belt[axis++ % 2], row.compliance = spec.hard_friction ? 0 : row.compliance;
         else if (axis = 0; spec.hard_normals) row.compliance = 0;
       }
     }

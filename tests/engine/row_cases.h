@@ -31,6 +31,7 @@ inline const std::vector<Case>& cases() {
       {"belts", {.bodies = 2, .pairs = 3, .belts = 1}},
       {"a belt under a foot", {.bodies = 1, .pairs = 1, .points = 4, .belts = 1}},
       {"hard normals", {.bodies = 2, .pairs = 2, .compliance = 1e-3, .hard_normals = true, .belts = 0.3}},
+      {"soft normals", {.bodies = 2, .pairs = 2, .points = 4, .compliance = 1e-3, .hard_friction = true}},
       {"many points", {.bodies = 2, .pairs = 2, .points = 12}},
   };
   return all;

@@ -41,7 +41,10 @@ def simulation():
     return Simulation(
         robot(),
         floor(),
-        materials={(link, "floor"): Material(0.4, 0.3, 0.02, 0.01) for link in ("base", "slide")},
+        materials={
+            ("base", "floor"): Material(0.4, 0.3, 0.02, 0.01),
+            ("slide", "floor"): Material(0.4, 0.0, 0.02, 0.01, compliance=1e-4, relaxation_time=2e-3),
+        },
         motors={"swing": Motor(20.0, 1.0, 2.0), "push": Motor(30.0, 2.0)},
         dt=5e-3,
     )

@@ -201,7 +201,15 @@ def test_what_cannot_be_used_is_named(change, text):
 
 @pytest.mark.parametrize(
     "change",
-    [{"friction": -1.0}, {"restitution": 1.5}, {"torsional_friction": np.nan}, {"rolling_friction": np.inf}],
+    [
+        {"friction": -1.0},
+        {"restitution": 1.5},
+        {"torsional_friction": np.nan},
+        {"rolling_friction": np.inf},
+        {"compliance": -1e-6},
+        {"relaxation_time": np.inf},
+        {"restitution": 0.5, "compliance": 1e-6},
+    ],
 )
 def test_materials_that_cannot_be_are_named(change):
     with pytest.raises(SimulationError, match=f"material: {next(iter(change))} is"):

@@ -1,0 +1,184 @@
+"""Contacts that give: their law, what they tend to, and gradients by how much they do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robosim.errors import SimulationError
+from robosim.geometry import Shape, pose
+from robosim.model import ModelBuilder
+from robosim.simulation import Control, Material, Simulation
+
+from .worlds import G, floor, free_boxes, resting
+
+SOLVERS = ["lcp", "cone", "pgs"]
+MASS = 3.0
+
+
+def ball(material, **options):
+    """A ball that goes up and down over a floor."""
+    builder = ModelBuilder("ball")
+    builder.add_link("root")
+    builder.add_link("ball", mass=MASS, inertia=np.eye(3))
+    builder.add_joint("z", "prismatic", "root", "ball", axis=(0, 0, 1))
+    builder.add_collider("ball", Shape.sphere(0.1))
+    return Simulation(builder.build(), floor(), materials={("ball", "floor"): material}, **options)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_box_sinks_in_by_its_weight_shared_by_its_corners(solver):
+    give = 2e-5
+    material = Material(0.5, compliance=give, relaxation_time=5e-3)
+    simulation = Simulation(
+        free_boxes(1), floor(), materials={("box0", "floor"): material}, solver=solver, sweeps=300
+    )
+    end = simulation.run(simulation.state(resting(0.05)), 2000).end
+    details = simulation.details(end)
+    np.testing.assert_allclose([c.gap for c in details.contacts], -2 * G / 4 * give, rtol=1e-6)
+    assert {row.law for row in details.islands[0].rows} == {"soft"}
+    assert {c.mode for c in details.contacts} == {"sticking"}
+    np.testing.assert_allclose([-c.force[2] for c in details.contacts], 2 * G / 4, rtol=1e-6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_ball_on_a_spring_and_a_damper(solver):
+    """Step by step the implicit law in one number, and the period of a mass on a spring."""
+    give, time, dt = 1e-4, 2e-4, 1e-4
+    simulation = ball(Material(0.5, compliance=give, relaxation_time=time), dt=dt, solver=solver)
+    motion = simulation.run(simulation.state([0.1]), 1000)
+    gap, v = 0.0, 0.0
+    for k in range(1, 1001):
+        free = v - G * dt
+        push = (-gap / (dt + time) - free) / (give / (dt * (dt + time)) + 1 / MASS)
+        v = free + max(push, 0.0) / MASS
+        gap += dt * v
+        np.testing.assert_allclose([motion.q[k, 0] - 0.1, motion.v[k, 0]], [gap, v], rtol=0, atol=1e-13)
+    # About the place where it rests; damped by the law and, of the order of dt, by the step.
+    sunk = motion.q[:, 0] - 0.1 + MASS * G * give
+    turns = np.flatnonzero(np.diff(np.sign(sunk)))
+    period = 2 * np.diff(turns).mean() * dt
+    assert period == pytest.approx(2 * np.pi * np.sqrt(MASS * give), rel=5e-3)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_stiffest_is_hard(solver):
+    """With the relaxation time that takes back as much of an overlap as `erp`."""
+    dt, erp = 1e-3, 0.2
+    time = dt / erp - dt
+    q, v = resting(0.049), [0.3, -0.2, -0.5, 0.4, 0, 1.0]
+    ends = [
+        Simulation(
+            free_boxes(1),
+            floor(),
+            materials={("box0", "floor"): m},
+            dt=dt,
+            erp=erp,
+            solver=solver,
+            sweeps=400,
+        )
+        for m in (Material(0.5), Material(0.5, compliance=1e-13, relaxation_time=time))
+    ]
+    hard, soft = (s.step(s.state(q, v)) for s in ends)
+    np.testing.assert_allclose(soft.v, hard.v, rtol=0, atol=1e-5)
+    assert abs(hard.v - v).max() > 0.1
+
+
+def test_surfaces_give_together():
+    rubber, foam = (
+        Material(0.5, compliance=1e-6, relaxation_time=1e-3),
+        Material(0.8, compliance=3e-6, relaxation_time=5e-3),
+    )
+    both = rubber.against(foam)
+    assert both.friction == pytest.approx(np.sqrt(0.4))
+    assert both.compliance == pytest.approx(4e-6)
+    assert both.relaxation_time == pytest.approx(4e-3)
+    # Of what is hard nothing is in it.
+    assert rubber.against(Material(0.5, relaxation_time=1.0)).numbers() == rubber.numbers()
+    assert Material().against(Material()).numbers() == Material().numbers()
+
+
+def test_what_bounces_by_restitution_does_not_give():
+    with pytest.raises(SimulationError, match=r"restitution is 0\.5 beside a compliance of 1e-06"):
+        Material(restitution=0.5, compliance=1e-6)
+    simulation = ball(Material(0.5, compliance=1e-5))
+    numbers = simulation.materials.copy()
+    numbers[:, 1] = 0.5
+    with pytest.raises(
+        SimulationError, match=r"material of .* restitution is 0\.5.*; what has a compliance comes back"
+    ):
+        simulation.with_numbers(materials=numbers)
+
+
+def test_two_that_bounce_and_give_are_named():
+    with pytest.raises(SimulationError, match=r"restitution is 0\.5"):
+        Simulation(
+            free_boxes(1), floor(),
+            materials={"box0": Material(restitution=0.5), "floor": Material(restitution=0.5, compliance=1e-6)},
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_friction_of_what_gives_is_coulombs(solver):
+    """A box that is pushed along an axis slips beyond mu times its weight, and not below."""
+    material = Material(0.5, compliance=1e-6, relaxation_time=1e-3)
+    simulation = Simulation(
+        free_boxes(1), floor(), materials={("box0", "floor"): material}, solver=solver, sweeps=300
+    )
+    start = simulation.run(simulation.state(resting(0.05)), 500).end
+    for share, slips in ((0.98, False), (1.02, True)):
+        pushed = simulation.run(start, 200, Control(tau=[share * 0.5 * 2 * G, 0, 0, 0, 0, 0])).end
+        assert (pushed.v[0] > 1e-3) == slips
+        assert slips or abs(pushed.v[0]) < 1e-6
+
+
+@pytest.mark.parametrize("bounce", ["step", "time_of_impact"])
+def test_a_run_tells_by_how_much_more_it_would_sink(bounce):
+    """Where it rests is its weight times the compliance, whatever the time it takes."""
+    give = 1e-4
+    simulation = ball(Material(0.5, compliance=give, relaxation_time=2e-2), margin=5e-3, bounce=bounce)
+    motion = simulation.run(simulation.state([0.101]), 3000)
+    assert motion.q[-1, 0] - 0.1 == pytest.approx(-MASS * G * give, rel=1e-9)
+    q_bar = np.zeros((3001, 1))
+    q_bar[-1] = 1
+    gradient = simulation.run_vjp(motion, q_bar, 0 * q_bar)
+    np.testing.assert_allclose(gradient.materials[0, 4], -MASS * G, rtol=1e-6)
+    assert abs(gradient.materials[0, 5]) < 1e-9
+    assert gradient.model.mass[0] == pytest.approx(-G * give, rel=1e-6)
+
+
+def test_what_is_hard_has_no_gradient_by_how_it_would_give():
+    simulation = ball(Material(0.5, 0.0, relaxation_time=1.0))
+    gradient = simulation.vjp(simulation.state([0.099], [-1.0]), [1.0], [1.0])
+    np.testing.assert_array_equal(gradient.materials[0, 4:], 0)
+    tangent = simulation.jvp(simulation.state([0.099], [-1.0]), materials=[[0, 0, 0, 0, 1.0, 1.0]])
+    assert tangent.v == 0
+    soft = ball(Material(0.5, 0.0, compliance=1e-5, relaxation_time=1e-3))
+    assert soft.jvp(soft.state([0.099], [-1.0]), materials=[[0, 0, 0, 0, 1.0, 0]]).v < 0
+
+
+def test_what_gives_takes_part_where_what_is_hard_contradicts_itself():
+    """A link that only turns, wedged between hard walls that overlap with it: the soft floor still pushes."""
+    builder = ModelBuilder("wedged")
+    builder.add_link("root")
+    builder.add_link("bar", mass=1.0, inertia=0.1 * np.eye(3))
+    builder.add_link("ball", mass=1.0, inertia=0.1 * np.eye(3))
+    builder.add_joint("turn", "revolute", "root", "bar", axis=(0, 1, 0), lower=-0.1, upper=0.1)
+    builder.add_joint("z", "prismatic", "bar", "ball", axis=(0, 0, 1))
+    builder.add_collider("bar", Shape.capsule(0.02, 1.0), name="bar")
+    builder.add_collider("ball", Shape.sphere(0.1))
+    scene = floor()
+    for x in (-1, 1):
+        scene.add_box(f"wall{x}", (0.2, 1, 0.2), pose((x * 0.11, 0, 0.4)))
+        scene.allow("ball", f"wall{x}")
+    scene.allow("bar", "floor")
+    simulation = Simulation(
+        builder.build(), scene, materials={("ball", "floor"): Material(0.0, compliance=1e-4)}
+    )
+    state = simulation.state([0.0, 0.095])
+    after = simulation.step(state)
+    assert after.report.status == "relaxed"
+    rows = [row for island in simulation.details(state).islands for row in island.rows]
+    (soft,) = [row for row in rows if row.law == "soft"]
+    assert soft.target == pytest.approx(0.005 / simulation.dt)
+    assert soft.impulse > 0
