@@ -106,8 +106,8 @@ class StepRow(NamedTuple):
     """(3,) unit, in W: along which it acts, about which of torsion and rolling; None where it is of no contact."""
     law: str
     """What the normal of its contact asks for: `rest`, a part of what overlaps taken back; `bounce`; `ahead`, that it
-    comes no nearer than it touches; `soft`, that it gives; with `bounce="time_of_impact"` `impact` and `landing`, within
-    the step. Else ""."""
+    comes no nearer than it touches; `soft`, that it gives; with `bounce="time_of_impact"` `impact` and `landing`,
+    within the step. Else ""."""
     mode: str
     """`clamping`: held at its velocity, by an impulse within its bounds; `separating`: without an impulse; `lower` and
     `upper`: it moves, with its impulse at a bound. Two axes of friction that slide within a circle are `upper` and

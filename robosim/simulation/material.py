@@ -69,11 +69,19 @@ class Material:
 
     def against(self, other: Material) -> Material:
         """That of this surface against another."""
-        means = [float(np.sqrt(x * y)) for x, y in zip(self.numbers(), other.numbers(), strict=True)][:4]
+        friction, restitution, torsional_friction, rolling_friction = (
+            float(np.sqrt(x * y)) for x, y in zip(self.numbers()[:4], other.numbers()[:4], strict=True)
+        )
         give = self.compliance + other.compliance
         share = self.compliance / give if give > 0 else 0.5
-        time = share * self.relaxation_time + (1 - share) * other.relaxation_time
-        return Material(*means, give, time)
+        return Material(
+            friction,
+            restitution,
+            torsional_friction,
+            rolling_friction,
+            compliance=give,
+            relaxation_time=share * self.relaxation_time + (1 - share) * other.relaxation_time,
+        )
 
 
 @dataclass(frozen=True)
