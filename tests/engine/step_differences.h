@@ -53,6 +53,7 @@ struct Change {
     if (x.restitution > 0) x.restitution += 0.5 * materials;
     if (x.torsional_friction > 0) x.torsional_friction += 0.1 * materials;
     if (x.rolling_friction > 0) x.rolling_friction += 0.05 * materials;
+    if (x.compliance > 0) x.compliance += 1e-3 * materials, x.relaxation_time += 0.02 * materials;
     return x;
   }
 };
@@ -250,7 +251,10 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   // All materials together, each of their numbers by its own factor; and all motors.
   const auto [first_a, first_b] = w.world->scene().pairs().front();
   const double bouncing = w.world->material(first_a, first_b).restitution > 0 ? 0.5 : 0;  // zero is where the law begins
-  const auto total = [=](const PairMaterial& x) { return x.friction + bouncing * x.restitution + 0.1 * x.torsional_friction + 0.05 * x.rolling_friction; };
+  const double giving = w.world->material(first_a, first_b).compliance > 0 ? 1 : 0;
+  const auto total = [=](const PairMaterial& x) {
+    return x.friction + bouncing * x.restitution + 0.1 * x.torsional_friction + 0.05 * x.rolling_friction + giving * (1e-3 * x.compliance + 0.02 * x.relaxation_time);
+  };
   expected = size = 0;
   for (const PairMaterial& x : g.materials) expected += total(x), size = std::max(size, std::abs(total(x)));
   compare("materials", expected, size, [&](double h) { return loss(*varied({h, 0, m, w.world->closures()})->world, point); });
