@@ -151,7 +151,7 @@ void Stepper::fill_row_rates(const StepIsland& island, std::size_t b, int side, 
   const int manifold = island.rows[at(first_row)].manifold;
   const ManifoldDerivatives& rates = manifold_rates_[at(manifold)];
   const Manifold& m = manifolds_[at(manifold)].manifold;
-  const double scale = 1 / block.size, time = time_to_give(world_->material(manifolds_[at(manifold)].a, manifolds_[at(manifold)].b));
+  const double scale = 1 / block.size;
   const Vec3d n = m.normal();
   const ContactAxes axes = contact_axes(n);
   const auto pair = [](double first, double second) {
@@ -187,7 +187,8 @@ void Stepper::fill_row_rates(const StepIsland& island, std::size_t b, int side, 
         case RowSource::normal: {
           along(n, dn);
           const bool is_clipped = island.is_relaxed && island.problem.rows[at(i)].target == 0 && row.law != NormalLaw::soft;
-          const double share = row.law == NormalLaw::soft ? -1 / time : -(row.law == NormalLaw::ahead ? 1 : options_.erp) / options_.dt;
+          const double share = row.law == NormalLaw::soft ? -1 / time_to_give(world_->material(manifolds_[at(manifold)].a, manifolds_[at(manifold)].b))
+                                                          : -(row.law == NormalLaw::ahead ? 1 : options_.erp) / options_.dt;
           if (!is_clipped) target = pair(share * rate_of(point, 0).distance, share * rate_of(point, 1).distance);
           break;
         }
