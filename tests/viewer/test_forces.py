@@ -102,14 +102,13 @@ def test_friction_leans_against_the_motion_and_has_its_colour():
 
 def test_lengths_are_proportional_up_to_a_bound():
     def push(newtons):
+        from robosim.geometry import ManifoldFeature
         from robosim.simulation import ContactForce
 
         along = np.array([0.0, 0.6, 0.8])
-        return [
-            ContactForce(
-                "box0/0", "floor", np.ones(3), -along, 0.0, -newtons * along, np.zeros(3), "sticking"
-            )
-        ]
+        corner, face = ManifoldFeature("vertex", 0, 0), ManifoldFeature("face", 0, 0)
+        acting = (np.ones(3), -along, 0.0, -newtons * along, np.zeros(3))
+        return [ContactForce("box0/0", "floor", *acting, "sticking", corner, face, np.inf)]
 
     strengths = np.array([1.0, 5.0, 10.0, 12.0, 1000.0])
     replay = Replay(np.arange(5.0), np.zeros((5, 7)), [push(x) for x in strengths])
