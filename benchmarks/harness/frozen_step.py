@@ -18,7 +18,7 @@ from harness.dual import Array, Dual, projector, solved, sqrt, stacked
 from harness.dual_bodies import DualBodies, Link, point_jacobian, twist_of
 from harness.touching_scenes import Case
 from harness.varied_world import World
-from robosim.geometry import Compound, ManifoldDerivatives, contact_manifold_derivatives
+from robosim.geometry import Compound, ManifoldDerivatives, Shape, contact_manifold_derivatives
 from robosim.simulation import ContactForce, Simulation, StepDetails, StepRow
 
 ARGUMENTS = ("q", "v", "tau", "q_target", "v_target")
@@ -172,6 +172,7 @@ class FrozenStep:
         return Dual(self._q[i], self._dq[c])
 
     def _rows(self, details: StepDetails, v: Dual, v_free: Dual) -> list[Row]:
+        """All of them, in the order in which sweeps take them."""
         contacts = self._contacts(details)
         rows: list[Row] = []
         for island in details.islands:
@@ -190,6 +191,7 @@ class FrozenStep:
         return rows
 
     def _pair_discs(self, rows: list[Row], first: int) -> None:
+        """Of `cone`, the two axes of each disc in the island whose rows begin at `first`."""
         if self._solver != "cone":
             return
         for i in range(first, len(rows) - 1):
@@ -201,6 +203,7 @@ class FrozenStep:
                 rows[i].pair, rows[i + 1].pair = i + 1, i
 
     def _of_joint(self, row: StepRow, details: StepDetails) -> Row:
+        """Dry friction, a motor or a limit of a coordinate."""
         model, dt, k = self._model, self._simulation.dt, self._dq.shape[-1]
         c = model.velocity_names.index(details.joints[row.of].coordinate)
         J = Dual.constant(np.eye(model.n_v)[c], k)
@@ -229,6 +232,7 @@ class FrozenStep:
     def _of_normal(
         self, row: StepRow, contact: _Contact, force: ContactForce, v: Dual, v_free: Dual, status: str
     ) -> Row:
+        """By its law (impacts.cpp)."""
         dt = self._simulation.dt
         _, restitution, _, _, give, time = self._materials[frozenset((force.A, force.B))]
         J = self._across(contact, contact.p, contact.n)
@@ -254,6 +258,7 @@ class FrozenStep:
     def _of_friction(
         self, row: StepRow, contact: _Contact, force: ContactForce, normal: Row, number: int
     ) -> Row:
+        """Along, torsional or rolling, of the normal with this number."""
         friction, _, torsional, rolling = self._materials[frozenset((force.A, force.B))][:4]
         mu = torsional if row.source == "torsion" else rolling if "rolling" in row.source else friction
         if row.source == "torsion":
@@ -274,21 +279,22 @@ class FrozenStep:
         return Row(row, J, zero, mu=mu, normal=number, share=normal.share)
 
     def _across(self, contact: _Contact, p: Dual, u: Dual) -> Dual:
+        """(n_v,) of the velocity of B's point at p against A's along u."""
         A, B = contact.links
         return u @ (point_jacobian(B, p) - point_jacobian(A, p))
 
     # -- What touches ----------------------------------------------------------------------------------------
 
-    def _shape(self, name: str):
+    def _shape(self, name: str) -> Shape | Compound:
         found = self._colliders.get(name)
         return self._obstacles[name][0] if found is None else found[0]
 
     def _contacts(self, details: StepDetails) -> list[_Contact]:
-        found: list[_Contact] = []
+        """Of each of the step's, how it moves; those of one pair of shapes from one manifold."""
+        found: dict[int, _Contact] = {}
         together: dict[tuple[str, str], list[int]] = {}
         for i, contact in enumerate(details.contacts):
             together.setdefault((contact.A, contact.B), []).append(i)
-            found.append(None)  # type: ignore[arg-type]
         for (A, B), numbers in together.items():
             poses, twists, links = zip(*(self._placed(name) for name in (A, B)), strict=True)
             margin = max(0.0, max(details.contacts[i].gap for i in numbers)) * (1 + 1e-9) + 1e-12
@@ -299,7 +305,7 @@ class FrozenStep:
             fixed = [self._link_of(name) in self._fixed for name in (A, B)]
             for i in numbers:
                 found[i] = _contact_of(derived, details.contacts[i], twist, links, fixed)
-        return found
+        return [found[i] for i in range(len(details.contacts))]
 
     def _link_of(self, name: str) -> str:
         return self._colliders[name][1] if name in self._colliders else self._model.root_link
@@ -426,6 +432,7 @@ def _contact_of(
     links: tuple[Link, Link],
     fixed: list[bool],
 ) -> _Contact:
+    """One point, by where it is; an impact's friction acts on what moves, else half way (impacts.cpp)."""
     manifold, rates = derived.manifold, derived.twist
     i = int(np.argmin(np.linalg.norm(manifold.p_W - contact.point, axis=1)))
     assert np.linalg.norm(manifold.p_W[i] - contact.point) < 1e-9

@@ -9,7 +9,7 @@
 //       apart by up to `margin` keeps a part of it. What has restitution and approaches faster than the threshold comes as near as it will,
 //       t = -gap/dt, and when it would touch within the step, t = -restitution w(v) if that is more; or it is met within the step, see below.
 //       What has a compliance c and a relaxation time tau gives: force (-gap - tau w) / c where that is positive, of gap and velocity at the end of the
-//       step, a row of compliance c / (dt (dt + tau)) with t = -gap / (dt + tau) (Castro et al., IEEE Trans. Robotics 39(2), 2023, section V)
+//       step, a row of compliance c / (dt (dt + tau)) with t = -gap / (dt + tau) (Castro et al., IEEE Trans. Robotics 39(2), 2023)
 //   friction, per point and axis (contact_axes.h): w = 0 within mu times the normal's impulse; torsion about the normal and rolling about
 //       the axes likewise. Of `cone` both axes together: against the velocity, |f| within mu times the normal's impulse. Where only one motion
 //       across the normal is possible, as in the plane of a flat robot, its axis takes the place of both (left_out.cpp)
