@@ -2,10 +2,15 @@
 
 Everything that touches rclpy's action client runs in the executor's thread: rclpy notes a request only after it was
 sent, and an answer that another thread takes in between is lost.
+
+An acceptance can be lost altogether: a server that has not discovered its client yet drops what it answers, and moves.
+So a goal has an id from the beginning, is cancelled by it whether it was accepted or not, and is asked for by it where
+no answer comes.
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +20,9 @@ from robosim.execution.interpolation import PointState
 from robosim.ros.messages import goal_error, seconds_of
 
 __all__ = ["ActionGoal"]
+
+_ASK = 1.0  # [s] without an answer after which, and every so often, the server is asked for the goal
+_LOST = 5  # such questions; a goal that is unknown at the last one is lost
 
 
 class ActionGoal:
@@ -43,8 +51,10 @@ class ActionGoal:
         self._status = GoalStatus.ACCEPTED
         self._result: GoalResult | None = None
         self._feedback: Feedback | None = None
-        self._handle: Any = None
-        self._cancelled = False
+        self._handle: Any = None  # once it is sent
+        self._timer: Any = None  # while it is not answered
+        self._answered = self._cancelled = self._asked = False
+        self._questions = 0
         self._run(self._send)
 
     @property
@@ -63,7 +73,7 @@ class ActionGoal:
         return self._feedback
 
     def cancel(self) -> None:
-        """Ask for it to be given up; as soon as it is accepted, if it is not yet."""
+        """Ask for it to be given up; once more when it is accepted, if it is not yet."""
         self._run(self._cancel)
 
     def abandon(self) -> None:
@@ -78,21 +88,52 @@ class ActionGoal:
     def _send(self) -> None:
         if self._result is not None:
             return
-        future = self._client.send_goal_async(self._message, feedback_callback=self._on_feedback)
-        future.add_done_callback(self._on_answer)
+        from control_msgs.action import FollowJointTrajectory
+        from rclpy.action.client import ClientGoalHandle
+        from rclpy.clock import Clock, ClockType
+        from unique_identifier_msgs.msg import UUID
+
+        goal_id = UUID(uuid=list(uuid.uuid4().bytes))
+        sent = self._client.send_goal_async(
+            self._message, feedback_callback=self._on_feedback, goal_uuid=goal_id
+        )
+        sent.add_done_callback(self._on_answer)
+        accepted = FollowJointTrajectory.Impl.SendGoalService.Response(accepted=True)
+        self._handle = ClientGoalHandle(self._client, goal_id, accepted)
+        # On a clock that goes on where simulated time stands still.
+        self._timer = self._node.create_timer(
+            _ASK, self._on_silence, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
+        if self._cancelled:
+            self._cancel()
 
     def _on_answer(self, future: Any) -> None:
         handle = future.result()
+        self._answered = True
+        self._stop_timer()
         if self._result is not None:
+            if handle.accepted:  # after it was given up for lost
+                handle.cancel_goal_async()
             return
         if not handle.accepted:
             text = f"{self._controller} rejected the goal; ROS 2 carries no reason, its log has it"
             self._end(GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, text, rejected=True))
             return
         self._handle, self._status = handle, GoalStatus.EXECUTING
-        handle.get_result_async().add_done_callback(self._on_result)
+        self._ask()
         if self._cancelled:
             self._cancel()
+
+    def _on_silence(self) -> None:
+        """No answer yet. A server that knows the goal tells its result when it ends, one that does not says so."""
+        self._questions += 1
+        self._ask()
+
+    def _ask(self) -> None:
+        if not self._asked:
+            self._asked = True
+            early = not self._answered
+            self._handle.get_result_async().add_done_callback(lambda future: self._on_result(future, early))
 
     def _cancel(self) -> None:
         self._cancelled = True
@@ -110,19 +151,34 @@ class ActionGoal:
             time = seconds_of(feedback.desired.time_from_start)
             self._feedback = Feedback(self._clock(), time, names, *points)
 
-    def _on_result(self, future: Any) -> None:
+    def _on_result(self, future: Any, early: bool) -> None:
+        """early: the goal was not accepted yet when it was asked for, so that a server that did not know it may now."""
         answer = future.result()
+        unknown = answer.status == 0
+        if unknown and early and (self._answered or self._questions < _LOST):
+            self._asked = False
+            if self._answered:
+                self._ask()
+            return
         code, text = goal_error(answer.result)
         if answer.status == GoalStatus.SUCCEEDED and code is ErrorCode.SUCCESSFUL:
             self._end(GoalResult(GoalStatus.SUCCEEDED, code, text))
         elif answer.status == GoalStatus.CANCELED:
             self._end(GoalResult(GoalStatus.CANCELED, code, text))
         else:
-            # Also status 0, unknown: a server that was restarted does not know the goal.
-            unknown = f"{self._controller} does not know the goal any more" if answer.status == 0 else ""
-            self._end(GoalResult(GoalStatus.ABORTED, code, text or unknown))
+            if unknown and early:
+                text = f"{self._controller} did not answer for {_ASK * _LOST:g} s, and does not know the goal"
+            elif unknown:  # it was restarted
+                text = text or f"{self._controller} does not know the goal any more"
+            self._end(GoalResult(GoalStatus.ABORTED, code, text))
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._node.destroy_timer(self._timer)
+            self._timer = None
 
     def _end(self, result: GoalResult) -> None:
+        self._stop_timer()
         if self._result is None:
             self._status, self._result = result.status, result
 

@@ -248,6 +248,69 @@ def test_a_goal_that_is_aborted_rejected_or_cancelled(robot, arm):
         assert handle.result.status is GoalStatus.CANCELED
 
 
+def hold_goals(waitable):
+    """What an action's client or server hears of new goals from now on is not given to it, but put in this list."""
+    take, held = waitable.take_data, []
+
+    def take_others():
+        data = take()
+        if "goal" in data:
+            held.append({"goal": data.pop("goal")})
+        return data
+
+    waitable.take_data = take_others
+    return held
+
+
+def test_an_acceptance_that_is_lost(robot, arm):
+    """A server drops its answer where it has not discovered the client yet, and begins."""
+    held = hold_goals(arm._clients[arm.controller])
+    for answer, ended in (("succeed", GoalStatus.SUCCEEDED), ("abort", GoalStatus.ABORTED)):
+        robot.answer = (answer, 0, "there")
+        robot.release.clear()
+        handle = arm.send(GOAL)
+        wait_for(lambda: robot.goals, "the goal to begin")
+        robot.release.set()
+        wait_for(lambda h=handle: h.result is not None, "the result")
+        assert (handle.result.status, handle.result.error_string) == (ended, "there")
+    robot.release.clear()
+    handle = arm.send(GOAL)
+    wait_for(lambda: len(robot.handles) == 3, "the goal to begin")
+    arm.stop()
+    wait_for(lambda: robot.handles[2].status == GoalStatus.CANCELED, "the goal to be cancelled")
+    wait_for(lambda: handle.result is not None, "the result")
+    assert handle.result.status is GoalStatus.CANCELED
+    assert len(held) == 3
+
+
+def test_a_goal_that_comes_late(robot, arm):
+    """The server does not know it when it is asked for it, and accepts it then."""
+    held = hold_goals(robot.server)
+    handle = arm.send(GOAL)
+    wait_for(lambda: handle._questions >= 2, "the goal to be asked for")
+    assert handle.status is GoalStatus.ACCEPTED
+    robot.node.executor.create_task(robot.server.execute(held[0]))
+    wait_for(lambda: handle.status is GoalStatus.EXECUTING, "the goal to be accepted")
+    robot.release.set()
+    wait_for(lambda: handle.result is not None, "the result")
+    assert handle.result.ok
+    assert handle.result.error_string == "there"
+
+
+def test_a_goal_that_does_not_come(robot, arm):
+    """It is given up; should it come after all, it must not move the arm."""
+    held = hold_goals(robot.server)
+    handle = arm.send(GOAL)
+    wait_for(lambda: handle.result is not None, "the goal to be given up")
+    assert (handle.result.status, handle.result.rejected) == (GoalStatus.ABORTED, False)
+    text = "scaled_joint_trajectory_controller did not answer for 5 s, and does not know the goal"
+    assert handle.result.error_string == text
+    robot.node.executor.create_task(robot.server.execute(held[0]))
+    wait_for(
+        lambda: robot.handles and robot.handles[0].status == GoalStatus.CANCELED, "the goal to be cancelled"
+    )
+
+
 def test_names_and_stamps_on_the_wire(robot, connect):
     """The prefix goes on trajectories and tolerances and comes off states; a stamp is on ROS's clock."""
     arm = connect(tf_prefix="left_")
