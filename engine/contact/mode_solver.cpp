@@ -11,6 +11,7 @@ namespace robosim {
 namespace {
 
 constexpr double most_hurry = 4;               // what may stick: across, as a part of what friction would hold by itself
+constexpr double room = 1e-3;                  // that a joint off its limit has: speed that it may have towards it, as a part of the velocities at play
 constexpr int predicting_sweeps[] = {12, 88};  // each after the ones before
 constexpr int nearest_sweeps = 400;            // after these, where nothing solves the rows
 // Compliances that rows are given are parts of their own admittance: less after each solution, more again where none is found.
@@ -72,7 +73,8 @@ bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSol
 }
 
 // What comes closer, or goes apart no faster than others push, is likely to touch in every point, and to stick unless it goes across much faster: whether all
-// of it does. Needs no sweeps. Not asked where something has no friction: its class would be another one than theirs.
+// of it does. A joint that has room, and would not use it by itself, is likely to stay off its limit. Needs no sweeps. Not asked where something has no friction:
+// its class would be another one than theirs.
 bool ModeSolver::predict(const RowProblem& problem, RowSolution& s) {
   guess_.assign(problem.rows.size(), RowClass::clamping), push_.resize(problem.rows.size());
   predicted_scale_ = sizes_.still;
@@ -86,7 +88,11 @@ bool ModeSolver::predict(const RowProblem& problem, RowSolution& s) {
     }
   for (const RowBlock& block : problem.blocks) {
     bool touches = false;
-    for (int i = block.first_row; i < block.last_row; ++i) touches |= problem.rows[at(i)].kind == RowKind::unilateral && push_[at(i)] > -push;
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[at(i)];
+      const bool has_room = block.width == 1 && row.target < -room * sizes_.still;
+      touches |= row.kind == RowKind::unilateral && push_[at(i)] > (has_room ? 0 : -push);
+    }
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem.rows[at(i)];
       const int first = i;
