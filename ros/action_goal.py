@@ -22,7 +22,7 @@ from robosim.ros.messages import goal_error, seconds_of
 __all__ = ["ActionGoal"]
 
 _ASK = 1.0  # [s] without an answer after which, and every so often, the server is asked for the goal
-_LOST = 5  # such questions; a goal that is unknown at the last one is lost
+_LOST = 5  # such times; a goal that is still unknown is given up
 
 
 class ActionGoal:
@@ -53,8 +53,9 @@ class ActionGoal:
         self._feedback: Feedback | None = None
         self._handle: Any = None  # once it is sent
         self._timer: Any = None  # while it is not answered
-        self._answered = self._cancelled = self._asked = False
-        self._questions = 0
+        self._answered = self._cancelled = False
+        self._asked = False  # whether a question for the result waits for its answer
+        self._silences = 0  # of _ASK seconds, before it was answered
         self._run(self._send)
 
     @property
@@ -112,7 +113,7 @@ class ActionGoal:
         self._answered = True
         self._stop_timer()
         if self._result is not None:
-            if handle.accepted:  # after it was given up for lost
+            if handle.accepted:  # it may have been given up for lost, and must not move the arm
                 handle.cancel_goal_async()
             return
         if not handle.accepted:
@@ -126,7 +127,7 @@ class ActionGoal:
 
     def _on_silence(self) -> None:
         """No answer yet. A server that knows the goal tells its result when it ends, one that does not says so."""
-        self._questions += 1
+        self._silences += 1
         self._ask()
 
     def _ask(self) -> None:
@@ -152,10 +153,10 @@ class ActionGoal:
             self._feedback = Feedback(self._clock(), time, names, *points)
 
     def _on_result(self, future: Any, early: bool) -> None:
-        """early: the goal was not accepted yet when it was asked for, so that a server that did not know it may now."""
+        """Takes the answer, but that of a server which may hear of the goal yet: asked `early`, before it accepted."""
         answer = future.result()
         unknown = answer.status == 0
-        if unknown and early and (self._answered or self._questions < _LOST):
+        if unknown and early and (self._answered or self._silences < _LOST):
             self._asked = False
             if self._answered:
                 self._ask()
@@ -166,10 +167,9 @@ class ActionGoal:
         elif answer.status == GoalStatus.CANCELED:
             self._end(GoalResult(GoalStatus.CANCELED, code, text))
         else:
-            if unknown and early:
-                text = f"{self._controller} did not answer for {_ASK * _LOST:g} s, and does not know the goal"
-            elif unknown:  # it was restarted
-                text = text or f"{self._controller} does not know the goal any more"
+            if unknown:
+                lost = f"did not answer for {_ASK * _LOST:g} s, and does not know the goal"
+                text = f"{self._controller} {lost if early else 'does not know the goal any more'}"
             self._end(GoalResult(GoalStatus.ABORTED, code, text))
 
     def _stop_timer(self) -> None:

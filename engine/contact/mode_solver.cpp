@@ -11,7 +11,7 @@ namespace robosim {
 namespace {
 
 constexpr double most_hurry = 4;               // what may stick: across, as a part of what friction would hold by itself
-constexpr double room = 1e-3;                  // that a joint off its limit has: speed that it may have towards it, as a part of the velocities at play
+constexpr double least_room = 1e-3;            // of a joint off its limit: the speed towards it that it may have, as a part of the velocities at play
 constexpr int predicting_sweeps[] = {12, 88};  // each after the ones before
 constexpr int nearest_sweeps = 400;            // after these, where nothing solves the rows
 // Compliances that rows are given are parts of their own admittance: less after each solution, more again where none is found.
@@ -90,7 +90,7 @@ bool ModeSolver::predict(const RowProblem& problem, RowSolution& s) {
     bool touches = false;
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem.rows[at(i)];
-      const bool has_room = block.width == 1 && row.target < -room * sizes_.still;
+      const bool has_room = block.width == 1 && row.target < -least_room * sizes_.still;
       touches |= row.kind == RowKind::unilateral && push_[at(i)] > (has_room ? 0 : -push);
     }
     for (int i = block.first_row; i < block.last_row; ++i) {

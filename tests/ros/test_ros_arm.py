@@ -265,11 +265,13 @@ def hold_goals(waitable):
 def test_an_acceptance_that_is_lost(robot, arm):
     """A server drops its answer where it has not discovered the client yet, and begins."""
     held = hold_goals(arm._clients[arm.controller])
-    for answer, ended in (("succeed", GoalStatus.SUCCEEDED), ("abort", GoalStatus.ABORTED)):
+    for n, (answer, ended) in enumerate(
+        (("succeed", GoalStatus.SUCCEEDED), ("abort", GoalStatus.ABORTED)), 1
+    ):
         robot.answer = (answer, 0, "there")
         robot.release.clear()
         handle = arm.send(GOAL)
-        wait_for(lambda: robot.goals, "the goal to begin")
+        wait_for(lambda n=n: len(robot.handles) == n, "the goal to begin")
         robot.release.set()
         wait_for(lambda h=handle: h.result is not None, "the result")
         assert (handle.result.status, handle.result.error_string) == (ended, "there")
@@ -287,7 +289,7 @@ def test_a_goal_that_comes_late(robot, arm):
     """The server does not know it when it is asked for it, and accepts it then."""
     held = hold_goals(robot.server)
     handle = arm.send(GOAL)
-    wait_for(lambda: handle._questions >= 2, "the goal to be asked for")
+    wait_for(lambda: handle._silences >= 2, "the goal to be asked for")
     assert handle.status is GoalStatus.ACCEPTED
     robot.node.executor.create_task(robot.server.execute(held[0]))
     wait_for(lambda: handle.status is GoalStatus.EXECUTING, "the goal to be accepted")
