@@ -20,7 +20,7 @@ from robosim.ros.planner.codes import ErrorCode
 from robosim.scene import load_scene
 
 from .harness.arm import point_to_point, running_arms
-from .harness.planner import ABORTED, CANCELED, SUCCEEDED, PlannerClient, trajectory_of
+from .harness.planner import ABORTED, CANCELED, PATIENT, SUCCEEDED, PlannerClient, trajectory_of
 from .harness.processes import Process, environment, node_command
 from .harness.waiting import wait_for
 
@@ -66,7 +66,7 @@ def world(tmp_path_factory):
         arm = arms["arm"].client
         number = int(os.environ["ROS_DOMAIN_ID"])
         path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(folder)]))
-        params = {"joint_limits": "ur5", "execution.connect_timeout": 10.0}
+        params = {"joint_limits": "ur5", "execution.connect_timeout": 10.0, **PATIENT}
         process = Process(
             "planner", node_command("planner", params=params, folder=folder), folder / "planner.log", folder,
             environment(number, folder, {"PYTHONPATH": path}),

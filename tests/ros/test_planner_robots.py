@@ -18,7 +18,7 @@ from robosim.ros.names import UR_JOINTS
 from robosim.ros.planner.codes import ErrorCode
 
 from .harness.arm import ArmClient, asked, running_arms
-from .harness.planner import PlannerClient, trajectory_of
+from .harness.planner import PATIENT, PlannerClient, trajectory_of
 from .harness.processes import Process, environment, node_command
 from .harness.service import Service
 from .harness.waiting import wait_for
@@ -252,7 +252,7 @@ def pair(tmp_path_factory):
         processes = []
         try:
             for side in sides:
-                params = {"srdf": "ur5", "joint_limits": "ur5", "tf_prefix": f"{side}_"}
+                params = {"srdf": "ur5", "joint_limits": "ur5", "tf_prefix": f"{side}_", **PATIENT}
                 command = node_command("planner", params=params, namespace=f"/{side}", folder=folder)
                 log = folder / f"{side}-planner.log"
                 processes.append(
@@ -336,7 +336,7 @@ def test_ends_while_planning(start, ros_node, number):
 def test_ends_while_executing(start, ros_node):
     """Ctrl-C at the planner: the arm holds on its way, whoever waits gets an answer, and the process ends."""
     start("sim_arm", params={"robot": "ur5"}, name="scaled_joint_trajectory_controller")
-    process = start("planner", params={"srdf": "ur5"})
+    process = start("planner", params={"srdf": "ur5", **PATIENT})
     arm = ArmClient(ros_node, "/scaled_joint_trajectory_controller")
     planner = PlannerClient(ros_node)
     process.wait_output("robot: <Model 'ur5'")

@@ -14,6 +14,7 @@ from robosim.execution.messages import JointTrajectory
 from robosim.ros.names import UR_JOINTS
 
 from .monitor import Monitor
+from .planner import PATIENT
 from .processes import Process
 from .streamer import StreamerClient
 from .waiting import wait_for
@@ -41,9 +42,7 @@ class Planner:
         from robosim_msgs.srv import PlanMotion
 
         self._kind, self._node = PlanMotion, node
-        # A busy machine takes longer than the planner's own second until the arm's first state has found its way.
-        patient = {"state_timeout": 10.0}
-        self.process = start("planner", params={"srdf": "ur5", "joint_limits": "ur5", **patient, **params})
+        self.process = start("planner", params={"srdf": "ur5", "joint_limits": "ur5", **PATIENT, **params})
         self._client = node.create_client(PlanMotion, "/planner/plan")
         wait_for(self._client.service_is_ready, "the planner's service", 30)
         self.process.wait_output("robot: ", 30)  # it has heard of one
