@@ -135,7 +135,7 @@ std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::ha
 
 // What drives a step, from Python; keeps the arrays.
 struct Drive {
-  Array tau, q_target, v_target;
+  Array tau = no_array(), q_target = no_array(), v_target = no_array();
   std::array<bool, 3> is_there{};
 
   // Each None or an array of `shape` before its own extent; or one row that is that of all steps.
@@ -258,7 +258,7 @@ std::tuple<GradientTuple, GradientTuple> step_hvp(BoundSimulation& s, const py::
 // Jacobians with respect to q, v, tau, q_target and v_target, of one step or of as many as the first extent says: of what nobody asks for there are no
 // columns.
 struct JacobianArrays {
-  Array q, v, tau, q_target, v_target;
+  Array q = no_array(), v = no_array(), tau = no_array(), q_target = no_array(), v_target = no_array();
   JacobianBlocks blocks;
 
   JacobianArrays(const Model& model, Shape2 extents, const std::array<bool, 5>& by) {

@@ -35,11 +35,12 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   drop_rounding();
   const int n = static_cast<int>(kept_.size());
   pivots_.resize(kept_.size()), compact_.resize(kept_.size());
-  gather(S_);
+  gather();
+  S_ = kept_S_;
   const double regularity = lu_factor(S_.data(), n, pivots_.data(), row_sizes_.data());
   is_singular_ = !(regularity > singular_tolerance);
   rank_ = n;
-  if (is_singular_) gather(S_), rank_ = qr_.factor(S_.data(), n, rank_tolerance);
+  if (is_singular_) rank_ = qr_.factor(kept_S_.data(), n, rank_tolerance);
   return rank_ > 0 || basis_.unknowns() == 0;
 }
 
@@ -61,15 +62,15 @@ void ClassFactor::drop_rounding() {
 }
 
 // What is kept of S.
-void ClassFactor::gather(std::vector<double>& S) const {
+void ClassFactor::gather() {
   const std::size_t n = kept_.size(), r = static_cast<std::size_t>(basis_.unknowns());
-  S.resize(n * n);
   if (n == r) {
-    std::copy(whole_S_.begin(), whole_S_.end(), S.begin());
+    kept_S_ = whole_S_;
     return;
   }
+  kept_S_.resize(n * n);
   for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j) S[i * n + j] = whole_S_[static_cast<std::size_t>(kept_[i]) * r + static_cast<std::size_t>(kept_[j])];
+    for (std::size_t j = 0; j < n; ++j) kept_S_[i * n + j] = whole_S_[static_cast<std::size_t>(kept_[i]) * r + static_cast<std::size_t>(kept_[j])];
 }
 
 // f(unknown) for those that are not kept.
@@ -129,11 +130,10 @@ bool ClassFactor::moves_nothing(const RowProblem& problem, const double* b) {
       push = std::max(push, std::abs(z_bar_[at(c)])), lightest = std::max(lightest, problem.L[at(c * (k + 1))]);
     most = std::max(most, push * lightest);
   }
-  for (int i = 0; i < k; ++i) {
-    double sum = 0;
-    for (int j = 0; j < k; ++j) sum += problem.L[at(i * k + j)] * z_bar_[at(j)];
-    moved = std::max(moved, std::abs(sum));
-  }
+  pushed_.assign(at(k), 0.0);
+  for (int i = 0; i < k; ++i)
+    if (z_bar_[at(i)] != 0) add_scaled(z_bar_[at(i)], &problem.L[at(i * k)], k, pushed_.data());  // L is symmetric
+  for (const double x : pushed_) moved = std::max(moved, std::abs(x));
   return moved <= no_effect * most;
 }
 
@@ -157,8 +157,6 @@ void ClassFactor::solve_S_transposed(double* B, int width) {
     if (sizes_[at(c)] != 0) columns_.push_back(c);
   const int w = static_cast<int>(columns_.size());
   const bool is_whole = n == r && w == width;
-  if (n < r) gather(kept_S_);
-  const double* const S = n < r ? kept_S_.data() : whole_S_.data();
   right_side_.resize(at(n * w));
   if (is_whole) std::copy_n(B, n * w, right_side_.begin());
   for (int i = 0; i < n && !is_whole; ++i)
@@ -168,7 +166,7 @@ void ClassFactor::solve_S_transposed(double* B, int width) {
   bool is_done = false;
   for (int pass = 0; pass < most_refinements && !is_done; ++pass) {
     left_ = right_side_, rest_.assign(left_.size(), 0.0);
-    small_matrices().subtract_doubled(S, n, X_.data(), w, left_.data(), rest_.data());
+    small_matrices().subtract_doubled(kept_S_.data(), n, X_.data(), w, left_.data(), rest_.data());
     for (std::size_t i = 0; i < left_.size(); ++i) left_[i] += rest_[i];
     solve_once(left_.data(), w);
     sizes_.assign(at(2 * w), 0.0);
@@ -200,7 +198,7 @@ void ClassFactor::assemble(const RowProblem& problem) {
   const int r = basis_.unknowns(), channels = problem.channels;
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   const auto column = [](std::vector<double>& of, int u) { return of.data() + static_cast<std::ptrdiff_t>(u) * most_block_channels; };
-  whole_S_.resize(at(r) * at(r)), N_.assign(at(r * most_block_channels), 0.0), pushed_.resize(at(channels)), compliance_.assign(at(r), 0.0);
+  whole_S_.resize(at(r) * at(r)), column_.resize(at(r)), N_.assign(at(r * most_block_channels), 0.0), pushed_.resize(at(channels)), compliance_.assign(at(r), 0.0);
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     const RowBasis::Block& block = basis_.blocks()[b];
     const double* const N = basis_.N(block);
@@ -229,14 +227,17 @@ void ClassFactor::assemble(const RowProblem& problem) {
       }
     }
     for (int u = source.first_unknown; u < source.first_unknown + source.columns; ++u) {
-      for (int k = slides_ ? 0 : from.first_channel; k < channels; ++k) pushed_[at(k)] = dot(&problem.L[at(k * channels + from.first_channel)], column(KP_, u), from.width);  // L K P
+      const int first = slides_ ? 0 : from.first_channel;
+      with_width(from.width, [&](auto width) {  // L K P; L is symmetric
+        dots<width>(column(KP_, u), &problem.L[at(from.first_channel * channels + first)], channels, channels - first, &pushed_[at(first)]);
+      });
       for (std::size_t a = slides_ ? 0 : b; a < problem.blocks.size(); ++a) {
         const RowBlock& to = problem.blocks[a];
         const RowBasis::Block& target = basis_.blocks()[a];
-        for (int e = slides_ ? target.first_unknown : std::max(target.first_unknown, u); e < target.first_unknown + target.columns; ++e) {
-          const double entry = whole_S_[at(e * r + u)] = dot(column(N_, e), &pushed_[at(to.first_channel)], to.width);
-          if (!slides_) whole_S_[at(u * r + e)] = entry;
-        }
+        const int begin = slides_ ? 0 : std::max(0, u - target.first_unknown), count = target.columns - begin, e = target.first_unknown + begin;
+        double* const entries = slides_ ? column_.data() : &whole_S_[at(u * r + e)];
+        with_width(to.width, [&](auto width) { dots<width>(&pushed_[at(to.first_channel)], basis_.N(target) + begin, target.columns, count, entries); });
+        for (int i = 0; slides_ && i < count; ++i) whole_S_[at((e + i) * r + u)] = entries[i];
       }
     }
     for (int i = 0; i < source.rows; ++i) {  // compliant rows have unknowns of their own
@@ -245,6 +246,8 @@ void ClassFactor::assemble(const RowProblem& problem) {
         if (P[i * source.columns + c] > 0) compliance_[at(source.first_unknown + c)] = R, whole_S_[at((source.first_unknown + c) * (r + 1))] += R;
     }
   }
+  for (int i = 1; i < r && !slides_; ++i)  // symmetric
+    for (int j = 0; j < i; ++j) whole_S_[at(i * r + j)] = whole_S_[at(j * r + i)];
 }
 
 void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {

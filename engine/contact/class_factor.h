@@ -53,7 +53,7 @@ class ClassFactor {
  private:
   void assemble(const RowProblem& problem);
   void drop_rounding();
-  void gather(std::vector<double>& S) const;
+  void gather();
   template <class F>
   void for_each_dropped(F&& f) const;
   template <class F>
@@ -68,7 +68,7 @@ class ClassFactor {
 
   std::vector<RowClass> classes_;
   RowBasis basis_;
-  std::vector<int> kept_;  // unknowns that are asked for; S_ is of these
+  std::vector<int> kept_;  // unknowns that are asked for; kept_S_, and S_, its factor, are of these
   std::vector<int> pivots_;
   RankRevealingQr qr_;  // where S is singular
   bool is_singular_ = false;
@@ -76,9 +76,9 @@ class ClassFactor {
   int rank_ = 0;
   // Of each unknown what its row gives by itself and what the rows ask of it; the channels' velocities while all unknowns are zero.
   std::vector<double> compliance_, asked_, still_;
-  // S_: its factor; N_, KP_: of each unknown what its block's channels get, without friction at its bound and with it.
-  std::vector<double> S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_;
-  std::vector<double> kept_S_, right_side_, X_, left_, rest_, sizes_;  // of solutions that are refined
+  // N_, KP_: of each unknown what its block's channels get, without friction at its bound and with it.
+  std::vector<double> S_, kept_S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_;
+  std::vector<double> right_side_, X_, left_, rest_, sizes_;  // of solutions that are refined
   std::vector<int> columns_;
 };
 

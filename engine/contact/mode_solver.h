@@ -43,6 +43,8 @@ class ModeSolver {
   ModeFactor& classes() { return *factor_; }
   // The same, for a place of its own, by which another is given for the next solve.
   void exchange_classes(std::unique_ptr<ModeFactor>& other) { std::swap(factor_, other); }
+  // The sizes of the problem that was solved last, for what they were before.
+  void exchange_sizes(RowSizes& other) { std::swap(sizes_, other); }
 
  private:
   bool predict(const RowProblem& problem, RowSolution& solution);

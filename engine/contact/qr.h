@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "contact/small_sums.h"
+#include "contact/small_matrices.h"
 
 namespace robosim {
 
@@ -60,26 +60,10 @@ class RankRevealingQr {
 
   // The transpose of that, of each of `width` columns: B (n x width, row by row) becomes X with zeros for the rows that were left out.
   void solve_transposed(double* B, int width = 1) {
-    const auto row = [&](int i) { return B + static_cast<std::ptrdiff_t>(i) * width; };
-    const std::size_t size = static_cast<std::size_t>(width);
+    const std::size_t size = static_cast<std::size_t>(n_) * static_cast<std::size_t>(width);
     scratch_.resize(std::max(scratch_.size(), size));
-    for (int k = 0; k < rank_; ++k) {  // reflections
-      std::copy_n(row(k), size, scratch_.begin());
-      for (int i = k + 1; i < n_; ++i) add_scaled(at(i, k), row(i), width, scratch_.data());
-      for (int c = 0; c < width; ++c) scratch_[static_cast<std::size_t>(c)] *= beta_[static_cast<std::size_t>(k)];
-      add_scaled(-1, scratch_.data(), width, row(k));
-      for (int i = k + 1; i < n_; ++i) add_scaled(-at(i, k), scratch_.data(), width, row(i));
-    }
-    for (int i = rank_ - 1; i >= 0; --i) {
-      for (int j = i + 1; j < rank_; ++j) add_scaled(-at(i, j), row(j), width, row(i));
-      for (int c = 0; c < width; ++c) row(i)[c] /= at(i, i);
-    }
-    scratch_.assign(std::max(scratch_.size(), static_cast<std::size_t>(n_) * size), 0.0);
-    for (int j = 0; j < rank_; ++j) {
-      const int place = order_[static_cast<std::size_t>(j)];
-      for (int c = 0; c < width; ++c) scratch_[static_cast<std::size_t>(place * width + c)] = row(j)[c] / scale_[static_cast<std::size_t>(place)];
-    }
-    std::copy_n(scratch_.begin(), static_cast<std::size_t>(n_) * size, B);
+    small_matrices().solve_transposed({A_.data(), n_, rank_, beta_.data(), order_.data(), scale_.data()}, B, scratch_.data(), width);
+    std::copy_n(scratch_.begin(), size, B);
   }
 
   // The k-th of n - rank combinations x of the rows, of unit length each, that are zero: x^T S = 0.

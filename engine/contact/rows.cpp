@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 
 #include "contact/small_sums.h"
 
@@ -34,21 +33,6 @@ void turn_disc_back(double angle, double& along, double& across) {
   const double c = std::cos(angle), s = std::sin(angle), first = c * along - s * across;
   across = s * along + c * across, along = first;
 }
-
-namespace {
-
-// Calls f with a block's width as a constant, of which there are few.
-template <class F>
-void with_width(int width, F&& f) {
-  switch (width) {
-    case 1: return f(std::integral_constant<int, 1>());
-    case 2: return f(std::integral_constant<int, 2>());
-    case 3: return f(std::integral_constant<int, 3>());
-    default: return f(std::integral_constant<int, most_block_channels>());
-  }
-}
-
-}  // namespace
 
 void apply_impulses(const RowProblem& problem, RowSolution& s) {
   const int k = problem.channels;

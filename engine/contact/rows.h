@@ -21,6 +21,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace robosim {
@@ -47,6 +48,17 @@ struct RowBlock {
   // Rows that depend on each other do so wherever they are moved to, targets included: as contacts of one plane along one normal, without rolling friction.
   bool is_of_one_plane = true;
 };
+
+// Calls f with a block's width as a constant, of which there are few.
+template <class F>
+void with_width(int width, F&& f) {
+  switch (width) {
+    case 1: return f(std::integral_constant<int, 1>());
+    case 2: return f(std::integral_constant<int, 2>());
+    case 3: return f(std::integral_constant<int, 3>());
+    default: return f(std::integral_constant<int, most_block_channels>());
+  }
+}
 
 struct RowProblem {
   int channels = 0;

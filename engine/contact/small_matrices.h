@@ -23,6 +23,15 @@ struct LeftFactor {
   }
 };
 
+// Q R of S^T (n x n) as qr.h has it: R, and reflections below it; beta of these; of each of the `rank` columns its place in S, and by places their lengths.
+struct QrFactors {
+  const double* A;
+  int n, rank;
+  const double* beta;
+  const int* order;
+  const double* scale;
+};
+
 class SmallMatrices {
  public:
   virtual ~SmallMatrices() = default;
@@ -33,6 +42,8 @@ class SmallMatrices {
   virtual void add_sparse_product(const LeftFactor& A, const double* B, int B_stride, double* C, int C_stride, int width) const = 0;
   // B (n x width) becomes S^-T B. LU, pivots: of lu_factor (lu.h).
   virtual void solve_transposed(const double* LU, int n, const int* pivots, double* B, int width) const = 0;
+  // X (n x width) becomes what S^-T takes B to, with zeros for the rows of S that are left out; B is used up. S: by its qr.h.
+  virtual void solve_transposed(const QrFactors& S, double* B, double* X, int width) const = 0;
   // high + low -= S^T X as if in twice the precision: Dot2 of Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26 (2005).
   // S: n x n, the others n x width; X overlaps neither.
   virtual void subtract_doubled(const double* S, int n, const double* X, int width, double* high, double* low) const = 0;

@@ -2,7 +2,11 @@
 // long as the sums.
 #pragma once
 
+#include <cstddef>
+
 #include "base/inline.h"
+#include "base/lane_memory.h"
+#include "base/lanes.h"
 
 namespace robosim {
 
@@ -38,6 +42,27 @@ ROBOSIM_INLINE double dot(const double* a, const double* b, int n) {
     for (int j = 0; j < 4; ++j) sum[j] += a[i + j] * b[i + j];
   for (; i < n; ++i) sum[0] += a[i] * b[i];
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+// to[i] = dot(factors, column i of `rows`, count), in that order, by two columns at once. rows: count x any number, a stride apart.
+template <int count>
+inline void dots(const double* factors, const double* rows, std::ptrdiff_t stride, int columns, double* to) {
+  using Pair = Lanes<2, Isa::baseline>;
+  const auto sum = [](const auto& product) __attribute__((always_inline)) {
+    const auto part = [&](int first, int end) __attribute__((always_inline)) {
+      auto x = product(first);
+      for (int k = first + 1; k < end; ++k) x += product(k);
+      return x;
+    };
+    if constexpr (count == 6) return part(0, 3) + part(3, count);
+    else return part(0, count);
+  };
+  Pair by[count];
+  for (int k = 0; k < count; ++k) by[k] = Pair(factors[k]);
+  int i = 0;
+  for (; i + Pair::width <= columns; i += Pair::width)
+    store_lanes(sum([&](int k) __attribute__((always_inline)) { return by[k] * load_lanes<Pair>(rows + k * stride + i); }), to + i);
+  if (i < columns) to[i] = sum([&](int k) __attribute__((always_inline)) { return by[k][0] * rows[k * stride + i]; });
 }
 
 }  // namespace robosim

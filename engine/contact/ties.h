@@ -14,14 +14,14 @@ namespace robosim {
 
 class Ties {
  public:
-  bool any(const RowProblem& problem, const RowSolution& solution);
+  // sizes: of the problem.
+  bool any(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution);
 
  private:
   struct Place {
     int block, row;
   };
 
-  RowSizes sizes_;
   std::vector<Place> tied_, held_;
   RowSpan span_;
 };

@@ -77,18 +77,17 @@ S advance_vjp(const Model& model, const S& dt, const S* u, const S* v, const S* 
 }
 
 // Of one joint whose axes turn: its derivatives, rows of q_next (tangent space) and then of v_next. As of advance_vjp.
-template <class S>
+template <class S, class J>
 struct AdvanceRates {
-  static constexpr int most = 6;
-  S by_q[2 * most][most] = {}, by_u[2 * most][most] = {}, by_v[2 * most][most] = {}, by_dt[2 * most] = {};
+  static constexpr int n = J::n_v;
+  S by_q[2 * n][n] = {}, by_u[2 * n][n] = {}, by_v[2 * n][n] = {}, by_dt[2 * n];
 
-  template <class J>
-  AdvanceRates(J type, const S& dt, const S* u, const S* v) {
+  AdvanceRates(const S& dt, const S* u, const S* v) {
     const typename J::template AdvanceAdjoint<S> adjoint(dt, u, v);
-    for (int row = 0; row < 2 * J::n_v; ++row) {
-      S unit[2 * most] = {};
+    for (int row = 0; row < 2 * n; ++row) {
+      S unit[2 * n] = {};
       unit[row] = S(1);
-      by_dt[row] = adjoint.vjp(unit, unit + type.n_v, by_q[row], by_u[row], by_v[row]);
+      by_dt[row] = adjoint.vjp(unit, unit + n, by_q[row], by_u[row], by_v[row]);
     }
   }
 };
@@ -99,8 +98,8 @@ void advance_jvp(const Model& model, const S& dt, const S* u, const S* v, const 
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     const int k = joint.v_index, n = joint.n_v;
     if constexpr (requires { type.turning_rate(v, dv_next); }) {
-      const AdvanceRates<S> rates(type, dt, u + k, v + k);
-      S next[2 * AdvanceRates<S>::most];
+      const AdvanceRates<S, decltype(type)> rates(dt, u + k, v + k);
+      S next[2 * type.n_v];
       for (int row = 0; row < 2 * n; ++row) {
         next[row] = rates.by_dt[row] * ddt;
         for (int i = 0; i < n; ++i) next[row] += rates.by_q[row][i] * dq[k + i] + rates.by_u[row][i] * du[k + i] + rates.by_v[row][i] * dv[k + i];

@@ -147,13 +147,13 @@ void SceneQuery::manifolds(double margin, std::vector<PairManifold>& out) {
     if (!A.compound && !B.compound) {
       // No cache: it would change the last digits.
       const Manifold manifold = contact_manifold(A.shape, X_WO(a), B.shape, X_WO(b), margin);
-      if (manifold.n_points > 0) out.push_back({a, b, 0, 0, manifold});
+      if (manifold.n_points > 0) out.emplace_back(a, b, 0, 0, manifold);
       return false;
     }
     pieces_.clear();
     finder_.find(margin, A.body(), X_WO(a), B.body(), X_WO(b), pieces_);
     for (const PieceManifold& p : pieces_)
-      if (p.manifold.n_points > 0) out.push_back({a, b, p.piece_A, p.piece_B, p.manifold});
+      if (p.manifold.n_points > 0) out.emplace_back(a, b, p.piece_A, p.piece_B, p.manifold);
     return false;
   });
 }

@@ -41,9 +41,12 @@ class SceneQuery {
   // The contact manifolds of all moving pairs closer than `margin`, for bodies of many pieces one per pair of pieces; in an order that the
   // placement alone decides, whatever was asked before, to the bit.
   struct PairManifold {
-    int a = -1, b = -1;
-    int piece_a = 0, piece_b = 0;
+    int a, b;
+    int piece_a, piece_b;
     Manifold manifold;  // its normal points from a to b
+
+    // As an aggregate it would be cleared first, points included.
+    PairManifold(int a_, int b_, int piece_a_, int piece_b_, const Manifold& manifold_) : a(a_), b(b_), piece_a(piece_a_), piece_b(piece_b_), manifold(manifold_) {}
   };
   void manifolds(double margin, std::vector<PairManifold>& out);
   // The closest pair, exact signed distance; a < 0 when the scene has no pair.

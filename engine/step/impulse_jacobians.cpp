@@ -46,9 +46,10 @@ const double* Stepper::ask_for_moving(const StepIsland& island) {
     if (r < n) moving.push_back(c);
   }
   if (impulse_rates_.width() == k) return island.Y.data();
-  moving_Y_.clear();
+  moving_Y_.resize(at(n) * moving.size());
+  double* to = moving_Y_.data();
   for (int r = 0; r < n; ++r)
-    for (const int c : moving) moving_Y_.push_back(island.Y[at(r * k + c)]);
+    for (const int c : moving) *to++ = island.Y[at(r * k + c)];
   return moving_Y_.data();
 }
 

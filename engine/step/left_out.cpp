@@ -19,16 +19,6 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 bool is_closure(const StepIsland::Block& block) { return block.closure >= 0 || block.equality >= 0; }
 
-void erase_row(StepIsland& island, std::size_t block, int i) {
-  RowProblem& problem = island.problem;
-  if (problem.rows[at(i)].kind == RowKind::friction && is_of_disc(problem, i)) problem.rows[at(problem.rows[at(i)].is_disc ? i : i - 1)].is_disc = false;
-  problem.rows.erase(problem.rows.begin() + i), island.rows.erase(island.rows.begin() + i);
-  for (ConstraintRow& row : problem.rows)
-    if (row.normal > i) --row.normal;
-  --problem.blocks[block].last_row;
-  for (std::size_t c = block + 1; c < problem.blocks.size(); ++c) --problem.blocks[c].first_row, --problem.blocks[c].last_row;
-}
-
 // d_i . L d_j of two rows of a block.
 double product(const RowProblem& problem, const RowBlock& block, int i, int j) {
   double sum = 0;
@@ -54,33 +44,45 @@ bool turn_to_motion(StepIsland& island, std::size_t b, int i, double a, double d
 
 }  // namespace
 
+// In one pass, in which what stays moves up.
 void Stepper::leave_out_rows(StepIsland& island) {
   RowProblem& problem = island.problem;
   if (!island.blocks.empty() && is_closure(island.blocks[0])) span_.clear(problem.channels);  // closures come first
+  int next = 0;  // where the next row goes
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-    const RowBlock& block = problem.blocks[b];
-    const bool closes = is_closure(island.blocks[b]);
-    if (!closes && island.blocks[b].manifold < 0) continue;
+    RowBlock& block = problem.blocks[b];
+    const bool closes = is_closure(island.blocks[b]), touches = island.blocks[b].manifold >= 0;
+    const int first = block.first_row, last = block.last_row;
     admittances_.clear();  // of the block's rows: an axis along which nothing moves has rounding only
-    for (int i = block.first_row; i < block.last_row; ++i) admittances_.push_back(row_admittance(problem, block, problem.rows[at(i)]));
+    for (int i = first; (closes || touches) && i < last; ++i) admittances_.push_back(row_admittance(problem, block, problem.rows[at(i)]));
     const double most = admittances_.empty() ? 0 : *std::max_element(admittances_.begin(), admittances_.end());
-    std::size_t place = 0;  // of row i among them
-    for (int i = block.first_row; i < block.last_row; ++place) {
-      const ConstraintRow& row = problem.rows[at(i)];
+    places_.assign(at(last - first), -1);  // of the block's rows that stay
+    block.first_row = next;
+    for (int i = first; i < last; ++i) {
+      ConstraintRow& row = problem.rows[at(i)];
+      const std::size_t own = at(i - first);
       bool stays = true;
       if (closes) span_.rest(problem, block, row), stays = span_.add(most);
-      else if (row.kind == RowKind::friction) stays = admittances_[place] > rounding_of_axis * most;
+      else if (touches && row.kind == RowKind::friction) stays = admittances_[own] > rounding_of_axis * most;
       if (!stays) {
-        erase_row(island, b, i);
+        const bool is_of_disc_before = i > first && problem.rows[at(i - 1)].is_disc && places_[own - 1] >= 0;
+        if (is_of_disc_before) problem.rows[at(next - 1)].is_disc = false;
         continue;
       }
       const RowSource source = island.rows[at(i)].source;
-      const bool is_pair = i + 1 < block.last_row && ((source == RowSource::friction_1 && island.rows[at(i + 1)].source == RowSource::friction_2) ||
-                                                      (source == RowSource::rolling_1 && island.rows[at(i + 1)].source == RowSource::rolling_2));
-      if (is_pair && turn_to_motion(island, b, i, admittances_[place], admittances_[place + 1])) erase_row(island, b, i + 1), ++place;
-      ++i;
+      const bool is_pair = touches && i + 1 < last && ((source == RowSource::friction_1 && island.rows[at(i + 1)].source == RowSource::friction_2) ||
+                                                       (source == RowSource::rolling_1 && island.rows[at(i + 1)].source == RowSource::rolling_2));
+      const bool is_one_motion = is_pair && turn_to_motion(island, b, i, admittances_[own], admittances_[own + 1]);
+      if (is_one_motion) row.is_disc = false;
+      if (row.normal >= 0) row.normal = places_[at(row.normal - first)];
+      places_[own] = next;
+      if (next != i) problem.rows[at(next)] = row, island.rows[at(next)] = island.rows[at(i)];
+      ++next;
+      i += is_one_motion;
     }
+    block.last_row = next;
   }
+  problem.rows.erase(problem.rows.begin() + next, problem.rows.end()), island.rows.erase(island.rows.begin() + next, island.rows.end());
 }
 
 }  // namespace robosim

@@ -323,8 +323,8 @@ void Stepper::solve(StepIsland& island, StepReport& report) {
   island.is_relaxed = false;
   if (options_.solver == RowSolver::pgs) {
     island.sweeps.solve(island.problem, options_.sweeps, island.solution);
-    sizes_.measure(island.problem);
-    report.residual = std::max(report.residual, row_residual(island.problem, sizes_, island.solution));
+    island.sizes.measure(island.problem);
+    report.residual = std::max(report.residual, row_residual(island.problem, island.sizes, island.solution));
     return;
   }
   ModeReport solved = exact_.solve(island.problem, island.solution);
@@ -337,6 +337,7 @@ void Stepper::solve(StepIsland& island, StepReport& report) {
   // What solved the rows is their factor for derivatives.
   island.is_factored = island.has_modes = solved.status == ModeStatus::solved;
   if (island.is_factored) exact_.exchange_classes(island.modes);
+  exact_.exchange_sizes(island.sizes);
   const StepStatus status = solved.status == ModeStatus::inconsistent ? StepStatus::inconsistent
                             : island.is_relaxed                         ? StepStatus::relaxed
                             : solved.status == ModeStatus::rough      ? StepStatus::rough

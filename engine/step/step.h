@@ -148,6 +148,7 @@ struct StepIsland {
   std::vector<Block> blocks;  // as problem.blocks
   std::vector<Row> rows;      // as problem.rows
   RowProblem problem;
+  RowSizes sizes;  // of problem, once it is solved
   RowSolution solution;
   bool is_relaxed = false;
   bool has_impacts = false;
@@ -267,9 +268,9 @@ class Stepper {
   std::vector<StepIsland> islands_;           // the first n_islands_ are in use
   int n_islands_ = 0;
   ModeSolver exact_;
-  RowSizes sizes_;  // of pgs
   RowSpan span_;  // of closures
   std::vector<double> admittances_;  // of a block's rows
+  std::vector<int> places_;          // the same: where they go
 
   // Of vjp; see step_vjp.cpp, contact_vjp.cpp, closures.cpp and impacts.cpp.
   void derive(const double* q, const double* v, const StepControl& control, bool by_everything);
@@ -329,12 +330,11 @@ class Stepper {
   std::vector<double> v_bar_, way_bar_, late_bar_, impulse_bar_, lambda_, lambda_way_, a_, a_bar_, q_part_, v_part_, f_bar_, virtual_, pushed_, inertia_bar_;
   std::vector<double> beyond_, responses_, units_, by_coordinate_;  // of add_admittance_vjp
   std::vector<Vec3d> centre_bar_;  // of an island's blocks, of single points: of where the channels are
-  // Of jacobians: the new velocity (n_v rows), channels and impulses by all arguments that are asked for; the first by those of q and v that are not; rows of
-  // the next state where axes turn; one row.
+  // Of jacobians: the new velocity (n_v rows), channels and impulses by all arguments that are asked for; the first by those of q and v that are not; one row.
   struct JacobianColumns {  // where each begins, -1 where nobody asks
     int q, v, tau, q_target, v_target, stride;
   } jacobian_columns_{};
-  std::vector<double> moved_by_, channels_by_, impulses_by_, unasked_, advanced_by_, point_by_, per_point_, unit_, zero_;
+  std::vector<double> moved_by_, channels_by_, impulses_by_, unasked_, point_by_, per_point_, unit_, zero_;
   std::vector<double> twists_by_;  // of both shapes of each manifold, 6 x padded(n_v)
   ImpulseRates impulse_rates_;
   std::vector<double> moving_Y_;  // of an island, n_v x what impulse_rates_ asks for

@@ -184,17 +184,13 @@ void Stepper::advance_jacobians(const JacobianBlocks& out) {
   detail::for_each_own_joint(m, [&](auto type, const Joint& joint) {
     const int k = joint.v_index, w = joint.n_v;
     if constexpr (requires { type.turning_rate(way_.data(), way_.data()); }) {
-      AdvanceRates<double> rates(type, options_.dt, &way_[at(k)], &moved_[at(k)]);
-      for (int row = 0; row < 2 * w; ++row) add_scaled(1.0, rates.by_v[row], w, rates.by_u[row]);  // both are u
-      LeftFactor by_u(rates.by_u[0], 2 * w, w);
-      by_u.by_row = AdvanceRates<double>::most;
-      advanced_by_.assign(at(2 * w * by.stride), 0.0);
-      small_matrices().add_product(by_u, &moved_by_[at(k * by.stride)], by.stride, advanced_by_.data(), by.stride, by.stride);
-      for (int row = 0; row < 2 * w; ++row) {
-        const int to = row < w ? k + row : n + k + row - w;
-        for_each_block([&](double* block, int count, int first) { std::copy_n(&advanced_by_[at(row * by.stride + first)], count, block + to * count); });
-        for (int c = 0; by.q >= 0 && c < w; ++c) out.q[at(to * n + k + c)] += rates.by_q[row][c];
-      }
+      AdvanceRates<double, decltype(type)> rates(options_.dt, &way_[at(k)], &moved_[at(k)]);
+      for (int row = 0; row < 2 * w; ++row) add_scaled<type.n_v>(1.0, rates.by_v[row], rates.by_u[row]);  // both are u
+      for_each_block([&](double* block, int count, int first) {
+        columns().advance_turning(rates.by_u[0], w, &moved_by_[at(k * by.stride + first)], by.stride, count, block + k * count, block + (n + k) * count);
+      });
+      for (int row = 0; by.q >= 0 && row < 2 * w; ++row)
+        for (int c = 0; c < w; ++c) out.q[at((row < w ? k + row : n + k + row - w) * n + k + c)] += rates.by_q[row][c];
     } else {
       for (int c = k; by.q >= 0 && c < k + w; ++c) out.q[at(c * n + c)] += 1;
     }

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "contact/small_sums.h"
 #include "dynamics/configuration.h"
 #include "dynamics/forward_dynamics.h"
 #include "dynamics/parameter_derivatives.h"
@@ -61,7 +62,7 @@ void Stepper::derive(const double* q, const double* v, const StepControl& contro
       continue;
     }
     if (!island.is_factored) island.has_modes = island.modes->solve(island.problem, island.solution.classes.data(), island.solution.f.data(), again_);
-    is_one_sided_ |= !island.has_modes || !island.modes->is_differentiable(island.problem) || ties_.any(island.problem, island.solution);
+    is_one_sided_ |= !island.has_modes || !island.modes->is_differentiable(island.problem) || ties_.any(island.problem, island.sizes, island.solution);
     if (!island.has_modes) continue;
     is_one_sided_ |= by_everything && is_torn(i, q, v, control);
     if (island.is_factored) continue;
@@ -125,9 +126,8 @@ bool Stepper::is_torn_by(const StepIsland& island, const double* multipliers, in
       if (multiplier == 0) continue;
       double most = 0;
       for (std::size_t j = 0; j < n; ++j) {
-        double sum = 0;
-        for (int c = 0; c < block.width; ++c) sum += problem.rows[at(r)].d[c] * island.X[j * k + at(block.first_channel + c)];
-        most = std::max(most, std::abs(sum));
+        const double along = dot(problem.rows[at(r)].d, &island.X[j * k + at(block.first_channel)], block.width);
+        most = std::max(most, std::abs(along));
       }
       size += most * multiplier;
     }

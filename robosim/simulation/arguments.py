@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +38,14 @@ def sized(value: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
 
 def asked_for(by: Collection[str], names: tuple[str, ...], which: str) -> tuple[bool, ...]:
     """Of each name whether it is there."""
+    try:
+        return _asked_for(tuple(by), names, which)
+    except TypeError:  # what cannot be hashed is no name
+        return _asked_for.__wrapped__(tuple(by), names, which)
+
+
+@lru_cache  # asked for by each of many short calls alike
+def _asked_for(by: tuple[str, ...], names: tuple[str, ...], which: str) -> tuple[bool, ...]:
     asked = tuple([name in by for name in names])
     if sum(asked) != len(by):  # one is none of them, or there twice
         for name in by:

@@ -26,7 +26,9 @@ bool is_tied(const RowProblem& problem) {
   ModeSolver solver;
   RowSolution solution;
   REQUIRE(solver.solve(problem, solution).status <= ModeStatus::basic);
-  return Ties().any(problem, solution);
+  RowSizes sizes;
+  sizes.measure(problem);
+  return Ties().any(problem, sizes, solution);
 }
 
 // A point with a normal that pushes by `weight` and friction, on three channels, going at u without friction.

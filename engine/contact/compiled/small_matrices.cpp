@@ -47,6 +47,36 @@ class CompiledSmallMatrices final : public SmallMatrices {
     });
   }
 
+  void solve_transposed(const QrFactors& S, double* B, double* X, int width) const override {
+    const int n = S.n, rank = S.rank;
+    std::fill_n(X, std::ptrdiff_t{n} * width, 0.0);
+    for_each_register<lanes_of(isa)>(width, 0, [&](auto columns, int begin) {
+      using Block = decltype(columns);
+      const auto row = [&](int i) { return B + std::ptrdiff_t{i} * width + begin; };
+      const auto entry = [&](int i, int j) { return S.A[std::ptrdiff_t{i} * n + j]; };
+      for (int k = 0; k < rank; ++k) {  // reflections
+        const Block own(row(k));
+        Block along = own;
+        for (int i = k + 1; i < n; ++i) along.add(entry(i, k), Block(row(i)));
+        along.multiply(S.beta[k]);
+        Block left = own;
+        left.take(1, along), left.store(row(k));
+        for (int i = k + 1; i < n; ++i) {
+          Block x(row(i));
+          x.take(entry(i, k), along), x.store(row(i));
+        }
+      }
+      for (int i = rank - 1; i >= 0; --i) {
+        Block x(row(i));
+        for (int j = i + 1; j < rank; ++j) x.take(entry(i, j), Block(row(j)));
+        x.divide(entry(i, i));
+        x.store(row(i));
+        const int place = S.order[i];
+        x.divide(S.scale[place]), x.store(X + std::ptrdiff_t{place} * width + begin);
+      }
+    });
+  }
+
   void subtract_doubled(const double* S, int n, const double* X, int width, double* high, double* low) const override {
     for_each_register<lanes_of(isa)>(width, 0, [&](auto columns, int begin) {
       using Block = decltype(columns);
@@ -155,6 +185,9 @@ class CompiledSmallMatrices final : public SmallMatrices {
     ROBOSIM_INLINE void take(double factor, const Registers& other) {
       for_each_of<N>([&](auto k) { x[k] -= Register(factor) * other.x[k]; });
     }
+    ROBOSIM_INLINE void multiply(double by) {
+      for_each_of<N>([&](auto k) { x[k] *= Register(by); });
+    }
     ROBOSIM_INLINE void divide(double by) {
       for (int k = 0; k < N; ++k) x[k] /= Register(by);
     }
@@ -186,7 +219,7 @@ class CompiledSmallMatrices final : public SmallMatrices {
 
   // f(registers, first column) over `width` columns, by as many at once as there are; at the end by narrower ones.
   template <int W, class F>
-  static void for_each_register(int width, int begin, F&& f) {
+  static ROBOSIM_INLINE void for_each_register(int width, int begin, F&& f) {
     for (; begin + 2 * W <= width; begin += 2 * W) f(Registers<W, 2>(), begin);
     for (; begin + W <= width; begin += W) f(Registers<W, 1>(), begin);
     if constexpr (W > 1) for_each_register<W / 2>(width, begin, f);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace robosim {
 namespace {
@@ -71,11 +70,9 @@ class PointResponse {
 // How the normal and the plane move: with the witness, or with the reference face.
 class FrameRates {
  public:
-  FrameRates(const Manifold& m, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, FunctionRef<WitnessDerivatives()> of_witness)
-      : reference_(m.reference), n_(m.normal()), origin_(m.plane_point()) {
-    bool has_witness = reference_ < 0;
-    for (int i = 0; i < m.n_points; ++i) has_witness |= m.points[i].anchor == Anchor::witness;
-    if (has_witness) d_ = of_witness();
+  // of_witness: null where nothing depends on it.
+  FrameRates(const Manifold& m, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, const WitnessDerivatives* of_witness)
+      : reference_(m.reference), n_(m.normal()), origin_(m.plane_point()), d_(of_witness) {
     if (reference_ < 0) return;
     origin_ = Vec3d();  // within the face, where the deepest point may be at its outline
     for (int i = 0; i < m.n_points; ++i) origin_ += (1.0 / m.n_points) * (reference_ ? m.points[i].p_WB : m.points[i].p_WA);
@@ -138,8 +135,14 @@ class FrameRates {
   const SE3d* X_ = nullptr;
   Vec3d out_;
   LocalSurface face_, none_;
-  std::optional<WitnessDerivatives> d_;
+  const WitnessDerivatives* d_;
 };
+
+bool needs_witness(const Manifold& m) {
+  bool has_witness = m.reference < 0;
+  for (int i = 0; i < m.n_points; ++i) has_witness |= m.points[i].anchor == Anchor::witness;
+  return has_witness;
+}
 
 // Vertices that move a point of a convex mesh or a triangle, and how much of the motion the core's point takes and the surface's.
 struct Weights {
@@ -173,19 +176,9 @@ Weights weights_of(const ManifoldPoint& x, int side, const Shape& shape, const S
   return w;
 }
 
-}  // namespace
-
-void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
-                          ManifoldDerivatives& out) {
-  const auto of_witness = [&] { return witness_derivatives(manifold.witness, A, X_WA, B, X_WB); };
-  manifold_derivatives(manifold, A, X_WA, B, X_WB, of_witness, out);
-}
-
-void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
-                          FunctionRef<WitnessDerivatives()> witness_rates, ManifoldDerivatives& out, const DerivativesWanted& wanted) {
-  out.n_points = manifold.n_points;
-  out.n_sizes[0] = out.n_sizes[1] = 0;
-  if (manifold.n_points == 0) return;
+// With those of the witness, null where nothing depends on them.
+void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, const WitnessDerivatives* witness_rates,
+          ManifoldDerivatives& out, const DerivativesWanted& wanted) {
   const auto count = static_cast<std::size_t>(manifold.n_points);
   if (out.points.size() < count) out.points.resize(count);
   const Vec3d& n = manifold.normal();
@@ -254,6 +247,24 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
       }
     }
   }
+}
+
+}  // namespace
+
+void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                          ManifoldDerivatives& out) {
+  const auto of_witness = [&] { return witness_derivatives(manifold.witness, A, X_WA, B, X_WB); };
+  manifold_derivatives(manifold, A, X_WA, B, X_WB, of_witness, out);
+}
+
+void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                          FunctionRef<WitnessDerivatives()> of_witness, ManifoldDerivatives& out, const DerivativesWanted& wanted) {
+  out.n_points = manifold.n_points;
+  out.n_sizes[0] = out.n_sizes[1] = 0;
+  if (manifold.n_points == 0) return;
+  if (!needs_witness(manifold)) return fill(manifold, A, X_WA, B, X_WB, nullptr, out, wanted);
+  const WitnessDerivatives witness = of_witness();  // of 3 kB, made in place
+  fill(manifold, A, X_WA, B, X_WB, &witness, out, wanted);
 }
 
 }  // namespace robosim

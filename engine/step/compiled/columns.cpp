@@ -25,20 +25,32 @@ class CompiledColumns final : public Columns {
   }
 
   void advance(const double* u, int stride, int rows, int count, double dt, double* q_next, double* v_next) const override {
-    for (int r = 0; r < rows; ++r, u += stride, q_next += count, v_next += count) {
-      int c = 0;
-      const auto pass = [&]<int W>(std::integral_constant<int, W>) {
-        for (; c + W <= count; c += W) {
-          const auto x = load_lanes<Lanes<W, isa>>(u + c);
-          store_lanes(Lanes<W, isa>(dt) * x, q_next + c), store_lanes(x, v_next + c);
-        }
-      };
-      pass(std::integral_constant<int, Register::width>()), pass(std::integral_constant<int, 1>());
-    }
+    for (int r = 0; r < rows; ++r, u += stride, q_next += count, v_next += count)
+      for_each_pack(count, [&]<int W>(std::integral_constant<int, W>, int c) {
+        const auto x = load_lanes<Lanes<W, isa>>(u + c);
+        store_lanes(Lanes<W, isa>(dt) * x, q_next + c), store_lanes(x, v_next + c);
+      });
+  }
+
+  void advance_turning(const double* by_u, int n, const double* u, int stride, int count, double* q_next, double* v_next) const override {
+    for_each_pack(count, [&]<int W>(std::integral_constant<int, W>, int c) {
+      for (int row = 0; row < 2 * n; ++row) {
+        Lanes<W, isa> sum(0.0);
+        for (int i = 0; i < n; ++i) sum += Lanes<W, isa>(by_u[row * n + i]) * load_lanes<Lanes<W, isa>>(u + std::ptrdiff_t{i} * stride + c);
+        store_lanes(sum, (row < n ? q_next + std::ptrdiff_t{row} * count : v_next + std::ptrdiff_t{row - n} * count) + c);
+      }
+    });
   }
 
  private:
   using Register = Lanes<lanes_of(isa), isa>;
+
+  // use(width, first column) of all columns, by as many at once as there are; at the end by fewer.
+  template <int W = Register::width, class Use>
+  static ROBOSIM_INLINE void for_each_pack(int count, const Use& use, int c = 0) {
+    for (; c + W <= count; c += W) use(std::integral_constant<int, W>(), c);
+    if constexpr (W > 1) for_each_pack<W / 2>(count, use, c);
+  }
 
   // Neighbouring columns of numbers, for solve_columns.
   struct Unfused {
