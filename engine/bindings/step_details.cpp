@@ -80,17 +80,15 @@ void StepDetailTuples::add_joint(const Stepper& stepper, const StepIsland& islan
 }
 
 StepDetailTuples::StepDetailTuples(const BoundScene& scene, const Stepper& stepper, int n_islands) {
-  RowSizes sizes;
   closures.resize(n_islands > 0 ? stepper.world().closures().frames.size() : 0);
   for (int n = 0; n < n_islands; ++n) {
     const StepIsland& island = stepper.islands()[n];
     std::vector<RowTuple> rows;
-    sizes.measure(island.problem);
     const auto add_row = [&](int i, std::size_t number, const std::optional<Array>& direction, const char* law) {
       const StepIsland::Row& row = island.rows[at(i)];
       const RowSolution& s = island.solution;
       rows.emplace_back(name_of(row.source), static_cast<int>(number), direction, law, name_of(s.classes[at(i)]), s.f[at(i)], s.w[at(i)], island.problem.rows[at(i)].target,
-                        switch_distance(island.problem, sizes, s, i), row.impact);
+                        switch_distance(island.problem, island.sizes, s, i), row.impact);
     };
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
       const RowBlock& block = island.problem.blocks[b];

@@ -8,6 +8,7 @@
 #include "contact/lu.h"
 #include "contact/mode_solver.h"
 #include "contact/small_matrices.h"
+#include "contact/small_sums.h"
 #include "random_rows.h"
 
 using namespace robosim;
@@ -72,6 +73,46 @@ TEST_CASE("solves of many columns are those of one by one, and what is left of t
     small_matrices().subtract_doubled(S.data(), n, X.data(), width, high.data(), low.data());
     CHECK(high == expected_high);
     CHECK(low == expected_low);
+  }
+}
+
+TEST_CASE("solves of many columns of what is singular are those of one by one, to the bit") {
+  RankRevealingQr qr;
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  for (int width = 1; width <= 33; ++width) {
+    CAPTURE(width);
+    Rng rng(static_cast<std::uint64_t>(width));
+    const int n = 1 + rng.below(8), rank = 1 + rng.below(n);
+    const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> S = random_normal(rng, n, rank) * random_normal(rng, rank, n), B = random_normal(rng, n, width);
+    REQUIRE(qr.factor(S.data(), n, 1e-11) == rank);
+    std::vector<double> X(B.data(), B.data() + n * width), column(at(n));
+    qr.solve_transposed(X.data(), width);
+    for (int c = 0; c < width; ++c) {
+      for (int i = 0; i < n; ++i) column[at(i)] = B(i, c);
+      qr.solve_transposed(column.data());
+      for (int i = 0; i < n; ++i) CHECK(column[at(i)] == X[at(i * width + c)]);
+    }
+  }
+}
+
+TEST_CASE("neighbouring columns have the dot products of one by one, to the bit") {
+  Rng rng(5);
+  const auto check = [&](auto count, int columns) {
+    const int stride = columns + 2;
+    double factors[6], rows[6 * 20], to[18] = {}, column[6];
+    for (double& x : factors) x = rng.normal();
+    for (double& x : rows) x = rng.normal();
+    to[columns] = 7;
+    dots<count>(factors, rows, stride, columns, to);
+    for (int i = 0; i < columns; ++i) {
+      for (int k = 0; k < count; ++k) column[k] = rows[k * stride + i];
+      CHECK(to[i] == dot(factors, column, count));
+    }
+    CHECK(to[columns] == 7);
+  };
+  for (int columns = 0; columns <= 17; ++columns) {
+    check(std::integral_constant<int, 1>(), columns), check(std::integral_constant<int, 2>(), columns);
+    check(std::integral_constant<int, 3>(), columns), check(std::integral_constant<int, 6>(), columns);
   }
 }
 

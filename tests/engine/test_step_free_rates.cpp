@@ -48,3 +48,21 @@ TEST_CASE("velocities on to the next state are those times dt, and themselves") 
     CHECK(both == expected);
   }
 }
+
+TEST_CASE("rows of a joint whose axes turn are sums in order, whatever the registers, and nothing beyond them") {
+  Random random(4);
+  for (const int n : {3, 6})
+    for (const int count : {1, 2, 3, 5, 8, 11, 21}) {
+      const int stride = count + 3;
+      const Numbers by_u = random.numbers(2 * n * n), u = random.numbers(n * stride);
+      Numbers both(static_cast<std::size_t>(2 * n * count + 1), 7.0), expected(both);
+      for (int r = 0; r < 2 * n; ++r)
+        for (int c = 0; c < count; ++c) {
+          double sum = 0;
+          for (int i = 0; i < n; ++i) sum += by_u[static_cast<std::size_t>(r * n + i)] * u[static_cast<std::size_t>(i * stride + c)];
+          expected[static_cast<std::size_t>(r * count + c)] = sum;
+        }
+      columns().advance_turning(by_u.data(), n, u.data(), stride, count, both.data(), both.data() + n * count);
+      CHECK(both == expected);
+    }
+}

@@ -1,0 +1,361 @@
+"""Motions that textbooks have formulas for, by our solvers and beside MuJoCo and, where installed, Nimble.
+
+All sides have the same bodies, start, friction and steps, and are otherwise as they are by default. Bars are for the
+solvers `lcp` and `cone`, whose rows are solved to rounding; `pgs` ends after 200 sweeps, and MuJoCo's contacts give by
+its own choice, so that what rests sinks in and what sticks creeps. MuJoCo has no restitution.
+
+    python benchmarks/accuracy_physics.py [--quick] [--json FILE] [--markdown FILE]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import cos, inf, pi, sin
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from harness import nimble_peer, page
+from harness.free_bodies import SOLVERS, Case, G, Solid, Watched, box, mujoco, nimble, ours
+from harness.report import Report, Row, arguments, require_peers
+
+from robosim.geometry import Shape
+from robosim.simulation import StepIsland
+
+Array = NDArray[np.float64]
+Runs = list[tuple[Case, Watched]]
+
+EXACT = 1e-9  # relative: rounding of a thousand steps
+STILL = 1e-9  # [m or m/s]
+RESIDUAL_BAR = 1e-12
+ROUGH_BAR = 1e-8  # where a step says that it is `rough`
+MU = 0.3
+STEEP, GENTLE = np.radians(30), np.radians(10)
+HEADINGS = np.radians([0, 15, 30, 45, 60, 75])  # from an axis of friction
+BLOCK = box(2.0, (0.2, 0.3, 0.1))
+CUBE = (0.1, 0.1, 0.1)
+SUNK = 1e-4  # [m] into each other, as the peers have contacts only where things overlap
+BALL = Solid(Shape.sphere(0.1), 1.0, (0.004,) * 3)
+DOMINO = box(0.2, (0.02, 0.1, 0.2))
+TOP = Solid(Shape.sphere(0.01), 1.0, (0.01, 0.02, 0.03))
+
+
+def at(*places: tuple[float, float, float]) -> Array:
+    """q of bodies there, upright."""
+    return np.concatenate([[*place, 0, 0, 0, 1] for place in places])
+
+
+def incline(angle: float, heading: float, steps: int) -> Case:
+    """A block at rest on the floor, gravity tilted so that it is one that falls along `heading`."""
+    tilted = (G * sin(angle) * cos(heading), G * sin(angle) * sin(heading), -G * cos(angle))
+    return Case((BLOCK,), at((0, 0, 0.05)), np.zeros(6), steps, friction=MU, gravity=tilted)
+
+
+def off_coulomb(case: Case, seen: Watched) -> float:
+    """Of a block that slides down from rest: what slows it beside what Coulomb's law says, relative."""
+    g = np.array(case.gravity)
+    pull = float(np.hypot(g[0], g[1]))
+    speed = float(seen.velocity[-1, 0, :2] @ g[:2]) / pull
+    return abs((pull - speed / (case.steps * case.dt)) / (case.friction * -g[2]) - 1)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One figure of a motion.
+
+    Attributes:
+        name: of the figure.
+        unit: of it.
+        cases: the motions that it is of.
+        of: the figure of all of them.
+        bar: for `lcp` and `cone`, the greatest that they may have; None for a figure that is only shown.
+        box_too: whether `lcp`, too, has to reach it.
+    """
+
+    name: str
+    unit: str
+    cases: tuple[Case, ...]
+    of: Callable[[Runs], float]
+    bar: float | None
+    box_too: bool = True
+
+
+def worst(figure: Callable[[Case, Watched], float]) -> Callable[[Runs], float]:
+    """The greatest of all motions."""
+    return lambda runs: max(figure(case, seen) for case, seen in runs)
+
+
+def halves(figure: Callable[[Case, Watched], float]) -> Callable[[Runs], float]:
+    """How far an error that half the step halves is from doing so."""
+    return lambda runs: abs(figure(*runs[0]) / figure(*runs[1]) - 2)
+
+
+def moved(case: Case, seen: Watched) -> float:
+    """How far any body has got from where it was [m]."""
+    return float(np.linalg.norm(seen.place - seen.place[0], axis=2).max())
+
+
+def drifted(case: Case, seen: Watched) -> float:
+    """How far any body gets from where it is after a tenth of the time [m]."""
+    place = seen.place[case.steps // 10 :]
+    return float(np.linalg.norm(place - place[0], axis=2).max())
+
+
+def stopped(case: Case, seen: Watched) -> float:
+    """Of what slides to rest: its way beside v^2 / (2 mu g), relative."""
+    v = float(np.linalg.norm(seen.velocity[0, 0]))
+    way = float(np.linalg.norm(seen.place[-1, 0] - seen.place[0, 0]))
+    return abs(way / (v**2 / (2 * case.friction * G)) - 1)
+
+
+def left(case: Case, seen: Watched) -> float:
+    """The speed that is left in the last tenth [m/s]."""
+    return float(np.linalg.norm(seen.velocity[-case.steps // 10 :], axis=2).max())
+
+
+def rolling(case: Case, seen: Watched) -> float:
+    """Of a solid ball that was thrown without spin: its speed beside 5/7 of that, relative; also that of its rim."""
+    thrown = float(seen.velocity[0, 0, 0])
+    return max(abs(float(x) / (5 / 7 * thrown) - 1) for x in (seen.velocity[-1, 0, 0], _rim(case, seen)))
+
+
+def _rim(case: Case, seen: Watched) -> float:
+    return float(np.linalg.norm(seen.momentum(case)[-1, 0])) / case.solids[0].inertia[0] * BALL_RADIUS
+
+
+def rebound(case: Case, seen: Watched) -> float:
+    """Of a ball that was dropped: the height that it comes back to beside e^2 of that, relative to that."""
+    fallen = seen.place[:, 0, 2] - BALL_RADIUS
+    lowest = int(np.argmax(seen.velocity[1:, 0, 2] > seen.velocity[:-1, 0, 2])) + 1
+    return abs(float(fallen[lowest:].max()) / float(fallen[0]) - case.restitution**2)
+
+
+def turned(case: Case, seen: Watched) -> float:
+    """Of what spins freely: how much its angular momentum changes, relative."""
+    momentum = seen.momentum(case)[:, 0]
+    return float(np.linalg.norm(momentum - momentum[0], axis=1).max() / np.linalg.norm(momentum[0]))
+
+
+def gained(case: Case, seen: Watched) -> float:
+    """How much its energy changes, relative."""
+    energy = seen.energy(case)
+    return float(np.abs(energy - energy[0]).max() / abs(energy[0]))
+
+
+def risen(case: Case, seen: Watched) -> float:
+    """The most that the energy rises by in one step, relative to what it is at the start."""
+    energy = seen.energy(case)
+    return float(np.diff(energy).max() / energy[0])
+
+
+def fallen(case: Case, seen: Watched) -> float:
+    """When the last domino lies, leaning by more than 60 degrees [s]; inf where one stands in the end."""
+    x, y = seen.turn[..., 0], seen.turn[..., 1]
+    lies = (1 - 2 * (x**2 + y**2) < 0.5).all(axis=1)
+    return float(np.argmax(lies)) * case.dt if lies.any() else inf
+
+
+BALL_RADIUS = 0.1
+
+
+def thrown_rod(direction: float) -> Case:
+    """Painleve's: a rod that slides on its tip, where rigid friction has no solution in forces, but one in impulses."""
+    rod = Solid(Shape.capsule(0.01, 1.0), 1.0, (1 / 12, 1 / 12, 1e-3))
+    lean = 0.5
+    q = np.array([0, 0, 0.5 * cos(lean) + 0.01, 0, sin(lean / 2), 0, cos(lean / 2)])
+    v = direction * 3.0 * np.array([cos(lean), 0, sin(lean), 0, 0, 0])
+    return Case((rod,), q, v, 300, friction=2.0)
+
+
+def dominoes(steps: int) -> Case:
+    """Five in a row, the first pushed over."""
+    push = np.zeros(30)
+    push[0], push[4] = 0.3, 3.0
+    return Case((DOMINO,) * 5, at(*((0.1 * i, 0, 0.1) for i in range(5))), push, steps, friction=0.6)
+
+
+def measures(quick: bool) -> list[Measure]:
+    """All of them."""
+    slides = tuple(incline(STEEP, heading, 500) for heading in HEADINGS)
+    stays = tuple(incline(GENTLE, heading, 1000) for heading in HEADINGS)
+    stops = Case((BLOCK,), at((0, 0, 0.05)), np.array([2.0, 0, 0, 0, 0, 0]), 1000)
+    rolls = Case((BALL,), at((0, 0, BALL_RADIUS)), np.array([1.0, 0, 0, 0, 0, 0]), 1000)
+    drops = [Case((BALL,), at((0, 0, 0.6)), np.zeros(6), 800, restitution=e) for e in (0.0, 0.5, 1.0)]
+    spins = Case(
+        (TOP,), at((0, 0, 1)), np.array([0, 0, 0, 0.3, 4.0, 0.2]), 5000, gravity=(0, 0, 0), has_floor=False
+    )
+    heights = tuple((0.0, 0.0, 0.05 + 0.1 * i - SUNK * (i + 1)) for i in range(10))
+    stack = Case((box(2.0, CUBE),) * 10, at(*heights), np.zeros(60), 2000 if quick else 60_000)
+    heavy = Case((box(1.0, CUBE), box(1000.0, CUBE)), at(*heights[:2]), np.zeros(12), 5000)
+    rods = (thrown_rod(1.0), thrown_rod(-1.0))
+    return [
+        Measure(
+            "a block slides down 30 degrees along an axis of friction: off Coulomb's law",
+            "",
+            slides[:1],
+            worst(off_coulomb),
+            EXACT,
+        ),
+        Measure("the same at six headings", "", slides, worst(off_coulomb), EXACT, box_too=False),
+        Measure("a block on 10 degrees, at six headings: creeps in 1 s", "m", stays, worst(moved), STILL),
+        Measure("a block slides to rest: off v^2 / (2 mu g)", "", (stops,), worst(stopped), 3e-3),
+        Measure("and stays: speed that is left", "m/s", (stops,), worst(left), STILL),
+        Measure(
+            "a ball thrown without spin rolls: off 5/7 of its speed", "", (rolls,), worst(rolling), EXACT
+        ),
+        *(
+            Measure(
+                f"a ball bounces, e = {case.restitution:g}: height off e^2",
+                "",
+                (case,),
+                worst(rebound),
+                5e-3,
+            )
+            for case in drops
+        ),
+        Measure(
+            "a body spins freely for 5 s: angular momentum changes by", "", (spins,), worst(turned), 5e-3
+        ),
+        Measure("off half of it with half the step", "", (spins, spins.finer()), halves(turned), 0.05),
+        Measure("energy changes by", "", (spins,), worst(gained), 5e-3),
+        Measure("off half of it with half the step, too", "", (spins, spins.finer()), halves(gained), 0.05),
+        Measure(
+            f"ten boxes on top of each other, {stack.steps * stack.dt:g} s: move after a tenth by",
+            "m",
+            (stack,),
+            worst(drifted),
+            STILL,
+        ),
+        Measure("1,000 kg on 1 kg, 5 s: move after a tenth by", "m", (heavy,), worst(drifted), STILL),
+        Measure("five dominoes: the last one lies after", "s", (dominoes(700),), worst(fallen), 1.0),
+        Measure("Painleve's rod: energy rises in a step by at most", "", rods, worst(risen), EXACT),
+    ]
+
+
+def tumbling() -> Case:
+    """A block that falls, turns over on its corners and comes to rest."""
+    return Case((BLOCK,), at((0, 0, 0.3)), np.array([1.0, 0.5, 0, 2.0, 3.0, 1.0]), 1000)
+
+
+def laws(case: Case, solver: str, every: int) -> Array:
+    """(3,) of every so many steps: how far they are from complementarity, the law of friction and dissipation.
+
+    Of normals f w, of friction what exceeds mu f, along each axis with `lcp` and in all with `cone`, and what it drives
+    where it should brake; beside the largest impulse of the step and the largest velocity, made or taken away.
+    """
+    simulation = case.simulation(solver)
+    motion = simulation.run(simulation.state(case.q, case.v), case.steps)
+    found = np.zeros(3)
+    for k in range(0, case.steps, every):
+        state = simulation.state(motion.q[k], motion.v[k])
+        for island in simulation.details(state).islands:
+            found = np.maximum(found, broken_laws(island, case.friction, solver))
+    return found
+
+
+def broken_laws(island: StepIsland, mu: float, solver: str) -> Array:
+    """(3,) of one island of a step, as of `laws`."""
+    rows = island.rows
+    most_f = max((abs(r.impulse) for r in rows), default=0.0)
+    velocities = [
+        max(abs(r.velocity), abs(r.target), a * abs(r.impulse))
+        for r, a in zip(rows, np.diag(island.admittance), strict=True)
+    ]
+    most_w = max(velocities, default=0.0)
+    normal = {r.of: r.impulse for r in rows if r.source == "normal"}
+    broken = np.zeros(3)
+    if most_f == 0 or most_w == 0:
+        return broken
+    for r in rows:
+        if r.source == "normal":
+            apart = max(-r.impulse / most_f, -r.velocity / most_w, 0.0)
+            broken[0] = max(broken[0], apart, abs(r.impulse * r.velocity) / (most_f * most_w))
+    for contact, pushed in normal.items():
+        axes = [r for r in rows if r.of == contact and r.source.startswith("friction")]
+        groups = [axes] if solver == "cone" else [[r] for r in axes]
+        for group in groups:
+            f, w = np.array([r.impulse for r in group]), np.array([r.velocity for r in group])
+            broken[1] = max(broken[1], (float(np.linalg.norm(f)) - mu * pushed) / most_f)
+            broken[2] = max(broken[2], float(f @ w) / (most_f * most_w))
+    return broken
+
+
+def main() -> int:
+    parser = arguments(__doc__.splitlines()[0])
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write the table, into a page between its markers"
+    )
+    options = parser.parse_args()
+    require_peers("mujoco")
+    report = Report("motions with a formula")
+    library = nimble_peer.load()
+    peers = {"MuJoCo": mujoco} | ({} if library is None else {"Nimble": partial(nimble, library)})
+    table: list[list[str]] = []
+    runs: dict[tuple[int, str], Watched | None] = {}
+    residual = dict.fromkeys(SOLVERS, 0.0)
+
+    def watched(case: Case, side: str) -> Watched | None:
+        key = (id(case), side)
+        if key not in runs:
+            if side in peers:
+                runs[key] = peers[side](case)
+            else:
+                runs[key], told = ours(case, side)
+                residual[side] = max(residual[side], told.residual)
+        return runs[key]
+
+    def add(name: str, unit: str, figures: dict[str, float | None], bars: dict[str, float]) -> None:
+        cells = [f"{name} [{unit}]" if unit else name]
+        for side in (*SOLVERS, *peers):
+            figure, bar = figures.get(side), bars.get(side)
+            if figure is not None:
+                report.add(Row(f"{name}, {side}", figure, unit, bar=bar))
+            text = "" if figure is None else f"{figure:.2g}"
+            cells.append(text if bar is None else f"**{text}**")
+        table.append(cells)
+        report.remark(" | ".join(cells))
+
+    for measure in measures(options.quick):
+        figures: dict[str, float | None] = {}
+        for side in (*SOLVERS, *peers):
+            seen = [(case, watched(case, side)) for case in measure.cases]
+            runs_there = [(case, x) for case, x in seen if x is not None]
+            figures[side] = measure.of(runs_there) if len(runs_there) == len(seen) else None
+        bars = {} if measure.bar is None else {"cone": measure.bar}
+        add(
+            measure.name,
+            measure.unit,
+            figures,
+            bars | ({"lcp": bars["cone"]} if bars and measure.box_too else {}),
+        )
+
+    exact = dict.fromkeys(("lcp", "cone"), RESIDUAL_BAR)
+    checked = (
+        incline(STEEP, pi / 6, 200),
+        Case((BALL,), at((0, 0, BALL_RADIUS)), np.array([1.0, 0.5, 0, 0, 0, 3.0]), 400),
+        tumbling(),
+    )
+    broken = {side: np.max([laws(case, side, 5) for case in checked], axis=0) for side in SOLVERS}
+    of = "a block on an incline, a ball that begins to roll, a block that tumbles"
+    for k, law in enumerate(("complementarity", "friction beyond its law", "friction that drives")):
+        add(f"{law}, of {of}", "", {side: float(broken[side][k]) for side in SOLVERS}, exact)
+    add("residual, the largest of all of these motions", "", dict(residual), exact)
+    pile = {side: ours(dominoes(900), side)[1].residual for side in SOLVERS}
+    add("the same of the dominoes once they lie on each other", "", pile, dict.fromkeys(exact, ROUGH_BAR))
+    if options.markdown is not None:
+        head = ["", *(f"`{solver}`" for solver in SOLVERS), *peers]
+        lines = [head, ["---"] * len(head), *table]
+        page.write(
+            options.markdown, "\n".join("| " + " | ".join(x) + " |" for x in lines) + "\n", "physics table"
+        )
+    return report.finish(options.json)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,197 @@
+"""Free bodies over a floor in robosim, MuJoCo and Nimble: from one state through the same steps, seen alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from harness.mjcf import FLOOR, Matched, mjcf
+from harness.nimble_peer import UPWARDS, NimbleWorld
+from robosim.geometry import Shape
+from robosim.model import Model, ModelBuilder
+from robosim.scene import Scene
+from robosim.simulation import Material, Simulation
+
+Array = NDArray[np.float64]
+
+G = 9.80665  # [m/s^2]
+SOLVERS = ("lcp", "cone", "pgs")
+SWEEPS = 200  # of pgs
+
+
+class Solid(NamedTuple):
+    """A body whose centre of mass is the origin of its shape.
+
+    Attributes:
+        shape: its collider.
+        mass: [kg].
+        inertia: (3,) principal moments about the shape's axes [kg m^2].
+    """
+
+    shape: Shape
+    mass: float
+    inertia: tuple[float, float, float]
+
+
+def box(mass: float, size: tuple[float, float, float]) -> Solid:
+    """A homogeneous one."""
+    x, y, z = np.square(size)
+    a, b, c = mass / 12 * np.array([y + z, x + z, x + y])
+    return Solid(Shape.box(size), mass, (float(a), float(b), float(c)))
+
+
+@dataclass(frozen=True)
+class Case:
+    """Bodies, where they start, and for how long they are watched.
+
+    Attributes:
+        solids: of n bodies.
+        q: (7 n,) place, then quaternion (x, y, z, w) of each.
+        v: (6 n,) linear velocity, then spin of each, in its own axes.
+        steps: how many.
+        dt: of how long [s].
+        friction: Coulomb's mu of everything.
+        restitution: of everything.
+        gravity: (3,) [m/s^2].
+        has_floor: at z = 0.
+    """
+
+    solids: tuple[Solid, ...]
+    q: Array
+    v: Array
+    steps: int
+    dt: float = 1e-3
+    friction: float = 0.5
+    restitution: float = 0.0
+    gravity: tuple[float, float, float] = (0.0, 0.0, -G)
+    has_floor: bool = True
+
+    @property
+    def model(self) -> Model:
+        """All of them as one."""
+        builder = ModelBuilder("bodies")
+        builder.add_link("root")
+        for i, solid in enumerate(self.solids):
+            builder.add_link(f"body{i}", mass=solid.mass, inertia=np.diag(solid.inertia))
+            builder.add_joint(f"free{i}", "floating", "root", f"body{i}")
+            builder.add_collider(f"body{i}", solid.shape)
+        return builder.build().with_gravity(self.gravity)
+
+    def simulation(self, solver: str) -> Simulation:
+        """Ours of it."""
+        scene = Scene("floor")
+        if self.has_floor:
+            scene.add_half_space(FLOOR)
+        material = Material(self.friction, self.restitution)
+        names = [f"body{i}" for i in range(len(self.solids))] + ([FLOOR] if self.has_floor else [])
+        return Simulation(
+            self.model,
+            scene,
+            dt=self.dt,
+            solver=solver,
+            sweeps=SWEEPS,
+            materials=dict.fromkeys(names, material),
+            bounce="time_of_impact" if self.restitution > 0 else "step",
+        )
+
+    def finer(self) -> Case:
+        """The same by steps of half the length."""
+        return replace(self, dt=self.dt / 2, steps=2 * self.steps)
+
+
+class Watched(NamedTuple):
+    """What n bodies did, at the start and after each of m steps.
+
+    Attributes:
+        place: (m + 1, n, 3) of their centres, in W [m].
+        turn: (m + 1, n, 4) quaternions (x, y, z, w).
+        velocity: (m + 1, n, 3) in W [m/s].
+        spin: (m + 1, n, 3) in their own axes [rad/s].
+    """
+
+    place: Array
+    turn: Array
+    velocity: Array
+    spin: Array
+
+    def energy(self, case: Case) -> Array:
+        """(m + 1,) of all of them, moving and lifted [J]."""
+        mass = np.array([s.mass for s in case.solids])
+        inertia = np.array([s.inertia for s in case.solids])
+        moving = 0.5 * mass * (self.velocity**2).sum(2) + 0.5 * (inertia * self.spin**2).sum(2)
+        return np.asarray((moving - mass * (self.place @ np.array(case.gravity))).sum(1))
+
+    def momentum(self, case: Case) -> Array:
+        """(m + 1, n, 3) angular, of each about its own centre, in W [kg m^2/s]."""
+        inertia = np.array([s.inertia for s in case.solids])
+        turned = Rotation.from_quat(self.turn.reshape(-1, 4)).apply((inertia * self.spin).reshape(-1, 3))
+        return np.asarray(turned).reshape(self.spin.shape)
+
+
+def ours(case: Case, solver: str) -> tuple[Watched, Any]:
+    """By one of our solvers; and the run's report."""
+    simulation = case.simulation(solver)
+    motion = simulation.run(simulation.state(case.q, case.v), case.steps)
+    n = len(case.solids)
+    q, v = motion.q.reshape(-1, n, 7), motion.v.reshape(-1, n, 6)
+    return Watched(q[..., :3], q[..., 3:], _to_world(q[..., 3:], v[..., :3]), v[..., 3:]), motion.report
+
+
+def mujoco(case: Case) -> Watched | None:
+    """By MuJoCo as it is by default; None of what it has not, which is restitution."""
+    import mujoco as library
+
+    if case.restitution > 0:
+        return None
+    model = case.model
+    text = mjcf(model, case.simulation("lcp").pairs, dt=case.dt, friction=case.friction, gravity=case.gravity)
+    peer = library.MjModel.from_xml_string(text)
+    data = library.MjData(peer)
+    Matched(model, peer).put(data, case.q, case.v, np.zeros(model.n_v))
+    joints = [peer.joint(f"free{i}") for i in range(len(case.solids))]
+    at_q = np.array([int(joint.qposadr[0]) for joint in joints])[:, None]
+    at_v = np.array([int(joint.dofadr[0]) for joint in joints])[:, None]
+
+    def look() -> tuple[Array, Array, Array, Array]:
+        q, v = data.qpos[at_q + np.arange(7)], data.qvel[at_v + np.arange(6)]
+        return q[:, :3], q[:, [4, 5, 6, 3]], v[:, :3], v[:, 3:]
+
+    return _watched(case.steps, look, lambda: library.mj_step(peer, data))
+
+
+def nimble(library: Any, case: Case) -> Watched:
+    """By Nimble, whose restitution is the product of both."""
+    peer = NimbleWorld(library, case.model, case.simulation("lcp").pairs, dt=case.dt, friction=case.friction)
+    peer.world.setGravity(UPWARDS[:3, :3] @ np.array(case.gravity))
+    for k, restitution in enumerate((case.restitution, 1.0)[: peer.world.getNumSkeletons()]):
+        skeleton = peer.world.getSkeleton(k)
+        for i in range(skeleton.getNumBodyNodes()):
+            skeleton.getBodyNode(i).setRestitutionCoeff(restitution)
+    peer.put(case.q, case.v, np.zeros(case.model.n_v))
+    n = len(case.solids)
+
+    def look() -> tuple[Array, Array, Array, Array]:
+        q, v = peer.world.getPositions().reshape(n, 6), peer.world.getVelocities().reshape(n, 6)
+        turn = np.asarray(Rotation.from_rotvec(q[:, :3]).as_quat())
+        return q[:, 3:], turn, _to_world(turn, v[:, 3:]), v[:, :3]
+
+    return _watched(case.steps, look, peer.world.step)
+
+
+def _watched(
+    steps: int, look: Callable[[], tuple[Array, Array, Array, Array]], step: Callable[[], object]
+) -> Watched:
+    seen = [tuple(x.copy() for x in look())]
+    for _ in range(steps):
+        step()
+        seen.append(tuple(x.copy() for x in look()))
+    return Watched(*(np.array(part) for part in zip(*seen, strict=True)))
+
+
+def _to_world(turn: Array, x: Array) -> Array:
+    return np.asarray(Rotation.from_quat(turn.reshape(-1, 4)).apply(x.reshape(-1, 3))).reshape(x.shape)
