@@ -15,9 +15,9 @@ constexpr double least_room = 1e-3;            // of a joint off its limit: the 
 constexpr int predicting_sweeps[] = {12, 88};  // each after the ones before
 constexpr int nearest_sweeps = 400;            // after these, where nothing solves the rows
 // Compliances that rows are given are parts of their own admittance: less after each solution, more again where none is found.
-constexpr double most_yielding = 1, least_yielding = 1e-8, less = 0.2, more = 25;
+constexpr double most_yielding = 1, least_yielding = 1e-10, less = 0.2, more = 25;
 constexpr double selecting_yielding[] = {1e-7, 1e-5, 1e-3};
-constexpr int most_solutions = 30;
+constexpr int most_solutions = 30, most_close_solutions = 100;  // the latter where one is as near as `rough`: of rows that all but slide it stays so for a while
 // Each turn solves boxes: some milliseconds, with their pivots, for 60 rows.
 constexpr int most_turns = 8, most_turned_rows = 400;
 constexpr int more_sweeps = 400, times_more = 4;
@@ -220,16 +220,17 @@ double ModeSolver::least_admittance(const RowProblem& problem) const {
 
 // Step 4. Rows that give a little have one solution, which changes of class find where rows that depend on each other send them in
 // circles. With the impulses of the last one as the position of rest, t + R f, the next is nearer to rows that do not give (the proximal point
-// method: Rockafellar, SIAM J. Control Optim. 14, 1976). Leaves what came nearest in nearest_; returns its residual, relative to what the first
-// sweeps have found: of rows that contradict each other impulses grow without end, and would hide it.
+// method: Rockafellar, SIAM J. Control Optim. 14, 1976). Leaves what came nearest in nearest_; returns its residual, or that relative to what the first
+// sweeps have found, if larger: of rows that contradict each other impulses grow without end, and would hide it.
 double ModeSolver::yield(const RowProblem& problem, ModeReport& report) {
   compliant_ = problem;
   nearest_ = swept_;
   settled_ = swept_.classes;
   rest_ = swept_.f;
   const double least = least_admittance(problem);
-  double part = most_yielding, nearest = relative_residual(problem, swept_);
-  for (int n = 0; n < most_solutions && nearest > solved_residual; ++n) {
+  const auto residual_of = [&](const RowSolution& s) { return std::max(relative_residual(problem, s), row_residual(problem, sizes_, s)); };
+  double part = most_yielding, nearest = residual_of(swept_);
+  for (int n = 0; n < (nearest > rough_residual ? most_solutions : most_close_solutions) && nearest > solved_residual; ++n) {
     for (int i = 0; i < problem.size(); ++i) {
       const double R = part * std::max(own_admittance(problem, i), least);
       compliant_.rows[at(i)].compliance = problem.rows[at(i)].compliance + R;
@@ -244,7 +245,7 @@ double ModeSolver::yield(const RowProblem& problem, ModeReport& report) {
     }
     rest_ = trial_.f, settled_ = trial_.classes;
     apply_impulses(problem, trial_);
-    const double residual = relative_residual(problem, trial_);
+    const double residual = residual_of(trial_);
     if (residual < nearest) nearest = residual, std::swap(nearest_, trial_);
     part = std::max(part * less, least_yielding);
   }
@@ -313,11 +314,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
     s = swept_;
     solved = sharpen();
   }
-  if (!solved && any_disc) {
-    is_rough = relative_residual(problem, swept_) <= rough_residual;
-    s = swept_;
-  }
-  if (!solved && !is_rough) {
+  if (!solved) {
     // Impulses that no rule has chosen, unless those of the classes hold as well.
     is_rough = yield(problem, report) <= rough_residual;
     s = nearest_;
