@@ -325,7 +325,7 @@ def main() -> int:
         for side in (*SOLVERS, *peers):
             seen = [(case, watched(case, side)) for case in measure.cases]
             runs_there = [(case, x) for case, x in seen if x is not None]
-            figures[side] = measure.of(runs_there) if len(runs_there) == len(seen) else None
+            figures[side] = float(measure.of(runs_there)) if len(runs_there) == len(seen) else None
         bars = {} if measure.bar is None else {"cone": measure.bar}
         add(
             measure.name,
