@@ -13,7 +13,6 @@ from robosim.simulation import Material, Simulation, State
 
 from .worlds import G, floor, free_boxes, resting
 
-UNSOLVED = ("relaxed", "inconsistent")
 exact = pytest.mark.parametrize("solver", ["lcp", "cone"])
 
 
@@ -57,7 +56,9 @@ def test_a_row_of_dominoes_falls(solver, n):
     v = np.zeros(6 * n)
     v[0], v[4] = 0.3, 3.0  # the first is pushed over
     motion = simulation.run(simulation.state(q, v), 900)
-    assert motion.report.status not in UNSOLVED
+    # Where they lie on each other and all but slide, classes go in circles: step 4 of mode_solver.h.
+    assert motion.report.status in ("solved", "basic")
+    assert motion.report.residual <= 1e-12
     # From the last one on the floor back, each leans on the next: an axis that stood up lies by 60 degrees or more.
     x, y = motion.q[-1].reshape(n, 7)[:, 3:5].T
     assert (1 - 2 * (x**2 + y**2) < cos(np.radians(60))).all()
