@@ -40,7 +40,8 @@ HEADINGS = np.radians([0, 15, 30, 45, 60, 75])  # from an axis of friction
 BLOCK = box(2.0, (0.2, 0.3, 0.1))
 CUBE = (0.1, 0.1, 0.1)
 SUNK = 1e-4  # [m] into each other, as the peers have contacts only where things overlap
-BALL = Solid(Shape.sphere(0.1), 1.0, (0.004,) * 3)
+BALL_RADIUS = 0.1  # [m]
+BALL = Solid(Shape.sphere(BALL_RADIUS), 1.0, (0.4 * BALL_RADIUS**2,) * 3)
 DOMINO = box(0.2, (0.02, 0.1, 0.2))
 TOP = Solid(Shape.sphere(0.01), 1.0, (0.01, 0.02, 0.03))
 
@@ -158,9 +159,6 @@ def fallen(case: Case, seen: Watched) -> float:
     x, y = seen.turn[..., 0], seen.turn[..., 1]
     lies = (1 - 2 * (x**2 + y**2) < 0.5).all(axis=1)
     return float(np.argmax(lies)) * case.dt if lies.any() else inf
-
-
-BALL_RADIUS = 0.1
 
 
 def thrown_rod(direction: float) -> Case:

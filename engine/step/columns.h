@@ -15,7 +15,7 @@ class Columns {
   virtual void mass_solve(const Model& model, const double* factor, double* B, int stride) const = 0;
   // Velocities, `rows` of `count` columns, on to the next state's: fills q_next = dt u and v_next = u, whose rows follow each other.
   virtual void advance(const double* u, int stride, int rows, int count, double dt, double* q_next, double* v_next) const = 0;
-  // The same of a joint whose axes turn, by its own n of them: its rows of q_next and of v_next are by_u (2 n x n) times u.
+  // The same of one joint whose axes turn, of n velocities: u is its n rows, and its rows of q_next and then of v_next are by_u (2 n x n) times these.
   virtual void advance_turning(const double* by_u, int n, const double* u, int stride, int count, double* q_next, double* v_next) const = 0;
 
  protected:
