@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,23 +22,25 @@ STEP = np.pi / RATE  # the UR5's velocity limit times the period
 
 def monitor_of(positions, numbers=None, velocity=0.0):
     """A monitor that has seen an arm at these positions of its elbow; the others stand at 0."""
-    from sensor_msgs.msg import JointState
-
     monitor = Monitor(
         SimpleNamespace(create_subscription=lambda *_: None), robosim.load_robot("ur5"), RATE, UR_JOINTS
     )
-    for i, (position, number) in enumerate(
-        zip(positions, numbers or range(1, len(positions) + 1), strict=True)
-    ):
-        # In an order of its own, as drivers have it.
-        message = JointState(
-            name=list(reversed(UR_JOINTS)),
-            position=[0.0, 0.0, 0.0, position, 0.0, 0.0],
-            velocity=[velocity] * 6,
-        )
-        message.header.stamp.sec = i
-        monitor._on_state(message, {"publication_sequence_number": number})
+    for position, number in zip(positions, numbers or range(1, len(positions) + 1), strict=True):
+        hear(monitor, position, number, velocity)
     return monitor
+
+
+def hear(monitor, position, number, velocity=0.0):
+    """One more sample, in an order of its own, as drivers have it."""
+    from sensor_msgs.msg import JointState
+
+    message = JointState(
+        name=list(reversed(UR_JOINTS)),
+        position=[0.0, 0.0, 0.0, position, 0.0, 0.0],
+        velocity=[velocity] * 6,
+    )
+    message.header.stamp.sec = number
+    monitor._on_state(message, {"publication_sequence_number": number})
 
 
 def test_a_good_life_passes():
@@ -77,6 +81,29 @@ def test_a_new_process_is_a_new_life():
     monitor = monitor_of([0.0, STEP, 2.0, 2.0], [1, 2, 1, 2])
     monitor.check()
     assert [len(life.position) for life in monitor.lives] == [2, 2]
+
+
+@pytest.mark.parametrize("asked", ["position", "velocity", "wait_rest", "wait_motion"])
+def test_who_asks_before_the_first_sample_waits_for_it(asked):
+    monitor = monitor_of([])
+    numbers = itertools.count(1)
+    over = threading.Event()
+
+    def arm() -> None:
+        """Is heard from a fifth of a second on; then it moves, or stands still where that is asked for."""
+        while not over.wait(0.2 if not monitor.lives else 0.01):
+            number = next(numbers)
+            hear(monitor, 0.0 if asked == "wait_rest" else min(number, 10) * STEP, number, velocity=0.1)
+
+    thread = threading.Thread(target=arm)
+    thread.start()
+    try:
+        found = getattr(monitor, asked)
+        found = found() if callable(found) else found
+    finally:
+        over.set()
+        thread.join()
+    assert found.shape == (6,)
 
 
 def test_silence_is_no_success():

@@ -98,15 +98,21 @@ class Monitor:
                 for life in self.lives
             ]
 
+    def wait_first(self) -> None:
+        """Wait until there is a sample: an arm that takes goals may not have been heard yet."""
+        wait_for(lambda: self.count > 0, "a first joint state")
+
     @property
     def position(self) -> np.ndarray:
-        """The last one."""
+        """The last one, or the first that comes."""
+        self.wait_first()
         with self._lock:
             return self.lives[-1].position[-1]
 
     @property
     def velocity(self) -> np.ndarray:
-        """The last one."""
+        """The last one, or the first that comes."""
+        self.wait_first()
         with self._lock:
             return self.lives[-1].velocity[-1]
 
@@ -122,6 +128,7 @@ class Monitor:
 
     def wait_rest(self, samples: int = 20, timeout: float = 20.0) -> np.ndarray:
         """Wait until the last `samples` positions are the same; where that is."""
+        self.wait_first()
         first = self.count
 
         def still() -> bool:
