@@ -9,6 +9,7 @@
 #include "bindings/shape_arguments.h"
 #include "geometry/bodies/compound_derivatives.h"
 #include "geometry/smoothed_distance.h"
+#include "geometry/witness_jacobian.h"
 
 namespace py = pybind11;
 
@@ -34,14 +35,27 @@ RatesTuple rates_tuple(const std::vector<const WitnessRate*>& rates, const std::
 namespace {
 
 // Of all twelve entries of twists.
-RatesTuple twist_rates(const WitnessRate (&twist)[12]) {
+RatesTuple twist_arrays() {
   const auto vectors = [] { return Array(Shape2{3, 12}); };
-  RatesTuple out{Array(12), vectors(), vectors(), vectors()};
+  return {Array(12), vectors(), vectors(), vectors()};
+}
+RatesTuple twist_rates(const WitnessRate (&twist)[12]) {
+  RatesTuple out = twist_arrays();
   double* const to[] = {std::get<0>(out).mutable_data(), std::get<1>(out).mutable_data(), std::get<2>(out).mutable_data(), std::get<3>(out).mutable_data()};
   for (int i = 0; i < 12; ++i) {
     to[0][i] = twist[i].distance;
     for (int k = 0; k < 3; ++k) to[1][12 * k + i] = twist[i].p_WA[k], to[2][12 * k + i] = twist[i].p_WB[k], to[3][12 * k + i] = twist[i].normal[k];
   }
+  return out;
+}
+RatesTuple twist_rates(const WitnessJacobian& J) {
+  RatesTuple out = twist_arrays();
+  const auto fill = [&](double* to, int row, int n_rows) {
+    for (const int end = row + n_rows; row < end; ++row)
+      for (int k = 0; k < 12; ++k) *to++ = J.row[row][WitnessJacobian::column(k)];
+  };
+  fill(std::get<0>(out).mutable_data(), WitnessJacobian::distance, 1), fill(std::get<1>(out).mutable_data(), WitnessJacobian::p_WA, 3);
+  fill(std::get<2>(out).mutable_data(), WitnessJacobian::p_WB, 3), fill(std::get<3>(out).mutable_data(), WitnessJacobian::normal, 3);
   return out;
 }
 
@@ -117,10 +131,9 @@ std::tuple<WitnessTuple, RatesTuple, bool, std::unique_ptr<ShapeRates>> signed_d
   if (rates->is_of_shapes()) {
     const Shape &a = rates->A.shape, &b = rates->B.shape;
     w = signed_distance(a, X_A, b, X_B);
-    const WitnessFactors factors = witness_factors(w, a, X_A, b, X_B);
-    WitnessRate twist[12];
-    expand(factors, X_A, X_B, twist);
-    return {witness_tuple(w), twist_rates(twist), factors.one_sided, std::move(rates)};
+    WitnessJacobian J;
+    witness_jacobian(w, a, X_A, b, X_B, J);
+    return {witness_tuple(w), twist_rates(J), J.one_sided, std::move(rates)};
   }
   rates->closest = closest_pieces(rates->A.body(), X_A, rates->B.body(), X_B);
   const WitnessDerivatives& d = rates->derivatives();
@@ -147,9 +160,9 @@ void bind_witness_derivatives(py::module_& m) {
         return checked([&] {
           const SE3d X_A = rigid(X_WA, "X_WA"), X_B = rigid(X_WB, "X_WB");
           const WitnessFactors f = smoothed_distance(smoothing, A, X_A, B, X_B);
-          WitnessRate rates[12];
-          expand(f, X_A, X_B, rates);
-          return std::make_tuple(witness_tuple(f.witness), twist_rates(rates), f.one_sided);
+          WitnessJacobian J;
+          witness_jacobian(f, X_A, X_B, J);
+          return std::make_tuple(witness_tuple(f.witness), twist_rates(J), J.one_sided);
         });
       },
       py::arg("smoothing"), py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"), "See robosim.geometry.smoothed_distance.");

@@ -1,96 +1,26 @@
 #include "geometry/contact_factors.h"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <type_traits>
 #include <utility>
 
 #include "geometry/directions.h"
+#include "geometry/pair_factors.h"
 
 namespace robosim {
 namespace {
 
-using namespace tangent_plane;
+using namespace pair_factors;
 
-// A side of the contact: its radii over the tangents, its size [m], and whether another feature takes over right here.
-template <class S>
-struct Side {
-  S radii;
-  double size = 0;
-  bool at_switch = false;
-};
-
-// A posed shape about its point p_W with outward normal n_W. Its size is not asked beside a half-space.
-template <ShapeType T, bool with_size>
-ROBOSIM_INLINE Side<Radii> look_at_core(const Shape& shape, const SE3d& X_WS, const Vec3d& p_W, const Vec3d& n_W, const Vec3d& t0,
-                                        const Vec3d& t1) {
-  if constexpr (T == ShapeType::sphere) return {Radii::round(shape.radius), shape.radius};
-  else if constexpr (T == ShapeType::half_space) return {Radii::flat()};
-  else {
-    const auto core = robosim::core<T>(shape);
-    const auto in_S = [&](const Vec3d& x) __attribute__((always_inline)) { return transpose_times(X_WS.R, x); };
-    const TangentRadii s = core.radii_over(in_S(p_W - core.rounding() * n_W - X_WS.p), in_S(n_W), in_S(t0), in_S(t1));
-    const auto size = [&] { return core.bounding_ball().radius; };
-    const bool at_switch = s.tips || (s.slide < LocalSurface::straight && s.slide < feature_tolerance * size());
-    return {s.radii, with_size ? size() : 0, at_switch};
-  }
-}
-// With what is known of spheres and half-spaces.
-template <ShapeType T, ShapeType other>
-ROBOSIM_INLINE auto look_at(const Shape& shape, const SE3d& X_WS, const Vec3d& p_W, const Vec3d& n_W, const Vec3d& t0, const Vec3d& t1) {
-  if constexpr (T == ShapeType::sphere) return Side<Round>{{shape.radius}, shape.radius};
-  else if constexpr (T == ShapeType::half_space) return Side<Flat>{};
-  else return look_at_core<T, other != ShapeType::half_space>(shape, X_WS, p_W, n_W, t0, t1);
-}
-
-// Where both are straight in a common direction, the point keeps its place on the shape that is less straight, or on B.
-inline bool hold(Radii& A, Radii& B) {
-  if (!share_a_straight_direction(A, B)) return false;
-  (A.n_straight < B.n_straight ? A : B).hold();
-  return true;
-}
-inline bool hold(Flat&, Radii& B) {
-  const bool common = B.n_straight > 0;
-  B.hold();
-  return common;
-}
-inline bool hold(Radii& A, Flat&) {
-  if (A.n_straight == 2) return true;  // the half-space is held
-  const bool common = A.n_straight == 1;
-  A.hold();
-  return common;
-}
-inline bool hold(Flat&, Flat&) { return true; }
-inline bool hold(Round&, auto&) { return false; }
-inline bool hold(auto&, Round&) { return false; }
-inline bool hold(Round&, Round&) { return false; }
-
-// All at once, so that numbers stay in registers.
-template <class S_A, class S_B>
-ROBOSIM_INLINE WitnessFactors factors(const Witness& witness, const Vec3d& t0, const Vec3d& t1, Side<S_A> A, Side<S_B> B) {
-  if (!std::isfinite(witness.distance)) return {witness, {t0, t1}, {}, {}, {}, {}, false, true};
-  const bool common = hold(A.radii, B.radii);
-  const Response r = response(witness.distance, A.radii, B.radii, std::max(A.size, B.size));
-  return {witness, {t0, t1}, r.P, r.Q_A, r.Q_B, r.H, true, common || !r.regular || A.at_switch || B.at_switch};
-}
-
-// Two types as a whole, where finding the witness takes no longer than calls do; for others one shape after the other.
-constexpr bool as_a_whole(ShapeType a, ShapeType b) {
-  const auto simple = [](ShapeType t) { return t == ShapeType::sphere || t == ShapeType::half_space; };
-  return simple(a) || simple(b) || (a == ShapeType::capsule && b == a);
-}
-
-using PairFactors = WitnessFactors (*)(const Witness&, const Shape&, const SE3d&, const Shape&, const SE3d&);
+using FactorsOfPair = WitnessFactors (*)(const Witness&, const Shape&, const SE3d&, const Shape&, const SE3d&);
 using Look = Side<Radii> (*)(const Shape&, const SE3d&, const Vec3d&, const Vec3d&, const Vec3d&, const Vec3d&);
 
 template <ShapeType a, ShapeType b>
-WitnessFactors pair_factors(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
-  const Vec3d& n = witness.normal;
+WitnessFactors of_pair(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
   Vec3d t0, t1;
-  tangents(n, t0, t1);
-  return factors(witness, t0, t1, look_at<a, b>(A, X_WA, witness.p_WA, n, t0, t1), look_at<b, a>(B, X_WB, witness.p_WB, -n, t0, t1));
+  tangents(witness.normal, t0, t1);
+  return over<a, b>(witness, t0, t1, A, X_WA, B, X_WB);
 }
 
 template <ShapeType T>
@@ -113,14 +43,14 @@ WitnessFactors any_factors(const Witness& witness, const Shape& A, const SE3d& X
 }
 
 template <int cell>
-constexpr PairFactors cell_factors() {
+constexpr FactorsOfPair cell_factors() {
   constexpr ShapeType a = static_cast<ShapeType>(cell / n_shape_types), b = static_cast<ShapeType>(cell % n_shape_types);
-  if constexpr (as_a_whole(a, b)) return pair_factors<a, b>;
+  if constexpr (as_a_whole(a, b)) return of_pair<a, b>;
   else return any_factors;
 }
 
 template <int... cells>
-constexpr std::array<PairFactors, sizeof...(cells)> pair_table(std::integer_sequence<int, cells...>) {
+constexpr std::array<FactorsOfPair, sizeof...(cells)> pair_table(std::integer_sequence<int, cells...>) {
   return {cell_factors<cells>()...};
 }
 
@@ -232,14 +162,6 @@ void vjp(const WitnessFactors& factors, const SE3d& X_WA, const SE3d& X_WB, cons
     double* v = twists + 6 * side;
     for (int k = 0; k < 3; ++k) v[k] = linear[k], v[3 + k] = angular[k];
   }
-}
-
-void expand(const WitnessFactors& factors, const SE3d& X_WA, const SE3d& X_WB, WitnessRate (&twists)[12]) {
-  if (!factors.finite) {
-    std::fill(twists, twists + 12, WitnessRate());
-    return;
-  }
-  expand(factors, 0, X_WA, twists), expand(factors, 1, X_WB, twists + 6);
 }
 
 void expand(const WitnessFactors& factors, int side, const SE3d& X, WitnessRate* twist) {

@@ -16,7 +16,7 @@
 // direction: there n follows the straight one. One rule for every pair of shapes, separated and overlapping.
 //
 // Four 2 x 2 blocks and the tangents: less than the witness itself takes to find for most pairs. A user that goes on to other coordinates
-// (joints, sizes) multiplies by them, some 60 multiplications per motion; the 120 numbers of the dense form are twelve such products.
+// (joints, sizes) multiplies by them, some 60 multiplications per motion; for the 120 numbers of the dense form see witness_jacobian.h.
 #pragma once
 
 #include "geometry/query.h"
@@ -70,9 +70,8 @@ WitnessFactors witness_factors(const Witness& witness, const Shape& A, const SE3
 WitnessRate jvp(const WitnessFactors& factors, const SE3d& X_WA, const SE3d& X_WB, const double (&twists)[12]);
 // ... of a covector with the derivative, such as the gradient of a cost of distance, normal and points...
 void vjp(const WitnessFactors& factors, const SE3d& X_WA, const SE3d& X_WB, const WitnessRate& covector, double (&twists)[12]);
-// ... and the derivative itself, by entries of the twists.
-void expand(const WitnessFactors& factors, const SE3d& X_WA, const SE3d& X_WB, WitnessRate (&twists)[12]);
-// The same by the twist of one side, whose pose is X: six. Of finite ones.
+// ... and the derivative itself, by the six entries of one side's twist, whose pose is X: of finite factors. As one matrix of both sides see
+// witness_jacobian.h.
 void expand(const WitnessFactors& factors, int side, const SE3d& X, WitnessRate* twist);
 
 // What the factors are made of: a side's radii over the tangents, its size [m], and whether another feature takes over right here.

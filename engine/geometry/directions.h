@@ -28,6 +28,12 @@ constexpr double least_square = 1e-300;
 // v / |v| of a longer one, whose square and length are known: the division does not wait for the root.
 inline Vec3d direction_of(const Vec3d& v, double square, double length) { return v * ((1 / square) * length); }
 
+// 1 / length^3 in the same way.
+inline double inverse_cube(double square, double length) {
+  const double inverse = 1 / square;
+  return inverse * (inverse * length);
+}
+
 // d / |d|, or `otherwise` when d is zero.
 inline Vec3d unit_or(const Vec3d& d, const Vec3d& otherwise) {
   const double n = norm(d);

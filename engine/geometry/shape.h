@@ -161,6 +161,13 @@ auto core(const Shape& s) {
   }
 }
 
+// The length that tolerances of a shape are parts of [m]: of its bounding ball, or what a core knows sooner. Infinite of a half-space.
+template <class Core>
+ROBOSIM_INLINE double size_of(const Core& core) {
+  if constexpr (requires { core.size(); }) return core.size() + core.rounding();
+  else return core.bounding_ball().radius;
+}
+
 // visit(shape, f): f(core of the shape), by one switch on its type.
 template <int T = 0, class F>
 auto visit(const Shape& s, F&& f) {

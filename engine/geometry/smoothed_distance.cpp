@@ -32,7 +32,7 @@ SmoothPoint ellipsoid(const Vec3d& radii, const Frame& f) {
   const EllipsoidCore core{radii};
   const Vec3d p = core.support(f.n);
   const auto [tt, tu, uu] = core.bend(p, f.n, f.t0, f.t1);
-  return {p, {{{tt, tu}, {tu, uu}}}};
+  return {p, {{tt, tu}, {tu, uu}}};
 }
 
 // The softmax of -half and half: weights (1 +- tanh x) / 2, x = half . n / e.

@@ -21,25 +21,33 @@ inline Vec2 turned(const Vec2& a) { return {-a.y, a.x}; }
 
 struct Mat2 {
   Vec2 row[2];
+
+  Mat2() = default;
+  ROBOSIM_INLINE constexpr Mat2(const Vec2& a, const Vec2& b) : row{a, b} {}
+  ROBOSIM_INLINE constexpr Mat2(const Mat2& o) : row{{o.row[0].x, o.row[0].y}, {o.row[1].x, o.row[1].y}} {}
+  ROBOSIM_INLINE constexpr Mat2& operator=(const Mat2& o) {
+    row[0].x = o.row[0].x, row[0].y = o.row[0].y, row[1].x = o.row[1].x, row[1].y = o.row[1].y;
+    return *this;
+  }
 };
-ROBOSIM_INLINE Mat2 operator+(const Mat2& a, const Mat2& b) { return {{a.row[0] + b.row[0], a.row[1] + b.row[1]}}; }
-ROBOSIM_INLINE Mat2 operator-(const Mat2& a, const Mat2& b) { return {{a.row[0] - b.row[0], a.row[1] - b.row[1]}}; }
-ROBOSIM_INLINE Mat2 operator*(double s, const Mat2& a) { return {{s * a.row[0], s * a.row[1]}}; }
+ROBOSIM_INLINE Mat2 operator+(const Mat2& a, const Mat2& b) { return {a.row[0] + b.row[0], a.row[1] + b.row[1]}; }
+ROBOSIM_INLINE Mat2 operator-(const Mat2& a, const Mat2& b) { return {a.row[0] - b.row[0], a.row[1] - b.row[1]}; }
+ROBOSIM_INLINE Mat2 operator*(double s, const Mat2& a) { return {s * a.row[0], s * a.row[1]}; }
 ROBOSIM_INLINE Vec2 operator*(const Mat2& a, const Vec2& x) { return {dot(a.row[0], x), dot(a.row[1], x)}; }
-ROBOSIM_INLINE Mat2 transpose(const Mat2& a) { return {{{a.row[0].x, a.row[1].x}, {a.row[0].y, a.row[1].y}}}; }
+ROBOSIM_INLINE Mat2 transpose(const Mat2& a) { return {{a.row[0].x, a.row[1].x}, {a.row[0].y, a.row[1].y}}; }
 ROBOSIM_INLINE Mat2 operator*(const Mat2& a, const Mat2& b) {
   const Mat2 t = transpose(b);
-  return {{{dot(a.row[0], t.row[0]), dot(a.row[0], t.row[1])}, {dot(a.row[1], t.row[0]), dot(a.row[1], t.row[1])}}};
+  return {{dot(a.row[0], t.row[0]), dot(a.row[0], t.row[1])}, {dot(a.row[1], t.row[0]), dot(a.row[1], t.row[1])}};
 }
-ROBOSIM_INLINE Mat2 outer(const Vec2& a, const Vec2& b) { return {{a.x * b, a.y * b}}; }
+ROBOSIM_INLINE Mat2 outer(const Vec2& a, const Vec2& b) { return {a.x * b, a.y * b}; }
 // Of length 1, or zero; without a root for what is so to half the digits, as one step of Newton's method then has all.
 ROBOSIM_INLINE Vec2 unit(const Vec2& a) {
   const double squared = dot(a, a), off = squared - 1;
   if (std::fabs(off) < 1e-8) return (1 - 0.5 * off) * a;
   return squared > 0 ? (1 / std::sqrt(squared)) * a : a;
 }
-inline constexpr Mat2 one{{{1, 0}, {0, 1}}};
-inline Mat2 diagonal(double s) { return {{{s, 0}, {0, s}}}; }
+inline constexpr Mat2 one{{1, 0}, {0, 1}};
+inline Mat2 diagonal(double s) { return {{s, 0}, {0, s}}; }
 
 // A shape's principal radii in the tangent plane: S, where no direction is straight, and its straight directions.
 struct Radii {
@@ -153,7 +161,7 @@ ROBOSIM_INLINE Response response(double phi, const Radii& A, const Radii& B, dou
   const Mat2 M = phi * one + A.finite + B.finite;
   const double det = M.row[0].x * M.row[1].y - M.row[0].y * M.row[1].x;
   if (!(std::fabs(det) > singular * size * size)) return irregular;
-  const Mat2 P = (1 / det) * Mat2{{{M.row[1].y, -M.row[0].y}, {-M.row[1].x, M.row[0].x}}};
+  const Mat2 P = (1 / det) * Mat2{{M.row[1].y, -M.row[0].y}, {-M.row[1].x, M.row[0].x}};
   const Mat2 Q_B = P * B.finite;
   return {P, P * A.finite, Q_B, A.finite * Q_B, true};
 }
@@ -178,7 +186,7 @@ ROBOSIM_INLINE Response response(double phi, const Radii& A, const Round& B, dou
   const Mat2& S = A.finite;
   const double xx = phi + b + S.row[0].x, yy = phi + b + S.row[1].y, xy = S.row[0].y, det = xx * yy - xy * xy;
   if (!(std::fabs(det) > singular * size * size)) return {{}, one, {}, diagonal(b), false};
-  const Mat2 P = (1 / det) * Mat2{{{yy, -xy}, {-xy, xx}}}, Q_A = one - (phi + b) * P;
+  const Mat2 P = (1 / det) * Mat2{{yy, -xy}, {-xy, xx}}, Q_A = one - (phi + b) * P;
   return {P, Q_A, b * P, b * Q_A, true};
 }
 ROBOSIM_INLINE Response response(double, const Flat&, const Radii& B, double) { return {{}, one, {}, B.finite, true}; }

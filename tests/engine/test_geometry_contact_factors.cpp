@@ -49,15 +49,9 @@ TEST_CASE("a product with the factors is the product with the dense derivatives"
     const WitnessDerivatives d = witness_derivatives(f.witness, A, X_WA, B, X_WB);
     CHECK(f.one_sided == d.one_sided);
     double v[12], size = 1;
-    WitnessRate sum, dense[12];
-    expand(f, X_WA, X_WB, dense);
+    WitnessRate sum;
     for (int k = 0; k < 12; ++k) v[k] = normal(bits), size = std::max(size, largest(d.twist[k]));
-    for (int k = 0; k < 12; ++k) {
-      sum += scaled(v[k], d.twist[k]);
-      WitnessRate difference = scaled(-1, dense[k]);
-      difference += d.twist[k];
-      CHECK(largest(difference) < 1e-12 * size);
-    }
+    for (int k = 0; k < 12; ++k) sum += scaled(v[k], d.twist[k]);
     WitnessRate difference = jvp(f, X_WA, X_WB, v);
     CHECK((f.finite || largest(difference) == 0));
     difference += scaled(-1, sum);

@@ -6,6 +6,7 @@
 
 #include "derivative_errors.h"
 #include "geometry/smoothed_distance.h"
+#include "geometry/witness_jacobian.h"
 #include "random_shapes.h"
 
 using namespace robosim;
@@ -89,12 +90,12 @@ TEST_CASE("derivatives are those of the smoothed distance, on whatever features"
       const WitnessFactors f = smoothed_distance(0.02, A, X_WA, B, X_WB);
       if (f.one_sided) continue;
       CAPTURE(i);
-      WitnessRate rates[12];
-      expand(f, X_WA, X_WB, rates);
+      WitnessJacobian J;
+      witness_jacobian(f, X_WA, X_WB, J);
       bool jumped = false;
       double worst = 0;
       for (int k = 0; k < 12 && !jumped; ++k) {
-        const Numbers got = flat(rates[k]), expected = ridders(
+        const Numbers got = flat(J.rate(k)), expected = ridders(
             [&](double t) {
               const Witness w = (k < 6 ? smoothed_distance(0.02, A, moved(X_WA, k, t), B, X_WB)
                                        : smoothed_distance(0.02, A, X_WA, B, moved(X_WB, k - 6, t))).witness;
@@ -129,10 +130,10 @@ TEST_CASE("where the exact point jumps from corner to corner, the smoothed one g
     Vec3d sum;
     for (int i = 0; i <= 4 * steps; ++i) {
       const SE3d X = tilted(-end + 2 * end * i / (4 * steps));
-      WitnessRate rates[12];
-      expand(smoothed_distance(e, below, SE3d(), box, X), SE3d(), X, rates);
+      WitnessJacobian J;
+      witness_jacobian(smoothed_distance(e, below, SE3d(), box, X), SE3d(), X, J);
       const double weight = i % 4 == 0 ? (i == 0 || i == 4 * steps ? 7 : 14) : (i % 2 ? 32 : 12);
-      sum += (weight * 2 / 45 * 2 * end / (4 * steps)) * rates[10].p_WB;  // about y
+      sum += (weight * 2 / 45 * 2 * end / (4 * steps)) * J.rate(10).p_WB;  // about y
     }
     const Vec3d difference = smoothed_distance(e, below, SE3d(), box, tilted(end)).witness.p_WB -
                              smoothed_distance(e, below, SE3d(), box, tilted(-end)).witness.p_WB;
@@ -157,10 +158,10 @@ TEST_CASE("sizes from 1e-4 to 1e3 m, smoothed by 1e-9 to 1e3 m, one in the other
       const Witness exact = signed_distance(A, X_WA, B, X_WB);
       CHECK(f.witness.distance <= exact.distance + 1e-9 * scale);
       CHECK(f.witness.distance >= exact.distance - e * (smoothing_reach(A) + smoothing_reach(B)) - 1e-9 * scale);
-      WitnessRate rates[12];
-      expand(f, X_WA, X_WB, rates);
-      for (const WitnessRate& rate : rates)
-        for (const double x : flat(rate)) CHECK(std::isfinite(x));
+      WitnessJacobian J;
+      witness_jacobian(f, X_WA, X_WB, J);
+      for (int k = 0; k < 12; ++k)
+        for (const double x : flat(J.rate(k))) CHECK(std::isfinite(x));
     }
   });
 }

@@ -8,6 +8,7 @@
 #include "geometry/contact_factors.h"
 #include "geometry/pairs/pair_table.h"
 #include "geometry/query.h"
+#include "geometry/witness_jacobian.h"
 #include "numbers.h"
 
 using namespace robosim;
@@ -27,7 +28,7 @@ struct RobosimSide {
   std::vector<Pair> pairs;
   std::vector<SE3d> X_WA, X_WB;
   std::vector<Witness> witness;
-  WitnessRate rates[12];
+  WitnessJacobian jacobian;
 
   void add(const ShapeData& A, const ShapeData& B) {
     const auto make = [](const ShapeData& s) { return shape_from(s.type, s.size, s.n_vertices, s.vertices); };
@@ -59,8 +60,8 @@ struct RobosimSide {
   }
   double factors(std::size_t i, std::size_t k) { return factors_of(i, k).H.row[0].x; }
   double dense(std::size_t i, std::size_t k) {
-    expand(factors_of(i, k), X_WA[k], X_WB[k], rates);
-    return rates[11].normal.x;
+    witness_jacobian(witness[k], pairs[i].A, X_WA[k], pairs[i].B, X_WB[k], jacobian);
+    return jacobian.row[WitnessJacobian::normal][WitnessJacobian::column(11)];
   }
   double plane(std::size_t i, std::size_t k, const double* normal) {
     const Pair& pair = pairs[i];

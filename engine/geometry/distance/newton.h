@@ -117,7 +117,7 @@ void newton_step(const Surfaces& surfaces, const LocalSurface& A, const LocalSur
   tangents(n, t0, t1);
   const auto radii = [&](int side, const LocalSurface& s, const Vec3d& p, const Vec3d& n_out) {
     std::array<double, 3> S;
-    if (surfaces.bend(side, p, n_out, t0, t1, S)) return Radii(Mat2{{{S[0], S[1]}, {S[1], S[2]}}});
+    if (surfaces.bend(side, p, n_out, t0, t1, S)) return Radii(Mat2{{S[0], S[1]}, {S[1], S[2]}});
     return Radii(s, t0, t1, 0, Radii::Axes::nearly);  // as the normal is as yet
   };
   Radii S_A = radii(0, A, a, n), S_B = radii(1, B, b, -n);

@@ -40,7 +40,7 @@ struct ConeCore {
     if (above <= tolerance) {
       const bool tips = as_mantle || n_rho < feature_tolerance;
       if (!(n_rho > 0)) return {Radii(e.x, e.y, 0), LocalSurface::straight, tips};
-      return {Radii(tangent_plane::outer((radius / (squared * n_rho)) * e, e)), LocalSurface::straight, tips};
+      return {Radii(tangent_plane::outer((radius * inverse_cube(squared, n_rho)) * e, e)), LocalSurface::straight, tips};
     }
     const tangent_plane::Vec2 down = -1.0 * tangent_plane::turned(e);  // along the mantle's line, which is square to it
     const double from_apex = std::sqrt(from_apex2);

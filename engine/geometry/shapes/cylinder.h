@@ -18,6 +18,8 @@ struct CylinderCore {
 
   double rounding() const { return 0; }
   Vec3d centre() const { return {}; }
+  // Sooner known than the bounding ball's radius.
+  double size() const { return radius + half_length; }
   // A point of the rim on d's side; the cap's centre for a d along the axis.
   Vec3d support(const Vec3d& d) const {
     const double across = std::sqrt(d.x * d.x + d.y * d.y);
@@ -28,21 +30,21 @@ struct CylinderCore {
   ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
     using tangent_plane::Radii;
     const double rho = std::sqrt(p.x * p.x + p.y * p.y), below = half_length - std::fabs(p.z), within = radius - rho;
-    const double tolerance = std::max(feature_tolerance * (radius + half_length), std::min(below, within));
+    const double tolerance = std::max(feature_tolerance * size(), std::min(below, within));
     if (below > tolerance) return {Radii(t0.z, t1.z, radius), below};
     if (within > tolerance) return {Radii::flat(), within};
     const double squared = n.x * n.x + n.y * n.y, n_rho = std::sqrt(squared);
     const bool tips = std::min(n_rho, std::fabs(n.z)) < feature_tolerance;
     const tangent_plane::Vec2 e{n.x * t0.y - n.y * t0.x, n.x * t1.y - n.y * t1.x};  // along the rim, as long as n_rho
     if (!(n_rho > 0)) return {Radii(e.x, e.y, 0), LocalSurface::straight, tips};
-    return {Radii(tangent_plane::outer((radius / (squared * n_rho)) * e, e)), LocalSurface::straight, tips};
+    return {Radii(tangent_plane::outer((radius * inverse_cube(squared, n_rho)) * e, e)), LocalSurface::straight, tips};
   }
   // Faces: 0 the lower end, 1 the upper; edges: their rims; curved: 0 the mantle.
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
     LocalSurface s;
     s.point = p;
     const double rho = std::sqrt(p.x * p.x + p.y * p.y), below = half_length - std::fabs(p.z), within = radius - rho;
-    const double tolerance = std::max(precision * (radius + half_length), std::fmin(below, within));
+    const double tolerance = std::max(precision * size(), std::fmin(below, within));
     const double n_rho = std::sqrt(n.x * n.x + n.y * n.y), n_z = std::fabs(n.z);
     const Vec3d round = unit_or({-n.y, n.x, 0}, unit_or({-p.y, p.x, 0}, {0, 1, 0}));  // along the rim
     s.index = below <= tolerance && p.z > 0;

@@ -59,7 +59,7 @@ struct EllipsoidCore {
   // Over tangents t0 and t1.
   ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d&, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
     const auto [tt, tu, uu] = bend(support(n), n, t0, t1);
-    return {tangent_plane::Radii(tangent_plane::Mat2{{{tt, tu}, {tu, uu}}})};
+    return {tangent_plane::Radii(tangent_plane::Mat2{{tt, tu}, {tu, uu}})};
   }
   // Where the normal meets the plane across the shortest axis is the centre c of the largest ball that touches inside: with M the squared
   // reciprocals of the radii, p - c = m M p for m the square of the shortest one, and p is the point nearest to c of all, as 1 - m M >= 0.

@@ -38,6 +38,8 @@ struct TriangleCore {
     const double x[3] = {squared_norm(edge(0)), squared_norm(edge(1)), squared_norm(edge(2))};
     return x[0] >= x[1] && x[0] >= x[2] ? 0 : (x[1] >= x[2] ? 1 : 2);
   }
+  // Sooner known than the bounding ball's radius.
+  double size() const { return norm(edge(longest_edge())); }
   // Unit, about which the vertices run counter-clockwise; some perpendicular of the longest edge where they lie on one line.
   Vec3d normal() const {
     const Vec3d ab = vertex[1] - vertex[0], ac = vertex[2] - vertex[0];
@@ -45,7 +47,7 @@ struct TriangleCore {
   }
   // A vertex has its own number, an edge that of the vertex it starts at; face 0 is the side of normal(), face 1 the other.
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
-    const double size = norm(edge(longest_edge())), on = precision * size;
+    const double size = this->size(), on = precision * size;
     // Vertices near the plane that n supports the triangle with.
     const double level = dot(n, support(n)) - std::max(1e-5, precision) * size;
     int near[3], n_near = 0;
