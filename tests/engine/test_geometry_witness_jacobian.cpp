@@ -33,8 +33,8 @@ bool is_zero(const tangent_plane::Mat2& M) { return M.row[0].x == 0 && M.row[0].
 
 }  // namespace
 
-// Every third pose has frames aligned, so that faces, edges and axes are parallel; the first of these coincide, where spheres have no normal of
-// their own. Sums of a few dozen products of numbers up to `size`.
+// Every third pose has axes of one frame along those of the other, so that faces, edges and mantles lie flat; the first of these coincide, where
+// spheres have no normal of their own. Sums of a few dozen products of numbers up to `size`.
 TEST_CASE("each column is the derivative by its entry of the twists") {
   RandomShapes random;
   int turning = 0;
@@ -42,7 +42,8 @@ TEST_CASE("each column is the derivative by its entry of the twists") {
     for (int i = 0; i < 60; ++i) {
       const Shape A = random.shape(a), B = random.shape(b);
       const SE3d X_WA = i % 3 == 0 ? SE3d() : random.pose(0.6);
-      const SE3d X_WB = i % 3 == 0 ? SE3d(Mat3d::identity(), {0.1 * (i % 30), 0, 0}) : random.pose(0.6);
+      const Mat3d turned = i % 2 == 0 ? Mat3d::identity() : Mat3d{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}};
+      const SE3d X_WB = i % 3 == 0 ? SE3d(turned, {0.1 * (i % 30), 0, 0}) : random.pose(0.6);
       CAPTURE(i);
       const Witness w = signed_distance(A, X_WA, B, X_WB);
       const WitnessDerivatives d = witness_derivatives(w, A, X_WA, B, X_WB);
@@ -62,6 +63,49 @@ TEST_CASE("each column is the derivative by its entry of the twists") {
     }
   });
   CHECK(turning > 500);
+}
+
+TEST_CASE("where the next feature takes over it is told") {
+  const Shape ball = Shape::sphere(0.1), box = Shape::box({0.3, 0.2, 0.1}), cylinder = Shape::cylinder(0.2, 0.1), ground = Shape::half_space();
+  const double r = std::sqrt(0.5);
+  struct Case {
+    const Shape &A, &B;
+    SE3d X_AB;
+    bool one_sided;
+  };
+  const Mat3d one = Mat3d::identity(), tipped{{r, 0, r}, {0, 1, 0}, {-r, 0, r}};
+  for (const Case& c : {Case{box, ball, {one, {0.3, 0.05, 0.3}}, true}, Case{box, ball, {one, {0.29, 0.05, 0.3}}, false},
+                        Case{cylinder, ball, {one, {0.2, 0, 0.3}}, true}, Case{cylinder, ball, {one, {0.21, 0, 0.3}}, false},
+                        Case{ground, box, {one, {0, 0, 0.2}}, true}, Case{ground, box, {tipped, {0, 0, 0.5}}, true},
+                        Case{ground, cylinder, {tipped, {0, 0, 0.5}}, false}, Case{ground, ball, {one, {0, 0, 0.5}}, false}})
+    for (const bool swapped : {false, true}) {
+      const Shape &A = swapped ? c.B : c.A, &B = swapped ? c.A : c.B;
+      const SE3d X_WA, X_WB = swapped ? c.X_AB.inverse() : c.X_AB;
+      WitnessJacobian J;
+      witness_jacobian(signed_distance(A, X_WA, B, X_WB), A, X_WA, B, X_WB, J);
+      CAPTURE(shape_type_names[static_cast<int>(A.type)]);
+      CAPTURE(shape_type_names[static_cast<int>(B.type)]);
+      CHECK(J.one_sided == c.one_sided);
+    }
+}
+
+// signed_distance gives an end of what lies flat; in between the point keeps its place along the axis, and goes round the mantle.
+TEST_CASE("on a line that lies flat the point is held") {
+  const Shape ground = Shape::half_space();
+  const SE3d flat(Mat3d{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, {0.1, -0.2, 0.3});
+  for (const Shape& shape : {Shape::cylinder(0.2, 0.4), Shape::capsule(0.2, 0.4)})
+    for (const bool is_B : {false, true}) {
+      const Shape &A = is_B ? shape : ground, &B = is_B ? ground : shape;
+      const SE3d X_WA = is_B ? flat : SE3d(), X_WB = is_B ? SE3d() : flat;
+      Witness w = signed_distance(A, X_WA, B, X_WB);
+      w.p_WA.x = w.p_WB.x = 0.25;
+      const WitnessDerivatives d = witness_derivatives(w, A, X_WA, B, X_WB);
+      WitnessJacobian J;
+      witness_jacobian(w, A, X_WA, B, X_WB, J);
+      CHECK(J.one_sided);
+      CHECK(std::fabs(J.rate(is_B ? 9 : 3).p_WA.y) == doctest::Approx(is_B ? 0.2 : 0.3));
+      for (int k = 0; k < 12; ++k) CHECK(distance(J.rate(k), d.twist[k]) < 1e-14);
+    }
 }
 
 TEST_CASE("turns of a sphere about its centre change nothing, exactly") {
