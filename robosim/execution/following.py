@@ -132,7 +132,9 @@ class _Follower:
         return nearest
 
     def time_at_end(self, result: GoalResult) -> float:
-        """The plan's time when it ended: all of it, when the arm says so."""
+        """The plan's time when it ended: all of it, when the arm says so, and none where it never began."""
+        if result.rejected:
+            return 0.0
         return self._plan.duration if result.ok else self.time
 
 

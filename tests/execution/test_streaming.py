@@ -298,7 +298,7 @@ def test_without_feedback_a_late_start_is_no_error_but_leaving_the_way_is(delay)
 def test_late_answers():
     rejected = GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, "no", rejected=True)
     report = stream_trajectory(answering(0.1, rejected), plan())
-    assert (report.outcome, report.reason) == (Outcome.REFUSED, "no")
+    assert (report.outcome, report.reason, report.plan_time) == (Outcome.REFUSED, "no", 0.0)
     arm = answering(999.0, None)
     report = stream_trajectory(arm, plan(), goal_time=1.5)
     assert arm.clock() - arm.start == pytest.approx(2.0 + 1.5, abs=0.1)
