@@ -67,8 +67,12 @@ def main() -> int:
         fuzz = Fuzz(library, seed, LARGE)
         found = [Failure(seed, number, text) for number, text in fuzz.failures(0, scenes, TOLERANCE)]
         took, number = fuzz.slowest
+        if took > IN_TIME:  # or the machine stood still: what is slow is slow again
+            again = Fuzz(library, seed, LARGE)
+            list(again.failures(number, number + 1, TOLERANCE))
+            took = min(took, again.slowest[0])
         if took > IN_TIME:
-            found.append(Failure(seed, number, f"took {took:.1f} s"))
+            found.append(Failure(seed, number, f"took {took:.1f} s, twice"))
         return found, took
 
     failures: list[Failure] = []

@@ -31,52 +31,48 @@ ROBOSIM_INLINE void multiply_out(const WitnessFactors& f, const SE3d& X_WA, cons
   else std::fill_n(out.row[0], WitnessJacobian::n_rows * WitnessJacobian::stride, 0.0);
 }
 
-// By the types, without the terms that are zero for a sphere or on a half-space; false where the general ones are called for, which is rare.
-template <ShapeType a, ShapeType b>
-ROBOSIM_INLINE bool simple(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, WitnessJacobian& out) {
-  using enum ShapeType;
-  if constexpr (a == sphere && b == sphere) {
-    const double m = w.distance + A.radius + B.radius, size = std::max(A.radius, B.radius);
-    if (!(m * m > tangent_plane::singular * size * size)) return false;
-    const double p = 1 / m;
+// The three that follow leave out the terms that are zero for a sphere or on a half-space. Each is false where the general form is called for,
+// which is rare.
+bool of_spheres(const Witness& w, double radius_A, const SE3d& X_WA, double radius_B, const SE3d& X_WB, WitnessJacobian& out) {
+  const double m = w.distance + radius_A + radius_B, size = std::max(radius_A, radius_B);
+  if (!(m * m > tangent_plane::singular * size * size)) return false;
+  const double p = 1 / m;
+  out.one_sided = false;
+  kernels().spheres(w, p, p * radius_A, p * (w.distance + radius_A), X_WA, X_WB, out.row[0]);
+  return true;
+}
+
+// O is the shape on it, the half-space B or A.
+template <ShapeType o, bool is_B>
+ROBOSIM_INLINE bool on_half_space(const Witness& w, const SE3d& X_WH, const Shape& O, const SE3d& X_WO, WitnessJacobian& out) {
+  if constexpr (o == ShapeType::sphere) {
     out.one_sided = false;
-    kernels().spheres(w, p, p * A.radius, p * (w.distance + A.radius), X_WA, X_WB, out.row[0]);
-    return true;
-  } else if constexpr (a == half_space || b == half_space) {
-    constexpr bool is_B = b == half_space;
-    constexpr ShapeType o = is_B ? a : b;
-    if constexpr (o == half_space) return false;
-    else {
-      const Shape& O = is_B ? A : B;
-      const SE3d &X_WH = is_B ? X_WB : X_WA, &X_WO = is_B ? X_WA : X_WB;
-      const Vec3d x = X_WH.R.col(0), y = X_WH.R.col(1);
-      auto side = pair_factors::look_at<o, half_space>(O, X_WO, is_B ? w.p_WA : w.p_WB, is_B ? w.normal : -w.normal, x, is_B ? -y : y);
-      if constexpr (o == sphere) {
-        out.one_sided = false;
-        kernels().on_half_space(w, tangent_plane::diagonal(O.radius), is_B, true, X_WH, X_WO, out.row[0]);
-      } else {
-        tangent_plane::Radii& radii = side.radii;
-        if (is_B && radii.n_straight == 2) return false;  // the half-space's point is held, and n turns with the face
-        out.one_sided = side.at_switch || radii.n_straight > 0;
-        radii.hold();
-        kernels().on_half_space(w, radii.finite, is_B, false, X_WH, X_WO, out.row[0]);
-      }
-      return true;
-    }
+    kernels().on_half_space(w, tangent_plane::diagonal(O.radius), is_B, true, X_WH, X_WO, out.row[0]);
   } else {
-    constexpr bool is_B = b == sphere;
-    const Shape& S = is_B ? B : A;
-    const SE3d &X_WS = is_B ? X_WB : X_WA, &X_WO = is_B ? X_WA : X_WB;
-    Vec3d t0, t1;
-    tangents(w.normal, t0, t1);
-    bool one_sided;
-    const tangent_plane::Response r = pair_factors::answer(w.distance, pair_factors::look_at<a, b>(A, X_WA, w.p_WA, w.normal, t0, t1),
-                                                           pair_factors::look_at<b, a>(B, X_WB, w.p_WB, -w.normal, t0, t1), one_sided);
-    if (!r.regular) return false;
-    out.one_sided = one_sided;
-    kernels().about_sphere(w, t0, t1, r.P.row[0].x, r.P.row[0].y, r.P.row[1].y, S.radius, is_B, X_WS, X_WO, out.row[0]);
-    return true;
+    const Vec3d x = X_WH.R.col(0), y = X_WH.R.col(1);
+    auto side = pair_factors::look_at<o, ShapeType::half_space>(O, X_WO, is_B ? w.p_WA : w.p_WB, is_B ? w.normal : -w.normal, x, is_B ? -y : y);
+    tangent_plane::Radii& radii = side.radii;
+    if (is_B && radii.n_straight == 2) return false;  // the half-space's point is held, and n turns with the face
+    out.one_sided = side.at_switch || radii.n_straight > 0;
+    radii.hold();
+    kernels().on_half_space(w, radii.finite, is_B, false, X_WH, X_WO, out.row[0]);
   }
+  return true;
+}
+
+template <ShapeType a, ShapeType b>
+ROBOSIM_INLINE bool about_sphere(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, WitnessJacobian& out) {
+  constexpr bool is_B = b == ShapeType::sphere;
+  Vec3d t0, t1;
+  tangents(w.normal, t0, t1);
+  bool one_sided;
+  const tangent_plane::Response r = pair_factors::answer(w.distance, pair_factors::look_at<a, b>(A, X_WA, w.p_WA, w.normal, t0, t1),
+                                                         pair_factors::look_at<b, a>(B, X_WB, w.p_WB, -w.normal, t0, t1), one_sided);
+  if (!r.regular) return false;
+  out.one_sided = one_sided;
+  const tangent_plane::Mat2& P = r.P;
+  kernels().about_sphere(w, t0, t1, P.row[0].x, P.row[0].y, P.row[1].y, (is_B ? B : A).radius, is_B, is_B ? X_WB : X_WA, is_B ? X_WA : X_WB, out.row[0]);
+  return true;
 }
 
 void of_any(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, WitnessJacobian& out) {
@@ -85,8 +81,14 @@ void of_any(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shap
 
 template <ShapeType a, ShapeType b>
 void of_pair(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, WitnessJacobian& out) {
+  using enum ShapeType;
   if constexpr (pair_factors::is_simple(a) || pair_factors::is_simple(b)) {
-    if (!simple<a, b>(witness, A, X_WA, B, X_WB, out)) of_any(witness, A, X_WA, B, X_WB, out);
+    bool done = false;
+    if constexpr (a == sphere && b == sphere) done = of_spheres(witness, A.radius, X_WA, B.radius, X_WB, out);
+    else if constexpr (a == half_space && b != a) done = on_half_space<b, false>(witness, X_WA, B, X_WB, out);
+    else if constexpr (b == half_space && b != a) done = on_half_space<a, true>(witness, X_WB, A, X_WA, out);
+    else if constexpr (a == sphere || b == sphere) done = about_sphere<a, b>(witness, A, X_WA, B, X_WB, out);
+    if (!done) of_any(witness, A, X_WA, B, X_WB, out);
   } else {
     Vec3d t0, t1;
     tangents(witness.normal, t0, t1);
