@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from harness.report import Report, Row, arguments
 
 CLOSED_FORM_BAR, ITERATIVE_BAR, DERIVATIVE_BAR = 1e-10, 1e-9, 1e-7
-POSES, DERIVATIVE_POSES = 10_000, 1_000
+POSES = 10_000
 QUICK = 20  # times fewer
 
 
@@ -29,7 +29,7 @@ def main() -> int:
     parser = arguments(__doc__.splitlines()[0])
     parser.add_argument("--poses", type=int, default=POSES, help="per pair (default 10000)")
     parser.add_argument(
-        "--derivative-poses", type=int, default=DERIVATIVE_POSES, help="per pair (default 1000)"
+        "--derivative-poses", type=int, default=POSES, help="per pair (default 10000)"
     )
     parser.add_argument("--seed", type=int, default=1, help="of the poses")
     parser.add_argument("--only", metavar="SHAPE", help="pairs with this type of shape")

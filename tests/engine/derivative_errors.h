@@ -40,7 +40,8 @@ inline bool is_convex(const ConvexMesh& mesh) {
 }
 
 // By kind of derivative, the worst error of an entry, as a part of the largest entry of its column (or 1). Steps stay on the features
-// that touch; nothing is compared where these change within 0.01 (m or rad), or where the derivatives are one-sided. Of overlapping
+// that touch; nothing is compared where these change within 0.01 (m or rad), or where the derivatives are one-sided, or where the normal turns to
+// the next feature within 1e-6: between two corners, or a corner and an edge, it turns by 1 rad as they move by their gap. Of overlapping
 // shapes other features may be as deep, and the query change over to them: told by a jump of the normal, which ends the comparison. A vertex
 // that moves lets the edge between two nearly parallel faces turn to the other diagonal soon: its steps are shorter, and where they are not
 // short enough for that it is passed over.
@@ -57,7 +58,9 @@ struct DerivativeErrors {
   DerivativeErrors(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB)
       : witness(signed_distance(A, X_WA, B, X_WB)), rates(witness_derivatives(witness, A, X_WA, B, X_WB)) {
     const double room = std::min({rates.A.slide, rates.A.tilt(), rates.B.slide, rates.B.tilt()});
-    near_a_switch = rates.one_sided || room < switch_distance;
+    double turn = 0;
+    for (const WitnessRate& rate : rates.twist) turn = std::max(turn, norm(rate.normal));
+    near_a_switch = rates.one_sided || room < switch_distance || std::min(rates.A.tilt(), rates.B.tilt()) < 1e-6 * turn;
     if (near_a_switch) return;
     const double step = std::min(1e-3, 0.05 * room);
     for (int k = 0; k < 6; ++k) {

@@ -138,11 +138,13 @@ struct GenericPair {
   // GJK to the end, EPA where it finds an overlap, and the polish of what is curved.
   static Contact from_rough(const Difference& D, GjkResult& r) {
     if (!r.overlap) advance(D, {}, r);
+    Guess guess{D, {}};
+    const auto leave = [&] { return epa(SupportFunction::of(D), r.simplex, guess.for_epa()); };
+    const double touch = 1e-10 * D.size();
     Contact c;
     double gap = r.upper - r.lower;  // between the bounds on the distance
     if (r.overlap) {
-      Guess guess{D, {}};
-      const Penetration e = epa(SupportFunction::of(D), r.simplex, guess.for_epa());
+      const Penetration e = leave();
       if (e.proved) return *guess.sharp;
       c = {-e.direction, -e.depth, e.a, e.w};
       gap = std::fmax(e.gap, norm(e.w - e.depth * e.direction));
@@ -150,7 +152,7 @@ struct GenericPair {
       c = contact(r);
       gap = std::fmax(gap, norm(c.w - r.v));  // of a needle v may be better known than what it is made of
       // A v as short as rounding has no direction; the plane that separated best has.
-      if (const double touch = 1e-10 * D.size(); r.lower > -touch && r.upper < touch) c.normal = r.axis * (1 / norm(r.axis));
+      if (r.lower > -touch && r.upper < touch) c.normal = r.axis * (1 / norm(r.axis));
     }
     // Of polytopes only what rounding has spoilt: needles, and touches.
     if (curved || gap > 1e-11 * D.size()) {
@@ -161,6 +163,12 @@ struct GenericPair {
       if (!r.overlap && c.distance < r.lower) {
         if (c.distance < r.lower - 1e-12 * D.size()) c = rough, c.normal = r.axis * (1 / norm(r.axis));
         c.distance = r.lower;
+      }
+      // Where a needle touches, none of these planes may be any good, and the way out is looked for as from inside.
+      if (!r.overlap && r.upper < touch && c.distance < -10 * touch) {
+        const Penetration e = leave();
+        if (e.proved) return *guess.sharp;
+        if (-e.depth > c.distance) c = {-e.direction, -e.depth, e.a, e.w};
       }
     }
     return c;
