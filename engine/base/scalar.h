@@ -18,6 +18,11 @@ ROBOSIM_INLINE double select(bool condition, double if_true, double if_false) { 
 ROBOSIM_INLINE double mul_add(double a, double b, double c) { return a * b + c; }
 ROBOSIM_INLINE double nmul_add(double a, double b, double c) { return c - a * b; }
 
+// The larger and the smaller number, and the other where one is none (IEEE 754-2008, maxNum and minNum). std::fmax and std::fmin are calls into
+// the library, around which every register goes to memory: a tenth of GJK's time.
+ROBOSIM_INLINE double max_number(double a, double b) { return a > b || b != b ? a : b; }
+ROBOSIM_INLINE double min_number(double a, double b) { return a < b || b != b ? a : b; }
+
 inline void sin_cos(double x, double& s, double& c) { s = std::sin(x), c = std::cos(x); }
 
 // The nearest whole number; locally constant.

@@ -55,7 +55,7 @@ bool closer_than(double margin, const Shape& A, const SE3d& X_WA, const Shape& B
 double distance_lower_bound(double enough, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
                             PairCache* cache) {
   const PairFunctions& pair = pair_functions(A.type, B.type);
-  if (pair.distance_in_W) return std::fmax(0.0, pair.distance_in_W(A, X_WA, B, X_WB));
+  if (pair.distance_in_W) return max_number(0.0, pair.distance_in_W(A, X_WA, B, X_WB));
   return in_frame_of_first(pair, A, X_WA, B, X_WB, cache,
                            [&](const Shape& first, const Shape& second, const SE3d& X, PairCache& c) {
                              return pair.distance_lower_bound(enough, first, second, X, c);
@@ -73,7 +73,7 @@ double farthest_from(const Shape& shape, const Vec3d& p_S) {
 Vec3d support(const Shape& shape, const Vec3d& d) {
   return visit(shape, [&](const auto& core) -> Vec3d {
     if constexpr (requires { core.support(d); }) {
-      const double largest = std::fmax(std::fabs(d.x), std::fmax(std::fabs(d.y), std::fabs(d.z)));
+      const double largest = max_number(std::fabs(d.x), max_number(std::fabs(d.y), std::fabs(d.z)));
       if (!(largest > 0)) return core.support(d);
       const Vec3d e(d.x / largest, d.y / largest, d.z / largest);  // neither overflows nor underflows when squared
       return core.support(e) + (core.rounding() / norm(e)) * e;

@@ -27,7 +27,7 @@ inline const Vec3d reference_axes[2] = {{0.5, -0.5, -half_sqrt}, {-0.5, 0.5, -ha
 
 inline ContactAxes contact_axes(const Vec3d& n) {
   const Vec3d& r = detail::facing_reference;
-  const double facing = std::fmax(1 + dot(r, n), detail::least_facing);
+  const double facing = max_number(1 + dot(r, n), detail::least_facing);
   ContactAxes axes;
   for (int i = 0; i < 2; ++i) {
     const Vec3d& a = detail::reference_axes[i];
@@ -45,7 +45,7 @@ struct ContactAxesChange {
 template <class S>
 ContactAxesChange<S> contact_axes_moved(const Vec3d& n, const Vec3<S>& dn) {
   const Vec3d& r = detail::facing_reference;
-  const double facing = std::fmax(1 + dot(r, n), detail::least_facing);
+  const double facing = max_number(1 + dot(r, n), detail::least_facing);
   ContactAxesChange<S> change;
   for (int i = 0; i < 2; ++i) {
     const Vec3d& a = detail::reference_axes[i];
@@ -59,7 +59,7 @@ ContactAxesChange<S> contact_axes_moved(const Vec3d& n, const Vec3<S>& dn) {
 // The transpose of how they turn with the normal: a covector on the axes as one on the normal.
 inline Vec3d contact_axes_pulled_back(const Vec3d& n, const ContactAxes& bar) {
   const Vec3d& r = detail::facing_reference;
-  const double facing = std::fmax(1 + dot(r, n), detail::least_facing);
+  const double facing = max_number(1 + dot(r, n), detail::least_facing);
   Vec3d out;
   for (int i = 0; i < 2; ++i) {
     const Vec3d& a = detail::reference_axes[i];

@@ -17,7 +17,7 @@ bool is_normal_of_face(const Compound::Piece& T, const Mat3d& R_WT, const Vec3d&
 }
 
 double size_of(const Shape& P, const Shape& Q) {
-  const double size = std::fmin(bounding_ball(P).radius, bounding_ball(Q).radius);
+  const double size = min_number(bounding_ball(P).radius, bounding_ball(Q).radius);
   return std::isfinite(size) ? size : 1;
 }
 

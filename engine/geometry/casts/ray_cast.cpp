@@ -33,7 +33,7 @@ Entry first_point(const Core& core, const Start& ray, bool& inside) {
   const double from = -ray.b;
   const auto approached = [&]() -> Entry {
     if constexpr (requires { ray_line::approach(core, ray.q, ray.u, 0, 0, 0); }) {
-      const double reach = ray.ball.radius * (1 + 1e-9), start = std::fmax(from, -reach);
+      const double reach = ray.ball.radius * (1 + 1e-9), start = max_number(from, -reach);
       const Entry e = ray_line::approach(core, ray.q, ray.u, start, reach, norm(ray.ball.centre) + ray.ball.radius);
       inside = e.found && e.s == from;
       return e;
@@ -62,7 +62,7 @@ Entry first_point(const Core& core, const Start& ray, bool& inside) {
 
 RayHit ray_cast(const Shape& shape, const SE3d& X_WS, const Ray& ray, double max_t) {
   const Vec3d& d = ray.direction;
-  const double largest = std::fmax(std::fabs(d.x), std::fmax(std::fabs(d.y), std::fabs(d.z)));
+  const double largest = max_number(std::fabs(d.x), max_number(std::fabs(d.y), std::fabs(d.z)));
   if (!(largest > 0) || !std::isfinite(largest)) return {};
   const Vec3d scaled(d.x / largest, d.y / largest, d.z / largest);  // neither overflows nor underflows when squared
   const double length = norm(scaled);
@@ -79,7 +79,7 @@ RayHit ray_cast(const Shape& shape, const SE3d& X_WS, const Ray& ray, double max
     const Entry e = first_point(core, start, inside);
     if (!e.found) return {};
     if (inside) return {true, true, 0, ray.origin, X_WS.R * -start.u};
-    const double t = std::fmax(0.0, start.b + e.s) / length / largest;
+    const double t = max_number(0.0, start.b + e.s) / length / largest;
     if (!(t <= max_t)) return {};
     return {true, false, t, X_WS * (start.q + e.s * start.u), X_WS.R * e.n};
   });
@@ -94,7 +94,7 @@ RayCastDerivatives ray_cast_derivatives(const RayHit& hit, const Shape& shape, c
   if (d.one_sided) return d;
   d.surface = local_surface(shape, X_WS, hit.point, n);
   const double size = std::isfinite(bounding_ball(shape).radius) ? bounding_ball(shape).radius : norm(hit.point - X_WS.p);
-  d.one_sided = std::fmin(d.surface.slide / size, d.surface.tilt_sine) < feature_tolerance;
+  d.one_sided = min_number(d.surface.slide / size, d.surface.tilt_sine) < feature_tolerance;
   for (const double r : d.surface.radius) d.one_sided |= !(r > 0);
 
   // The material point moves by u and turns the surface by w; the ray's origin and direction move.

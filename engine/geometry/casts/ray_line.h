@@ -30,7 +30,7 @@ struct Span {
   void clear() { in = std::numeric_limits<double>::infinity(), out = -in; }
   void cut(double from, double to, const Vec3d& normal) {
     if (from > in) in = from, n = normal;
-    out = std::fmin(out, to);
+    out = min_number(out, to);
   }
   // By the half-space normal . x <= offset; of any length.
   void clip(double offset, const Vec3d& normal, const Vec3d& q, const Vec3d& u) {
@@ -105,9 +105,9 @@ inline Entry enter(const ConeCore& k, const Vec3d& q, const Vec3d& u) {
   const double B = c * c * (p.x * u.x + p.y * u.y) - s * s * p.z * u.z;
   Span span;
   if (A > 0 && !(turn <= across)) return {};
-  const double root = c * std::sqrt(std::fmax(0.0, (across - turn) * (across + turn))), far = -(B + std::copysign(root, B));
+  const double root = c * std::sqrt(max_number(0.0, (across - turn) * (across + turn))), far = -(B + std::copysign(root, B));
   const double x1 = A != 0 ? far / A : infinity, x2 = far != 0 ? C / far : 0;
-  double in = std::fmin(x1, x2), out = std::fmax(x1, x2);
+  double in = min_number(x1, x2), out = max_number(x1, x2);
   if (A > 0) {
     if (p.z + 0.5 * (in + out) * u.z > 0) return {};  // of the nappe above
   } else if (A < 0) {

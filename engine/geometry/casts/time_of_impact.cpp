@@ -63,7 +63,7 @@ struct Pair {
       return {own - dot(n, v), own * norm(w_other)};
     }
     const Vec3d y = (first ? 1.0 : -1.0) * (sweep_B.start.p - sweep_A.start.p), rate = (first ? 1.0 : -1.0) * v;
-    const double reach = std::fmax(norm(y + t * rate), norm(y + rate)) + r, speed = norm(v) + norm(w_other) * r;
+    const double reach = max_number(norm(y + t * rate), norm(y + rate)) + r, speed = norm(v) + norm(w_other) * r;
     return {turn * reach + speed, norm(w) * turn * reach + 2 * turn * speed + squared_norm(w_other) * r};
   }
 };
@@ -72,7 +72,7 @@ struct Pair {
 double first_zero(double g0, double g1, double c) {
   const double a = 0.5 * c, b = g1 - g0 - a, square = b * b - 4 * a * g0;
   if (!(b < 0) || !(square >= 0)) return 1;
-  return std::fmin(1.0, 2 * g0 / (-b + std::sqrt(square)));
+  return min_number(1.0, 2 * g0 / (-b + std::sqrt(square)));
 }
 
 // From time t on the separation is above `level` for so long at least; g is how far it is above it now.
@@ -82,10 +82,10 @@ double free_step(const Pair& pair, Carrier carrier, const Vec3d& n, double t, do
   if (!(g < mu * left)) return left;  // (1)
   double free = g / mu;
   for (double h = 2 * free; free < left; h = 4 * free) {  // (2)
-    h = std::fmin(h, left);
+    h = min_number(h, left);
     const double end = pair.separation(pair.carried(carrier, n, h), t + h) - level;
     const double certified = h * first_zero(g, end, c * h * h);
-    free = std::fmax(free, certified);
+    free = max_number(free, certified);
     if (!(certified >= h)) break;
   }
   return free;
@@ -96,7 +96,7 @@ double free_until(const Pair& pair, Carrier carrier, Vec3d n, double t, double g
   constexpr int max_steps = 32;
   for (int step = 0; step < max_steps; ++step) {
     const double next = t + free_step(pair, carrier, n, t, g, level);
-    if (next >= 1 || !(next > t)) return std::fmin(next, 1.0);
+    if (next >= 1 || !(next > t)) return min_number(next, 1.0);
     n = pair.carried(carrier, n, next - t);
     t = next;
     const double left = pair.separation(n, t) - level;
@@ -128,7 +128,7 @@ Impact time_of_impact(const Shape& A, const Sweep& sweep_A, const Shape& B, cons
   const double size = (unbounded(A) ? 0 : pair.r_A) + (unbounded(B) ? 0 : pair.r_B);
   const double fastest = norm(sweep_A.velocity - sweep_B.velocity) + norm(sweep_A.angular_velocity) * (unbounded(A) ? 0 : pair.r_A) +
                          norm(sweep_B.angular_velocity) * (unbounded(B) ? 0 : pair.r_B);
-  const double enough = std::fmax(tolerance, 1e-12 * size + 1e-15 * fastest);
+  const double enough = max_number(tolerance, 1e-12 * size + 1e-15 * fastest);
   const bool planes_turn = unbounded(A) && unbounded(B) && squared_norm(sweep_A.angular_velocity - sweep_B.angular_velocity) > 0;
   Impact impact;
   while (impact.rounds < max_rounds) {
@@ -146,7 +146,7 @@ Impact time_of_impact(const Shape& A, const Sweep& sweep_A, const Shape& B, cons
     double next = t;
     for (const Carrier carrier : {world, by_A, by_B})
       if (next < 1 && pair.may_carry(carrier))
-        next = std::fmax(next, free_until(pair, carrier, w.normal, t, gap - 0.5 * enough, margin + 0.5 * enough));
+        next = max_number(next, free_until(pair, carrier, w.normal, t, gap - 0.5 * enough, margin + 0.5 * enough));
     if (!(next > t)) return impact;
     impact.t = next;
   }

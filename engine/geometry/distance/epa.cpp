@@ -22,9 +22,9 @@ constexpr double tolerance = 1e-12;          // of the size of D: flat faces end
 struct Facet {
   int vertex[3], neighbour[3];  // neighbour[i] lies across the edge vertex[i] - vertex[i + 1]
   Vec3d n;                      // unit, outward
-  double d = 0;                 // signed distance of the face from the origin: n.x = d
-  bool alive = false;
-  bool about = false;  // whether n is as alike to the centre as asked for
+  double d;                     // signed distance of the face from the origin: n.x = d
+  bool alive;
+  bool about;  // whether n is as alike to the centre as asked for
 };
 
 struct Edge {
@@ -203,12 +203,9 @@ int Polytope::add_facet(int i, int j, int k) {
   const double nn = norm(n);
   if (!(nn > 0) || (n_free_ == 0 && n_facets_ == max_faces)) return -1;
   const int f = n_free_ > 0 ? free_[--n_free_] : n_facets_++;
-  Facet& facet = *new (&facets_[f]) Facet{};
-  facet.vertex[0] = i, facet.vertex[1] = j, facet.vertex[2] = k;
-  facet.n = n * (1 / nn);
-  facet.d = distance_[f] = dot(facet.n, a);
-  facet.alive = true;
-  facet.about = dot(facet.n, centre_) >= alike_;
+  const Vec3d unit = n * (1 / nn);
+  const double d = distance_[f] = dot(unit, a);
+  new (&facets_[f]) Facet{{i, j, k}, {}, unit, d, true, dot(unit, centre_) >= alike_};
   return f;
 }
 

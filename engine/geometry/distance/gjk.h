@@ -62,8 +62,21 @@ struct CoreDifference {
   Vec3d centre() const { return X_AB * B.centre() - A.centre(); }
   // A bound on the coordinates of D's points, within a small factor.
   double size() const { return norm(X_AB.p) + reach(A) + reach(B); }
+  // x > part * size(), without roots where that is plain.
+  bool exceeds(double x, double part) const {
+    if constexpr (!has_reach<CoreA> && !has_reach<CoreB>) {
+      const Ball a = A.bounding_ball(), b = B.bounding_ball();
+      const double least = a.radius + b.radius;
+      if (!(x > part * least)) return false;
+      if (x > part * (least + sum_of_sides(X_AB.p) + sum_of_sides(a.centre) + sum_of_sides(b.centre))) return true;
+    }
+    return x > part * size();
+  }
 
  private:
+  static double sum_of_sides(const Vec3d& v) { return std::fabs(v.x) + std::fabs(v.y) + std::fabs(v.z); }
+  template <class Core>
+  static constexpr bool has_reach = requires(const Core& core) { core.reach(); };
   static SupportPoint at(const Corner& a, const Corner& b) { return {b.p - a.p, a.p, {a.number, b.number}}; }
   Corner corner_of_B_towards(const Vec3d& d) const {
     if constexpr (Placed<CoreB>::has_few_corners) return placed_B.core.corner_towards(d);
@@ -74,7 +87,7 @@ struct CoreDifference {
   // Of a core from its frame's origin.
   template <class Core>
   static double reach(const Core& core) {
-    if constexpr (requires { core.reach(); }) return core.reach();
+    if constexpr (has_reach<Core>) return core.reach();
     const Ball ball = core.bounding_ball();
     return norm(ball.centre) + ball.radius;
   }
@@ -123,7 +136,7 @@ void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
     // Done when the bounds meet, or when the support point is already there.
     if (s.n > 0) {
       const double gap = length - lower;
-      if (gap <= std::fmax(goal.gap, goal.relative_gap * length)) return;
+      if (gap <= max_number(goal.gap, goal.relative_gap * length)) return;
       bool repeated = false;
       for (int i = 0; i < s.n; ++i) repeated |= s.w[i].x == p.w.x && s.w[i].y == p.w.y && s.w[i].z == p.w.z;
       if (stalled > 0 || repeated) {
@@ -135,7 +148,7 @@ void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
     s.w[s.n] = p.w, s.a[s.n] = p.a, s.corners[s.n] = p.corners;
     const int n = s.n + 1;
     const SimplexFace face = nearest_face(s.w, n);
-    r.scale = std::fmax(r.scale, squared_norm(p.w) + squared_norm(p.a));
+    r.scale = max_number(r.scale, squared_norm(p.w) + squared_norm(p.a));
     if (face.n == 0 || face.vv <= gjk_limits::rounding_error * gjk_limits::rounding_error * r.scale) {
       // Where a plane separates, it knows better: a needle of a tetrahedron took the origin in.
       if (s.n > 0 && r.lower > gjk_limits::rounding_error * std::sqrt(r.scale)) break;
@@ -165,7 +178,7 @@ bool set_out(const Difference& D, const SimplexCorners& last, GjkResult& r) {
     if (pair.A >= D.A.n_corners() || pair.B >= D.B.n_corners()) return false;
     const SupportPoint p = D.at(pair);
     s.w[i] = p.w, s.a[i] = p.a, s.corners[i] = p.corners;
-    r.scale = std::fmax(r.scale, squared_norm(p.w) + squared_norm(p.a));
+    r.scale = max_number(r.scale, squared_norm(p.w) + squared_norm(p.a));
   }
   const SimplexFace face = nearest_face(s.w, last.n);
   if (face.n == 0 || !(face.vv > gjk_limits::rounding_error * gjk_limits::rounding_error * r.scale)) return false;

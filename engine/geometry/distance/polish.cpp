@@ -68,7 +68,7 @@ class Mixing {
       if (n_ > 1) {
         const Vec3d df2 = f_[0] - f_[1];
         const double ff2 = squared_norm(df2), both = dot(df, df2), det = ff * ff2 - both * both;
-        if (det > noise * noise * std::fmax(ff, ff2)) {
+        if (det > noise * noise * max_number(ff, ff2)) {
           x = (ff2 * dot(df, f) - both * dot(df2, f)) / det;
           y = (ff * dot(df2, f) - both * dot(df, f)) / det;
           mixed -= y * (g_[0] - g_[1]);
@@ -116,7 +116,7 @@ Contact approached(const SupportFunction& D, const Contact& contact, double scal
     const double e = error(c), gain = c.distance - highest;
     slow = gain > enough || e < 0.5 * best_error ? 0 : slow + 1;
     if (gain > equal || (gain > -equal && e < best_error)) best = c, best_error = e;
-    highest = std::fmax(highest, c.distance);
+    highest = max_number(highest, c.distance);
     // A jump disturbs what had converged: a plain step puts that right, and the one after it enters the mixing.
     if (jumped) {
       jumped = false;
@@ -229,7 +229,7 @@ Contact polished(const SupportFunction& D, const Surfaces& surfaces, const Conta
     for (const double precision : {1e-9, 1e-6, 1e-4, 1e-2, 1e-11}) {
       const Candidate c = newton(D, surfaces, rough, scale, precision);
       if (c.contact.distance < best.contact.distance - rounding) continue;  // another direction separates by less
-      if (c.error < std::fmax(best.error, enough)) best = c;
+      if (c.error < max_number(best.error, enough)) best = c;
       if (c.error < enough) return true;
     }
     return false;

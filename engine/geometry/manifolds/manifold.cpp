@@ -126,7 +126,7 @@ class Finder {
           if (next <= on_) c.id[o] = other.patch.corner_id[j + 1 == other.n_sides ? 0 : j + 1];
           else c.id[o] = j == 0 && previous <= on_ ? other.patch.corner_id[0] : other.patch.side_id[j];
         }
-        c.slide = std::fmin(c.slide, room);
+        c.slide = min_number(c.slide, room);
       }
       // At the outline, unless the sides run on beyond a sharp corner; barely outside of it over it, as a steep face falls far away from there.
       Vec3d over = p;
@@ -149,11 +149,11 @@ class Finder {
   void crossing(int i, int j) {
     const int i_end = i + 1 == P_[0].patch.n_corners ? 0 : i + 1, j_end = j + 1 == P_[1].patch.n_corners ? 0 : j + 1;
     const double a0 = inside_[0][i][j], a1 = inside_[0][i_end][j], b0 = inside_[1][j][i], b1 = inside_[1][j_end][i];
-    const double a = std::fmin(std::fabs(a0), std::fabs(a1)), b = std::fmin(std::fabs(b0), std::fabs(b1));
-    if ((a0 > 0) == (a1 > 0) || (b0 > 0) == (b1 > 0) || !(std::fmin(a, b) > on_)) return;
+    const double a = min_number(std::fabs(a0), std::fabs(a1)), b = min_number(std::fabs(b0), std::fabs(b1));
+    if ((a0 > 0) == (a1 > 0) || (b0 > 0) == (b1 > 0) || !(min_number(a, b) > on_)) return;
     Candidate c;
     c.anchor = Anchor::crossing;
-    c.slide = std::fmin(a, b);
+    c.slide = min_number(a, b);
     c.side[0] = i, c.side[1] = j;
     c.part[0] = a0 / (a0 - a1);
     c.core[0] = P_[0].corner[i] + c.part[0] * (P_[0].corner[i_end] - P_[0].corner[i]);
@@ -184,7 +184,7 @@ void spread(Candidates& all, double equal) {
     std::swap(all[chosen], all[next]), std::swap(distance[chosen], distance[next]);
     next = chosen + 1;
     for (int i = chosen + 1; i < n; ++i) {
-      distance[i] = std::fmin(distance[i], across(all[i], all[chosen]));
+      distance[i] = min_number(distance[i], across(all[i], all[chosen]));
       const double more = 1e-9 * distance[next];
       if (distance[i] > distance[next] + more || (distance[i] > distance[next] - more && key(all[i]) < key(all[next]))) next = i;
     }
@@ -205,7 +205,7 @@ int reference_face(const PlacedPatch (&P)[2], const Candidates& found, double de
       const Candidate& c = found[i];
       if (c.gap > deepest + on) continue;
       if (c.anchor == Anchor::witness) holds = c.id[s].kind == FeatureKind::face && c.id[1 - s].kind != FeatureKind::face && c.slide > 0;
-      else holds = c.anchor == (s == 0 ? Anchor::corner_B : Anchor::corner_A) && c.slide > std::fmax(on, P[1 - s].patch.bulge);
+      else holds = c.anchor == (s == 0 ? Anchor::corner_B : Anchor::corner_A) && c.slide > max_number(on, P[1 - s].patch.bulge);
     }
     if (holds) return s;
   }
@@ -236,7 +236,7 @@ int face_of_two(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const
   for (int s = 0; s < 2; ++s) {
     bool holds = true;
     for (int i = 0; i < found.size() && holds; ++i)
-      holds = found[i].anchor == (s == 0 ? Anchor::corner_B : Anchor::corner_A) && found[i].slide > std::fmax(on, P[1 - s].patch.bulge);
+      holds = found[i].anchor == (s == 0 ? Anchor::corner_B : Anchor::corner_A) && found[i].slide > max_number(on, P[1 - s].patch.bulge);
     if (holds) return s;
   }
   const bool triangles[2] = {A.type == ShapeType::triangle, B.type == ShapeType::triangle};
@@ -281,7 +281,7 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
       visit(s ? B : A, [&](const auto& core) {
         if constexpr (requires { core.patch(t0, P[s].patch); }) core.patch(transpose_times(X_WS.R, P[s].up * n), P[s].patch);
         P[s].rounding = core.rounding();
-        size = std::fmin(size, core.bounding_ball().radius);
+        size = min_number(size, core.bounding_ball().radius);
       });
       any &= P[s].patch.kind != Patch::Kind::none;
     }
@@ -295,7 +295,7 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
   if (any) finder.find();
   const auto deepest_found = [&] {
     double least = LocalSurface::straight;
-    for (int i = 0; i < found.size(); ++i) least = std::fmin(least, found[i].gap);
+    for (int i = 0; i < found.size(); ++i) least = min_number(least, found[i].gap);
     return least;
   };
   // Again along the normal of a face, unless it is the same; whether what touches is what the faces have in common.
@@ -329,7 +329,7 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
     const LocalSurface on_A = local_surface(A, X_WA, w.p_WA, w.normal), on_B = local_surface(B, X_WB, w.p_WB, -w.normal);
     Candidate c{};
     c.anchor = Anchor::witness;
-    c.gap = deepest = w.distance, c.slide = std::fmin(on_A.slide, on_B.slide);
+    c.gap = deepest = w.distance, c.slide = min_number(on_A.slide, on_B.slide);
     if (c.slide <= finder.on()) c.slide = 0;
     c.id[0] = id_of(on_A), c.id[1] = id_of(on_B);
     if (at_witness >= 0) found[at_witness] = c;

@@ -58,7 +58,7 @@ void PlacedPatch::place() {
     for (int i = 0; i < n; ++i) {
       const Vec3d side_i = corner[i + 1 == n ? 0 : i + 1] - corner[i], to = corner[i] - corner[0];
       area += to.x * side_i.y - to.y * side_i.x;
-      longest = std::fmax(longest, side_i.x * side_i.x + side_i.y * side_i.y);
+      longest = max_number(longest, side_i.x * side_i.x + side_i.y * side_i.y);
     }
     if (up * normal.z < steepest || !(up * area > needle * longest)) return stand_on_edge();
   }

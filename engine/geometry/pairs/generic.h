@@ -138,24 +138,23 @@ struct GenericPair {
   // GJK to the end, EPA where it finds an overlap, and the polish of what is curved.
   static Contact from_rough(const Difference& D, GjkResult& r) {
     if (!r.overlap) advance(D, {}, r);
-    Guess guess{D, {}};
-    const auto leave = [&] { return epa(SupportFunction::of(D), r.simplex, guess.for_epa()); };
-    const double touch = 1e-10 * D.size();
     Contact c;
     double gap = r.upper - r.lower;  // between the bounds on the distance
     if (r.overlap) {
-      const Penetration e = leave();
+      Guess guess{D, {}};
+      const Penetration e = epa(SupportFunction::of(D), r.simplex, guess.for_epa());
       if (e.proved) return *guess.sharp;
       c = {-e.direction, -e.depth, e.a, e.w};
-      gap = std::fmax(e.gap, norm(e.w - e.depth * e.direction));
+      gap = max_number(e.gap, norm(e.w - e.depth * e.direction));
     } else {
       c = contact(r);
-      gap = std::fmax(gap, norm(c.w - r.v));  // of a needle v may be better known than what it is made of
+      gap = max_number(gap, norm(c.w - r.v));  // of a needle v may be better known than what it is made of
       // A v as short as rounding has no direction; the plane that separated best has.
-      if (r.lower > -touch && r.upper < touch) c.normal = r.axis * (1 / norm(r.axis));
+      constexpr double touch = 1e-10;  // of the size
+      if (!D.exceeds(r.upper, touch) && !D.exceeds(-r.lower, touch)) c.normal = r.axis * (1 / norm(r.axis));
     }
     // Of polytopes only what rounding has spoilt: needles, and touches.
-    if (curved || gap > 1e-11 * D.size()) {
+    if (curved || D.exceeds(gap, 1e-11)) {
       const Contact rough = c;
       c = polished(SupportFunction::of(D), Surfaces::of(D), c, D.size());
       // A polished value is a support plane's, so never above the distance, as GJK's own lower bound is. Of needles that all but touch
@@ -164,14 +163,16 @@ struct GenericPair {
         if (c.distance < r.lower - 1e-12 * D.size()) c = rough, c.normal = r.axis * (1 / norm(r.axis));
         c.distance = r.lower;
       }
-      // Where a needle touches, none of these planes may be any good, and the way out is looked for as from inside.
-      if (!r.overlap && r.upper < touch && c.distance < -10 * touch) {
-        const Penetration e = leave();
-        if (e.proved) return *guess.sharp;
-        if (-e.depth > c.distance) c = {-e.direction, -e.depth, e.a, e.w};
-      }
+      if (!r.overlap && !D.exceeds(r.upper, 1e-10) && D.exceeds(-c.distance, 1e-9)) out_of_touch(D, r, c);
     }
     return c;
+  }
+  // Where a needle touches, none of GJK's planes may be any good: then the way out is looked for as from inside.
+  [[gnu::noinline]] static void out_of_touch(const Difference& D, const GjkResult& r, Contact& c) {
+    Guess guess{D, {}};
+    const Penetration e = epa(SupportFunction::of(D), r.simplex, guess.for_epa());
+    if (e.proved) c = *guess.sharp;
+    else if (-e.depth > c.distance) c = {-e.direction, -e.depth, e.a, e.w};
   }
   static void keep_axis(const GjkResult& r, PairCache& cache) {
     cache.axis = r.overlap || !(r.lower > 0) ? Vec3d() : r.axis * (1 / norm(r.axis));

@@ -30,7 +30,7 @@ struct SegmentAgainst : GenericPair<ShapeType::capsule, Tb> {
       const PointDistance f = SolidSphere::from_point(B, c + s * u);
       if (!(f.distance > near * size)) break;
       const double slope = dot(f.normal, u);
-      double next = slope == slope_before || round == 0 ? s - slope * f.distance / std::fmax(1 - slope * slope, 1e-3)
+      double next = slope == slope_before || round == 0 ? s - slope * f.distance / max_number(1 - slope * slope, 1e-3)
                                                         : s - slope * (s - s_before) / (slope - slope_before);
       if (slope > 0) above = s;
       else below = s;

@@ -59,10 +59,10 @@ struct BoxCore {
     for (int i = 0; i < 3; ++i) {
       positive |= (p[i] > 0) << i;
       if (room[i] > tolerance) {
-        free[n_free++] = i, s.slide = std::fmin(s.slide, room[i]);
+        free[n_free++] = i, s.slide = min_number(s.slide, room[i]);
       } else {
         fixed[n_fixed++] = i, s.point[i] = std::copysign(half_extents[i], p[i]);
-        sine = std::fmin(sine, std::fabs(n[i]));
+        sine = min_number(sine, std::fabs(n[i]));
       }
     }
     if (n_free == 0) {

@@ -36,7 +36,7 @@ struct CapsuleCore {
     } else {
       s.index = p.z > 0, s.point.z = std::copysign(half_length, p.z);
       s.axis[0] = cross(across, n), s.axis[1] = across;
-      s.tilt_sine = std::fmin(std::fabs(n.z), 1.0);
+      s.tilt_sine = min_number(std::fabs(n.z), 1.0);
     }
     return s;
   }

@@ -53,14 +53,14 @@ struct ConeCore {
     const double rho = std::sqrt(p.x * p.x + p.y * p.y), n_rho = std::sqrt(n.x * n.x + n.y * n.y);
     const double below_apex = half_length - p.z, from_apex = std::sqrt(rho * rho + below_apex * below_apex), above = p.z + half_length;
     const double within = ((half_length - p.z) * radius - rho * height) / line;  // how far p lies under the mantle
-    const auto from_mantle = [&] { return std::fmin(std::fabs(n_rho * radius - n.z * height) / line, 1.0); };  // sine of the normals' angle
+    const auto from_mantle = [&] { return min_number(std::fabs(n_rho * radius - n.z * height) / line, 1.0); };  // sine of the normals' angle
     const double tolerance = std::max(precision * line, std::min(above, within));
     const Vec3d out = outward(n), round(-out.y, out.x, 0);
     s.point = p, s.axis[0] = round, s.axis[1] = cross(n, round);
     if (from_apex <= precision * line || p.z > half_length) {
       s.kind = FeatureKind::vertex, s.tilt_sine = from_mantle(), s.point = {0, 0, half_length};
     } else if (above <= tolerance && within <= tolerance) {
-      s.kind = FeatureKind::edge, s.tilt_sine = std::fmin(from_mantle(), n_rho);
+      s.kind = FeatureKind::edge, s.tilt_sine = min_number(from_mantle(), n_rho);
       s.radius[0] = n_rho > 0 ? radius / n_rho : LocalSurface::straight;
     } else if (above <= tolerance) {
       s.kind = FeatureKind::face, s.axis[0] = {1, 0, 0}, s.axis[1] = {0, 1, 0}, s.slide = radius - rho;

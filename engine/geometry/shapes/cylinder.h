@@ -44,14 +44,14 @@ struct CylinderCore {
     LocalSurface s;
     s.point = p;
     const double rho = std::sqrt(p.x * p.x + p.y * p.y), below = half_length - std::fabs(p.z), within = radius - rho;
-    const double tolerance = std::max(precision * size(), std::fmin(below, within));
+    const double tolerance = std::max(precision * size(), min_number(below, within));
     const double n_rho = std::sqrt(n.x * n.x + n.y * n.y), n_z = std::fabs(n.z);
     const Vec3d round = unit_or({-n.y, n.x, 0}, unit_or({-p.y, p.x, 0}, {0, 1, 0}));  // along the rim
     s.index = below <= tolerance && p.z > 0;
     if (below <= tolerance && within <= tolerance) {
       s.kind = FeatureKind::edge, s.axis[0] = round, s.axis[1] = cross(n, round);
       s.radius[0] = n_rho > 0 ? radius / n_rho : LocalSurface::straight;
-      s.tilt_sine = std::fmin(n_rho, n_z);
+      s.tilt_sine = min_number(n_rho, n_z);
     } else if (below <= tolerance) {
       s.kind = FeatureKind::face, s.axis[0] = {1, 0, 0}, s.axis[1] = {0, 1, 0}, s.slide = within;
       s.radius[0] = s.radius[1] = LocalSurface::straight;

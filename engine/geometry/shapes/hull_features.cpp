@@ -97,7 +97,7 @@ class Finder {
     for (int e = mesh_.neighbour_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbour_begin[static_cast<std::size_t>(v) + 1]; ++e) {
       Vec3d d = at(mesh_.neighbours[static_cast<std::size_t>(e)]) - at(v);
       if (axis) d -= dot(*axis, d) * *axis;
-      if (const double length = norm(d); length > on_) least = std::fmin(least, std::fabs(dot(n_, d)) / length);
+      if (const double length = norm(d); length > on_) least = min_number(least, std::fabs(dot(n_, d)) / length);
     }
     return least;
   }
@@ -116,8 +116,8 @@ class Finder {
     const Vec3d d = at(w) - at(v), e = d * (1 / norm(d));
     s.axis[0] = e, s.radius[0] = LocalSurface::straight;
     s.axis[1] = unit_or(cross(n_, e), perpendicular(e));
-    s.slide = std::fmin(dot(p_ - at(v), e), dot(at(w) - p_, e));
-    s.tilt_sine = std::fmin(sine_at(v, &e), sine_at(w, &e));
+    s.slide = min_number(dot(p_ - at(v), e), dot(at(w) - p_, e));
+    s.tilt_sine = min_number(sine_at(v, &e), sine_at(w, &e));
     const double length = norm(d), along = dot(p_ - at(v), e) / length;
     s.corner[0] = {v, 1 - along, e * (-1 / length)}, s.corner[1] = {w, along, e * (1 / length)}, s.n_corners = 2;
     return s;

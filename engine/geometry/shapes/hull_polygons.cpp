@@ -230,7 +230,7 @@ Vec3d hull_polygon_at(const ConvexMesh& mesh, int polygon, const Vec3d& p, const
     for (int i = 0; i < 3; ++i) {
       const Vec3d& a = mesh.vertices[static_cast<Index>(f[i])];
       const Vec3d& b = mesh.vertices[static_cast<Index>(f[(i + 1) % 3])];
-      least = std::fmin(least, dot(n, cross(b - a, p - a)));
+      least = min_number(least, dot(n, cross(b - a, p - a)));
     }
     if (least / area > most_inside) most_inside = least / area, best = t;
     if (least >= 0) break;

@@ -49,7 +49,7 @@ Ball ball_with(std::vector<Vec3d>& points, std::size_t n, Vec3d* surface, int k)
 
 double radius_about(const Vec3d& centre, const std::vector<Vec3d>& points) {
   double r = 0;
-  for (const Vec3d& p : points) r = std::fmax(r, squared_norm(p - centre));
+  for (const Vec3d& p : points) r = max_number(r, squared_norm(p - centre));
   return std::sqrt(r);
 }
 

@@ -140,14 +140,14 @@ struct TriangleCore {
   // Sine of the least angle by which n turns until a vertex that lies by d from here is as far along n.
   static double sine_to(const Vec3d& d, const Vec3d& n) {
     const double length = norm(d);
-    return length > 0 ? std::fmin(std::fabs(dot(n, d)) / length, 1.0) : LocalSurface::straight;
+    return length > 0 ? min_number(std::fabs(dot(n, d)) / length, 1.0) : LocalSurface::straight;
   }
 
   LocalSurface at_vertex(int i, const Vec3d& n) const {
     LocalSurface s;
     s.kind = FeatureKind::vertex, s.index = i, s.point = vertex[i];
     s.axis[0] = perpendicular(n), s.axis[1] = cross(n, s.axis[0]);
-    s.tilt_sine = std::fmin(sine_to(vertex[next(i)] - vertex[i], n), sine_to(vertex[next(next(i))] - vertex[i], n));
+    s.tilt_sine = min_number(sine_to(vertex[next(i)] - vertex[i], n), sine_to(vertex[next(next(i))] - vertex[i], n));
     s.corner[0] = {i, 1, {}}, s.n_corners = 1;
     return s;
   }
@@ -161,7 +161,7 @@ struct TriangleCore {
     s.kind = FeatureKind::edge, s.index = i, s.point = vertex[i];
     s.axis[0] = e, s.radius[0] = LocalSurface::straight;
     s.axis[1] = unit_or(cross(n, e), perpendicular(e));
-    s.slide = std::fmin(along, length - along);
+    s.slide = min_number(along, length - along);
     s.tilt_sine = sine_to(d - dot(d, e) * e, n);
     s.corner[0] = {i, 1 - along / length, e * (-1 / length)}, s.corner[1] = {j, along / length, e * (1 / length)};
     s.n_corners = 2;
@@ -177,7 +177,7 @@ struct TriangleCore {
       const Vec3d &b = vertex[next(i)], left = cross(m, edge(next(i)));
       const Vec3d slope = left * (1 / dot(left, vertex[i] - b));
       s.corner[i] = {i, dot(slope, p - b), slope};
-      s.slide = std::fmin(s.slide, dot(left, p - b) / norm(left));
+      s.slide = min_number(s.slide, dot(left, p - b) / norm(left));
     }
     s.n_corners = 3;
     return s;
