@@ -28,9 +28,7 @@ QUICK = 20  # times fewer
 def main() -> int:
     parser = arguments(__doc__.splitlines()[0])
     parser.add_argument("--poses", type=int, default=POSES, help="per pair (default 10000)")
-    parser.add_argument(
-        "--derivative-poses", type=int, default=POSES, help="per pair (default 10000)"
-    )
+    parser.add_argument("--derivative-poses", type=int, default=POSES, help="per pair (default 10000)")
     parser.add_argument("--seed", type=int, default=1, help="of the poses")
     parser.add_argument("--only", metavar="SHAPE", help="pairs with this type of shape")
     parser.add_argument(
