@@ -19,6 +19,8 @@ struct Pack {
   static ROBOSIM_INLINE Pack load(const double* x) { return {Half::load(x), Half::load(x + N / 2)}; }
   ROBOSIM_INLINE void store(double* x) const { low.store(x), high.store(x + N / 2); }
 
+  friend ROBOSIM_INLINE Pack operator+(const Pack& a, const Pack& b) { return {a.low + b.low, a.high + b.high}; }
+  friend ROBOSIM_INLINE Pack operator-(const Pack& a, const Pack& b) { return {a.low - b.low, a.high - b.high}; }
   friend ROBOSIM_INLINE Pack operator*(const Pack& a, const Pack& b) { return {a.low * b.low, a.high * b.high}; }
   friend ROBOSIM_INLINE Pack operator-(const Pack& a) { return {-a.low, -a.high}; }
   friend ROBOSIM_INLINE Pack mul_add(const Pack& a, const Pack& b, const Pack& c) { return {mul_add(a.low, b.low, c.low), mul_add(a.high, b.high, c.high)}; }
@@ -37,6 +39,8 @@ struct Pack<N, isa, true> {
   static ROBOSIM_INLINE Pack load(const double* from) { return load_lanes<Lanes<N, isa>>(from); }
   ROBOSIM_INLINE void store(double* to) const { store_lanes(x, to); }
 
+  friend ROBOSIM_INLINE Pack operator+(const Pack& a, const Pack& b) { return a.x + b.x; }
+  friend ROBOSIM_INLINE Pack operator-(const Pack& a, const Pack& b) { return a.x - b.x; }
   friend ROBOSIM_INLINE Pack operator*(const Pack& a, const Pack& b) { return a.x * b.x; }
   friend ROBOSIM_INLINE Pack operator-(const Pack& a) { return -a.x; }
   friend ROBOSIM_INLINE Pack mul_add(const Pack& a, const Pack& b, const Pack& c) { return mul_add(a.x, b.x, c.x); }
@@ -81,7 +85,7 @@ class CompiledJacobianKernels final : public JacobianKernels {
   static ROBOSIM_INLINE P difference(const P& a, const P& b, const P& c, const P& d) {
     return nmul_add(c, d, a * b);
   }
-  // Of vectors only what has no symbol.
+  // Vec3's own functions are none of this instruction set's, and a copy of one must not be compiled here: see engine/README.md.
   static ROBOSIM_INLINE double entry(const Vec3d& a, int i) { return i == 0 ? a.x : (i == 1 ? a.y : a.z); }
   struct Arm {
     double x, y, z;
@@ -128,8 +132,8 @@ class CompiledJacobianKernels final : public JacobianKernels {
     const Eight n1 = mul_add(P.row[1].x, v0, mul_add(P.row[1].y, v1, sum<Eight>(Q.row[1].x, w0, Q.row[1].y, w1)));
     const Eight x0 = is_B ? v0 : nmul_add(phi, w0, v0), x1 = is_B ? v1 : nmul_add(phi, w1, v1);
     const auto point = [&](const Eight& u, double Q_0, double Q_1, double H_0, double H_1) __attribute__((always_inline)) {
-      const Eight H_w = sum<Eight>(H_0, w0, H_1, w1), Q_x = mul_add(Q_0, x0, is_B ? mul_add(Q_1, x1, H_w) : nmul_add(1.0, H_w, Eight(Q_1) * x1));
-      return is_B ? Q_x : mul_add(1.0, u, Q_x);
+      const Eight H_w = sum<Eight>(H_0, w0, H_1, w1), Q_x = sum<Eight>(Q_0, x0, Q_1, x1);
+      return is_B ? Q_x + H_w : u + Q_x - H_w;
     };
     const Eight p0 = point(u0, Q_A.row[0].x, Q_A.row[1].x, H.row[0].x, H.row[0].y), p1 = point(u1, Q_A.row[0].y, Q_A.row[1].y, H.row[1].x, H.row[1].y);
     write(out, J::distance, is_B ? u_n : -u_n);
@@ -237,10 +241,10 @@ class CompiledJacobianKernels final : public JacobianKernels {
   template <bool is_B>
   static ROBOSIM_INLINE void one_of_two_spheres(const Witness& w, double by_normal, double by_A, double by_B, const SE3d& X, double* out) {
     const Axes axes(X);
-    const Four at_n = axes.along(w.normal), zero(0.0), one(1.0);
+    const Four at_n = axes.along(w.normal), zero(0.0);
     write(out, J::distance, is_B ? at_n : -at_n, zero);
     for (int i = 0; i < 3; ++i) {
-      const Four outward = Four(entry(w.normal, i)) * at_n, across = nmul_add(one, outward, axes.row[i]);
+      const Four outward = Four(entry(w.normal, i)) * at_n, across = axes.row[i] - outward;
       write(out, J::normal + i, Four(by_normal) * across, zero);
       write(out, J::p_WA + i, is_B ? Four(by_A) * across : mul_add(by_A, across, outward), zero);
       write(out, J::p_WB + i, is_B ? mul_add(by_B, across, outward) : Four(by_B) * across, zero);
