@@ -25,11 +25,11 @@ void articulated_factor(const Model& model, Data<S>& data) {
   for (int i = n - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
     const int first = joint.column;
-    visit_joint(joint.type, [&]<class J>(J) {
-      constexpr int m = J::n_v;
+    visit_columns(joint, [&](auto columns) {
+      const int m = columns.n_v;
       S* D = data.D.data() + 6 * first;
       for (int k = 0; k < m; ++k) data.U[first + k] = data.I_A[i] * data.J[first + k];
-      if constexpr (m == 1) {
+      if constexpr (columns.is_single) {
         D[0] = S(1) / (dot(data.J[first], data.U[first]) + S(model.armature[joint.v_index]));
         data.UD[first] = D[0] * data.U[first];
       } else {
@@ -40,7 +40,7 @@ void articulated_factor(const Model& model, Data<S>& data) {
         cholesky_factor(D, m);
         // U D^-1, one component of all columns at a time.
         const auto solve_component = [&](auto&& component) {
-          S row[m];
+          S row[max_columns];
           for (int k = 0; k < m; ++k) row[k] = component(data.U[first + k]);
           cholesky_solve(D, m, row);
           for (int k = 0; k < m; ++k) component(data.UD[first + k]) = row[k];
@@ -66,27 +66,27 @@ void articulated_solve(const Model& model, Data<S>& data, const S* tau, S* a) {
   for (int i = n - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
     const int first = joint.column;
-    visit_joint(joint.type, [&]<class J>(J) {
+    visit_columns(joint, [&](auto columns) {
       S* u = data.Du.data() + first;
-      for (int k = 0; k < J::n_v; ++k) u[k] = tau[joint.v_index + k] - dot(data.J[first + k], data.p_A[i]);
+      for (int k = 0; k < columns.n_v; ++k) u[k] = tau[joint.v_index + k] - dot(data.J[first + k], data.p_A[i]);
       if (joint.parent > 0) {
         Force<S> p = data.p_A[i];
-        for (int k = 0; k < J::n_v; ++k) p = mul_add(u[k], data.UD[first + k], p);
+        for (int k = 0; k < columns.n_v; ++k) p = mul_add(u[k], data.UD[first + k], p);
         data.p_A[joint.parent] += p;
       }
       const S* D = data.D.data() + 6 * first;
-      if constexpr (J::n_v == 1) u[0] *= D[0];
-      else cholesky_solve(D, J::n_v, u);
+      if constexpr (columns.is_single) u[0] *= D[0];
+      else cholesky_solve(D, columns.n_v, u);
     });
   }
   for (int i = 1; i < n; ++i) {
     const Joint& joint = model.joints[i];
     const int first = joint.column;
-    visit_joint(joint.type, [&]<class J>(J) {
+    visit_columns(joint, [&](auto columns) {
       Motion<S> dA = data.dA[joint.parent];
-      S x[J::n_v];
-      for (int k = 0; k < J::n_v; ++k) x[k] = data.Du[first + k] - dot(dA, data.UD[first + k]);
-      for (int k = 0; k < J::n_v; ++k) dA = mul_add(x[k], data.J[first + k], dA), a[joint.v_index + k] = x[k];
+      S x[max_columns];
+      for (int k = 0; k < columns.n_v; ++k) x[k] = data.Du[first + k] - dot(dA, data.UD[first + k]);
+      for (int k = 0; k < columns.n_v; ++k) dA = mul_add(x[k], data.J[first + k], dA), a[joint.v_index + k] = x[k];
       data.dA[i] = dA;
     });
   }

@@ -99,13 +99,19 @@ void crba_sweep(const Model& model, Data<S>& data, const S* q, S* M) {
     CompositeInertia<S>& sum = data.I_c[joint.parent];
     const int angle = joint.angle < 0 ? 0 : joint.angle;  // joints without one do not look
     const S *sine = data.sine.data() + angle, *cosine = data.cosine.data() + angle;
-    visit_placement(joint, q + joint.q_index, sine, cosine, [&](const auto& R, const Vec3<S>& p) __attribute__((always_inline)) {
+    const auto carry_on = [&](const auto& R, const Vec3<S>& p) __attribute__((always_inline)) {
       sum = add_placed(R, p, I, last_child ? own_inertia<S>(model, joint.parent) : sum);
       if constexpr (fills_both<S>)
         for (int c = begin; c < end; ++c) carry(R, p, F[c]);
       else
         carry_wide(R, p, F + begin, F + end);
-    });
+    };
+    if constexpr (mimic) {  // few robots: not worth a version for each pair of axes
+      const SE3<S> X_PC = joint_placement(joint, q + joint.q_index, sine, cosine);
+      carry_on(X_PC.R, X_PC.p);
+    } else {
+      visit_placement(joint, q + joint.q_index, sine, cosine, carry_on);
+    }
     visit_joint(above.type, [&]<class J>(J) __attribute__((always_inline)) {
       for_each_common<J>(above, F, begin, end, [&](int c, int k, const S& x) __attribute__((always_inline)) {
         add_lower<mimic>(model, c, above.column + k, x, M);

@@ -89,9 +89,9 @@ void position_stage(const Model& model, Data<S>& data, const S* q) {
 // J_i x: the motion of joint i's body relative to its parent, for x = v or a; `x` points to the joint's own entries.
 template <class S>
 ROBOSIM_INLINE Motion<S> joint_motion(const Data<S>& data, const Joint& joint, const S* x) {
-  return visit_joint(joint.type, [&]<class J>(J) __attribute__((always_inline)) {
+  return visit_columns(joint, [&](auto columns) __attribute__((always_inline)) {
     Motion<S> sum = x[0] * data.J[joint.column];
-    for (int k = 1; k < J::n_v; ++k) sum = mul_add(x[k], data.J[joint.column + k], sum);
+    for (int k = 1; k < columns.n_v; ++k) sum = mul_add(x[k], data.J[joint.column + k], sum);
     return sum;
   });
 }

@@ -70,8 +70,8 @@ void mass_matrix_sweep(const Model& model, Data<S>& data, S* M) {
     const Joint& joint = model.joints[i];
     const CompositeInertia<S> I = data.I_c[i];
     if (joint.parent > 0) data.I_c[joint.parent] += I;
-    visit_joint(joint.type, [&]<class J>(J) {
-      for (int c = joint.column; c < joint.column + J::n_v; ++c) {
+    visit_columns(joint, [&](auto columns) {
+      for (int c = joint.column; c < joint.column + columns.n_v; ++c) {
         const Force<S> F = I * data.J[c];
         add_diagonal<mimic>(model, c, dot(data.J[c], F), M);
         for (int l = joint.column; l < c; ++l) add_lower<mimic>(model, c, l, dot(data.J[l], F), M);

@@ -40,8 +40,8 @@ template <class S>
 void gather_joint_forces(const Model& model, const Data<S>& data, std::vector<Force<S>>& F, S* tau) {
   for (int i = model.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
-    visit_joint(joint.type, [&]<class J>(J) {
-      for (int k = 0; k < J::n_v; ++k) tau[joint.v_index + k] += dot(data.J[joint.column + k], F[i]);
+    visit_columns(joint, [&](auto columns) {
+      for (int k = 0; k < columns.n_v; ++k) tau[joint.v_index + k] += dot(data.J[joint.column + k], F[i]);
     });
     if (joint.parent > 0) F[joint.parent] += F[i];
   }

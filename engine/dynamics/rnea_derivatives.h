@@ -79,9 +79,9 @@ void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S*
     const Joint& joint = model.joints[i];
     const Motion<S> V = data.V[joint.parent], A_parent = data.A[joint.parent];
     const Motion<S> A_g{A_parent.angular, A_parent.linear - g};
-    visit_joint(joint.type, [&]<class J>(J) {
+    visit_columns(joint, [&](auto columns) {
       Motion<S> V_i = V, A_i = A_parent;
-      for (int k = 0; k < J::n_v; ++k) {
+      for (int k = 0; k < columns.n_v; ++k) {
         const int c = joint.column + k;
         const Motion<S>&column = data.J[c], J_dot = cross(V, column);
         data.J_dot[c] = J_dot;
@@ -90,8 +90,8 @@ void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S*
         A_i = mul_add(v[joint.v_index + k], J_dot, mul_add(a[joint.v_index + k], column, A_i));
       }
       data.V[i] = V_i, data.A[i] = A_i;
-      for (int c = joint.column; c < joint.column + J::n_v; ++c)  // of a single column V_i x J = V x J
-        data.J_sum[c] = data.J_dot[c] + (J::n_v == 1 ? data.J_dot[c] : cross(V_i, data.J[c]));
+      for (int c = joint.column; c < joint.column + columns.n_v; ++c)  // of a single column V_i x J = V x J
+        data.J_sum[c] = data.J_dot[c] + (columns.is_single ? data.J_dot[c] : cross(V_i, data.J[c]));
     });
     const CompositeInertia<S>& I = data.I[i];
     data.h_c[i] = I * data.V[i];
@@ -131,8 +131,8 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
     const CompositeInertia<S>& I = data.I_c[i];
     const Sym3<S>& K = data.K_c[i];
     const Force<S>& h = data.h_c[i];
-    visit_joint(joint.type, [&]<class J>(J) {
-      for (int c = joint.column; c < joint.column + J::n_v; ++c) {
+    visit_columns(joint, [&](auto columns) {
+      for (int c = joint.column; c < joint.column + columns.n_v; ++c) {
         const Motion<S>& column = data.J[c];
         const int row = v_of(c);
         // What moving this column does to the subtree, for the rows above it...
@@ -161,8 +161,8 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
           add(dtau_dv[row * stride + v_of(l)], dot_add(BJ, data.J[l].angular, dot(data.J_sum[l], IJ)));
         };
         if (!(known && i == 1))
-          for (int l = joint.column; l < joint.column + J::n_v; ++l) add_dq(l);
-        for (int l = joint.column + (known && i == 1 ? 3 : 0); l < joint.column + J::n_v; ++l) add_dv(l);
+          for (int l = joint.column; l < joint.column + columns.n_v; ++l) add_dq(l);
+        for (int l = joint.column + (known && i == 1 ? 3 : 0); l < joint.column + columns.n_v; ++l) add_dv(l);
         if constexpr (!negative) {
           for (int l = joint.column; l < c; ++l) add_lower<general>(model, c, l, dot(data.J[l], IJ), M);
           add_diagonal<general>(model, c, dot(column, IJ), M);

@@ -122,8 +122,8 @@ void rnea_vjp_sweep(const Model& model, Data<S>& data, const std::vector<Motion<
     X_bar -= cross(Motion<S>{A_p.angular, A_p.linear - g}, A_bar);
     X_bar -= cross(F_bar[p], data.F[i]);
     data.V_bar[i] = V_bar, data.X_bar[i] = X_bar;
-    visit_joint(joint.type, [&]<class J>(J) {
-      for (int k = 0; k < J::n_v; ++k) {
+    visit_columns(joint, [&](auto columns) {
+      for (int k = 0; k < columns.n_v; ++k) {
         const Motion<S>& column = data.J[joint.column + k];
         q_bar[joint.v_index + k] += dot(column, X_bar);
         v_bar[joint.v_index + k] += dot(column, v_force);

@@ -56,6 +56,26 @@ ROBOSIM_INLINE decltype(auto) visit_joint(JointType type, F&& f) {
   return f(RevoluteJoint{});
 }
 
+// How many columns a joint has: one as a constant, several as a number.
+struct SingleColumn {
+  static constexpr bool is_single = true;
+  static constexpr int n_v = 1;
+};
+struct SeveralColumns {
+  static constexpr bool is_single = false;
+  int n_v;
+};
+inline constexpr int max_columns = 6;
+
+// Calls f with one of the two: for code that depends on the number of columns alone. It is compiled twice, where visit_joint would
+// compile it for each type of joint. Nearly all joints have one column; of the others loops are not worth unrolling.
+template <class F>
+ROBOSIM_INLINE decltype(auto) visit_columns(const Joint& joint, F&& f) {
+  if (joint.n_v == 1) [[likely]]
+    return f(SingleColumn());
+  return f(SeveralColumns{joint.n_v});
+}
+
 // Whether the joint lets its child move in every way, in coordinates along the child's own axes.
 ROBOSIM_INLINE bool has_unit_columns(const Joint& joint) {
   return visit_joint(joint.type, []<class J>(J) { return requires { J::unit_columns; }; });

@@ -4,10 +4,16 @@
 
 #include "base/dual.h"
 #include "base/lane_transpose.h"
+#include "dynamics/compiled/shared.h"
 #include "dynamics/kernels.h"
 #include "dynamics/tree_matrix.h"
 
 namespace robosim {
+
+ROBOSIM_SHARED_SWEEPS(extern, OneLane)
+ROBOSIM_SHARED_SWEEPS(extern, AllLanes)
+ROBOSIM_SHARED_SOLVES(extern, OneLane)
+ROBOSIM_SHARED_SOLVES(extern, AllLanes)
 
 // The memory of all kernels of one instruction set, made when first asked for.
 template <Isa isa>
