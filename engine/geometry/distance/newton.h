@@ -90,26 +90,11 @@ struct Candidate {
   }
 };
 
-// Where the conditions leave a turn of the normal open, as of sharp features that touch, or of a ball about the axis of a cylinder: the response
-// to the others, without that turn.
-inline void respond_where_regular(double phi, const tangent_plane::Radii& A, const tangent_plane::Radii& B, double scale, tangent_plane::Response& r) {
-  using namespace tangent_plane;
-  r.P = r.Q_A = r.Q_B = r.H = {};
-  if (A.n_straight == 1) {
-    r.Q_A = outer(A.along, A.along), r.H = B.finite;
-  } else if (B.n_straight == 1) {
-    r.Q_B = outer(B.along, B.along), r.H = A.finite * r.Q_B;
-  } else {
-    const Mat2 M = phi * one + A.finite + B.finite;
-    const double mean = 0.5 * (M.row[0].x + M.row[1].y), half = 0.5 * (M.row[0].x - M.row[1].y), off = 0.5 * (M.row[0].y + M.row[1].x);
-    const double largest = mean + std::copysign(std::hypot(half, off), mean), angle = 0.5 * std::atan2(mean < 0 ? -off : off, mean < 0 ? -half : half);
-    if (!(std::fabs(largest) > singular * scale)) return;
-    const Vec2 e{std::cos(angle), std::sin(angle)};
-    r.P = (1 / largest) * outer(e, e), r.Q_A = r.P * A.finite, r.Q_B = r.P * B.finite, r.H = A.finite * r.Q_B;
-  }
-}
+// One step of Newton's method for the normal n and the points a and b of the surfaces A and B, whose radii in the tangents t0 and t1
+// of n are S_A and S_B.
+void newton_step(const LocalSurface& A, const LocalSurface& B, tangent_plane::Radii& S_A, tangent_plane::Radii& S_B, const Vec3d& t0, const Vec3d& t1,
+                 double scale, Vec3d& n, Vec3d& a, Vec3d& b);
 
-// One step of Newton's method for the normal and the points a and b of surfaces A and B.
 template <class Surfaces>
 void newton_step(const Surfaces& surfaces, const LocalSurface& A, const LocalSurface& B, double scale, Vec3d& n, Vec3d& a, Vec3d& b) {
   using namespace tangent_plane;
@@ -121,28 +106,7 @@ void newton_step(const Surfaces& surfaces, const LocalSurface& A, const LocalSur
     return Radii(s, t0, t1, 0, Radii::Axes::nearly);  // as the normal is as yet
   };
   Radii S_A = radii(0, A, a, n), S_B = radii(1, B, b, -n);
-  // Nothing says where along a common line or plane the points are: that on the lesser of the two features stays.
-  const bool shared = share_a_straight_direction(S_A, S_B), hold_A = shared && S_A.n_straight < S_B.n_straight, hold_B = shared && !hold_A;
-  if (hold_A) S_A.hold();
-  if (hold_B) S_B.hold();
-  const double phi = robosim::dot(n, b - a);
-  Response r = response(phi, S_A, S_B, scale);
-  if (!r.regular) respond_where_regular(phi, S_A, S_B, scale, r);
-  // How far the normal has to turn to be perpendicular to straight directions; the points' offset beside phi n.
-  const auto plane = [&](const Vec3d& x) { return Vec2{robosim::dot(x, t0), robosim::dot(x, t1)}; };
-  const auto turn = [&](const LocalSurface& s) {
-    Vec3d x;
-    for (int i = 0; i < 2; ++i)
-      if (s.is_straight(i)) x -= robosim::dot(n, s.axis[i]) * s.axis[i];
-    return plane(x);
-  };
-  const Vec2 offset = plane(b - a), w_A = hold_A ? Vec2{} : turn(A), w_B = hold_B ? Vec2{} : turn(B);
-  const Mat2 Q_At = transpose(r.Q_A);
-  const Vec2 dn = r.P * offset + r.Q_A * w_A + r.Q_B * w_B;
-  const Vec2 da = Q_At * offset + r.H * (w_B - w_A) - phi * (Q_At * w_A), db = da + phi * dn - offset;
-  n += dn.x * t0 + dn.y * t1;
-  n *= 1 / norm(n);
-  a += da.x * t0 + da.y * t1, b += db.x * t0 + db.y * t1;
+  newton_step(A, B, S_A, S_B, t0, t1, scale, n, a, b);
 }
 
 // Whether x is still on the feature whose surface about p is s: how far it is from p along straight directions.

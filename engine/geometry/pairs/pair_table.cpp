@@ -10,7 +10,7 @@
 #include "geometry/pairs/cone_sphere.h"
 #include "geometry/pairs/cylinder_sphere.h"
 #include "geometry/pairs/ellipsoid_sphere.h"
-#include "geometry/pairs/generic.h"
+#include "geometry/pairs/generic_meshes.h"
 #include "geometry/pairs/half_space.h"
 #include "geometry/pairs/half_space_half_space.h"
 #include "geometry/pairs/segment_against.h"
@@ -19,6 +19,9 @@
 #include "geometry/pairs/triangle_triangle.h"
 
 namespace robosim {
+
+ROBOSIM_MESH_PAIRS(extern)
+
 namespace {
 
 // The cells that are not GJK and EPA. Half-spaces against every bounded type are filled in below.

@@ -1,0 +1,7 @@
+#include "geometry/pairs/generic_meshes.h"
+
+namespace robosim {
+
+ROBOSIM_MESH_PAIRS()
+
+}  // namespace robosim
