@@ -4,11 +4,11 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
-#include <cmath>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/finite.h"
 #include "base/kept_memory.h"
 #include "spatial/se3.h"
 
@@ -50,9 +50,8 @@ inline Array real_array(const pybind11::handle& value, const Shape2& shape, cons
     throw InputError(message(name, " has shape ", shape_text(array.shape(), rank), "; expected ",
                              shape_text(shape.data(), shape.size())));
   if (finite)
-    for (py::ssize_t i = 0; i < array.size(); ++i)
-      if (!std::isfinite(array.data()[i]))
-        throw InputError(message(name, " holds ", array.data()[i], " at index ", i, "; finite numbers are needed"));
+    if (const std::ptrdiff_t i = first_not_finite(array.data(), array.size()); i < array.size())
+      throw InputError(message(name, " holds ", array.data()[i], " at index ", i, "; finite numbers are needed"));
   return array;
 }
 

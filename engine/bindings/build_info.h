@@ -50,6 +50,13 @@ inline std::vector<std::string> usable_kernels() {
   return found;
 }
 
+// The highest instruction set of the processor where it is above all that this module has kernels for, as one that was compiled on a
+// lesser machine; else empty.
+inline std::string missing_kernels() {
+  const Isa highest = is_supported(Isa::v4) ? Isa::v4 : is_supported(Isa::v3) ? Isa::v3 : Isa::baseline;
+  return highest > best_isa() ? name_of(highest) : "";
+}
+
 // Vector extensions of the processor that runs now.
 inline std::vector<std::string> cpu_features() {
   std::vector<std::string> found;

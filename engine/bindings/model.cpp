@@ -16,7 +16,7 @@ namespace robosim {
 
 namespace {
 
-using Numbers = std::vector<double>;
+using Values = std::vector<double>;
 
 std::vector<std::string> coordinate_names(const Model& model, bool of_q) {
   std::vector<std::string> names;
@@ -82,9 +82,9 @@ void bind_parts(py::module_& m) {
       .def_property_readonly("I_com", [](const Inertia& i) { return mat3_array(i.I_com); });
 }
 
-Numbers numbers(const py::handle& value, int n, const char* name) {
+Values numbers(const py::handle& value, int n, const char* name) {
   const Array array = real_array(value, {n}, name, false);
-  return Numbers(array.data(), array.data() + n);
+  return Values(array.data(), array.data() + n);
 }
 
 // A copy of `model` with these limits.
@@ -175,8 +175,8 @@ void bind_builder(py::module_& m) {
       .def(
           "add_joint",
           [](ModelBuilder& b, const std::string& name, const std::string& kind, const std::string& parent,
-             const std::string& child, const py::object& X_PJ, const py::object& axis, std::optional<double> pitch, const Numbers& lower, const Numbers& upper,
-             const Numbers& velocity, const Numbers& acceleration, const Numbers& effort, double damping, double friction,
+             const std::string& child, const py::object& X_PJ, const py::object& axis, std::optional<double> pitch, const Values& lower, const Values& upper,
+             const Values& velocity, const Values& acceleration, const Values& effort, double damping, double friction,
              double friction_width, double stiffness, double spring_reference, double armature, double rotor_inertia,
              double gear_ratio, const std::optional<std::tuple<std::string, double, double>>& mimic) {
             JointSpec spec;

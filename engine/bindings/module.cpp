@@ -21,6 +21,7 @@ PYBIND11_MODULE(_engine, m) {
         info["instruction_set"] = robosim::compiled_instruction_set();
         info["kernels"] = robosim::name_of(robosim::kernel_isa());
         info["usable_kernels"] = robosim::usable_kernels();
+        info["missing_kernels"] = robosim::missing_kernels();
         info["cpu_features"] = robosim::cpu_features();
         info["eigen"] = robosim::eigen_version();
         info["eigen_simd"] = Eigen::SimdInstructionSetsInUse();

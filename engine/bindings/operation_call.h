@@ -72,19 +72,6 @@ inline std::vector<Argument> inputs_of(const OperationInfo& info, const Options&
   throw InputError(message(info.name, " has ", expected, " ", what, ", not ", given));
 }
 
-// Whether no number is infinite or NaN. Times zero these are NaN, as is every sum with them; eight sums at a time, since one
-// would wait for itself.
-inline bool all_finite(const double* x, pybind11::ssize_t n) {
-  double sums[8] = {};
-  pybind11::ssize_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (int k = 0; k < 8; ++k) sums[k] += x[i + k] * 0;
-  for (; i < n; ++i) sums[0] += x[i] * 0;
-  double sum = 0;
-  for (const double s : sums) sum += s;
-  return sum == 0;
-}
-
 inline bool overlap(const Array& a, const Array& b) {
   return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
 }

@@ -104,8 +104,8 @@ py::object evaluate_batch(int operation, const Model& model, Batch& batch, const
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (info.solves && !all_finite(out_data[i], written[i].size())) {
-      const double* bad = std::find_if(out_data[i], out_data[i] + written[i].size(), [](double x) { return !std::isfinite(x); });
-      raise_singular(model, message(" at state ", (bad - out_data[i]) / (written[i].size() / n), " of the batch"));
+      const std::ptrdiff_t bad = first_not_finite(out_data[i], written[i].size());
+      raise_singular(model, message(" at state ", bad / (written[i].size() / n), " of the batch"));
     }
     if (written[i].ptr() != results[i].ptr())
       std::copy(out_data[i], out_data[i] + written[i].size(), results[i].mutable_data());

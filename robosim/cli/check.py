@@ -48,12 +48,15 @@ def run(args: argparse.Namespace) -> int:
     )
     print_heading("Engine")
     build = facts["engine"]
+    kernels = f"{build['kernels']} (of {', '.join(build['usable_kernels'])}; set ROBOSIM_ISA to choose)"
+    if build["missing_kernels"]:
+        kernels += f"; for this processor's {build['missing_kernels']}, install from source on this machine"
     print_pairs(
         {
             "compiler": f"{build['compiler']}, C++{build['cpp_standard'] // 100 % 100}",
             "flags": build["flags"] + (", assertions on" if build["assertions"] else ""),
             "built for": build["instruction_set"],
-            "kernels for": f"{build['kernels']} (of {', '.join(build['usable_kernels'])}; set ROBOSIM_ISA to choose)",
+            "kernels for": kernels,
             "processor has": ", ".join(build["cpu_features"]) or "nothing beyond that",
             "Eigen": f"{build['eigen']} ({build['eigen_simd']})",
             "pybind11": build["pybind11"],
