@@ -4,13 +4,12 @@
 #include <optional>
 #include <utility>
 
+#include "base/index.h"
 #include "contact/row_diagnostics.h"
 #include "step/contact_axes.h"
 
 namespace robosim {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 const char* name_of(RowSource source) {
   constexpr const char* names[] = {"normal",    "friction_1",  "friction_2",  "torsion",        "rolling_1",

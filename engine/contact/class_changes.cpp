@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/index.h"
 #include "contact/small_sums.h"
 
 namespace robosim {
@@ -10,8 +11,6 @@ namespace robosim {
 namespace {
 
 constexpr double rounding_of_impulses = 1e-13;  // relative to the largest
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 double disc_push(const RowSolution& s, int i) { return length(s.f[at(i)], s.f[at(i + 1)]); }
 

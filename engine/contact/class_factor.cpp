@@ -18,10 +18,6 @@ constexpr double rank_tolerance = 1e-11;   // of a row of S beside those before 
 constexpr double rounding_of_motion = 1e-14;  // of a row of S beside the longest one of its block: along it nothing moves
 constexpr double no_effect = 1e-9;         // of impulses, relative to what they could do
 
-double bound_sign(RowClass c) { return c == RowClass::upper ? 1.0 : -1.0; }
-
-bool at_bound(RowClass c) { return c == RowClass::upper || c == RowClass::lower; }
-
 }  // namespace
 
 bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {

@@ -10,11 +10,8 @@ namespace robosim {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double singular_tolerance = 1e-12;  // of the clamping rows' system
+constexpr double pivot_tolerance = 1e-12;  // of the clamping rows' system
 constexpr double still_rate = 1e-11;          // of a velocity, relative to the terms that it is the sum of
-
-bool at_bound(RowClass c) { return c == RowClass::upper || c == RowClass::lower; }
-double bound_sign(RowClass c) { return c == RowClass::upper ? 1.0 : -1.0; }
 
 }  // namespace
 
@@ -86,7 +83,7 @@ bool Dantzig::directions(const RowProblem& problem, int i, double sign, const Ro
     }
   }
   lu_pivots_.resize(at(n)), row_sizes_.resize(at(n));
-  if (!(lu_factor(S_.data(), n, lu_pivots_.data(), row_sizes_.data()) > singular_tolerance)) return false;
+  if (!(lu_factor(S_.data(), n, lu_pivots_.data(), row_sizes_.data()) > pivot_tolerance)) return false;
   lu_solve(S_.data(), n, lu_pivots_.data(), dw_.data());
 
   dy_.assign(at(k), 0.0), dy_size_.assign(at(k), 0.0);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/index.h"
 #include "contact/lu.h"
 #include "contact/small_sums.h"
 
@@ -13,9 +14,7 @@ namespace {
 constexpr int most_steps = 20;
 constexpr double near_enough = 1e-6, enough = 1e-14;  // of a step, relative to c: the next one is its square; rounding
 constexpr double least_part = 1e-3;                   // of a step
-constexpr double singular_tolerance = 1e-13;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+constexpr double disc_tolerance = 1e-13;
 
 }  // namespace
 
@@ -91,7 +90,7 @@ bool HeldDiscs::find(int r) {
   int pivots[most_block_channels];
   double off = residual(r, F, J);
   for (int step = 0; step < most_steps && std::isfinite(off); ++step) {
-    if (!(lu_factor(J, r, pivots, row_sizes) > singular_tolerance)) return false;
+    if (!(lu_factor(J, r, pivots, row_sizes) > disc_tolerance)) return false;
     lu_solve(J, r, pivots, F);
     std::copy_n(c_, r, last);
     const double size = std::sqrt(dot(c_, c_, r)), moved = std::sqrt(dot(F, F, r));

@@ -1,17 +1,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/index.h"
 #include "contact/class_factor.h"
 #include "contact/small_matrices.h"
 #include "contact/small_sums.h"
 
 namespace robosim {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 void ImpulseRates::ask_for_all(int channels) {
   asked.resize(at(channels)), of_dependences = false;
   std::iota(asked.begin(), asked.end(), 0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/index.h"
 #include "contact/class_changes.h"
 #include "contact/small_sums.h"
 
@@ -12,8 +13,6 @@ namespace {
 
 constexpr int most_rounds = 100, most_ties = 12;
 constexpr double turned_enough = 1e-12;  // [rad]; of rows that nearly depend on each other rounding turns them by 1e-13
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

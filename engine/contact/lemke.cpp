@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/index.h"
+
 namespace robosim {
 
 namespace {
 
 constexpr double rounding = 1e-9;  // below which an entry of the table counts as zero, and two quotients as one
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

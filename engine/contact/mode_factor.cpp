@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/index.h"
 #include "contact/small_sums.h"
 #include "contact/lu.h"
 
@@ -13,11 +14,9 @@ namespace {
 
 constexpr double most_turn = 0.5;           // [rad] of one step
 constexpr double resting_velocity = 1e-12;  // relative to row_scale: of a disc below it no direction is to be had
-constexpr double turned_enough = 1e-14;     // the same, of w_across
+constexpr double turned_across = 1e-14;     // the same, of w_across
 constexpr double rounding_of_turns = 1e-13;
-constexpr double singular_tolerance = 1e-13;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+constexpr double mode_tolerance = 1e-13;
 
 }  // namespace
 
@@ -76,7 +75,7 @@ bool ModeFactor::differentiate() {
     J_[at(i * (n + 1))] -= answer_.w[at(along)] - row.compliance * answer_.f[at(along)];
   }
   pivots_.resize(at(n)), row_sizes_.resize(at(n));
-  return is_regular_ = lu_factor(J_.data(), n, pivots_.data(), row_sizes_.data()) > singular_tolerance;
+  return is_regular_ = lu_factor(J_.data(), n, pivots_.data(), row_sizes_.data()) > mode_tolerance;
 }
 
 bool ModeFactor::solve(const RowProblem& problem, const RowClass* classes, const double* f, RowSolution& s, int most_turns) {
@@ -112,7 +111,7 @@ bool ModeFactor::solve(const RowProblem& problem, const RowClass* classes, const
       off = std::max(off, std::abs(across));
     }
     const bool is_rounding = off <= rounding_of_turns * scale && off >= 0.5 * least;  // near, and no longer nearer
-    if (off <= turned_enough * scale || is_rounding) break;
+    if (off <= turned_across * scale || is_rounding) break;
     least = std::min(least, off);
     if (!differentiate()) break;
     lu_solve(J_.data(), n, pivots_.data(), F_.data());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/index.h"
 #include "contact/class_changes.h"
 #include "contact/small_sums.h"
 
@@ -31,8 +32,6 @@ constexpr int most_class_changes = 12, most_changes_yielding = 30;
 // Of a solution beside what the sweeps have found. Impulses beyond that are of rows that contradict each other all but in rounding, which would
 // be small beside them; one on top of 1e6 times lighter ones has 1e6.
 constexpr double most_scale = 1e7;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Whether pivots are quick enough, for these or a number of rows.
 bool is_small(const RowProblem& problem, int rows) {

@@ -8,7 +8,7 @@ namespace robosim {
 namespace {
 
 // Columns whose part outside the span of the others is smaller than this times the largest depend on them.
-constexpr double rank_tolerance = 1e-8;
+constexpr double basis_tolerance = 1e-8;
 // What is left of a row that depends on others, relative to it.
 constexpr double rounding_of_dependence = 1e-10;
 // Of a column's square: projected once it is orthogonal to rounding over the square root of this (Kahan; Parlett, "The symmetric eigenvalue problem",
@@ -101,7 +101,7 @@ void RowBasis::orthonormalise(const RowProblem& problem, Block& basis) {
       if (sizes[c] > sizes[best]) best = c;
     const double most = std::sqrt(sizes[best]);
     if (rank == 0) largest = most, std::copy_n(sizes, width, whole);
-    if (!(most > rank_tolerance * largest)) break;
+    if (!(most > basis_tolerance * largest)) break;
     if (best != rank) {
       for (int i = 0; i < all; ++i) std::swap(A[i][rank], A[i][best]);
       std::swap(whole[rank], whole[best]);

@@ -4,13 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/index.h"
+
 namespace robosim {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 std::vector<double> row_admittances(const RowProblem& problem) {
   const std::size_t m = problem.rows.size(), k = at(problem.channels);
   std::vector<double> A(m * m, 0.0), moved(k);

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/index.h"
+
 namespace robosim {
 namespace {
 
 constexpr double rounding_of_span = 1e-9;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

@@ -79,6 +79,9 @@ enum class RowClass : std::uint8_t {
   upper,       // f at its upper bound
 };
 
+inline bool at_bound(RowClass c) { return c == RowClass::upper || c == RowClass::lower; }
+inline double bound_sign(RowClass c) { return c == RowClass::upper ? 1.0 : -1.0; }
+
 // Relative to the velocities at play (row_scale): below it a row counts as at rest. Above what rounding leaves of a row that others imply.
 inline constexpr double tied_velocity = 1e-11;
 

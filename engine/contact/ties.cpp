@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/index.h"
+
 namespace robosim {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 enum class Holds { no, tied, yes };
 

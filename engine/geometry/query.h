@@ -16,6 +16,9 @@ struct Witness {
   Vec3d p_WA, p_WB, normal;
 };
 
+// The same with A and B exchanged.
+inline Witness swapped(const Witness& w) { return {w.distance, w.p_WB, w.p_WA, -w.normal}; }
+
 // What a pair remembers from one query to the next: changes the time of a query, never its answer beyond rounding.
 struct PairCache {
   Vec3d axis;                    // last separating direction, from A to B in W; zero when there is none

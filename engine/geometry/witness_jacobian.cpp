@@ -106,7 +106,7 @@ constexpr OfPair of_cell() {
 }
 
 template <int... cells>
-constexpr std::array<OfPair, sizeof...(cells)> pair_table(std::integer_sequence<int, cells...>) {
+constexpr std::array<OfPair, sizeof...(cells)> table_of_pairs(std::integer_sequence<int, cells...>) {
   return {of_cell<cells>()...};
 }
 
@@ -117,7 +117,7 @@ void witness_jacobian(const WitnessFactors& factors, const SE3d& X_WA, const SE3
 }
 
 void witness_jacobian(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, WitnessJacobian& out) {
-  static constexpr auto table = pair_table(std::make_integer_sequence<int, n_shape_types * n_shape_types>());
+  static constexpr auto table = table_of_pairs(std::make_integer_sequence<int, n_shape_types * n_shape_types>());
   table[static_cast<std::size_t>(static_cast<int>(A.type) * n_shape_types + static_cast<int>(B.type))](witness, A, X_WA, B, X_WB, out);
 }
 

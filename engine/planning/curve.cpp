@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/index.h"
 #include "model/joint_layout.h"
 
 namespace robosim {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 Line::Line(const Model& model) : q0_(at(model.n_q)), q1_(q0_), speed_(q0_) {
   for (const Joint& joint : model.joints) {
     const int k = joint_layout(joint.type).quaternion();

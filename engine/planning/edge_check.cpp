@@ -6,12 +6,12 @@
 #include <limits>
 #include <numeric>
 
+#include "base/constants.h"
+#include "base/index.h"
 #include "planning/metric.h"
 
 namespace robosim {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // No interval is halved below this part of the curve: bounds the work for absurdly long curves.
 constexpr double shortest = 1e-7;
@@ -26,7 +26,6 @@ constexpr double rough = 0.2;
 // in vain.
 constexpr std::size_t block = 4, most_recent = 4;
 constexpr int patience = 16;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // The largest k up to 128 with k along + k^3 rest <= gap, or a little less, where that holds for k = 1. Convex, so Newton's method from above
 // stays above, and the chord from k = 1 ends below.

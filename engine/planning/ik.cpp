@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/constants.h"
+#include "base/index.h"
 #include "base/rng.h"
 #include "model/joint_layout.h"
 #include "planning/ik_residual.h"
@@ -11,11 +13,8 @@ namespace robosim {
 
 namespace {
 
-constexpr double pi = 3.141592653589793;
 constexpr double largest_step = 1.0;     // per iteration and column [rad, m]
 constexpr int polished = 4, polish_iterations = 500;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Solves (A + lambda I) y = r for a symmetric positive semidefinite A by Cholesky.
 void solve_damped(double (&A)[6][6], double lambda, const double* r, double* y) {

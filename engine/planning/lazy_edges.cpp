@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/index.h"
+
 namespace robosim {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 LazyEdges::LazyEdges(EdgeChecker& checker, std::vector<int> columns, const double* q, double resolution)
     : checker_(checker), columns_(std::move(columns)), resolution_(resolution), from_(q, q + checker.scene().model().n_q), to_(from_) {}
 

@@ -1,12 +1,8 @@
 #include "planning/motion_bound.h"
 
+#include "base/index.h"
+
 namespace robosim {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 MotionLayout::MotionLayout(const CollisionScene& of) : scene(&of), joint_of_slot(1, 0) {
   const Model& model = of.model();
   std::vector<int> item_of_body(at(model.n_bodies()), -1);

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 
+#include "base/index.h"
 #include "model/joint_layout.h"
 #include "model/position_rates.h"
 #include "planning/banded_cholesky.h"
@@ -16,8 +17,6 @@ namespace robosim {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 constexpr double step = 0.08;                     // between samples [rad, m]
 constexpr std::size_t min_steps = 8, max_steps = 96;

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/constants.h"
+#include "base/index.h"
 #include "base/rng.h"
 #include "planning/metric.h"
 #include "planning/nearest.h"
@@ -14,9 +16,6 @@ namespace robosim {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 struct Tree {
   NearestNeighbours points;     // weighted

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/index.h"
 #include "base/rng.h"
 #include "planning/lazy_edges.h"
 
@@ -11,8 +12,6 @@ namespace robosim {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Times that shortening begins anew because an edge touches, before edges are proven as they are taken.
 constexpr int most_rounds = 6;

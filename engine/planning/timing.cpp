@@ -5,20 +5,19 @@
 #include <limits>
 #include <sstream>
 
+#include "base/constants.h"
+#include "base/index.h"
 #include "planning/timing_grid.h"
 
 namespace robosim {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double no_acceleration_limit = 1e5;  // stands for an infinite one
 constexpr double torque_step = 0.1;            // a column's way between grid points when torques are limited [rad, m]
 constexpr double torque_excess_allowed = 1e-7; // relative
 constexpr int tightenings = 8, damping_passes = 3;
 constexpr int refined_parts = 4;  // of an interval with a torque near its limit
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 PolynomialMotion rest(const QuadraticPath& path) {
   PolynomialMotion motion;

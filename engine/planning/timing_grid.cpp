@@ -4,15 +4,15 @@
 #include <cmath>
 #include <limits>
 
+#include "base/constants.h"
+#include "base/index.h"
+
 namespace robosim {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double corner_tolerance = 1e-6;  // jump of q' that counts as a corner, relative to its size
 constexpr double negligible = 1e-13;       // motion relative to the size of q that rounding may have left
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Two linear functions, given by their values at the ends of an interval of length delta, bounding v^2 / l^2 from below for a
 // linear l (from l0 to l1): its tangent where l does not vary much (the function is convex), else the tangent at the

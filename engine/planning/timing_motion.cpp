@@ -4,13 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/constants.h"
+
 namespace robosim {
-
-namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 PolynomialMotion to_motion(const QuadraticPath& path, const std::vector<PathInterval>& intervals,
                            const std::vector<ProfileSegment>& segments) {

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/constants.h"
+
 namespace robosim {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // Rounding allowed where lines should meet, relative.
 constexpr double slack = 1e-9;
 // A stretch shorter than this fraction of its interval, over which x changes by no more than this fraction, is not worth a split; one

@@ -4,17 +4,12 @@
 #include <cmath>
 
 #include "base/dual.h"
+#include "base/index.h"
 #include "dynamics/joint_forces.h"
 #include "dynamics/rnea.h"
 #include "planning/timing.h"
 
 namespace robosim {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 PathTorque::PathTorque(const Model& model, const std::vector<int>& columns, const std::vector<double>& q_rest,
                        const std::vector<double>& effort)

@@ -18,14 +18,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/index.h"
 #include "dynamics/configuration_products.h"
 #include "dynamics/mass_factor.h"
 #include "rollout/simulator.h"
 
 namespace robosim {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 constexpr int distances = 5;
 constexpr double farthest = 4e-3;  // [m or rad] that anything moves by

@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "step/step_signature.h"
 
 namespace robosim {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 StepOptions of_substeps(StepOptions options, int substeps) {
   if (substeps < 1) throw InputError(message("substeps is ", substeps, "; there is at least one"));

@@ -7,6 +7,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "base/constants.h"
+
 namespace robosim {
 namespace {
 
@@ -15,7 +17,6 @@ constexpr double half_space_depth = 1e6;
 constexpr int max_balls = 12;
 constexpr double standoff = 0.005;  // [m]
 constexpr double rounding = 1e-9;   // [m]
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Tight where rounding makes it so; anything else by its box.
 Cover cover_of(const CollisionGeometry& geometry) {

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
+#include "base/constants.h"
+
 namespace robosim {
-namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
-
 SceneQuery::SceneQuery(const CollisionScene& scene)
     : scene_(&scene),
       data_(scene.model()),

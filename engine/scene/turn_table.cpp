@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/index.h"
 #include "dynamics/configuration.h"
 #include "scene/scene_query.h"
 
@@ -11,8 +12,6 @@ namespace {
 
 constexpr int cells = TurnTable::cells, word = 64;
 constexpr double cell = 2 * pi / cells;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // A joint between two objects, by its body, and the object that it moves.
 struct Turn {

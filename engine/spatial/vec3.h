@@ -95,4 +95,7 @@ ROBOSIM_INLINE S norm(const Vec3<S>& a) {
 
 using Vec3d = Vec3<double>;
 
+// The vector of three numbers that follow each other.
+inline Vec3d vec3_at(const double* x) { return {x[0], x[1], x[2]}; }
+
 }  // namespace robosim

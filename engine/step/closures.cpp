@@ -9,15 +9,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/index.h"
 #include "spatial/lie.h"
 #include "step/step.h"
 
 namespace robosim {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-Vec3d part(const double* x) { return {x[0], x[1], x[2]}; }
 
 // F and G in the world, and how far they are from each other: e and theta.
 struct Apart {
@@ -121,9 +118,9 @@ void Stepper::add_closure_vjp(const StepIsland& island, std::size_t b, const dou
   for (int i = rows.first_row; i < rows.last_row; ++i) {
     const int k = island.rows[at(i)].point;
     const double of_error = error_bar(i);
-    const Vec3d axis = apart.axis(k), angular_bar = (1 / block.size) * part(d_bar(i));
+    const Vec3d axis = apart.axis(k), angular_bar = (1 / block.size) * vec3_at(d_bar(i));
     if (k < 3) {
-      turning_F += cross(axis, part(d_bar(i) + 3)), p_bar += cross(axis, angular_bar);
+      turning_F += cross(axis, vec3_at(d_bar(i) + 3)), p_bar += cross(axis, angular_bar);
       e_bar[k] = of_error;
     } else {
       turning_F += cross(axis, angular_bar);

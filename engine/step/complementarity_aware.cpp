@@ -15,14 +15,13 @@
 #include <cmath>
 #include <utility>
 
+#include "base/index.h"
 #include "step/step.h"
 
 namespace robosim {
 namespace {
 
 constexpr double rounding_of_wish = 1e-10;  // relative to the largest
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 double size_of(const StepGradient& g, double dt) {
   double v = 0, tau = 0;

@@ -9,6 +9,7 @@
 // asked for, on the joints' placement, which moves the same bodies.
 #include <algorithm>
 
+#include "base/index.h"
 #include "dynamics/kinematics.h"
 #include "dynamics/parameter_derivatives.h"
 #include "step/contact_axes.h"
@@ -16,10 +17,6 @@
 
 namespace robosim {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-Vec3d part(const double* x) { return {x[0], x[1], x[2]}; }
 
 // What covectors on a manifold's normal, gaps and points are on the vertices of one side's shape, the first of which has this row. The normal is that of
 // its first point, which knows all vertices that turn it.
@@ -43,8 +40,8 @@ void add_vertices(const ManifoldDerivatives& rates, int side, int first_row, con
 // A covector on the channels of a block, as a force about O on the one body, and its opposite on the other.
 Force<double> Stepper::channel_force(const StepIsland& island, std::size_t b, const double* covector) const {
   const StepIsland::Block& block = island.blocks[b];
-  const Vec3d linear = part(covector + block.linear());
-  return {(block.turns ? block.size * part(covector) : Vec3d()) + cross(block.centre - data_.X_WB[1].p, linear), linear};
+  const Vec3d linear = vec3_at(covector + block.linear());
+  return {(block.turns ? block.size * vec3_at(covector) : Vec3d()) + cross(block.centre - data_.X_WB[1].p, linear), linear};
 }
 
 // V of the joints' rates; returns the body's angular velocity.
@@ -81,7 +78,7 @@ void Stepper::add_frame_motion(int body, const SE3d& X_WF, const Vec3d& linear, 
 void Stepper::add_shape_motion(int object, int piece, const double* twist_bar, StepGradient& gradient) {
   const SceneObject& o = world_->scene().object(object);
   const SE3d &X_WO = query_.X_WO(object), X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return X_WO * p.X_BP; });
-  const Vec3d linear = X.R * part(twist_bar), about_W = X.R * part(twist_bar + 3) + cross(X.p, linear);
+  const Vec3d linear = X.R * vec3_at(twist_bar), about_W = X.R * vec3_at(twist_bar + 3) + cross(X.p, linear);
   add_frame_motion(o.body, X_WO, linear, about_W, gradient.objects[at(object)].pose);
 }
 
@@ -113,14 +110,14 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, int first
     const Vec3d arm = m.points[point].p_W + (lever * gap) * n - block.centre;
     const double scale = 1 / block.size;
     const auto along = [&](const Vec3d& u, Vec3d& u_bar) {
-      u_bar += part(d_bar + block.linear());
+      u_bar += vec3_at(d_bar + block.linear());
       if (!block.turns) return;
-      u_bar += scale * cross(part(d_bar), arm);
-      const Vec3d arm_bar = scale * cross(u, part(d_bar));
+      u_bar += scale * cross(vec3_at(d_bar), arm);
+      const Vec3d arm_bar = scale * cross(u, vec3_at(d_bar));
       p_bar[point] += arm_bar;
       gap_bar[point] += lever * dot(n, arm_bar), n_bar += (lever * gap) * arm_bar;
     };
-    const auto about = [&](Vec3d& u_bar) { u_bar += scale * part(d_bar); };
+    const auto about = [&](Vec3d& u_bar) { u_bar += scale * vec3_at(d_bar); };
     switch (source) {
       case RowSource::normal: along(n, n_bar); break;
       case RowSource::friction_1:

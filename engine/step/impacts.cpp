@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/index.h"
 #include "step/step.h"
 
 namespace robosim {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Of what two rows are by themselves: what they may seem to feel of each other.
 constexpr double rounding_of_coupling = 1e-12;

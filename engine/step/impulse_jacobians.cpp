@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/index.h"
 #include "base/lanes.h"
 #include "contact/small_matrices.h"
 #include "dynamics/kinematics.h"
@@ -16,8 +17,6 @@
 
 namespace robosim {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void put(const Vec3d& x, double* to) {
   for (int k = 0; k < 3; ++k) to[k] = x[k];

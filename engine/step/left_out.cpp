@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/index.h"
 #include "step/step.h"
 
 namespace robosim {
@@ -14,8 +15,6 @@ namespace {
 
 // Of the largest admittance of the block, where rounding leaves its square of an axis; and beside that of another axis, where it leaves itself.
 constexpr double rounding_of_axis = 1e-24, rounding_of_pair = 1e-14;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 bool is_closure(const StepIsland::Block& block) { return block.closure >= 0 || block.equality >= 0; }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/index.h"
 #include "dynamics/kinematics.h"
 #include "step/step.h"
 
@@ -17,8 +18,6 @@ namespace robosim {
 namespace {
 
 using Spatial = std::array<double, 6>;  // [angular; linear], of motions and of forces
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 template <class T>  // Motion or Force
 Spatial spatial(const T& x) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "contact/small_matrices.h"
 #include "dynamics/configuration.h"
 #include "dynamics/forward_dynamics.h"
@@ -17,8 +18,6 @@
 
 namespace robosim {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Of the smaller ball about the two objects: the least size that a manifold is taken for.
 constexpr double least_spread = 0.01;

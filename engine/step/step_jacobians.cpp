@@ -10,6 +10,7 @@
 #include <array>
 #include <tuple>
 
+#include "base/index.h"
 #include "contact/small_matrices.h"
 #include "contact/small_sums.h"
 #include "dynamics/configuration.h"
@@ -20,12 +21,6 @@
 #include "step/step.h"
 
 namespace robosim {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 JacobianBlocks JacobianBlocks::of(const Model& m, int step) const {
   const auto own = [&](double* block, int columns) { return block ? block + static_cast<std::ptrdiff_t>(step) * 2 * m.n_v * columns : nullptr; };
   return {own(q, m.n_v), own(v, m.n_v), own(tau, m.n_v), own(q_target, m.n_q), own(v_target, m.n_v)};

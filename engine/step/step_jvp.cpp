@@ -8,6 +8,7 @@
 // (impacts.cpp) the rows of the Jacobians are made, one gradient each, and multiplied.
 #include <algorithm>
 
+#include "base/index.h"
 #include "dynamics/configuration.h"
 #include "dynamics/mass_factor.h"
 #include "dynamics/parameter_derivatives.h"
@@ -16,8 +17,6 @@
 
 namespace robosim {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 Motion<double> twist(const double* linear_angular) {
   return {{linear_angular[3], linear_angular[4], linear_angular[5]}, {linear_angular[0], linear_angular[1], linear_angular[2]}};

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/index.h"
 #include "contact/small_sums.h"
 #include "dynamics/configuration.h"
 #include "dynamics/forward_dynamics.h"
@@ -28,8 +29,6 @@
 
 namespace robosim {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Impulses that differ by this part of the largest are not those of the classes.
 constexpr double same_impulses = 1e-6;

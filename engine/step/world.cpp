@@ -6,11 +6,10 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/index.h"
 
 namespace robosim {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void require(bool holds, const std::string& of, const char* what, double value, const char* wanted) {
   if (!holds) throw InputError(of + ": " + what + " is " + std::to_string(value) + "; " + wanted);

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "geometry/limits.h"
 
 namespace robosim {
 namespace {
 
-constexpr double max_coordinate = 1e6;  // [m]
 constexpr int leaf_size = 4;            // pieces; their own boxes are asked before they are
 
 int n_pieces_of(const Compound::Geometry& geometry) {

@@ -24,7 +24,6 @@ WitnessRate moved(const WitnessRate* linear, const Mat3d& R_WP, const Vec3d& v_W
   return v.x * linear[0] + v.y * linear[1] + v.z * linear[2];
 }
 
-Witness swapped(const Witness& w) { return {w.distance, w.p_WB, w.p_WA, -w.normal}; }
 WitnessRate swapped(const WitnessRate& a) { return {a.distance, -a.normal, a.p_WB, a.p_WA}; }
 
 // The same with the two sides exchanged.

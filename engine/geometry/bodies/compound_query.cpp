@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/constants.h"
 #include "geometry/bodies/descent.h"
 #include "geometry/bodies/one_sided.h"
 #include "geometry/bodies/solid.h"
@@ -12,7 +13,6 @@
 namespace robosim {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int max_coplanar_steps = 16;
 using Piece = Compound::Piece;
 

@@ -5,11 +5,12 @@
 #include <utility>
 
 #include "base/error.h"
+#include "geometry/limits.h"
 
 namespace robosim {
 namespace {
 
-constexpr double min_spacing = 1e-9, max_coordinate = 1e6;  // [m]
+constexpr double min_spacing = 1e-9;  // [m]
 
 }  // namespace
 

@@ -8,8 +8,6 @@ namespace {
 
 constexpr int max_steps = 40;
 
-Witness swapped(const Witness& w) { return {w.distance, w.p_WB, w.p_WA, -w.normal}; }
-
 }  // namespace
 
 WayOut way_out(const Shape& S, const SE3d& X_WS, const Shape& T, const SE3d& X_WT, const Vec3d& n_W) {

@@ -6,14 +6,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "geometry/limits.h"
 
 namespace robosim {
-namespace {
-
-constexpr double max_coordinate = 1e6;  // [m]
-
-}  // namespace
-
 TriangleMesh::TriangleMesh(std::vector<Vec3d> vertices, std::vector<std::array<int, 3>> faces, bool solid)
     : vertices_(std::move(vertices)), faces_(std::move(faces)), solid_(solid) {
   for (std::size_t i = 0; i < vertices_.size(); ++i)

@@ -12,12 +12,12 @@ namespace robosim {
 namespace {
 
 constexpr int max_vertices = 800;
-constexpr int max_rounds = 24;               // about the best direction
+constexpr int max_epa_rounds = 24;               // about the best direction
 constexpr int room_about = 200;              // vertices in each of them
 constexpr int max_faces = 2 * max_vertices;  // Euler: 2 V - 4 at most
 constexpr double rough = 1e-2;  // the gap between the bounds, as a part of the size of D, at which to ask once whether that will do
 constexpr double apart = 0.95;  // of directions to start from, as a cosine
-constexpr double tolerance = 1e-12;          // of the size of D: flat faces end at 1e-16, curved ones converge linearly
+constexpr double epa_tolerance = 1e-12;          // of the size of D: flat faces end at 1e-16, curved ones converge linearly
 
 struct Facet {
   int vertex[3], neighbour[3];  // neighbour[i] lies across the edge vertex[i] - vertex[i + 1]
@@ -271,7 +271,7 @@ void Polytope::set_nearest_point(Penetration& p, double depth) const {
     double nearest = INFINITY;
     for (int i = 0; i < n_facets_; ++i) {
       const Facet& f = facets_[i];
-      if (!f.alive || f.d > depth + 10 * tolerance * size_ || dot(f.n, p.direction) < alike) continue;
+      if (!f.alive || f.d > depth + 10 * epa_tolerance * size_ || dot(f.n, p.direction) < alike) continue;
       Simplex s;
       for (int k : f.vertex) s.add(vertices_[k].w, vertices_[k].a);
       const double d = squared_norm(nearest_point(s));
@@ -319,8 +319,8 @@ bool Polytope::search(Penetration& best, double& lower, double known) {
       guessed_ = true;
       if (is_proved_from(nearest)) return best.proved = true;
     }
-    if (best.depth - lower <= tolerance * size_) {
-      if (h - lower <= tolerance * size_) best.direction = facet.n, best.depth = h;  // of equal ones that which has its facet
+    if (best.depth - lower <= epa_tolerance * size_) {
+      if (h - lower <= epa_tolerance * size_) best.direction = facet.n, best.depth = h;  // of equal ones that which has its facet
       return true;
     }
     if (!expand(nearest, p)) return false;
@@ -368,7 +368,7 @@ Penetration Polytope::refined(const Start& start, double known) {
   best.direction = start.direction, best.depth = start.depth;
   double angle = 0.3, lower = -INFINITY;
   Simplex about = start.about;
-  for (int round = 0; round < max_rounds; ++round) {
+  for (int round = 0; round < max_epa_rounds; ++round) {
     const Vec3d before = best.direction;
     n_vertices_ = n_facets_ = n_free_ = 0, room_ = room_about;
     centre_ = best.direction, alike_ = std::cos(angle);

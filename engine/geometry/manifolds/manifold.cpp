@@ -21,7 +21,7 @@ bool is_same_normal(const Vec3d& a, const Vec3d& b) {
 }
 
 // A point in the frame C of the contact.
-struct Candidate {
+struct PointCandidate {
   Anchor anchor;
   double gap, slide;
   FeatureId id[2];
@@ -38,22 +38,22 @@ class Candidates {
 
   Candidates() {}
   int size() const { return n_; }
-  Candidate& operator[](int i) { return items_[i]; }
-  const Candidate& operator[](int i) const { return items_[i]; }
-  void add(const Candidate& c) {
+  PointCandidate& operator[](int i) { return items_[i]; }
+  const PointCandidate& operator[](int i) const { return items_[i]; }
+  void add(const PointCandidate& c) {
     if (n_ < most) std::construct_at(items_ + n_++, c);
   }
   void keep_first(int n) { n_ = n; }
 
  private:
   union {
-    Candidate items_[most];
+    PointCandidate items_[most];
   };
   int n_ = 0;
 };
 
 // The same whichever shape is A.
-std::pair<std::uint64_t, std::uint64_t> key(const Candidate& c) {
+std::pair<std::uint64_t, std::uint64_t> key(const PointCandidate& c) {
   const auto number = [](const FeatureId& f) {
     return static_cast<std::uint64_t>(f.kind) << 56 | static_cast<std::uint64_t>(f.index) << 16 | static_cast<std::uint64_t>(f.part);
   };
@@ -61,7 +61,7 @@ std::pair<std::uint64_t, std::uint64_t> key(const Candidate& c) {
   return {std::min(a, b), std::max(a, b)};
 }
 
-double across(const Candidate& a, const Candidate& b) {
+double across(const PointCandidate& a, const PointCandidate& b) {
   const double x = a.core[0].x - b.core[0].x, y = a.core[0].y - b.core[0].y;
   return x * x + y * y;
 }
@@ -79,7 +79,7 @@ class Finder {
     for (int i = 0; i < P_[0].n_sides; ++i)
       for (int j = 0; j < P_[1].n_sides; ++j) crossing(i, j);
   }
-  void add(Candidate& c) {
+  void add(PointCandidate& c) {
     if (!(c.gap <= margin_)) return;
     for (int i = 0; i < found.size(); ++i)
       if (across(found[i], c) < merged * merged * size_ * size_) {
@@ -96,7 +96,7 @@ class Finder {
   static constexpr double merged = 1e-6;  // of the size
 
   // Of two at one place: the deeper, then the one farther from a switch.
-  bool before(const Candidate& a, const Candidate& b) const {
+  bool before(const PointCandidate& a, const PointCandidate& b) const {
     if (std::fabs(a.gap - b.gap) > on_) return a.gap < b.gap;
     if (std::fabs(a.slide - b.slide) > on_) return a.slide > b.slide;
     return key(a) < key(b);
@@ -107,7 +107,7 @@ class Finder {
     const int o = 1 - s;
     const PlacedPatch &own = P_[s], &other = P_[o];
     const Vec3d& p = own.corner[i];
-    Candidate c;
+    PointCandidate c;
     c.anchor = s == 0 ? Anchor::corner_A : Anchor::corner_B;
     c.id[s] = own.patch.corner_id[i], c.id[o] = other.patch.face;
     c.slide = LocalSurface::straight;
@@ -151,7 +151,7 @@ class Finder {
     const double a0 = inside_[0][i][j], a1 = inside_[0][i_end][j], b0 = inside_[1][j][i], b1 = inside_[1][j_end][i];
     const double a = min_number(std::fabs(a0), std::fabs(a1)), b = min_number(std::fabs(b0), std::fabs(b1));
     if ((a0 > 0) == (a1 > 0) || (b0 > 0) == (b1 > 0) || !(min_number(a, b) > on_)) return;
-    Candidate c;
+    PointCandidate c;
     c.anchor = Anchor::crossing;
     c.slide = min_number(a, b);
     c.side[0] = i, c.side[1] = j;
@@ -202,7 +202,7 @@ int reference_face(const PlacedPatch (&P)[2], const Candidates& found, double de
     if (std::hypot(P[s].normal.x, P[s].normal.y) > feature_tolerance) continue;
     bool holds = true;
     for (int i = 0; i < found.size() && holds; ++i) {
-      const Candidate& c = found[i];
+      const PointCandidate& c = found[i];
       if (c.gap > deepest + on) continue;
       if (c.anchor == Anchor::witness) holds = c.id[s].kind == FeatureKind::face && c.id[1 - s].kind != FeatureKind::face && c.slide > 0;
       else holds = c.anchor == (s == 0 ? Anchor::corner_B : Anchor::corner_A) && c.slide > max_number(on, P[1 - s].patch.bulge);
@@ -323,11 +323,11 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
   const bool is_along_witness = is_same_normal(m.n, w.normal);
   int at_witness = -1;
   for (int i = 0; i < found.size(); ++i) {
-    if (is_along_witness && found[i].slide == 0 && across(found[i], Candidate{}) < finder.on() * finder.on()) at_witness = i;
+    if (is_along_witness && found[i].slide == 0 && across(found[i], PointCandidate{}) < finder.on() * finder.on()) at_witness = i;
   }
   if (deepest > w.distance + enough || at_witness >= 0) {
     const LocalSurface on_A = local_surface(A, X_WA, w.p_WA, w.normal), on_B = local_surface(B, X_WB, w.p_WB, -w.normal);
-    Candidate c{};
+    PointCandidate c{};
     c.anchor = Anchor::witness;
     c.gap = deepest = w.distance, c.slide = min_number(on_A.slide, on_B.slide);
     if (c.slide <= finder.on()) c.slide = 0;
@@ -348,7 +348,7 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
   }
   const SE3d X_WC(transpose(R_CW), w.p_WA);
   for (int i = 0; i < m.n_points; ++i) {
-    const Candidate& c = found[order[i]];
+    const PointCandidate& c = found[order[i]];
     ManifoldPoint& x = *std::construct_at(&m.points[i]);
     x.gap = c.gap, x.slide = c.slide, x.anchor = c.anchor;
     if (c.gap < m.points[m.deepest].gap) m.deepest = i;

@@ -9,7 +9,7 @@
 namespace robosim {
 namespace {
 
-struct Facet {
+struct HullFacet {
   std::array<int, 3> vertex;
   std::array<int, 3> neighbour{-1, -1, -1};  // across the edge vertex[i] - vertex[i + 1]
   Vec3d n;                                   // outward, not unit
@@ -17,7 +17,7 @@ struct Facet {
   bool alive = true;
 };
 
-struct Edge {
+struct HullEdge {
   int facet, side;
 };
 
@@ -33,19 +33,19 @@ class Quickhull {
       if (facets_[f].alive && !facets_[f].outside.empty()) add_farthest(f);
     }
     std::vector<std::array<int, 3>> faces;
-    for (const Facet& f : facets_)
+    for (const HullFacet& f : facets_)
       if (f.alive) faces.push_back(f.vertex);
     return faces;
   }
 
  private:
   const Vec3d& at(int i) const { return points_[static_cast<std::size_t>(i)]; }
-  bool above(const Facet& f, int i) const {
+  bool above(const HullFacet& f, int i) const {
     return orientation(at(f.vertex[0]), at(f.vertex[1]), at(f.vertex[2]), at(i)) > 0;
   }
 
   int add_facet(int i, int j, int k) {
-    Facet f;
+    HullFacet f;
     f.vertex = {i, j, k};
     f.n = cross(at(j) - at(i), at(k) - at(i));
     facets_.push_back(std::move(f));
@@ -68,7 +68,7 @@ class Quickhull {
   void add_farthest(int f);
 
   const std::vector<Vec3d>& points_;
-  std::vector<Facet> facets_;
+  std::vector<HullFacet> facets_;
   std::vector<int> pending_;
   std::vector<int> starts_at_ = std::vector<int>(points_.size());  // new face whose horizon edge starts at a point
 };
@@ -119,7 +119,7 @@ void Quickhull::add_farthest(int f) {
 
   // Every face that the apex sees goes; the border of what is left is the horizon.
   std::vector<int> visible{f};
-  std::vector<Edge> horizon;
+  std::vector<HullEdge> horizon;
   facets_[f].alive = false;
   for (std::size_t k = 0; k < visible.size(); ++k) {
     for (int side = 0; side < 3; ++side) {

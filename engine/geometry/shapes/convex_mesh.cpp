@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "geometry/limits.h"
 #include "geometry/shapes/convex_hull.h"
 #include "geometry/shapes/smallest_ball.h"
 
 namespace robosim {
 namespace {
 
-constexpr double max_coordinate = 1e6;
 
 // Volume and first moment of a closed surface, as the sum of its tetrahedra with a point nearby.
 void integrate_volume(const std::vector<Vec3d>& vertices, const std::vector<std::array<int, 3>>& faces, double& volume,

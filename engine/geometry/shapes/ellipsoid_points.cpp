@@ -8,13 +8,13 @@ namespace {
 
 // Mostly under ten are needed. Where the root is nearly double t grows by half each time, for up to 46 rounds: then the terms that
 // still change, (r / t)^2, are lost in the rounding of 1.
-constexpr int max_rounds = 64;
+constexpr int max_ellipsoid_rounds = 64;
 
 // t >= 0 with sum (r_i / (t + e_i))^2 = 1, or 0 where the sum stays below 1.
 double secular_root(const Vec3d& r, const Vec3d& e) {
   // Left of every r_i - e_i one term alone is more than 1.
   double t = std::max({0.0, r.x - e.x, r.y - e.y, r.z - e.z});
-  for (int round = 0; round < max_rounds; ++round) {
+  for (int round = 0; round < max_ellipsoid_rounds; ++round) {
     double sum = 0, slope = 0;  // -slope: half the sum's derivative
     for (int i = 0; i < 3; ++i) {
       if (!(r[i] > 0)) continue;

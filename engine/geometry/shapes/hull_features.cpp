@@ -36,9 +36,9 @@ Near near_vertices(const ConvexMesh& mesh, const Vec3d& n, int farthest, double 
   return near;
 }
 
-class Finder {
+class FeatureFinder {
  public:
-  Finder(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest, double precision)
+  FeatureFinder(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest, double precision)
       : mesh_(mesh), p_(p), n_(n), on_(precision * mesh.ball.radius), flat_(feature_tolerance * mesh.ball.radius),
         level_(dot(n, mesh.vertices[static_cast<std::size_t>(farthest)]) - std::max(1e-5, precision) * mesh.ball.radius),
         near_(near_vertices(mesh, n, farthest, level_)) {}
@@ -169,7 +169,7 @@ class Finder {
 }  // namespace
 
 LocalSurface hull_surface(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest, double precision) {
-  return Finder(mesh, p, n, farthest, precision).find();
+  return FeatureFinder(mesh, p, n, farthest, precision).find();
 }
 
 }  // namespace robosim

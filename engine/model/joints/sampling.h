@@ -3,9 +3,10 @@
 
 #include <cmath>
 
+#include "base/constants.h"
+
 namespace robosim {
 
-inline constexpr double pi = 3.14159265358979323846;
 inline constexpr double unbounded_reach = 1;  // [m] a coordinate without limits is sampled this far to either side of zero
 
 // Between the limits; where there are none within `reach` of zero, where there is one within 2 `reach` of that one.

@@ -1,0 +1,8 @@
+// What the geometry of bodies may be.
+#pragma once
+
+namespace robosim {
+
+inline constexpr double max_coordinate = 1e6;  // [m] of vertices and heights
+
+}  // namespace robosim
