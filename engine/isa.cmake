@@ -69,6 +69,7 @@ function(robosim_isa_sources target)
   endforeach()
   foreach(isa ${ROBOSIM_ISAS})
     add_library(${target}_${isa} OBJECT ${files})
+    set_target_properties(${target}_${isa} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)  # robosim_compile_together
     robosim_compile_for(${target}_${isa} ${isa})
     target_include_directories(${target}_${isa} PRIVATE ${PROJECT_SOURCE_DIR})
     if(libraries)
