@@ -27,15 +27,15 @@ function(robosim_copy_headers name target)
   set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${copies}" INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${copies}")
 endfunction()
 
-# ccache, where it is installed. Paths below the source tree count from the build folder, so that another clone hits; a build folder
-# elsewhere hits where it lies the same way from its source tree. Headers are compared by their contents, and precompiled ones are
-# known not to hold the time.
+# ccache, where it is installed. Paths below the source tree count from the build folder, so that another clone hits. From a build
+# folder elsewhere all paths do: it hits where it lies the same way from its source tree. Headers are compared by their contents, and
+# precompiled ones are known not to hold the time.
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   get_filename_component(base_folder ${CMAKE_CURRENT_SOURCE_DIR} DIRECTORY)
   string(FIND "${CMAKE_BINARY_DIR}" "${base_folder}/" inside)
   if(NOT inside EQUAL 0)
-    get_filename_component(base_folder ${base_folder} DIRECTORY)
+    set(base_folder /)
   endif()
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${base_folder} CCACHE_NOHASHDIR=1
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
