@@ -1,90 +1,278 @@
-"""Whether the machine ran what was ready: a witness on every processor, in a process of its own.
+"""Measures if the processes of a test had a processor when they wanted one, and if the machine is quiet.
 
 Tests of nodes that talk at 500 Hz need a machine that lets them. On one whose processors are taken away for a tenth of
-a second, by a neighbour or by the host of a virtual machine, a test may fail without a fault of what it tests. The
-witness sleeps 5 ms at a time and notes when it was woken far too late, so that such a failure says so.
+a second, by a neighbour or by the host of a virtual machine, a test may fail without a fault of what it tests. A
+witness, which is a process of its own, measures two things on the clock of time.monotonic():
+
+- How long the threads of this process, and of all that descend from it, were ready to run and did not, every tenth of
+  a second (Linux counts it for each thread, in /proc/PID/task/TID/schedstat). Where these threads only wait for each
+  other, that is their own doing: no more counts than others had of the processors at that time, the host of a virtual
+  machine included.
+- If each processor runs what is ready at all. A thread on every processor sleeps 10 ms at a time and notes when it was
+  woken far too late. This is all there is where the system does not count what threads wait.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
-import pytest
+__all__ = ["COUNTS_WAITING", "LEAST", "Stall", "Stalls", "wait_until_quiet"]
 
-__all__ = ["LEAST", "MachineStalled", "Stalls"]
-
-_PERIOD = 0.005  # [s]
 LEAST = 0.05  # [s] of a stall; the shortest time limit of nodes is 0.1 s
-_WRITTEN = 0.1  # [s] after which a stall that is over is in the file
+WAITED, STOOD = "others had the processors", "a processor stood still"  # the two kinds
+COUNTS_WAITING = Path("/proc/self/task").is_dir() and Path("/proc/self/schedstat").exists()
+
+_PERIOD = 0.1  # [s] between two looks at what was waited
+_SHORT = 0.25  # [s] in which it makes a stall: two looks, and what they are late
+_NAP = 0.01  # [s] that the watchers of processors sleep
+_KEPT = 10_000  # latest looks and stalls: a quarter of an hour
+_SETTLED = 2.0  # [s] after which a thread that still waits is not waited for
+_TICK = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01  # [s] of /proc/stat
+_QUIET, _LOOK = 0.1, 1.0  # a quiet machine keeps less than a tenth of one processor busy, for a second
 
 
-class MachineStalled(AssertionError):
-    """A test failed while the machine did not run what was ready to run; whose fault it was is not known."""
+class Stall(NamedTuple):
+    """A time in which this machine did not run what was ready to run."""
+
+    end: float  # [s] of time.monotonic()
+    length: float  # [s]; of several processes that waited at once, in sum
+    kind: str
 
 
 class Stalls:
-    """Notes stalls of this machine until it is closed.
-
-    Args:
-        file: to write them to.
+    """Notes stalls of this process, and of all that it starts, until it is closed.
 
     Attributes:
         pid: of the witness.
     """
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        with file.open("wb") as out:
-            self._witness = subprocess.Popen([sys.executable, __file__], stdout=out)
+    def __init__(self) -> None:
+        self._witness = subprocess.Popen(
+            [sys.executable, "-I", __file__, str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         self.pid = self._witness.pid
+        self.now()  # it watches from here on
 
-    def since(self, begin: float) -> list[float]:
-        """Lengths [s] of those that ended after `begin`, on time.monotonic's clock."""
-        time.sleep(_WRITTEN)
-        lines = [line.split() for line in self._file.read_text().splitlines()]
-        return [float(length) for end, length in lines if float(end) > begin]
+    def now(self) -> float:
+        """The time; what was waited before and after it is told apart."""
+        self._ask(None)
+        return time.monotonic()
 
-    @contextmanager
-    def named(self) -> Iterator[None]:
-        """A failure in here during which the machine stalled becomes MachineStalled; others stay what they are."""
-        begin = time.monotonic()
-        try:
-            yield
-        except (Exception, pytest.fail.Exception) as error:
-            lengths = ", ".join(f"{length:.2f}" for length in self.since(begin))
-            if not lengths:
-                raise
-            raise MachineStalled(
-                f"for {lengths} s the machine ran nothing on some processor, during which this failed: {error}"
-            ) from error
+    def since(self, begin: float) -> list[Stall]:
+        """Those that ended after `begin`, which `now` gave, those that last to this moment included."""
+        return [Stall(*fields) for fields in self._ask(begin)]
+
+    def _ask(self, begin: float | None) -> list[list]:
+        assert self._witness.stdin is not None
+        assert self._witness.stdout is not None
+        self._witness.stdin.write(json.dumps(begin) + "\n")
+        self._witness.stdin.flush()
+        return json.loads(self._witness.stdout.readline())
 
     def close(self) -> None:
         """End the witness."""
         self._witness.kill()
-        self._witness.wait()
+        self._witness.communicate()
 
 
-def _watch(processor: int | None, lock: threading.Lock) -> None:
-    if processor is not None:
-        os.sched_setaffinity(0, {processor})  # of this thread
-    last = time.monotonic()
-    while True:
-        time.sleep(_PERIOD)
+def wait_until_quiet(most: float) -> bool:
+    """Return once next to nothing runs on this machine, or after `most` seconds; True if it is quiet."""
+    end = time.monotonic() + most
+    while COUNTS_WAITING and time.monotonic() < end:
+        begin, idle, processors = time.monotonic(), *_idle()
+        time.sleep(_LOOK)  # no event tells that nothing happens
+        if (time.monotonic() - begin) * processors - (_idle()[0] - idle) < _QUIET * _LOOK + 2 * _TICK:
+            return True
+    return False
+
+
+def _idle() -> tuple[float, int]:
+    """Time [s] for which the processors have been idle, in sum, and their number."""
+    first, *others = Path("/proc/stat").read_text().splitlines()
+    fields = first.split()
+    return (int(fields[4]) + int(fields[5])) * _TICK, sum(line.startswith("cpu") for line in others)
+
+
+# -- The witness's process -----------------------------------------------------------------------------------
+
+
+class _Look(NamedTuple):
+    """What happened from the look before it to this one."""
+
+    begin: float
+    end: float
+    waited: float  # [s]: of each process the thread that waited longest, in sum over processes
+    taken: float  # [s] of processors that others had
+
+
+class _Family:
+    """The processes that descend from one, and what their threads have run and waited so far."""
+
+    def __init__(self, root: int) -> None:
+        self._belongs = {root: True, os.getpid(): False}  # by pid
+        self._counted: dict[int, tuple[int, int]] = {}  # run and waited [ns], by thread
+        self._still: set[Path] = set()  # threads whose numbers were the same in the last two looks
+        self._time, self._idle = time.monotonic(), _idle()[0]
+        self.looks: deque[_Look] = deque(maxlen=_KEPT)
+        self.look()
+        self.looks.clear()  # it held what had been before
+
+    def look(self) -> None:
+        """Note what happened since the last time."""
+        ran, waited, counted, still = 0, 0, {}, set()
+        for pid in self._members():
+            longest = 0
+            for thread in _entries(f"/proc/{pid}/task"):
+                file = Path(f"/proc/{pid}/task/{thread}")
+                try:
+                    run, wait = map(int, (file / "schedstat").read_bytes().split()[:2])
+                except (OSError, ValueError):  # it has ended
+                    continue
+                before = self._counted.get(thread, (0, 0))
+                counted[thread] = run, wait
+                ran += run - before[0]
+                longest = max(longest, wait - before[1])
+                if before == (run, wait):
+                    still.add(file)
+            waited += longest
+        now, (idle, processors) = time.monotonic(), _idle()
+        taken = (now - self._time) * processors - (idle - self._idle) - ran * 1e-9
+        self.looks.append(_Look(self._time, now, waited * 1e-9, taken))
+        self._time, self._idle, self._counted, self._still = now, idle, counted, still
+
+    def look_until_settled(self) -> None:
+        """Linux counts a wait when it is over: look until those that wait now have got a processor."""
+        self.look()
+        end = time.monotonic() + _SETTLED
+        waiting = {file for file in self._still if _is_ready(file)}
+        while waiting and time.monotonic() < end:
+            time.sleep(_NAP)
+            self.look()
+            waiting = {file for file in waiting & self._still if _is_ready(file)}
+
+    def stalls(self, begin: float) -> list[Stall]:
+        """A stall lasts as long as too much was missed in a short time."""
+        looks = [look for look in self.looks if look.end > begin]
+        stalled: set[int] = set()
+        first, waited, taken = 0, 0.0, 0.0  # of those looks that make a short time, up to the present one
+        for i, look in enumerate(looks):
+            waited, taken = waited + look.waited, taken + look.taken
+            while first < i and look.end - looks[first].begin > _SHORT:
+                waited, taken = waited - looks[first].waited, taken - looks[first].taken
+                first += 1
+            if min(waited, taken) >= LEAST:
+                stalled.update(range(first, i + 1))
+        found: list[Stall] = []
+        for i in sorted(stalled):
+            length = max(0.0, min(looks[i].waited, looks[i].taken))
+            if i - 1 in stalled:
+                length += found.pop().length
+            found.append(Stall(looks[i].end, length, WAITED))
+        return found
+
+    def _members(self) -> list[int]:
+        """Processes of the family: those known before, and new ones that one of them has started."""
+        present = _entries("/proc")
+        belongs = {pid: self._belongs[pid] for pid in present if pid in self._belongs}
+        self._belongs = belongs
+        for pid in present:  # in ascending order, so that most parents come before their children
+            if pid not in belongs:
+                self._settle(pid)
+        return [pid for pid, member in belongs.items() if member]
+
+    def _settle(self, pid: int) -> bool:
+        if pid not in self._belongs:
+            try:
+                parent = int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])
+            except OSError:
+                return False
+            self._belongs[pid] = parent > 0 and self._settle(parent)
+        return self._belongs[pid]
+
+
+def _entries(folder: str) -> list[int]:
+    """Numbers among the names in a folder of /proc."""
+    try:
+        return sorted(int(name) for name in os.listdir(folder) if name.isdecimal())
+    except OSError:
+        return []
+
+
+def _is_ready(thread: Path) -> bool:
+    try:
+        return (thread / "stat").read_bytes().rpartition(b")")[2].split()[0] == b"R"
+    except OSError:
+        return False
+
+
+class _Watchers:
+    """A thread on every processor, which notes when it was woken far too late."""
+
+    def __init__(self) -> None:
+        self._woken = threading.Condition()
+        self._stalls: deque[Stall] = deque(maxlen=_KEPT)
+        self._last: dict[int, float] = {}
+        for processor in os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else [-1]:
+            self._last[processor] = time.monotonic()
+            threading.Thread(target=self._watch, args=(processor,), daemon=True).start()
+
+    def _watch(self, processor: int) -> None:
+        if processor >= 0:
+            os.sched_setaffinity(0, {processor})  # of this thread
+        while True:
+            time.sleep(_NAP)
+            with self._woken:
+                now, late = time.monotonic(), time.monotonic() - self._last[processor] - _NAP
+                self._last[processor] = now
+                if late > LEAST:
+                    self._stalls.append(Stall(now, late, STOOD))
+                self._woken.notify_all()
+
+    def stalls(self, begin: float) -> list[Stall]:
+        """With that of a processor that stands still at this moment."""
         now = time.monotonic()
-        if now - last > _PERIOD + LEAST:
-            with lock:
-                print(now, f"{now - last - _PERIOD:.3f}", flush=True)
-        last = now
+        with self._woken:
+            self._woken.wait_for(lambda: min(self._last.values()) >= now)
+            return [stall for stall in self._stalls if stall.end > begin]
+
+
+def _witness(root: int) -> None:
+    """Answer each line of stdin: null begins a new look, a time is answered by the stalls since then."""
+    watchers = _Watchers()
+    lock = threading.Lock()
+    family = _Family(root) if COUNTS_WAITING else None
+
+    def locked(action: Callable[[], None]) -> None:
+        with lock:
+            action()
+
+    def keep_looking(family: _Family) -> None:
+        while True:
+            time.sleep(_PERIOD)
+            locked(family.look)
+
+    if family:
+        threading.Thread(target=keep_looking, args=(family,), daemon=True).start()
+    for line in sys.stdin:
+        begin, stalls = json.loads(line), []
+        if family:
+            locked(family.look if begin is None else family.look_until_settled)
+        if begin is not None:
+            stalls = watchers.stalls(begin) + (family.stalls(begin) if family else [])
+        print(json.dumps(sorted(stalls)), flush=True)
 
 
 if __name__ == "__main__":
-    _lock = threading.Lock()
-    for _processor in os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else [None]:
-        threading.Thread(target=_watch, args=(_processor, _lock)).start()
+    _witness(int(sys.argv[1]))

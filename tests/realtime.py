@@ -1,0 +1,196 @@
+"""A plugin for pytest: tests that need a processor at the right moment are *stalled*, not failed, when it was not there.
+
+Tests marked `realtime` are watched by `Stalls`. A failure of theirs, of their fixtures included, while the machine did
+not run their processes says nothing of what they test: the test counts as stalled, and so do later failures of tests of
+its module that shared a fixture with it, as that may be broken. Stalled tests are run again after all others, with new
+fixtures, when the machine has become quiet, or has not within a time. What is stalled after so many tries is listed, and
+does not change the exit status. A failure without a stall is a failure in any try. Workers of pytest-xdist, which keep
+each other from the processors, have one try.
+
+Options: --tries N (3), and --stalled-to FILE, which writes the names of tests that are stalled in the end, one a line, so
+that `pytest @FILE` runs them at a better time. The last line of the output says how many tests passed, failed, and were
+stalled.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from .stalls import Stall, Stalls, wait_until_quiet
+
+_WAIT_FOR_QUIET = 60.0  # [s] before each further try of all stalled tests, in sum
+_AGAIN, _STALLED = "again", "stalled"  # outcomes of a stalled test, in all tries but the last and in the last
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """See above."""
+    group = parser.getgroup("realtime", "tests that need a processor at the right moment")
+    group.addoption("--tries", type=int, default=3, metavar="N", help="run a stalled test up to N times (3)")
+    group.addoption("--stalled-to", type=Path, metavar="FILE", help="write the names of stalled tests to FILE")
+
+
+class RealtimeTests:
+    """The plugin; see above."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._stalls: Stalls | None = None  # from the first test on that needs it
+        self._begin = 0.0  # of the test that runs
+        self._try = 1
+        self._tries = 1 if hasattr(config, "workerinput") else config.getoption("tries")
+        self._due: list[pytest.Item] = []  # stalled in this try
+        self._spoilt: set[tuple[Any, ...]] = set()  # fixtures that a stalled test shared
+        # What is told in the end, by the tests' names.
+        self._outcomes: dict[str, str] = {}
+        self._stalled_tries: dict[str, list[str]] = {}
+
+    # -- One test ------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+        """Run the test, and tell of it what remains."""
+        if not _is_realtime(item):
+            return None
+        if self._stalls is None:
+            self._stalls = Stalls()
+        self._begin = self._stalls.now()
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        stalled = [report for report in reports if report.outcome == _STALLED]
+        if any(report.failed for report in reports):  # without a stall, whatever came after it
+            for report in stalled:
+                report.outcome = "failed"
+        elif stalled:
+            reports = stalled[:1]
+            self._spoilt |= _shared(item)
+            if self._try < self._tries:
+                stalled[0].outcome = _AGAIN
+                self._due.append(item)
+        for report in reports:
+            item.ihook.pytest_runtest_logreport(report=report)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Of a failure that says nothing, before the test's processes are ended."""
+        report = yield
+        if report.failed and _is_realtime(item) and self._stalls is not None:
+            stalls = self._stalls.since(self._begin)
+            if stalls or self._spoilt & _shared(item):
+                report.outcome = _STALLED
+                report.why = _text(stalls)
+        return report
+
+    # -- All tests -----------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        """After all tests, further tries of stalled ones."""
+        result = yield
+        while self._due:
+            self._try += 1
+            due, self._due = self._due, []
+            self._spoilt.clear()
+            self._tell(f"{len(due)} stalled tests are run again")
+            left = _WAIT_FOR_QUIET
+            for item, following in zip(due, [*due[1:], None], strict=True):
+                begin = time.monotonic()
+                wait_until_quiet(left)
+                left = max(0.0, left - (time.monotonic() - begin))
+                item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+                if session.shouldfail:
+                    raise session.Failed(session.shouldfail)
+                if session.shouldstop:
+                    raise session.Interrupted(session.shouldstop)
+        return result
+
+    def pytest_unconfigure(self) -> None:
+        """End the witness."""
+        if self._stalls is not None:
+            self._stalls.close()
+
+    # -- What is told --------------------------------------------------------------------------------------------
+
+    def pytest_report_teststatus(self, report: pytest.TestReport | pytest.CollectReport) -> Any:
+        """Letters and words of stalled tests."""
+        if report.outcome in (_AGAIN, _STALLED):
+            letter, word = ("R", "STALLED, AGAIN LATER") if report.outcome == _AGAIN else ("S", "STALLED")
+            return report.outcome, letter, (word, {"yellow": True})
+        return None
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what becomes of each test."""
+        if "realtime" not in report.keywords:
+            return
+        if report.outcome in (_AGAIN, _STALLED):
+            self._stalled_tries.setdefault(report.nodeid, []).append(f"{report.why}: {_reason(report)}")
+        elif self._outcomes.get(report.nodeid) == "failed" or (report.passed and report.when != "call"):
+            return
+        self._outcomes[report.nodeid] = report.outcome
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """All tests that were stalled, and why."""
+        if self._stalled_tries:
+            terminalreporter.section("tests that did not get a processor in time")
+        for name, tries in self._stalled_tries.items():
+            terminalreporter.write_line(f"{self._outcomes[name]} in the end: {name}")
+            for number, why in enumerate(tries, 1):
+                terminalreporter.write_line(f"  try {number}: {why}")
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self) -> Generator[None, None, None]:
+        """The last line."""
+        yield
+        outcomes = list(self._outcomes.values())
+        if outcomes:
+            counts = [f"{outcomes.count(kind)} {kind}" for kind in ("passed", "failed", "skipped", _STALLED)]
+            self._tell(f"realtime: {', '.join(counts)}; {len(self._stalled_tries)} stalled in some try")
+        if file := self._config.getoption("stalled_to"):
+            names = [name for name, outcome in self._outcomes.items() if outcome == _STALLED]
+            file.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+
+    def _tell(self, text: str) -> None:
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is not None:
+            terminal.ensure_newline()
+            terminal.write_line(text)
+
+
+def _is_realtime(item: pytest.Item) -> bool:
+    return item.get_closest_marker("realtime") is not None
+
+
+def _shared(item: pytest.Item) -> set[tuple[Any, ...]]:
+    """Fixtures that the test shares with others of its module, and the module."""
+    used = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
+    return {
+        (item.getparent(pytest.Module), fixture.argname)
+        for fixtures in used.values()
+        for fixture in fixtures
+        if fixture.scope in ("class", "module", "package")
+    }
+
+
+def _text(stalls: list[Stall]) -> str:
+    if not stalls:
+        return "what it shares with a stalled test may be broken"
+    kinds = sorted({stall.kind for stall in stalls})
+    lengths = {kind: [stall.length for stall in stalls if stall.kind == kind] for kind in kinds}
+    return ", ".join(
+        f"{kind} for {sum(values):.2f} s, {max(values):.2f} s at once" for kind, values in lengths.items()
+    )
+
+
+def _reason(report: pytest.TestReport) -> str:
+    """The first line of what a failure says."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return (crash.message if crash else str(report.longrepr)).partition("\n")[0]
