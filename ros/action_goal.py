@@ -5,7 +5,8 @@ sent, and an answer that another thread takes in between is lost.
 
 An acceptance can be lost altogether: a server that has not discovered its client yet drops what it answers, and moves.
 So a goal has an id from the beginning, is cancelled by it whether it was accepted or not, and is asked for by it where
-no answer comes.
+no answer comes. Such a server may also know the goal and never execute it (rclpy's and rclcpp's do, where they notice
+that the acceptance was not sent); it tells nobody, but its status says so.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from robosim.ros.messages import goal_error, seconds_of
 __all__ = ["ActionGoal"]
 
 _ASK = 1.0  # [s] without an answer after which, and every so often, the server is asked for the goal
-_LOST = 5  # such times; a goal that is still unknown is given up
+_LOST = 5  # such times; a goal that is still unknown is given up, and once later one that is not executed
 
 
 class ActionGoal:
@@ -53,7 +54,9 @@ class ActionGoal:
         self._feedback: Feedback | None = None
         self._handle: Any = None  # once it is sent
         self._timer: Any = None  # while it is not answered
+        self._statuses: Any = None  # subscription, while it is not answered for long
         self._answered = self._cancelled = False
+        self._executed = False  # says the server's status
         self._asked = False  # whether a question for the result waits for its answer
         self._silences = 0  # of _ASK seconds, before it was answered
         self._run(self._send)
@@ -129,6 +132,25 @@ class ActionGoal:
         """No answer yet. A server that knows the goal tells its result when it ends, one that does not says so."""
         self._silences += 1
         self._ask()
+        if self._statuses is None:
+            from action_msgs.msg import GoalStatusArray
+            from rclpy.qos import qos_profile_action_status_default
+
+            topic = f"{self._controller}/follow_joint_trajectory/_action/status"
+            self._statuses = self._node.create_subscription(
+                GoalStatusArray, topic, self._on_status, qos_profile_action_status_default
+            )
+        if self._silences > _LOST and not self._executed and self._feedback is None:
+            self._handle.cancel_goal_async()
+            text = f"{self._controller} did not answer for {_ASK * self._silences:g} s, and does not execute the goal"
+            self._end(GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, text))
+
+    def _on_status(self, message: Any) -> None:
+        """The status of all goals of the server."""
+        ours = [s.status for s in message.status_list if s.goal_info.goal_id == self._handle.goal_id]
+        self._executed = self._executed or any(status > GoalStatus.ACCEPTED for status in ours)
+        if self._executed and self._status is GoalStatus.ACCEPTED:
+            self._status = GoalStatus.EXECUTING
 
     def _ask(self) -> None:
         if not self._asked:
@@ -176,6 +198,9 @@ class ActionGoal:
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
             self._timer = None
+        if self._statuses is not None:
+            self._node.destroy_subscription(self._statuses)
+            self._statuses = None
 
     def _end(self, result: GoalResult) -> None:
         self._stop_timer()

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action import CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.task import Future
@@ -18,6 +18,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from robosim.errors import RobosimError
+from robosim.ros.action_server import ExecutingActionServer
 from robosim.ros.answers import Answers
 from robosim.ros.arm import RosArm, RosArmOptions
 from robosim.ros.diagnostics import Diagnostics, Level, Report
@@ -86,7 +87,7 @@ class PlannerNode(Node):
         waits = ReentrantCallbackGroup()
         self.create_service(PlanMotionService, "~/plan", self._on_service, callback_group=waits)
         self._jobs: dict[bytes, Job[Answer]] = {}
-        self._action = ActionServer(
+        self._action = ExecutingActionServer(
             self,
             PlanMotionAction,
             "~/plan_motion",

@@ -13,7 +13,7 @@ from typing import Any
 
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import GoalEvent, ServerGoalHandle
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
@@ -24,6 +24,7 @@ from robosim.execution.goals import GoalStatus, Rejection
 from robosim.execution.messages import JointTrajectory
 from robosim.execution.simulated import SimulatedArm
 from robosim.ros import messages
+from robosim.ros.action_server import ExecutingActionServer
 from robosim.ros.answers import Answers
 from robosim.ros.qos import samples
 
@@ -74,7 +75,7 @@ class TrajectoryServer:
         self._subscription = node.create_subscription(
             JointTrajectoryMessage, "~/joint_trajectory", self._on_trajectory, samples(arm.rate)
         )
-        self._server = ActionServer(
+        self._server = ExecutingActionServer(
             node,
             FollowJointTrajectory,
             "~/follow_joint_trajectory",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -174,8 +173,7 @@ def test_an_arm_that_is_closed_is_not_connected(robot, arm):
     """Others in the executor's thread, as diagnostics, may still ask while all of it ends."""
     assert arm.status().connected
     arm.close()
-    time.sleep(0.1)  # so that it looks again
-    assert not arm.status().connected
+    wait_for(lambda: not arm.status().connected, "it to look again")
 
 
 def test_status(robot, arm):
@@ -262,7 +260,15 @@ def hold_goals(waitable):
     return held
 
 
-def test_an_acceptance_that_is_lost(robot, arm):
+@pytest.fixture
+def impatient(monkeypatch):
+    """Silence counts after a tenth of the time."""
+    from robosim.ros import action_goal
+
+    monkeypatch.setattr(action_goal, "_ASK", 0.1)
+
+
+def test_an_acceptance_that_is_lost(robot, arm, impatient):
     """A server drops its answer where it has not discovered the client yet, and begins."""
     held = hold_goals(arm._clients[arm.controller])
     for n, (answer, ended) in enumerate(
@@ -285,7 +291,74 @@ def test_an_acceptance_that_is_lost(robot, arm):
     assert len(held) == 3
 
 
-def test_a_goal_that_comes_late(robot, arm):
+class Unheard:
+    """A server's part in the middleware, which has not discovered the client yet: no acceptance can be sent."""
+
+    def __init__(self, handle):
+        self._handle = handle
+
+    def __getattr__(self, name):
+        return getattr(self._handle, name)
+
+    def __enter__(self):
+        return self._handle.__enter__()
+
+    def __exit__(self, *error):
+        return self._handle.__exit__(*error)
+
+    def send_goal_response(self, *_):
+        from rclpy._rclpy_pybind11 import RCLError
+
+        raise RCLError("client will not receive response")
+
+
+def test_a_goal_that_is_executed_without_an_answer_is_not_given_up(robot, arm, impatient):
+    """However long it takes, and without any feedback: the server's status tells."""
+    hold_goals(arm._clients[arm.controller])
+    handle = arm.send(GOAL)
+    wait_for(lambda: handle.status is GoalStatus.EXECUTING, "the status")
+    silences = handle._silences
+    wait_for(lambda: handle._silences > silences + 10, "a long time")
+    assert handle.result is None
+    robot.release.set()
+    wait_for(lambda: handle.result is not None, "the result")
+    assert handle.result.status is GoalStatus.SUCCEEDED
+
+
+def test_a_goal_whose_acceptance_could_not_be_sent_is_given_up(robot, arm, monkeypatch, impatient):
+    """By rclpy's server, which knows it from then on and does not execute it."""
+    monkeypatch.setattr(robot.server, "_handle", Unheard(robot.server._handle))
+    handle = arm.send(GOAL)
+    wait_for(lambda: handle.result is not None, "the goal to be given up")
+    text = "scaled_joint_trajectory_controller did not answer for 0.6 s, and does not execute the goal"
+    assert (handle.result.status, handle.result.error_string) == (GoalStatus.ABORTED, text)
+    (known,) = robot.server._goal_handles.values()
+    wait_for(lambda: known.status == GoalStatus.CANCELING, "the goal to be cancelled")
+    assert robot.handles == []
+
+
+def test_a_goal_whose_acceptance_could_not_be_sent_is_executed_by_our_servers(
+    robot, arm, monkeypatch, impatient
+):
+    from robosim.ros.action_server import ExecutingActionServer
+
+    robot.server.__class__ = ExecutingActionServer
+    monkeypatch.setattr(robot.server, "_handle", Unheard(robot.server._handle))
+    handle = arm.send(GOAL)
+    wait_for(lambda: robot.handles, "the goal to begin")
+    robot.release.set()
+    wait_for(lambda: handle.result is not None, "the result")
+    assert (handle.result.status, handle.result.error_string) == (GoalStatus.SUCCEEDED, "there")
+    # One that is refused is not.
+    robot.accept = False
+    refused = arm.send(GOAL)
+    wait_for(lambda: len(robot.goals) == 2, "the second goal")
+    wait_for(lambda: refused.result is not None, "the refused goal to be given up")
+    assert refused.result.status is GoalStatus.ABORTED
+    assert len(robot.handles) == 1
+
+
+def test_a_goal_that_comes_late(robot, arm, impatient):
     """The server does not know it when it is asked for it, and accepts it then."""
     held = hold_goals(robot.server)
     handle = arm.send(GOAL)
@@ -299,13 +372,13 @@ def test_a_goal_that_comes_late(robot, arm):
     assert handle.result.error_string == "there"
 
 
-def test_a_goal_that_does_not_come(robot, arm):
+def test_a_goal_that_does_not_come(robot, arm, impatient):
     """It is given up; should it come after all, it must not move the arm."""
     held = hold_goals(robot.server)
     handle = arm.send(GOAL)
     wait_for(lambda: handle.result is not None, "the goal to be given up")
     assert (handle.result.status, handle.result.rejected) == (GoalStatus.ABORTED, False)
-    text = "scaled_joint_trajectory_controller did not answer for 5 s, and does not know the goal"
+    text = "scaled_joint_trajectory_controller did not answer for 0.5 s, and does not know the goal"
     assert handle.result.error_string == text
     robot.node.executor.create_task(robot.server.execute(held[0]))
     wait_for(

@@ -1,0 +1,29 @@
+"""An action server that executes every goal which it has accepted.
+
+rclpy's own (up to Jazzy at least) does not execute a goal whose acceptance cannot be sent, as to a client that it has not
+discovered yet on a busy machine. The goal is known from then on, and neither executed nor ended: who asks for its result
+waits for ever, and what the goal callback has begun goes on without anybody who could cancel it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from action_msgs.msg import GoalStatus
+from rclpy.action import ActionServer
+
+__all__ = ["ExecutingActionServer"]
+
+
+class ExecutingActionServer(ActionServer):
+    """See above. The callback of accepted goals, where there is one, has to call their `execute`."""
+
+    async def _execute_goal_request(self, request: Any) -> None:
+        goal_id = bytes(request[1].goal_id.uuid)
+        known = goal_id in self._goal_handles
+        await super()._execute_goal_request(request)
+        handle = self._goal_handles.get(goal_id)
+        if not known and handle is not None and handle.status == GoalStatus.STATUS_ACCEPTED:
+            self._node.get_logger().warning("a goal is executed though its acceptance could not be sent")
+            self._handle.publish_status()
+            self._handle_accepted_callback(handle)
