@@ -25,7 +25,7 @@ from _pytest.runner import runtestprotocol
 from .stalls import Stall, Stalls, wait_until_quiet
 
 _WAIT_FOR_QUIET = 60.0  # [s] before each further try of all stalled tests, in sum
-_AGAIN, _STALLED = "again", "stalled"  # outcomes of a stalled test, in all tries but the last and in the last
+AGAIN, STALLED = "again", "stalled"  # outcomes of a stalled test, in all tries but the last and in the last
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -62,7 +62,7 @@ class RealtimeTests:
         self._begin = self._stalls.now()
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         reports = runtestprotocol(item, log=False, nextitem=nextitem)
-        stalled = [report for report in reports if report.outcome == _STALLED]
+        stalled = [report for report in reports if report.outcome == STALLED]
         if any(report.failed for report in reports):  # without a stall, whatever came after it
             for report in stalled:
                 report.outcome = "failed"
@@ -70,7 +70,7 @@ class RealtimeTests:
             reports = stalled[:1]
             self._spoilt |= _shared(item)
             if self._try < self._tries:
-                stalled[0].outcome = _AGAIN
+                stalled[0].outcome = AGAIN
                 self._due.append(item)
         for report in reports:
             item.ihook.pytest_runtest_logreport(report=report)
@@ -86,7 +86,7 @@ class RealtimeTests:
         if report.failed and _is_realtime(item) and self._stalls is not None:
             stalls = self._stalls.since(self._begin)
             if stalls or self._spoilt & _shared(item):
-                report.outcome = _STALLED
+                report.outcome = STALLED
                 report.why = _text(stalls)
         return report
 
@@ -122,8 +122,8 @@ class RealtimeTests:
 
     def pytest_report_teststatus(self, report: pytest.TestReport | pytest.CollectReport) -> Any:
         """Letters and words of stalled tests."""
-        if report.outcome in (_AGAIN, _STALLED):
-            letter, word = ("R", "STALLED, AGAIN LATER") if report.outcome == _AGAIN else ("S", "STALLED")
+        if report.outcome in (AGAIN, STALLED):
+            letter, word = ("R", "STALLED, AGAIN LATER") if report.outcome == AGAIN else ("S", "STALLED")
             return report.outcome, letter, (word, {"yellow": True})
         return None
 
@@ -131,7 +131,7 @@ class RealtimeTests:
         """Note what becomes of each test."""
         if "realtime" not in report.keywords:
             return
-        if report.outcome in (_AGAIN, _STALLED):
+        if report.outcome in (AGAIN, STALLED):
             self._stalled_tries.setdefault(report.nodeid, []).append(f"{report.why}: {_reason(report)}")
         elif self._outcomes.get(report.nodeid) == "failed" or (report.passed and report.when != "call"):
             return
@@ -152,10 +152,10 @@ class RealtimeTests:
         yield
         outcomes = list(self._outcomes.values())
         if outcomes:
-            counts = [f"{outcomes.count(kind)} {kind}" for kind in ("passed", "failed", "skipped", _STALLED)]
+            counts = [f"{outcomes.count(kind)} {kind}" for kind in ("passed", "failed", "skipped", STALLED)]
             self._tell(f"realtime: {', '.join(counts)}; {len(self._stalled_tries)} stalled in some try")
         if file := self._config.getoption("stalled_to"):
-            names = [name for name, outcome in self._outcomes.items() if outcome == _STALLED]
+            names = [name for name, outcome in self._outcomes.items() if outcome == STALLED]
             file.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
 
     def _tell(self, text: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from ..realtime import STALLED
 from .harness import waiting
 from .harness.client import spinning_node
 from .harness.domains import own_domain
@@ -27,7 +28,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show what the processes of a failed test, and those of its module, have printed."""
     report = yield
-    if report.failed:
+    if report.failed or report.outcome == STALLED:
         for process in [p for node in item.listchain() for p in node.stash.get(_PROCESSES, [])]:
             state = "running" if process.alive else f"ended with {process.popen.returncode}"
             report.sections.append(
@@ -46,7 +47,8 @@ def _domain(folder: Path) -> Iterator[int]:
 
 @contextmanager
 def _launcher(stash: pytest.Stash, domain: int, folder: Path) -> Iterator[Launch]:
-    processes: list[Process] = stash.setdefault(_PROCESSES, [])
+    processes: list[Process] = []
+    stash[_PROCESSES] = processes
 
     def launch(name: str, command: list[str], env: Mapping[str, str] | None = None) -> Process:
         log = folder / f"{len(processes)}-{name}.log"

@@ -315,7 +315,7 @@ def test_a_recording_bears_its_name_when_it_is_whole(tmp_path):
 
 def test_a_killed_recorder_loses_only_what_was_not_flushed(tmp_path):
     script = (
-        "import sys, time\n"
+        "import signal, sys\n"
         "from robosim.ros.bags import BagWriter\n"
         "from robosim.execution.messages import ArmState\n"
         "bag = BagWriter(sys.argv[1])\n"
@@ -323,7 +323,7 @@ def test_a_killed_recorder_loses_only_what_was_not_flushed(tmp_path):
         "    bag.write_joint_state(ArmState(('a',), [k], [0], 1 + k))\n"
         "    if k == 3999: bag.flush()\n"
         "print('written', flush=True)\n"
-        "time.sleep(60)\n"
+        "signal.pause()\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", script, str(tmp_path / "bag")], stdout=subprocess.PIPE, cwd=tmp_path

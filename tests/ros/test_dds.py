@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -66,9 +65,12 @@ def test_joint_states_arrive_whole_and_in_order(domain, rate):
     with (
         Recording(JOINTS) as arm,
         Peer(
-            "talk", domain, topic="rt/joint_states", type="state", joints=given, rate=rate, count=count
+            "talk", domain, topic="rt/joint_states", type="state", joints=given, rate=rate, count=count,
+            held=True,
         ) as peer,
-    ):
+    ):  # fmt: skip
+        wait_for(arm._readers[0][0].get_matched_publications, "the talker to be found")
+        peer.go()
         assert peer.next("talked") == count
         wait_for(lambda: len(taken) >= count, "all states")
         assert arm.refused == {}
@@ -259,12 +261,10 @@ def test_velocities_that_are_not_told_are_differences(domain):
     with Peer("arm", domain, joints=JOINTS, start=START, no_velocities=True), DdsArm(JOINTS) as arm:
         arm.wait_until_ready(20.0)
         handle = arm.send(move(np.add(START, (0.8, 0.0, 0.0)), 2.0))
-        fastest = 0.0
-        while handle.result is None:
-            fastest = max(fastest, float(arm.state().velocity[0]))
-            time.sleep(0.002)
+        speeds = []
+        wait_for(lambda: speeds.append(float(arm.state().velocity[0])) or handle.result, "the result")
         assert handle.result.status is GoalStatus.SUCCEEDED
-        assert fastest > 0.4  # the cubic's peak is 0.6; single differences scatter upwards only
+        assert max(speeds) > 0.4  # the cubic's peak is 0.6; single differences scatter upwards only
 
 
 # -- What is wrong is said -----------------------------------------------------------------------------------

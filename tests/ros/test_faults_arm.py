@@ -70,7 +70,7 @@ def test_an_arm_that_hangs_goes_on_without_a_jump(arm):
     handle = arm.client.send(point_to_point(FAR, 2.0))
     arm.monitor.wait_motion(0.3)
     arm.process.freeze()
-    time.sleep(0.5)  # the fault itself, nothing that is waited for
+    time.sleep(0.5)  # the fault itself
     arm.process.resume()
     assert arm.client.outcome(handle).status == SUCCEEDED
     np.testing.assert_allclose(arm.monitor.wait_rest(), FAR, atol=1e-9)

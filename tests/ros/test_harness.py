@@ -12,7 +12,7 @@ from .harness import service
 from .harness.client import spinning_node
 from .harness.domains import own_domain
 
-SLEEPER = [sys.executable, "-c", "import time; print('asleep', flush=True); time.sleep(600)"]
+SLEEPER = [sys.executable, "-c", "import signal; print('asleep', flush=True); signal.pause()"]
 
 
 def test_domains_are_not_shared():

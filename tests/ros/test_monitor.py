@@ -84,14 +84,22 @@ def test_a_new_process_is_a_new_life():
 
 
 @pytest.mark.parametrize("asked", ["position", "velocity", "wait_rest", "wait_motion"])
-def test_who_asks_before_the_first_sample_waits_for_it(asked):
+def test_who_asks_before_the_first_sample_waits_for_it(asked, monkeypatch):
     monitor = monitor_of([])
     numbers = itertools.count(1)
-    over = threading.Event()
+    waits, over = threading.Event(), threading.Event()
+    wait_first = monitor.wait_first
+
+    def wait_first_and_say_so() -> None:
+        waits.set()
+        wait_first()
+
+    monkeypatch.setattr(monitor, "wait_first", wait_first_and_say_so)
 
     def arm() -> None:
-        """Is heard from a fifth of a second on; then it moves, or stands still where that is asked for."""
-        while not over.wait(0.2 if not monitor.lives else 0.01):
+        """Is heard once somebody waits for it; then it moves, or stands still where that is asked for."""
+        waits.wait()
+        while not over.wait(0.01):  # the arm's period
             number = next(numbers)
             hear(monitor, 0.0 if asked == "wait_rest" else min(number, 10) * STEP, number, velocity=0.1)
 
@@ -102,6 +110,7 @@ def test_who_asks_before_the_first_sample_waits_for_it(asked):
         found = found() if callable(found) else found
     finally:
         over.set()
+        waits.set()
         thread.join()
     assert found.shape == (6,)
 

@@ -23,6 +23,8 @@ from robosim.ros.planner.planning import plan_motion
 from robosim.ros.planner.request import MotionRequest, Settings
 from robosim.scene import Scene
 
+from .harness.waiting import wait_for
+
 Q = [0.3, -1.6, 1.2, -1.2, -1.5, 0.4]
 LONG = 10.0  # [s] longer than anything here takes
 
@@ -80,8 +82,7 @@ def test_cancelling_jobs():
 
     def go_on(job):
         begun.set()
-        while not job.cancelled():
-            threading.Event().wait(0.001)
+        wait_for(job.cancelled, "the word to stop")
         return "stopped"
 
     told = []
@@ -106,8 +107,7 @@ def test_closing_the_worker():
 
     def go_on(job):
         begun.set()
-        while not job.cancelled():
-            threading.Event().wait(0.001)
+        wait_for(job.cancelled, "the word to stop")
         return "stopped"
 
     running = worker.submit(Job(go_on, lambda: "refused"))

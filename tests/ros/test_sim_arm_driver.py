@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import time
 from functools import partial
 
 import numpy as np
@@ -331,6 +330,12 @@ def command(arm):
     in_executor(arm.node, lambda: arm.node.destroy_publisher(publisher))
 
 
+def next_state(arm):
+    """Return when the arm's next control period is over."""
+    seen = len(arm.samples)
+    wait_for(lambda: len(arm.samples) > seen, "the next state", pause=0.001)
+
+
 def test_set_points_are_followed_and_the_arm_holds_when_they_stop(arm, said, command):
     arm.outcome(arm.send(point_to_point(HOME, 0.5)))
     start, begin = arm.wait_still(), len(arm.samples)
@@ -338,7 +343,7 @@ def test_set_points_are_followed_and_the_arm_holds_when_they_stop(arm, said, com
     for _ in range(60):
         position[0] += 0.002
         command(position)
-        time.sleep(0.008)
+        next_state(arm)
     held = wait_for(lambda: "no set point for 0.1 s; holding" in said(), "the watchdog") and arm.wait_still()
     assert 0.02 < held[0] - start[0] <= 0.12 + 1e-9
     np.testing.assert_array_equal(held[1:], start[1:])
@@ -352,7 +357,7 @@ def test_a_set_point_far_away_is_gone_to_no_faster_than_the_limits(arm, said, co
     target = start + [1.0, 0, 0, 0, 0, 0]  # noqa: RUF005 (a sum of arrays)
     for _ in range(10):
         command(target)
-        time.sleep(0.008)
+        next_state(arm)
     wait_for(lambda: "more than one sample's motion" in said(), "the word that it was clipped")
     arm.wait_still()
     assert largest_step(arm.samples[begin:]) <= SPEED / 125 * (1 + 1e-9)

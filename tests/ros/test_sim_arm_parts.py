@@ -205,16 +205,17 @@ class Control:
     def __exit__(self, *error):
         self.thread.stop()
 
-    def wait(self, count):
+    def live(self, count):
+        """Return when it has run so many periods more."""
         seen = len(self.stamps)
         wait_for(lambda: len(self.stamps) >= seen + count, "periods")
 
 
 def test_stamps_are_whole_periods_apart_and_near_the_ros_clock():
     with Control() as control:
-        control.wait(100)
+        control.live(100)
         control.clock.offset += 40_000_000  # slewed: less than what counts as set
-        control.wait(100)
+        control.live(100)
         ahead = control.clock.now().nanoseconds - control.stamps[-1]
     gaps = np.diff(control.stamps)
     np.testing.assert_allclose(gaps, 5_000_000, atol=10_000)  # the slew
@@ -226,14 +227,14 @@ def test_stamps_are_whole_periods_apart_and_near_the_ros_clock():
 def test_setting_the_ros_clock_moves_the_stamps_and_no_period_more_is_run():
     begin = time.monotonic()  # of all periods, as stalls are made up for
     with Control() as control:
-        control.wait(20)
+        control.live(20)
         control.clock.offset += 1000 * 10**9
         wait_for(lambda: control.jumps, "the word of it")
-        control.wait(20)
+        control.live(20)
         periods, passed = len(control.stamps), time.monotonic() - begin
         control.clock.offset -= 2000 * 10**9
         wait_for(lambda: len(control.jumps) == 2, "the word of it")
-        control.wait(20)
+        control.live(20)
     assert "set by 1000.0" in control.jumps[0]
     assert "set by -2000.0" in control.jumps[1]
     assert periods <= passed * 200 + 2
@@ -246,14 +247,14 @@ def test_a_stall_is_made_up_for_without_holes_and_a_long_one_is_not():
     def period(stamp):
         control.stamps.append(stamp)
         if stalls:
-            time.sleep(stalls.pop())
+            time.sleep(stalls.pop())  # the stall itself
 
     control = Control(on_period=period)  # before its thread begins, which looks at it
     with control:
         for pause in (0.2, 1.5):
             stalls.append(pause)
             wait_for(lambda: not stalls, "the stall")
-            control.wait(50)
+            control.live(50)
     assert not control.failures
     holes = np.diff(control.stamps) > 1.1 * 5_000_000
     assert len(control.jumps) >= 1  # for the second; this machine may stall by itself

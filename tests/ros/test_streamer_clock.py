@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -12,41 +10,18 @@ pytest.importorskip("rclpy", reason="rclpy is not installed: the ROS 2 tests run
 from robosim.ros.names import SCALED_CONTROLLER
 
 from .harness.arm import ArmClient, largest_step
+from .harness.sim_clock import SimClock
 from .harness.streamer import SPEED, StreamerClient, rest_to_rest, save
 
 START = np.array([0.3, -1.2, 1.0, -1.0, -1.2, 0.2])
 ONE_SAMPLE = SPEED[0] / 125 + 1e-12  # of motion [rad]; rounding of the difference of two positions
 
 
-class SimulatedTime:
-    """Publishes /clock in a thread: about as fast as real time, unless it is paused."""
-
-    def __init__(self, node):
-        from rosgraph_msgs.msg import Clock
-
-        self.now, self.paused = 1_000_000_000_000, False
-        self.message, self.publisher = Clock(), node.create_publisher(Clock, "/clock", 10)
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self.run, daemon=True)
-        self.thread.start()
-
-    def run(self):
-        while not self.ended.wait(0.004):
-            if not self.paused:
-                self.now += 4_000_000
-            self.message.clock.sec, self.message.clock.nanosec = divmod(self.now, 10**9)
-            self.publisher.publish(self.message)
-
-    def end(self):
-        self.ended.set()
-        self.thread.join()
-
-
 @pytest.fixture
 def time(ros_node):
-    made = SimulatedTime(ros_node)
+    made = SimClock(ros_node)
     yield made
-    made.end()
+    made.close()
 
 
 @pytest.fixture
@@ -63,13 +38,13 @@ def test_simulated_time_pauses_and_jumps(start, ros_node, time, arm, wait_for):
     seen = len(arm.samples)
     before = server.begin(rest_to_rest(arm.at(), START + 0.4, 4.0))
     wait_for(lambda: np.abs(arm.at() - START).max() > 0.02, "the arm to move")
-    time.paused = True
-    standing = arm_stands(arm, wait_for)
+    time.pause()
+    standing = arm_stands(arm, time, wait_for)
     assert np.abs(standing - START).max() < 0.39
-    time.now -= 500_000_000_000
-    time.paused = False
+    time.jump(-500.0)
+    time.resume()
     wait_for(lambda: np.abs(arm.at() - standing).max() > 0.02, "the arm to go on after a jump back")
-    time.now += 500_000_000_000
+    time.jump(500.0)
     # Ahead, the last state is suddenly old: it holds, and says why; unless a new one is seen first.
     assert server.end(before).startswith(("held: ", "finished: "))
     assert largest_step(arm.samples[seen:]) <= ONE_SAMPLE
@@ -89,15 +64,10 @@ def still(arm, wait_for):
     return arm.at()
 
 
-def arm_stands(arm, wait_for):
-    """Where it is once two looks, real time apart, show the same; on paused time no states come."""
-
-    def stands():
-        before = len(arm.samples)
-        threading.Event().wait(0.2)
-        return len(arm.samples) == before
-
-    wait_for(stands, "simulated time to stand still")
+def arm_stands(arm, time, wait_for):
+    """Where it is once it has lived through all the time that there was before the pause: no state comes any more."""
+    last = time.now - round(1e9 / 125)
+    wait_for(lambda: arm.samples[-1].stamp > last, "the states to catch up")
     return arm.at()
 
 
@@ -107,9 +77,9 @@ def test_control_c_while_simulated_time_stands_still(start, time, arm, wait_for,
     params = {"use_sim_time": True, "plan_file": path, "interface": interface}
     process = start("streamer", params=params)
     wait_for(lambda: np.abs(arm.at() - START).max() > 0.02, "the arm to move")
-    time.paused = True
-    arm_stands(arm, wait_for)
+    time.pause()
+    arm_stands(arm, time, wait_for)
     assert process.stop() == 3, process.output()
     assert "stopped: " in process.output()
-    time.paused = False
+    time.resume()
     assert np.abs(still(arm, wait_for) - START).max() < 0.39

@@ -93,15 +93,26 @@ def wait_for(condition, what, timeout=30.0):
         time.sleep(0.005)
 
 
+def match(writer, options):
+    """Return once somebody listens; where it is `held`, once the test says that the listener knows of it, too.
+
+    A reader of Cyclone takes from a writer what is written after it has found the writer, one of Fast DDS what is written
+    after the writer has found it.
+    """
+    wait_for(writer.get_matched_subscriptions, f"a listener on {options.topic}")
+    say(matched=options.topic)
+    if options.held:
+        sys.stdin.readline()
+
+
 def talk(part, options):
     """Publish messages at a rate once somebody listens; deadlines are absolute, so that a stall is caught up."""
     type_ = TYPES[options.type]
     writer = DataWriter(part, Topic(part, options.topic, type_), qos=RELIABLE)
-    wait_for(writer.get_matched_subscriptions, f"a listener on {options.topic}")
-    time.sleep(0.2)  # the match of the other side: a volatile writer keeps nothing for one that matches later
+    match(writer, options)
     begin = time.monotonic()
     for k in range(options.count):
-        time.sleep(max(0.0, begin + k / options.rate - time.monotonic()))
+        time.sleep(max(0.0, begin + k / options.rate - time.monotonic()))  # the rate
         if type_ is State:
             writer.write(state(k, options.joints))
         elif type_ is Way:
@@ -117,8 +128,7 @@ def talk(part, options):
 def send(part, options):
     """One trajectory of one point, at rest there, once somebody listens."""
     writer = DataWriter(part, Topic(part, options.topic, Way), qos=RELIABLE)
-    wait_for(writer.get_matched_subscriptions, f"a listener on {options.topic}")
-    time.sleep(0.2)
+    match(writer, options)
     rest = [0.0] * len(options.joints)
     point = Knot(options.start, rest, rest, [], Span(*divmod(round(options.duration * 1e9), 10**9)))
     writer.write(Way(Head(Stamp(0, 0), ""), options.joints, [point]))
@@ -138,7 +148,8 @@ def listen(part, options):
         for sample in samples:
             say(heard=as_json(sample))
         heard += len(samples)
-        time.sleep(0.0 if samples else 0.002)
+        if not samples:
+            time.sleep(0.002)  # before the next look
     say(done=heard)
 
 
@@ -163,7 +174,7 @@ def arm(part, options):
     period = 1 / options.rate
     begin = time.monotonic()
     for k in range(int(options.timeout * options.rate)):
-        time.sleep(max(0.0, begin + k * period - time.monotonic()))
+        time.sleep(max(0.0, begin + k * period - time.monotonic()))  # the rate
         for message in [] if options.deaf else ways.take(10):
             way, clock, order = message, 0.0, [message.joint_names.index(name) for name in joints]
             span = [knot.time_from_start.sec + 1e-9 * knot.time_from_start.nanosec for knot in message.points]
@@ -216,6 +227,7 @@ def main():
     parser.add_argument("--controller", default="scaled_joint_trajectory_controller")
     parser.add_argument("--scaling", type=float, default=1.0)
     parser.add_argument("--deaf", action="store_true")
+    parser.add_argument("--held", action="store_true")
     parser.add_argument("--no-velocities", dest="velocities", action="store_false")
     parser.add_argument("--silent-after", type=float)
     options = parser.parse_args()

@@ -70,6 +70,12 @@ class Peer:
             if key in said:
                 return said[key]
 
+    def go(self) -> None:
+        """Have one that is `held` begin, once it knows of the listener."""
+        self.next("matched")
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
     def heard(self, count: int) -> list[dict]:
         """The next `count` messages that a listener took."""
         return [self.next("heard") for _ in range(count)]

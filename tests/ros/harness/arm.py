@@ -20,7 +20,7 @@ from robosim.ros.names import UR_JOINTS
 from .client import spinning_node
 from .domains import own_domain
 from .processes import Process, environment, node_command
-from .service import Service
+from .service import Service, meet
 from .waiting import wait_for
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
@@ -90,6 +90,7 @@ class ArmClient:
         self.action = ActionClient(node, FollowJointTrajectory, f"{controller}/follow_joint_trajectory")
         wait_for(self.action.server_is_ready, f"the action of {controller}")
         wait_for(lambda: while_waiting() or self.samples, f"states on {joint_states}")
+        meet(node, controller)
 
     def _on_state(self, message: Any) -> None:
         stamp = messages.nanoseconds_of(message.header.stamp)

@@ -10,6 +10,7 @@ from robosim.ros import messages
 from robosim.ros.executor_thread import in_executor
 
 from .arm import asked
+from .service import meet
 from .waiting import wait_for
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
@@ -40,6 +41,7 @@ class PlannerClient:
         self._scene = node.create_publisher(String, f"{planner}/scene", self.latched)
         wait_for(self._service.service_is_ready, f"the service of {planner}")
         wait_for(self._action.server_is_ready, f"the action of {planner}")
+        meet(node, planner)
         wait_for(lambda: self._scene.get_subscription_count() > 0, f"{planner} to listen for scenes")
 
     @staticmethod

@@ -10,6 +10,22 @@ from .waiting import wait_for
 LOST = 5.0  # seconds without the first answer after which it counts as lost; rmw gives one up after 0.1
 
 
+def meet(node: Any, name: str) -> None:
+    """Return once the node `name` has discovered all that `node` has until now.
+
+    An answer to one whom the server has not discovered yet is lost (rmw says "client will not receive response"), of an
+    action for good. What a participant has is discovered in the order in which it was made, so when a service that is
+    asked for the first time now has answered, the actions and services that were made before can answer, too.
+    """
+    from rcl_interfaces.srv import ListParameters
+
+    from robosim.ros.executor_thread import in_executor
+
+    service = Service(node, ListParameters, f"{name}/list_parameters")
+    service.ask()
+    in_executor(node, service.destroy, timeout=20)
+
+
 class Service:
     """A client of a service of ROS.
 
@@ -27,8 +43,12 @@ class Service:
 
     def __init__(self, node: Any, kind: Any, name: str) -> None:
         self.name = name
-        self._kind, self._client = kind, node.create_client(kind, name)
+        self._node, self._kind, self._client = node, kind, node.create_client(kind, name)
         self._met = False
+
+    def destroy(self) -> None:
+        """Not to be asked any more; in the executor's thread."""
+        self._node.destroy_client(self._client)
 
     def ask(self, request: Any = None, timeout: float = 20.0) -> Any:
         """The answer to `request`, by default an empty one; AssertionError if none comes within `timeout` seconds."""

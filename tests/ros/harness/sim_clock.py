@@ -21,30 +21,42 @@ class SimClock:
         self._publisher = node.create_publisher(Clock, "/clock", QoSProfile(depth=10))
         self._now = round(begin * 1e9)
         self._lock = threading.Lock()
-        self._paused = threading.Event()
+        self._paused = False
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
-        while not self._ended.wait(self.STEP / 1e9):
-            if not self._paused.is_set():
-                self.jump(self.STEP / 1e9)
+        while not self._ended.wait(self.STEP / 1e9):  # the clock's rate
+            with self._lock:
+                if not self._paused:
+                    self._tell(self._now + self.STEP)
+
+    @property
+    def now(self) -> int:
+        """The time that was told last [ns]."""
+        with self._lock:
+            return self._now
 
     def jump(self, seconds: float) -> None:
         """Set the time on, or back."""
         with self._lock:
-            self._now += round(seconds * 1e9)
-            message = self._kind()
-            set_time(message.clock, self._now)
-            self._publisher.publish(message)
+            self._tell(self._now + round(seconds * 1e9))
+
+    def _tell(self, now: int) -> None:
+        self._now = now
+        message = self._kind()
+        set_time(message.clock, now)
+        self._publisher.publish(message)
 
     def pause(self) -> None:
-        """Let it stand still."""
-        self._paused.set()
+        """Let it stand still: no more time passes when this returns."""
+        with self._lock:
+            self._paused = True
 
     def resume(self) -> None:
-        self._paused.clear()
+        with self._lock:
+            self._paused = False
 
     def close(self) -> None:
         self._ended.set()

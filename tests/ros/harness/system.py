@@ -16,6 +16,7 @@ from robosim.ros.names import UR_JOINTS
 from .monitor import Monitor
 from .planner import PATIENT
 from .processes import Process
+from .service import meet
 from .streamer import StreamerClient
 from .waiting import wait_for
 
@@ -45,6 +46,7 @@ class Planner:
         self.process = start("planner", params={"srdf": "ur5", "joint_limits": "ur5", **PATIENT, **params})
         self._client = node.create_client(PlanMotion, "/planner/plan")
         wait_for(self._client.service_is_ready, "the planner's service", 30)
+        meet(node, "/planner")
         self.process.wait_output("robot: ", 30)  # it has heard of one
 
     def plan(

@@ -9,15 +9,17 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def wait_for(condition: Callable[[], T], what: str, timeout: float = 20.0) -> T:
-    """What `condition` gives as soon as it is true; AssertionError naming `what` if not within `timeout` seconds."""
+def wait_for(condition: Callable[[], T], what: str, timeout: float = 20.0, pause: float = 0.01) -> T:
+    """What `condition` gives as soon as it is true; AssertionError naming `what` if not within `timeout` seconds.
+
+    It is looked at every `pause` seconds.
+    """
     end = time.monotonic() + timeout
     while True:
-        late = (
-            time.monotonic() > end
-        )  # looked at before the condition, so that a stall cannot cost the last try
+        # Looked at before the condition, so that a stall cannot cost the last try.
+        late = time.monotonic() > end
         value = condition()
         if value:
             return value
         assert not late, f"waited {timeout:g} s for {what}"
-        time.sleep(0.01)
+        time.sleep(pause)
