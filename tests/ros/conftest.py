@@ -124,5 +124,5 @@ def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def wait_for() -> Callable[..., Any]:
-    """`wait_for(condition, what, timeout=20)`: what the condition gives once it is true, else the test fails."""
+    """`wait_for(condition, what, timeout=60)`: what the condition gives once it is true, else the test fails."""
     return waiting.wait_for

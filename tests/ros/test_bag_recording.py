@@ -15,7 +15,7 @@ from robosim.ros.bags.recording import Recording
 from robosim.ros.bags.types import FLOAT64, types
 from robosim.ros.bags.writing import BagWriter
 
-from .harness.waiting import wait_for
+from .harness.waiting import LIMIT, wait_for
 
 
 def number(value):
@@ -72,7 +72,7 @@ def test_a_disk_that_lags_costs_messages_and_not_the_callers_time(tmp_path, monk
     write = BagWriter.write
 
     def slow(self, *arguments):
-        assert go.wait(20)
+        assert go.wait(LIMIT)
         write(self, *arguments)
 
     monkeypatch.setattr(BagWriter, "write", slow)

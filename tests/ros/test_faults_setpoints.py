@@ -90,7 +90,7 @@ def test_the_arm_is_killed_and_the_streamer_holds_and_takes_the_arm_that_comes_b
             np.testing.assert_array_equal(monitor.wait_rest(), before)
         return said.startswith("finished")
 
-    wait_for(follows, "the arm that came back to follow", 40)
+    wait_for(follows, "the arm that came back to follow")
     np.testing.assert_allclose(monitor.wait_rest(), AWAY, atol=1e-6)
 
 
@@ -116,7 +116,7 @@ def test_the_clock_jumps_while_the_arm_moves(start, ros_node, wait_for, interfac
             began = streamer.begin(rest_to_rest(monitor.wait_rest(), goal, 2.0))
             monitor.wait_motion(0.1)
             clock.jump(jump)
-            said = streamer.end(began, timeout=60)
+            said = streamer.end(began)
             rest = monitor.wait_rest()
             assert said.startswith(("finished", "held", "aborted")), f"jump of {jump} s: {said}"
             if said.startswith("finished"):

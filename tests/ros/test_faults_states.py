@@ -96,7 +96,7 @@ FAULTS = {
 def test_a_motion_is_held_when(arm, streamer, name):
     begin, end, reason = FAULTS[name]
     interface, client = streamer
-    before = waiting.wait_for(lambda: moving(arm, client), "a motion to begin", 60)
+    before = waiting.wait_for(lambda: moving(arm, client), "a motion to begin")
     cancelled = arm.said("cancelled")
     arm.fault(begin)
     try:
@@ -113,7 +113,7 @@ def test_a_motion_is_held_when(arm, streamer, name):
     since = len(arm.states)
     waiting.wait_for(lambda: still(arm, since), "the arm to stand")
     # And all is well again, from where it is.
-    waiting.wait_for(lambda: client.send(away(arm, 1.2)).startswith("finished"), "the arm to go on", 60)
+    waiting.wait_for(lambda: client.send(away(arm, 1.2)).startswith("finished"), "the arm to go on")
 
 
 def moving(arm, client) -> int | None:

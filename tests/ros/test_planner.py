@@ -370,7 +370,7 @@ def test_cancel_an_execution(planner, world):
     assert start[0] + 0.1 < rest[0] < start[0] + 1.9
     # And it can be moved again.
     back = planner.plan(
-        goal_joint_names=["shoulder_pan_joint"], goal_positions=[start[0]], execute=True, timeout=30
+        goal_joint_names=["shoulder_pan_joint"], goal_positions=[start[0]], execute=True
     )
     assert back.error_code == ErrorCode.SUCCESS, back.message
 
@@ -392,7 +392,7 @@ def test_a_scene_that_gets_in_the_way(planner, world, ur5):
     assert rest[0] > target[0] + 0.2
     planner.set_scene("")
     back = {"goal_joint_names": list(UR_JOINTS), "goal_positions": [float(q) for q in start], "execute": True}
-    wait_for(lambda: planner.plan(**back).error_code == ErrorCode.SUCCESS, "the arm to be back", 30)
+    wait_for(lambda: planner.plan(**back).error_code == ErrorCode.SUCCESS, "the arm to be back")
 
 
 def test_an_arm_that_moves_is_no_start(planner, world):

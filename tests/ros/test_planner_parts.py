@@ -23,10 +23,9 @@ from robosim.ros.planner.planning import plan_motion
 from robosim.ros.planner.request import MotionRequest, Settings
 from robosim.scene import Scene
 
-from .harness.waiting import wait_for
+from .harness.waiting import LIMIT, wait_for
 
 Q = [0.3, -1.6, 1.2, -1.2, -1.5, 0.4]
-LONG = 10.0  # [s] longer than anything here takes
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +50,7 @@ def test_the_first_joint_states_are_waited_for():
     assert not states.wait_for(["arm"], 0.01)
     threading.Timer(0.05, lambda: states.update(["arm"], [0.1], (), received=0.0)).start()
     threading.Timer(0.1, lambda: states.update(["gripper"], [0.2], (), received=0.0)).start()
-    assert states.wait_for(["gripper", "arm"], LONG)
+    assert states.wait_for(["gripper", "arm"], LIMIT)
     assert set(states.of(["gripper", "arm"], now=0.0, timeout=1.0)) == {"gripper", "arm"}
 
 
@@ -71,7 +70,7 @@ def test_jobs_are_done_in_order():
     worker, order = Worker("test"), []
     jobs = [worker.submit(Job(lambda job, i=i: order.append(i) or i, lambda: -1)) for i in range(20)]
     for job in jobs:
-        assert job.wait(LONG)
+        assert job.wait(LIMIT)
     assert order == [job.result() for job in jobs] == list(range(20))
     worker.close()
 
@@ -87,7 +86,7 @@ def test_cancelling_jobs():
 
     told = []
     running = worker.submit(Job(go_on, lambda: "refused", lambda: told.append("running")))
-    assert begun.wait(LONG)
+    assert begun.wait(LIMIT)
     waiting = worker.submit(Job(done.append, lambda: "refused", lambda: told.append("waiting")))
     assert worker.busy
     assert worker.waiting == 1
@@ -95,7 +94,7 @@ def test_cancelling_jobs():
     assert waiting.result() == "refused"
     running.on_cancel(lambda: told.append("asked"))
     running.cancel()
-    assert running.wait(LONG)
+    assert running.wait(LIMIT)
     assert running.result() == "stopped"
     assert told == ["waiting", "asked", "running"]
     worker.close()
@@ -112,7 +111,7 @@ def test_closing_the_worker():
 
     running = worker.submit(Job(go_on, lambda: "refused"))
     waiting = [worker.submit(Job(lambda job: "done", lambda: "refused")) for _ in range(3)]
-    assert begun.wait(LONG)
+    assert begun.wait(LIMIT)
     worker.close()
     assert running.result() == "stopped"
     assert [job.result() for job in waiting] == ["refused"] * 3
@@ -122,11 +121,11 @@ def test_closing_the_worker():
 def test_what_a_job_raises():
     worker = Worker("test")
     job = worker.submit(Job(lambda job: 1 / 0, lambda: None))
-    assert job.wait(LONG)
+    assert job.wait(LIMIT)
     with pytest.raises(ZeroDivisionError):
         job.result()
     after = worker.submit(Job(lambda job: "alive", lambda: None))
-    assert after.wait(LONG)
+    assert after.wait(LIMIT)
     assert after.result() == "alive"
     worker.close()
 

@@ -133,7 +133,7 @@ def arm(robot, connect):
     arm = connect()
     wait_for(lambda: robot.states.get_subscription_count() > 0, "the arm to listen")
     robot.publish({"a": 0.1, "b": 0.2})
-    arm.wait_until_ready(20.0)
+    arm.wait_until_ready(60.0)
     return arm
 
 
@@ -391,7 +391,7 @@ def test_names_and_stamps_on_the_wire(robot, connect):
     arm = connect(tf_prefix="left_")
     wait_for(lambda: robot.states.get_subscription_count() > 0, "the arm to listen")
     robot.publish({"left_b": 0.2, "left_a": 0.1})
-    arm.wait_until_ready(20.0)
+    arm.wait_until_ready(60.0)
     assert arm.state().joint_names == JOINTS
     stamped = JointTrajectory(JOINTS, GOAL.trajectory.points, arm.clock() + 5.0)
     now = robot.node.get_clock().now().nanoseconds
@@ -444,7 +444,7 @@ def test_set_points(robot, connect):
     arm = connect(interface="forward_position")
     wait_for(lambda: robot.states.get_subscription_count() > 0, "the arm to listen")
     robot.publish({"a": 0.1, "b": 0.2})
-    arm.wait_until_ready(20.0)
+    arm.wait_until_ready(60.0)
     arm.stop()  # nothing was sent: there is nothing to hold
     for i in range(5):
         arm.stream(Setpoint(np.array([1.0 + i, 2.0])))
@@ -471,7 +471,7 @@ def test_controllers_are_found_by_their_action(domain, connect, interface, contr
         arm = connect(interface=interface)
         wait_for(lambda: robot.states.get_subscription_count() > 0, "the arm to listen")
         robot.publish({"a": 0.1, "b": 0.2})
-        arm.wait_until_ready(20.0)
+        arm.wait_until_ready(60.0)
         assert arm.controller == controller
         robot.release.set()
         handle = arm.send(GOAL)

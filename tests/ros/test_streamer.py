@@ -348,5 +348,5 @@ def test_an_arm_that_dies_and_comes_back(start, ros_node, wait_for):
         assert answer.startswith(("finished", "refused", "held: the arm does not say")), answer
         return answer.startswith("finished")
 
-    wait_for(done, "the new arm to follow", 40.0)
+    wait_for(done, "the new arm to follow")
     assert np.allclose(client.wait_still(), AWAY, rtol=0, atol=1e-5)

@@ -60,7 +60,7 @@ def test_ten_seconds_of_set_points_and_states_without_a_loss(start, ros_node, ro
     assert answer.error_code == answer.SUCCESS, answer.message
     duration = messages.joint_trajectory(answer.trajectory).points[-1].time_from_start
     assert duration >= 10
-    assert streamer.end(streamer.begin(answer.trajectory), timeout=60).startswith("finished")
+    assert streamer.end(streamer.begin(answer.trajectory)).startswith("finished")
     np.testing.assert_allclose(monitor.wait_rest(), FAR, atol=1e-6)
     monitor.check(whole=True)
     assert monitor.count >= duration * rate

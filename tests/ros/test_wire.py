@@ -208,7 +208,7 @@ def test_the_transport_hears_a_ros_arm(start, ros_node, domain, rate):
     start("sim_arm", params={"robot": "ur5", "rate": float(rate)}, name=CONTROLLER)
     arm = ArmClient(ros_node, f"/{CONTROLLER}")
     with Recording(UR_JOINTS) as ours:
-        ours.wait_until_ready(20.0)
+        ours.wait_until_ready(60.0)
         wait_for(lambda: ours.status().program_running, "that the program runs")
         wait_for(lambda: len(taken) >= SECONDS * rate, "states")
         assert ours.refused == {}

@@ -85,7 +85,7 @@ def say(**what):
     print(json.dumps(what), flush=True)
 
 
-def wait_for(condition, what, timeout=30.0):
+def wait_for(condition, what, timeout=60.0):
     end = time.monotonic() + timeout
     while not condition():
         if time.monotonic() > end:
@@ -222,7 +222,7 @@ def main():
     parser.add_argument("--duration", type=float, default=1.0)
     parser.add_argument("--rate", type=float, default=500.0)
     parser.add_argument("--count", type=int, default=1)
-    parser.add_argument("--timeout", type=float, default=30.0)
+    parser.add_argument("--timeout", type=float, default=60.0)
     parser.add_argument("--start", nargs="+", type=float)
     parser.add_argument("--controller", default="scaled_joint_trajectory_controller")
     parser.add_argument("--scaling", type=float, default=1.0)

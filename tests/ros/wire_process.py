@@ -11,6 +11,8 @@ import threading
 import time
 from pathlib import Path
 
+from .harness.waiting import LIMIT
+
 SCRIPT = Path(__file__).with_name("wire_peer.py")
 
 # The tests stay on this machine (ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST): by unicast, as Fast DDS does it.
@@ -57,7 +59,7 @@ class Peer:
             self._lines.put(line)
         self._lines.put(None)
 
-    def next(self, key: str, timeout: float = 30.0):
+    def next(self, key: str, timeout: float = LIMIT):
         """The value of the next line that has this key."""
         end = time.monotonic() + timeout
         while True:

@@ -27,7 +27,7 @@ PORTS = (30004, 30003, 29999)
 _numbers = itertools.count(os.getpid() * 7)
 
 
-def _until(condition: Callable[[], Any], what: str, timeout: float = 20.0) -> Any:
+def _until(condition: Callable[[], Any], what: str, timeout: float = 60.0) -> Any:
     until = time.monotonic() + timeout
     while not (value := condition()):
         assert time.monotonic() < until, f"not within {timeout} s: {what}"

@@ -87,7 +87,7 @@ def test_ctrl_c_stops_the_arm(serve, plans, until, tmp_path, mode):
     try:
         until(lambda: server.state["set_points"] > 60, "the arm moves")
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     finally:
         process.kill()
         process.communicate()

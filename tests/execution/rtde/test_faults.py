@@ -34,7 +34,7 @@ class Stream:
         )
         self.thread.start()
 
-    def report(self, within=10.0):
+    def report(self, within=60.0):
         self.thread.join(within)
         assert not self.thread.is_alive(), "the stream hangs"
         return self.reports[0]

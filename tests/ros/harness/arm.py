@@ -21,7 +21,7 @@ from .client import spinning_node
 from .domains import own_domain
 from .processes import Process, environment, node_command
 from .service import Service, meet
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
 CONFIGURE, CLEANUP, ACTIVATE, DEACTIVATE, SHUTDOWN = (
@@ -155,7 +155,7 @@ class ArmClient:
     def _on_feedback(self, message: Any) -> None:
         self.feedback.append(message.feedback)
 
-    def outcome(self, handle: Any, timeout: float = 20.0) -> Outcome:
+    def outcome(self, handle: Any, timeout: float = LIMIT) -> Outcome:
         """How the goal ended."""
         future = asked(self.node, handle.get_result_async)
         wait_for(future.done, "the result of the goal", timeout)
@@ -203,7 +203,7 @@ def asked(node: Any, ask: Callable[[], Any]) -> Any:
     """The future that an action client's question gives, asked in the executor's thread: asked elsewhere, rclpy (up to
     Jazzy at least) passes over an answer that comes before the question is noted."""
     futures: list[Any] = []
-    in_executor(node, lambda: futures.append(ask()), timeout=20)
+    in_executor(node, lambda: futures.append(ask()), timeout=LIMIT)
     return futures[0]
 
 

@@ -16,7 +16,7 @@ from robosim.execution.plant import joint_columns
 from robosim.model import Model
 from robosim.ros.messages import nanoseconds_of
 
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 # What may be added to a bound by rounding in the arm's own arithmetic.
 ROUNDING = 1e-9
@@ -120,13 +120,13 @@ class Monitor:
         """How far the joint is that is farthest from where it was [rad]."""
         return float(np.abs(self.position - since).max())
 
-    def wait_motion(self, distance: float = 0.05, timeout: float = 20.0) -> np.ndarray:
+    def wait_motion(self, distance: float = 0.05, timeout: float = LIMIT) -> np.ndarray:
         """Wait until a joint is `distance` from where it is now, and moves; where all were at the beginning."""
         begin = self.position
         wait_for(lambda: self.moved(begin) > distance, f"the arm to move by {distance} rad", timeout)
         return begin
 
-    def wait_rest(self, samples: int = 20, timeout: float = 20.0) -> np.ndarray:
+    def wait_rest(self, samples: int = 20, timeout: float = LIMIT) -> np.ndarray:
         """Wait until the last `samples` positions are the same; where that is."""
         self.wait_first()
         first = self.count

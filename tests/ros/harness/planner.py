@@ -11,7 +11,7 @@ from robosim.ros.executor_thread import in_executor
 
 from .arm import asked
 from .service import meet
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
 # For planners whose tests are not about old states: on a busy machine one may be late, which is no fault of theirs.
@@ -71,12 +71,12 @@ class PlannerClient:
 
         return self._service.call_async(PlanMotion.Request(request=self.request(**fields)))
 
-    def answer(self, future: Any, timeout: float = 20.0) -> Any:
+    def answer(self, future: Any, timeout: float = LIMIT) -> Any:
         """The MotionPlanResponse of a future of the service."""
         wait_for(future.done, f"an answer of {self.planner}", timeout)
         return future.result().response
 
-    def plan(self, timeout: float = 20.0, **fields: Any) -> Any:
+    def plan(self, timeout: float = LIMIT, **fields: Any) -> Any:
         """The MotionPlanResponse to a request, by the service."""
         return self.answer(self.ask(**fields), timeout)
 
@@ -98,7 +98,7 @@ class PlannerClient:
         assert handle.accepted
         return handle
 
-    def outcome(self, handle: Any, timeout: float = 20.0) -> tuple[int, Any]:
+    def outcome(self, handle: Any, timeout: float = LIMIT) -> tuple[int, Any]:
         """Status of the goal when it has ended, and the MotionPlanResponse."""
         future = asked(self.node, handle.get_result_async)
         wait_for(future.done, f"the result of {self.planner}", timeout)

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 _PR_SET_PDEATHSIG = 1
 _prctl = ctypes.CDLL(None, use_errno=True).prctl if sys.platform == "linux" else None
@@ -59,7 +59,7 @@ class Process:
         """All that it has printed so far."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
-    def wait_output(self, text: str, timeout: float = 20.0) -> str:
+    def wait_output(self, text: str, timeout: float = LIMIT) -> str:
         """Its output as soon as `text` is in it; fails when the process ends without having said so."""
 
         def said() -> str | None:
@@ -85,12 +85,12 @@ class Process:
     def resume(self) -> None:
         self.send(signal.SIGCONT)
 
-    def wait(self, timeout: float = 20.0) -> int:
+    def wait(self, timeout: float = LIMIT) -> int:
         """Its exit status, once it has ended by itself."""
         wait_for(lambda: not self.alive, f"{self.name} to end", timeout)
         return int(self.popen.returncode)
 
-    def stop(self, number: int = signal.SIGINT, timeout: float = 20.0) -> int:
+    def stop(self, number: int = signal.SIGINT, timeout: float = LIMIT) -> int:
         """Ask it to end, as Ctrl-C does; its exit status."""
         if self.alive:
             self.send(number)

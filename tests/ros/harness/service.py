@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 LOST = 5.0  # seconds without the first answer after which it counts as lost; rmw gives one up after 0.1
 
@@ -23,7 +23,7 @@ def meet(node: Any, name: str) -> None:
 
     service = Service(node, ListParameters, f"{name}/list_parameters")
     service.ask()
-    in_executor(node, service.destroy, timeout=20)
+    in_executor(node, service.destroy, timeout=LIMIT)
 
 
 class Service:
@@ -50,7 +50,7 @@ class Service:
         """Not to be asked any more; in the executor's thread."""
         self._node.destroy_client(self._client)
 
-    def ask(self, request: Any = None, timeout: float = 20.0) -> Any:
+    def ask(self, request: Any = None, timeout: float = LIMIT) -> Any:
         """The answer to `request`, by default an empty one; AssertionError if none comes within `timeout` seconds."""
         wait_for(self._client.service_is_ready, f"the service {self.name}")
         question = self._kind.Request() if request is None else request

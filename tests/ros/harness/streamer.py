@@ -13,7 +13,7 @@ from robosim.ros.names import UR_JOINTS
 from robosim.trajectory import Trajectory, TrajectoryLimits
 
 from .processes import Process
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 ENDS = ("finished", "refused", "stopped", "held", "aborted")
 SPEED, ACCELERATION = np.full(6, np.pi), np.full(6, 5.0)
@@ -68,7 +68,7 @@ class StreamerClient:
         self.publisher.publish(trajectory)
         return before
 
-    def end(self, before: int, timeout: float = 30.0) -> str:
+    def end(self, before: int, timeout: float = LIMIT) -> str:
         """What the streamer says of the trajectory that began then, once it has ended."""
 
         def ended() -> str | None:

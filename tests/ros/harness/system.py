@@ -45,9 +45,9 @@ class Planner:
         self._kind, self._node = PlanMotion, node
         self.process = start("planner", params={"srdf": "ur5", "joint_limits": "ur5", **PATIENT, **params})
         self._client = node.create_client(PlanMotion, "/planner/plan")
-        wait_for(self._client.service_is_ready, "the planner's service", 30)
+        wait_for(self._client.service_is_ready, "the planner's service")
         meet(node, "/planner")
-        self.process.wait_output("robot: ", 30)  # it has heard of one
+        self.process.wait_output("robot: ")  # it has heard of one
 
     def plan(
         self, goal: Sequence[float] | np.ndarray, joints: Sequence[str] = UR_JOINTS, **request: Any
@@ -59,7 +59,7 @@ class Planner:
         for name, value in request.items():
             setattr(question.request, name, value)
         future = self._client.call_async(question)
-        wait_for(future.done, "the planner's answer", 60)
+        wait_for(future.done, "the planner's answer")
         return future.result().response
 
 
@@ -82,7 +82,7 @@ def start_arm(
     """A simulated arm under the names of the UR driver, and a monitor of it that has heard of it."""
     process = start("sim_arm", params={"robot": robot, "rate": rate, **params}, name=CONTROLLER)
     monitor = Monitor(node, robosim.load_robot(robot), rate, UR_JOINTS)
-    wait_for(lambda: monitor.count > 1, "joint states", 30)
+    wait_for(lambda: monitor.count > 1, "joint states")
     return process, monitor
 
 

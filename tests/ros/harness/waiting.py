@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
+LIMIT = 60.0  # [s] longer than anything takes that comes at all, on a slow and busy machine, too
 
 
-def wait_for(condition: Callable[[], T], what: str, timeout: float = 20.0, pause: float = 0.01) -> T:
+def wait_for(condition: Callable[[], T], what: str, timeout: float = LIMIT, pause: float = 0.01) -> T:
     """What `condition` gives as soon as it is true; AssertionError naming `what` if not within `timeout` seconds.
 
     It is looked at every `pause` seconds.
