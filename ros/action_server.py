@@ -1,8 +1,9 @@
 """An action server that executes every goal which it has accepted.
 
-rclpy's own (up to Jazzy at least) does not execute a goal whose acceptance cannot be sent, as to a client that it has not
-discovered yet on a busy machine. The goal is known from then on, and neither executed nor ended: who asks for its result
-waits for ever, and what the goal callback has begun goes on without anybody who could cancel it.
+rclpy's own (up to Jazzy at least) does not execute a goal whose acceptance cannot be sent, as to a
+client that it has not discovered yet on a busy machine. The goal is known from then on, and neither
+executed nor ended: who asks for its result waits for ever, and what the goal callback has begun
+goes on without anybody who could cancel it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ __all__ = ["ExecutingActionServer"]
 
 
 class ExecutingActionServer(ActionServer):
-    """See above. The callback of accepted goals, where there is one, has to call their `execute`."""
+    """See above. The callback of accepted goals, where there is one, has to execute them."""
 
     async def _execute_goal_request(self, request: Any) -> None:
         goal_id = bytes(request[1].goal_id.uuid)
@@ -24,6 +25,7 @@ class ExecutingActionServer(ActionServer):
         await super()._execute_goal_request(request)
         handle = self._goal_handles.get(goal_id)
         if not known and handle is not None and handle.status == GoalStatus.STATUS_ACCEPTED:
-            self._node.get_logger().warning("a goal is executed though its acceptance could not be sent")
+            log = self._node.get_logger()
+            log.warning("a goal is executed though its acceptance could not be sent")
             self._handle.publish_status()
             self._handle_accepted_callback(handle)

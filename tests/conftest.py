@@ -1,7 +1,7 @@
-"""For all tests: a cache folder of this run's own, and what becomes of tests that need a processor at the right moment.
+"""For all tests: a cache folder of this run's own, and the plugin for those marked `realtime`.
 
-Tests in `REALTIME` are marked `realtime`. Give them the whole machine (`pytest -m realtime`). What becomes of those that
-did not get it, see realtime.py.
+These are the tests in `REALTIME`. Give them the whole machine (`pytest -m realtime`). What becomes
+of those that did not get it, see realtime.py.
 """
 
 from __future__ import annotations

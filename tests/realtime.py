@@ -1,15 +1,16 @@
-"""A plugin for pytest: tests that need a processor at the right moment are *stalled*, not failed, when it was not there.
+"""A plugin for pytest: a test that fails for want of a processor is *stalled*, not failed.
 
-Tests marked `realtime` are watched by `Stalls`. A failure of theirs, of their fixtures included, while the machine did
-not run their processes says nothing of what they test: the test counts as stalled, and so do later failures of tests of
-its module that shared a fixture with it, as that may be broken. Stalled tests are run again after all others, with new
-fixtures, when the machine has become quiet, or has not within a time. What is stalled after so many tries is listed, and
-does not change the exit status. A failure without a stall is a failure in any try. Workers of pytest-xdist, which keep
-each other from the processors, have one try.
+Tests marked `realtime` are watched by `Stalls`. A failure of theirs, of their fixtures included,
+while the machine did not run their processes says nothing of what they test: the test counts as
+stalled, and so do later failures of tests of its module that shared a fixture with it, as that may
+be broken. Stalled tests are run again after all others, with new fixtures, when the machine has
+become quiet, or has not within a time. What is stalled after so many tries is listed, and does not
+change the exit status. A failure without a stall is a failure in any try. Workers of pytest-xdist,
+which keep each other from the processors, have one try.
 
-Options: --tries N (3), and --stalled-to FILE, which writes the names of tests that are stalled in the end, one a line, so
-that `pytest @FILE` runs them at a better time. The last line of the output says how many tests passed, failed, and were
-stalled.
+Options: --tries N (3), and --stalled-to FILE, which writes the names of tests that are stalled in
+the end, one a line, so that `pytest @FILE` runs them at a better time. The last line of the output
+says how many tests passed, failed, and were stalled.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ from _pytest.runner import runtestprotocol
 from .stalls import Stall, Stalls, wait_until_quiet
 
 _WAIT_FOR_QUIET = 60.0  # [s] before each further try of all stalled tests, in sum
-AGAIN, STALLED = "again", "stalled"  # outcomes of a stalled test, in all tries but the last and in the last
+# Outcomes of a stalled test, in all tries but the last and in the last.
+AGAIN, STALLED = "again", "stalled"
 
 
 def add_options(parser: pytest.Parser) -> None:
     """See above."""
     group = parser.getgroup("realtime", "tests that need a processor at the right moment")
-    group.addoption("--tries", type=int, default=3, metavar="N", help="run a stalled test up to N times (3)")
-    group.addoption("--stalled-to", type=Path, metavar="FILE", help="write the names of stalled tests to FILE")
+    group.addoption("--tries", type=int, default=3, metavar="N", help="of a stalled test (3)")
+    group.addoption("--stalled-to", type=Path, metavar="FILE", help="for names of stalled tests")
 
 
 class RealtimeTests:
@@ -50,7 +52,7 @@ class RealtimeTests:
         self._outcomes: dict[str, str] = {}
         self._stalled_tries: dict[str, list[str]] = {}
 
-    # -- One test ------------------------------------------------------------------------------------------------
+    # -- One test
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
@@ -90,7 +92,7 @@ class RealtimeTests:
                 report.why = _text(stalls)
         return report
 
-    # -- All tests -----------------------------------------------------------------------------------------------
+    # -- All tests
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -118,22 +120,24 @@ class RealtimeTests:
         if self._stalls is not None:
             self._stalls.close()
 
-    # -- What is told --------------------------------------------------------------------------------------------
+    # -- What is told
 
     def pytest_report_teststatus(self, report: pytest.TestReport | pytest.CollectReport) -> Any:
         """Letters and words of stalled tests."""
         if report.outcome in (AGAIN, STALLED):
-            letter, word = ("R", "STALLED, AGAIN LATER") if report.outcome == AGAIN else ("S", "STALLED")
+            letter, word = ("R", "AGAIN LATER") if report.outcome == AGAIN else ("S", "STALLED")
             return report.outcome, letter, (word, {"yellow": True})
         return None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what becomes of each test."""
-        if "realtime" not in report.keywords:
+        tells = report.when == "call" or not report.passed
+        if "realtime" not in report.keywords or not tells:
             return
         if report.outcome in (AGAIN, STALLED):
-            self._stalled_tries.setdefault(report.nodeid, []).append(f"{report.why}: {_reason(report)}")
-        elif self._outcomes.get(report.nodeid) == "failed" or (report.passed and report.when != "call"):
+            tries = self._stalled_tries.setdefault(report.nodeid, [])
+            tries.append(f"{report.why}: {_reason(report)}")
+        elif self._outcomes.get(report.nodeid) == "failed":
             return
         self._outcomes[report.nodeid] = report.outcome
 
@@ -152,8 +156,9 @@ class RealtimeTests:
         yield
         outcomes = list(self._outcomes.values())
         if outcomes:
-            counts = [f"{outcomes.count(kind)} {kind}" for kind in ("passed", "failed", "skipped", STALLED)]
-            self._tell(f"realtime: {', '.join(counts)}; {len(self._stalled_tries)} stalled in some try")
+            kinds = ("passed", "failed", "skipped", STALLED)
+            counts = ", ".join(f"{outcomes.count(kind)} {kind}" for kind in kinds)
+            self._tell(f"realtime: {counts}; {len(self._stalled_tries)} stalled in some try")
         if file := self._config.getoption("stalled_to"):
             names = [name for name, outcome in self._outcomes.items() if outcome == STALLED]
             file.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
@@ -183,11 +188,10 @@ def _shared(item: pytest.Item) -> set[tuple[Any, ...]]:
 def _text(stalls: list[Stall]) -> str:
     if not stalls:
         return "what it shares with a stalled test may be broken"
-    kinds = sorted({stall.kind for stall in stalls})
-    lengths = {kind: [stall.length for stall in stalls if stall.kind == kind] for kind in kinds}
-    return ", ".join(
-        f"{kind} for {sum(values):.2f} s, {max(values):.2f} s at once" for kind, values in lengths.items()
-    )
+    lengths: dict[str, float] = {}
+    for stall in stalls:
+        lengths[stall.kind] = lengths.get(stall.kind, 0.0) + stall.length
+    return ", ".join(f"{kind} for {length:.2f} s" for kind, length in sorted(lengths.items()))
 
 
 def _reason(report: pytest.TestReport) -> str:

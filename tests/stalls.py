@@ -1,15 +1,17 @@
-"""Measures if the processes of a test had a processor when they wanted one, and if the machine is quiet.
+"""Measures if a test's processes had a processor when they wanted one; if the machine is quiet.
 
-Tests of nodes that talk at 500 Hz need a machine that lets them. On one whose processors are taken away for a tenth of
-a second, by a neighbour or by the host of a virtual machine, a test may fail without a fault of what it tests. A
-witness, which is a process of its own, measures two things on the clock of time.monotonic():
+Tests of nodes that talk at 500 Hz need a machine that lets them. On one whose processors are taken
+away for a tenth of a second, by a neighbour or by the host of a virtual machine, a test may fail
+without a fault of what it tests. A witness, which is a process of its own, measures two things on
+the clock of time.monotonic():
 
-- How long the threads of this process, and of all that descend from it, were ready to run and did not, every tenth of
-  a second (Linux counts it for each thread, in /proc/PID/task/TID/schedstat). Where these threads only wait for each
-  other, that is their own doing: no more counts than others had of the processors at that time, the host of a virtual
-  machine included.
-- If each processor runs what is ready at all. A thread on every processor sleeps 10 ms at a time and notes when it was
-  woken far too late. This is all there is where the system does not count what threads wait.
+- How long the threads of this process, and of all that descend from it, were ready to run and did
+  not, every tenth of a second (Linux counts it for each thread, in /proc/PID/task/TID/schedstat).
+  Where these threads only wait for each other, that is their own doing: no more counts than others
+  had of the processors at that time, the host of a virtual machine included.
+- If each processor runs what is ready at all. A thread on every processor sleeps 10 ms at a time
+  and notes when it was woken far too late. This is all there is where the system does not count
+  what threads wait.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ _NAP = 0.01  # [s] that the watchers of processors sleep
 _KEPT = 10_000  # latest looks and stalls: a quarter of an hour
 _SETTLED = 2.0  # [s] after which a thread that still waits is not waited for
 _TICK = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01  # [s] of /proc/stat
-_QUIET, _LOOK = 0.1, 1.0  # a quiet machine keeps less than a tenth of one processor busy, for a second
+_QUIET, _LOOK = 0.1, 1.0  # a quiet machine: less than a tenth of one processor busy, for a second
 
 
 class Stall(NamedTuple):
@@ -71,7 +73,7 @@ class Stalls:
         return time.monotonic()
 
     def since(self, begin: float) -> list[Stall]:
-        """Those that ended after `begin`, which `now` gave, those that last to this moment included."""
+        """Those that ended after `begin`, which `now` gave; also those that have not ended yet."""
         return [Stall(*fields) for fields in self._ask(begin)]
 
     def _ask(self, begin: float | None) -> list[list]:
@@ -88,12 +90,13 @@ class Stalls:
 
 
 def wait_until_quiet(most: float) -> bool:
-    """Return once next to nothing runs on this machine, or after `most` seconds; True if it is quiet."""
+    """Return once next to nothing runs here, or after `most` seconds; True if it is quiet."""
     end = time.monotonic() + most
     while COUNTS_WAITING and time.monotonic() < end:
         begin, idle, processors = time.monotonic(), *_idle()
         time.sleep(_LOOK)  # no event tells that nothing happens
-        if (time.monotonic() - begin) * processors - (_idle()[0] - idle) < _QUIET * _LOOK + 2 * _TICK:
+        busy = (time.monotonic() - begin) * processors - (_idle()[0] - idle)
+        if busy < _QUIET * _LOOK + 2 * _TICK:
             return True
     return False
 
@@ -105,7 +108,7 @@ def _idle() -> tuple[float, int]:
     return (int(fields[4]) + int(fields[5])) * _TICK, sum(line.startswith("cpu") for line in others)
 
 
-# -- The witness's process -----------------------------------------------------------------------------------
+# -- The witness's process
 
 
 class _Look(NamedTuple):
@@ -153,7 +156,7 @@ class _Family:
         self._time, self._idle, self._counted, self._still = now, idle, counted, still
 
     def look_until_settled(self) -> None:
-        """Linux counts a wait when it is over: look until those that wait now have got a processor."""
+        """Linux counts a wait when it is over: look until those that wait now got a processor."""
         self.look()
         end = time.monotonic() + _SETTLED
         waiting = {file for file in self._still if _is_ready(file)}
@@ -166,7 +169,7 @@ class _Family:
         """A stall lasts as long as too much was missed in a short time."""
         looks = [look for look in self.looks if look.end > begin]
         stalled: set[int] = set()
-        first, waited, taken = 0, 0.0, 0.0  # of those looks that make a short time, up to the present one
+        first, waited, taken = 0, 0.0, 0.0  # of the looks that make a short time up to this one
         for i, look in enumerate(looks):
             waited, taken = waited + look.waited, taken + look.taken
             while first < i and look.end - looks[first].begin > _SHORT:
@@ -183,7 +186,7 @@ class _Family:
         return found
 
     def _members(self) -> list[int]:
-        """Processes of the family: those known before, and new ones that one of them has started."""
+        """Processes of the family: those known before, and new ones that one of them started."""
         present = _entries("/proc")
         belongs = {pid: self._belongs[pid] for pid in present if pid in self._belongs}
         self._belongs = belongs
@@ -249,7 +252,7 @@ class _Watchers:
 
 
 def _witness(root: int) -> None:
-    """Answer each line of stdin: null begins a new look, a time is answered by the stalls since then."""
+    """Answer each line of stdin: null begins a new look, a time asks for the stalls since then."""
     watchers = _Watchers()
     lock = threading.Lock()
     family = _Family(root) if COUNTS_WAITING else None

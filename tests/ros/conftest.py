@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ..realtime import STALLED
+from ..realtime import STALLED  # noqa: TID252 (tests have no absolute name)
 from .harness import waiting
 from .harness.client import spinning_node
 from .harness.domains import own_domain

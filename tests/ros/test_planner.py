@@ -369,9 +369,7 @@ def test_cancel_an_execution(planner, world):
     rest = world.arm.wait_still()
     assert start[0] + 0.1 < rest[0] < start[0] + 1.9
     # And it can be moved again.
-    back = planner.plan(
-        goal_joint_names=["shoulder_pan_joint"], goal_positions=[start[0]], execute=True
-    )
+    back = planner.plan(goal_joint_names=["shoulder_pan_joint"], goal_positions=[start[0]], execute=True)
     assert back.error_code == ErrorCode.SUCCESS, back.message
 
 

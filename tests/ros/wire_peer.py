@@ -94,10 +94,10 @@ def wait_for(condition, what, timeout=60.0):
 
 
 def match(writer, options):
-    """Return once somebody listens; where it is `held`, once the test says that the listener knows of it, too.
+    """Return once somebody listens; if `held`, once the test says that the listener knows of it, too.
 
-    A reader of Cyclone takes from a writer what is written after it has found the writer, one of Fast DDS what is written
-    after the writer has found it.
+    A reader of Cyclone takes from a writer what is written after it has found the writer, one of Fast DDS
+    what is written after the writer has found it.
     """
     wait_for(writer.get_matched_subscriptions, f"a listener on {options.topic}")
     say(matched=options.topic)
