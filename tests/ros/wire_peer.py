@@ -1,17 +1,20 @@
 """The other side of the wire: a talker, a listener and a little arm that share no code with robosim.
 
 Written from the interfaces that ROS 2 publishes and from DDS alone; imports cyclonedds, NumPy and the standard
-library. Runs as a process of its own: `python wire_peer.py talk|send|listen|arm OPTIONS`; tells the test how it goes on
-by lines of JSON on its standard output, floats as hexadecimal so that no bit is lost, and ends by itself.
+library. Runs as a process of its own: `python wire_peer.py talk|send|listen|arm OPTIONS`; tells the test how it
+goes on by lines of JSON on its standard output, floats as hexadecimal so that no bit is lost, and ends with its
+standard input: whoever waits here knows no limit, as the test has one.
 
 Message number k of a talker is a function of k alone: `numbers(k, n)`.
 """
 
 import argparse
 import dataclasses
+import itertools
 import json
 import os
 import sys
+import threading
 import time
 
 import numpy as np
@@ -50,6 +53,8 @@ Commands = struct("std_msgs", "Float64MultiArray", layout=Layout, data=Numbers)
 Number = struct("std_msgs", "Float64", data=float64)
 TYPES = {"state": State, "trajectory": Way, "commands": Commands, "number": Number}
 
+GO, ENDED = threading.Event(), threading.Event()  # the test's word; what never comes while this runs
+
 RELIABLE = Qos(Policy.Reliability.Reliable(10**9), Policy.History.KeepLast(5000))
 
 
@@ -85,12 +90,16 @@ def say(**what):
     print(json.dumps(what), flush=True)
 
 
-def wait_for(condition, what, timeout=60.0):
-    end = time.monotonic() + timeout
+def wait_for(condition):
     while not condition():
-        if time.monotonic() > end:
-            sys.exit(f"waited {timeout} s for {what}")
         time.sleep(0.005)
+
+
+def obey():
+    """In a thread: a line of the test's is the word to go; its end is this process's."""
+    for _ in sys.stdin:
+        GO.set()
+    os._exit(0)
 
 
 def match(writer, options):
@@ -99,10 +108,10 @@ def match(writer, options):
     A reader of Cyclone takes from a writer what is written after it has found the writer, one of Fast DDS
     what is written after the writer has found it.
     """
-    wait_for(writer.get_matched_subscriptions, f"a listener on {options.topic}")
+    wait_for(writer.get_matched_subscriptions)
     say(matched=options.topic)
     if options.held:
-        sys.stdin.readline()
+        GO.wait()
 
 
 def talk(part, options):
@@ -122,7 +131,7 @@ def talk(part, options):
         else:
             writer.write(Number(float(k)))
     say(talked=options.count)
-    sys.stdin.read()  # until the test has heard everything
+    ENDED.wait()  # until the test has heard everything
 
 
 def send(part, options):
@@ -133,17 +142,16 @@ def send(part, options):
     point = Knot(options.start, rest, rest, [], Span(*divmod(round(options.duration * 1e9), 10**9)))
     writer.write(Way(Head(Stamp(0, 0), ""), options.joints, [point]))
     say(sent=True)
-    sys.stdin.read()
+    ENDED.wait()
 
 
 def listen(part, options):
     """Print every message until there were as many as wanted."""
     reader = DataReader(part, Topic(part, options.topic, TYPES[options.type]), qos=RELIABLE)
-    wait_for(reader.get_matched_publications, f"a talker on {options.topic}")
+    wait_for(reader.get_matched_publications)
     say(matched=options.topic)
     heard = 0
-    end = time.monotonic() + options.timeout
-    while heard < options.count and time.monotonic() < end:
+    while heard < options.count:
         samples = reader.take(1000)
         for sample in samples:
             say(heard=as_json(sample))
@@ -173,7 +181,7 @@ def arm(part, options):
     say(ready=True)
     period = 1 / options.rate
     begin = time.monotonic()
-    for k in range(int(options.timeout * options.rate)):
+    for k in itertools.count():
         time.sleep(max(0.0, begin + k * period - time.monotonic()))  # the rate
         for message in [] if options.deaf else ways.take(10):
             way, clock, order = message, 0.0, [message.joint_names.index(name) for name in joints]
@@ -222,7 +230,6 @@ def main():
     parser.add_argument("--duration", type=float, default=1.0)
     parser.add_argument("--rate", type=float, default=500.0)
     parser.add_argument("--count", type=int, default=1)
-    parser.add_argument("--timeout", type=float, default=60.0)
     parser.add_argument("--start", nargs="+", type=float)
     parser.add_argument("--controller", default="scaled_joint_trajectory_controller")
     parser.add_argument("--scaling", type=float, default=1.0)
@@ -231,6 +238,7 @@ def main():
     parser.add_argument("--no-velocities", dest="velocities", action="store_false")
     parser.add_argument("--silent-after", type=float)
     options = parser.parse_args()
+    threading.Thread(target=obey, daemon=True).start()
     part = DomainParticipant(int(os.environ["ROS_DOMAIN_ID"]))
     {"talk": talk, "send": send, "listen": listen, "arm": arm}[options.task](part, options)
 
