@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -50,6 +48,9 @@ _FUNCTIONS = {"load_robot": "robosim.urdf"}  # every other name in __all__ is a 
 
 def _missing_engine_message() -> str:
     """Why robosim._engine is not here, and what to do about it."""
+    import sys
+    from pathlib import Path  # only here: its import takes as long as all others together
+
     here = Path(__file__).resolve().parent
     source = here.parent
     if not (source / "engine" / "CMakeLists.txt").is_file():

@@ -17,11 +17,22 @@ def run_python(code: str, *flags: str, cwd: Path | None = None) -> subprocess.Co
     )
 
 
-def test_import_loads_no_heavy_module(tmp_path: Path) -> None:
-    heavy = {"trimesh", "scipy", "matplotlib", "viser", "rich", "lxml", "yourdfpy", "ompl", "coacd"}
-    result = run_python("import robosim, sys; print(*sys.modules)", cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert not heavy & set(result.stdout.split())
+def test_import_loads_nothing_but_the_standard_library(tmp_path: Path) -> None:
+    # Beside what this environment's interpreter loads by itself, such as hooks of editable installs.
+    bare, loaded = (
+        run_python(f"import {module}, sys; print(*sys.modules)", cwd=tmp_path)
+        for module in ("sys", "robosim")
+    )
+    assert loaded.returncode == 0, loaded.stderr
+    brought = {name.partition(".")[0] for name in set(loaded.stdout.split()) - set(bare.stdout.split())}
+    assert brought - sys.stdlib_module_names == {"robosim"}
+
+
+def test_import_takes_little_processor_time(tmp_path: Path) -> None:
+    # Promised are 0.15 s for the whole process, which takes a fifth of that: slower machines keep
+    # the promise, too. The least of five is what others at work on the machine change least.
+    code = "import robosim, time; print(time.process_time())"
+    assert min(float(run_python(code, cwd=tmp_path).stdout) for _ in range(5)) < 0.15
 
 
 def test_upper_floors_are_not_loaded_with_the_package(tmp_path: Path) -> None:
