@@ -1,0 +1,29 @@
+"""Print what robosim and some of its extras need, one requirement a line, as pyproject.toml says.
+
+Usage: requirements.py [EXTRA ...]
+
+So that an environment can be made before there is a wheel, and kept for all wheels with the same needs.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    from pip._vendor import tomli as tomllib
+
+
+def main(extras: list[str]) -> int:
+    """Print them."""
+    page = Path(__file__).resolve().parents[1] / "pyproject.toml"
+    project = tomllib.loads(page.read_text(encoding="utf-8"))["project"]
+    needs = [project["dependencies"], *(project["optional-dependencies"][extra] for extra in extras)]
+    print("\n".join(sorted({need for part in needs for need in part})))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,22 @@
+// How often tests repeat: a short slice in the gate, the whole campaign in .ci/full, which sets the
+// environment variable ROBOSIM_TEST_SCALE to `full`; tests/scale.py is the same for tests in Python.
+#pragma once
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+namespace robosim::testing {
+
+inline bool full_scale() {
+  const char* set = std::getenv("ROBOSIM_TEST_SCALE");
+  const std::string scale = set && *set ? set : "gate";
+  if (scale != "gate" && scale != "full")
+    throw std::invalid_argument("ROBOSIM_TEST_SCALE is '" + scale + "' and has to be gate or full");
+  return scale == "full";
+}
+
+// The number of repetitions, in the gate and in full.
+inline int repeats(int gate, int full) { return full_scale() ? full : gate; }
+
+}  // namespace robosim::testing
