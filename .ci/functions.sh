@@ -16,6 +16,7 @@ lane() {
   (
     set -e
     trap 'lane_ends "$name" $?' EXIT
+    trap 'exit 143' TERM
     "$@"
   )
 }

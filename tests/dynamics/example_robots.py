@@ -1,4 +1,4 @@
-"""The robots of PyPI's example-robot-data, all that can be loaded, in both libraries, with random states.
+"""The robots of PyPI's example-robot-data that can be loaded, in both libraries, with random states.
 
 Pinocchio's model has all joints free; mimic joints of ours become a linear map of velocities, v_theirs = G v. What a
 function of theirs says of forces and derivatives is then contracted with G along each axis of velocities:
@@ -25,6 +25,7 @@ from ..model.pinocchio_models import (  # noqa: TID252 (tests have no absolute n
     robots_folder,
     without_geometry,
 )
+from ..scale import some  # noqa: TID252
 from .calls import Array, Inputs, random_configurations, random_inputs
 
 STATES = 32
@@ -218,9 +219,13 @@ def load(file: str, *, free_flying: bool) -> Robot:
 
 @functools.cache
 def robots() -> tuple[Robot, ...]:
-    """All, on fixed and on free-flying bases, but for two flying robots without joints where their base is fixed."""
+    """All, in the gate a slice of them that has what is singular: on fixed and on free-flying bases.
+
+    But for two flying robots without joints where their base is fixed.
+    """
     known = [file for file in all_files() if file not in REFUSED | REFUSED_BY_PINOCCHIO]
-    both = [load(file, free_flying=base) for file in known for base in (False, True)]
+    chosen = sorted({*some(known, 12), *SINGULAR})
+    both = [load(file, free_flying=base) for file in chosen for base in (False, True)]
     return tuple(robot for robot in both if robot.model.n_v > 0)
 
 

@@ -1,5 +1,5 @@
-"""Every operation against Pinocchio on all robots of example-robot-data, fixed and free-flying, and on random trees.
-Thirty-two random states of each.
+"""Every operation against Pinocchio on robots of example-robot-data, fixed and free-flying, and on random trees.
+All robots in full, every fifth in the gate; thirty-two random states of each.
 
 Agreement is asked to max(1e-10, 10 eps cond(M)) relative to max(1, largest entry of the reference); cond(M) counts
 where the operation solves with M.
@@ -82,7 +82,7 @@ def test_robots_left_out_are_the_known_ones():
 
 
 def test_refused_robots_are_refused():
-    """All others have been loaded."""
+    """All others are loaded, in full."""
     for file in example_robots.REFUSED_BY_PINOCCHIO:
         with pytest.raises(ValueError, match="valid URDF"):
             example_robots.load(file, free_flying=False)

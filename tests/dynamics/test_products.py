@@ -1,6 +1,6 @@
 """Products with derivatives against the full matrices; second-order products against differences of first-order ones.
 
-On all robots of example-robot-data, with wrenches. What solves with M is as accurate as its condition number allows.
+On the robots of example-robot-data, with wrenches. What solves with M is as accurate as its condition number allows.
 """
 
 import itertools

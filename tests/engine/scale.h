@@ -19,4 +19,16 @@ inline bool full_scale() {
 // The number of repetitions, in the gate and in full.
 inline int repeats(int gate, int full) { return full_scale() ? full : gate; }
 
+// Of a grid of cases: in the gate every so-manieth, in full all. The number has no divisor in common
+// with the lengths of the grid's axes, so that all their values are met.
+class Slice {
+ public:
+  explicit Slice(int every) : every_(full_scale() ? 1 : every) {}
+
+  bool takes_next() { return n_++ % every_ == 0; }
+
+ private:
+  int every_, n_ = 0;
+};
+
 }  // namespace robosim::testing

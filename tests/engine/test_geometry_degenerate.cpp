@@ -4,19 +4,18 @@
 #include <string>
 
 #include "manifold_certificate.h"
+#include "scale.h"
 
 using namespace robosim;
 using namespace robosim::testing;
 
 namespace {
 
-constexpr int samples = 300;
-
 // make(random): a scene without its size.
 template <class Make>
 void certify_family(Make&& make) {
   RandomShapes random;
-  for (int i = 0; i < samples; ++i) {
+  for (int i = 0; i < repeats(60, 300); ++i) {
     Scene s = make(random);
     const auto reach = [](const Shape& shape) { return farthest_from(shape, {}); };
     s.size = reach(s.A) + reach(s.B) + norm(s.X_WB.p - s.X_WA.p);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "manifold_certificate.h"
+#include "scale.h"
 
 using namespace robosim;
 using namespace robosim::testing;
@@ -11,7 +12,8 @@ using namespace robosim::testing;
 TEST_CASE("hostile scenes have finite, certified answers") {
   const HostileScenes scenes(1, 10000);
   RandomShapes random;
-  for (std::uint64_t i = 0; i < 40000; ++i) {
+  const auto n = static_cast<std::uint64_t>(repeats(8000, 40000));
+  for (std::uint64_t i = 0; i < n; ++i) {
     const Scene s = scenes.scene(i);
     random.engine.seed(i);  // a scene fails or passes by itself
     const Verdict verdict = certify_all(s, random);

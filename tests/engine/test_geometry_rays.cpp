@@ -10,6 +10,7 @@
 #include "geometry/casts/ray_cast.h"
 #include "random_shapes.h"
 #include "ridders.h"
+#include "scale.h"
 #include "spatial/lie.h"
 #include "varied_shapes.h"
 
@@ -206,7 +207,7 @@ TEST_CASE("first hits are those of extended precision") {
 TEST_CASE("rays and triangles") {
   RandomShapes random;
   int hits = 0;
-  for (int i = 0; i < 4000; ++i) {
+  for (int i = 0; i < repeats(1000, 4000); ++i) {
     const Shape shape = unrounded(random.shape(ShapeType::triangle));
     const Vec3d origin = random.pose(2).p;
     const Ray ray{origin, random.pose(0.3).p - origin};
@@ -230,7 +231,7 @@ TEST_CASE("rays and triangles") {
     CHECK(robosim::dot(hit.normal, ray.direction) < 0);
     CHECK(std::fabs(std::fabs(robosim::dot(hit.normal, {double(n[0] / norm(n)), double(n[1] / norm(n)), double(n[2] / norm(n))})) - 1) < 1e-14);
   }
-  CHECK(hits >= 100);
+  CHECK(hits >= repeats(25, 100));
   // In its plane it is met at its edge.
   const Shape flat = Shape::triangle({0, 0, 0}, {1, 0, 0}, {0, 1, 0});
   const RayHit edge_on = ray_cast(flat, SE3d(), {{-2, 0.25, 0}, {1, 0, 0}});
@@ -266,6 +267,7 @@ TEST_CASE("hostile rays have finite, right answers") {
                           Shape::triangle({-0.5, -0.5, 0}, {0.5, -0.5, 0}, {-0.5, 0.5, 0}, 0.25)};
   const double places[] = {-2, -0.5, 0, 0.25, 0.5, 1e-300, 0.5 + 1e-12};
   int clear = 0;
+  Slice slice(5);
   for (const Shape& shape : shapes) {
     CAPTURE(std::string(name_of(shape.type)));
     for (const double x : places)
@@ -275,6 +277,7 @@ TEST_CASE("hostile rays have finite, right answers") {
             const int code = 14 + k;
             const Vec3d d((code % 3) - 1, (code / 3 % 3) - 1, (code / 9 % 3) - 1);
             for (const double sign : {1.0, -1.0}) {
+              if (!slice.takes_next()) continue;
               const Ray ray{{x, y, z}, sign * d};
               const RayHit hit = ray_cast(shape, SE3d(), ray);
               CHECK((hit.hit ? std::isfinite(hit.t + norm(hit.point)) && std::fabs(norm(hit.normal) - 1) < 1e-12 : std::isinf(hit.t)));
@@ -289,7 +292,7 @@ TEST_CASE("hostile rays have finite, right answers") {
             }
           }
   }
-  CHECK(clear > 5000);
+  CHECK(clear > repeats(1000, 5000));
   for (const Vec3d& d : {Vec3d(), Vec3d(NAN, 0, 1), Vec3d(INFINITY, 0, 0)}) CHECK_FALSE(ray_cast(shapes[0], SE3d(), {{2, 0, 0}, d}).hit);
 }
 

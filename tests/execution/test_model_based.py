@@ -1,13 +1,12 @@
 """Random lives of an executor against the written semantics: statuses, codes, texts, commands and holds must agree.
 
-Each profile lives through ROBOSIM_EXECUTOR_EVENTS (100,000 by default) events, in stretches of 400. An event is four
-bytes, so that hypothesis draws a stretch at once and can shrink it.
+Each profile lives through 100,000 events in `.ci/full`, in stretches of 400. An event is four bytes, so that hypothesis
+draws a stretch at once and can shrink it.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import random
 from collections import Counter
 
@@ -31,8 +30,9 @@ from robosim.execution.tolerances import ControllerTolerances
 from robosim.trajectory import TrajectoryLimits
 
 from ..reference.joint_trajectory_controller import ReferenceController  # noqa: TID252 (tests have no absolute name)
+from ..scale import repeats  # noqa: TID252
 
-EVENTS = int(os.environ.get("ROBOSIM_EXECUTOR_EVENTS", "100000"))
+EVENTS = repeats(10_000, 100_000)
 STRETCH = 400  # events between two new beginnings
 NAMES = ("shoulder", "elbow")
 # Lengths that do not add up to each other, so that no decision hangs on the last bit of a sum.

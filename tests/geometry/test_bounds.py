@@ -8,6 +8,8 @@ import pytest
 from robosim import _engine
 from robosim.geometry import Shape, bounding_ball, bounding_box, pose
 
+from ..scale import repeats  # noqa: TID252 (tests have no absolute name)
+
 
 def surface_points(oracle, shape, rng):
     """Points of the shape that stick out in random directions, found by bisection along rays from its inside."""
@@ -26,7 +28,7 @@ def surface_points(oracle, shape, rng):
 
 def test_volumes_hold_the_shape(oracle, kind):
     rng = np.random.default_rng(0)
-    for _ in range(5):
+    for _ in range(repeats(1, 5)):
         shape, X = oracle.make(kind, rng), oracle.random_pose(rng, 1.0)
         if kind == "half_space":
             assert bounding_ball(shape)[1] == np.inf

@@ -12,7 +12,7 @@ from robosim.scene import Scene
 from robosim.simulation import Material, Simulation
 
 
-def main(solver: str) -> None:
+def main(solver: str, steps: int) -> None:
     model = robosim.load_robot("quadruped", base="floating")
     floor = Scene("floor")
     floor.add_half_space("floor")
@@ -21,7 +21,7 @@ def main(solver: str) -> None:
     q[2] = 0.5
     v = 0.3 * np.random.default_rng(1).normal(size=model.n_v)
     v[2] = -0.5  # falls onto its side and slides
-    motion = simulation.run(simulation.state(q, v), 500)
+    motion = simulation.run(simulation.state(q, v), steps)
     jacobians = simulation.run_jacobians(motion, threads=1)
     digest = hashlib.sha256()
     for array in (motion.q, motion.v, *jacobians):
@@ -30,4 +30,4 @@ def main(solver: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

@@ -11,13 +11,17 @@ import pytest
 
 from robosim import _engine
 
+from ..scale import repeats  # noqa: TID252 (tests have no absolute name)
+
+STEPS = repeats(120, 500)
+
 
 @pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
 def test_steps_and_jacobians_do_not_depend_on_the_instruction_set(solver):
     program = str(Path(__file__).with_name("isa_process.py"))
     printed = {
         subprocess.run(
-            [sys.executable, program, solver],
+            [sys.executable, program, solver, str(STEPS)],
             env={**os.environ, "ROBOSIM_ISA": isa},
             capture_output=True,
             text=True,
