@@ -146,7 +146,7 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
     CAPTURE(c.name);
     // Rows that depend on each other stay consistent only where they move together: then their own numbers stay as they are.
     const bool dependent = c.spec.points > 1 && c.spec.compliance == 0;
-    for (int seed = 0; seed < (dependent ? repeats(2, 8) : repeats(1, 2)); ++seed) {
+    for (int seed = 0; seed < (dependent ? repeats(1, 8) : repeats(1, 2)); ++seed) {
       CAPTURE(seed);
       Rng rng(static_cast<std::uint64_t>(20 + seed));
       RowProblem problem = random_rows(rng, c.spec);
