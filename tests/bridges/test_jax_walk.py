@@ -28,6 +28,12 @@ def _x64():
     jax.config.update("jax_enable_x64", False)
 
 
+def compiled(function, argument):
+    """For one call: without the optimisations that take most of the time."""
+    lowered = jax.jit(function).lower(argument)
+    return lowered.compile(compiler_options={"xla_backend_optimization_level": 0})
+
+
 def test_only_feet_and_motors_act_in_the_walk():
     """What the walk in JAX leaves out."""
     walk = Walk(5000)
@@ -46,10 +52,11 @@ def test_states_and_gradients_are_those_of_the_simulation():
     motion = walk.run()
     robot, start = jax_walk.robot_of(walk.simulation, SWEEPS), jax_walk.start_of(walk.start.q)
     targets = jax_walk.targets_of(walk.control.q_target)
-    q, v = jax_walk.numbers(jax.jit(partial(jax_walk.run, robot, start))(targets))
+    q, v = jax_walk.numbers(compiled(partial(jax_walk.run, robot, start), targets)(targets))
     assert np.abs(q - motion.q[1:]).max() < ROUNDING
     assert np.abs(v - motion.v[1:]).max() < ROUNDING
-    gradient = jax.jit(jax_walk.gradient(robot, start, np.array(DIRECTION), segment=20))(targets)[1]
+    back = jax_walk.gradient(robot, start, np.array(DIRECTION), segment=20)
+    gradient = compiled(back, targets)(targets)[1]
     expected = walk.back(motion).q_target[:, 7:]
     np.testing.assert_allclose(
         np.reshape(gradient, (STEPS, -1)), expected, rtol=0, atol=ROUNDING * np.abs(expected).max()

@@ -8,6 +8,7 @@
 
 #include "checks.h"
 #include "ridders.h"
+#include "scale.h"
 #include "step/contact_axes.h"
 #include "step/step_signature.h"
 #include "step_worlds.h"
@@ -17,11 +18,7 @@ namespace robosim::testing {
 
 inline std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-#ifdef ROBOSIM_SANITIZED
-constexpr unsigned random_worlds = 4;  // with sanitizers 16 take five minutes
-#else
-constexpr unsigned random_worlds = 16;
-#endif
+inline const unsigned random_worlds = static_cast<unsigned>(repeats(4, 16));
 
 // What a step is made from.
 struct Point {
