@@ -121,7 +121,7 @@ overlay() {
 
 # The environments of lanes.
 export PIP_CONSTRAINT=$PWD/.ci/constraints.txt # build environments included
-test_packages=(pytest-xdist pytest-rerunfailures pin coal ompl mujoco toppra example-robot-data cma)
+test_packages=(pytest-xdist pin coal ompl mujoco toppra example-robot-data cma)
 test_extras=test,view,decomp,dds,rtde,bag,torch,jax
 # shellcheck disable=SC2034
 no_rclpy="rclpy is not installed: the ROS 2 tests run in CI's ros lane" # a reason to skip tests
@@ -155,4 +155,20 @@ configure() { # BUILD CMAKE_ARGS...: the engine without Python, with its tests
 }
 build() { # BUILD TARGET...; `calmly` is the caller's
   calmly "$env/bin/cmake" --build "$1" --target "${@:2}" >"$1.log" || { tail -n 40 "$1.log"; exit 1; }
+}
+
+sanitized() { # SANITIZERS [TEST ...]: builds and runs these C++ tests, by default all
+  local build=$work/sanitized-$1 sanitizers=$1 names
+  shift
+  build_environment
+  configure "$build" -DCMAKE_CXX_COMPILER="$(command -v clang++-14 || command -v g++)" \
+    -DCMAKE_BUILD_TYPE=None -DROBOSIM_SANITIZE="$sanitizers" -DROBOSIM_ISAS=baseline
+  build "$build" "${@:-all}"
+  local -a steady=() # clang 14's TSan takes 28 random bits in addresses; newer systems use 32
+  [ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 0)" -le 28 ] ||
+    ! setarch -R true 2>/dev/null || steady=(setarch -R)
+  names=$(IFS='|'; echo "${*:-.*}")
+  cd "$build"
+  calmly "${steady[@]}" "$env/bin/ctest" --parallel "$(nproc)" --output-on-failure \
+    --no-tests=error --timeout 900 -R "^($names)\$"
 }
