@@ -57,6 +57,8 @@ sizes() { # of files, but for what Python compiles as it goes
   find "$1" -name __pycache__ -prune -o -type f ! -path "$1/sizes" -printf '%P %s\n' | sort | sha256sum
 }
 whole() { [ -f "$1/sizes" ] && "$1/bin/python" -c "" && [ "$(cat "$1/sizes")" = "$(sizes "$1")" ]; }
+# Of environments that this shell uses: a second lock of its own would wait for the first.
+declare -A locks=()
 environment() {
   local name=$1 key lock argument
   shift
@@ -69,7 +71,8 @@ environment() {
   } | sha256sum | cut -c -16)
   env=$cache/$name-$key
   mkdir -p "$cache"
-  exec {lock}>"$env.lock" # and notes when it was last used
+  [ -n "${locks[$env]:-}" ] || exec {locks[$env]}>"$env.lock" # and notes when it was last used
+  lock=${locks[$env]}
   flock -s "$lock"
   if ! whole "$env"; then
     flock "$lock"

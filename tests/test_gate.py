@@ -1,0 +1,157 @@
+"""Scripts of the gate: times of lanes, environments that are kept, and how often tests repeat."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from . import scale
+
+ROOT = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.skipif(shutil.which("flock") is None, reason="no flock is installed")
+
+
+def bash(code: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run after .ci/functions.sh, in the repository, with `work` set to the folder."""
+    return subprocess.run(
+        ["bash", "-c", f'set -euo pipefail; work="{folder}"; source .ci/functions.sh; {code}'],
+        cwd=ROOT,
+        env={**os.environ, "ROBOSIM_CI_CACHE": str(folder / "cache"), **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_lanes_tell_their_times_and_those_of_their_children(tmp_path):
+    spin = "import time\nwhile time.process_time() < 0.3: pass"
+    code = f"""
+    trap print_times EXIT
+    busy() {{ {sys.executable} -c "{spin}"; }}
+    lane idle sleep 0.2
+    lane busy busy &
+    wait
+    lane busy busy
+    lane fails bash -c "exit 3"
+    lane never true
+    """
+    done = bash(code, tmp_path)
+    assert done.returncode == 3
+    rows = {line.split()[0]: line.split() for line in done.stdout.splitlines() if line}
+    assert rows["fails"][3:] == ["failed:", "status", "3"]
+    assert "never" not in rows
+    times = {line.split()[0]: [0.0, 0.0] for line in (tmp_path / "times").read_text().splitlines()}
+    for line in (tmp_path / "times").read_text().splitlines():
+        name, *seconds = line.split()[:3]
+        times[name] = [a + float(b) for a, b in zip(times[name], seconds, strict=True)]
+    assert times["idle"][0] >= 0.2
+    assert times["idle"][1] < 0.2
+    assert 0.6 <= times["busy"][1] <= times["busy"][0] + 0.1
+
+
+# Stands for what pip installs.
+MAKE = """
+make_environment() {
+  rm -rf "$1"
+  mkdir -p "$1/bin"
+  ln -s "$(type -P true)" "$1/bin/python"
+  echo package >"$1/package.py"
+  echo made >>"$work/made"
+  [ -z "${HALF:-}" ] || return 1
+  sizes "$1" >"$1/sizes"
+}
+"""
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """`environment(*arguments, HALF="")`: the folder, and how many were made until now."""
+
+    def call(*arguments: str, **variables: str) -> tuple[Path, int]:
+        done = bash(f'{MAKE}\nenvironment {" ".join(arguments)}\necho "$env"', tmp_path, **variables)
+        if not variables:
+            assert done.returncode == 0, done.stderr
+        return Path(done.stdout.strip()), len((tmp_path / "made").read_text().splitlines())
+
+    return call
+
+
+def test_environments_are_made_once_for_the_same_requirements(environment, tmp_path):
+    requirements = tmp_path / "requirements.txt"
+    requirements.write_text("numpy\n")
+    folder, made = environment("lint", "-r", str(requirements))
+    assert made == 1
+    elsewhere = tmp_path / "elsewhere.txt"
+    elsewhere.write_text("numpy\n")
+    assert environment("lint", "-r", str(elsewhere)) == (folder, 1)
+    elsewhere.write_text("numpy>=2\n")
+    other, made = environment("lint", "-r", str(elsewhere))
+    assert other != folder
+    assert made == 2
+
+
+def test_modules_that_python_compiles_leave_an_environment_whole(environment):
+    folder, _ = environment("lint")
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "package.pyc").write_text("compiled")
+    assert environment("lint") == (folder, 1)
+
+
+@pytest.mark.parametrize("name", ["package.py", "sizes", "bin/python"])
+def test_environments_that_have_lost_something_are_made_anew(environment, name):
+    folder, _ = environment("lint")
+    (folder / name).unlink()
+    assert environment("lint") == (folder, 2)
+    assert (folder / name).exists()
+
+
+def test_half_made_environments_are_made_anew(environment):
+    assert environment("lint", HALF="1")[1] == 1
+    folder, made = environment("lint")
+    assert made == 2
+    assert environment("lint") == (folder, 2)
+
+
+def test_environments_are_made_by_one_of_two_runs(tmp_path):
+    code = f"""{MAKE}
+    eval "make_at_once() $(declare -f make_environment | tail -n +2)"
+    make_environment() {{ sleep 0.3; make_at_once "$@"; }}
+    (environment lint) & one=$!
+    (environment lint) & other=$!
+    wait $one
+    wait $other
+    environment lint # a shell may ask for it again
+    environment lint
+    """
+    done = bash(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "made").read_text().splitlines() == ["made"]
+
+
+def test_slices_are_spread_over_the_whole(monkeypatch):
+    monkeypatch.setattr(scale, "FULL", False)
+    assert scale.repeats(3, 100) == 3
+    assert scale.some(range(10), 3) == [1, 5, 8]
+    assert scale.some(range(10), 1) == [5]
+    assert scale.some("ab", 5) == ["a", "b"]
+    monkeypatch.setattr(scale, "FULL", True)
+    assert scale.repeats(3, 100) == 100
+    assert scale.some(range(10), 3) == list(range(10))
+
+
+def test_an_unknown_scale_is_refused():
+    code = f"import runpy; runpy.run_path({str(ROOT / 'tests' / 'scale.py')!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "ROBOSIM_TEST_SCALE": "fulll"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "ROBOSIM_TEST_SCALE is 'fulll' and has to be one of gate, full" in done.stderr
