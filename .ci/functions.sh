@@ -10,19 +10,19 @@ say() { printf '\n=== %s (%d s)\n' "$1" "$SECONDS"; }
 # for, theirs included. A lane may have several parts of the same name, and may be sent to the
 # background. Its status is the command's.
 lane() {
-  local name=$1 began
-  began=$(date +%s.%N)
-  shift
   (
+    # No locals: where a function fails, the shell leaves those that called it before it ends.
+    lane=$1 began=$(date +%s.%N)
+    shift
     set -e
-    trap 'lane_ends "$name" $?' EXIT
+    trap 'lane_ends $?' EXIT
     trap 'exit 143' TERM
     "$@"
   )
 }
-lane_ends() { # NAME STATUS
+lane_ends() { # STATUS
   times >"$work/times.$BASHPID"
-  awk -v name="$1" -v status="$2" -v began="$began" -v now="$(date +%s.%N)" '
+  awk -v name="$lane" -v status="$1" -v began="$began" -v now="$(date +%s.%N)" '
     { for (i = 1; i <= 2; ++i) { split($i, part, /[ms]/); processor += 60 * part[1] + part[2] } }
     END { printf "%s %.1f %.1f %d\n", name, now - began, processor, status }
   ' "$work/times.$BASHPID" >>"$work/times"

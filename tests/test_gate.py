@@ -38,7 +38,8 @@ def test_lanes_tell_their_times_and_those_of_their_children(tmp_path):
     lane busy busy &
     wait
     lane busy busy
-    lane fails bash -c "exit 3"
+    fails() {{ local x=1; bash -c "exit 3"; echo goes on; }}
+    lane fails fails
     lane never true
     """
     done = bash(code, tmp_path)
