@@ -145,33 +145,42 @@ tests_environment() {
 wheel() {
   build_environment
   "$env/bin/python" -m build -q --sdist -o "$work/dist" .
+  mkdir "$work/source"
+  tar -xzf "$work"/dist/robosim-*.tar.gz -C "$work/source" --strip-components 1
   (cd "$work" && quiet_pip "$env" wheel --no-deps -w "$work/dist" \
-    -C cmake.define.ROBOSIM_WERROR=ON -C build-dir="$work/wheel-build" "$work"/dist/robosim-*.tar.gz)
-  [ "$(uname -m)" != x86_64 ] || python3 .ci/check_isa_symbols.py "$work/wheel-build"
+    -C cmake.define.ROBOSIM_WERROR=ON -C cmake.define.ROBOSIM_ISAS=all "$work/source")
+  [ "$(uname -m)" != x86_64 ] || python3 .ci/check_isa_symbols.py "$work/source/build"
   ls -l "$work"/dist/robosim-*.whl
 }
 
+# Folders of builds lie in the tree, so that the compiler's cache hits in another clone (cache.cmake).
+build_folder() { # NAME: sets `folder` to one that is empty
+  folder=$PWD/build/gate/$1
+  rm -rf "$folder"
+  mkdir -p "$folder"
+}
 configure() { # BUILD CMAKE_ARGS...: the engine without Python, with its tests
   "$env/bin/cmake" -S engine -B "$1" -G Ninja -DCMAKE_MAKE_PROGRAM="$env/bin/ninja" \
-    -DROBOSIM_WERROR=ON -DROBOSIM_PYTHON=OFF -DROBOSIM_BUILD_TESTS=ON \
-    -DPython_EXECUTABLE="$env/bin/python" "${@:2}" >"$1.log" || { cat "$1.log"; exit 1; }
+    -DROBOSIM_WERROR=ON -DROBOSIM_PYTHON=OFF -DROBOSIM_BUILD_TESTS=ON -DROBOSIM_ISAS=all \
+    -DPython_EXECUTABLE="$env/bin/python" "${@:2}" >"$1/configure.log" || { cat "$1/configure.log"; exit 1; }
 }
 build() { # BUILD TARGET...; `calmly` is the caller's
-  calmly "$env/bin/cmake" --build "$1" --target "${@:2}" >"$1.log" || { tail -n 40 "$1.log"; exit 1; }
+  calmly "$env/bin/cmake" --build "$1" --target "${@:2}" >"$1/build.log" || { tail -n 40 "$1/build.log"; exit 1; }
 }
 
 sanitized() { # SANITIZERS [TEST ...]: builds and runs these C++ tests, by default all
-  local build=$work/sanitized-$1 sanitizers=$1 names
+  local sanitizers=$1 folder names
   shift
+  build_folder "sanitized-$sanitizers"
   build_environment
-  configure "$build" -DCMAKE_CXX_COMPILER="$(command -v clang++-14 || command -v g++)" \
+  configure "$folder" -DCMAKE_CXX_COMPILER="$(command -v clang++-14 || command -v g++)" \
     -DCMAKE_BUILD_TYPE=None -DROBOSIM_SANITIZE="$sanitizers" -DROBOSIM_ISAS=baseline
-  build "$build" "${@:-all}"
+  build "$folder" "${@:-all}"
   local -a steady=() # clang 14's TSan takes 28 random bits in addresses; newer systems use 32
   [ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 0)" -le 28 ] ||
     ! setarch -R true 2>/dev/null || steady=(setarch -R)
   names=$(IFS='|'; echo "${*:-.*}")
-  cd "$build"
+  cd "$folder"
   calmly "${steady[@]}" "$env/bin/ctest" --parallel "$(nproc)" --output-on-failure \
     --no-tests=error --timeout 900 -R "^($names)\$"
 }

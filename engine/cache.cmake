@@ -1,8 +1,11 @@
 # What makes builds cheap: headers that are compiled once, and a compiler cache that hits.
 
 # robosim_precompile(TARGET FLAGS): compiles precompiled.h once for all targets that say the same FLAGS, a word for their compile
-# options. The first of them holds it.
+# options. The first of them holds it. gcc's alone: clang's remember when and where their headers were, and the compiler cache does not.
 function(robosim_precompile target flags)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
   get_property(holder GLOBAL PROPERTY robosim_precompiled_${flags})
   if(holder)
     target_precompile_headers(${target} REUSE_FROM ${holder})
