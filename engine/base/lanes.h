@@ -8,6 +8,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include <cmath>
@@ -110,6 +112,9 @@ ROBOSIM_INLINE V fused(const V& a, const V& b, const V& c) {
 #if defined(__AVX512F__)
   else if constexpr (sizeof(V) == 64) return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 #endif
+  else
+#elif defined(__aarch64__)
+  if constexpr (sizeof(V) == 16) return (V)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
   else
 #endif
   {
