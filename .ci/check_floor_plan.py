@@ -36,6 +36,7 @@ TOP_LEVEL = {
         "LICENSE",
         "mkdocs.yml",
         ".ci",
+        ".github",
         ".gitignore",
     ),
     *("robosim", "engine", "planners", "robots", "ros", "tests", "benchmarks", "examples", "docs"),
