@@ -12,7 +12,7 @@ from collections import Counter
 
 
 def differences(held: list[str], tracked: list[str]) -> list[str]:
-    """What an sdist that holds these files has too many and too few of, a line each."""
+    """List the files that an sdist must not hold, and those that it lacks, a line each."""
     folders = {name.split("/")[0] for name in held}
     if len(folders) != 1:
         return [f"must hold one folder; holds {', '.join(sorted(folders))}"]

@@ -39,7 +39,7 @@ def as_python(kind: str, condition: str) -> str:
 
 
 def can_hold_elsewhere(condition: str) -> bool:
-    """Whether some combination of macros meets the condition on a processor that is not x86."""
+    """Return True if some combination of macros meets the condition on a processor that is not x86."""
     names = sorted(set(re.findall(r"\w+", condition)) - {"and", "or", "not", "True"})
     free = [name for name in names if not X86_MACRO.fullmatch(name)]
     macros = dict.fromkeys(names, False)
@@ -76,7 +76,7 @@ def unguarded_lines(text: str) -> list[tuple[int, str]]:
 
 
 def breaches_in(folder: Path) -> list[str]:
-    """What is wrong in a folder, a line each."""
+    """List the breaches in a folder, a line each."""
     paths = sorted(path for path in folder.rglob("*") if path.suffix in {".h", ".cpp"})
     if not paths:
         return [f"{folder} holds no C++"]

@@ -1,4 +1,4 @@
-"""How often tests repeat: a short seeded slice in the gate, the whole campaign in `.ci/full`.
+"""Repetitions of tests: a short seeded slice in the gate, the whole campaign in `.ci/full`.
 
 Campaigns, such as all robots of a package or a hundred thousand random events, are run in full where
 the environment variable ROBOSIM_TEST_SCALE is `full`, as `.ci/full` sets it. tests/engine/scale.h is the

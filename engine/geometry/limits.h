@@ -1,4 +1,4 @@
-// What the geometry of bodies may be.
+// Limits of the geometry of bodies.
 #pragma once
 
 namespace robosim {

@@ -56,7 +56,7 @@ ROBOSIM_INLINE decltype(auto) visit_joint(JointType type, F&& f) {
   return f(RevoluteJoint{});
 }
 
-// How many columns a joint has: one as a constant, several as a number.
+// The number of a joint's columns: one as a constant, several as a number.
 struct SingleColumn {
   static constexpr bool is_single = true;
   static constexpr int n_v = 1;

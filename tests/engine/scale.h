@@ -1,4 +1,4 @@
-// How often tests repeat: a short slice in the gate, the whole campaign in .ci/full, which sets the
+// Repetitions of tests: a short slice in the gate, the whole campaign in .ci/full, which sets the
 // environment variable ROBOSIM_TEST_SCALE to `full`; tests/scale.py is the same for tests in Python.
 #pragma once
 
@@ -19,8 +19,8 @@ inline bool full_scale() {
 // The number of repetitions, in the gate and in full.
 inline int repeats(int gate, int full) { return full_scale() ? full : gate; }
 
-// Of a grid of cases: in the gate every so-manieth, in full all. The number has no divisor in common
-// with the lengths of the grid's axes, so that all their values are met.
+// Stride through a grid of cases: in full every case, in the gate one of several. The stride has no divisor in
+// common with the lengths of the grid's axes, so that all their values are met.
 class Slice {
  public:
   explicit Slice(int every) : every_(full_scale() ? 1 : every) {}

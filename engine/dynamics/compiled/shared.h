@@ -1,5 +1,5 @@
-// What several groups of operations are made of: compiled once for each instruction set and scalar, in shared_*.cpp, and called
-// from the groups. Without this list every group compiles its own copy, which doubles the build's time.
+// Functions that several groups of operations call, compiled once for each instruction set and scalar, in shared_*.cpp. Without this
+// list every group compiles its own copy, which doubles the build's time.
 //
 // `linkage` is `extern` where they are declared, and nothing where they are compiled.
 #pragma once

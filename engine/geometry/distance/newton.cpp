@@ -5,8 +5,8 @@ namespace robosim {
 
 namespace {
 
-// Where the conditions leave a turn of the normal open, as of sharp features that touch, or of a ball about the axis of a cylinder: the response
-// to the others, without that turn.
+// The response where the conditions leave a turn of the normal open, as of sharp features that touch, or of a ball about the axis of a
+// cylinder: to the other conditions, without that turn.
 void respond_where_regular(double phi, const tangent_plane::Radii& A, const tangent_plane::Radii& B, double scale, tangent_plane::Response& r) {
   using namespace tangent_plane;
   r.P = r.Q_A = r.Q_B = r.H = {};
@@ -36,7 +36,7 @@ void newton_step(const LocalSurface& A, const LocalSurface& B, tangent_plane::Ra
   const double phi = robosim::dot(n, b - a);
   Response r = response(phi, S_A, S_B, scale);
   if (!r.regular) respond_where_regular(phi, S_A, S_B, scale, r);
-  // How far the normal has to turn to be perpendicular to straight directions; the points' offset beside phi n.
+  // The turn that makes the normal perpendicular to straight directions; the points' offset beside phi n.
   const auto plane = [&](const Vec3d& x) { return Vec2{robosim::dot(x, t0), robosim::dot(x, t1)}; };
   const auto turn = [&](const LocalSurface& s) {
     Vec3d x;
