@@ -15,24 +15,22 @@ function(robosim_precompile target flags)
   endif()
 endfunction()
 
-# robosim_copy_headers(NAME TARGET): copies the include folders of an imported library into the build folder and has TARGET use the
-# copy. Build environments are made anew in a folder of another name for every `pip install`; a path that changes would make every
-# file a new one, for ninja and for the compiler cache.
-function(robosim_copy_headers name target)
-  get_target_property(folders ${target} INTERFACE_INCLUDE_DIRECTORIES)
-  set(copies)
-  foreach(folder ${folders})
-    list(LENGTH copies number)
-    set(copy ${CMAKE_BINARY_DIR}/include/${name}${number})
-    file(GLOB_RECURSE headers RELATIVE ${folder} ${folder}/*)
-    foreach(header ${headers})  # what is the same keeps its time
-      get_filename_component(subfolder ${copy}/${header} DIRECTORY)
-      file(MAKE_DIRECTORY ${subfolder})
-      file(COPY_FILE ${folder}/${header} ${copy}/${header} ONLY_IF_DIFFERENT)
-    endforeach()
-    list(APPEND copies ${copy})
+# robosim_copy_headers(TARGET SUBFOLDER): copies this subfolder of an imported library's include folder into the build folder and has
+# TARGET use the copy. Build environments are made anew in a folder of another name for every `pip install`; a path that changes would
+# make every file a new one, for ninja and for the compiler cache.
+function(robosim_copy_headers target subfolder)
+  get_target_property(folder ${target} INTERFACE_INCLUDE_DIRECTORIES)
+  set(copy ${CMAKE_BINARY_DIR}/include/${subfolder})
+  file(GLOB_RECURSE headers RELATIVE ${folder} ${folder}/${subfolder}/*)
+  if(NOT headers)
+    message(FATAL_ERROR "robosim found no headers in ${folder}/${subfolder}, where ${target} must have them")
+  endif()
+  foreach(header ${headers})  # headers that are the same keep their times
+    get_filename_component(parent ${copy}/${header} DIRECTORY)
+    file(MAKE_DIRECTORY ${parent})
+    file(COPY_FILE ${folder}/${header} ${copy}/${header} ONLY_IF_DIFFERENT)
   endforeach()
-  set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${copies}" INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${copies}")
+  set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${copy} INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${copy})
 endfunction()
 
 # ccache, where it is installed. Paths below the source tree count from the build folder, so that another clone hits. From a build
