@@ -48,7 +48,7 @@ class RealtimeTests:
         self._tries = 1 if hasattr(config, "workerinput") else config.getoption("tries")
         self._due: list[pytest.Item] = []  # stalled in this try
         self._spoilt: set[tuple[Any, ...]] = set()  # fixtures that a stalled test shared
-        # What is told in the end, by the tests' names.
+        # Outcomes for the summary, by the tests' names.
         self._outcomes: dict[str, str] = {}
         self._stalled_tries: dict[str, list[str]] = {}
 
@@ -83,7 +83,7 @@ class RealtimeTests:
     def pytest_runtest_makereport(
         self, item: pytest.Item
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Of a failure that says nothing, before the test's processes are ended."""
+        """Mark a failure during a stall as stalled, before the test's processes are ended."""
         report = yield
         if report.failed and _is_realtime(item) and self._stalls is not None:
             stalls = self._stalls.since(self._begin)

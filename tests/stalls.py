@@ -112,7 +112,7 @@ def _idle() -> tuple[float, int]:
 
 
 class _Look(NamedTuple):
-    """What happened from the look before it to this one."""
+    """The waiting from the look before it to this one."""
 
     begin: float
     end: float

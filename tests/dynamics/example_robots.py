@@ -25,7 +25,7 @@ from ..model.pinocchio_models import (  # noqa: TID252 (tests have no absolute n
     robots_folder,
     without_geometry,
 )
-from ..scale import some  # noqa: TID252
+from ..scale import some  # noqa: TID252 (tests have no absolute name)
 from .calls import Array, Inputs, random_configurations, random_inputs
 
 STATES = 32

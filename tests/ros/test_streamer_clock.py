@@ -65,7 +65,7 @@ def still(arm, wait_for):
 
 
 def arm_stands(arm, time, wait_for):
-    """Where it is once it has lived through all the time that there was before the pause: no state comes any more."""
+    """Return the arm's position once it has lived through all time before the pause: no state comes any more."""
     last = time.now - round(1e9 / 125)
     wait_for(lambda: arm.samples[-1].stamp > last, "the states to catch up")
     return arm.at()
