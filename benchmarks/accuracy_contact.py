@@ -133,7 +133,7 @@ def main() -> int:
     if options.markdown is not None:
         text = contact_table.document(tallies, states, options.seed)
         page.write(options.markdown, text, "contact accuracy table")
-    return report.finish(options.json)
+    return report.finish(options)
 
 
 def judged(tally: Tally) -> Iterator[Row]:

@@ -63,7 +63,7 @@ def main() -> int:
     if options.markdown is not None:
         text = accuracy_table.document(results, poses, derivative_poses, options.seed)
         page.write(options.markdown, text, "accuracy table")
-    return report.finish(options.json)
+    return report.finish(options)
 
 
 if __name__ == "__main__":

@@ -351,7 +351,7 @@ def main() -> int:
         page.write(
             options.markdown, "\n".join("| " + " | ".join(x) + " |" for x in lines) + "\n", "physics table"
         )
-    return report.finish(options.json)
+    return report.finish(options)
 
 
 if __name__ == "__main__":

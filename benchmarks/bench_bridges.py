@@ -138,7 +138,7 @@ def main() -> int:
                         measured=timing.ratio,
                     )
                 )
-    return report.finish(args.json)
+    return report.finish(args)
 
 
 if __name__ == "__main__":

@@ -186,7 +186,7 @@ def main() -> int:
     if options.markdown is not None:
         text = collision_table.document(conditions, report.rows)
         page.write(options.markdown, text, "collision tables")
-    return report.finish(options.json)
+    return report.finish(options)
 
 
 if __name__ == "__main__":

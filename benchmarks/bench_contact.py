@@ -452,7 +452,7 @@ def main() -> int:
     share = bystanders.share()
     report.remark(f"Other programs used {100 * share:.0f} % of a processor meanwhile."
                   + (" WARNING: the machine was not idle." if share > IDLE else ""))  # fmt: skip
-    return report.finish(options.json)
+    return report.finish(options)
 
 
 if __name__ == "__main__":

@@ -273,7 +273,7 @@ def main() -> int:
     if options.markdown is not None:
         text = dynamics_table.document(conditions, figures.sections)
         page.write(options.markdown, text, "dynamics tables")
-    return report.finish(options.json)
+    return report.finish(options)
 
 
 if __name__ == "__main__":

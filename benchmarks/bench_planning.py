@@ -294,7 +294,7 @@ def main() -> int:
                        bar=2.0, on_ratio=True, note="the bundled families must not be easier than that"))  # fmt: skip
     else:
         report.remark(f"ur5_mbm: not measured, {DATA} is absent")
-    return report.finish(options.json)
+    return report.finish(options)
 
 
 if __name__ == "__main__":

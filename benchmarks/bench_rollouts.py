@@ -437,7 +437,7 @@ def main() -> int:
     report.add(Row("stored per step", stored, "kB", bar=STORED_BAR))
     if args.plot:
         plot(args.plot, times, memory, found)
-    return report.finish(args.json)
+    return report.finish(args)
 
 
 if __name__ == "__main__":
