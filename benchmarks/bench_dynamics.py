@@ -203,7 +203,7 @@ def from_threads(subject: Subject, quick: bool, report: Report) -> None:
             timing = alternate(two, one, subject.n_many, patience, clock=time.perf_counter)
             ratios.append(1 / timing.ratio)
         name = f"{subject.name}: {operation.label}, two threads to one, batch of {subject.n_many}"
-        report.add(Row(name, median(ratios), "x", bar=THREADS_BAR, at_least=True))
+        report.add(Row(name, median(ratios), "x", bar=THREADS_BAR, at_least=True, by_machine=True))
 
 
 def from_python(subject: Subject, patience: Patience, figures: Figures) -> None:

@@ -1,4 +1,4 @@
-#include "geometry/pairs/generic_meshes.h"
+#include "geometry/pairs/generic_pairs.h"
 
 namespace robosim {
 

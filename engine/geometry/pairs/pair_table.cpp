@@ -10,7 +10,7 @@
 #include "geometry/pairs/cone_sphere.h"
 #include "geometry/pairs/cylinder_sphere.h"
 #include "geometry/pairs/ellipsoid_sphere.h"
-#include "geometry/pairs/generic_meshes.h"
+#include "geometry/pairs/generic_pairs.h"
 #include "geometry/pairs/half_space.h"
 #include "geometry/pairs/half_space_half_space.h"
 #include "geometry/pairs/segment_against.h"
@@ -20,6 +20,7 @@
 
 namespace robosim {
 
+ROBOSIM_PRIMITIVE_PAIRS(extern)
 ROBOSIM_MESH_PAIRS(extern)
 
 namespace {
