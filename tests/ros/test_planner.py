@@ -20,32 +20,12 @@ from robosim.ros.planner.codes import ErrorCode
 from robosim.scene import load_scene
 
 from .harness.arm import point_to_point, running_arms
+from .harness.endless import NO_WAY, install
 from .harness.planner import ABORTED, CANCELED, PATIENT, SUCCEEDED, PlannerClient, trajectory_of
 from .harness.processes import Process, environment, node_command
 from .harness.waiting import wait_for
 
 CONTROLLER = "scaled_joint_trajectory_controller"
-NO_WAY = {  # from outside the cage there is no way in: searching takes as long as it is given
-    "scene_name": "cage",
-    "start_joint_names": list(UR_JOINTS),
-    "start_positions": [0.0] * 6,
-    "planner": "endless",
-}
-ENDLESS = '''
-import time
-from robosim.planners import SearchOutcome, SearchStatus, planner
-import numpy as np
-
-@planner("endless")
-def endless(query):
-    """Searches until it is told to stop, in Python and in C++ by turns, as planners do."""
-    end = time.monotonic() + query.deadline_s
-    while time.monotonic() < end:
-        if query.stop is not None and query.stop():
-            return SearchOutcome(SearchStatus.CANCELLED, np.empty((0, len(query.start))))
-        query.scene.edge_free(query.start, query.goals[0], 1e-4)
-    return SearchOutcome(SearchStatus.TIMEOUT, np.empty((0, len(query.start))))
-'''
 
 
 @pytest.fixture(scope="module")
@@ -57,19 +37,13 @@ def ur5():
 def world(tmp_path_factory):
     """A simulated UR5 in its driver's names, and a planner that knows of it by topics alone."""
     folder = tmp_path_factory.mktemp("world")
-    (folder / "endless_planner.py").write_text(ENDLESS)
-    info = folder / "endless_planner-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: endless-planner\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[robosim.planners]\nendless = endless_planner\n")
     with running_arms(folder, {"arm": {"params": {"robot": "ur5"}, "name": CONTROLLER}}) as arms:
         arm = arms["arm"].client
         number = int(os.environ["ROS_DOMAIN_ID"])
-        path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(folder)]))
         params = {"joint_limits": "ur5", "execution.connect_timeout": 10.0, **PATIENT}
         process = Process(
             "planner", node_command("planner", params=params, folder=folder), folder / "planner.log", folder,
-            environment(number, folder, {"PYTHONPATH": path}),
+            environment(number, folder, install(folder)),
         )  # fmt: skip
         try:
             process.wait_output("robot: <Model 'ur5'")

@@ -18,6 +18,7 @@ from robosim.ros.names import UR_JOINTS
 from robosim.ros.planner.codes import ErrorCode
 
 from .harness.arm import ArmClient, asked, running_arms
+from .harness.endless import NO_WAY, install
 from .harness.planner import PATIENT, PlannerClient, trajectory_of
 from .harness.processes import Process, environment, node_command
 from .harness.service import Service
@@ -302,16 +303,13 @@ def test_two_robots(pair):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ends_while_planning(start, ros_node, number):
+def test_ends_while_planning(start, ros_node, number, tmp_path):
     """Who waits gets an answer, and the process ends by itself."""
     from diagnostic_msgs.msg import DiagnosticArray
 
-    process = start("planner", params={"robot": "ur5"})
+    process = start("planner", params={"robot": "ur5"}, env=install(tmp_path))
     planner = PlannerClient(ros_node)
-    no_way = {
-        "scene_name": "cage", "start_joint_names": list(UR_JOINTS), "start_positions": [0.0] * 6,
-        "allowed_planning_time": 100.0,
-    }  # fmt: skip
+    no_way = {**NO_WAY, "allowed_planning_time": 300.0}
     handle = planner.send(**no_way)
     result = asked(ros_node, handle.get_result_async)
     wait_for(lambda: "search" in dict(planner.feedback), "the search to begin")
