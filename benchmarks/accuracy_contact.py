@@ -40,7 +40,7 @@ SHOWN = 5  # failures of a scene
 
 
 class Known(NamedTuple):
-    """What misses a bar in a scene with a solver: the limit that stands in for the bar.
+    """Limits that stand in for bars which a scene is known to miss with a solver.
 
     Attributes:
         apart: share of states with a direction along which something changes.
