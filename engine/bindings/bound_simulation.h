@@ -1,0 +1,122 @@
+// What bindings of steps and of rollouts share: a world with its simulators, what drives a step, and arrays for Jacobians.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bindings/bound_scene.h"
+#include "rollout/rollouts.h"
+
+namespace robosim {
+
+// A World with simulators for the calls that run at the time.
+class BoundSimulation {
+ public:
+  BoundSimulation(BoundScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors, Closures closures, const StepOptions& options, int substeps)
+      : scene_(scene), world_(scene.scene, std::move(materials), std::move(motors), std::move(closures)), options_(options), substeps_(substeps) {
+    idle_.push_back(std::make_unique<Simulator>(world_, options_, substeps_));
+  }
+
+  const Model& model() const { return world_.model(); }
+  const World& world() const { return world_; }
+  const BoundScene& scene() const { return scene_; }
+
+  class Lease {
+   public:
+    explicit Lease(BoundSimulation& s) : s_(s), simulator_(s.take()) {}
+    ~Lease() {
+      const std::lock_guard lock(s_.mutex_);
+      s_.idle_.push_back(std::move(simulator_));
+    }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    Simulator* operator->() const { return simulator_.get(); }
+    Simulator* get() const { return simulator_.get(); }
+
+   private:
+    BoundSimulation& s_;
+    std::unique_ptr<Simulator> simulator_;
+  };
+
+ private:
+  std::unique_ptr<Simulator> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        std::unique_ptr<Simulator> simulator = std::move(idle_.back());
+        idle_.pop_back();
+        return simulator;
+      }
+    }
+    return std::make_unique<Simulator>(world_, options_, substeps_);
+  }
+
+  BoundScene& scene_;
+  World world_;
+  StepOptions options_;
+  int substeps_;
+  std::vector<std::unique_ptr<Simulator>> idle_;
+  std::mutex mutex_;
+};
+
+// What drives a step, from Python; keeps the arrays.
+struct Drive {
+  Array tau = no_array(), q_target = no_array(), v_target = no_array();
+  std::array<bool, 3> is_there{};
+
+  // Each None or an array of `shape` before its own extent; or one row that is that of all steps.
+  Drive(const Model& model, const pybind11::handle& tau_, const pybind11::handle& q_target_, const pybind11::handle& v_target_, Shape2 shape = {}) {
+    const auto read = [&](const pybind11::handle& value, int extent, const char* name, Array& to) {
+      if (value.is_none()) return false;
+      Shape2 whole = shape;
+      whole.push_back(extent);
+      const pybind11::array given = pybind11::array::ensure(value);
+      if (!given) PyErr_Clear();
+      if (shape.size() != 1 || !given || given.ndim() != 1) {
+        to = real_array(value, whole, name);
+        return true;
+      }
+      const Array row = real_array(given, {extent}, name);
+      to = Array(whole);
+      for (pybind11::ssize_t i = 0; i < shape[0]; ++i) std::copy_n(row.data(), extent, to.mutable_data() + i * extent);
+      return true;
+    };
+    is_there = {read(tau_, model.n_v, "tau", tau), read(q_target_, model.n_q, "q_target", q_target), read(v_target_, model.n_v, "v_target", v_target)};
+  }
+  RolloutControls rows() const {
+    return {is_there[0] ? tau.data() : nullptr, is_there[1] ? q_target.data() : nullptr, is_there[2] ? v_target.data() : nullptr};
+  }
+  StepControl step() const { return {rows().tau, rows().q_target, rows().v_target}; }
+};
+
+// Status, residual, contacts, rows, islands, class changes, pivots, coupled bounces.
+using ReportTuple = std::tuple<const char*, double, int, int, int, long, long, long>;
+ReportTuple report_tuple(const RolloutReport& r);
+
+// Jacobians with respect to q, v, tau, q_target and v_target, of one step or of as many as the first extent says: of what nobody asks for there are no
+// columns.
+struct JacobianArrays {
+  Array q = no_array(), v = no_array(), tau = no_array(), q_target = no_array(), v_target = no_array();
+  JacobianBlocks blocks;
+
+  JacobianArrays(const Model& model, Shape2 extents, const std::array<bool, 5>& by) {
+    extents.insert(extents.end(), {2, model.n_v, 0});
+    const auto make = [&](Array& array, double*& block, int columns, bool is_wanted) {
+      extents.back() = is_wanted ? columns : 0;
+      array = fresh_array(extents);
+      block = is_wanted ? array.mutable_data() : nullptr;
+    };
+    make(q, blocks.q, model.n_v, by[0]), make(v, blocks.v, model.n_v, by[1]), make(tau, blocks.tau, model.n_v, by[2]);
+    make(q_target, blocks.q_target, model.n_q, by[3]), make(v_target, blocks.v_target, model.n_v, by[4]);
+  }
+};
+
+// Adds what is about whole rollouts.
+void bind_rollouts(pybind11::class_<BoundSimulation>& simulation);
+
+}  // namespace robosim
