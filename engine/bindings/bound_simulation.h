@@ -1,4 +1,4 @@
-// What bindings of steps and of rollouts share: a world with its simulators, what drives a step, and arrays for Jacobians.
+// Shared by the bindings of steps and of rollouts: a world with its simulators, controls read from Python, arrays for Jacobians.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,15 @@
 
 namespace robosim {
 
-// A World with simulators for the calls that run at the time.
+// A World with a pool of simulators, one for each call from Python that runs at the time.
 class BoundSimulation {
  public:
-  BoundSimulation(BoundScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors, Closures closures, const StepOptions& options, int substeps)
-      : scene_(scene), world_(scene.scene, std::move(materials), std::move(motors), std::move(closures)), options_(options), substeps_(substeps) {
+  BoundSimulation(BoundScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors, Closures closures,
+                  const StepOptions& options, int substeps)
+      : scene_(scene),
+        world_(scene.scene, std::move(materials), std::move(motors), std::move(closures)),
+        options_(options),
+        substeps_(substeps) {
     idle_.push_back(std::make_unique<Simulator>(world_, options_, substeps_));
   }
 
@@ -64,7 +68,7 @@ class BoundSimulation {
   std::mutex mutex_;
 };
 
-// What drives a step, from Python; keeps the arrays.
+// Controls of one step or of several, read from Python. Keeps the arrays that its pointers point into.
 struct Drive {
   Array tau = no_array(), q_target = no_array(), v_target = no_array();
   std::array<bool, 3> is_there{};
@@ -98,8 +102,8 @@ struct Drive {
 using ReportTuple = std::tuple<const char*, double, int, int, int, long, long, long>;
 ReportTuple report_tuple(const RolloutReport& r);
 
-// Jacobians with respect to q, v, tau, q_target and v_target, of one step or of as many as the first extent says: of what nobody asks for there are no
-// columns.
+// Jacobians with respect to q, v, tau, q_target and v_target. `extents` is empty for one step, {steps} for several. A block that is not
+// asked for has zero columns.
 struct JacobianArrays {
   Array q = no_array(), v = no_array(), tau = no_array(), q_target = no_array(), v_target = no_array();
   JacobianBlocks blocks;
@@ -116,7 +120,7 @@ struct JacobianArrays {
   }
 };
 
-// Adds what is about whole rollouts.
+// Bind the methods of Simulation that take many steps: run, run_vjp and run_jacobians.
 void bind_rollouts(pybind11::class_<BoundSimulation>& simulation);
 
 }  // namespace robosim

@@ -115,7 +115,7 @@ std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, cons
               to_v = real_array(v_bar, {m, rows, model.n_v}, "v_bar");
   const ManyDrives drives(model, m, steps, is_shared, tau, q_target, v_target);
   std::vector<StepGradient> g(static_cast<std::size_t>(m));
-  // Of what nobody asks for there are no rows.
+  // A gradient that is not asked for has zero rows.
   Array tau_to = fresh_array({m, by[0] ? steps : 0, model.n_v}), q_to = fresh_array({m, by[1] ? steps : 0, model.n_q}), v_to = fresh_array({m, by[2] ? steps : 0, model.n_v});
   const auto to = [](bool is_wanted, Array& array) { return is_wanted ? array.mutable_data() : nullptr; };
   double *const tau_bar = to(by[0], tau_to), *const q_target_bar = to(by[1], q_to), *const v_target_bar = to(by[2], v_to);
