@@ -27,12 +27,17 @@ PORTS = (30004, 30003, 29999)
 _numbers = itertools.count(os.getpid() * 7)
 
 
-def _until(condition: Callable[[], Any], what: str, timeout: float = 60.0) -> Any:
+def _until(
+    condition: Callable[[], Any], what: str, unless: Callable[[], Any] = lambda: False, timeout: float = 60.0
+) -> Any:
     until = time.monotonic() + timeout
-    while not (value := condition()):
+    while True:
+        ended = unless()  # asked first: the condition may have become true just before the end
+        if value := condition():
+            return value
+        assert not ended, f"it ended before this: {what}"
         assert time.monotonic() < until, f"not within {timeout} s: {what}"
         time.sleep(0.005)
-    return value
 
 
 def free_host() -> str:
@@ -128,7 +133,10 @@ def connect() -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture
 def until() -> Callable[..., Any]:
-    """until(condition, what): wait for something to become true, and return it."""
+    """until(condition, what, unless): wait for something to become true, and return it.
+
+    It fails at once where `unless` is true: what was to bring it about has ended.
+    """
     return _until
 
 

@@ -85,7 +85,7 @@ def test_ctrl_c_stops_the_arm(serve, plans, until, tmp_path, mode):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     try:
-        until(lambda: server.state["set_points"] > 60, "the arm moves")
+        until(lambda: server.state["set_points"] > 60, "the arm moves", lambda: process.poll() is not None)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     finally:

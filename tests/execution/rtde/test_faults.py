@@ -34,6 +34,9 @@ class Stream:
         )
         self.thread.start()
 
+    def ended(self):
+        return not self.thread.is_alive()
+
     def report(self, within=60.0):
         self.thread.join(within)
         assert not self.thread.is_alive(), "the stream hangs"
@@ -46,8 +49,8 @@ def moving(serve, connect, make_plan, until):
         server = serve(series=series)
         arm = connect(server, "--rtde-watchdog", watchdog)
         stream = Stream(arm, make_plan(duration=duration, reach=0.8), mode=mode)
-        until(lambda: server.state["set_points"] > 40, "the arm moves")
-        until(lambda: any(server.state["qd"]), "the arm moves")
+        until(lambda: server.state["set_points"] > 40, "the arm moves", stream.ended)
+        until(lambda: any(server.state["qd"]), "the arm moves", stream.ended)
         return server, arm, stream
 
     return start
@@ -145,7 +148,7 @@ def test_the_process_at_the_controller_stops_by_itself_without_states(serve, con
     server = serve(series="cb3")
     arm = connect(server)
     handle = arm.send(Goal(from_trajectory(make_plan(duration=3.0))))
-    until(lambda: server.state["set_points"] > 40, "the arm moves")
+    until(lambda: server.state["set_points"] > 40, "the arm moves", lambda: handle.result)
     server.ask("freeze", True)
     begin = server.state["time"]
     result = until(lambda: handle.result, "the goal is given up")
@@ -190,7 +193,8 @@ def test_a_program_that_ends_ends_the_motion(moving, until, mode):
 
 def test_a_stop_slows_down_along_the_motion(moving, make_plan, until):
     server, arm, stream = moving(series="e")
-    before = until(lambda: (s := server.state) and max(map(abs, s["qd"])) > 0.5 and s, "the arm moves fast")
+    fast = lambda: (s := server.state) and max(map(abs, s["qd"])) > 0.5 and s  # noqa: E731
+    before = until(fast, "the arm moves fast", stream.ended)
     arm.stop()
     assert stream.report().outcome is not Outcome.FINISHED
     state = until(lambda: at_rest(server), "the arm stands")
@@ -211,7 +215,7 @@ def test_cancelling_a_goal(serve, connect, make_plan, until):
     server = serve(series="cb3")
     arm = connect(server)
     handle = arm.send(Goal(from_trajectory(make_plan(duration=3.0))))
-    until(lambda: server.state["set_points"] > 40, "the arm moves")
+    until(lambda: server.state["set_points"] > 40, "the arm moves", lambda: handle.result)
     handle.cancel()
     result = until(lambda: handle.result, "the goal ends")
     assert result.status is GoalStatus.CANCELED
@@ -226,7 +230,7 @@ def test_a_new_goal_takes_over(serve, connect, make_plan, until):
     server = serve(series="cb3")
     arm = connect(server)
     first = arm.send(Goal(from_trajectory(make_plan(duration=3.0, reach=0.1))))
-    until(lambda: server.state["set_points"] > 40, "the arm moves")
+    until(lambda: server.state["set_points"] > 40, "the arm moves", lambda: first.result)
     second = arm.send(Goal(from_trajectory(make_plan(duration=3.0, reach=0.1).slice(0.5, 3.0))))
     assert until(lambda: first.result, "the first goal ends").status is GoalStatus.ABORTED
     assert until(lambda: second.result, "the second goal ends").ok
@@ -336,7 +340,7 @@ def streaming_process(serve, make_plan, tmp_path, until):
         ]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         processes.append(process)
-        until(lambda: server.state["set_points"] > 60, "the arm moves")
+        until(lambda: server.state["set_points"] > 60, "the arm moves", lambda: process.poll() is not None)
         return server, process
 
     yield start
@@ -373,7 +377,7 @@ def test_closing_in_the_middle_stops_the_arm(serve, connect, make_plan, until):
     server = serve(series="e")
     arm = connect(server)
     handle = arm.send(Goal(from_trajectory(make_plan(duration=3.0))))
-    until(lambda: server.state["set_points"] > 60, "the arm moves")
+    until(lambda: server.state["set_points"] > 60, "the arm moves", lambda: handle.result)
     arm.close()
     arm.close()
     state = server.state

@@ -88,7 +88,7 @@ def test_speed_scaling_is_followed(serve, connect, make_plan, until, mode):
     reports = []
     thread = threading.Thread(target=lambda: reports.append(stream_trajectory(arm, trajectory, mode=mode)))
     thread.start()
-    until(lambda: server.state["set_points"] > 30, "the arm moves")
+    until(lambda: server.state["set_points"] > 30, "the arm moves", lambda: not thread.is_alive())
     server.set(target_speed_fraction=0.3)
     before = server.state["time"]
     until(lambda: server.state["time"] > before + 1.0, "a second at 0.3")
@@ -126,7 +126,7 @@ def test_a_paused_program_pauses_the_plan_until_the_watchdog_ends_it(serve, conn
     trajectory = make_plan()
     thread = threading.Thread(target=lambda: reports.append(stream_trajectory(arm, trajectory)))
     thread.start()
-    until(lambda: server.state["set_points"] > 30, "the arm moves")
+    until(lambda: server.state["set_points"] > 30, "the arm moves", lambda: not thread.is_alive())
     server.ask("pause")
     time = server.state["time"]
     until(lambda: arm.status().speed_scaling == 0.0, "the pause is noticed")
@@ -153,7 +153,7 @@ def test_set_points_are_sent_again_until_the_library_knows_that_a_pause_has_ende
     trajectory = make_plan()
     thread = threading.Thread(target=lambda: reports.append(stream_trajectory(arm, trajectory)))
     thread.start()
-    until(lambda: server.state["set_points"] > 30, "the arm moves")
+    until(lambda: server.state["set_points"] > 30, "the arm moves", lambda: not thread.is_alive())
     server.ask("late", late)
     server.ask("pause")
     paused = server.state["time"]
