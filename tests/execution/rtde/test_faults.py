@@ -193,8 +193,9 @@ def test_a_program_that_ends_ends_the_motion(moving, until, mode):
 
 def test_a_stop_slows_down_along_the_motion(moving, make_plan, until):
     server, arm, stream = moving(series="e")
-    fast = lambda: (s := server.state) and max(map(abs, s["qd"])) > 0.5 and s  # noqa: E731
-    before = until(fast, "the arm moves fast", stream.ended)
+    before = until(
+        lambda: (s := server.state) and max(map(abs, s["qd"])) > 0.5 and s, "the arm moves fast", stream.ended
+    )
     arm.stop()
     assert stream.report().outcome is not Outcome.FINISHED
     state = until(lambda: at_rest(server), "the arm stands")
