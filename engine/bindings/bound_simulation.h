@@ -1,4 +1,5 @@
-// Shared by the bindings of steps and of rollouts: a world with its simulators, controls read from Python, arrays for Jacobians.
+// Shared by the bindings of steps and of rollouts: a world with its simulators, controls read
+// from Python, arrays for Jacobians.
 #pragma once
 
 #include <algorithm>
@@ -68,7 +69,8 @@ class BoundSimulation {
   std::mutex mutex_;
 };
 
-// Controls of one step or of several, read from Python. Keeps the arrays that its pointers point into.
+// Controls of one step or of several, read from Python. Keeps the arrays that its pointers point
+// into.
 struct Drive {
   Array tau = no_array(), q_target = no_array(), v_target = no_array();
   std::array<bool, 3> is_there{};
@@ -102,8 +104,8 @@ struct Drive {
 using ReportTuple = std::tuple<const char*, double, int, int, int, long, long, long>;
 ReportTuple report_tuple(const RolloutReport& r);
 
-// Jacobians with respect to q, v, tau, q_target and v_target. `extents` is empty for one step, {steps} for several. A block that is not
-// asked for has zero columns.
+// Jacobians with respect to q, v, tau, q_target and v_target. `extents` is empty for one step,
+// {steps} for several. A block that is not asked for has zero columns.
 struct JacobianArrays {
   Array q = no_array(), v = no_array(), tau = no_array(), q_target = no_array(), v_target = no_array();
   JacobianBlocks blocks;
