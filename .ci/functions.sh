@@ -45,6 +45,32 @@ print_times() {
     }' "$work/times"
 }
 
+# give_way PROCESS FILE COMMAND...: runs it on processors that nothing else in this session wants, until
+# the process has ended or the file is there; then like all else. Status: the command's. The session
+# stays the same, since Linux shares processors between sessions first, and gives way within one.
+give_way() {
+  local process=$1 file=$2 job
+  shift 2
+  if [ -e "$file" ] || ! chrt --idle 0 true 2>/dev/null; then
+    "$@"
+    return
+  fi
+  chrt --idle 0 "$@" &
+  job=$!
+  give_way_no_longer "$process" "$file" "$job" >/dev/null 2>&1 &
+  wait "$job"
+}
+give_way_no_longer() { # PROCESS FILE JOB: when it is time, for all of the job's process group
+  local group id
+  group=$(ps -o pgid= "$3")
+  while sleep 1 && kill -0 "$3"; do
+    [ -e "$2" ] || ! kill -0 "$1" || continue
+    for id in $(ps -eo pgid=,cls=,pid= | awk -v group="$group" '$1 == group && $2 == "IDL" { print $3 }'); do
+      chrt --all-tasks --other --pid 0 "$id" || true # which only root may
+    done
+  done
+}
+
 # environment NAME PIP_ARGS...: sets `env` to a virtual environment with these packages, made where
 # there is none and else one that an earlier run made for the same arguments, contents of files of
 # requirements included, the same constraints, and the same Python and pip. It holds nothing of this

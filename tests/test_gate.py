@@ -24,7 +24,7 @@ def bash(code: str, folder: Path, **environment: str) -> subprocess.CompletedPro
         env={**os.environ, "ROBOSIM_CI_CACHE": str(folder / "cache"), **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,  # far more than any needs, with little of a processor
         check=False,
     )
 
@@ -54,6 +54,60 @@ def test_lanes_tell_their_times_and_those_of_their_children(tmp_path):
     assert times["idle"][0] >= 0.2
     assert times["idle"][1] < 0.2
     assert 0.6 <= times["busy"][1] <= times["busy"][0] + 0.1
+
+
+def works(*command: str) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+# Says that the lane that it gave way to is through, and prints whether it was scheduled idly before
+# that and whether it is so any longer. Where that may change, it waits for the change.
+CALM = """
+import os, sys, time
+idle = lambda: os.sched_getscheduler(0) == os.SCHED_IDLE
+print(idle(), end=" ")
+if sys.argv[1] == "process":
+    os.kill(int(sys.argv[2]), 9)
+else:
+    open(sys.argv[2], "w").close()
+end = time.monotonic() + float(sys.argv[3])
+while idle() and time.monotonic() < end:
+    time.sleep(0.05)
+print(idle())
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("what", ["process", "file"])
+def test_a_lane_gives_way_until_another_is_through(tmp_path, what):
+    schedules_idly = works("chrt", "--idle", "0", "true")
+    may_end_it = works("chrt", "--idle", "0", "sh", "-c", "chrt --other --pid 0 $$")  # root may
+    (tmp_path / "calm.py").write_text(CALM)
+    ends = "$other" if what == "process" else "$work/through"
+    # In a process group of its own: for all of the group idle scheduling ends.
+    code = f"""
+    sleep 300 &
+    other=$!
+    lane_of_its_own() {{
+      set +m
+      give_way $other "$work/through" {sys.executable} "$work/calm.py" {what} {ends} {100 if may_end_it else 2}
+    }}
+    set -m
+    lane_of_its_own &
+    wait $! || echo "status $?"
+    kill $other 2>/dev/null || true
+    touch "$work/through"
+    give_way $$ "$work/through" {sys.executable} -c "import os; print(os.sched_getscheduler(0))"
+    """
+    ours = [os.sched_getscheduler(0)]  # of which the gate may end idle scheduling just now
+    done = bash(code, tmp_path)
+    ours.append(os.sched_getscheduler(0))
+    *said, later = done.stdout.splitlines()
+    assert said == [f"{schedules_idly} {schedules_idly and not may_end_it}", "status 3"], done.stderr
+    assert int(later) in ours
 
 
 # Stands for what pip installs.
