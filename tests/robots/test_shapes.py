@@ -22,7 +22,7 @@ MESHES = {
     "wrist_3_link": ("wrist_3_link", "wrist3"),
 }
 
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"{DATA} is absent")
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data/ur5_mbm is absent")
 
 
 @pytest.fixture(scope="module")

@@ -188,7 +188,7 @@ def test_a_mesh_resource_is_found_beside_or_above(tmp_path: Path):
     np.testing.assert_allclose(scene.objects["a"].shapes[0].vertices.max(axis=0), (2, 2, 2))
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason=f"{DATA} is absent")
+@pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data/ur5_mbm is absent")
 def test_all_real_problems_start_and_end_free():
     """All 70 starts and goals are free with the robot's meshes; its forearm needs pieces, of which coacd makes them."""
     pytest.importorskip(
