@@ -29,7 +29,7 @@ from robosim.planners.prepare import Prepared, prepare
 from robosim.planners.problem import PoseGoal, Problem
 from robosim.planners.result import NoPlan, PlanResult, Status
 from robosim.planners.stages import RESOLUTION, path_length
-from robosim.planners.timing import STOP, motion_limits, time_parametrise
+from robosim.planners.timing import STOP, motion_limits, time_parametrise, with_torque_note
 from robosim.trajectory import Trajectory
 
 __all__ = ["CartesianResult", "plan_cartesian"]
@@ -204,6 +204,7 @@ def plan_cartesian(
                     )
                     trajectory = None
             timings["timing"] = time.perf_counter() - begin - timings["search"]
+        reason = with_torque_note(reason, problem.model, torque_limits)
     except NoPlan as failure:
         status, reason, trajectory = failure.status, failure.reason, None
     timings["total"] = time.perf_counter() - begin

@@ -28,7 +28,7 @@ from robosim.planners.stages import (
     simplify,
 )
 from robosim.planners.targets import Targets, goal_configurations
-from robosim.planners.timing import MotionLimits, as_trajectory, motion_limits
+from robosim.planners.timing import MotionLimits, as_trajectory, motion_limits, with_torque_note
 from robosim.trajectory import Trajectory
 
 __all__ = ["plan"]
@@ -75,7 +75,8 @@ def plan(
         velocity_scaling: 0 < factor <= 1 of the velocity limits.
         acceleration_scaling: 0 < factor <= 1 of the acceleration limits.
         jerk: [rad/s^3, m/s^3] limit: one for all, one per coordinate that moves, or by name; None: unlimited.
-        torque_limits: whether the joints' effort limits are kept too.
+        torque_limits: whether the joints' effort limits are kept too. Where the model has no valid dynamics
+            (`Model.dynamics_faults`) they are not, and the reason says so.
         resolution: [m] of collider motion, of the collision checks: a motion that passes nearer than half of it may
             be refused.
         progress: called with the name of each stage as it begins.
@@ -125,6 +126,7 @@ def plan(
         if run.cut_short:
             status = Status.CUT_SHORT
             reason = f"the budget of {budget_s} s ended the simplification of the path"
+        reason = with_torque_note(reason, model, torque_limits)
     except NoPlan as failure:
         status, reason = failure.status, failure.reason
     run.timings["total"] = time.perf_counter() - begin

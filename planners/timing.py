@@ -58,7 +58,8 @@ def motion_limits(
         velocity_scaling: 0 < factor <= 1 of the velocity limits.
         acceleration_scaling: 0 < factor <= 1 of the acceleration limits.
         jerk: [rad/s^3, m/s^3] one for all, one per column, or by position name (others unlimited); None: unlimited.
-        torque_limits: whether efforts are limited too, by the model's limits.
+        torque_limits: whether efforts are limited too, by the model's limits; a model without valid dynamics
+            (`Model.dynamics_faults`) has none to keep.
 
     Raises:
         PlanningError: a factor or a jerk limit is not valid.
@@ -71,7 +72,7 @@ def motion_limits(
             raise PlanningError(f"{name} is {factor!r}; it must be above 0 and at most 1")
     columns = prepared.columns
     effort = None
-    if torque_limits:  # of the joints that move
+    if torque_limits and not prepared.model.dynamics_faults:  # of the joints that move
         effort = np.full(prepared.model.n_v, np.inf)
         effort[list(columns.v)] = prepared.model.limits.effort[list(columns.v)]
     return MotionLimits(
@@ -80,6 +81,14 @@ def motion_limits(
         _jerk(columns, jerk),
         effort,
     )
+
+
+def with_torque_note(reason: str, model: Model, torque_limits: bool) -> str:
+    """The reason, and that torque limits were asked for and are not kept, where the model has no valid dynamics."""
+    if not torque_limits or not model.dynamics_faults:
+        return reason
+    note = f"torque limits are not kept, for the model has no valid dynamics: {model.dynamics_faults[0]}"
+    return f"{reason}; {note}" if reason else note
 
 
 def _jerk(columns: Columns, jerk: float | ArrayLike | Mapping[str, float] | None) -> FloatArray | None:
@@ -209,7 +218,7 @@ def as_trajectory(
         ),
         seed=seed,
         metadata={**(metadata or {}), "positions_at_rest": rest},
-        inverse_dynamics=ColumnTorque(model, columns, prepared.start),
+        inverse_dynamics=None if model.dynamics_faults else ColumnTorque(model, columns, prepared.start),
         torque_names=[model.velocity_names[j] for j in columns.v],
     )
 

@@ -23,6 +23,7 @@ __all__ = ["parse_xml", "read_arrays", "read_file", "write_file"]
 
 _MAX_XML_DEPTH = 100
 _DECLARATION = re.compile(r"<\?xml\s[^>]*\?>")
+_DOCTYPE = re.compile(r"<!DOCTYPE\s+[A-Za-z_][\w.-]*\s*>")
 _ENCODING = re.compile(rb"<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 
 
@@ -126,8 +127,9 @@ def parse_xml(
     error: type[RobosimError],
     warnings: list[str] | None = None,
     long_texts: bool = False,
+    strict: bool = True,
 ) -> etree._Element:
-    """Parse XML strictly and without side effects: no DTD, no entities, no network, bounded depth.
+    """Parse XML without side effects: no DTD, no entities, no network, bounded depth.
 
     Comments and processing instructions are dropped; elements keep their `sourceline`. A wrong or misplaced
     XML declaration (`version="0.0"`, or one after blank lines, both found in published robots) carries no
@@ -139,8 +141,17 @@ def parse_xml(
         error: class of the error raised, with file and line.
         warnings: a list to append to.
         long_texts: allow a text of more than 10 MB in one element.
+        strict: refuse what XML forbids and other readers take: prefixes without a namespace (elements and
+            attributes then have tags with a colon), a DOCTYPE that only names the root, and text that is not in its
+            encoding (read as Latin-1, which every byte is), and null bytes at the end. Otherwise each is noted in
+            `warnings`.
     """
-    text = data if isinstance(data, str) else _decode(data, file, error)
+    notes: list[str] = []
+    text = data if isinstance(data, str) else _decode(data, file, error, None if strict else notes)
+    if not strict and text.endswith("\x00"):  # what ends a string in C
+        text = text.rstrip("\x00")
+        notes.append(f"{file}:{text.count(chr(10)) + 1}: null bytes at the end; passed over")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise error("is empty; expected XML", file=file, line=1)
     if "\x00" in text:
@@ -150,13 +161,9 @@ def parse_xml(
     # Blank out the declaration: the encoding has been dealt with, and nothing else in it matters.
     declaration = _DECLARATION.search(text[:4096])
     if declaration:
-        if warnings is not None and (
-            declaration.start() > 0 or not re.search(r"version\s*=\s*[\"']1\.\d", declaration[0])
-        ):
+        if declaration.start() > 0 or not re.search(r"version\s*=\s*[\"']1\.\d", declaration[0]):
             line = text.count("\n", 0, declaration.start()) + 1
-            warnings.append(
-                f"{file}:{line}: XML declaration {declaration[0]!r} is not valid here; passed over"
-            )
+            notes.append(f"{file}:{line}: XML declaration {declaration[0]!r} is not valid here; passed over")
         blank = re.sub(r"[^\n]", " ", declaration[0])
         text = text[: declaration.start()] + blank + text[declaration.end() :]
 
@@ -164,17 +171,19 @@ def parse_xml(
     start = _prolog_end(text)
     if text.startswith("<!DOCTYPE", start):
         line = text.count("\n", 0, start) + 1
-        raise error("has a DOCTYPE; documents with a DTD or entities are refused", file=file, line=line)
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=long_texts,
-        remove_comments=True, remove_pis=True,
-    )  # fmt: skip
+        name_only = _DOCTYPE.match(text, start)
+        if not name_only or strict:
+            raise error("has a DOCTYPE; documents with a DTD or entities are refused", file=file, line=line)
+        notes.append(f"{file}:{line}: {name_only[0]} says nothing; passed over")
+        text = text[:start] + re.sub(r"[^\n]", " ", name_only[0]) + text[name_only.end() :]
     try:
-        root = etree.fromstring(text.encode("utf-8"), parser)
+        root = _parse(text, long_texts, None if strict else notes, file)
     except etree.XMLSyntaxError as e:
         raise error(f"is not well-formed XML: {e.msg}", file=file, line=e.lineno or 1) from None
     except (ValueError, UnicodeEncodeError) as e:
         raise error(f"is not XML: {e}", file=file, line=1) from None
+    if warnings is not None:
+        warnings += notes
     depth = 0
     for event, element in etree.iterwalk(root, events=("start", "end")):
         depth += 1 if event == "start" else -1
@@ -183,6 +192,27 @@ def parse_xml(
                 f"is nested deeper than {_MAX_XML_DEPTH} elements", file=file, line=element.sourceline
             )
     return root
+
+
+def _parse(text: str, long_texts: bool, notes: list[str] | None, file: str) -> etree._Element:
+    """The root element; with `notes`, prefixes without a namespace are noted there instead of refused."""
+    options: dict[str, Any] = {
+        "resolve_entities": False, "no_network": True, "load_dtd": False, "dtd_validation": False,
+        "huge_tree": long_texts, "remove_comments": True, "remove_pis": True,
+    }  # fmt: skip
+    data = text.encode("utf-8")
+    try:
+        return etree.fromstring(data, etree.XMLParser(**options))
+    except etree.XMLSyntaxError:
+        if notes is None:
+            raise
+        lenient = etree.XMLParser(**options, recover=True)
+        root = etree.fromstring(data, lenient)
+        faults = list(lenient.error_log)
+        if root is None or any(fault.domain != etree.ErrorDomains.NAMESPACE for fault in faults):
+            raise
+        notes += dict.fromkeys(f"{file}:{fault.line}: {fault.message}; passed over" for fault in faults)
+        return root
 
 
 def _prolog_end(text: str) -> int:
@@ -196,8 +226,8 @@ def _prolog_end(text: str) -> int:
         at = found + len(end)
 
 
-def _decode(data: bytes, file: str, error: type[RobosimError]) -> str:
-    """Decode by byte order mark, else by the XML declaration, else as UTF-8."""
+def _decode(data: bytes, file: str, error: type[RobosimError], notes: list[str] | None) -> str:
+    """Decode by byte order mark, else by the XML declaration, else as UTF-8; with `notes`, else as Latin-1."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
     else:
@@ -212,6 +242,9 @@ def _decode(data: bytes, file: str, error: type[RobosimError]) -> str:
     except UnicodeError as e:
         start = getattr(e, "start", 0)
         line = data.count(b"\n", 0, start) + 1
+        if notes is not None and b"\x00" not in data.rstrip(b"\x00") and data.lstrip().startswith(b"<"):
+            notes.append(f"{file}:{line}: is not {encoding} text (byte {start}); read as Latin-1")
+            return data.decode("latin-1")
         raise error(
             f"is not {encoding} text (byte {start}): binary, or another encoding", file=file, line=line
         ) from None

@@ -146,6 +146,7 @@ py::dict operation_rows() {
     row["outputs"] = rows(info.outputs);
     row["takes_wrenches"] = info.takes_wrenches;
     row["takes_frames"] = info.takes_frames;
+    row["uses_inertia"] = info.uses_inertia;
     row["solves"] = info.solves;
     all[info.name] = row;
   }

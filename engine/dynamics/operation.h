@@ -78,6 +78,7 @@ struct OperationInfo {
   const char* name;
   std::span<const Argument> inputs, outputs;
   bool takes_wrenches, takes_frames;
+  bool uses_inertia;
   bool solves;  // with the mass matrix: a result that is not finite means that it is singular
 };
 
@@ -98,9 +99,10 @@ struct OperationList {
 
 template <class Op>
 constexpr OperationInfo operation_info() {
-  OperationInfo info{Op::name, Op::inputs, Op::outputs, false, false, false};
+  OperationInfo info{Op::name, Op::inputs, Op::outputs, false, false, true, false};
   if constexpr (requires { Op::takes_wrenches; }) info.takes_wrenches = Op::takes_wrenches;
   if constexpr (requires { Op::takes_frames; }) info.takes_frames = Op::takes_frames;
+  if constexpr (requires { Op::uses_inertia; }) info.uses_inertia = Op::uses_inertia;
   if constexpr (requires { Op::solves; }) info.solves = Op::solves;
   return info;
 }

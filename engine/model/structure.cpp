@@ -87,12 +87,18 @@ void find_factor_rows(Model& model) {
 std::vector<int> massless_joints(const Model& model) {
   const std::size_t n = model.joints.size();
   std::vector<double> moved(n);
+  std::vector<bool> moments(n);  // whether it, or a body behind it, has any
   std::vector<bool> heavy(static_cast<std::size_t>(model.n_v));
   for (std::size_t i = n - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
+    const std::size_t parent = static_cast<std::size_t>(joint.parent);
     moved[i] += model.inertias[i].mass;
-    moved[static_cast<std::size_t>(joint.parent)] += moved[i];
-    const bool has_mass = moved[i] > 0 && (!joint.mimic || joint.ratio != 0);
+    moved[parent] += moved[i];
+    moments[i] = moments[i] || has_moments(model.inertias[i]);
+    moments[parent] = moments[parent] || moments[i];
+    // Moments without mass resist what turns, and nothing that moves them along.
+    const bool turns = joint_layout(joint.type).n_v == 1 && joint_layout(joint.type).is_angular(0);
+    const bool has_mass = (moved[i] > 0 || (turns && moments[i])) && (!joint.mimic || joint.ratio != 0);
     for (int k = 0; k < joint.n_v; ++k)
       if (has_mass || model.armature[joint.v_index + k] > 0) heavy[joint.v_index + k] = true;
   }

@@ -25,13 +25,21 @@ bool is_finite(const Inertia& inertia) {
   return finite;
 }
 
+bool has_moments(const Inertia& inertia) {
+  double sum = 0;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) sum += std::abs(inertia.I_com(i, j));
+  return sum > 0;
+}
+
 Inertia transformed(const SE3d& X_AB, const Inertia& inertia_B) {
   return {inertia_B.mass, X_AB * inertia_B.com, X_AB.R * inertia_B.I_com * transpose(X_AB.R)};
 }
 
 Inertia operator+(const Inertia& a, const Inertia& b) {
-  if (a.mass == 0) return b;
-  if (b.mass == 0) return a;
+  // Moments without mass are the same about every point.
+  if (a.mass == 0) return has_moments(a) ? Inertia{b.mass, b.com, b.I_com + a.I_com} : b;
+  if (b.mass == 0) return has_moments(b) ? Inertia{a.mass, a.com, a.I_com + b.I_com} : a;
   const double mass = a.mass + b.mass;
   const Vec3d com = (a.mass / mass) * a.com + (b.mass / mass) * b.com;
   return {mass, com,
@@ -52,7 +60,6 @@ std::string inertia_fault(const Inertia& inertia) {
   double largest = 0;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) largest = std::max(largest, std::abs(inertia.I_com(i, j)));
-  if (inertia.mass == 0) return largest == 0 ? "" : "has moments of inertia but no mass";
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < i; ++j)
       if (std::abs(inertia.I_com(i, j) - inertia.I_com(j, i)) > 1e-9 * largest) return "inertia matrix is not symmetric";

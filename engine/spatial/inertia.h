@@ -20,8 +20,11 @@ struct Inertia {
 // The same body seen from frame A: com and axes of A.
 Inertia transformed(const SE3d& X_AB, const Inertia& inertia_B);
 
-// Two bodies of the same frame welded to one. Massless ones add nothing.
+// Two bodies of the same frame welded to one.
 Inertia operator+(const Inertia& a, const Inertia& b);
+
+// Whether any entry of I_com is other than zero.
+bool has_moments(const Inertia& inertia);
 
 // Eigenvalues of I_com, ascending [kg m^2].
 std::array<double, 3> principal_moments(const Inertia& inertia);
@@ -33,9 +36,9 @@ bool is_finite(const Inertia& inertia);
 // inequality, can fall just outside: this much of the largest moment is forgiven.
 inline constexpr double inertia_tolerance = 1e-3;
 
-// What is physically impossible about it, in words, or an empty string. Valid are: no mass and no moments; a positive mass
-// with symmetric, non-negative principal moments each at most the sum of the other two, within inertia_tolerance of the
-// largest. A point mass (no moments) is valid.
+// What is physically impossible about it, in words, or an empty string. Valid is a mass >= 0 with symmetric, non-negative
+// principal moments each at most the sum of the other two, within inertia_tolerance of the largest. So are the two limits: a
+// point mass (no moments), and moments without mass (a rotor whose mass is counted elsewhere).
 std::string inertia_fault(const Inertia& inertia);
 
 }  // namespace robosim

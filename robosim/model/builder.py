@@ -62,6 +62,8 @@ class ModelBuilder:
         mass: float = 0.0,
         com: ArrayLike = (0.0, 0.0, 0.0),
         inertia: ArrayLike | None = None,
+        fault: str = "",
+        place: str = "",
     ) -> None:
         """Adds a link.
 
@@ -69,7 +71,11 @@ class ModelBuilder:
             name: unique among links.
             mass: [kg]; zero for a mere frame.
             com: (3,) centre of mass in the link's frame [m].
-            inertia: (3, 3) about the centre of mass, in the axes of the link [kg m^2]; None for a point mass.
+            inertia: (3, 3) about the center of mass, in the axes of the link [kg m^2]; None for a point mass. Moments
+                without mass are a rotor's whose mass is counted elsewhere.
+            fault: why the numbers before are not those of a body. The model then has kinematics and no dynamics, see
+                `Model.dynamics_faults`. Empty: they must be.
+            place: file:line of the description, for messages.
 
         Raises:
             ModelError: the name is taken, or no body has this inertia: mass or a principal moment negative, the
@@ -82,8 +88,13 @@ class ModelBuilder:
             number(mass, f"{what}: mass"),
             real_array(com, (3,), f"{what}: com"),
             real_array(np.zeros((3, 3)) if inertia is None else inertia, (3, 3), f"{what}: inertia"),
+            fault,
+            place,
         )
-        self._engine.add_link(name, link.mass, link.com, link.inertia)
+        if fault:  # no operation that uses inertia will see it
+            self._engine.add_link(name, max(link.mass, 0.0), link.com, np.zeros((3, 3)))
+        else:
+            self._engine.add_link(name, link.mass, link.com, link.inertia)
         self._links[name] = link
 
     def add_joint(

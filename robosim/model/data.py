@@ -104,6 +104,7 @@ class Data(Methods):
         self.n_v: int = model.n_v
         self._engine = model._engine
         self._frames = model._frames
+        self._dynamics_fault = model._dynamics_fault
         self._memory = _engine.OperationData(model._engine)
         self._bound: dict[tuple[str, Choices], Any] = {}
         self._poses: dict[str, FloatArray] | None = None

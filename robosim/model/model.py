@@ -53,6 +53,10 @@ def _frozen(array: FloatArray) -> FloatArray:
     return array
 
 
+def _at(link: Link) -> str:
+    return f"{link.place}: link {link.name!r}: " if link.place else f"link {link.name!r}: "
+
+
 class Model(Methods):
     """An articulated mechanism, immutable; `ModelBuilder` and `robosim.load_robot` make it.
 
@@ -68,6 +72,8 @@ class Model(Methods):
         name: of the robot.
         n_q: number of position coordinates.
         n_v: number of velocity coordinates.
+        dynamics_faults: why the model has no valid dynamics, a text for each link; empty where it has. Then everything
+            works that needs no inertia; all else raises a ModelError with the first of them.
     """
 
     def __init__(self, engine: _engine.Model, description: Description) -> None:
@@ -79,6 +85,8 @@ class Model(Methods):
         self.n_v: int = engine.n_v
         known = {link.name for link in description.links}
         self._frames = {frame.name: i for i, frame in enumerate(engine.frames) if frame.name in known}
+        self.dynamics_faults = self._find_dynamics_faults()
+        self._dynamics_fault = self._dynamics_refusal()
 
     def _evaluate(
         self,
@@ -97,6 +105,29 @@ class Model(Methods):
             f"<Model {self.name!r}: {base} base, n_q {self.n_q}, n_v {self.n_v}, {len(self._frames)} links, "
             f"{len(self.colliders)} colliders, {len(self.collision_pairs)} collision pairs>"
         )
+
+    def _find_dynamics_faults(self) -> tuple[str, ...]:
+        """Links whose inertia no body has, and joints of a description file that move nothing with mass."""
+        engine, faults = self._engine, []
+        for link in self._description.links:
+            # What is welded to the world never moves, and its inertia never counts.
+            if link.fault and engine.frames[self._frames[link.name]].body > 0:
+                faults.append(_at(link) + link.fault)
+        links = {link.name: link for link in self._description.links}
+        below = {joint.name: links[joint.child] for joint in self._description.joints}
+        for i in engine.massless:
+            link = below.get(engine.joints[i].name) or links[self.root_link]
+            if link.place and not link.fault:
+                faults.append(_at(link) + "moves, but neither it nor what it carries has mass")
+        return tuple(faults)
+
+    def _dynamics_refusal(self) -> str:
+        if not self.dynamics_faults:
+            return ""
+        first, *others = self.dynamics_faults
+        more = f" (and {len(others)} more, see dynamics_faults)" if others else ""
+        remedy = "correct or add the <inertial>, or load with inertia_from_meshes=True"
+        return f"model {self.name!r} has no valid dynamics: {first}{more}; {remedy}"
 
     def __copy__(self) -> Model:
         return self
@@ -284,6 +315,10 @@ class Model(Methods):
         """
         indexed = [(self._frame(d.link_a), self._frame(d.link_b), d.reason) for d in disabled]
         return Model(self._engine.with_disabled_collisions(indexed), self._description)
+
+    def with_warnings(self, warnings: Iterable[str]) -> Model:
+        """The same model with these warnings besides its own."""
+        return Model(self._engine, replace(self._description, warnings=(*self.warnings, *warnings)))
 
     def with_gravity(self, gravity: ArrayLike) -> Model:
         """The same model under another gravity, (3,) in world axes [m/s^2].

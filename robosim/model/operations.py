@@ -62,6 +62,7 @@ class Operations(ABC):
     n_v: int
     _engine: EngineModel
     _frames: Mapping[str, int]
+    _dynamics_fault: str
 
     def _frame(self, link: str) -> int:
         try:
@@ -71,6 +72,8 @@ class Operations(ABC):
 
     def _refusal(self, operation: str) -> str | None:
         """Why it has no result for this model, at no state."""
+        if self._dynamics_fault and _ROWS[operation]["uses_inertia"]:
+            return self._dynamics_fault
         if _ROWS[operation]["solves"] and self._engine.massless:
             names = ", ".join(repr(self._engine.joints[i].name) for i in self._engine.massless)
             return f"the mass matrix of {self.name!r} is singular: nothing with mass moves along with {names}"

@@ -24,12 +24,18 @@ JointKind = Literal["revolute", "continuous", "prismatic", "helical", "fixed", "
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """A rigid link: mass [kg], centre of mass in L [m], inertia about it in the axes of L [kg m^2]."""
+    """A rigid link: mass [kg], center of mass in L [m], inertia about it in the axes of L [kg m^2].
+
+    `fault` says why no body has these numbers; it is empty where they are valid. `place` is file:line of the
+    description, empty for a link made in code.
+    """
 
     name: str
     mass: float
     com: FloatArray
     inertia: FloatArray
+    fault: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,8 @@ class Simulation:
             not, and only limits and contacts with the world follow the loss: for what is lifted by something else.
 
     Raises:
-        SimulationError: a name that nothing has, or a number out of its range.
+        SimulationError: a name that nothing has, a number out of its range, or a model without valid dynamics
+            (`Model.dynamics_faults`).
         SceneError: the scene does not fit the model.
 
     Source: `engine/step/step.h`; Anitescu and Potra (1997), Werling et al. (2021).
@@ -131,6 +132,8 @@ class Simulation:
         bounce: str = "step",
         complementarity_aware: bool | Literal["together"] = False,
     ) -> None:
+        if model.dynamics_faults:
+            raise SimulationError(model._dynamics_fault)
         self.model = model
         self.dt = float(dt)
         self._closures = tuple(closures)

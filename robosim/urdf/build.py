@@ -17,8 +17,6 @@ from robosim.urdf.inertia import inertia_from_geometry
 
 __all__ = ["InertiaOptions", "add_robot", "build_model", "located"]
 
-_REMEDY = "give it an <inertial>, or load with inertia_from_meshes=True"
-
 
 @dataclass(frozen=True)
 class InertiaOptions:
@@ -44,35 +42,50 @@ def add_robot(
     inertia: InertiaOptions,
     *,
     floating_base: bool,
+    strict: bool = False,
 ) -> None:
     """Add all links, joints, colliders and visuals of a robot.
+
+    Args:
+        builder: to add to.
+        robot: the description.
+        colliders: how collision meshes become shapes.
+        inertia: whether to compute what inertial data are impossible or missing.
+        floating_base: whether the root link moves.
+        strict: refuse a moving body without mass, and a link whose inertia no body has.
 
     Raises:
         UrdfError: a part is not valid; with its line.
         MeshError: a collision mesh cannot be used; with the line that refers to it.
     """
     colliders.check(robot)
-    massless = set() if inertia.from_meshes else _moving_without_inertia(robot, floating_base)
+    massless = _moving_without_inertia(robot, floating_base)
     for link in robot.links.values():
-        if link.name in massless:
-            raise UrdfError(
-                f"link {link.name!r}: moves, but has no mass; {_REMEDY}", file=robot.file, line=link.line
-            )
-        _add_link(builder, robot, link, inertia)
+        body = massless.get(link.name)
+        if strict and body == link.name and not inertia.from_meshes:
+            message = "moves, but has no mass; give it an <inertial>, or load with inertia_from_meshes=True"
+            raise UrdfError(f"link {link.name!r}: {message}", file=robot.file, line=link.line)
+        _add_link(builder, robot, link, inertia, lacks_mass=body is not None, strict=strict)
     for joint in robot.joints.values():
         _add_joint(builder, robot, joint)
     for link in robot.links.values():
         with located(robot, link.line):
-            for shape, X_LC, name in shapes_of(robot, link, colliders):
+            shapes, skipped = shapes_of(robot, link, colliders)
+            for shape, X_LC, name in shapes:
                 builder.add_collider(link.name, shape, X_LC=X_LC, name=name)
+            for text in skipped:
+                builder.add_warning(text)
             for geometry in link.visuals:
                 builder.add_visual(link.name, _visual(geometry))
 
 
-def build_model(builder: ModelBuilder, robot: RobotSpec, *, filter_adjacent: bool) -> Model:
+def build_model(
+    builder: ModelBuilder, robot: RobotSpec, *, filter_adjacent: bool, strict: bool = False
+) -> Model:
     """Build; an error about the whole is placed at the first link or joint that it names."""
     try:
-        return builder.build(filter_adjacent=filter_adjacent)
+        model = builder.build(allow_massless=not strict, filter_adjacent=filter_adjacent)
+        return model.with_warnings(text for text in model.dynamics_faults if text not in model.warnings)
     except ModelError as e:
         line = 1
         for name in re.findall(r"'([^']*)'", str(e)):
@@ -83,8 +96,11 @@ def build_model(builder: ModelBuilder, robot: RobotSpec, *, filter_adjacent: boo
         raise UrdfError(str(e), file=robot.file, line=line) from None
 
 
-def _moving_without_inertia(robot: RobotSpec, floating_base: bool) -> set[str]:
-    """Links carried by a moving joint (or flying freely) whose body, they and what is welded to them, has no mass."""
+def _moving_without_inertia(robot: RobotSpec, floating_base: bool) -> dict[str, str]:
+    """Links of bodies that move and have neither mass nor moments: each with the first link of its body.
+
+    A body is what fixed joints weld together, below a moving joint or at the root of a robot that flies freely.
+    """
     welded: dict[str, list[str]] = {}
     for joint in robot.joints.values():
         if joint.kind == "fixed":
@@ -92,47 +108,63 @@ def _moving_without_inertia(robot: RobotSpec, floating_base: bool) -> set[str]:
     carried = [j.child for j in robot.joints.values() if j.kind != "fixed" and j.child in robot.links]
     if floating_base:
         carried += robot.roots[:1]
-    out = set()
+    out = {}
     for name in carried:
         body: list[str] = []
         pending = [name]
         while pending and len(body) <= len(robot.links):  # a cycle of fixed joints is reported by the builder
             body.append(pending.pop())
             pending.extend(c for c in welded.get(body[-1], ()) if c in robot.links)
-        if all((i := robot.links[b].inertial) is None or i.mass == 0.0 for b in body):
-            out.add(name)
+        if all((i := robot.links[b].inertial) is None or not (i.mass or i.inertia.any()) for b in body):
+            out |= dict.fromkeys(body, name)
     return out
 
 
-def _add_link(builder: ModelBuilder, robot: RobotSpec, link: LinkSpec, options: InertiaOptions) -> None:
-    inertial = link.inertial
-    if inertial is not None and (inertial.mass != 0.0 or np.any(inertial.inertia) or not options.from_meshes):
+def _add_link(
+    builder: ModelBuilder,
+    robot: RobotSpec,
+    link: LinkSpec,
+    options: InertiaOptions,
+    *,
+    lacks_mass: bool,
+    strict: bool,
+) -> None:
+    """Add a link with its inertia as described, or computed where that is impossible or lacking, or with its fault."""
+    inertial, place = link.inertial, f"{robot.file}:{link.line}"
+    fault, mass, com, inertia = "", 0.0, np.zeros(3), np.zeros((3, 3))
+    if inertial is not None:
+        place = f"{robot.file}:{inertial.line}"
+        fault, mass, com, inertia = inertial.fault, inertial.mass, inertial.com, inertial.inertia
+    impossible = bool(fault)
+    if not impossible:
         try:
-            builder.add_link(link.name, mass=inertial.mass, com=inertial.com, inertia=inertial.inertia)
-            return
+            if not (lacks_mass and options.from_meshes):
+                builder.add_link(link.name, mass=mass, com=com, inertia=inertia, place=place)
+                if lacks_mass and (link.collisions or link.visuals):
+                    builder.add_warning(f"{place}: link {link.name!r}: moves and has geometry, but no mass")
+                return
         except ModelError as e:
-            if not options.from_meshes:
-                message = (
-                    f"{e} (or load with inertia_from_meshes=True)"
-                    if link.collisions or link.visuals
-                    else str(e)
+            impossible = True
+            fault = str(e).removeprefix(f"link {link.name!r}: ")
+            if strict and not options.from_meshes:
+                way_out = (
+                    " (or load with inertia_from_meshes=True)" if link.collisions or link.visuals else ""
                 )
-                raise UrdfError(message, file=robot.file, line=inertial.line) from None
-    if not options.from_meshes:
-        with located(robot, link.line):
-            builder.add_link(link.name)
-        return
-    mass = inertial.mass if inertial is not None and inertial.mass > 0 else None
-    computed = inertia_from_geometry(robot, link, mass=mass, density=options.density)
-    with located(robot, link.line):
-        if computed is None:
-            builder.add_link(link.name)
-            if inertial is not None:
-                text = "its inertial data are unusable and it has no geometry to compute them from; taken as massless"
-                builder.add_warning(f"{robot.file}:{link.line}: link {link.name!r}: {text}")
+                raise UrdfError(
+                    f"{e}{way_out}", file=robot.file, line=int(place.rpartition(":")[2])
+                ) from None
+    text = f"{place}: link {link.name!r}: "
+    if options.from_meshes:
+        known = mass if mass > 0 else None
+        computed = inertia_from_geometry(robot, link, mass=known, density=options.density)
+        if computed is not None:
+            builder.add_link(link.name, mass=computed[0], com=computed[1], inertia=computed[2], place=place)
+            builder.add_warning(text + computed[3])
             return
-        builder.add_link(link.name, mass=computed[0], com=computed[1], inertia=computed[2])
-    builder.add_warning(f"{robot.file}:{link.line}: link {link.name!r}: {computed[3]}")
+        fault += "; there is no geometry to compute it from" if impossible else ""
+    builder.add_link(link.name, mass=mass, com=com, inertia=inertia, fault=fault, place=place)
+    if impossible:
+        builder.add_warning(text + fault)
 
 
 def _add_joint(builder: ModelBuilder, robot: RobotSpec, joint: JointSpec) -> None:

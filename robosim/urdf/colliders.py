@@ -34,12 +34,14 @@ class ColliderOptions:
         max_vertices: of a hull; None for all.
         threshold: concavity that a piece may keep, see `robosim.meshes.convex_decomposition`.
         max_pieces: per mesh; None for as many as it takes.
+        skip_missing: whether a mesh that cannot be read is left out, instead of refused.
     """
 
     convex: ConvexMode | Mapping[str, ConvexMode] = "hull"
     max_vertices: int | None = None
     threshold: float = 0.05
     max_pieces: int | None = None
+    skip_missing: bool = False
 
     def check(self, robot: RobotSpec) -> None:
         """Refuse unknown modes and links."""
@@ -94,30 +96,40 @@ def mesh_stand_ins(
 
 def shapes_of(
     robot: RobotSpec, link: LinkSpec, options: ColliderOptions
-) -> list[tuple[Shape | geometry.TriangleMesh, FloatArray, str | None]]:
-    """Every collider of a link: shape, pose in the link, and name (None for its number).
+) -> tuple[list[tuple[Shape | geometry.TriangleMesh, FloatArray, str | None]], list[str]]:
+    """Every collider of a link: shape, pose in the link, and name (None for its number); and why meshes are left out.
 
     A name that the URDF gives twice gets a number appended, and so do the pieces of one mesh.
     """
     out: list[tuple[Shape | geometry.TriangleMesh, FloatArray, str | None]] = []
+    left_out: list[str] = []
     taken: set[str] = set()
-    keeps = options.mode(link.name) == "mesh"
     for spec in link.collisions:
-        shapes: list[Shape | geometry.TriangleMesh]
-        if spec.kind != "mesh":
-            shapes = [primitive(spec)]
-        else:
-            try:
-                shapes = [_collider(m, keeps) for m in mesh_stand_ins(robot, link, spec, options)]
-            except ValueError as e:
-                if isinstance(e, MeshError):
-                    raise
-                assert spec.mesh is not None
-                message = f"link {link.name!r}: mesh {spec.mesh.uri!r}: {e}"
-                raise MeshError(message, file=robot.file, line=spec.line) from None
+        try:
+            shapes = _shapes(robot, link, spec, options)
+        except MeshError as e:
+            if not options.skip_missing:
+                raise
+            left_out.append(f"{e}; left out: nothing collides with it")
+            continue
         for shape in shapes:
             out.append((shape, spec.X_LG, _free_name(spec.name, taken)))
-    return out
+    return out, left_out
+
+
+def _shapes(
+    robot: RobotSpec, link: LinkSpec, spec: GeometrySpec, options: ColliderOptions
+) -> list[Shape | geometry.TriangleMesh]:
+    if spec.mesh is None:
+        return [primitive(spec)]
+    keeps = options.mode(link.name) == "mesh"
+    try:
+        return [_collider(m, keeps) for m in mesh_stand_ins(robot, link, spec, options)]
+    except ValueError as e:
+        if isinstance(e, MeshError):
+            raise
+        message = f"link {link.name!r}: mesh {spec.mesh.uri!r}: {e}"
+        raise MeshError(message, file=robot.file, line=spec.line) from None
 
 
 def _collider(mesh: TriangleMesh, keeps: bool) -> Shape | geometry.TriangleMesh:

@@ -18,12 +18,16 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class InertialSpec:
-    """Mass [kg], centre of mass in the link [m], inertia about it in the link's axes [kg m^2]."""
+    """Mass [kg], center of mass in the link [m], inertia about it in the link's axes [kg m^2].
+
+    `fault` says why they could not be read; the numbers are then what could be.
+    """
 
     line: int
     mass: float
     com: FloatArray
     inertia: FloatArray
+    fault: str = ""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robosim import _engine
+from robosim.errors import MeshError
 from robosim.meshes import TriangleMesh, hull_standoff, is_convex, left_out, load_mesh
 from robosim.meshes.cache import cache_key, load_arrays, store_arrays
 from robosim.meshes.intersect import meshes_overlap
@@ -114,12 +115,24 @@ class ModelColliders:
             own[collider.link].append(i)
         self.of_link: dict[str, list[tuple[GeometrySpec, list[int]]]] = {}
         for link in robot.links.values():
-            # A link's colliders are in the order in which they were added.
+            # A link's colliders are in the order in which they were added; a mesh that was left out has none.
             indices = iter(own[link.name])
-            self.of_link[link.name] = [
-                (g, [next(indices) for _ in (mesh_stand_ins(robot, link, g, options) if g.mesh else (None,))])
-                for g in link.collisions
+            of_geometry = [
+                (g, [next(indices) for _ in range(_count(robot, link, g, options))]) for g in link.collisions
             ]
+            self.of_link[link.name] = [(g, found) for g, found in of_geometry if found]
+
+
+def _count(robot: RobotSpec, link: LinkSpec, geometry: GeometrySpec, options: ColliderOptions) -> int:
+    """How many colliders stand for a geometry."""
+    if geometry.mesh is None:
+        return 1
+    try:
+        return len(mesh_stand_ins(robot, link, geometry, options))
+    except MeshError:
+        if options.skip_missing:
+            return 0
+        raise
 
 
 def hull_only_pairs(

@@ -6,12 +6,13 @@
 
 `has_X_limits: true` puts the number in place of the URDF's, `false` removes the limit, and without either the
 URDF's stays. The scaling factors are MoveIt's defaults for its own planners; they and jerk limits are noted
-as ignored.
+as ignored. Angles may carry the units of xacro's tags: `!degrees 90`, `!radians 1.5708`.
 """
 
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -31,6 +32,14 @@ _MAX_VALUE = 1e300
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "deceleration", "jerk")
 _BOUNDS = {"position": ("min_position", "max_position")} | {q: (f"max_{q}",) for q in _QUANTITIES[1:]}
 _KEYS = {key for q in _QUANTITIES for key in (f"has_{q}_limits", *_BOUNDS[q])}
+_UNITS = {
+    "!degrees": math.pi / 180,
+    "!radians": 1.0,
+    "!meters": 1.0,
+    "!millimeters": 1e-3,
+    "!inches": 0.0254,
+    "!foot": 0.3048,
+}
 _TOP = ("joint_limits", "default_velocity_scaling_factor", "default_acceleration_scaling_factor")
 
 
@@ -156,7 +165,8 @@ def _add(
         overrides.lines[joint] = line
 
 
-# YAML with lines: nodes, not values; no tags, anchors or aliases (an alias bomb is a few hundred bytes).
+# YAML with lines: nodes, not values; no anchors or aliases (an alias bomb is a few hundred bytes), and of tags only
+# units.
 
 
 def _compose(data: bytes, file: str) -> yaml.Node:
@@ -170,9 +180,12 @@ def _compose(data: bytes, file: str) -> yaml.Node:
             if depth > _MAX_DEPTH:
                 raise JointLimitsError(f"is nested deeper than {_MAX_DEPTH} brackets", file=file, line=1)
         for token in yaml.scan(text, Loader=yaml.SafeLoader):
-            if isinstance(token, (yaml.AliasToken, yaml.AnchorToken, yaml.TagToken)):
-                message = "anchors, aliases and tags are not supported"
-                raise JointLimitsError(message, file=file, line=token.start_mark.line + 1)
+            line = token.start_mark.line + 1
+            if isinstance(token, (yaml.AliasToken, yaml.AnchorToken)):
+                raise JointLimitsError("anchors and aliases are not supported", file=file, line=line)
+            if isinstance(token, yaml.TagToken) and (tag := "".join(filter(None, token.value))) not in _UNITS:
+                known = ", ".join(_UNITS)
+                raise JointLimitsError(f"tag {tag!r} must be one of {known}", file=file, line=line)
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
     except UnicodeDecodeError as e:
@@ -183,6 +196,8 @@ def _compose(data: bytes, file: str) -> yaml.Node:
         raise JointLimitsError(
             f"is not YAML: {reason}", file=file, line=mark.line + 1 if mark else 1
         ) from None
+    except JointLimitsError:
+        raise
     except (RecursionError, ValueError) as e:
         reason = "is nested too deep" if isinstance(e, RecursionError) else f"is not YAML: {e}"
         raise JointLimitsError(reason, file=file, line=1) from None
@@ -212,6 +227,11 @@ def _mapping(node: yaml.Node, file: str, what: str) -> dict[str, tuple[yaml.Node
 def _scalar(node: yaml.Node, file: str) -> Any:
     if not isinstance(node, yaml.ScalarNode):
         raise JointLimitsError("a number, true or false is needed", file=file, line=node.start_mark.line + 1)
+    if node.tag in _UNITS:
+        try:
+            return _UNITS[node.tag] * float(node.value)
+        except ValueError:
+            return f"{node.tag} {node.value}"
     try:
         value = yaml.SafeLoader("").construct_object(node)
     except (ValueError, yaml.YAMLError):

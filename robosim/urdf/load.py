@@ -42,10 +42,14 @@ class LoadOptions:
     xacro_args: Mapping[str, str] | None = None
     filter_self_collisions: bool = True
     seed: int = 0
+    strict: bool = False
+    missing_meshes: Literal["refuse", "skip"] = "refuse"
 
     def __post_init__(self) -> None:
         if self.base not in ("fixed", "floating"):
-            raise UrdfError(f"base={self.base!r} is not known; use 'fixed' or 'floating'")
+            raise UrdfError(f"base must be 'fixed' or 'floating', got {self.base!r}")
+        if self.missing_meshes not in ("refuse", "skip"):
+            raise UrdfError(f"missing_meshes must be 'refuse' or 'skip', got {self.missing_meshes!r}")
         if not 0 < self.density < 1e6:
             raise UrdfError(f"density={self.density!r} must be between 0 and 1e6 kg/m^3")
 
@@ -57,7 +61,13 @@ class LoadOptions:
     @property
     def colliders(self) -> ColliderOptions:
         """How collision meshes become convex."""
-        return ColliderOptions(self.convex, self.hull_vertices, self.piece_threshold, self.max_pieces)
+        return ColliderOptions(
+            self.convex,
+            self.hull_vertices,
+            self.piece_threshold,
+            self.max_pieces,
+            skip_missing=self.missing_meshes == "skip",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +108,15 @@ def load_robot(
     xacro_args: Mapping[str, str] | None = None,
     filter_self_collisions: bool = True,
     seed: int = 0,
+    strict: bool = False,
+    missing_meshes: Literal["refuse", "skip"] = "refuse",
 ) -> Model:
     """Load a robot from URDF or xacro.
 
-    What the description says is honoured or refused; what it says to other programs (gazebo, transmission) is
-    listed in `Model.ignored`, and what deserves a look in `Model.warnings`. Links that fixed joints weld
-    together are one body for the dynamics; each keeps its name.
+    What the description says is read as far as it has a meaning. What it says to other programs (gazebo,
+    transmission) or to nobody is listed in `Model.ignored`, what deserves a look in `Model.warnings`, and links
+    whose inertia no body has in `Model.dynamics_faults`: such a robot can be planned for, and its dynamics raise an
+    error. Links that fixed joints weld together are one body for the dynamics; each keeps its name.
 
     Args:
         source: name of a bundled robot ("ur5"), path of a .urdf or .xacro file, a URDF string, or a
@@ -122,18 +135,21 @@ def load_robot(
             file, if any; False takes none.
         joint_limits: path of MoveIt's joint_limits.yaml, or its content as a mapping; None takes the one
             beside the file.
-        inertia_from_meshes: compute inertial data that are missing or impossible from the link's geometry,
-            instead of refusing them.
+        inertia_from_meshes: compute inertial data from a link's geometry where they are impossible, or where a body
+            moves that has none.
         density: for that, where the mass is missing too [kg/m^3].
         visuals: whether to keep visuals; without, missing visual meshes do not matter.
         xacro_args: values of a xacro file's arguments.
         filter_self_collisions: leave out pairs of links that always or never touch, by sampling, when no SRDF
             lists pairs.
         seed: of the sampling.
+        strict: refuse all that the URDF specification does not allow, at its first place, instead of a warning.
+        missing_meshes: "refuse" a robot with a collision mesh that is missing or cannot be read, or "skip" the mesh:
+            nothing then collides with it. Visual meshes that are missing leave a warning.
 
     Raises:
-        UrdfError: the description is malformed, or says what cannot be honoured: with file and line.
-        MeshError: a mesh is missing or cannot be read: likewise.
+        UrdfError: the description is malformed, or says what has no meaning: with file and line.
+        MeshError: a collision mesh is missing or cannot be read: likewise.
         SrdfError: likewise about the semantic description.
         JointLimitsError: likewise about the joint limits.
         FileError: no such robot or file.
@@ -143,7 +159,7 @@ def load_robot(
         base=base, convex=convex, hull_vertices=hull_vertices, piece_threshold=piece_threshold, max_pieces=max_pieces,
         package_dirs=package_dirs, srdf=srdf, joint_limits=joint_limits, inertia_from_meshes=inertia_from_meshes,
         density=density, visuals=visuals, xacro_args=xacro_args, filter_self_collisions=filter_self_collisions,
-        seed=seed,
+        seed=seed, strict=strict, missing_meshes=missing_meshes,
     )  # fmt: skip
     return load_with_report(source, options).model
 
@@ -153,7 +169,8 @@ def load_with_report(source: Any, options: LoadOptions) -> LoadedRobot:
     opened = open_source(source, package_dirs=options.package_dirs, xacro_args=options.xacro_args)
     robot = read_urdf(
         opened.data, file=opened.file, folder=opened.folder, package_dirs=options.package_dirs,
-        default_name=opened.stem, visuals=options.visuals,
+        default_name=opened.stem, visuals=options.visuals, strict=options.strict,
+        skip_missing=options.missing_meshes == "skip",
     )  # fmt: skip
 
     # Limits first: they change joints before the builder sees them.
@@ -166,7 +183,7 @@ def load_with_report(source: Any, options: LoadOptions) -> LoadedRobot:
     srdf = opened.srdf if options.srdf is None else options.srdf
     if srdf is not None and srdf is not False:
         data, file = _srdf_text(srdf)
-        semantics = read_srdf(data, robot, file=file, floating_base=options.floating)
+        semantics = read_srdf(data, robot, file=file, floating_base=options.floating, strict=options.strict)
 
     builder = ModelBuilder(robot.name, floating_base=options.floating)
     for text in robot.warnings:
@@ -174,11 +191,13 @@ def load_with_report(source: Any, options: LoadOptions) -> LoadedRobot:
     for text in (*robot.ignored, *(overrides.ignored if overrides else ())):
         builder.add_ignored(text)
     inertia = InertiaOptions(options.inertia_from_meshes, options.density)
-    add_robot(builder, robot, options.colliders, inertia, floating_base=options.floating)
+    add_robot(
+        builder, robot, options.colliders, inertia, floating_base=options.floating, strict=options.strict
+    )
     if semantics is not None:
         add_semantics(builder, semantics)
     lists_pairs = semantics is not None and semantics.lists_pairs
-    model = build_model(builder, robot, filter_adjacent=not lists_pairs)
+    model = build_model(builder, robot, filter_adjacent=not lists_pairs, strict=options.strict)
     if overrides is not None:
         model = _name_acceleration_source(model, overrides)
     report = None

@@ -2,7 +2,8 @@
 
 A package is looked for, in this order: in `package_dirs` (the folder of that name inside one of them, or one
 of them that is the package), in ROS_PACKAGE_PATH, in `share/` of AMENT_PREFIX_PATH, and on the way up from
-the file that refers to it: a folder of that name, or one with a package.xml that carries it.
+the file that refers to it: a folder of that name, or one with a package.xml that carries it. If there is none, the
+rest of the reference is looked for in the folders above the file.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 __all__ = ["find_package", "resolve"]
 
+_MOST_ABOVE = 5  # folders that are looked into for a package that is not found
 _MANIFEST_NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
 
 
@@ -30,7 +32,7 @@ def resolve(
         package_dirs: searched first for packages.
 
     Returns:
-        The path, which may not exist, and ""; or None and the reason.
+        The path, which may not exist, and a remark or ""; or None and the reason.
     """
     if "\x00" in uri:
         return None, "holds a null byte"
@@ -38,18 +40,26 @@ def resolve(
         package, _, rest = uri.split("://", 1)[1].lstrip("/").partition("/")
         if not package or not rest:
             return None, "must be package://NAME/PATH"
+        rest = rest.lstrip("/")  # package://NAME//PATH, as generators write it
         folder = find_package(package, base, package_dirs)
-        if folder is None:
-            return (
-                None,
-                f"package {package!r} is not found: name its folder, or the one above it, in package_dirs",
-            )
-        return folder / rest, ""
+        if folder is not None:
+            return folder / rest, ""
+        # A folder above the file that was renamed, or copied without its package.xml, still holds the file.
+        inside = base is not None and ".." not in Path(package, rest).parts
+        for above in (base.resolve(), *base.resolve().parents)[:_MOST_ABOVE] if base and inside else ():
+            if (above / rest).is_file():
+                return above / rest, f"package {package!r} is not found; its file is taken from {above}"
+        return (
+            None,
+            f"package {package!r} is not found: name its folder, or the one above it, in package_dirs",
+        )
     if uri.startswith("file:"):
         return Path(unquote(urlsplit(uri).path)), ""
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", uri):
         return None, f"scheme {uri.partition(':')[0]!r} is not supported; use package://, file:// or a path"
     path = Path(uri)
+    if "\\" in uri and not path.exists() and (base is None or not (base / path).exists()):
+        path = Path(uri.replace("\\", "/"))  # as written on Windows
     if path.is_absolute():
         return path, ""
     if base is None:

@@ -1,24 +1,32 @@
 """A URDF document into a `RobotSpec`: every number checked, every reference followed, nothing built yet.
 
 Defaults are the URDF specification's: axis (1, 0, 0), origin identity, `<mimic>` multiplier 1 and offset 0,
-`<limit>` lower and upper 0. Leniences, each leaving a warning: a robot without a name takes the file's; a
-velocity or effort limit of 0 means that none is given (as MoveIt reads it; taken literally the joint could
-never move); moments of inertia without mass count as none; a material without colour is drawn in the default one.
+`<limit>` lower and upper 0. Each of these leaves a warning: a robot without a name takes the file's; a velocity or
+effort limit of 0 means that none is given (as MoveIt reads it; taken literally the joint could never move); a
+material without color is drawn in the default one.
+
+Strict reading refuses what the specification does not allow. Otherwise it is read as far as it has a meaning, with a
+warning: a visual that cannot be drawn is left out, inertial data that no body has are a fault of their link
+(`InertialSpec.fault`), an infinite limit is none, a revolute or prismatic joint without `<limit>` has none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, TypeVar, cast, get_args
 
 import numpy as np
 
-from robosim.errors import MeshError, UrdfError
+from robosim.errors import MeshError, RobosimError, UrdfError
 from robosim.files import parse_xml
 from robosim.meshes import MESH_FORMATS
 from robosim.model import Safety
+from robosim.model.checks import suggestion
 from robosim.model.parts import JointKind
 from robosim.urdf.description import GeometrySpec, InertialSpec, JointSpec, LinkSpec, MeshRef, RobotSpec
 from robosim.urdf.packages import resolve
@@ -27,8 +35,13 @@ from robosim.urdf.values import MAX_LENGTH, Reader
 
 __all__ = ["read_urdf"]
 
+T = TypeVar("T")
+
 _MAX_MASS = 1e9  # [kg]
 _MAX_INERTIA = 1e15  # [kg m^2]
+_LONG = {"radius": 1, "length": 1}
+_SIZES = {"box": {"size": 3}, "sphere": {"radius": 1}, "cylinder": _LONG, "capsule": _LONG}
+_THIN = 1e-6  # [m] for a size of 0
 _NO_INERTIA = 1e-15  # [kg m^2]: rounding errors of a zero; even a ball of 1 mg and 0.1 mm has more
 _KINDS: tuple[str, ...] = get_args(JointKind)
 
@@ -41,6 +54,8 @@ def read_urdf(
     package_dirs: Sequence[str | PathLike[str]] = (),
     default_name: str = "robot",
     visuals: bool = True,
+    strict: bool = False,
+    skip_missing: bool = False,
 ) -> RobotSpec:
     """Read a URDF document.
 
@@ -51,15 +66,19 @@ def read_urdf(
         package_dirs: see `robosim.urdf.packages`.
         default_name: for a robot without a name.
         visuals: whether to read `<visual>` elements.
+        strict: whether to refuse what the specification does not allow.
+        skip_missing: whether to leave out collision meshes that are missing, with a warning.
 
     Raises:
         UrdfError: what cannot be honoured, with file and line.
         MeshError: a mesh reference that leads nowhere, likewise.
     """
     warnings: list[str] = []
-    root = parse_xml(data, file=file, error=UrdfError, warnings=warnings)
-    ignored = check_structure(root, URDF, file=file, error=UrdfError)
-    return _Document(root, file, folder, package_dirs, visuals, ignored, warnings).robot(default_name)
+    root = parse_xml(data, file=file, error=UrdfError, warnings=warnings, strict=strict)
+    ignored = check_structure(root, URDF, file=file, error=UrdfError, strict=strict, warnings=warnings)
+    document = _Document(root, file, folder, package_dirs, ignored, warnings)
+    document.visuals, document.strict, document.skip_missing = visuals, strict, skip_missing
+    return document.robot(default_name)
 
 
 class _Document:
@@ -71,23 +90,28 @@ class _Document:
         file: str,
         folder: Path | None,
         package_dirs: Sequence[str | PathLike[str]],
-        visuals: bool,
         ignored: Ignored,
         warnings: list[str],
     ) -> None:
-        self.root, self.file, self.folder, self.package_dirs, self.visuals = (
-            root,
-            file,
-            folder,
-            package_dirs,
-            visuals,
-        )
+        self.root, self.file, self.folder, self.package_dirs = root, file, folder, package_dirs
         self.ignored, self.warnings = ignored, warnings
+        self.visuals, self.strict, self.skip_missing = True, True, False
+        self.found_elsewhere: dict[str, int] = {}  # what a mesh's reference leads to, with its line
         self.read = Reader(file, UrdfError)
         self.colours: dict[str, tuple[float, float, float, float] | None] = {}
 
     def warn(self, element: Any, message: str) -> None:
         self.warnings.append(f"{self.file}:{element.sourceline}: {label(element)}: {message}")
+
+    def tolerate(self, read: Callable[[], T], consequence: str, *, when: bool = True) -> T | None:
+        """What is read; None and a warning where it cannot be, and reading is not strict."""
+        try:
+            return read()
+        except RobosimError as fault:
+            if self.strict or not when:
+                raise
+            self.warnings.append(f"{fault}; {consequence}")
+            return None
 
     def robot(self, default_name: str) -> RobotSpec:
         name = self.root.get("name", "").strip()
@@ -95,10 +119,34 @@ class _Document:
             self.warn(self.root, f"has no name; called {default_name!r}")
             name = default_name
         for material in self.root.iter("material"):
-            self._define_material(material)
+            self.tolerate(lambda m=material: self._define_material(m), "drawn in the default color")  # type: ignore[misc]
         links = {e.get("name"): self._link(e) for e in self._unique("link")}
         joints = {e.get("name"): self._joint(e) for e in self._unique("joint")}
+        if not self.strict:
+            self._find_world(links, joints)
+            joints = {name: self._with_known_source(joint, joints) for name, joint in joints.items()}
+        self.warnings += [f"{self.file}:{line}: {text}" for text, line in self.found_elsewhere.items()]
         return RobotSpec(name, self.file, links, joints, self.ignored.texts(self.file), self.warnings)
+
+    def _find_world(self, links: dict[str, LinkSpec], joints: dict[str, JointSpec]) -> None:
+        """Joints may hang from the world, as in files of Drake and Gazebo, without a link of that name."""
+        if "world" in links:
+            return
+        for joint in joints.values():
+            if joint.parent == "world":
+                text = f"joint {joint.name!r}: its parent link 'world' is not described; taken as the world"
+                self.warnings.append(f"{self.file}:{joint.line}: {text}")
+                links["world"] = LinkSpec("world", joint.line, None, (), ())
+                return
+
+    def _with_known_source(self, joint: JointSpec, joints: dict[str, JointSpec]) -> JointSpec:
+        """The joint; without its mimic where that names no joint."""
+        if joint.mimic is None or joint.mimic[0] in joints:
+            return joint
+        source = joint.mimic[0]
+        text = f"joint {joint.name!r}: mimics {source!r}, which is not a joint{suggestion(source, joints)}"
+        self.warnings.append(f"{self.file}:{joint.line}: {text}; it moves by itself")
+        return replace(joint, mimic=None)
 
     def _unique(self, tag: str) -> list[Any]:
         """The root's children of a kind, whose names must differ."""
@@ -113,21 +161,41 @@ class _Document:
     # Links
 
     def _link(self, e: Any) -> LinkSpec:
-        origin = e.find("origin")
-        if origin is not None and not np.array_equal(self.read.pose(e), np.eye(4)):
-            raise self.read.fail(
-                origin, "a link has no origin of its own in URDF; only the identity can be honoured"
-            )
+        self.tolerate(lambda: self._check_link_origin(e), "passed over")
         inertial = e.find("inertial")
+        visuals = [self.tolerate(lambda v=v: self._geometry(v), "left out") for v in e.findall("visual")]  # type: ignore[misc]
+        collisions = [self._collision(c) for c in e.findall("collision")]
         return LinkSpec(
             name=e.get("name"),
             line=e.sourceline,
             inertial=None if inertial is None else self._inertial(inertial),
-            collisions=tuple(self._geometry(c) for c in e.findall("collision")),
-            visuals=tuple(self._geometry(v) for v in e.findall("visual")) if self.visuals else (),
+            collisions=tuple(c for c in collisions if c is not None),
+            visuals=tuple(v for v in visuals if v is not None) if self.visuals else (),
         )
 
+    def _check_link_origin(self, e: Any) -> None:
+        origin = e.find("origin")
+        if origin is not None and not np.array_equal(self.read.pose(e), np.eye(4)):
+            raise self.read.fail(origin, "a link has no origin of its own in URDF; it must be the identity")
+
     def _inertial(self, e: Any) -> InertialSpec:
+        try:
+            return self._inertial_as_it_should_be(e)
+        except UrdfError as fault:
+            if self.strict:
+                raise
+            # What could be read of it, for the messages and for a mass that geometry is scaled to.
+            zero = np.zeros(3)
+            mass, given = 0.0, e.find("mass")
+            with contextlib.suppress(UrdfError):
+                mass = 0.0 if given is None else self.read.number(given, "value", largest=_MAX_MASS)
+            reason = str(fault).partition(": ")[2]
+            return InertialSpec(e.sourceline, mass, zero, np.zeros((3, 3)), reason)
+
+    def _inertial_as_it_should_be(self, e: Any) -> InertialSpec:
+        for tag in ("mass", "inertia"):
+            if e.find(tag) is None:
+                raise self.read.fail(e, f"<inertial> lacks <{tag}>")
         X_LI = self.read.pose(e)
         mass = self.read.number(e.find("mass"), "value", largest=_MAX_MASS)
         tensor = e.find("inertia")
@@ -137,27 +205,52 @@ class _Document:
         if np.abs(inertia).max() < _NO_INERTIA:
             inertia[:] = 0
         if mass == 0.0 and inertia.any():
-            self.warn(e, "has moments of inertia but no mass; taken as massless")
-            inertia[:] = 0
+            if self.strict:
+                raise self.read.fail(e, "has moments of inertia but no mass")
+            self.warn(e, "has moments of inertia but no mass; they count as they are")
         R = X_LI[:3, :3]
         rotated = R @ inertia @ R.T
         return InertialSpec(e.sourceline, mass, X_LI[:3, 3], (rotated + rotated.T) / 2)
 
+    def _collision(self, e: Any) -> GeometrySpec | None:
+        shape = e.find("geometry")[0]
+        if shape.tag == "mesh":
+            with_way_out = "; to leave such meshes out, load with missing_meshes='skip'"
+            try:
+                return self.tolerate(
+                    lambda: self._geometry(e), "left out: nothing collides with it", when=self.skip_missing
+                )
+            except MeshError as fault:
+                raise MeshError(f"{fault}{'' if self.strict else with_way_out}") from None
+        sizes = [
+            float(x) for a in _SIZES[shape.tag] for x in self.read.numbers(shape, a, _SIZES[shape.tag][a])
+        ]
+        if self.strict or min(sizes) != 0:
+            return self._geometry(e)
+        if max(sizes) == 0:
+            self.warn(shape, f"<{shape.tag}> has no size; left out")
+            return None
+        self.warn(shape, f"<{shape.tag}> has a size of 0; taken as {_THIN:g} m")
+        for name in _SIZES[shape.tag]:
+            shape.set(
+                name,
+                " ".join(repr(x or _THIN) for x in self.read.numbers(shape, name, _SIZES[shape.tag][name])),
+            )
+        return self._geometry(e)
+
     def _geometry(self, e: Any) -> GeometrySpec:
         shape = e.find("geometry")[0]
-        positive = self.read.positive
         size: tuple[float, ...] = ()
         mesh = None
-        if shape.tag == "box":
-            size = tuple(map(float, self.read.numbers(shape, "size", 3, largest=MAX_LENGTH)))
-            if min(size) <= 0:
-                raise self.read.fail(shape, f"size={shape.get('size')!r} of <box> must be positive")
-        elif shape.tag == "sphere":
-            size = (positive(shape, "radius"),)
-        elif shape.tag in ("cylinder", "capsule"):
-            size = (positive(shape, "radius"), positive(shape, "length"))
-        else:
+        if shape.tag == "mesh":
             mesh = self._mesh(shape)
+        else:
+            for name, n in _SIZES[shape.tag].items():
+                size += tuple(map(float, self.read.numbers(shape, name, n, largest=MAX_LENGTH)))
+                if min(size) <= 0:
+                    raise self.read.fail(
+                        shape, f"{name}={shape.get(name)!r} of <{shape.tag}> must be positive"
+                    )
         material = e.find("material") if e.tag == "visual" else None
         rgba = None if material is None else self._colour(material)
         return GeometrySpec(
@@ -172,7 +265,11 @@ class _Document:
         path, reason = resolve(uri, self.folder, self.package_dirs)
         what = f"{label(e)}: mesh {uri[:200]!r}"
         if path is None:
-            raise MeshError(f"{what} {reason}", file=self.file, line=e.sourceline)
+            raise MeshError(f"{what}: {reason}", file=self.file, line=e.sourceline)
+        if reason:
+            if self.strict:
+                raise MeshError(f"{what}: {reason}", file=self.file, line=e.sourceline)
+            self.found_elsewhere.setdefault(reason, e.sourceline)
         try:
             found = path.is_file()
         except OSError:  # for example, a name that is too long
@@ -223,16 +320,22 @@ class _Document:
         dynamics = e.find("dynamics") if e.find("dynamics") is not None else e.find("joint_properties")
         damping = friction = 0.0
         if dynamics is not None:
-            damping, friction = (self.read.number(dynamics, a, 0.0) for a in ("damping", "friction"))
-            if min(damping, friction) < 0:
-                raise self.read.fail(
-                    dynamics, f"damping={damping:g} and friction={friction:g} must not be negative"
-                )
+            damping, friction = (
+                self.tolerate(lambda a=a: self._magnitude(dynamics, a), "taken as 0") or 0.0  # type: ignore[misc]
+                for a in ("damping", "friction")
+            )
         lower, upper, velocity, effort, acceleration = self._limits(e, kind)
         return JointSpec(
             e.get("name"), e.sourceline, cast("JointKind", kind), parent, child, self.read.pose(e), self._axis(e, kind),
-            lower, upper, velocity, effort, acceleration, damping, friction, self._mimic(e, kind), self._safety(e),
+            lower, upper, velocity, effort, acceleration, damping, friction, self._mimic(e, kind),
+            self._safety(e, kind, (lower, upper)),
         )  # fmt: skip
+
+    def _magnitude(self, e: Any, name: str) -> float:
+        value = self.read.number(e, name, 0.0)
+        if value < 0:
+            raise self.read.fail(e, f"{name} must not be negative, got {value:g}")
+        return value
 
     def _axis(self, e: Any, kind: str) -> Any:
         axis = e.find("axis")
@@ -248,32 +351,49 @@ class _Document:
         limit = e.find("limit")
         bounded = kind in ("revolute", "prismatic")
         if limit is None:
-            if bounded:
+            if bounded and self.strict:
                 raise self.read.fail(e, f"a {kind} joint needs a <limit>; use type=\"continuous\" for one without"
                                      if kind == "revolute" else "a prismatic joint needs a <limit>")  # fmt: skip
+            if bounded:
+                self.warn(e, f"a {kind} joint needs a <limit>; taken as unlimited")
             return None, None, None, None, None
         lower = upper = None
         if bounded:
-            lower, upper = (self.read.number(limit, a, 0.0) for a in ("lower", "upper"))
-            if lower > upper:
-                raise self.read.fail(limit, f"lower limit {lower:g} is above upper limit {upper:g}")
-            if limit.get("lower") is None and limit.get("upper") is None:
-                self.warn(
-                    limit,
-                    "<limit> has neither lower nor upper, so both are 0, as URDF says: the joint is locked",
-                )
+            lower, upper = self._position_limits(limit)
         elif kind != "fixed" and (limit.get("lower") or limit.get("upper")):
             self.ignored.add(f"lower and upper limit of {kind} joints", limit.sourceline)
-        rates = []
-        for name in ("velocity", "effort", "acceleration"):
-            value = self.read.optional(limit, name)
-            if value is not None and value < 0:
-                raise self.read.fail(limit, f"{name} limit {value:g} is negative")
-            if value == 0 and kind != "fixed":
-                self.warn(limit, f"{name} limit 0 would forbid all motion; taken as none")
-                value = None
-            rates.append(value)
+        rates = [
+            self.tolerate(lambda n=n: self._rate(limit, n, kind), "taken as none")  # type: ignore[misc]
+            for n in ("velocity", "effort", "acceleration")
+        ]
         return lower, upper, rates[0], rates[1], rates[2]
+
+    def _position_limits(self, limit: Any) -> tuple[float | None, float | None]:
+        lower, upper = (self._limit(limit, a, 0.0) for a in ("lower", "upper"))
+        assert lower is not None and upper is not None  # noqa: PT018
+        if lower > upper or lower == math.inf or upper == -math.inf:
+            raise self.read.fail(limit, f"lower limit {lower:g} must not be above upper limit {upper:g}")
+        if limit.get("lower") is None and limit.get("upper") is None:
+            self.warn(
+                limit, "<limit> has neither lower nor upper, so both are 0, as URDF says: the joint is locked"
+            )
+        return None if lower == -math.inf else lower, None if upper == math.inf else upper
+
+    def _limit(self, limit: Any, name: str, default: float | None = None) -> float | None:
+        if self.strict:
+            return (
+                self.read.optional(limit, name) if default is None else self.read.number(limit, name, default)
+            )
+        return self.read.limit(limit, name, default)
+
+    def _rate(self, limit: Any, name: str, kind: str) -> float | None:
+        """The limit of velocity, effort or acceleration."""
+        value = self._limit(limit, name)
+        if value is not None and value < 0:
+            raise self.read.fail(limit, f"{name} limit must not be negative, got {value:g}")
+        if value == 0 and kind != "fixed":
+            self.warn(limit, f"{name} limit 0 would forbid all motion; taken as none")
+        return value if value and math.isfinite(value) else None
 
     def _mimic(self, e: Any, kind: str) -> tuple[str, float, float] | None:
         mimic = e.find("mimic")
@@ -290,17 +410,32 @@ class _Document:
             self.read.number(mimic, "offset", 0.0),
         )
 
-    def _safety(self, e: Any) -> Safety | None:
-        safety = e.find("safety_controller")
-        if safety is None:
+    def _safety(self, e: Any, kind: str, hard: tuple[float | None, float | None]) -> Safety | None:
+        e = e.find("safety_controller")
+        if e is None:
             return None
-        optional = self.read.optional
-        return Safety(
-            soft_lower=optional(safety, "soft_lower_limit"),
-            soft_upper=optional(safety, "soft_upper_limit"),
-            k_position=optional(safety, "k_position"),
-            k_velocity=optional(safety, "k_velocity"),
-        )
+        optional = self.read.optional if self.strict else self.read.limit
+        lower, upper = optional(e, "soft_lower_limit"), optional(e, "soft_upper_limit")
+        gains = {name: optional(e, name) for name in ("k_position", "k_velocity")}
+        given = lower is not None or upper is not None
+        if given and kind not in ("revolute", "prismatic"):
+            self.ignored.add(f"soft limits of {kind} joints", e.sourceline)
+            lower = upper = None
+        elif given and not self.strict:
+            # URDF's default of both is 0: templates and generators write it where they have none.
+            low = max(x for x in (-math.inf, hard[0], lower) if x is not None)
+            high = min(x for x in (math.inf, hard[1], upper) if x is not None)
+            if not lower and not upper:
+                lower = upper = None
+            elif low >= high:
+                self.warn(e, f"soft limits {lower} and {upper} leave no motion; passed over")
+                lower = upper = None
+        return Safety(soft_lower=_finite(lower), soft_upper=_finite(upper), **gains)
+
+
+def _finite(value: float | None) -> float | None:
+    """A limit, which an infinite number is not."""
+    return None if value is None or math.isinf(value) else value
 
 
 def _quoted(name: str) -> str:

@@ -1,12 +1,15 @@
-"""Which elements and attributes of URDF and SRDF we honour, and which we keep without using them.
+"""Which elements and attributes of URDF and SRDF have a meaning here, and what becomes of all others.
 
-Everything else is refused with its line: a misspelt tag must not silently change a robot. Sources: the URDF
-specification (wiki.ros.org/urdf/XML and the urdfdom parsers), SRDF (srdfdom), and what published robots
-contain.
+Sources: the URDF specification (wiki.ros.org/urdf/XML and the urdfdom parsers), SRDF (srdfdom), and what published
+robots contain.
 
 An element's rule lists the attributes it needs, those it may have, and its children with how often they may
 occur; `foreign` tags and attributes belong to other programs (simulators, drivers, controllers): they are
 noted, never interpreted. `zero` attributes are accepted only where they say nothing (all zeros).
+
+What no rule knows is passed over and noted like what is foreign. Where it looks like a misspelled name of something
+that has a meaning, it is a warning. An element that lacks what it needs is left out with a warning if the robot is the
+same without it (`expendable`), and an error if not. In strict reading each of these is an error with file and line.
 """
 
 from __future__ import annotations
@@ -35,6 +38,8 @@ class Rule:
     children: dict[str, tuple[int, int]] = field(default_factory=dict)  # tag -> (least, most)
     foreign_children: tuple[str, ...] = ()
     one_of: tuple[str, ...] = ()  # exactly one child among these
+    expendable: bool = False  # without it the robot moves, weighs and collides the same
+    incomplete: bool = False  # whoever reads it deals with what it lacks
 
 
 _GEOMETRIES = ("box", "cylinder", "sphere", "capsule", "mesh")
@@ -53,11 +58,18 @@ URDF: dict[str, Rule] = {
             "contact", "gravity", "kinematic", "surface", "self_filter", "self_collide", "collision_checking", "sensor",
         ),
     ),
-    "inertial": Rule(children={"origin": (0, 1), "mass": (1, 1), "inertia": (1, 1)}),
+    "inertial": Rule(children={"origin": (0, 1), "mass": (1, 1), "inertia": (1, 1)}, incomplete=True),
     "origin": Rule(optional=("xyz", "rpy")),
-    "mass": Rule(required=("value",)),
-    "inertia": Rule(required=("ixx", "iyy", "izz"), optional=("ixy", "ixz", "iyz"), foreign=("iyx", "izx", "izy")),
-    "visual": Rule(optional=("name",), children={"origin": (0, 1), "geometry": (1, 1), "material": (0, 1)}),
+    "mass": Rule(required=("value",), incomplete=True),
+    "inertia": Rule(
+        required=("ixx", "iyy", "izz"),
+        optional=("ixy", "ixz", "iyz"),
+        foreign=("iyx", "izx", "izy"),
+        incomplete=True,
+    ),
+    "visual": Rule(
+        optional=("name",), children={"origin": (0, 1), "geometry": (1, 1), "material": (0, 1)}, expendable=True
+    ),
     "collision": Rule(
         optional=("name",),
         foreign=("group", "mask"),
@@ -71,10 +83,13 @@ URDF: dict[str, Rule] = {
     "sphere": Rule(required=("radius",)),
     "mesh": Rule(required=("filename",), optional=("scale",)),
     "material": Rule(
-        optional=("name",), children={"color": (0, 1), "texture": (0, 1)}, foreign_children=("specular", "ambient")
+        optional=("name",),
+        children={"color": (0, 1), "texture": (0, 1)},
+        foreign_children=("specular", "ambient"),
+        expendable=True,
     ),
-    "color": Rule(required=("rgba",)),
-    "texture": Rule(foreign=("filename",)),
+    "color": Rule(required=("rgba",), expendable=True),
+    "texture": Rule(foreign=("filename",), expendable=True),
     "joint": Rule(
         required=("name", "type"),
         foreign=("dont_collapse",),
@@ -86,7 +101,7 @@ URDF: dict[str, Rule] = {
     ),
     "parent": Rule(required=("link",)),
     "child": Rule(required=("link",)),
-    "axis": Rule(required=("xyz",), zero=("rpy",)),
+    "axis": Rule(required=("xyz",), zero=("rpy",), expendable=True),  # (1, 0, 0) without
     "limit": Rule(
         optional=("lower", "upper", "effort", "velocity", "acceleration"),
         foreign=("command_effort", "current", "gear_velocity", "jerk", "deceleration"),
@@ -120,18 +135,18 @@ SRDF: dict[str, Rule] = {
     "joint": Rule(required=("name",), optional=("value",)),
     "link": Rule(required=("name",)),
     "chain": Rule(required=("base_link", "tip_link")),
-    "group_state": Rule(required=("name", "group"), children={"joint": (0, MANY)}),
-    "end_effector": Rule(required=("name", "parent_link", "group"), optional=("parent_group",)),
-    "virtual_joint": Rule(required=("name", "type", "parent_frame", "child_link")),
-    "passive_joint": Rule(required=("name",)),
-    "disable_collisions": Rule(required=("link1", "link2"), optional=("reason",)),
-    "enable_collisions": Rule(required=("link1", "link2"), optional=("reason",)),
-    "disable_default_collisions": Rule(required=("link",)),
+    "group_state": Rule(required=("name", "group"), children={"joint": (0, MANY)}, expendable=True),
+    "end_effector": Rule(required=("name", "parent_link", "group"), optional=("parent_group",), expendable=True),
+    "virtual_joint": Rule(required=("name", "type", "parent_frame", "child_link"), expendable=True),
+    "passive_joint": Rule(required=("name",), expendable=True),
+    "disable_collisions": Rule(required=("link1", "link2"), optional=("reason",), expendable=True),
+    "enable_collisions": Rule(required=("link1", "link2"), optional=("reason",), expendable=True),
+    "disable_default_collisions": Rule(required=("link",), expendable=True),
 }  # fmt: skip
 
 
 class Ignored:
-    """What a document says to other programs: each kind once, with its number and first line."""
+    """What is said that has no effect: each kind once, with its number and first line."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -152,94 +167,169 @@ class Ignored:
         ]
 
 
-def check_structure(root: Any, rules: dict[str, Rule], *, file: str, error: type[RobosimError]) -> Ignored:
-    """Hold a document against its rules.
+def check_structure(
+    root: Any,
+    rules: dict[str, Rule],
+    *,
+    file: str,
+    error: type[RobosimError],
+    strict: bool = True,
+    warnings: list[str] | None = None,
+) -> Ignored:
+    """Hold a document against its rules, and take out of it what has no place there.
 
     Args:
-        root: of the parsed document; its tag must be "robot".
+        root: of the parsed document; its tag must be "robot", in whatever default namespace.
         rules: URDF or SRDF.
         file: named in errors.
-        error: raised, with file and line, at the first element or attribute that has no place here.
+        error: raised, with file and line, at the first thing that has no meaning; in strict reading at the first
+            element, attribute or text that has no place here.
+        strict: see there.
+        warnings: a list to append to.
 
     Returns:
-        The foreign tags and attributes met.
+        What is passed over.
     """
+    check = _Check(rules, file, error, strict)
+    check.namespace(root)
     if root.tag != "robot":
         raise error(f"begins with <{root.tag}>; expected <robot>", file=file, line=root.sourceline)
-    ignored = Ignored()
-    pending = [root]
-    while pending:
-        element = pending.pop()
-        rule = rules[element.tag]
-        _check_attributes(element, rule, file, error, ignored)
-        _check_text(element, file, error)
+    check.element(root)
+    if warnings is not None:
+        warnings += check.texts()
+    return check.ignored
+
+
+class _Check:
+    """The rules, held against one element after the other."""
+
+    def __init__(self, rules: dict[str, Rule], file: str, error: type[RobosimError], strict: bool) -> None:
+        self.rules, self.file, self.error, self.strict = rules, file, error, strict
+        self.ignored, self.misspelled = Ignored(), Ignored()
+        self.warnings: list[str] = []
+
+    def texts(self) -> list[str]:
+        """The warnings."""
+        return self.warnings + self.misspelled.texts(self.file)
+
+    def fail(self, element: Any, message: str) -> RobosimError:
+        """The error to raise about an element."""
+        return self.error(f"{label(element)}: {message}", file=self.file, line=element.sourceline)
+
+    def namespace(self, root: Any) -> None:
+        """Take the default namespace off the root and all that share it (files of Drake, old ROS)."""
+        tag = str(root.tag)
+        if self.strict or not tag.startswith("{") or root.prefix is not None:
+            return
+        space = tag[: tag.index("}") + 1]
+        self.ignored.add(f"xmlns={space[1:-1]!r}", root.sourceline)
+        for element in root.iter():
+            if str(element.tag).startswith(space):
+                element.tag = element.tag[len(space) :]
+
+    def element(self, e: Any) -> None:
+        """Check an element with everything in it; whatever remains in it has a meaning, and its place."""
+        rule = self.rules[e.tag]
+        self._attributes(e, rule)
+        self._text(e)
         counts: Counter[str] = Counter()
-        known = []
-        for child in element:
-            tag = child.tag
-            if tag in rule.children:
-                counts[tag] += 1
-                most = rule.children[tag][1]
-                if counts[tag] > most:
-                    message = f"{label(element)}: more than {most} <{tag}>"
-                    raise error(message, file=file, line=child.sourceline)
-                known.append(child)
-            elif tag.startswith("{"):
-                if _XACRO in tag:
-                    name = tag.rpartition("}")[2]
-                    message = f"<{child.prefix}:{name}> is xacro; name the file .xacro to have it expanded"
-                    raise error(message, file=file, line=child.sourceline)
-                ignored.add(f"<{child.prefix or ''}:{tag.rpartition('}')[2]}>", child.sourceline)
-            elif tag in rule.foreign_children:
-                ignored.add(f"<{tag}> in <{element.tag}>", child.sourceline)
-            else:
-                valid = _valid(tag, rule.children)
-                raise error(
-                    f"{label(element)}: unknown element <{tag}>; {valid}", file=file, line=child.sourceline
-                )
+        for child in list(e):
+            if child.tag not in rule.children:
+                self._foreign(e, rule, child)
+                e.remove(child)
+                continue
+            most = rule.children[child.tag][1]
+            if counts[child.tag] == most:
+                self._surplus(e, child, f"more than {most} <{child.tag}>")
+                continue
+            try:
+                self.element(child)
+            except self.error as fault:
+                if self.strict or not self.rules[child.tag].expendable:
+                    raise
+                self.warnings.append(f"{fault}; left out")
+                e.remove(child)
+                continue
+            counts[child.tag] += 1
         for tag, (least, _) in rule.children.items():
-            if counts[tag] < least:
-                raise error(f"{label(element)}: lacks <{tag}>", file=file, line=element.sourceline)
-        if rule.one_of and sum(counts[tag] for tag in rule.one_of) != 1:
-            message = f"{label(element)}: needs just one of <{'>, <'.join(rule.one_of)}>"
-            raise error(message, file=file, line=element.sourceline)
-        pending.extend(reversed(known))
-    return ignored
+            if counts[tag] < least and (self.strict or not rule.incomplete):
+                raise self.fail(e, f"lacks <{tag}>")
+        self._choice(e, rule)
 
+    def _choice(self, e: Any, rule: Rule) -> None:
+        found = [child for child in e if child.tag in rule.one_of]
+        for child in found[1:] if not self.strict else ():
+            self._surplus(e, child, f"more than one of <{'>, <'.join(rule.one_of)}>")
+        if rule.one_of and (not found or (self.strict and len(found) > 1)):
+            raise self.fail(e, f"needs just one of <{'>, <'.join(rule.one_of)}>")
 
-def _check_attributes(
-    element: Any, rule: Rule, file: str, error: type[RobosimError], ignored: Ignored
-) -> None:
-    for name, value in element.attrib.items():
-        if name in rule.required or name in rule.optional:
-            continue
-        if name in rule.foreign or name.startswith("{"):
-            ignored.add(f"attribute {name.rpartition('}')[2]!r} of <{element.tag}>", element.sourceline)
-        elif name not in rule.zero:
-            valid = _valid(name, (*rule.required, *rule.optional))
-            message = f"{label(element)}: unknown attribute {name!r} of <{element.tag}>; {valid}"
-            raise error(message, file=file, line=element.sourceline)
-        elif any(c not in "0.-+ \t\n" for c in value):
-            message = f"{label(element)}: attribute {name!r} of <{element.tag}> is {value!r}; only zeros are possible"
-            raise error(message, file=file, line=element.sourceline)
-    for name in rule.required:
-        if name not in element.attrib:
-            raise error(
-                f"{label(element)}: <{element.tag}> lacks attribute {name!r}",
-                file=file,
-                line=element.sourceline,
-            )
-        if not element.get(name).strip():
-            message = f"{label(element)}: attribute {name!r} of <{element.tag}> is empty"
-            raise error(message, file=file, line=element.sourceline)
+    def _surplus(self, e: Any, child: Any, message: str) -> None:
+        if self.strict:
+            raise self.error(f"{label(e)}: {message}", file=self.file, line=child.sourceline)
+        self.warnings.append(f"{self.file}:{child.sourceline}: {label(e)}: {message}; the first one counts")
+        e.remove(child)
 
+    def _foreign(self, e: Any, rule: Rule, child: Any) -> None:
+        """Note a child that has no place here."""
+        tag, line = str(child.tag), child.sourceline
+        if tag.startswith("{") or ":" in tag:
+            prefix, name = (child.prefix or "", tag.rpartition("}")[2]) if "{" in tag else tag.split(":", 1)
+            if _XACRO in tag:
+                message = f"<{prefix}:{name}> is xacro; name the file .xacro to have it expanded"
+                if self.strict:
+                    raise self.error(message, file=self.file, line=line)
+                self.warnings.append(f"{self.file}:{line}: {message}; passed over")
+            else:
+                self.ignored.add(f"<{prefix}:{name}>", line)
+            return
+        if tag not in rule.foreign_children:
+            if self.strict:
+                message = f"{label(e)}: unknown element <{tag}>; {_valid(tag, rule.children)}"
+                raise self.error(message, file=self.file, line=line)
+            if close := _misspelled(tag, rule.children):
+                self.misspelled.add(f"<{tag}> in <{e.tag}> is passed over; did you mean <{close}>?", line)
+                return
+        self.ignored.add(f"<{tag}> in <{e.tag}>", line)
 
-def _check_text(element: Any, file: str, error: type[RobosimError]) -> None:
-    """No text between elements: it would be a comment gone wrong."""
-    for text in (element.text, *(child.tail for child in element)):
-        if text and text.strip():
-            message = f"{label(element)}: stray text {text.strip()[:40]!r} in <{element.tag}>"
-            raise error(message, file=file, line=element.sourceline)
+    def _attributes(self, e: Any, rule: Rule) -> None:
+        for name, value in e.attrib.items():
+            if name in rule.required or name in rule.optional:
+                if not value.strip() and not self.strict and name in rule.optional:
+                    self.ignored.add(f"empty attribute {name!r} of <{e.tag}>", e.sourceline)
+                    del e.attrib[name]
+                continue
+            self._unknown_attribute(e, rule, name, value)
+        for name in () if rule.incomplete and not self.strict else rule.required:
+            if name not in e.attrib:
+                others = [repr(x) for x in e.attrib if x not in rule.required and x not in rule.optional]
+                has = f"; it has {', '.join(others)}" if others else ""
+                raise self.fail(e, f"<{e.tag}> lacks attribute {name!r}{has}")
+            if not e.get(name).strip():
+                raise self.fail(e, f"attribute {name!r} of <{e.tag}> is empty")
+
+    def _unknown_attribute(self, e: Any, rule: Rule, name: str, value: str) -> None:
+        known = (*rule.required, *rule.optional)
+        is_foreign = name in rule.foreign or name.startswith("{") or ":" in name
+        says_nothing = name in rule.zero and all(c in "0.-+ \t\n" for c in value)
+        if self.strict and name in rule.zero and not says_nothing:
+            raise self.fail(e, f"attribute {name!r} of <{e.tag}> is {value!r}; only zeros are possible")
+        if self.strict and not is_foreign and not says_nothing:
+            raise self.fail(e, f"unknown attribute {name!r} of <{e.tag}>; {_valid(name, known)}")
+        close = None if is_foreign or name in rule.zero else _misspelled(name, known)
+        if close and close not in e.attrib:
+            what = f"attribute {name!r} of <{e.tag}> is passed over; did you mean {close!r}?"
+            self.misspelled.add(what, e.sourceline)
+        elif not says_nothing:
+            self.ignored.add(f"attribute {name.rpartition('}')[2]!r} of <{e.tag}>", e.sourceline)
+
+    def _text(self, e: Any) -> None:
+        """Text between elements would be a comment gone wrong."""
+        for text in (e.text, *(child.tail for child in e)):
+            if text and text.strip():
+                what = f"stray text {text.strip()[:40]!r} in <{e.tag}>"
+                if self.strict:
+                    raise self.fail(e, what)
+                self.ignored.add(what, e.sourceline)
 
 
 def label(element: Any) -> str:
@@ -264,3 +354,9 @@ def _valid(name: str, known: Any) -> str:
     if close:
         return f"did you mean {close[0]!r}?"
     return f"known are {', '.join(names)}" if names else "none is known here"
+
+
+def _misspelled(name: str, known: Any) -> str | None:
+    """The known name that this one all but is."""
+    close = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.8)
+    return close[0] if close else None

@@ -16,8 +16,9 @@ How each element is honoured:
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from robosim.errors import ModelError, SrdfError
 from robosim.files import parse_xml
@@ -27,6 +28,9 @@ from robosim.urdf.schema import SRDF, check_structure
 from robosim.urdf.values import Reader
 
 __all__ = ["Semantics", "add_semantics", "read_srdf"]
+
+T = TypeVar("T")
+_ROOT_JOINT = "root_joint"  # what Pinocchio calls the joint of the base, and SRDF files written for it
 
 
 @dataclass(frozen=True)
@@ -55,17 +59,30 @@ class Semantics:
     ignored: list[str] = field(default_factory=list)
 
 
-def read_srdf(data: bytes | str, robot: RobotSpec, *, file: str, floating_base: bool = False) -> Semantics:
+def read_srdf(
+    data: bytes | str, robot: RobotSpec, *, file: str, floating_base: bool = False, strict: bool = False
+) -> Semantics:
     """Read an SRDF for a robot.
 
+    What names a link, joint or group that does not exist is left out with a warning.
+
+    Args:
+        data: the document.
+        robot: the robot that it speaks of.
+        file: named in errors.
+        floating_base: whether the robot flies freely.
+        strict: whether names that do not exist are errors.
+
     Raises:
-        SrdfError: it is malformed, or names a link, joint or group that does not exist; with file and line.
-            (A pair to disable whose link does not exist costs nothing: it is a warning.)
+        SrdfError: it is malformed; with file and line.
     """
     out = Semantics(file)
-    root = parse_xml(data, file=file, error=SrdfError, warnings=out.warnings)
-    foreign = check_structure(root, SRDF, file=file, error=SrdfError)
-    _Document(root, robot, out, floating_base).read_all()
+    root = parse_xml(data, file=file, error=SrdfError, warnings=out.warnings, strict=strict)
+    link = next((e.sourceline for e in root if e.tag in ("link", "joint")), None)
+    foreign = check_structure(root, SRDF, file=file, error=SrdfError, strict=strict, warnings=out.warnings)
+    if link is not None:
+        raise SrdfError("describes links, as a URDF does; an SRDF names them", file=file, line=link)
+    _Document(root, robot, out, floating_base, strict).read_all()
     out.ignored = foreign.texts(file) + out.ignored
     return out
 
@@ -94,12 +111,17 @@ def add_semantics(builder: ModelBuilder, semantics: Semantics) -> None:
 
 
 class _Document:
-    def __init__(self, root: Any, robot: RobotSpec, out: Semantics, floating_base: bool) -> None:
+    def __init__(
+        self, root: Any, robot: RobotSpec, out: Semantics, floating_base: bool, strict: bool = False
+    ) -> None:
         self.root, self.robot, self.out, self.floating_base = root, robot, out, floating_base
+        self.strict = strict
         self.read = Reader(out.file, SrdfError)
         self.parent_joint = {joint.child: joint for joint in robot.joints.values()}
         self.order = {name: i for i, name in enumerate(_tree_order(robot))}
         self.virtual = {e.get("name") for e in root.findall("virtual_joint")}
+        if not strict and _ROOT_JOINT not in robot.joints:
+            self.virtual.add(_ROOT_JOINT)
         self.passive: set[str] = set()
         self.groups: dict[str, Any] = {}
 
@@ -108,21 +130,35 @@ class _Document:
         if name and name != self.robot.name:
             self.warn(self.root, f"is for a robot called {name!r}; this one is {self.robot.name!r}")
         for e in self.root.findall("virtual_joint"):
-            self._virtual_joint(e)
-        self.passive = {self._joint(e) for e in self.root.findall("passive_joint")} - self.virtual
+            self.tolerate(self._virtual_joint, e)
+        for e in self.root.findall("passive_joint"):
+            self.passive |= self.tolerate(lambda x: {self._joint(x)}, e) or set()
+        self.passive -= self.virtual
         for e in self.root.findall("group"):
-            if e.get("name") in self.groups:
-                raise self.read.fail(e, f"is defined already in line {self.groups[e.get('name')].sourceline}")
-            self.groups[e.get("name")] = e
-        for e in self.root.findall("end_effector"):
-            self._end_effector(e)
+            self.tolerate(self._name_group, e)
         for name, e in self.groups.items():
             joints = sorted(self._members(e, ()), key=self.order.__getitem__)
             active = tuple(j for j in joints if self._moves(j))
             self.out.groups.append(Group(name, e.sourceline, active, self._tip(e, active)))
-        for e in self.root.findall("group_state"):
-            self._state(e)
+        for tag, read in ("end_effector", self._end_effector), ("group_state", self._state):
+            for e in self.root.findall(tag):
+                self.tolerate(read, e)
         self._pairs()
+
+    def tolerate(self, read: Callable[[Any], T], e: Any) -> T | None:
+        """What is read of an element; where it names what does not exist, None and a warning if not strict."""
+        try:
+            return read(e)
+        except SrdfError as fault:
+            if self.strict:
+                raise
+            self.out.warnings.append(f"{fault}; passed over")
+            return None
+
+    def _name_group(self, e: Any) -> None:
+        if e.get("name") in self.groups:
+            raise self.read.fail(e, f"is defined already in line {self.groups[e.get('name')].sourceline}")
+        self.groups[e.get("name")] = e
 
     def warn(self, e: Any, message: str) -> None:
         self.out.warnings.append(f"{self.out.file}:{e.sourceline}: {message}")
@@ -166,18 +202,21 @@ class _Document:
             raise self.read.fail(e, f"contains itself, through {' -> '.join((*trail, name))}")
         joints: set[str] = set()
         for child in e:
-            if child.tag in ("joint", "passive_joint"):
-                joints |= {self._joint(child)} - self.virtual
-            elif child.tag == "link":
-                parent = self.parent_joint.get(self._link(child))
-                joints |= {parent.name} if parent else set()
-            elif child.tag == "chain":
-                joints |= set(self._chain(child))
-            else:
-                if child.get("name") not in self.groups:
-                    raise self.read.fail(child, f"there is no group {child.get('name')!r}")
-                joints |= self._members(self.groups[child.get("name")], (*trail, name))
+            joints |= self.tolerate(lambda x: self._joints_of(x, (*trail, name)), child) or set()
         return joints
+
+    def _joints_of(self, child: Any, trail: tuple[str, ...]) -> set[str]:
+        """Joints that one element of a group stands for."""
+        if child.tag in ("joint", "passive_joint"):
+            return {self._joint(child)} - self.virtual
+        if child.tag == "link":
+            parent = self.parent_joint.get(self._link(child))
+            return {parent.name} if parent else set()
+        if child.tag == "chain":
+            return set(self._chain(child))
+        if child.get("name") not in self.groups:
+            raise self.read.fail(child, f"there is no group {child.get('name')!r}")
+        return self._members(self.groups[child.get("name")], trail)
 
     def _chain(self, e: Any) -> list[str]:
         """Joints from base to tip; through a common ancestor when the tip does not hang from the base."""
@@ -194,12 +233,12 @@ class _Document:
         return out
 
     def _tip(self, e: Any, active: tuple[str, ...]) -> str | None:
-        chains = [c for c in e if c.tag == "chain"]
+        chains = [c for c in e if c.tag == "chain" and c.get("tip_link") in self.robot.links]
         if len(chains) == 1:
             return str(chains[0].get("tip_link"))
         for tool in self.root.findall("end_effector"):
             # The tool's parent group, or a group whose last link carries the tool.
-            if tool.get("parent_group") == e.get("name"):
+            if tool.get("parent_group") == e.get("name") and tool.get("parent_link") in self.robot.links:
                 return str(tool.get("parent_link"))
         joints = [self.robot.joints[j] for j in active]
         up = self._ancestry(joints[-1].child) if joints else []
@@ -216,7 +255,9 @@ class _Document:
         positions: dict[str, float] = {}
         unused = Counter[str]()
         for child in e:
-            joint = self._joint(child)
+            joint = self.tolerate(self._joint, child)
+            if joint is None:
+                continue
             if child.get("value") is None:
                 raise self.read.fail(child, f"joint {joint!r} lacks its value")
             if joint in self.virtual or joint not in self.robot.joints:

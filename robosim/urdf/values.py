@@ -16,7 +16,9 @@ from robosim.urdf.schema import label
 __all__ = ["Reader"]
 
 # Python's float() also takes "1_000" and "infinity"; a file may not.
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
+_INFINITE = re.compile(r"([+-]?)inf(inity)?\Z", re.IGNORECASE)
+_BLANKS = re.compile(r"[ \t\r\n]+")
 MAX_LENGTH = 1e6  # [m]: beyond it a number is in other units, or broken
 
 
@@ -50,11 +52,12 @@ class Reader:
             if default is None:
                 raise self.fail(element, f"<{element.tag}> lacks attribute {attribute!r}")
             return np.array(default, dtype=np.float64)
-        tokens = text.split()
+        tokens = [t for t in _BLANKS.split(text) if t]
         what = f"{attribute}={text[:80]!r} of <{element.tag}>"
         if len(tokens) != n or not all(_NUMBER.match(t) for t in tokens):
             wanted = "one finite number" if n == 1 else f"{n} finite numbers"
-            raise self.fail(element, f"{what} is not {wanted}")
+            hint = "; it is xacro: name the file .xacro to have it expanded" if "${" in text else ""
+            raise self.fail(element, f"{what} must be {wanted}{hint}")
         values = np.array([float(t) for t in tokens])
         if not np.all(np.abs(values) <= largest) or not np.all(np.isfinite(values)):
             raise self.fail(element, f"{what} is too large (limit {largest:g})")
@@ -69,6 +72,16 @@ class Reader:
     def optional(self, element: Any, attribute: str) -> float | None:
         """One finite number, or None where the attribute is absent."""
         return None if element.get(attribute) is None else self.number(element, attribute)
+
+    def limit(self, element: Any, attribute: str, default: float | None = None) -> float | None:
+        """One number, which may be infinite; the default where the attribute is absent."""
+        text = element.get(attribute)
+        if text is None:
+            return default
+        infinite = _INFINITE.match(text.strip())
+        if infinite:
+            return -math.inf if infinite[1] == "-" else math.inf
+        return self.number(element, attribute)
 
     def positive(self, element: Any, attribute: str, *, largest: float = MAX_LENGTH) -> float:
         """One number above zero."""

@@ -1,4 +1,6 @@
-"""Malformed and hostile URDF: each is refused with the error's class, the file, the right line and the thing named.
+"""Malformed and hostile URDF: strict reading refuses each with the error's class, file, line and the thing named.
+
+Otherwise what has a meaning is read, and never in silence.
 
 In each case the line that is at fault carries the mark (!), which is taken out before the file is written.
 """
@@ -6,9 +8,11 @@ In each case the line that is at fault carries the mark (!), which is taken out 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from robosim.errors import FileError, MeshError, UrdfError
+from robosim.errors import FileError, MeshError, RobosimError, UrdfError
 from robosim.urdf import load_robot
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
@@ -85,17 +89,17 @@ CASES: dict[str, tuple[str, str]] = {
     "duplicate link": (robot("<link name='a'/>", "(!)<link name='a'/>"), "link 'a': the name is taken by the link in line 2"),
     "duplicate joint": (robot("<link name='a'/>", "<link name='b'/>", "<link name='c'/>", "<joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>", "(!)<joint name='j' type='fixed'><parent link='a'/><child link='c'/></joint>"), "joint 'j': the name is taken"),
     # numbers
-    "nan": (robot("<link name='a'><visual>", "(!)<origin xyz='0 nan 0'/>", "<geometry><box size='1 1 1'/></geometry></visual></link>"), "xyz='0 nan 0' of <origin> is not 3 finite numbers"),
-    "inf": (collision("(!)<sphere radius='inf'/>"), "radius='inf' of <sphere> is not one finite number"),
+    "nan": (robot("<link name='a'><visual>", "(!)<origin xyz='0 nan 0'/>", "<geometry><box size='1 1 1'/></geometry></visual></link>"), "xyz='0 nan 0' of <origin> must be 3 finite numbers"),
+    "inf": (collision("(!)<sphere radius='inf'/>"), "radius='inf' of <sphere> must be one finite number"),
     "huge": (collision("(!)<sphere radius='1e300'/>"), "too large"),
     "overflow": (collision("(!)<sphere radius='1e999'/>"), "too large"),
-    "too few": (collision("(!)<box size='1 1'/>"), "size='1 1' of <box> is not 3 finite numbers"),
-    "too many": (collision("(!)<box size='1 1 1 1'/>"), "is not 3 finite numbers"),
+    "too few": (collision("(!)<box size='1 1'/>"), "size='1 1' of <box> must be 3 finite numbers"),
+    "too many": (collision("(!)<box size='1 1 1 1'/>"), "must be 3 finite numbers"),
     "words": (collision("(!)<cylinder radius='wide' length='1'/>"), "radius='wide'"),
     "decimal comma": (collision("(!)<sphere radius='0,5'/>"), "radius='0,5'"),
     "underscore": (collision("(!)<sphere radius='1_0'/>"), "radius='1_0'"),
     "a million digits": (collision(f"(!)<sphere radius='{'9' * 1_000_000}'/>"), "too large"),
-    "negative radius": (collision("(!)<sphere radius='-1'/>"), "radius=-1 of <sphere> must be positive"),
+    "negative radius": (collision("(!)<sphere radius='-1'/>"), "radius='-1' of <sphere> must be positive"),
     "zero box": (collision("(!)<box size='1 0 1'/>"), "must be positive"),
     "wrong colour": (robot("<link name='a'/>", "<material name='m'>", "(!)<color rgba='1 1'/>", "</material>"), "rgba='1 1'"),
     # inertia
@@ -120,10 +124,10 @@ CASES: dict[str, tuple[str, str]] = {
     "no parent": (robot("<link name='a'/>", "(!)<joint name='j' type='fixed'><child link='a'/></joint>"), "joint 'j': lacks <parent>"),
     "zero axis": (two("(!)<axis xyz='0 0 0'/>" + LIMIT), "joint 'j': axis '0 0 0' is zero"),
     "no limit": (two("<axis xyz='0 0 1'/>").replace("<joint", "(!)<joint"), "joint 'j': a revolute joint needs a <limit>"),
-    "limits reversed": (two("(!)<limit lower='1' upper='-1' effort='1' velocity='1'/>"), "lower limit 1 is above upper limit -1"),
+    "limits reversed": (two("(!)<limit lower='1' upper='-1' effort='1' velocity='1'/>"), "lower limit 1 must not be above upper limit -1"),
     "soft limits cross": (two("<safety_controller soft_lower_limit='0.5' soft_upper_limit='-0.5' k_velocity='1'/>" + LIMIT).replace("<joint", "(!)<joint"), "joint 'j'"),
-    "negative velocity": (two("(!)<limit lower='-1' upper='1' effort='1' velocity='-2'/>"), "velocity limit -2 is negative"),
-    "negative damping": (two("(!)<dynamics damping='-1'/>" + LIMIT), "damping=-1"),
+    "negative velocity": (two("(!)<limit lower='-1' upper='1' effort='1' velocity='-2'/>"), "velocity limit must not be negative, got -2"),
+    "negative damping": (two("(!)<dynamics damping='-1'/>" + LIMIT), "damping must not be negative, got -1"),
     "mimics itself": (two("<mimic joint='j'/>" + LIMIT).replace("<joint", "(!)<joint"), "'j' mimics"),
     "mimics nothing": (two("<mimic joint='nope'/>" + LIMIT).replace("<joint", "(!)<joint"), "mimics 'nope', which is not a joint"),
     "mimic cycle": (robot("<link name='a'/>", f"<link name='b'>{INERTIAL}</link>", f"<link name='c'>{INERTIAL}</link>", "(!)<joint name='j' type='revolute'>", f"<parent link='a'/><child link='b'/>{LIMIT}<mimic joint='k'/></joint>", f"<joint name='k' type='revolute'><parent link='b'/><child link='c'/>{LIMIT}<mimic joint='j'/></joint>"), "mimics"),
@@ -137,7 +141,18 @@ def test_refused(name, tmp_path, refuses):
     line = marked[: marked.index("(!)")].count("\n") + 1
     path = tmp_path / "bad.urdf"
     path.write_text(marked.replace("(!)", ""))
-    refuses(lambda: load_robot(path), UrdfError, place=f"{path}:{line}: ", pattern=pattern)
+    refuses(lambda: load_robot(path, strict=True), UrdfError, place=f"{path}:{line}: ", pattern=pattern)
+    _read_or_refused(lambda: load_robot(path), str(path))
+
+
+def _read_or_refused(load, place):
+    """Reading that is not strict says what it passes over, or refuses it at its place."""
+    try:
+        model = load()
+        said = [*model.warnings, *model.ignored]
+    except RobosimError as e:
+        said = [str(e)]
+    assert any(f"{place}:" in text for text in said)
 
 
 BYTES = {
@@ -154,7 +169,8 @@ def test_refused_bytes(name, tmp_path, refuses):
     data, pattern = BYTES[name]
     path = tmp_path / "bad.urdf"
     path.write_bytes(data)
-    refuses(lambda: load_robot(path), UrdfError, place=f"{path}:", pattern=pattern)
+    refuses(lambda: load_robot(path, strict=True), UrdfError, place=f"{path}:", pattern=pattern)
+    _read_or_refused(lambda: load_robot(path), str(path))
 
 
 REFERENCES = {
@@ -183,7 +199,16 @@ def test_refused_mesh_reference(name, use, tmp_path, refuses):
             f"</geometry></{use}></link>",
         )
     )
-    refuses(lambda: load_robot(path), MeshError, place=f"{path}:3: link 'a': mesh ", pattern=pattern)
+    place = f"{path}:3: link 'a': mesh "
+    refuses(lambda: load_robot(path, strict=True), MeshError, place=place, pattern=pattern)
+    if use == "collision":
+        refuses(lambda: load_robot(path), MeshError, place=place, pattern=f"{pattern}.*missing_meshes='skip'")
+    model = load_robot(path, missing_meshes="skip")
+    [warning] = model.warnings
+    assert warning.startswith(place)
+    assert re.search(pattern, warning)
+    assert model.visuals == {}
+    assert model.colliders == ()
 
 
 def test_broken_mesh_is_named_with_the_line_that_refers_to_it(tmp_path, refuses):
@@ -214,16 +239,17 @@ def test_zero_scale(tmp_path, refuses):
         )
     )
     refuses(
-        lambda: load_robot(path),
+        lambda: load_robot(path, strict=True),
         UrdfError,
         place=f"{path}:3: link 'a': ",
         pattern="scale='1 0 1' of <mesh> has a zero",
     )
+    _read_or_refused(lambda: load_robot(path), str(path))
 
 
 def test_strings_are_named_as_such(refuses):
     refuses(
-        lambda: load_robot("<robot name='r'>\n<lnk name='a'/></robot>"),
+        lambda: load_robot("<robot name='r'>\n<lnk name='a'/></robot>", strict=True),
         UrdfError,
         place="<string>:2: ",
         pattern="<lnk>",
@@ -261,4 +287,4 @@ def test_wide_robot_is_linear(tmp_path):
     path = tmp_path / "wide.urdf"
     path.write_text(robot(*lines, "<lnk/>"))
     with pytest.raises(UrdfError, match=r":20002: .*<lnk>"):
-        load_robot(path)
+        load_robot(path, strict=True)

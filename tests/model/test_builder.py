@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 
+from robosim import _engine
 from robosim.errors import ModelError
 from robosim.geometry import Shape, pose
 from robosim.model import DisabledCollision, Model, ModelBuilder, Safety, Visual
@@ -278,7 +279,6 @@ def test_models_are_immutable_and_copy_as_themselves():
     [
         (-1, BOX, "negative"),
         (np.nan, BOX, "finite"),
-        (0, BOX, "no mass"),
         (1, np.diag([1, 1, 2.1]), "exceeds the sum"),
         (1, np.diag([-1, 1, 1]), "negative one is impossible"),
         (1, [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]], "not symmetric"),
@@ -297,6 +297,7 @@ def test_border_cases_of_inertia_are_accepted():
     builder = ModelBuilder("m")
     builder.add_link("rod", mass=1, inertia=np.diag([0.1, 0.1, 0]))
     builder.add_link("point", mass=1)
+    builder.add_link("rotor, its mass counted elsewhere", inertia=BOX)
     builder.add_link("plate, rounded", mass=1, inertia=np.diag([0.1, 0.1, 0.2001]))
 
 
@@ -412,6 +413,70 @@ def test_joints_that_move_no_mass():
     between.add_joint("spin", "continuous", "hand", "wheel", armature=0.01)
     a = between.build().forward_dynamics([0.1, 0.2, 0], [1, 2, 3], [0.1, 0.2, 0.3])
     assert np.isfinite(a).all()
+
+
+@pytest.mark.parametrize("kind", ["revolute", "continuous", "helical", "prismatic", "planar", "floating"])
+def test_moments_without_mass_resist_what_turns(kind):
+    """They are those of a body of vanishing mass: enough for a joint that only turns, and for no other."""
+    pitch = {"pitch": 0.1} if kind == "helical" else {}
+    builder = chain(1)
+    builder.add_link("rotor", inertia=BOX)
+    builder.add_link("cap", inertia=BOX)
+    builder.add_joint("spin", kind, "l1", "rotor", **pitch)
+    builder.add_joint("weld", "fixed", "rotor", "cap")
+    model = builder.build(allow_massless=True)
+    turns = kind in ("revolute", "continuous", "helical")
+    assert list(model._engine.massless) == ([] if turns else [2])
+    light = chain(1)
+    for name in ("rotor", "cap"):
+        light.add_link(name, mass=1e-9, inertia=BOX)
+    light.add_joint("spin", kind, "l1", "rotor", **pitch)
+    light.add_joint("weld", "fixed", "rotor", "cap")
+    other = light.build()
+    q = other.random_configuration(np.random.default_rng(0))
+    # What 2 ug add, at the distances of this chain.
+    np.testing.assert_allclose(model.mass_matrix(q), other.mass_matrix(q), atol=1e-7)
+    if turns:
+        assert np.isfinite(model.forward_dynamics(q, np.zeros(2), np.ones(2))).all()
+
+
+def test_links_with_a_fault_have_kinematics_only():
+    """Every operation that uses inertia raises, naming the link, its place and reason; all others work."""
+    builder = chain(2)
+    builder.add_link("bad", mass=1, inertia=np.diag([1, 1, 3]), fault="cannot be", place="r.urdf:7")
+    builder.add_joint("k", "revolute", "l2", "bad")
+    model = builder.build()
+    assert model.dynamics_faults == ("r.urdf:7: link 'bad': cannot be",)
+    q = model.neutral()
+    assert np.isfinite(model.frame_pose(q, "bad")).all()
+    data = model.data()
+    refusals = 0
+    for m in (model, data):
+        for call in (
+            m.mass_matrix,
+            m.gravity,
+            m.center_of_mass,
+            m.potential_energy,
+            m.centroidal_momentum_matrix,
+        ):
+            with pytest.raises(ModelError, match=r"no valid dynamics: r\.urdf:7: link 'bad': cannot be"):
+                call(q)
+            refusals += 1
+    assert refusals == 10
+    # Of the whole registry, what needs no inertia: a moved frame, a moved configuration, the joints' own forces, and
+    # the regressor, whose columns multiply it.
+    rows = _engine.operations()
+    free = {name for name, row in rows.items() if not row["uses_inertia"]}
+    assert free == {name for name, row in rows.items() if row["takes_frames"]} | {
+        "integrate", "difference", "joint_forces", "joint_force_derivatives",
+        "inertial_regressor", "regressor_times", "regressor_transpose_times",
+    }  # fmt: skip
+    # What is welded to the world never moves, and its inertia never counts.
+    still = ModelBuilder("still")
+    still.add_link("base", mass=1, inertia=np.diag([1, 1, 3]), fault="cannot be")
+    still.add_link("arm", mass=1, inertia=BOX)
+    still.add_joint("j", "revolute", "base", "arm")
+    assert still.build().dynamics_faults == ()
 
 
 def test_deep_trees_do_not_exhaust_the_stack():

@@ -3,12 +3,17 @@
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import trimesh
 
-from robosim.errors import UrdfError
+from robosim import batch
+from robosim.errors import RobosimError, UrdfError
 from robosim.geometry import pose
+from robosim.planners import Problem, plan
+from robosim.simulation import Simulation
 from robosim.urdf import load_robot
 
 
@@ -99,42 +104,131 @@ def test_good_data_are_kept():
     assert model.warnings == ()
 
 
-def test_without_the_option_it_is_an_error_that_names_it():
+def test_a_body_without_mass_is_strictly_an_error_that_names_the_option():
     text = robot("", geometry('<sphere radius="1"/>'))
     with pytest.raises(
         UrdfError, match=r"<string>:1: link 'b': moves, but has no mass.*inertia_from_meshes=True"
     ):
-        load_robot(text)
+        load_robot(text, strict=True)
 
 
-def test_a_massless_link_between_two_joints():
-    """Refused by default; with the option, and nothing to compute it from, it stays massless while something hangs from it."""
-    tail = """<link name="c"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
-    <joint name="k" type="continuous"><parent link="b"/><child link="c"/><axis xyz="0 1 0"/></joint>"""
-    with pytest.raises(UrdfError, match="link 'b': moves, but has no mass"):
-        load_robot(robot("", tail=tail))
-    _, model = link(robot("", tail=tail))
-    assert model.total_mass == 1
-    with pytest.raises(UrdfError, match="'j'"):
-        link(robot(""))
+IMPOSSIBLE = {
+    "triangle": (
+        '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="3"/></inertial>',
+        "exceeds the sum",
+    ),
+    "all equal": (
+        '<inertial><mass value="1"/><inertia ixx="1" ixy="1" ixz="1" iyy="1" iyz="1" izz="1"/></inertial>',
+        "exceeds the sum",
+    ),
+    "negative mass": (
+        '<inertial><mass value="-1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>',
+        "negative",
+    ),
+    "not a number": (
+        '<inertial><mass value="nan"/><inertia ixx="1" iyy="1" izz="1"/></inertial>',
+        "finite number",
+    ),
+    "no tensor": ('<inertial><mass value="2"/></inertial>', "lacks <inertia>"),
+    "no moment": ('<inertial><mass value="2"/><inertia ixx="1" iyy="1"/></inertial>', "'izz'"),
+    "no mass": ('<inertial><inertia ixx="1" iyy="1" izz="1"/></inertial>', "lacks <mass>"),
+    "zeros": ('<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0"/></inertial>', "has mass"),
+    "nothing": ("", "has mass"),
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_robots_without_valid_dynamics_load(name):
+    """They can be planned for, without torque limits; all that needs inertia names link, place and ways out."""
+    inertial, reason = IMPOSSIBLE[name]
+    text = robot(inertial, geometry('<box size="0.1 0.2 0.3"/>')).replace("<robot", "\n<robot")
+    with pytest.raises(UrdfError, match="<string>:2: link 'b'"):
+        load_robot(text, strict=True)
+    model = load_robot(text)
+    [fault] = model.dynamics_faults
+    assert re.fullmatch(rf"<string>:2: link 'b': .*{reason}.*", fault)
+    assert fault in model.warnings
+    for refused in (
+        lambda: model.mass_matrix([0]),
+        lambda: model.forward_dynamics([0], [0], [0]),
+        lambda: batch.inverse_dynamics(model, [[0]], [[0]], [[0]]),
+        lambda: Simulation(model, dt=1e-3),
+    ):
+        with pytest.raises(RobosimError, match=f"{re.escape(fault)}.*<inertial>.*inertia_from_meshes=True"):
+            refused()
+    np.testing.assert_allclose(model.frame_pose([np.pi / 2], "b")[:3, :3] @ [0, 1, 0], [0, 0, 1], atol=1e-15)
+    result = plan(Problem(model, start=[0.0], goal=[1.0]))
+    assert result.ok
+    assert fault in result.reason
+    assert result.trajectory.inverse_dynamics is None
+    assert result.trajectory.validate() == []
+    assert plan(Problem(model, start=[0.0], goal=[1.0]), torque_limits=False).reason == ""
+    whole = load_robot(text, inertia_from_meshes=True)
+    assert whole.dynamics_faults == ()
+    assert whole.mass_matrix([0])[0, 0] > 0
+
+
+def test_only_what_is_impossible_is_computed():
+    """A base that legally has no inertial, a frame between joints and good data stay as they are."""
+    good = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    box = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
+    text = f"""<robot name="r"><link name="base">{box}</link><link name="arm">{good}{box}</link><link name="tool">{box}</link>
+    <link name="hand">{box}</link>
+    <joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint>
+    <joint name="weld" type="fixed"><parent link="arm"/><child link="tool"/></joint>
+    <joint name="k" type="continuous"><parent link="tool"/><child link="hand"/></joint></robot>"""
+    masses = {k.name: k.mass for k in load_robot(text, inertia_from_meshes=True).links}
+    assert masses == {"base": 0, "arm": 2, "tool": 0, "hand": 1000}
+    flying = load_robot(text, inertia_from_meshes=True, base="floating")
+    assert {k.name: k.mass for k in flying.links} == masses | {"base": 1000}
+
+
+def test_massless_links_between_joints():
+    """A planar base of three joints, and a universal joint: their mass matrices are those of the closed form."""
+    good = '<inertial><origin xyz="0 0 0.5"/><mass value="2"/><inertia ixx="0.1" iyy="0.2" izz="0.3"/></inertial>'
+
+    def joint(name, kind, parent, child, axis):
+        return f"""<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/><axis xyz="{axis}"/>
+        <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>"""
+
+    links = "".join(f'<link name="{n}"/>' for n in "wxy") + f'<link name="body">{good}</link>'
+    base = load_robot(
+        f"""<robot name="base">{links}{joint("jx", "prismatic", "w", "x", "1 0 0")}
+    {joint("jy", "prismatic", "x", "y", "0 1 0")}{joint("jt", "revolute", "y", "body", "0 0 1")}</robot>""",
+        strict=False,
+    )
+    assert base.dynamics_faults == ()
+    np.testing.assert_allclose(base.mass_matrix([0.1, 0.2, 0.3]), np.diag([2, 2, 0.3]), atol=1e-15)
+    links = '<link name="w"/><link name="cross"/>' + f'<link name="body">{good}</link>'
+    cardan = load_robot(
+        f"""<robot name="cardan">{links}{joint("a", "revolute", "w", "cross", "1 0 0")}
+    {joint("b", "revolute", "cross", "body", "0 1 0")}</robot>"""
+    )
+    assert cardan.dynamics_faults == ()
+    b = 0.4  # about x: the body's moments about its hinge, turned by b; about y: its own
+    about_x = (0.1 + 2 * 0.25) * np.cos(b) ** 2 + 0.3 * np.sin(b) ** 2
+    np.testing.assert_allclose(cardan.mass_matrix([0.2, b]), np.diag([about_x, 0.2 + 2 * 0.25]), atol=1e-15)
 
 
 def test_a_free_base_needs_mass():
     text = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
     <joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint></robot>"""
-    assert load_robot(text, base="floating").total_mass == 1
+    assert load_robot(text, base="floating", strict=True).total_mass == 1
     with pytest.raises(UrdfError, match="link 'a': moves, but has no mass"):
-        load_robot(text.replace('type="fixed"', 'type="continuous"'), base="floating")
+        load_robot(text.replace('type="fixed"', 'type="continuous"'), base="floating", strict=True)
 
 
-def test_tiny_and_massless_moments():
-    """Rounding errors of a zero inertia are zero; moments without mass count as none, with a warning."""
+def test_tiny_moments_are_zero():
+    """Rounding errors of a zero inertia are zero."""
     tiny = '<inertial><mass value="1"/><inertia ixx="-2e-35" iyy="0" izz="2e-35"/></inertial>'
-    text = robot(tiny)
-    model = load_robot(text)
+    model = load_robot(robot(tiny))
     np.testing.assert_array_equal(next(k for k in model.links if k.name == "b").inertia, np.zeros((3, 3)))
-    base = robot('<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>').replace(
-        '<link name="a"/>',
-        '<link name="a"><inertial><mass value="0"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>',
-    )
-    assert any("moments of inertia but no mass" in w for w in load_robot(base).warnings)
+
+
+def test_moments_without_mass_count():
+    text = robot('<inertial><mass value="0"/><inertia ixx="0.5" iyy="1" izz="1"/></inertial>')
+    model = load_robot(text)
+    np.testing.assert_allclose(model.mass_matrix([0.3]), [[0.5]])
+    assert any("moments of inertia but no mass; they count" in w for w in model.warnings)
+    with pytest.raises(UrdfError, match="link 'b': has moments of inertia but no mass"):
+        load_robot(text, strict=True)

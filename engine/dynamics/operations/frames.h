@@ -35,7 +35,7 @@ void write_motion(const Motion<S>& V, S* out) {
 struct FramePoses {
   static constexpr const char* name = "frame_poses";
   static constexpr Argument inputs[] = {q}, outputs[] = {{"X_WF", 3, {dim_frames, 4, 4}}};
-  static constexpr bool takes_frames = true;
+  static constexpr bool takes_frames = true, uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     forward_kinematics(model, data, call.in[0]);
@@ -54,7 +54,7 @@ struct FramePoses {
 struct FrameVelocities {
   static constexpr const char* name = "frame_velocities";
   static constexpr Argument inputs[] = {q, v, detail::points}, outputs[] = {detail::frame_vector("V")};
-  static constexpr bool takes_frames = true;
+  static constexpr bool takes_frames = true, uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     position_stage(model, data, call.in[0]);
@@ -68,7 +68,7 @@ struct FrameVelocities {
 struct FrameAccelerations {
   static constexpr const char* name = "frame_accelerations";
   static constexpr Argument inputs[] = {q, v, a, detail::points}, outputs[] = {detail::frame_vector("A")};
-  static constexpr bool takes_frames = true;
+  static constexpr bool takes_frames = true, uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     position_stage(model, data, call.in[0]);
@@ -82,7 +82,7 @@ struct FrameAccelerations {
 struct FrameJacobians {
   static constexpr const char* name = "frame_jacobians";
   static constexpr Argument inputs[] = {q, detail::points}, outputs[] = {detail::frame_matrix("J")};
-  static constexpr bool takes_frames = true;
+  static constexpr bool takes_frames = true, uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     position_stage(model, data, call.in[0]);
@@ -95,7 +95,7 @@ struct FrameJacobians {
 struct FrameJacobianRates {
   static constexpr const char* name = "frame_jacobians_dot";
   static constexpr Argument inputs[] = {q, v, detail::points}, outputs[] = {detail::frame_matrix("J_dot")};
-  static constexpr bool takes_frames = true;
+  static constexpr bool takes_frames = true, uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     position_stage(model, data, call.in[0]);
@@ -110,7 +110,7 @@ struct FrameVelocityDerivatives {
   static constexpr const char* name = "frame_velocity_derivatives";
   static constexpr Argument inputs[] = {q, v, detail::points},
                             outputs[] = {detail::frame_matrix("dV_dq"), detail::frame_matrix("dV_dv")};
-  static constexpr bool takes_frames = true;
+  static constexpr bool takes_frames = true, uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     position_stage(model, data, call.in[0]);
@@ -127,7 +127,7 @@ struct FrameAccelerationDerivatives {
   static constexpr Argument inputs[] = {q, v, a, detail::points},
                             outputs[] = {detail::frame_matrix("dV_dq"), detail::frame_matrix("dA_dq"), detail::frame_matrix("dA_dv"),
                                          detail::frame_matrix("dA_da")};
-  static constexpr bool takes_frames = true;
+  static constexpr bool takes_frames = true, uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     position_stage(model, data, call.in[0]);

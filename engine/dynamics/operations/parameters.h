@@ -11,6 +11,7 @@ namespace operations {
 struct InertialRegressor {
   static constexpr const char* name = "inertial_regressor";
   static constexpr Argument inputs[] = {q, v, a}, outputs[] = {{"Y", 2, {dim_v, dim_inertial, 0}}};
+  static constexpr bool uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     inertial_regressor(model, data, call.in[0], call.in[1], call.in[2], call.out[0]);
@@ -20,6 +21,7 @@ struct InertialRegressor {
 struct RegressorTimes {
   static constexpr const char* name = "regressor_times";
   static constexpr Argument inputs[] = {q, v, a, {"x", 1, {dim_inertial, 0, 0}}}, outputs[] = {vector("dtau")};
+  static constexpr bool uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     regressor_times(model, data, call.in[0], call.in[1], call.in[2], call.in[3], call.out[0]);
@@ -29,6 +31,7 @@ struct RegressorTimes {
 struct RegressorTransposeTimes {
   static constexpr const char* name = "regressor_transpose_times";
   static constexpr Argument inputs[] = {q, v, a, vector("tau_bar")}, outputs[] = {{"pi_bar", 1, {dim_inertial, 0, 0}}};
+  static constexpr bool uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     regressor_transpose_times(model, data, call.in[0], call.in[1], call.in[2], call.in[3], call.out[0]);

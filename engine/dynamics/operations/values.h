@@ -76,6 +76,7 @@ struct ForwardDynamics {
 struct JointForces {
   static constexpr const char* name = "joint_forces";
   static constexpr Argument inputs[] = {q, v}, outputs[] = {tau};
+  static constexpr bool uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>&, const Call<S>& call) {
     joint_forces(model, call.in[0], call.in[1], call.out[0]);
@@ -87,6 +88,7 @@ struct JointForceDerivatives {
   static constexpr const char* name = "joint_force_derivatives";
   static constexpr Argument inputs[] = {q, v}, outputs[] = {vector("q"), vector("v"), vector("damping"), vector("friction"),
                                                            vector("friction_width"), vector("stiffness"), vector("spring_reference")};
+  static constexpr bool uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>&, const Call<S>& call) {
     S* const* out = call.out;
