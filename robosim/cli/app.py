@@ -18,6 +18,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from robosim.cli import check, inspect, listing, plan, render, simulate, stream, view
+from robosim.cli.options import in_flags
 from robosim.cli.output import forgiving_streams, printable
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             raise
         if isinstance(error, RobosimError | OSError):
-            print(f"robosim: error: {printable(' '.join(str(error).splitlines()))}", file=sys.stderr)
+            message = in_flags(" ".join(str(error).splitlines()))
+            print(f"robosim: error: {printable(message)}", file=sys.stderr)
             return EXIT_BAD_INPUT
         raise
 

@@ -30,12 +30,13 @@ def add_parsers(commands: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Load, measure, print."""
-    from robosim.cli.options import reading_options
+    from robosim.cli.options import in_flags, reading_options
     from robosim.cli.output import busy, print_json, printable
     from robosim.urdf import inspect_robot
 
     with busy(f"inspecting {args.robot}"):
         facts = inspect_robot(args.robot, **reading_options(args)).to_dict()
+    facts["warnings"] = [in_flags(text) for text in facts["warnings"]]
     if args.json:
         print_json(facts)
     else:

@@ -6,6 +6,7 @@ Importing this module costs nothing: what needs NumPy is imported where it is ca
 from __future__ import annotations
 
 import argparse
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,24 +25,67 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
     add_reading(parser)
 
 
+# Arguments of `load_robot` as options of every command. Messages name the argument; `in_flags` names the option.
+_READING: dict[str, tuple[str, dict[str, Any]]] = {
+    "srdf": (
+        "--srdf",
+        {"metavar": "FILE", "help": "groups, named states and disabled collision pairs"},
+    ),
+    "joint_limits": ("--joint-limits", {"metavar": "FILE", "help": "MoveIt's joint_limits.yaml"}),
+    "package_dirs": (
+        "--package-dir",
+        {
+            "metavar": "DIR",
+            "action": "append",
+            "default": [],
+            "help": "where package:// paths are looked for; may be repeated",
+        },
+    ),
+    "convex": (
+        "--convex",
+        {
+            "choices": ("hull", "pieces", "mesh"),
+            "default": "hull",
+            "help": "a collision mesh becomes its convex hull, convex pieces (needs the extra decomp), or stays",
+        },
+    ),
+    "missing_meshes": (
+        "--missing-meshes",
+        {
+            "choices": ("refuse", "skip"),
+            "default": "refuse",
+            "help": "refuse a robot with a collision mesh that is missing or unreadable, or skip the mesh",
+        },
+    ),
+    "inertia_from_meshes": (
+        "--inertia-from-meshes",
+        {
+            "action": "store_true",
+            "help": "compute inertial data that are impossible, or lacking in a body that moves",
+        },
+    ),
+    "strict": (
+        "--strict",
+        {"action": "store_true", "help": "refuse whatever the URDF specification does not allow"},
+    ),
+}
+
+
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """How to read a robot."""
     group = parser.add_argument_group("reading the robot")
-    group.add_argument("--srdf", metavar="FILE", help="groups, named states and disabled collision pairs")
-    group.add_argument("--joint-limits", metavar="FILE", help="MoveIt's joint_limits.yaml")
-    group.add_argument(
-        "--package-dir",
-        metavar="DIR",
-        action="append",
-        default=[],
-        help="where package:// paths are looked for; may be repeated",
-    )
-    group.add_argument(
-        "--convex",
-        choices=("hull", "pieces", "mesh"),
-        default="hull",
-        help="a collision mesh becomes its convex hull, convex pieces (needs the extra decomp), or stays as it is",
-    )
+    for argument, (flag, how) in _READING.items():
+        group.add_argument(flag, dest=argument, **how)
+
+
+def in_flags(message: str) -> str:
+    """The message, with arguments of `load_robot` as the options that stand for them."""
+    for argument, (flag, how) in _READING.items():
+        message = re.sub(rf"\b{argument}=True\b", flag, message)
+        message = re.sub(rf"\b{argument}=(['\"])(.*?)\1", rf"{flag} \2", message)
+        if how.get("action") == "append":
+            message = re.sub(rf"\b{argument}\b", flag, message)
+    return message
 
 
 def add_scene(parser: argparse.ArgumentParser) -> None:
@@ -58,21 +102,18 @@ def add_json(parser: argparse._ActionsContainer) -> None:
 
 def reading_options(args: argparse.Namespace) -> dict[str, Any]:
     """Keyword arguments of `load_robot` that the options stand for."""
-    return {
-        "srdf": args.srdf,
-        "joint_limits": args.joint_limits,
-        "package_dirs": args.package_dir,
-        "convex": args.convex,
-    }
+    return {argument: getattr(args, argument) for argument in _READING}
 
 
-def load_model(args: argparse.Namespace) -> Model:
-    """The robot that the options name."""
-    from robosim.cli.output import busy
+def load_model(args: argparse.Namespace, **options: Any) -> Model:
+    """The robot that the options name. What looks wrong about it is said on stderr."""
+    from robosim.cli.output import busy, print_warnings
     from robosim.urdf import load_robot
 
     with busy(f"loading {args.robot}"):
-        return load_robot(args.robot, **reading_options(args))
+        model = load_robot(args.robot, **reading_options(args), **options)
+    print_warnings([in_flags(text) for text in model.warnings], f"robosim inspect {args.robot}")
+    return model
 
 
 def find_scene(name: str | None, model: Model) -> Scene | None:

@@ -115,6 +115,15 @@ def to_json(data: Any) -> Any:
     return str(data)
 
 
+def print_warnings(texts: Sequence[str], where: str, *, most: int = 3) -> None:
+    """The first few warnings on stderr, a line each, and the command that shows all."""
+    for text in texts[:most]:
+        print(paint(f"robosim: warning: {printable(text)}", "yellow", stream=sys.stderr), file=sys.stderr)
+    if len(texts) > most:
+        text = f"robosim: {len(texts) - most} more warnings: `{printable(where)}` shows them"
+        print(paint(text, "yellow", stream=sys.stderr), file=sys.stderr)
+
+
 def number(value: float, digits: int = 4) -> str:
     """A number with the given count of significant digits, as people write it; `-` for an infinite or
     undefined one.

@@ -108,7 +108,7 @@ def _moving_without_inertia(robot: RobotSpec, floating_base: bool) -> dict[str, 
     carried = [j.child for j in robot.joints.values() if j.kind != "fixed" and j.child in robot.links]
     if floating_base:
         carried += robot.roots[:1]
-    out = {}
+    out: dict[str, str] = {}
     for name in carried:
         body: list[str] = []
         pending = [name]

@@ -139,6 +139,10 @@ class _Document:
         for name, e in self.groups.items():
             joints = sorted(self._members(e, ()), key=self.order.__getitem__)
             active = tuple(j for j in joints if self._moves(j))
+            if still := [j for j in joints if j in self.passive]:
+                self.warn(
+                    e, f"group {name!r} has passive joints, which a plan never moves: {', '.join(still)}"
+                )
             self.out.groups.append(Group(name, e.sourceline, active, self._tip(e, active)))
         for tag, read in ("end_effector", self._end_effector), ("group_state", self._state):
             for e in self.root.findall(tag):
