@@ -66,6 +66,8 @@ def read_mesh_file(path: str | PathLike[str]) -> bytes:
         raise MeshError(f"mesh {e}") from None
     if not data:
         raise MeshError("mesh file is empty (0 bytes)", file=path)
+    if data.startswith(b"version https://git-lfs."):
+        raise MeshError("is a pointer of Git LFS, not the mesh; `git lfs pull` brings the mesh", file=path)
     return data
 
 

@@ -3,10 +3,13 @@
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import trimesh
 
+from robosim.errors import MeshError
 from robosim.meshes import load_mesh, mesh_mass_properties
 
 # Off-centre, without any symmetry, so that a swapped axis or a mirrored mesh shows.
@@ -159,3 +162,104 @@ def test_mirroring_node_keeps_the_outside_outside(tmp_path):
     properties, exact = mesh_mass_properties(load_mesh(path))
     assert exact
     assert properties.volume == pytest.approx(1.0 * 1.5 * 2.5 / 6, rel=1e-6)
+
+
+FACETS = "".join(
+    f"facet normal 0 0 0\nouter loop\nvertex {a}\nvertex {b}\nvertex {c}\nendloop\nendfacet\n"
+    for a, b, c in (
+        ("0 0 0", "0 1 0", "1 0 0"),
+        ("0 0 0", "1 0 0", "0 0 1"),
+        ("0 0 0", "0 0 1", "0 1 0"),
+        ("1 0 0", "0 1 0", "0 0 1"),
+    )
+)
+TETRAHEDRON_OBJ = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+COLLADA = 'xmlns="http://www.collada.org/2005/11/COLLADASchema"'
+SCENE = '<scene><instance_visual_scene url="#S"/></scene>'
+
+
+def tetrahedron_dae(space=COLLADA, scene=SCENE, normals=""):
+    return f"""<?xml version="1.0"?><COLLADA {space} version="1.4.1"><asset/><library_geometries><geometry id="G"><mesh>
+    <source id="P"><float_array id="A" count="12">0 0 0 1 0 0 0 1 0 0 0 1</float_array><technique_common><accessor
+    source="#A" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/><param name="Z"
+    type="float"/></accessor></technique_common></source>{normals}<vertices id="V"><input semantic="POSITION"
+    source="#P"/></vertices><triangles count="4"><input semantic="VERTEX" source="#V" offset="0"/><p>0 2 1 0 1 3 0 3 2
+    1 2 3</p></triangles></mesh></geometry></library_geometries><library_visual_scenes><visual_scene id="S"><node
+    id="N"><instance_geometry url="#G"/></node></visual_scene></library_visual_scenes>{scene}</COLLADA>"""
+
+
+NAN_NORMALS = """<source id="Q"><float_array id="B" count="3">nan -1.#IND 0</float_array><technique_common><accessor
+source="#B" count="1" stride="3"/></technique_common></source>"""
+BINARY = bytes(80) + (4).to_bytes(4, "little")
+
+# One tetrahedron, as exporters and editors leave it.
+ODD = {
+    "name of keywords.stl": f"solid facet vertex endfacet normal\n{FACETS}endsolid facet endloop\n",
+    "no name.stl": f"solid\n{FACETS}endsolid\n",
+    "name of other scripts.stl": f"solid Größe 模型\n{FACETS}endsolid\n",
+    "long name.stl": f"solid {'x' * 5000}\n{FACETS}endsolid\n",
+    "upper case.stl": f"solid a\n{FACETS}endsolid a\n".upper(),
+    "byte order mark.stl": f"\ufeffsolid a\n{FACETS}endsolid a\n",
+    "carriage returns.stl": f"solid a\n{FACETS}endsolid a\n".replace("\n", "\r"),
+    "windows.stl": f"solid a\n{FACETS}endsolid a\n".replace("\n", "\r\n"),
+    "one line.stl": f"solid a\n{FACETS}".replace("\n", " ") + "\nendsolid a",
+    "two solids.stl": f"solid a\n{FACETS[: len(FACETS) // 2]}endsolid a\nsolid b\n{FACETS[len(FACETS) // 2 :]}endsolid b\n",
+    "indented.stl": f"solid a\n{FACETS}endsolid a\n".replace("\n", "\n   \t"),
+    "nan normals.stl": f"solid a\n{FACETS}endsolid a\n".replace("normal 0 0 0", "normal nan nan nan"),
+    "byte order mark.obj": "\ufeff" + TETRAHEDRON_OBJ,
+    "carriage returns.obj": TETRAHEDRON_OBJ.replace("\n", "\r"),
+    "carriage returns.ply": (
+        "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+        "element face 4\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n"
+        "3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n"
+    ).replace("\n", "\r"),
+    "whole.dae": tetrahedron_dae(),
+    "no scene.dae": tetrahedron_dae(scene=""),
+    "empty scene.dae": tetrahedron_dae(scene="<scene/>"),
+    "no namespace.dae": tetrahedron_dae(space=""),
+    "other namespace.dae": tetrahedron_dae(space='xmlns="urn:other"'),
+    "neither.dae": tetrahedron_dae(space="", scene=""),
+    "nan normals.dae": tetrahedron_dae(normals=NAN_NORMALS),
+    "latin-1 comment.dae": tetrahedron_dae().replace("<asset/>", "<asset/><!-- M\udcfcller -->"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_but_whole_files(name, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(ODD[name].encode("utf-8", "surrogateescape"))
+    mesh = load_mesh(path)
+    assert len(mesh.faces) == 4
+    properties, is_exact = mesh_mass_properties(mesh)
+    assert is_exact  # closed, and turned outwards
+    assert properties.volume == pytest.approx(1 / 6, rel=1e-6)
+
+
+@pytest.mark.parametrize("trailing", [b"", b"\n", b"\0" * 40])
+def test_binary_stl_with_a_little_behind_it(trailing, tmp_path):
+    records = b"".join(np.float32([0, 0, 1, *x]).tobytes() + b"\0\0" for x in np.arange(36).reshape(4, 9))
+    path = tmp_path / "m.stl"
+    path.write_bytes(b"solid".ljust(80) + BINARY[80:] + records + trailing)
+    mesh = load_mesh(path)
+    np.testing.assert_array_equal(mesh.vertices[mesh.faces].ravel(), np.arange(36))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "pattern"),
+    [
+        (
+            "m.stl",
+            "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
+            "pointer of Git LFS.*git lfs pull",
+        ),
+        ("m.stl", f"solid a\n{FACETS}endsolid".replace("1 0 0", "١ 0 0"), "must be numbers, got"),
+        ("m.obj", TETRAHEDRON_OBJ.replace("v 1 0 0", "v 1_0 0 0"), "must be numbers, got '1_0'"),
+        ("m.stl", f"solid a\n{FACETS[:-20]}\nendsolid", "'facet normal' belongs to no whole facet"),
+        ("m.dae", tetrahedron_dae(scene=SCENE.replace("#S", "#T")), "names '#T', which is no visual scene"),
+    ],
+)
+def test_files_that_say_why_not(name, content, pattern, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content.encode())
+    with pytest.raises(MeshError, match=rf"{re.escape(str(path))}.*{pattern}"):
+        load_mesh(path)

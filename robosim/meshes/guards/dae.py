@@ -20,8 +20,9 @@ __all__ = ["guard"]
 
 _KEEP = {"asset", "library_geometries", "library_nodes", "library_visual_scenes", "scene"}
 _DROP_ANYWHERE = ("extra", "bind_material", "instance_light", "instance_camera", "instance_physics_scene")
-_INTEGERS = re.compile(r"[\s\d]*\Z")
-_FLOATS = re.compile(r"[\s\d.eE+\-]*\Z")
+_INTEGERS = re.compile(r"[\s0-9]*\Z")
+_FLOATS = re.compile(r"[\s0-9.eE+\-]*\Z")
+_NAMESPACE = "http://www.collada.org/2005/11/COLLADASchema"
 _MAX_INSTANCES = 100_000
 
 
@@ -29,7 +30,7 @@ def guard(data: bytes, path: str) -> Guarded:
     """Reduce to geometry, check counts and the depth of instancing, read the unit."""
     if len(data) > MAX_TEXT_BYTES:
         raise MeshError(f"DAE of {len(data)} bytes exceeds {MAX_TEXT_BYTES}", file=path)
-    root = parse_xml(data, file=path, error=MeshError, long_texts=True)
+    root = parse_xml(data, file=path, error=MeshError, long_texts=True, strict=False)
     if _tag(root) != "COLLADA":
         raise MeshError(f"DAE begins with <{_tag(root)}>, not <COLLADA>", file=path, line=root.sourceline)
     for child in list(root):
@@ -37,9 +38,39 @@ def guard(data: bytes, path: str) -> Guarded:
             root.remove(child)
     for element in [e for e in root.iter() if _tag(e) in _DROP_ANYWHERE]:
         element.getparent().remove(element)
+    _name_space(root)
+    _name_scene(root, path)
     _check_arrays(root, path)
     _check_instances(root, path)
     return Guarded(etree.tostring(root), unit=_unit(root, path))
+
+
+def _name_space(root: Any) -> None:
+    """Put all elements into COLLADA's namespace where the file names none, or another."""
+    space = str(root.tag).rpartition("}")[0][1:]
+    if not space.startswith("http://www.collada.org/"):
+        for element in root.iter():
+            element.tag = f"{{{_NAMESPACE}}}{_tag(element)}"
+
+
+def _name_scene(root: Any, path: str) -> None:
+    """Have <scene> name the visual scene; where it is missing, the only one."""
+    scenes = [e for e in root.iter() if _tag(e) == "visual_scene"]
+    named = [e for e in root.iter() if _tag(e) == "instance_visual_scene"]
+    if named:
+        known = {e.get("id") for e in scenes}
+        if str(named[0].get("url"))[1:] not in known:
+            message = f"DAE <scene> names {named[0].get('url')!r}, which is no visual scene of the file"
+            raise MeshError(message, file=path, line=named[0].sourceline)
+        return
+    if len(scenes) != 1:
+        raise MeshError(f"DAE has no <scene>, and {len(scenes)} visual scenes; it must have one", file=path)
+    space = str(root.tag).rpartition("}")[0] + "}"
+    for old in [e for e in root if _tag(e) == "scene"]:
+        root.remove(old)
+    scenes[0].set("id", scenes[0].get("id") or "only_scene")
+    scene = etree.SubElement(root, f"{space}scene")
+    etree.SubElement(scene, f"{space}instance_visual_scene").set("url", f"#{scenes[0].get('id')}")
 
 
 def _tag(element: Any) -> str:
@@ -65,16 +96,11 @@ def _unit(root: Any, path: str) -> float:
 def _check_arrays(root: Any, path: str) -> None:
     """Check each list of numbers, and reduce each mesh to positions and the indices into them."""
     for element in root.iter():
-        tag, text = _tag(element), element.text or ""
-        if tag == "float_array":
-            if not _FLOATS.match(text):
-                message = "DAE float_array holds something that is not a finite number"
-                raise MeshError(message, file=path, line=element.sourceline)
-            _check_count(element, len(text.split()), path)
-        elif tag in ("p", "vcount") and not _INTEGERS.match(text):
+        tag = _tag(element)
+        if tag in ("p", "vcount") and not _INTEGERS.match(element.text or ""):
             message = f"DAE <{tag}> holds something that is not an index"
             raise MeshError(message, file=path, line=element.sourceline)
-        elif tag in ("trifans", "tristrips"):
+        if tag in ("trifans", "tristrips"):
             raise MeshError(
                 f"DAE <{tag}> is not supported; export triangles", file=path, line=element.sourceline
             )
@@ -91,6 +117,12 @@ def _check_arrays(root: Any, path: str) -> None:
                 mesh.remove(child)
         for child in [c for c in mesh if _tag(c) == "source" and c.get("id") not in positions]:
             mesh.remove(child)
+    # What is left are positions; normals, which exporters write as nan too, are gone.
+    for element in [e for e in root.iter() if _tag(e) == "float_array"]:
+        if not _FLOATS.match(element.text or ""):
+            message = "DAE float_array holds something that is not a finite number"
+            raise MeshError(message, file=path, line=element.sourceline)
+        _check_count(element, len((element.text or "").split()), path)
 
 
 def _reduce_primitive(element: Any, path: str) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["MAX_TEXT_BYTES", "Guarded"]
+from robosim.errors import MeshError
+
+__all__ = ["MAX_TEXT_BYTES", "Guarded", "number_of"]
 
 MAX_TEXT_BYTES = (
     64 * 2**20
@@ -24,3 +26,16 @@ class Guarded:
     data: bytes
     n_faces: int | None = None
     unit: float = 1.0
+
+
+def number_of(token: str, what: str, path: str, line: int | None = None) -> float:
+    """A number, which may be nan or infinite; MeshError otherwise.
+
+    float() also takes digits of other scripts, and underscores.
+    """
+    try:
+        if token.isascii() and "_" not in token:
+            return float(token)
+    except ValueError:
+        pass
+    raise MeshError(f"{what} must be numbers, got {token[:40]!r}", file=path, line=line)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from robosim.errors import MeshError
-from robosim.meshes.guards.guarded import MAX_TEXT_BYTES, Guarded
+from robosim.meshes.guards.guarded import MAX_TEXT_BYTES, Guarded, number_of
 
 __all__ = ["guard"]
 
@@ -19,7 +19,7 @@ def guard(data: bytes, path: str) -> Guarded:
     faces: list[str] = []
     latest = (0, 0)  # largest index used, and the line that uses it
     # A backslash at the end of a line continues it; keep the line count.
-    text = data.decode("utf-8", errors="replace").replace("\\\r\n", " ").replace("\\\n", " ")
+    text = data.decode("utf-8-sig", errors="replace").replace("\\\r\n", " ").replace("\\\n", " ")
     for number, line in enumerate(text.splitlines(), 1):
         tokens = line.split()
         if not tokens:
@@ -44,12 +44,9 @@ def guard(data: bytes, path: str) -> Guarded:
 
 
 def _vertex(tokens: list[str], path: str, number: int) -> str:
-    try:
-        x, y, z = (float(t) for t in tokens[1:4])
-    except ValueError:
-        raise MeshError(
-            f"OBJ vertex {' '.join(tokens)[:60]!r} is not three numbers", file=path, line=number
-        ) from None
+    if len(tokens) < 4:
+        raise MeshError(f"OBJ vertex {' '.join(tokens)[:60]!r} must be three numbers", file=path, line=number)
+    x, y, z = (number_of(t, "OBJ vertex", path, number) for t in tokens[1:4])
     return f"v {x!r} {y!r} {z!r}"
 
 

@@ -32,6 +32,9 @@ class _Element:
 
 def guard(data: bytes, path: str) -> Guarded:
     """Check the header against the size of the data; drop comments (one of them names a texture file)."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if b"format ascii" in data[:200]:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     end = data.find(b"end_header", 0, _MAX_HEADER)
     body_start = data.find(b"\n", end) + 1
     if end < 0 or body_start == 0:

@@ -1,33 +1,44 @@
-"""STL. Binary: 80 bytes of anything, a 32-bit count n, n records of 50 bytes. Text: `solid` ... `facet` ...
-`endsolid`."""
+"""STL. Binary: 80 bytes of anything, a 32-bit count n, n records of 50 bytes. Text: `solid NAME`, then for each
+triangle `facet normal ... outer loop vertex ... vertex ... vertex ... endloop endfacet`, then `endsolid NAME`."""
 
 from __future__ import annotations
 
+import re
 import struct
 
 from robosim.errors import MeshError
-from robosim.meshes.guards.guarded import MAX_TEXT_BYTES, Guarded
+from robosim.meshes.guards.guarded import MAX_TEXT_BYTES, Guarded, number_of
 
 __all__ = ["guard"]
 
 _MAX_SOLIDS = 1000
+_RECORD = 50  # bytes
+_VERTEX = rb"\s+vertex\s+(\S+)\s+(\S+)\s+(\S+)"
+_FACET = re.compile(
+    rb"facet\s+normal\s+\S+\s+\S+\s+\S+\s+outer\s+loop" + 3 * _VERTEX + rb"\s+endloop\s+endfacet",
+    re.IGNORECASE,
+)
+_PART = re.compile(rb"\bfacet\s+normal\b|\bouter\s+loop\b|\bendloop\b|\bendfacet\b", re.IGNORECASE)
+_SOLID = re.compile(rb"^[ \t]*(end)?solid\b.*$", re.IGNORECASE | re.MULTILINE)
+_ENDSOLID = re.compile(rb"^[ \t]*endsolid\b", re.IGNORECASE | re.MULTILINE)
 
 
 def guard(data: bytes, path: str) -> Guarded:
     """Tell binary from text (by size: binary files may begin with `solid` too), and check the count."""
     n = struct.unpack_from("<I", data, 80)[0] if len(data) >= 84 else None
-    if n is not None and len(data) == 84 + 50 * n:
-        if n == 0:
-            raise MeshError("STL has no triangles", file=path)
-        return Guarded(data, n_faces=n)
-    head = data[:512].lstrip().lower()
-    if head.startswith(b"solid") and (b"facet" in data[:4096].lower() or b"endsolid" in data[:4096].lower()):
+    size = None if n is None else 84 + _RECORD * n
+    if n is not None and size is not None and size <= len(data) < size + min(n, 1) * _RECORD:
+        return Guarded(data[:size], n_faces=n)  # less than a record may trail
+    if n == 0 and len(data) == 84:
+        raise MeshError("STL has no triangles", file=path)
+    head = data[:512].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if head.startswith(b"solid") and (_PART.search(data) or b"endsolid" in data.lower()):
         return _guard_text(data, path)
     if n is None:
         raise MeshError(
             f"STL of {len(data)} bytes is neither binary (84 bytes at least) nor text (solid ...)", file=path
         )
-    size = 84 + 50 * n
+    assert size is not None
     what = "is truncated" if size > len(data) else "has trailing bytes"
     raise MeshError(
         f"binary STL {what}: its header announces {n} triangles, that is {size} bytes; it has {len(data)}",
@@ -36,19 +47,27 @@ def guard(data: bytes, path: str) -> Guarded:
 
 
 def _guard_text(data: bytes, path: str) -> Guarded:
+    """The same triangles in the plainest words: a name may be anything, `facet` and `vertex` included."""
     if len(data) > MAX_TEXT_BYTES:
         raise MeshError(
             f"text STL of {len(data)} bytes exceeds {MAX_TEXT_BYTES}; save it as binary STL", file=path
         )
-    lower = data.lower()
-    n_facets = lower.count(b"endfacet")
-    if lower.count(b"facet") != 2 * n_facets or lower.count(b"vertex") != 3 * n_facets:
-        raise MeshError("text STL is truncated or malformed: facets and vertices do not pair up", file=path)
-    if n_facets == 0:
-        raise MeshError("STL has no triangles", file=path)
-    n_solids = lower.count(b"endsolid")
-    if n_solids == 0:
-        raise MeshError("text STL is truncated: no endsolid", file=path)
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    rest = _FACET.sub(b"\n", data)
+    if part := _PART.search(_SOLID.sub(b"", rest)):
+        words = part[0].decode("ascii", "replace")
+        raise MeshError(f"text STL is truncated or malformed: {words!r} belongs to no whole facet", file=path)
+    n_solids = len(_ENDSOLID.findall(rest))
     if n_solids > _MAX_SOLIDS:
         raise MeshError(f"text STL has {n_solids} solids; at most {_MAX_SOLIDS} are read", file=path)
-    return Guarded(data, n_faces=n_facets)
+    facets = _FACET.findall(data)
+    if not facets:
+        raise MeshError("STL has no triangles", file=path)
+    if n_solids == 0:
+        raise MeshError("text STL is truncated: no endsolid", file=path)
+    lines = ["solid"]
+    for facet in facets:
+        x = [number_of(token.decode("latin-1"), "text STL vertex", path) for token in facet]
+        vertices = (f"vertex {x[k]!r} {x[k + 1]!r} {x[k + 2]!r}" for k in (0, 3, 6))
+        lines += ["facet normal 0 0 0", "outer loop", *vertices, "endloop", "endfacet"]
+    return Guarded("\n".join([*lines, "endsolid", ""]).encode("ascii"), n_faces=len(facets))
