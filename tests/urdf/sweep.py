@@ -1,8 +1,10 @@
 """Load every URDF below some folders and report what happens to each: `python tests/urdf/sweep.py FOLDER...
-[--meshes]`.
+[--meshes] [--skip] [--pinocchio]`.
 
 A robot either loads, every collision mesh hulled, (with --meshes: every visual mesh parsed too), or is refused with
-file:line and a reason. Anything else is a defect, listed as such, and makes the exit status 1.
+file:line and a reason. With --skip, collision meshes that are missing are left out. With --pinocchio, robots that load
+are compared with Pinocchio's reading of the file. Anything else, and a difference above 1e-9, is a defect, listed as
+such, and makes the exit status 1.
 """
 
 from __future__ import annotations
@@ -17,8 +19,10 @@ from pathlib import Path
 
 from robosim.errors import RobosimError
 from robosim.meshes import load_mesh
+from robosim.model import Model
 from robosim.urdf import load_robot
 
+Compare = Callable[[Path, Model], None]
 # What a refusal must begin with: a file and a line in it.
 PLACE = re.compile(r"\S.*?:\d+: ")
 
@@ -33,11 +37,28 @@ def outcome(call: Callable[[], object]) -> tuple[str, str]:
         return "defect", f"{type(e).__name__}: {e}"
 
 
-def sweep_one(path: Path, *, package_dirs: list[Path], parsed: set[Path] | None = None) -> tuple[str, str]:
-    """The outcome of one file; with `parsed`, visual meshes are read too, each once."""
+def sweep_one(
+    path: Path,
+    *,
+    package_dirs: list[Path],
+    parsed: set[Path] | None = None,
+    skip: bool = False,
+    compare: Compare | None = None,
+) -> tuple[str, str]:
+    """The outcome of one file; with `parsed`, visual meshes are read too, each once.
+
+    `skip` leaves collision meshes out that are missing; `compare` sees each model that loads.
+    """
 
     def load() -> object:
-        model = load_robot(path, package_dirs=package_dirs, filter_self_collisions=False)
+        model = load_robot(
+            path,
+            package_dirs=package_dirs,
+            filter_self_collisions=False,
+            missing_meshes="skip" if skip else "refuse",
+        )
+        if compare is not None:
+            compare(path, model)
         for visuals in model.visuals.values() if parsed is not None else ():
             for visual in visuals:
                 if visual.mesh is not None and visual.mesh not in parsed:
@@ -56,14 +77,34 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--meshes", action="store_true", help="parse visual meshes too")
+    parser.add_argument("--skip", action="store_true", help="leave collision meshes out that are missing")
+    parser.add_argument("--pinocchio", action="store_true", help="compare with Pinocchio")
     parser.add_argument("--list", action="store_true", help="print every file, not only those refused")
     arguments = parser.parse_args()
     counts: Counter[str] = Counter()
     parsed: set[Path] | None = set() if arguments.meshes else None
+    compared = [0, 0]  # robots, and those with valid dynamics
+
+    def compare(path: Path, model: Model) -> None:
+        from against_pinocchio import deviation, read
+
+        if (peer := read(path)) is not None:
+            found = deviation(model, peer)
+            compared[0] += 1
+            compared[1] += found.dynamics is not None
+            if not max(found.kinematics, found.dynamics or 0) <= 1e-9:
+                raise AssertionError(f"differs from Pinocchio: {found}")
+
     begin = time.perf_counter()
     for folder in arguments.folders:
-        for path in sorted(folder.rglob("*.urdf")):
-            kind, message = sweep_one(path, package_dirs=[], parsed=parsed)
+        for path in sorted(p for p in folder.rglob("*") if p.suffix.lower() == ".urdf" and p.is_file()):
+            kind, message = sweep_one(
+                path,
+                package_dirs=[],
+                parsed=parsed,
+                skip=arguments.skip,
+                compare=compare if arguments.pinocchio else None,
+            )
             counts[kind] += 1
             if kind != "loaded" or arguments.list:
                 print(
@@ -72,6 +113,8 @@ def main() -> int:
     total = sum(counts.values())
     seconds = time.perf_counter() - begin
     print(f"{total} URDFs: " + ", ".join(f"{n} {kind}" for kind, n in counts.items()) + f"; {seconds:.1f} s")
+    if arguments.pinocchio:
+        print(f"{compared[0]} robots move as Pinocchio's, {compared[1]} of them with its dynamics")
     return 1 if counts["defect"] else 0
 
 
