@@ -234,7 +234,9 @@ class _Document:
         for name in _SIZES[shape.tag]:
             shape.set(
                 name,
-                " ".join(repr(x or _THIN) for x in self.read.numbers(shape, name, _SIZES[shape.tag][name])),
+                " ".join(
+                    repr(float(x) or _THIN) for x in self.read.numbers(shape, name, _SIZES[shape.tag][name])
+                ),
             )
         return self._geometry(e)
 
