@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim.errors import PlanningError
+from robosim.errors import PlanningError, check_type
 from robosim.planners.checking import CHECK_RESOLUTION, check
 from robosim.planners.positions import limit_violations
 from robosim.planners.prepare import Prepared, prepare
@@ -148,6 +148,7 @@ def plan_cartesian(
         PlanningError: the problem is not of this kind, or an option is not valid.
         SceneError: the scene does not fit the robot.
     """
+    check_type(problem, Problem, "problem", PlanningError)
     for name, value in (
         ("position_bound", position_bound),
         ("rotation_bound", rotation_bound),

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robosim import _engine
-from robosim.errors import PlanningError
+from robosim.errors import PlanningError, check_type
+from robosim.model import Model
 from robosim.model.checks import suggestion
 from robosim.planners.positions import chain, configuration, joint_kinds, make_columns
 from robosim.planners.problem import PoseGoal
-
-if TYPE_CHECKING:
-    from robosim.model import Model
 
 __all__ = ["IkResult", "inverse_kinematics"]
 
@@ -75,6 +72,8 @@ def inverse_kinematics(
     Raises:
         PlanningError: no such link, start or joints.
     """
+    check_type(model, Model, "model", PlanningError)
+    check_type(goal, PoseGoal, "goal", PlanningError)
     if goal.link not in model.link_names:
         raise PlanningError(
             f"{model.name!r} has no link {goal.link!r}{suggestion(goal.link, model.link_names)}"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim.errors import PlanningError
+from robosim.errors import PlanningError, check_type
 from robosim.planners.braking import FRACTIONS, brake, check_start_velocity
 from robosim.planners.motion import checked, motion_along
 from robosim.planners.prepare import Prepared, prepare
@@ -91,6 +91,7 @@ def plan(
         SceneError: the scene does not fit the robot.
         MissingDependencyError: the planner needs a package that is not installed.
     """
+    check_type(problem, Problem, "problem", PlanningError)
     if optimiser_iterations is None:
         optimiser_iterations = OPTIMISER_ITERATIONS if problem.clearance > 0 else 0
     _validate(planner, seed, budget_s, max_iterations, shortcut_iterations, optimiser_iterations, resolution)

@@ -24,6 +24,7 @@ from robosim.planners.positions import (
 )
 from robosim.planners.problem import Goal, JointGoal, PoseGoal, Positions, Problem
 from robosim.planners.result import NoPlan, Status
+from robosim.planners.units import degrees_hint
 
 if TYPE_CHECKING:
     from robosim.model import Model
@@ -90,7 +91,7 @@ def prepare(problem: Problem) -> Prepared:
     compiled = _compile(scene, model)
     violations = limit_violations(model, q)
     if violations:
-        raise NoPlan(Status.START_OUT_OF_LIMITS, "start: " + "; ".join(violations))
+        raise NoPlan(Status.START_OUT_OF_LIMITS, "start: " + "; ".join(violations) + degrees_hint(model, q))
     q = np.clip(q, model.limits.lower, model.limits.upper)
     if compiled.collides(q):
         raise NoPlan(Status.START_IN_COLLISION, "start: " + describe_collisions(compiled, q))

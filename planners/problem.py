@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim.errors import PlanningError
-
-if TYPE_CHECKING:
-    from robosim.model import Model
-    from robosim.scene import Scene
+from robosim.errors import PlanningError, check_type
+from robosim.model import Model
+from robosim.scene import Scene
 
 __all__ = ["Goal", "JointGoal", "PoseGoal", "Positions", "Problem"]
 
@@ -74,8 +71,9 @@ class PoseGoal:
         except (TypeError, ValueError):
             X = np.empty(0)
         if X.shape != (4, 4) or not np.isfinite(X).all():
+            hint = _POSE_HINTS.get(X.shape, "")
             raise PlanningError(
-                f"goal pose of {self.link!r}: it must be 4x4 finite numbers, found {self.pose!r}"
+                f"goal pose of {self.link!r}: it must be 4x4 finite numbers, got {self.pose!r}{hint}"
             )
         R = X[:3, :3]
         if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or (X[3] != (0, 0, 0, 1)).any():
@@ -90,6 +88,14 @@ class PoseGoal:
             self, "rotation_tolerance", _per_axis(self.rotation_tolerance, f"{what} rotation_tolerance")
         )
 
+
+_POSE_HINTS = {
+    (7,): "; robosim.geometry.pose(x[:3], quaternion=x[3:]) makes one of x, y, z and a quaternion x, y, z, w",
+    (6,): "; robosim.geometry.pose(x[:3], rpy=x[3:]) makes one of x, y, z and roll, pitch, yaw",
+    (
+        3,
+    ): "; robosim.geometry.pose(x) makes one of a position, and rotation_tolerance=inf leaves the orientation free",
+}
 
 Goal = JointGoal | PoseGoal
 
@@ -124,6 +130,9 @@ class Problem:
     clearance: float = 0.0
 
     def __post_init__(self) -> None:
+        check_type(self.model, Model, "model", PlanningError)
+        if self.scene is not None:
+            check_type(self.scene, Scene, "scene", PlanningError)
         number = isinstance(self.clearance, (int, float, np.number)) and not isinstance(self.clearance, bool)
         if not (number and np.isfinite(self.clearance) and self.clearance >= 0):
             raise PlanningError(

@@ -13,6 +13,7 @@ from robosim.planners.positions import limit_violations, nearest_equivalent
 from robosim.planners.prepare import Prepared, describe_collisions
 from robosim.planners.problem import Goal, JointGoal
 from robosim.planners.result import NoPlan, Status
+from robosim.planners.units import degrees_hint, millimeters_hint
 
 __all__ = ["Targets", "goal_configurations"]
 
@@ -68,14 +69,17 @@ def _configurations(
         q = np.asarray(goal.positions, dtype=float)
         violations = limit_violations(model, q)
         if violations:
-            raise NoPlan(Status.GOAL_OUT_OF_LIMITS, f"{label}: " + "; ".join(violations))
+            raise NoPlan(
+                Status.GOAL_OUT_OF_LIMITS, f"{label}: " + "; ".join(violations) + degrees_hint(model, q)
+            )
         q = nearest_equivalent(prepared.columns, np.clip(q, model.limits.lower, model.limits.upper), start)
         if scene.collides(q):
             raise NoPlan(Status.GOAL_IN_COLLISION, f"{label}: " + describe_collisions(scene, q))
         return [q]
     answer = inverse_kinematics(model, goal, start=start, joints=prepared.columns.joints, seed=seed)
     if not len(answer.solutions):
-        raise NoPlan(Status.GOAL_UNREACHABLE, f"{label}: {answer.reason}")
+        hint = millimeters_hint(model, goal.link, np.asarray(goal.pose))
+        raise NoPlan(Status.GOAL_UNREACHABLE, f"{label}: {answer.reason}{hint}")
     free = [q for q in answer.solutions if not scene.collides(q)]
     if not free:
         n = len(answer.solutions)

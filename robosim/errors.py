@@ -26,6 +26,7 @@ __all__ = [
     "SrdfError",
     "TrajectoryError",
     "UrdfError",
+    "check_type",
 ]
 
 
@@ -45,6 +46,14 @@ class RobosimError(Exception):
         self.line = line
         place = "" if self.file is None else f"{self.file}: " if line is None else f"{self.file}:{line}: "
         super().__init__(place + message)
+
+
+def check_type(value: object, kind: type, name: str, error: type[RobosimError]) -> None:
+    """Raise `error` unless the argument called `name` is of this kind: another one was given in its place."""
+    if not isinstance(value, kind):
+        raise error(
+            f"{name} must be a {kind.__name__}, got {type(value).__name__}; are the arguments in order?"
+        )
 
 
 class FileError(RobosimError, OSError):

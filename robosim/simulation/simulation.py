@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robosim import _engine
-from robosim.errors import SimulationError
+from robosim.errors import SimulationError, check_type
+from robosim.model import Model
 from robosim.scene import Scene
 from robosim.scene.compile import compile_scene
 from robosim.simulation.arguments import (
@@ -41,9 +42,6 @@ from robosim.simulation.gradients import (
 from robosim.simulation.material import Material, Motor, motor_rows, pair_materials
 from robosim.simulation.replay import Replay, spread
 from robosim.simulation.state import DRIVES, Control, Motion, State
-
-if TYPE_CHECKING:
-    from robosim.model import Model
 
 __all__ = ["Simulation"]
 
@@ -132,6 +130,9 @@ class Simulation:
         bounce: str = "step",
         complementarity_aware: bool | Literal["together"] = False,
     ) -> None:
+        check_type(model, Model, "model", SimulationError)
+        if scene is not None:
+            check_type(scene, Scene, "scene", SimulationError)
         if model.dynamics_faults:
             raise SimulationError(model._dynamics_fault)
         self.model = model
