@@ -23,6 +23,7 @@ from robosim.planners.registry import (
     available_planners,
     get_planner,
     planner,
+    unavailable_planners,
 )
 from robosim.planners.result import NoPlan, PlanResult, Status
 from robosim.planners.stages import optimise, search, simplify
@@ -61,4 +62,5 @@ __all__ = [
     "search",
     "simplify",
     "time_parametrise",
+    "unavailable_planners",
 ]

@@ -190,6 +190,17 @@ def available_planners() -> dict[str, Planner]:
     return {name: found for name, found in sorted(_planners.items()) if not found.missing}
 
 
+def unavailable_planners() -> dict[str, str]:
+    """Why others are not available: by name where a package is missing, by module where it cannot be imported."""
+    _discover()
+    lacking = {
+        name: f"needs {', '.join(found.missing)}: pip install {' '.join(found.missing)}"
+        for name, found in sorted(_planners.items())
+        if found.missing
+    }
+    return lacking | {module: f"could not be imported: {why}" for module, why in sorted(_broken.items())}
+
+
 def get_planner(name: str) -> Planner:
     """The planner of this name.
 

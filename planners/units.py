@@ -17,7 +17,7 @@ _FARTHEST = 10.0  # [m]: a robot that reaches farther is planned for in other wa
 
 
 def degrees_hint(model: Model, q: FloatArray) -> str:
-    """The end of a message about q (n_q,) out of limits: whether an angle far out of them would be inside as degrees."""
+    """The end of a message about q (n_q,): whether an angle far out of its limits would be inside them as degrees."""
     lower, upper = model.limits.lower, model.limits.upper
     out = (q < lower - 1) | (q > upper + 1)
     is_angle = np.array(["angle" in kind for kind in model.position_kinds], dtype=bool)

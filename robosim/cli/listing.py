@@ -42,10 +42,17 @@ def run_scenes(args: argparse.Namespace) -> int:
 
 
 def run_planners(args: argparse.Namespace) -> int:
-    """List the planners that are available here."""
-    from robosim.planners import available_planners
+    """List the planners that are available here, and why others are not."""
+    from robosim.cli.output import paint, printable, print_json
+    from robosim.planners import available_planners, unavailable_planners
 
+    others = unavailable_planners()
+    if args.json:
+        print_json({"planners": sorted(available_planners()), "unavailable": others})
+        return 0
     _print(args, "planners", available_planners())
+    for name, reason in others.items():
+        print(paint(f"{printable(name)}  {printable(reason)}", "yellow"))
     return 0
 
 

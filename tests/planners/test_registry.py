@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 
 import numpy as np
 import pytest
 
+from robosim.cli import main
 from robosim.errors import PlanningError
 from robosim.planners import (
     Problem,
@@ -67,7 +69,7 @@ def test_installed_packages_are_found(monkeypatch, clean):
         registry._discover.cache_clear()
 
 
-def test_a_broken_package_takes_no_other_planner_down(monkeypatch, clean):
+def test_a_broken_package_takes_no_other_planner_down(monkeypatch, clean, capsys):
     class Entry:
         value = "broken.planners"
 
@@ -84,6 +86,13 @@ def test_a_broken_package_takes_no_other_planner_down(monkeypatch, clean):
             PlanningError, match=r"broken\.planners could not be loaded: NameError: name 'np'"
         ):
             get_planner("from_elsewhere")
+        assert main(["planners"]) == 0
+        shown = capsys.readouterr().out
+        assert "broken.planners  could not be imported: NameError: name 'np' is not defined" in shown
+        assert main(["planners", "--json"]) == 0
+        listed = json.loads(capsys.readouterr().out)
+        assert "rrt_connect" in listed["planners"]
+        assert listed["unavailable"]["broken.planners"].startswith("could not be imported")
     finally:
         registry._discover.cache_clear()
 
