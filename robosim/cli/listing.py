@@ -43,7 +43,7 @@ def run_scenes(args: argparse.Namespace) -> int:
 
 def run_planners(args: argparse.Namespace) -> int:
     """List the planners that are available here, and why others are not."""
-    from robosim.cli.output import paint, printable, print_json
+    from robosim.cli.output import paint, print_json, printable
     from robosim.planners import available_planners, unavailable_planners
 
     others = unavailable_planners()
