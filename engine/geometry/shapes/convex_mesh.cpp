@@ -66,6 +66,22 @@ void check_closed(const std::vector<Vec3d>& vertices, const std::vector<std::arr
     throw InputError("convex: the faces are not a closed surface; leave them out to take the hull");
 }
 
+// Drops the vertices that no face has; the others keep their order.
+void keep_corners(ConvexMesh& mesh) {
+  std::vector<int> index(mesh.vertices.size(), -1);
+  for (const auto& f : mesh.faces)
+    for (int i : f) index[i] = 0;
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < index.size(); ++i)
+    if (index[i] == 0) {
+      index[i] = static_cast<int>(n);
+      mesh.vertices[n++] = mesh.vertices[i];
+    }
+  mesh.vertices.resize(n);
+  for (auto& f : mesh.faces)
+    for (int& i : f) i = index[i];
+}
+
 }  // namespace
 
 ConvexMesh convex_hull_mesh(const std::vector<Vec3d>& points) {
@@ -77,15 +93,14 @@ ConvexMesh convex_hull_mesh(const std::vector<Vec3d>& points) {
   if (points.size() < 4)
     throw InputError(message("convex: ", points.size(), " vertices; a convex shape needs at least 4 that are not coplanar"));
   ConvexMesh mesh;
-  mesh.faces = convex_hull(points);
-  // Keep the corners, in the order in which they were given.
-  std::vector<int> index(points.size(), -1);
-  for (const auto& f : mesh.faces)
-    for (int i : f) index[i] = 0;
-  for (std::size_t i = 0; i < points.size(); ++i)
-    if (index[i] == 0) index[i] = static_cast<int>(mesh.vertices.size()), mesh.vertices.push_back(points[i]);
-  for (auto& f : mesh.faces)
-    for (int& i : f) i = index[i];
+  mesh.vertices = points;
+  // Again until every vertex is a corner: so the hull of these vertices is this mesh, triangle by triangle.
+  std::size_t before;
+  do {
+    before = mesh.vertices.size();
+    mesh.faces = convex_hull(mesh.vertices);
+    keep_corners(mesh);
+  } while (mesh.vertices.size() < before);
   build_adjacency(mesh);
   integrate_volume(mesh.vertices, mesh.faces, mesh.volume, mesh.centroid);
   mesh.ball = smallest_ball(mesh.vertices);

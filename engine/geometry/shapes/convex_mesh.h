@@ -24,7 +24,8 @@ struct ConvexMesh {
   Lazy<std::vector<double>> cores; // radii of balls within, of a scene (scene/collision_scene.cpp)
 };
 
-// The convex hull of points in any order; points inside it, repeated ones and nearly all on its faces are dropped.
+// The convex hull of points in any order; points inside it, repeated ones and nearly all on its faces are dropped. The
+// hull of the vertices of a mesh is that mesh.
 // Throws InputError when there are fewer than four points, a coordinate is not finite or beyond 1e6 m, or the points
 // are flat: thinner than 1e-9 of their extent.
 ConvexMesh convex_hull_mesh(const std::vector<Vec3d>& points);
