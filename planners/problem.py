@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robosim.errors import PlanningError, check_type
 from robosim.model import Model
+from robosim.pickling import Value
 from robosim.scene import Scene
 
 __all__ = ["Goal", "JointGoal", "PoseGoal", "Positions", "Problem"]
@@ -41,7 +42,7 @@ def _per_axis(value: ArrayLike, what: str) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class PoseGoal:
+class PoseGoal(Value):
     """A link is to have a pose, or one in a region about it.
 
     The error of a link at X_WL is measured in the frame G of the goal, X_WG = pose: the position of the link's
@@ -101,7 +102,7 @@ Goal = JointGoal | PoseGoal
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Value):
     """A planning problem. What is left out comes from the scene's own start and goal.
 
     Args:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robosim.errors import PlanningError
+from robosim.pickling import Value
 from robosim.trajectory import Trajectory
 
 __all__ = ["NoPlan", "PlanResult", "Status"]
@@ -53,9 +54,12 @@ class NoPlan(PlanningError):
         self.status = status
         self.reason = reason
 
+    def __reduce__(self) -> tuple[type[NoPlan], tuple[Status, str]]:
+        return NoPlan, (self.status, self.reason)
+
 
 @dataclass(frozen=True, eq=False)
-class PlanResult:
+class PlanResult(Value):
     """The answer to a Problem; true when there is a trajectory.
 
     Attributes:
@@ -94,6 +98,18 @@ class PlanResult:
     robot: str
     q_rest: FloatArray
     columns: tuple[int, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        sizes = {"path": np.shape(self.path), "q_rest": np.shape(self.q_rest)}
+        n = len(self.position_names)
+        if len(sizes["path"]) != 2 or sizes["path"][1] != n or len(sizes["q_rest"]) != 1:
+            raise PlanningError(f"path and q_rest have shapes {sizes}; they must be (p, {n}) and (n_q,)")
+        if not (np.isfinite(self.path).all() and np.isfinite(self.q_rest).all()):
+            raise PlanningError("path and q_rest must be finite")
+        if len(self.columns) != n or not all(0 <= k < sizes["q_rest"][0] for k in self.columns):
+            raise PlanningError(
+                f"columns must be {n} entries of q_rest (n_q = {sizes['q_rest'][0]}), found {self.columns!r}"
+            )
 
     @property
     def ok(self) -> bool:

@@ -1,6 +1,8 @@
 // Model and its builder.
 #include "model/model.h"
 
+#include <cmath>
+
 #include <pybind11/stl.h>
 
 #include "bindings/arrays.h"
@@ -105,11 +107,12 @@ Model with_joint_forces(const Model& model, const py::object& damping, const py:
   return copy;
 }
 
-Model with_springs(const Model& model, const py::object& stiffness, const py::object& reference) {
+Model with_springs(const Model& model, const py::object& stiffness, const py::object& reference, double rest_energy) {
+  if (!std::isfinite(rest_energy)) throw InputError(message("rest energy of the springs is ", rest_energy, "; it must be finite"));
   Model copy = model;
   copy.stiffness = numbers(stiffness, model.n_v, "stiffness");
   copy.spring_reference = numbers(reference, model.n_v, "reference");
-  copy.spring_rest_energy = 0;
+  copy.spring_rest_energy = rest_energy;
   for (const Joint& joint : model.joints)
     for (int k = joint.v_index; joint.n_q != 1 && k < joint.v_index + joint.n_v; ++k)
       if (copy.stiffness[k] != 0 || copy.spring_reference[k] != 0)
@@ -257,6 +260,7 @@ void bind_model(py::module_& m) {
       .def_property_readonly("friction_width", [](const Model& model) { return vector_array(model.friction_width); })
       .def_property_readonly("stiffness", [](const Model& model) { return vector_array(model.stiffness); })
       .def_property_readonly("spring_reference", [](const Model& model) { return vector_array(model.spring_reference); })
+      .def_readonly("spring_rest_energy", &Model::spring_rest_energy)
       .def_property_readonly("armature", [](const Model& model) { return vector_array(model.armature); })
       .def_property_readonly("gravity", [](const Model& model) { return vec3_array(model.gravity); })
       .def_readonly("massless", &Model::massless)
@@ -264,7 +268,8 @@ void bind_model(py::module_& m) {
       .def("with_limits", &with_limits, py::arg("lower"), py::arg("upper"), py::arg("velocity"), py::arg("acceleration"),
            py::arg("effort"))
       .def("with_joint_forces", &with_joint_forces, py::arg("damping"), py::arg("friction"), py::arg("friction_width"))
-      .def("with_springs", &with_springs, py::arg("stiffness"), py::arg("reference"))
+      .def("with_springs", &with_springs, py::arg("stiffness"), py::arg("reference"),
+           py::arg("rest_energy") = 0.0)
       .def("with_armature", &with_armature, py::arg("armature"))
       .def("with_collision_pairs", &with_collision_pairs, py::arg("pairs"))
       .def("with_disabled_collisions", &with_disabled_collisions, py::arg("disabled"))

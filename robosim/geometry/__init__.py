@@ -33,6 +33,7 @@ from robosim.geometry.manifolds import (
     contact_manifold,
     contact_manifold_derivatives,
 )
+from robosim.geometry.pickling import register
 from robosim.geometry.poses import pose, pose_to_xyz_quaternion
 from robosim.geometry.queries import (
     Witness,
@@ -92,3 +93,6 @@ __all__ = [
     "time_of_impact",
     "time_of_impact_derivatives",
 ]
+
+register()
+del register

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -52,6 +52,11 @@ class WitnessDerivatives:
     (parallel faces or edges), or the surfaces have their centre of curvature in common. Then they are those of the
     features named."""
     _shapes: ShapeRates
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All of it, made now: without the engine's part that it is made from."""
+        made = {name for name, value in vars(type(self)).items() if isinstance(value, cached_property)}
+        return {**{name: getattr(self, name) for name in made | self.__dict__.keys()}, "_shapes": None}
 
     @cached_property
     def sizes_A(self) -> dict[str, WitnessRates]:

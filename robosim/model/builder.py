@@ -13,6 +13,7 @@ from robosim.errors import ModelError
 from robosim.model.checks import checked_name, limit, number, real_array, suggestion
 from robosim.model.model import Description, Model
 from robosim.model.parts import (
+    Collider,
     EndEffector,
     FloatArray,
     Group,
@@ -46,6 +47,8 @@ class ModelBuilder:
         self._engine = _engine.ModelBuilder(self._name, self._floating_base)
         self._links: dict[str, Link] = {}
         self._joints: dict[str, Joint] = {}
+        self._axes: list[FloatArray] = []
+        self._colliders: dict[str, list[tuple[_engine.Shape | _engine.TriangleMesh, FloatArray]]] = {}
         self._visuals: dict[str, list[Visual]] = {}
         self._groups: dict[str, Group] = {}
         self._named_states: dict[tuple[str, str], NamedState] = {}
@@ -220,6 +223,7 @@ class ModelBuilder:
         unit = joint.axis / length if length > 0 else joint.axis
         unit.setflags(write=False)
         self._joints[name] = replace(joint, axis=unit)
+        self._axes.append(joint.axis)
 
     def add_collider(
         self,
@@ -250,6 +254,7 @@ class ModelBuilder:
                 f"collider of link {link!r}: a Shape or a TriangleMesh is needed, found {type(shape).__name__}"
             )
         self._engine.add_collider(link, shape, pose, name or "")
+        self._colliders.setdefault(link, []).append((shape, pose))
 
     def add_visual(self, link: str, visual: Visual) -> None:
         """Gives a link something to be drawn as. A link may have several.
@@ -354,6 +359,8 @@ class ModelBuilder:
                 floating_base=self._floating_base,
                 links=tuple(self._links.values()),
                 joints=tuple(self._joints.values()),
+                axes=tuple(self._axes),
+                colliders=self._named_colliders(engine),
                 visuals={link: tuple(visuals) for link, visuals in self._visuals.items()},
                 groups=dict(self._groups),
                 named_states=tuple(self._named_states.values()),
@@ -366,6 +373,15 @@ class ModelBuilder:
         if self._acceleration_limits is not None:
             model = model.with_acceleration_limits(self._acceleration_limits, self._acceleration_source)
         return model
+
+    def _named_colliders(self, engine: _engine.Model) -> tuple[Collider, ...]:
+        """In model order, within one link as they were added, with the names that they have there."""
+        given = {link: iter(colliders) for link, colliders in self._colliders.items()}
+        links = [engine.frames[collider.frame].name for collider in engine.colliders]
+        return tuple(
+            Collider(collider.name, link, *next(given[link]))
+            for collider, link in zip(engine.colliders, links, strict=True)
+        )
 
     def _described_accelerations(self) -> str:
         """Where acceleration limits come from, before `set_acceleration_limits`."""

@@ -30,6 +30,7 @@ from robosim.model.parts import (
     NamedState,
     Visual,
 )
+from robosim.pickling import rebuild
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Description:
     floating_base: bool
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
+    axes: tuple[FloatArray, ...]  # of the joints, as they were given: of any length
+    colliders: tuple[Collider, ...]
     visuals: Mapping[str, tuple[Visual, ...]]
     groups: Mapping[str, Group]
     named_states: tuple[NamedState, ...]
@@ -135,6 +138,11 @@ class Model(Methods):
     def __deepcopy__(self, memo: object) -> Model:
         return self  # immutable
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        from robosim.model.rebuilt import model_arguments, rebuilt_model
+
+        return rebuild, (rebuilt_model, model_arguments(self))
+
     def data(self) -> Data:
         """A workspace with these methods for loops, whose results are arrays of its own, the same ones every time."""
         return Data(self)
@@ -190,17 +198,10 @@ class Model(Methods):
         """Joints of all kinds as they were described, in that order."""
         return self._description.joints
 
-    @cached_property
+    @property
     def colliders(self) -> tuple[Collider, ...]:
         """Collision shapes in model order, which is also the engine's."""
-        out, frames = [], self._engine.frames
-        for collider in self._engine.colliders:
-            frame = frames[collider.frame]
-            X_LC = np.linalg.inv(frame.X_BF) @ collider.X_BC
-            shape = collider.shape
-            assert isinstance(shape, (_engine.Shape, _engine.TriangleMesh))  # what ModelBuilder takes
-            out.append(Collider(collider.name, frame.name, shape, _frozen(X_LC)))
-        return tuple(out)
+        return self._description.colliders
 
     @property
     def visuals(self) -> Mapping[str, tuple[Visual, ...]]:
@@ -366,12 +367,7 @@ class Model(Methods):
         Raises:
             ModelError: an unknown name, a stiffness that is negative, or a spring where a joint has not one position.
         """
-        names = self.velocity_names
-        stiff = self._magnitudes(self.stiffness, stiffness, "stiffness")
-        at = self._override(self.spring_reference, reference, names, "spring reference")
-        for i in np.flatnonzero(~np.isfinite(at)):
-            raise ModelError(f"spring reference of {names[i]!r} is {at[i]}; it must be finite")
-        return Model(self._engine.with_springs(stiff, at), self._description)
+        return self._with_springs(stiffness, reference, 0.0)
 
     def with_armature(self, armature: Mapping[str, float] | ArrayLike) -> Model:
         """The same model with another inertia of the drives as seen at the joints [kg m^2 or kg].
@@ -381,6 +377,20 @@ class Model(Methods):
         """
         inertia = self._magnitudes(self.armature, armature, "armature")
         return Model(self._engine.with_armature(inertia), self._description)
+
+    def _with_springs(
+        self,
+        stiffness: Mapping[str, float] | ArrayLike | None,
+        reference: Mapping[str, float] | ArrayLike | None,
+        rest_energy: float,
+    ) -> Model:
+        """With this energy [J] left at the references, which no joint feels."""
+        names = self.velocity_names
+        stiff = self._magnitudes(self.stiffness, stiffness, "stiffness")
+        at = self._override(self.spring_reference, reference, names, "spring reference")
+        for i in np.flatnonzero(~np.isfinite(at)):
+            raise ModelError(f"spring reference of {names[i]!r} is {at[i]}; it must be finite")
+        return Model(self._engine.with_springs(stiff, at, rest_energy), self._description)
 
     def _with_joint_forces(
         self,

@@ -29,6 +29,7 @@ __all__ = [
     "SceneObject",
     "Solidity",
     "checked_color",
+    "checked_object",
     "checked_pose",
     "make_shape",
 ]
@@ -102,7 +103,7 @@ def checked_pose(pose: ArrayLike | None, what: str) -> Pose:
     """A rigid transform (4, 4), None being the identity; SceneError naming `what` otherwise.
 
     The rotation must be orthonormal to 1e-6, which double and single precision files reach; it is made so to
-    rounding.
+    rounding, and left as it is where it is so already.
     """
     if pose is None:
         return np.eye(4)
@@ -112,19 +113,57 @@ def checked_pose(pose: ArrayLike | None, what: str) -> Pose:
         raise SceneError(f"{what}: the pose must be a 4x4 array, found {pose!r}") from None
     if X.shape != (4, 4):
         raise SceneError(f"{what}: the pose must be a 4x4 array, found shape {X.shape}")
-    if not np.isfinite(X).all() or np.abs(X[:3, 3]).max() > _MAX_COORDINATE:
+    if _check_rigid(X[None], what) > 1e-14:
+        U, _, Vt = np.linalg.svd(X[:3, :3])
+        X[:3, :3] = U @ Vt
+    X[3] = (0, 0, 0, 1)
+    return X
+
+
+def _check_rigid(poses: Pose, what: str) -> float:
+    """How far (n, 4, 4) poses are from rigid transforms; SceneError naming `what` where that is not rounding."""
+    if not np.isfinite(poses).all() or np.abs(poses[:, :3, 3]).max(initial=0.0) > _MAX_COORDINATE:
         raise SceneError(
             f"{what}: the pose holds a number that is not finite or beyond {_MAX_COORDINATE:g} m"
         )
-    if not np.allclose(X[3], (0, 0, 0, 1), rtol=0, atol=1e-9):
-        raise SceneError(f"{what}: the last row of the pose must be 0 0 0 1, found {X[3].tolist()}")
-    R = X[:3, :3]
-    if not np.allclose(R @ R.T, np.eye(3), rtol=0, atol=1e-6) or np.linalg.det(R) < 0:
-        raise SceneError(f"{what}: the pose's rotation is not orthonormal and right-handed: {R.tolist()}")
-    U, _, Vt = np.linalg.svd(R)
-    X[:3, :3] = U @ Vt
-    X[3] = (0, 0, 0, 1)
-    return X
+    odd = np.flatnonzero((np.abs(poses[:, 3] - (0, 0, 0, 1)) > 1e-9).any(axis=1))
+    if odd.size:
+        raise SceneError(
+            f"{what}: the last row of the pose must be 0 0 0 1, found {poses[odd[0], 3].tolist()}"
+        )
+    R = poses[:, :3, :3]
+    fault = np.abs(R @ R.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2), initial=0.0)
+    odd = np.flatnonzero((fault > 1e-6) | (np.linalg.det(R) < 0))
+    if odd.size:
+        raise SceneError(
+            f"{what}: the pose's rotation is not orthonormal and right-handed: {R[odd[0]].tolist()}"
+        )
+    return float(fault.max(initial=0.0))
+
+
+def checked_object(thing: Any) -> SceneObject:
+    """`thing` if it is an object that a scene can hold; SceneError otherwise.
+
+    Objects that a scene makes are; one made by hand, or that was pickled, may hold anything.
+    """
+    if not isinstance(thing, SceneObject):
+        raise SceneError(f"a scene is made of SceneObjects, found {type(thing).__name__}")
+    what = f"object {checked_name(thing.name)!r}"
+    shapes = thing.shapes
+    if not isinstance(shapes, tuple) or not all(
+        isinstance(shape, (Shape, geometry.TriangleMesh)) for shape in shapes
+    ):
+        raise SceneError(f"{what}: shapes must be a tuple of Shapes and TriangleMeshes, found {shapes!r}")
+    for poses, shape, name in (
+        (thing.shape_poses, (len(shapes), 4, 4), "shape_poses"),
+        (thing.pose, (4, 4), "pose"),
+    ):
+        if not isinstance(poses, np.ndarray) or poses.dtype != np.float64 or poses.shape != shape:
+            raise SceneError(f"{what}: {name} must be a float64 array of shape {shape}, found {poses!r}")
+        _check_rigid(poses.reshape(-1, 4, 4), what)
+    if checked_color(thing.color, what) != thing.color:
+        raise SceneError(f"{what}: color must be a tuple of 4 numbers, found {thing.color!r}")
+    return thing
 
 
 def checked_color(color: Sequence[float] | None, what: str) -> Color:

@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from robosim.errors import SceneError
 from robosim.geometry import Compound, Shape
+from robosim.pickling import rebuild
 from robosim.scene import objects as make
-from robosim.scene.objects import Pose, SceneObject, Solidity, checked_name, checked_pose
+from robosim.scene.objects import Pose, SceneObject, Solidity, checked_object, checked_pose
 from robosim.scene.targets import Configuration, LinkPose, checked_goal, checked_start
 from robosim.scene.terrain import DEFAULT_DEPTH, checked_terrain
 
@@ -88,8 +89,8 @@ class Scene:
         return f"Scene({self.name!r}, {len(self._objects)} objects, {len(self._attachments)} attached)"
 
     def add(self, thing: SceneObject) -> None:
-        """Add an object; SceneError if its name is taken."""
-        checked_name(thing.name)
+        """Add an object; SceneError if its name is taken, or it is none that can collide."""
+        checked_object(thing)
         if thing.name in self._objects:
             raise SceneError(f"scene {self.name!r}: an object named {thing.name!r} is already there")
         self._objects[thing.name] = thing
@@ -275,6 +276,20 @@ class Scene:
         other.goals = {name: dict(g) if isinstance(g, Mapping) else g for name, g in self.goals.items()}
         return other
 
+    __copy__ = copy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = {
+            "name": self.name,
+            "robot": self.robot,
+            "objects": tuple(self._objects.values()),
+            "attachments": self._attachments,
+            "allowed": sorted(self._allowed),
+            "starts": self.starts,
+            "goals": self.goals,
+        }
+        return rebuild, (_rebuilt_scene, arguments)
+
     # Contacts that are allowed
 
     @property
@@ -426,6 +441,30 @@ class Scene:
         if name not in self._objects:
             raise SceneError(f"scene {self.name!r} has no object {name!r}; it has: {_listed(self._objects)}")
         return name
+
+
+def _rebuilt_scene(
+    name: str,
+    robot: str | None,
+    objects: Iterable[SceneObject],
+    attachments: Mapping[str, Attachment],
+    allowed: Iterable[tuple[str, str]],
+    starts: Mapping[str, Configuration],
+    goals: Mapping[str, Configuration | LinkPose],
+) -> Scene:
+    """The scene that was pickled."""
+    scene = Scene(name, robot=robot)
+    for thing in objects:
+        scene.add(thing)
+    for held, attachment in attachments.items():
+        scene._attachments[scene._known(held)] = Attachment(attachment.link, tuple(attachment.touch_links))
+    for pair in allowed:
+        scene.allow(*pair)
+    for start, joints in starts.items():
+        scene.set_start(joints, start)
+    for goal, wanted in goals.items():
+        scene.set_goal(wanted, goal)
+    return scene
 
 
 def _link_pose(name: str, link: str, model: Model | None, q: ArrayLike | None) -> Pose:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from robosim.errors import SceneError
+from robosim.pickling import Value
 from robosim.scene.objects import Pose, checked_pose
 
 __all__ = ["Configuration", "LinkPose", "checked_goal", "checked_start"]
@@ -16,7 +17,7 @@ Configuration = dict[str, float]  # joint name to position [rad, m]
 
 
 @dataclass(frozen=True, eq=False)
-class LinkPose:
+class LinkPose(Value):
     """That `link` is to have the pose X_WL (4, 4) in the world frame."""
 
     link: str

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from robosim.errors import SimulationError
 from robosim.geometry import pose
 from robosim.model.checks import suggestion
+from robosim.pickling import Value
 
 if TYPE_CHECKING:
     from robosim.model import Model
@@ -22,7 +23,7 @@ _TERMS = 5
 
 
 @dataclass(frozen=True)
-class PointClosure:
+class PointClosure(Value):
     """A point of link `b` stays at a point of link `a`: a ball joint, a pin of a flat linkage, a wire through a ring.
 
     Attributes:
@@ -66,7 +67,7 @@ class PointClosure:
 
 
 @dataclass(frozen=True)
-class Weld:
+class Weld(Value):
     """Two links stay as they are to each other: what is gripped, or closes a loop without play.
 
     Attributes:
@@ -101,7 +102,7 @@ class Weld:
 
 
 @dataclass(frozen=True)
-class JointEquality:
+class JointEquality(Value):
     """A joint follows a law of another: q = c0 + c1 q_of + c2 q_of^2 + c3 q_of^3 + c4 q_of^4.
 
     Unlike a joint that mimics, which has no position of its own, it can be off the law, and comes back to it.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from robosim import _engine
 from robosim.errors import SimulationError
 from robosim.model.checks import suggestion
+from robosim.pickling import Value
 
 if TYPE_CHECKING:
     from robosim.model import Model
@@ -22,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Material:
+class Material(Value):
     """How a surface touches others.
 
     Two surfaces have the geometric means of their values, so that two of one material have its own. What they give adds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from robosim import _engine
 from robosim.errors import SimulationError, check_type
 from robosim.model import Model
+from robosim.pickling import rebuild
 from robosim.scene import Scene
 from robosim.scene.compile import compile_scene
 from robosim.simulation.arguments import (
@@ -145,6 +145,12 @@ class Simulation:
             if closure.a != closure.b:  # the engine refuses it
                 scene.allow(closure.a, closure.b)
         self._scene = compile_scene(scene, model, with_tables=False)
+        self._world: dict[str, Any] = {
+            "model": model,
+            "scene": scene,
+            "closures": self._closures,
+            "complementarity_aware": complementarity_aware,
+        }
         self._options: dict[str, Any] = {
             "closures": frames,
             "equalities": equality_rows(model, [c for c in closures if isinstance(c, JointEquality)]),
@@ -162,6 +168,18 @@ class Simulation:
         self._set_numbers(
             pair_materials(model, self._scene, materials or {}), motor_rows(model, motors or {})
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        numbers = {"materials": self._materials, "motors": self._motors}
+        options = {name: self._options[name] for name in self._options if name not in self._world}
+        del options["equalities"]  # made of the closures
+        return rebuild, (_rebuilt_simulation, {**self._world, **options, **numbers})
+
+    def _copy(self) -> Simulation:
+        """Itself again, whose numbers can be set."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
 
     def _set_numbers(self, materials: Array, motors: Array) -> None:
         self._materials: Array = materials.copy()
@@ -195,7 +213,7 @@ class Simulation:
         Raises:
             SimulationError: an array has the wrong shape, or a number is out of its range.
         """
-        other = copy.copy(self)
+        other = self._copy()
         other._set_numbers(
             *(
                 known if given is None else sized(given, known.shape, what)
@@ -260,7 +278,7 @@ class Simulation:
         substeps = self._options["substeps"]
         one = self
         if substeps > 1:
-            one = copy.copy(self)
+            one = self._copy()
             one.dt = self.dt / substeps
             one._options = {**self._options, "dt": one.dt, "substeps": 1}
             one._set_numbers(self._materials, self._motors)
@@ -715,6 +733,11 @@ class Simulation:
     def _check_shapes(self, state: State) -> None:
         for what, array, n in ("q", state.q, self.model.n_q), ("v", state.v, self.model.n_v):
             sized(array, (n,), what)
+
+
+def _rebuilt_simulation(materials: Array, motors: Array, **arguments: Any) -> Simulation:
+    """The simulation that was pickled: of the constructor's arguments, and the numbers that it had in the end."""
+    return Simulation(**arguments).with_numbers(materials=materials, motors=motors)
 
 
 def _gradient(parts: tuple[Any, ...]) -> StepGradient:

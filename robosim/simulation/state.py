@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robosim.errors import SimulationError
 from robosim.files import read_file, write_file
+from robosim.pickling import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +39,7 @@ def _frozen(value: ArrayLike, what: str) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class State(Value):
     """Where everything is and how it moves. A step from the same state is the same to the bit.
 
     Attributes:

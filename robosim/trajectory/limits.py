@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robosim.errors import TrajectoryError
+from robosim.pickling import Value
 from robosim.trajectory import polynomial
 from robosim.trajectory.polynomial import Array
 
@@ -20,7 +21,7 @@ FIELDS = ("lower", "upper", "velocity", "acceleration", "jerk", "effort")
 
 
 @dataclass(frozen=True, eq=False)
-class TrajectoryLimits:
+class TrajectoryLimits(Value):
     """Limits per position entry, in the order of the trajectory's ``position_names``; infinite (or None)
     where there is none.
 

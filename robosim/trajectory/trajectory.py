@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robosim.errors import TrajectoryError
+from robosim.pickling import Value
 from robosim.trajectory import polynomial
 from robosim.trajectory.limits import TrajectoryLimits, Violation, find_violations
 from robosim.trajectory.polynomial import Array, Index
@@ -41,7 +42,7 @@ class Samples(NamedTuple):
     acceleration: Array
 
 
-class Trajectory:
+class Trajectory(Value):
     """A motion q(t) of named positions over [0, duration], continuous in position and velocity.
 
     Outside [0, duration] the motion is at rest in its first or last position: positions are held and all
@@ -57,7 +58,7 @@ class Trajectory:
         limits: the limits it was made for.
         seed: of the planner that made it.
         metadata: anything JSON can hold.
-        inverse_dynamics: tau = f(q, v, a), for ``torque``; not saved in files.
+        inverse_dynamics: tau = f(q, v, a), for ``torque``; not saved in files, and pickled if it can be.
         torque_names: names of the torques; by default the position names.
 
     Raises TrajectoryError, naming the field, when something does not fit, is not finite, or jumps at a break.
@@ -139,7 +140,7 @@ class Trajectory:
 
     def replace(self, **fields: Any) -> Trajectory:
         """A copy with some constructor arguments changed."""
-        current = {name: getattr(self, name) for name in _FIELDS}
+        current = self._arguments()
         if (
             "position_names" in fields
             and "torque_names" not in fields
@@ -342,6 +343,9 @@ class Trajectory:
         from robosim.trajectory.plot import plot
 
         return plot(self, names, rate)
+
+    def _arguments(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _FIELDS}
 
     def __repr__(self) -> str:
         robot = f" of {self.robot}" if self.robot else ""

@@ -88,3 +88,6 @@ class Refusal(RobosimError, ValueError):
     def __init__(self, code: ErrorCode, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+    def __reduce__(self) -> tuple[type[Refusal], tuple[ErrorCode, str]]:
+        return Refusal, (self.code, str(self))

@@ -1,0 +1,113 @@
+"""How a model is pickled: its description, and the numbers that copies with changes may have. It is built from them.
+
+The builder's and the copies' checks are those of what is read, and the mechanism is the same to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import robosim.geometry  # noqa: F401  it has `pickle` know shapes
+from robosim.errors import ModelError
+from robosim.model.builder import ModelBuilder
+from robosim.model.model import Description, Model
+from robosim.model.parts import DisabledCollision
+
+__all__ = ["model_arguments", "rebuilt_model"]
+
+_LIMITS = ("lower", "upper", "velocity", "acceleration", "effort")
+_FORCES = ("damping", "friction", "friction_width", "stiffness", "spring_reference", "armature")
+
+
+def model_arguments(model: Model) -> dict[str, Any]:
+    """Those of `rebuilt_model`."""
+    engine, description = model._engine, dict(vars(model._description))
+    axes = description.pop("axes")
+    joints = (replace(joint, axis=axis) for joint, axis in zip(model.joints, axes, strict=True))
+    numbers = {name: getattr(engine, name) for name in (*_LIMITS, *_FORCES, "gravity")}
+    return {
+        "name": model.name,
+        "description": {**description, "joints": tuple(joints)},
+        "numbers": {**numbers, "spring_rest_energy": engine.spring_rest_energy},
+        "collision_pairs": model.collision_pairs,
+        "disabled_collisions": [
+            (pair.link_a, pair.link_b, pair.reason) for pair in model.disabled_collisions
+        ],
+    }
+
+
+def rebuilt_model(
+    name: str,
+    description: Mapping[str, Any],
+    numbers: Mapping[str, Any],
+    collision_pairs: ArrayLike,
+    disabled_collisions: Iterable[tuple[str, str, str]],
+) -> Model:
+    """The model of a description with these numbers, pairs and reasons.
+
+    Raises:
+        ModelError: they make no model.
+    """
+    described = Description(**description, axes=())
+    model = _built(name, described)
+    disabled = [DisabledCollision(*pair) for pair in disabled_collisions]
+    model = (
+        model.with_limits(**{limit: _sized(numbers[limit], model, limit) for limit in _LIMITS})
+        .with_damping(_sized(numbers["damping"], model, "damping"))
+        .with_friction(
+            _sized(numbers["friction"], model, "friction"),
+            width=_sized(numbers["friction_width"], model, "friction_width"),
+        )
+        ._with_springs(
+            _sized(numbers["stiffness"], model, "stiffness"),
+            _sized(numbers["spring_reference"], model, "spring_reference"),
+            float(numbers["spring_rest_energy"]),
+        )
+        .with_armature(_sized(numbers["armature"], model, "armature"))
+        .with_gravity(numbers["gravity"])
+        .with_disabled_collisions(disabled)
+        .with_collision_pairs(collision_pairs)
+    )
+    source = described.acceleration_source
+    return Model(model._engine, replace(model._description, acceleration_source=str(source)))
+
+
+def _built(name: str, described: Description) -> Model:
+    """What the builder makes of it; which pairs self-collision leaves out is told afterwards."""
+    builder = ModelBuilder(name, floating_base=described.floating_base)
+    for link in described.links:
+        builder.add_link(**vars(link))
+    for joint in described.joints:
+        mimic = joint.mimic
+        follows = None if mimic is None else (mimic.source, mimic.multiplier, mimic.offset)
+        builder.add_joint(**{**vars(joint), "mimic": follows})
+    for collider in described.colliders:
+        own_name = collider.name.removeprefix(f"{collider.link}/")
+        builder.add_collider(collider.link, collider.shape, X_LC=collider.X_LC, name=own_name)
+    for link_name, visuals in described.visuals.items():
+        for visual in visuals:
+            builder.add_visual(link_name, visual)
+    for group in described.groups.values():
+        builder.add_group(group.name, group.joints, tip=group.tip)
+    for state in described.named_states:
+        builder.add_named_state(state.group, state.name, state.positions)
+    for tool in described.end_effectors.values():
+        builder.add_end_effector(tool.name, tool.link, tool.group)
+    for text in described.warnings:
+        builder.add_warning(text)
+    for text in described.ignored:
+        builder.add_ignored(text)
+    return builder.build(allow_massless=True, filter_adjacent=False)
+
+
+def _sized(values: ArrayLike, model: Model, what: str) -> ArrayLike:
+    """One number per coordinate: in a pickle one stands for no others."""
+    expected = (model.n_q if what in ("lower", "upper") else model.n_v,)
+    if np.shape(values) != expected:
+        raise ModelError(f"pickled {what} has shape {np.shape(values)}; it must be {expected}")
+    return values
