@@ -91,7 +91,9 @@ def in_flags(message: str) -> str:
 def add_scene(parser: argparse.ArgumentParser) -> None:
     """--scene."""
     parser.add_argument(
-        "--scene", metavar="NAME|FILE", help="a bundled scene (see `robosim scenes`), or a YAML scene file"
+        "--scene",
+        metavar="NAME|FILE|none",
+        help="a bundled scene (see `robosim scenes`), a YAML scene file, or none",
     )
 
 
@@ -117,7 +119,7 @@ def load_model(args: argparse.Namespace, **options: Any) -> Model:
 
 
 def find_scene(name: str | None, model: Model) -> Scene | None:
-    """The scene that --scene names: a file, or a bundled one for this robot.
+    """The scene that --scene names: a file, or a bundled one for this robot; None where it says none.
 
     Raises:
         FileError, SceneError: there is none, or it is not a valid scene.
@@ -125,7 +127,7 @@ def find_scene(name: str | None, model: Model) -> Scene | None:
     from robosim.cli.output import busy
     from robosim.scene import load_scene
 
-    if name is None:
+    if name is None or name == "none":
         return None
     with busy(f"loading {name}"):
         return load_scene(name, model=model)

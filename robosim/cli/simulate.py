@@ -13,23 +13,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from robosim.cli.options import Subparsers
-    from robosim.model import Model
+    from robosim.model import Joint, Model
     from robosim.scene import Scene
     from robosim.simulation import Control, Motion, Simulation, State
 
 STATE = (".json",)
+FREE = ("floating", "planar")  # joints that hold nothing up
 EXIT_DONE, EXIT_UNSOLVED = 0, 3
-FLOOR_GAP = 0.05  # [m] under a robot that falls
+FLOOR_GAP = 0.01  # [m] under a robot that falls
 SAMPLES = 2000  # of a run that are plotted, at the most
 
 _EPILOG = """\
 Joints swing freely, but for their damping and dry friction, unless --hold has motors keep them where they are.
-A robot on a floating base, or on a planar root joint, falls on a floor, unless a scene is given.
+The base is floating where the robot's SRDF has a virtual joint of this type for it, as those of bundled robots that
+walk, fly or drive have. A robot that nothing holds, on a floating base or a planar root joint, begins just above a
+floor, falls and lands, unless --scene says where it is.
 
 examples:
   robosim simulate ur5 --for 2s --plot swing.png
   robosim simulate gripper_2f --base floating --for 1s --view
-  robosim simulate quadruped --base floating --start standing --hold --render stand.html
+  robosim simulate quadruped --start standing --hold --render stand.html
   robosim simulate ur5 --scene bookshelf_small --hold --for 1s -o state.json
   robosim simulate ur5 --scene bookshelf_small --hold --for 1s --from state.json
 """
@@ -58,8 +61,7 @@ def add_parsers(commands: Subparsers) -> None:
     how.add_argument(
         "--base",
         choices=("fixed", "floating"),
-        default="fixed",
-        help="whether the root link is fixed (default: %(default)s)",
+        help="how the root link is held (default: as the robot's SRDF says, else fixed)",
     )
     how.add_argument("--dt", metavar="TIME", default="1ms", help="length of a step (default: %(default)s)")
     how.add_argument(
@@ -124,9 +126,9 @@ def run(args: argparse.Namespace) -> int:
             f"--for {args.duration} takes {duration / dt:.3g} steps of {args.dt}; at most 1e7 are taken"
         )
     with busy(f"loading {args.robot}"):
-        model = load_robot(args.robot, base=args.base, **reading_options(args))
+        model = load_robot(args.robot, base=args.base or "described", **reading_options(args))
     scene = find_scene(args.scene, model)
-    if scene is None and may_fall(model):
+    if args.scene is None and may_fall(model):
         scene = floor()
     plain = Material(friction=args.friction)
     names = [link.name for link in model.links] + ([] if scene is None else [thing.name for thing in scene])
@@ -144,7 +146,8 @@ def run(args: argparse.Namespace) -> int:
     with busy(f"simulating {duration:g} s") as say:
         motion = simulation.run(start, steps, control, progress=lambda taken: say(f"{taken * dt:.2f} s"))
 
-    summary = summarize(simulation, motion, control)
+    summary = {"base": base_of(args, model), "scene": scene_of(args, scene)}
+    summary |= summarize(simulation, motion, control)
     written = []
     if args.output:
         motion.end.save(args.output, control)
@@ -196,9 +199,33 @@ def may_fall(model: Model) -> bool:
     """Whether the robot, or a part of it, is held by nothing: on a floating base, or on a joint from its root that
     moves freely in space or in a plane.
     """
-    return model.floating_base or any(
-        joint.parent == model.links[0].name and joint.kind in ("floating", "planar") for joint in model.joints
-    )
+    return model.floating_base or any(joint.kind in FREE for joint in root_joints(model))
+
+
+def root_joints(model: Model) -> list[Joint]:
+    """Those that the root link carries."""
+    return [joint for joint in model.joints if joint.parent == model.root_link]
+
+
+def base_of(args: argparse.Namespace, model: Model) -> dict[str, str]:
+    """How the root link is held, and who says so."""
+    kind = "floating" if model.floating_base else "fixed"
+    if args.base is not None:
+        return {"kind": kind, "why": "--base"}
+    joints = root_joints(model)
+    if not model.floating_base and any(joint.kind in FREE for joint in joints):
+        free = next(joint for joint in joints if joint.kind in FREE)
+        return {"kind": kind, "why": f"the {free.kind} joint {free.name!r} moves on it"}
+    return {"kind": kind, "why": "virtual joint of its SRDF" if model.floating_base else "by default"}
+
+
+def scene_of(args: argparse.Namespace, scene: Scene | None) -> dict[str, str]:
+    """What there is beside the robot, and who says so."""
+    if args.scene is not None:
+        return {"name": "none" if scene is None else scene.name, "why": "--scene"}
+    if scene is None:
+        return {"name": "none", "why": "the base is held"}
+    return {"name": scene.name, "why": "something is free to fall; --scene none leaves it out"}
 
 
 def floor() -> Scene:
@@ -212,7 +239,8 @@ def floor() -> Scene:
 
 def at_rest(simulation: Simulation, scene: Scene | None, wanted: str | None) -> State:
     """What --start says, by default and for the other joints the scene's start or the neutral configuration, or what is
-    nearest to it within the limits; a floating robot a little above what is below it, unless all positions are given.
+    nearest to it within the limits; a robot that nothing holds a little above what is below it, unless all positions
+    are given.
 
     Raises:
         ModelError, PlanningError, SimulationError: the positions cannot be understood.
@@ -228,11 +256,32 @@ def at_rest(simulation: Simulation, scene: Scene | None, wanted: str | None) -> 
         return simulation.state(positions)
     if positions is not None:
         q = model.configuration(positions, rest=q)
-    if model.floating_base and scene is not None:
-        distance = scene.compile(model).min_distance(q)[0] if simulation.pairs else math.inf
-        if math.isfinite(distance):
-            q[2] += FLOOR_GAP - distance
-    return simulation.state(q)
+    return simulation.state(q if scene is None else lifted(model, scene, q))
+
+
+def lifted(model: Model, scene: Scene, q: NDArray[Any]) -> NDArray[Any]:
+    """q with the whole robot so high that it just clears the scene; q itself where no one joint carries all of it."""
+    import numpy as np
+
+    joints = root_joints(model)
+    if model.floating_base:
+        link = model.root_link
+    elif len(joints) == 1 and joints[0].kind in FREE:
+        link = joints[0].child
+    else:
+        return q
+    alone = model.with_collision_pairs(np.empty((0, 2), dtype=int))
+    checker = scene.compile(alone)
+    if not len(checker.pairs):
+        return q
+    # The joint's own velocity that lifts its child by 1 m/s without turning it.
+    J = model.jacobian(q, link)
+    direction = np.where(np.abs(J[3:]).max(axis=0) > 1e-9, 0.0, J[2])
+    if direction @ direction < 1e-9:
+        return q  # it moves in a plane that is level
+    up = direction / (direction @ direction)
+    lifted: NDArray[Any] = model.integrate(q, up * (FLOOR_GAP - checker.min_distance(q)[0]))
+    return lifted
 
 
 def holding(model: Model) -> dict[str, Any]:
@@ -324,6 +373,8 @@ def print_summary(summary: dict[str, Any], written: list[str]) -> None:
     hint = "a shorter --dt may help" if summary["status"] == "diverged" else "see docs/simulation.md"
     print_pairs(
         {
+            "base": f"{summary['base']['kind']} ({summary['base']['why']})",
+            "scene": f"{summary['scene']['name']} ({summary['scene']['why']})",
             "time": f"{number(summary['time'])} s",
             "energy": f"{number(summary['energy'][0])} to {number(summary['energy'][1])} J",
             "at the end": f"fastest coordinate {number(summary['fastest'])} per s, {summary['contacts']} points "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from robosim.errors import UrdfError
 from robosim.files import read_file
@@ -22,6 +22,7 @@ from robosim.urdf.srdf import Semantics, add_semantics, read_srdf
 
 __all__ = ["LoadOptions", "LoadedRobot", "load_robot", "load_with_report"]
 
+Base = Literal["fixed", "floating", "described"]
 _MAX_SRDF_BYTES = 16 * 2**20
 
 
@@ -29,7 +30,7 @@ _MAX_SRDF_BYTES = 16 * 2**20
 class LoadOptions:
     """The keyword arguments of `load_robot`, which documents them."""
 
-    base: Literal["fixed", "floating"] = "fixed"
+    base: Base = "fixed"
     convex: ConvexMode | Mapping[str, ConvexMode] = "hull"
     hull_vertices: int | None = None
     piece_threshold: float = 0.05
@@ -47,17 +48,17 @@ class LoadOptions:
     missing_meshes: Literal["refuse", "skip"] = "refuse"
 
     def __post_init__(self) -> None:
-        if self.base not in ("fixed", "floating"):
-            raise UrdfError(f"base must be 'fixed' or 'floating', got {self.base!r}")
+        if self.base not in get_args(Base):
+            raise UrdfError(f"base must be 'fixed', 'floating' or 'described', got {self.base!r}")
         if self.missing_meshes not in ("refuse", "skip"):
             raise UrdfError(f"missing_meshes must be 'refuse' or 'skip', got {self.missing_meshes!r}")
         if not 0 < self.density < 1e6:
             raise UrdfError(f"density={self.density!r} must be between 0 and 1e6 kg/m^3")
 
     @property
-    def floating(self) -> bool:
-        """Whether the base flies freely."""
-        return self.base == "floating"
+    def floating(self) -> bool | None:
+        """Whether the base flies freely; None: as the semantic description says."""
+        return None if self.base == "described" else self.base == "floating"
 
     @property
     def colliders(self) -> ColliderOptions:
@@ -95,7 +96,7 @@ class LoadedRobot:
 def load_robot(
     source: Any,
     *,
-    base: Literal["fixed", "floating"] = "fixed",
+    base: Base = "fixed",
     convex: ConvexMode | Mapping[str, ConvexMode] = "hull",
     hull_vertices: int | None = None,
     piece_threshold: float = 0.05,
@@ -123,7 +124,8 @@ def load_robot(
         source: name of a bundled robot ("ur5"), path of a .urdf or .xacro file, a URDF string, or a
             `yourdfpy.URDF`.
         base: "fixed" to the world, or "floating": the root link flies freely, and q begins with its 7
-            numbers.
+            numbers. "described": floating where the semantic description has a virtual joint of this type for the
+            root link, else fixed.
         convex: what a collision mesh becomes: its convex "hull", convex "pieces" (needs the extra `decomp`; both
             cached on disk), or with "mesh" itself, concave as it is, with what it encloses where it is closed; one for
             all links or a mapping by link name (others get the hull). Meshes cost checks several times what hulls do.
@@ -186,15 +188,14 @@ def load_with_report(source: Any, options: LoadOptions) -> LoadedRobot:
         data, file = _srdf_text(srdf)
         semantics = read_srdf(data, robot, file=file, floating_base=options.floating, strict=options.strict)
 
-    builder = ModelBuilder(robot.name, floating_base=options.floating)
+    floating = bool(options.floating) if semantics is None else semantics.floating_base
+    builder = ModelBuilder(robot.name, floating_base=floating)
     for text in robot.warnings:
         builder.add_warning(text)
     for text in (*robot.ignored, *(overrides.ignored if overrides else ())):
         builder.add_ignored(text)
     inertia = InertiaOptions(options.inertia_from_meshes, options.density)
-    add_robot(
-        builder, robot, options.colliders, inertia, floating_base=options.floating, strict=options.strict
-    )
+    add_robot(builder, robot, options.colliders, inertia, floating_base=floating, strict=options.strict)
     if semantics is not None:
         add_semantics(builder, semantics)
     lists_pairs = semantics is not None and semantics.lists_pairs

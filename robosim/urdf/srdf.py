@@ -9,8 +9,8 @@ How each element is honoured:
   group_state      its positions; values for fixed and mimic joints and for virtual joints are noted as
   ignored. end_effector     link and group.
   disable_collisions, disable_default_collisions, enable_collisions   in this order of precedence, the last
-  wins. virtual_joint    how the robot is mounted; `load_robot(base=...)` decides that, so a different type is
-  noted. passive_joint    a joint without a drive: not part of any group.
+  wins. virtual_joint    how the robot is mounted, for `load_robot(base="described")`; another base decides by
+  itself, and a different type is noted. passive_joint    a joint without a drive: not part of any group.
 """
 
 from __future__ import annotations
@@ -55,12 +55,18 @@ class Semantics:
     end_effectors: list[tuple[str, str, str, int]] = field(default_factory=list)  # name, link, group, line
     disabled: dict[tuple[str, str], str] = field(default_factory=dict)  # (link a, link b) -> reason
     lists_pairs: bool = False
+    floating_base: bool = False  # that it asks for, or was read for
     warnings: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
 
 
 def read_srdf(
-    data: bytes | str, robot: RobotSpec, *, file: str, floating_base: bool = False, strict: bool = False
+    data: bytes | str,
+    robot: RobotSpec,
+    *,
+    file: str,
+    floating_base: bool | None = False,
+    strict: bool = False,
 ) -> Semantics:
     """Read an SRDF for a robot.
 
@@ -70,13 +76,13 @@ def read_srdf(
         data: the document.
         robot: the robot that it speaks of.
         file: named in errors.
-        floating_base: whether the robot flies freely.
+        floating_base: whether the robot flies freely; None: as its virtual joint says.
         strict: whether names that do not exist are errors.
 
     Raises:
         SrdfError: it is malformed; with file and line.
     """
-    out = Semantics(file)
+    out = Semantics(file, floating_base=bool(floating_base))
     root = parse_xml(data, file=file, error=SrdfError, warnings=out.warnings, strict=strict)
     link = next((e.sourceline for e in root if e.tag in ("link", "joint")), None)
     foreign = check_structure(root, SRDF, file=file, error=SrdfError, strict=strict, warnings=out.warnings)
@@ -112,7 +118,7 @@ def add_semantics(builder: ModelBuilder, semantics: Semantics) -> None:
 
 class _Document:
     def __init__(
-        self, root: Any, robot: RobotSpec, out: Semantics, floating_base: bool, strict: bool = False
+        self, root: Any, robot: RobotSpec, out: Semantics, floating_base: bool | None, strict: bool = False
     ) -> None:
         self.root, self.robot, self.out, self.floating_base = root, robot, out, floating_base
         self.strict = strict
@@ -192,9 +198,11 @@ class _Document:
             raise self.read.fail(
                 e, f"virtual joint type {kind!r} is not known; use fixed, floating or planar"
             )
-        self._link(e, "child_link")
-        if kind != ("floating" if self.floating_base else "fixed"):
-            base = "floating" if self.floating_base else "fixed"
+        link = self._link(e, "child_link")
+        if self.floating_base is None and kind == "floating" and link not in self.parent_joint:
+            self.out.floating_base = True
+        base = "floating" if self.out.floating_base else "fixed"
+        if kind != base:
             self.ignore(e, f"virtual joint {e.get('name')!r} of type {kind}: the base was loaded as {base}")
 
     # Groups

@@ -13,6 +13,7 @@ import pytest
 from robosim import load_robot
 from robosim.cli import main
 from robosim.trajectory import Trajectory
+from robosim.urdf import bundled_robots
 
 # The installed package, not the source folder that pytest runs in.
 ISOLATED = "-P" if sys.version_info >= (3, 11) else "-I"
@@ -227,6 +228,18 @@ def test_render_png(plan_file, tmp_path, capsys):
     )
     with Image.open(path) as image:
         assert image.size == (160, 120)
+
+
+@pytest.mark.parametrize("name", bundled_robots())
+def test_every_bundled_robot_is_drawn_and_shown_without_a_scene(name, monkeypatch, tmp_path):
+    path, shown = tmp_path / "robot.png", []
+    assert main(["render", name, "--scene", "none", "-o", str(path), "--size", "64x64"]) == 0
+    assert path.read_bytes().startswith(b"\x89PNG")
+    monkeypatch.setattr("robosim.viewer.show", lambda *what, **options: shown.append((what, options)))
+    assert main(["view", name, "--scene", "none", "--no-open"]) == 0
+    ((model, scene, _), options) = shown[0]
+    assert (model.name, scene) == (name, None)
+    np.testing.assert_array_equal(options["q"], model.neutral())
 
 
 def test_inspect(capsys):

@@ -188,3 +188,13 @@ def test_groups_reach_their_tips(robot):
     for group in robot.groups.values():
         assert group.joints, group.name
         assert group.tip is None or group.tip in robot.link_names
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_base_is_described_as_the_documents_say(name):
+    page = (ROBOTS.parent / "docs" / "robots.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("|") and f"`{name}`" in line]
+    (base,) = {row[3].strip() for row in rows}
+    assert load_robot(name, base="described").floating_base == (base == "floating")
+    readme = (ROBOTS / name / "README.md").read_text(encoding="utf-8")
+    assert ("A floating base" in readme) == (base == "floating")

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from robosim.errors import JointLimitsError
+from robosim.errors import JointLimitsError, UrdfError
 from robosim.urdf import load_robot
 
 LINKS = ["base", "upper", "lower", "wrist", "hand", "finger_l", "finger_r", "tool"]
@@ -69,6 +69,31 @@ def test_groups_states_tools_and_pairs():
     assert any("<gripper>" in t for t in model.ignored)
     assert any("virtual joint 'world_joint' of type floating" in t for t in model.ignored)
     assert sum("in state 'home'" in t for t in model.ignored) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "floating"),
+    [
+        ('type="floating" parent_frame="world" child_link="base"', True),
+        ('type="fixed" parent_frame="world" child_link="base"', False),
+        ('type="planar" parent_frame="world" child_link="base"', False),
+        ('type="floating" parent_frame="world" child_link="hand"', False),  # which the arm carries
+    ],
+)
+def test_base_is_as_the_virtual_joint_describes(said, floating):
+    srdf = SRDF.replace('type="floating" parent_frame="world" child_link="base"', said)
+    model = load_robot(URDF, srdf=srdf, base="described")
+    assert model.floating_base == floating
+    honoured = floating or 'type="fixed"' in said
+    assert any("virtual joint" in text and "type" in text for text in model.ignored) != honoured
+    assert not load_robot(URDF, base="described").floating_base
+    assert load_robot(URDF, srdf=srdf, base="floating").floating_base
+    assert not load_robot(URDF, srdf=srdf, base="fixed").floating_base
+
+
+def test_unknown_base_is_refused():
+    with pytest.raises(UrdfError, match="base='free' is not known; use 'fixed', 'floating' or 'described'"):
+        load_robot(URDF, base="free")
 
 
 def test_only_listed_pairs_are_left_out():
