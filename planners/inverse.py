@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robosim import _engine
-from robosim.errors import PlanningError, check_type
+from robosim.errors import PlanningError, check_type, suggestion
 from robosim.model import Model
-from robosim.model.checks import suggestion
 from robosim.planners.positions import chain, configuration, joint_kinds, make_columns
 from robosim.planners.problem import PoseGoal
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim.errors import ModelError, PlanningError
-from robosim.model.checks import suggestion
+from robosim.errors import ModelError, PlanningError, suggestion
 from robosim.model.configurations import (
     check_configuration,
     configuration_by_names,

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robosim import _engine
-from robosim.errors import PlanningError
-from robosim.model.checks import suggestion
+from robosim.errors import PlanningError, suggestion
 from robosim.model.configurations import joint_positions
 from robosim.planners.positions import (
     Columns,
@@ -188,7 +187,9 @@ def _named_group(problem: Problem) -> tuple[str, ...] | None:
     kinds = joint_kinds(model)
     for joint in joints:
         if joint not in kinds:
-            raise PlanningError(f"group: there is no joint {joint!r}{suggestion(joint, kinds)}")
+            raise PlanningError(
+                f"group: there is no joint {joint!r}{suggestion(joint, [*model.groups, *kinds])}"
+            )
         if kinds[joint] == "floating":
             raise PlanningError(f"group: the floating joint {joint!r} is never moved by a plan; leave it out")
     return tuple(joint for joint in model.joint_names if joint in joints)

@@ -14,7 +14,6 @@ further line.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.metadata
 import importlib.util
@@ -28,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from robosim.errors import MissingDependencyError, PlanningError
+from robosim.errors import MissingDependencyError, PlanningError, suggestion
 
 if TYPE_CHECKING:
     from robosim import _engine
@@ -211,12 +210,9 @@ def get_planner(name: str) -> Planner:
     _discover()
     found = _planners.get(name)
     if found is None:
-        close = difflib.get_close_matches(str(name), _planners, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else "."
-        broken = "".join(f". {module} could not be loaded: {why}" for module, why in _broken.items())
-        raise PlanningError(
-            f"there is no planner {name!r}{hint} There are: {', '.join(sorted(available_planners()))}{broken}"
-        )
+        broken = "".join(f" ({module} could not be loaded: {why})" for module, why in _broken.items())
+        near = suggestion(name, available_planners(), limit=None)
+        raise PlanningError(f"there is no planner {name!r}{near}{broken}")
     if found.requires and found.missing:
         raise MissingDependencyError(
             f"planner {name!r} needs {', '.join(found.missing)}: pip install {' '.join(found.missing)}"

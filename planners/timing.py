@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robosim import _engine
-from robosim.errors import PlanningError
-from robosim.model.checks import suggestion
+from robosim.errors import PlanningError, suggestion
 from robosim.planners.positions import Columns
 from robosim.planners.prepare import Prepared
 from robosim.planners.result import NoPlan, Status

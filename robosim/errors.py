@@ -8,6 +8,8 @@ and `line` are also attributes.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from os import PathLike, fspath
 
 __all__ = [
@@ -28,6 +30,26 @@ __all__ = [
     "UrdfError",
     "check_type",
 ]
+
+
+def suggestion(name: object, known: Iterable[str], *, limit: int | None = 8) -> str:
+    """What may have been meant by a name that nothing has, as the end of an error message; else what there is.
+
+    Args:
+        name: as it was given; its case does not count.
+        known: names that there are.
+        limit: at most so many are listed; None: all.
+    """
+    names = list(known)
+    by_case: dict[str, list[str]] = {}
+    for own in names:
+        by_case.setdefault(own.casefold(), []).append(own)
+    close = difflib.get_close_matches(str(name)[:200].casefold(), by_case, n=3)
+    if close:
+        meant = [own for match in close for own in by_case[match]][:3]
+        return f"; did you mean {' or '.join(map(repr, meant))}?"
+    listed = ", ".join(map(repr, names[:limit]))
+    return f"; there are {listed}{', …' if len(names) > len(names[:limit]) else ''}" if names else ""
 
 
 class RobosimError(Exception):

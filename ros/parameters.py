@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from types import SimpleNamespace
 from typing import Any
 
-from robosim.errors import ExecutionError
+from robosim.errors import ExecutionError, suggestion
 
 __all__ = ["Parameter", "Value", "declare", "markdown"]
 
@@ -171,9 +170,8 @@ def declare(
     by_name = {p.name: p for p in parameters}
     for name in overrides:
         if name not in by_name and not name.startswith(_FOREIGN):
-            close = get_close_matches(name, by_name, n=1)
-            hint = f"did you mean {close[0]!r}? " if close else ""
-            raise ExecutionError(f"there is no parameter {name!r}; {hint}known: {', '.join(sorted(by_name))}")
+            near = suggestion(name, sorted(by_name), limit=None)
+            raise ExecutionError(f"there is no parameter {name!r}{near}")
 
     values = SimpleNamespace()
     for p in parameters:

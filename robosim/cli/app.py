@@ -15,7 +15,7 @@ import argparse
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from robosim.cli import check, inspect, listing, plan, render, simulate, stream, view
 from robosim.cli.options import in_flags
@@ -33,6 +33,13 @@ _NUMBERS = re.compile(r"-[0-9.][-+0-9.eE]*(,[-+0-9.eE]+)*,?")
 
 class _Parser(argparse.ArgumentParser):
     """An argument parser that reports errors the way the rest of the command does."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        from robosim.errors import suggestion
+
+        if action.choices is not None and value not in action.choices:
+            near = suggestion(value, map(str, action.choices), limit=None)
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}{near}")
 
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_BAD_INPUT, f"robosim: error: {message}; see `{self.prog} --help`\n")

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 def add_robot(parser: argparse.ArgumentParser) -> None:
     """ROBOT and how to read it."""
     parser.add_argument(
-        "robot", metavar="ROBOT", help="a bundled robot (see `robosim robots`), or a URDF or xacro file"
+        "robot",
+        metavar="ROBOT",
+        help="a bundled robot (see `robosim robots`), a URDF or xacro file, or a folder that holds one",
     )
     add_reading(parser)
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from robosim.errors import suggestion
 from robosim.execution.goals import Rejection, RejectReason
 from robosim.execution.messages import JointTrajectory, JointTrajectoryPoint
 from robosim.trajectory import TrajectoryLimits
@@ -69,7 +70,8 @@ def _check_names(trajectory: JointTrajectory, rules: AcceptanceRules) -> Rejecti
         return Rejection(RejectReason.NO_POINTS, "the trajectory has no points; it needs one or more")
     for name in names:
         if name not in known:
-            return Rejection(RejectReason.UNKNOWN_JOINT, f"there is no joint {name!r}; known: {_list(known)}")
+            text = f"there is no joint {name!r}{suggestion(name, known)}"
+            return Rejection(RejectReason.UNKNOWN_JOINT, text)
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         return Rejection(

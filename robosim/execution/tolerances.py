@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim.errors import ExecutionError
+from robosim.errors import ExecutionError, suggestion
 from robosim.execution.messages import Goal, JointTolerance
 
 __all__ = ["ControllerTolerances", "StateTolerance", "Tolerances"]
@@ -108,7 +108,7 @@ def _overridden(
     for tolerance in given:
         if tolerance.name not in joint_names:
             raise ValueError(
-                f"{field}: there is no joint {tolerance.name!r}, known: {', '.join(joint_names)}"
+                f"{field}: there is no joint {tolerance.name!r}{suggestion(tolerance.name, joint_names)}"
             )
         i, name = joint_names.index(tolerance.name), f"{field} of {tolerance.name}"
         position[i] = _resolve(f"{name}, position", float(own.position[i]), tolerance.position)

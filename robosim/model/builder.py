@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robosim import _engine
-from robosim.errors import ModelError
-from robosim.model.checks import checked_name, limit, number, real_array, suggestion
+from robosim.errors import ModelError, suggestion
+from robosim.model.checks import checked_name, limit, number, real_array
 from robosim.model.model import Description, Model
 from robosim.model.parts import (
     Collider,
@@ -352,6 +352,13 @@ class ModelBuilder:
         """
         if not isinstance(self._acceleration_limits, Mapping) and self._acceleration_limits is not None:
             number(self._acceleration_limits, "acceleration limit")
+        for joint in self._joints.values():
+            what = f"joint {joint.name!r}"
+            self._known_link(joint.parent, f"{what}: parent")
+            self._known_link(joint.child, f"{what}: child")
+            if joint.mimic is not None and (source := joint.mimic.source) not in self._joints:
+                near = suggestion(source, self._joints)
+                raise ModelError(f"{what} mimics {source!r}, which is not a joint{near}")
         engine = self._engine.build(allow_massless, filter_adjacent)
         model = Model(
             engine,

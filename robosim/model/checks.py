@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -53,16 +50,3 @@ def checked_name(value: str, what: str) -> str:
     if not isinstance(value, str) or not value:
         raise ModelError(f"{what} {value!r} is not a name; a non-empty string is needed")
     return value
-
-
-def suggestion(name: object, known: Iterable[str]) -> str:
-    """What may have been meant, as the end of an error message; at most eight names."""
-    names = list(known)
-    close = difflib.get_close_matches(str(name), names, n=3)
-    if close:
-        return f"; did you mean {' or '.join(repr(match) for match in close)}?"
-    return (
-        f"; there are {', '.join(repr(n) for n in names[:8])}{', …' if len(names) > 8 else ''}"
-        if names
-        else ""
-    )

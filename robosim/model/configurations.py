@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robosim.errors import ModelError
-from robosim.model.checks import suggestion
+from robosim.errors import ModelError, suggestion
 from robosim.model.parts import FloatArray
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robosim import _engine
-from robosim.errors import ModelError
-from robosim.model.checks import limit, suggestion
+from robosim.errors import ModelError, suggestion
+from robosim.model.checks import limit
 from robosim.model.configurations import configuration_by_names, named_positions
 from robosim.model.data import Data
 from robosim.model.methods import Methods

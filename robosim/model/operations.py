@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robosim import _engine
-from robosim.errors import ModelError
-from robosim.model.checks import real_array, suggestion
+from robosim.errors import ModelError, suggestion
+from robosim.model.checks import real_array
 from robosim.model.parts import FloatArray
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robosim.errors import FileError
+from robosim.errors import FileError, suggestion
 from robosim.scene.families import families, generate
 from robosim.scene.scene import Scene
 
@@ -41,9 +41,8 @@ def load_scene(source: str | PathLike[str], *, model: Model | None = None) -> Sc
     name = fspath(source)
     if name not in families():
         if not Path(name).suffix and not Path(name).exists():
-            raise FileError(
-                f"there is no bundled scene {name!r}; there are {', '.join(families())}. A file needs its suffix"
-            )
+            near = suggestion(name, families(), limit=None)
+            raise FileError(f"there is no bundled scene {name!r}{near} (a file needs its suffix)")
         return Scene.load(source)
     robot = _DEFAULT_ROBOT if model is None else model.name
     with resources.as_file(resources.files("robosim.scene") / "instances" / robot / f"{name}.yaml") as path:

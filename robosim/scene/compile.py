@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robosim import _engine
-from robosim.errors import SceneError
+from robosim.errors import SceneError, suggestion
 from robosim.geometry import Compound, Shape
 from robosim.scene.turn_tables import tables_of
 
@@ -120,12 +120,12 @@ def _check_names(scene: Scene, robot: str, frames: dict[str, _engine.Frame]) -> 
             if link not in links:
                 raise SceneError(
                     f"scene {scene.name!r}: object {name!r} is attached to or touches {link!r}, "
-                    f"which {robot!r} does not have; its links: {', '.join(links)}"
+                    f"which {robot!r} does not have{suggestion(link, links)}"
                 )
     for pair in sorted(scene.allowed):
         for name in pair:
             if name != "*" and name not in links and name not in scene:
                 raise SceneError(
                     f"scene {scene.name!r}: the allowed pair {pair} names {name!r}, which is neither an "
-                    f"object of the scene nor a link of {robot!r}"
+                    f"object of the scene nor a link of {robot!r}{suggestion(name, [*scene.objects, *links])}"
                 )

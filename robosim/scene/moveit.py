@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robosim.errors import suggestion
 from robosim.files import read_file
 from robosim.geometry import Shape, TriangleMesh
 from robosim.geometry import pose as make_pose
@@ -228,9 +229,9 @@ class _SceneReader:
                 if frame.name == name and frame.body == 0:
                     X_WF: NDArray[np.float64] = np.asarray(frame.X_BF)
                     return X_WF
-        known = ", ".join(sorted(n for n in self.frames if n))
+        near = suggestion(name, sorted(n for n in self.frames if n))
         raise node.error(
-            f"the frame {name!r} is not known; known: {known}. Pass frames={{{name!r}: X_WF}} or the robot's model"
+            f"the frame {name!r} is not known{near}; pass frames={{{name!r}: X_WF}} or the robot's model"
         )
 
     def _read_object(self, node: Node) -> tuple[SceneObject, str]:

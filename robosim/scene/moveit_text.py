@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from robosim.errors import SceneError
+from robosim.errors import SceneError, suggestion
 from robosim.geometry import Shape, TriangleMesh
 from robosim.geometry import pose as make_pose
 from robosim.scene import objects as make
@@ -98,7 +98,7 @@ class _Reader:
         """One shape, as an object posed where the shape's own frame has it."""
         kind = self.next(f"{what}: a shape").lower()
         if kind not in _SIZES:
-            raise self.error(f"{what}: unknown shape {kind[:60]!r}; known are {', '.join(_SIZES)}")
+            raise self.error(f"{what}: unknown shape {kind[:60]!r}{suggestion(kind, _SIZES)}")
         sizes = self.numbers(f"{what}: {kind}", _SIZES[kind])
         if kind == "mesh":
             return self.mesh(name, what, sizes)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from robosim.errors import SceneError
+from robosim.errors import SceneError, suggestion
 from robosim.geometry import Shape
 from robosim.geometry import pose as make_pose
 from robosim.scene import objects as make
@@ -82,7 +82,7 @@ def read_primitive(node: Node, what: str) -> Shape:
     word = entry["type"].text("type").lower()
     kind = _PRIMITIVES.get(word, word)
     if kind not in _SIZES:
-        raise entry["type"].error(f"{what}: unknown primitive {word!r}; known are {', '.join(_SIZES)}")
+        raise entry["type"].error(f"{what}: unknown primitive {word!r}{suggestion(word, _SIZES)}")
     sizes = entry["dimensions"].numbers(f"{what}, {kind}, dimensions", _SIZES[kind])
     if kind == "box":
         return make.make_shape(what, "box", sizes)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim.errors import SceneError
+from robosim.errors import SceneError, suggestion
 from robosim.geometry import Compound, Shape
 from robosim.pickling import rebuild
 from robosim.scene import objects as make
@@ -439,7 +439,7 @@ class Scene:
 
     def _known(self, name: str) -> str:
         if name not in self._objects:
-            raise SceneError(f"scene {self.name!r} has no object {name!r}; it has: {_listed(self._objects)}")
+            raise SceneError(f"scene {self.name!r} has no object {name!r}{suggestion(name, self._objects)}")
         return name
 
 
@@ -475,7 +475,7 @@ def _link_pose(name: str, link: str, model: Model | None, q: ArrayLike | None) -
         )
     if link not in model.link_names:
         raise SceneError(
-            f"object {name!r}: {model.name!r} has no link {link!r}; links: {_listed(model.link_names)}"
+            f"object {name!r}: {model.name!r} has no link {link!r}{suggestion(link, model.link_names)}"
         )
     X_WL: NDArray[np.float64] = np.asarray(model.frame_pose(q, link))
     return X_WL

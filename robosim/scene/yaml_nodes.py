@@ -17,7 +17,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from robosim.errors import SceneError
+from robosim.errors import SceneError, suggestion
 from robosim.files import read_file
 
 MAX_BYTES = 32 * 2**20
@@ -74,9 +74,8 @@ class Node:
             raise self.error(f"{what}: expected a mapping, found {self.kind}")
         for key, node in self.value.items():
             if keys is not None and key not in keys:
-                raise node.error(
-                    f"{what}: unknown key {_shortened(key)!r}; known are {', '.join(sorted(keys))}"
-                )
+                near = suggestion(key, sorted(keys), limit=None)
+                raise node.error(f"{what}: unknown key {_shortened(key)!r}{near}")
         for key in required:
             if key not in self.value:
                 raise self.error(f"{what}: {key!r} is missing")

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim.errors import SimulationError
+from robosim.errors import SimulationError, suggestion
 from robosim.geometry import pose
-from robosim.model.checks import suggestion
 from robosim.pickling import Value
 
 if TYPE_CHECKING:

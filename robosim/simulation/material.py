@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robosim import _engine
-from robosim.errors import SimulationError
-from robosim.model.checks import suggestion
+from robosim.errors import SimulationError, suggestion
 from robosim.pickling import Value
 
 if TYPE_CHECKING:

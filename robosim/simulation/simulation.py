@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robosim import _engine
-from robosim.errors import SimulationError, check_type
+from robosim.errors import SimulationError, check_type, suggestion
 from robosim.model import Model
 from robosim.pickling import rebuild
 from robosim.scene import Scene
@@ -524,7 +524,7 @@ class Simulation:
         ):
             for key in part or ():
                 if key not in fields:
-                    raise SimulationError(f"{name} has no {key!r}; it has {', '.join(fields)}")
+                    raise SimulationError(f"{name} has no {key!r}{suggestion(key, fields, limit=None)}")
             given |= part or {}
         direction = {name: value for name, value in given.items() if value is not None}
         with engine_errors():

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robosim.errors import TrajectoryError
+from robosim.errors import TrajectoryError, suggestion
 from robosim.files import read_arrays, read_file, write_file
 from robosim.trajectory import polynomial
 from robosim.trajectory.limits import TrajectoryLimits
@@ -57,9 +57,8 @@ def load(path: str | os.PathLike[str], format: Format | None) -> Trajectory:
 def _format(path: str | os.PathLike[str], format: str | None) -> str:
     chosen = Path(path).suffix[1:].lower() if format is None else format
     if chosen not in _WRITERS:
-        raise TrajectoryError(
-            f"unknown trajectory format {chosen!r}; known are {', '.join(_WRITERS)}", file=path
-        )
+        near = suggestion(chosen, _WRITERS)
+        raise TrajectoryError(f"unknown trajectory format {chosen!r}{near}", file=path)
     return chosen
 
 
@@ -96,7 +95,8 @@ def _fields(header: dict[str, Any]) -> dict[str, Any]:
     """Constructor arguments out of a header whose format and version are right."""
     unknown = set(header) - {"format", "version", *HEADER_FIELDS}
     if unknown:
-        raise TrajectoryError(f"unknown field {sorted(unknown)[0]!r}")
+        field = sorted(unknown)[0]
+        raise TrajectoryError(f"unknown field {field!r}{suggestion(field, HEADER_FIELDS, limit=None)}")
     for name, kind in (("position_names", list), ("torque_names", list), ("units", list), ("metadata", dict)):
         if not isinstance(header.get(name), kind):
             raise TrajectoryError(f"{name}: missing or not {'an object' if kind is dict else 'a list'}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robosim.errors import TrajectoryError
+from robosim.errors import TrajectoryError, suggestion
 from robosim.pickling import Value
 from robosim.trajectory import polynomial
 from robosim.trajectory.polynomial import Array
@@ -89,9 +89,8 @@ class TrajectoryLimits(Value):
         """Inverse of to_dict. Raises TrajectoryError naming the field."""
         unknown = set(data) - {*FIELDS, "acceleration_source"}
         if unknown:
-            raise TrajectoryError(
-                f"limits: unknown field {sorted(unknown)[0]!r}; known are {', '.join(FIELDS)}"
-            )
+            field = sorted(unknown)[0]
+            raise TrajectoryError(f"limits: unknown field {field!r}{suggestion(field, FIELDS)}")
         arrays: dict[str, Any] = {}
         for name in FIELDS:
             if name not in data:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robosim.errors import TrajectoryError
+from robosim.errors import TrajectoryError, suggestion
 from robosim.trajectory.polynomial import Array
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def plot(trajectory: Trajectory, names: Sequence[str] | None, rate: float) -> Fi
     shown = trajectory.position_names if names is None else tuple(names)
     unknown = [name for name in shown if name not in trajectory.position_names]
     if unknown:
-        raise TrajectoryError(f"names: {unknown[0]!r} is not one of {', '.join(trajectory.position_names)}")
+        near = suggestion(unknown[0], trajectory.position_names)
+        raise TrajectoryError(f"names: the trajectory has no position {unknown[0]!r}{near}")
     index = [trajectory.position_names.index(name) for name in shown]
     units = {trajectory.units[i] for i in index}
     unit = units.pop() if len(units) == 1 else "SI"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from robosim import geometry
-from robosim.errors import MeshError, MissingDependencyError, UrdfError
+from robosim.errors import MeshError, MissingDependencyError, UrdfError, suggestion
 from robosim.geometry import Shape
 from robosim.meshes import (
     TriangleMesh,
@@ -50,7 +50,9 @@ class ColliderOptions:
             if mode not in _MODES:
                 raise UrdfError(f"convex={mode!r} is not known; use 'hull', 'pieces' or 'mesh'")
             if link and link not in robot.links:
-                raise UrdfError(f"convex names link {link!r}, which {robot.file} does not have")
+                raise UrdfError(
+                    f"convex names link {link!r}, which {robot.file} does not have{suggestion(link, robot.links)}"
+                )
 
     def mode(self, link: str) -> ConvexMode:
         """The mode of one link."""

@@ -11,7 +11,6 @@ as ignored. Angles may carry the units of xacro's tags: `!degrees 90`, `!radians
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from robosim.errors import JointLimitsError
+from robosim.errors import JointLimitsError, suggestion
 from robosim.files import read_file
 from robosim.urdf.description import JointSpec, RobotSpec
 
@@ -75,7 +74,7 @@ def read_joint_limits(source: str | PathLike[str] | Mapping[str, Any]) -> LimitO
     overrides = LimitOverrides(file)
     for key, (node, line) in _mapping(root, file, "the document").items():
         if key not in _TOP:
-            raise JointLimitsError(f"unknown key {key!r}; known are {', '.join(_TOP)}", file=file, line=line)
+            raise JointLimitsError(f"unknown key {key!r}{suggestion(key, _TOP)}", file=file, line=line)
         if key != "joint_limits":
             overrides.ignored.append(f"{key} ({file}:{line})")
             continue
@@ -98,10 +97,9 @@ def apply_joint_limits(robot: RobotSpec, overrides: LimitOverrides) -> dict[str,
     for name, limits in overrides.by_joint.items():
         line = overrides.lines.get(name)
         if name not in joints:
-            close = difflib.get_close_matches(name, joints, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            near = suggestion(name, joints)
             raise JointLimitsError(
-                f"there is no joint {name!r} in robot {robot.name!r}{hint}", file=file, line=line
+                f"there is no joint {name!r} in robot {robot.name!r}{near}", file=file, line=line
             )
         changes: dict[str, Any] = {}
         for quantity, values in limits.items():
@@ -127,9 +125,8 @@ def _add(
     """Check one joint's entry and turn it into overrides."""
     for key, (_, at) in values.items():
         if key not in _KEYS and key != "angle_wraparound":
-            close = difflib.get_close_matches(key, sorted(_KEYS), n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(sorted(_KEYS))}"
-            raise JointLimitsError(f"joint {joint!r}: unknown key {key!r}; {hint}", file=file, line=at)
+            near = suggestion(key, sorted(_KEYS), limit=None)
+            raise JointLimitsError(f"joint {joint!r}: unknown key {key!r}{near}", file=file, line=at)
     limits: dict[str, tuple[float, ...] | None] = {}
     for quantity, bounds in _BOUNDS.items():
         flag, at = values.get(f"has_{quantity}_limits", (None, line))

@@ -121,8 +121,8 @@ def load_robot(
     error. Links that fixed joints weld together are one body for the dynamics; each keeps its name.
 
     Args:
-        source: name of a bundled robot ("ur5"), path of a .urdf or .xacro file, a URDF string, or a
-            `yourdfpy.URDF`.
+        source: name of a bundled robot ("ur5"), path of a .urdf or .xacro file, or of a folder that holds one
+            (my_robot/my_robot.urdf, or whatever is the only one), a URDF string, or a `yourdfpy.URDF`.
         base: "fixed" to the world, or "floating": the root link flies freely, and q begins with its 7
             numbers. "described": floating where the semantic description has a virtual joint of this type for the
             root link, else fixed.

@@ -22,11 +22,10 @@ from typing import Any, TypeVar, cast, get_args
 
 import numpy as np
 
-from robosim.errors import MeshError, RobosimError, UrdfError
+from robosim.errors import MeshError, RobosimError, UrdfError, suggestion
 from robosim.files import parse_xml
 from robosim.meshes import MESH_FORMATS
 from robosim.model import Safety
-from robosim.model.checks import suggestion
 from robosim.model.parts import JointKind
 from robosim.urdf.description import GeometrySpec, InertialSpec, JointSpec, LinkSpec, MeshRef, RobotSpec
 from robosim.urdf.packages import resolve

@@ -1,5 +1,5 @@
-"""What `load_robot` was given: a bundled robot's name, a path, a URDF string or a yourdfpy object; and what belongs
-beside it."""
+"""What `load_robot` was given: a bundled robot's name, a path of a file or a robot's folder, a URDF string or a
+yourdfpy object; and what belongs beside it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from robosim.errors import FileError, UrdfError
+from robosim.errors import FileError, UrdfError, suggestion
 from robosim.files import read_file
 from robosim.urdf.xacro import expand_xacro
 
 __all__ = ["Source", "bundled_robots", "open_source"]
 
 _MAX_BYTES = 32 * 2**20
+_DESCRIPTIONS = (".urdf", ".xacro")
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def open_source(
     """Find and read what was asked for.
 
     Raises:
-        FileError: no such bundled robot or file.
+        FileError: no such bundled robot, file or folder, or a folder that holds none or several.
         UrdfError: a xacro file does not expand, or the argument is no description at all.
     """
     if hasattr(source, "write_xml_string"):  # a yourdfpy.URDF
@@ -75,11 +76,45 @@ def open_source(
     if isinstance(source, str) and text in (names := bundled_robots()):
         return _beside(_bundled_path(text), package_dirs, xacro_args)
     path = Path(text)
+    if _is_folder(path):
+        return _beside(_in_folder(path), package_dirs, xacro_args)
     if isinstance(source, str) and path.suffix == "" and path.name == text and not path.exists():
-        raise FileError(
-            f"there is no bundled robot {text!r}; there are {', '.join(names)}. A file needs its suffix"
-        )
+        near = suggestion(text, names, limit=None)
+        raise FileError(f"there is no bundled robot {text!r}{near} (a file needs its suffix)")
     return _beside(path, package_dirs, xacro_args)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # no name of a file
+        return False
+
+
+def _in_folder(folder: Path) -> Path:
+    """The description in a robot's folder: of the folder's own name, or the only one.
+
+    Raises:
+        FileError: it holds none, or several.
+    """
+    try:
+        names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror}", file=folder) from None
+    found = [name for name in names if name.lower().endswith(_DESCRIPTIONS)]
+    own = folder.resolve().name
+    named = [f"{own}{ending}" for ending in (".urdf", ".urdf.xacro", ".xacro") if f"{own}{ending}" in found]
+    if named or len(found) == 1:
+        return folder / (named or found)[0]
+    wanted = f"a robot's folder must hold {own}.urdf, or exactly one .urdf or .xacro file"
+    if found:
+        raise FileError(f"{wanted}; it holds {_listed(found)}: give the path of one of them", file=folder)
+    raise FileError(f"{wanted}; it holds {_listed(names) if names else 'no file'}", file=folder)
+
+
+def _listed(names: list[str], limit: int = 12) -> str:
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more
 
 
 def _bundled_path(name: str) -> Path:

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from robosim.errors import ModelError, SrdfError
+from robosim.errors import ModelError, RobosimError, SrdfError, suggestion
 from robosim.files import parse_xml
 from robosim.model import ModelBuilder
 from robosim.urdf.description import RobotSpec
@@ -183,14 +183,19 @@ class _Document:
     def _link(self, e: Any, attribute: str = "name") -> str:
         name = str(e.get(attribute))
         if name not in self.robot.links:
-            raise self.read.fail(e, f"there is no link {name!r} in robot {self.robot.name!r}")
+            near = suggestion(name, self.robot.links)
+            raise self.read.fail(e, f"there is no link {name!r} in robot {self.robot.name!r}{near}")
         return name
 
     def _joint(self, e: Any) -> str:
         name = str(e.get("name"))
         if name not in self.robot.joints and name not in self.virtual:
-            raise self.read.fail(e, f"there is no joint {name!r} in robot {self.robot.name!r}")
+            near = suggestion(name, [*self.robot.joints, *sorted(map(str, self.virtual))])
+            raise self.read.fail(e, f"there is no joint {name!r} in robot {self.robot.name!r}{near}")
         return name
+
+    def _no_group(self, e: Any, name: str) -> RobosimError:
+        return self.read.fail(e, f"there is no group {name!r}{suggestion(name, self.groups)}")
 
     def _virtual_joint(self, e: Any) -> None:
         kind = e.get("type").strip()
@@ -227,7 +232,7 @@ class _Document:
         if child.tag == "chain":
             return set(self._chain(child))
         if child.get("name") not in self.groups:
-            raise self.read.fail(child, f"there is no group {child.get('name')!r}")
+            raise self._no_group(child, child.get("name"))
         return self._members(self.groups[child.get("name")], trail)
 
     def _chain(self, e: Any) -> list[str]:
@@ -261,9 +266,7 @@ class _Document:
     def _state(self, e: Any) -> None:
         group, name = e.get("group"), e.get("name")
         if group not in self.groups:
-            raise self.read.fail(
-                e, f"there is no group {group!r}; there are {', '.join(self.groups) or 'none'}"
-            )
+            raise self._no_group(e, group)
         positions: dict[str, float] = {}
         unused = Counter[str]()
         for child in e:
@@ -289,8 +292,7 @@ class _Document:
     def _end_effector(self, e: Any) -> None:
         for attribute in ("group", "parent_group"):
             if (group := e.get(attribute)) is not None and group not in self.groups:
-                there = ", ".join(self.groups) or "none"
-                raise self.read.fail(e, f"there is no group {group!r}; there are {there}")
+                raise self._no_group(e, group)
         self.out.end_effectors.append(
             (e.get("name"), self._link(e, "parent_link"), e.get("group"), e.sourceline)
         )

@@ -160,13 +160,13 @@ def position_columns(model: Model, trajectory: Trajectory) -> list[int]:
     Raises:
         TrajectoryError: it names a position that the robot lacks.
     """
-    from robosim.errors import TrajectoryError
+    from robosim.errors import TrajectoryError, suggestion
 
     known = {name: k for k, name in enumerate(model.position_names)}
     for name in trajectory.position_names:
         if name not in known:
             raise TrajectoryError(
-                f"the trajectory moves {name!r}, which {model.name} does not have; it has {', '.join(known)}"
+                f"the trajectory moves {name!r}, which {model.name} does not have{suggestion(name, known)}"
             )
     return [known[name] for name in trajectory.position_names]
 

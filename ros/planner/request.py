@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from robosim.errors import ModelError, RobosimError
+from robosim.errors import ModelError, RobosimError, suggestion
 from robosim.geometry import pose
-from robosim.model.checks import suggestion
 from robosim.model.tips import tip_links
 from robosim.planners import Goal, JointGoal, PoseGoal, Problem, get_planner
 from robosim.ros.planner.codes import ErrorCode, Refusal

@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robosim.errors import FileError
+from robosim.errors import FileError, suggestion
 from robosim.ros.description import joint_limits, srdf_text, urdf_text
 from robosim.urdf import bundled_robots, load_robot
 from robosim.urdf.source import open_source
@@ -71,10 +71,8 @@ def _beside(name: str, ending: str) -> Path | None:
         return None
     if name not in bundled_robots():
         if not Path(name).suffix:
-            raise FileError(
-                f"there is no bundled robot {name!r}; there are {', '.join(bundled_robots())}. "
-                "A file needs its suffix"
-            )
+            near = suggestion(name, bundled_robots(), limit=None)
+            raise FileError(f"there is no bundled robot {name!r}{near} (a file needs its suffix)")
         return Path(name)
     folder = Path(str(resources.files("robosim.robots") / name))
     return folder / (f"{name}{ending}" if ending.startswith(".") else ending)

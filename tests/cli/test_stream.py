@@ -194,7 +194,10 @@ def edited(plan_file, tmp_path, **changes):
     ("arguments", "expected"),
     [
         (["none.json"], "none.json: no such file"),
-        (["PLAN", "--to", "moon"], "there is no transport 'moon'; installed are dds, ros2, rtde, sim"),
+        (
+            ["PLAN", "--to", "moon"],
+            "there is no transport 'moon'; there are 'dds', 'ros2', 'rtde', 'sim' (others come",
+        ),
         (["PLAN", "--plot", "t.gif"], ".png, .svg or .pdf"),
         (["PLAN", "--record", "t.json"], ".csv or .npz"),
         (["PLAN", "--rate", "0"], "rate is 0.0"),

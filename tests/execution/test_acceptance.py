@@ -62,7 +62,7 @@ FLAWS = (
     (RejectReason.JOINT_COUNT, names("a"), ("1 joints (a)", "2: a, b")),
     (RejectReason.JOINT_COUNT, names("a", "b", "c"), ("3 joints (a, b, c)",)),
     (RejectReason.NO_POINTS, no_points, ("no points",)),
-    (RejectReason.UNKNOWN_JOINT, names("a", "x"), ("'x'", "a, b")),
+    (RejectReason.UNKNOWN_JOINT, names("a", "x"), ("there is no joint 'x'; there are 'a', 'b'",)),
     (RejectReason.REPEATED_JOINT, names("a", "a"), ("'a'", "2 times")),
     (RejectReason.END_VELOCITY, at(-1, velocities=[0.0, 2e-7]), (" a ", "2e-07")),
     (RejectReason.ENDS_IN_PAST, stamp(97.9), ("97.9", "99.9", "100.0")),

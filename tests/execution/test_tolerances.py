@@ -36,7 +36,7 @@ def test_zero_is_the_controllers_own_value_and_minus_one_is_no_limit():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (goal([JointTolerance("a", 0.3), JointTolerance("c", 0.3)]), ("path_tolerance", "'c'", "a, b")),
+        (goal([JointTolerance("a", 0.3), JointTolerance("c", 0.3)]), ("path_tolerance", "'c'", "'a', 'b'")),
         (goal((), [JointTolerance("a", 0.3), JointTolerance("b", -0.5)]), ("goal_tolerance of b", "-0.5")),
         (goal([JointTolerance("a", 0.3, 0.0, -2.0)]), ("acceleration", "-2.0")),
         (goal([JointTolerance("a", 0.3)], time=-3.0), ("goal_time_tolerance", "-3.0")),

@@ -270,7 +270,7 @@ def test_missing_sources(source, refuses):
 
 def test_sources_of_other_kinds(refuses, tmp_path):
     refuses(lambda: load_robot(3), UrdfError, place="", pattern="not int")
-    refuses(lambda: load_robot(tmp_path), FileError, place=str(tmp_path), pattern="is a folder")
+    refuses(lambda: load_robot(tmp_path), FileError, place=str(tmp_path), pattern="it holds no file")
 
 
 def test_pipe_does_not_block(tmp_path, refuses):

@@ -99,5 +99,7 @@ def test_a_broken_package_takes_no_other_planner_down(monkeypatch, clean, capsys
 
 def test_names():
     assert "rrt_connect" in available_planners()
-    with pytest.raises(PlanningError, match=r"There are: .*rrt_connect"):
+    with pytest.raises(
+        PlanningError, match=r"there is no planner 'nothing like it'; there are .*'rrt_connect'"
+    ):
         get_planner("nothing like it")

@@ -77,7 +77,7 @@ def test_every_primitive_has_its_sizes_and_pose():
         (lambda s: s.add_compound("b", []), "at least one shape"),
         (lambda s: s.add_mesh("b", ([[0, 0, 0]], [[0, 1, 2]])), "vertex 2 of 1"),
         (lambda s: s.add_mesh("b", (CUBE, CUBE_FACES), scale=0), "not zero"),
-        (lambda s: s.remove("b"), "no object 'b'; it has: a, floor"),
+        (lambda s: s.remove("b"), "no object 'b'; there are 'a', 'floor'"),
         (lambda s: s.move("b", np.eye(4)), "no object 'b'"),
         (lambda s: s.allow("a", "a"), "twice"),
         (lambda s: s.attach("a", "tool0"), "give its pose"),

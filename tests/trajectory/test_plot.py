@@ -57,7 +57,7 @@ def test_some_joints_and_no_torques():
     assert len(figure.axes) == 3
     assert list(curves(figure.axes[0])) == ["b"]
     assert levels(figure.axes[0]) == [-4, 4]
-    with pytest.raises(TrajectoryError, match="'x' is not one of a, b"):
+    with pytest.raises(TrajectoryError, match="no position 'x'; there are 'a', 'b'"):
         example().plot(names=["x"])
 
 

@@ -6,7 +6,7 @@ import argparse
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol
 
-from robosim.errors import ExecutionError, MissingDependencyError
+from robosim.errors import ExecutionError, MissingDependencyError, suggestion
 
 if TYPE_CHECKING:
     from robosim.execution.arm import Arm
@@ -58,6 +58,6 @@ def find_transport(name: str) -> Transport:
                 raise MissingDependencyError(f"the transport {name!r} cannot be loaded: {error}") from error
             return transport
     raise ExecutionError(
-        f"there is no transport {name!r}; installed are {', '.join(transport_names())}; others come with packages "
-        f"that register one as an entry point of the group {GROUP!r}"
+        f"there is no transport {name!r}{suggestion(name, transport_names())} (others come with packages "
+        f"that register one as an entry point of the group {GROUP!r})"
     )

@@ -18,7 +18,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from robosim import _engine
-from robosim.errors import SceneError
+from robosim.errors import SceneError, suggestion
 from robosim.geometry import pose
 from robosim.scene.families.crates import box, cage
 from robosim.scene.families.layout import Layout
@@ -67,7 +67,7 @@ def generate(family: str, seed: int = 0, *, model: Model, group: str | None = No
         SceneError: the family is unknown, the robot has no group with a tip, or 200 layouts had no solution for it.
     """
     if family not in _FAMILIES:
-        raise SceneError(f"there is no scene family {family!r}; there are {', '.join(_FAMILIES)}")
+        raise SceneError(f"there is no scene family {family!r}{suggestion(family, _FAMILIES, limit=None)}")
     if seed < 0:
         raise SceneError(f"seed={seed} must not be negative")
     arm = _Arm(model, group)

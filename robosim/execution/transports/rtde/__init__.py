@@ -13,7 +13,7 @@ import argparse
 import importlib.util
 from typing import TYPE_CHECKING
 
-from robosim.errors import ExecutionError, MissingDependencyError
+from robosim.errors import ExecutionError, MissingDependencyError, suggestion
 from robosim.execution.transports.rtde.joints import ur_order
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ class RtdeTransport:
         names = ur_order(joint_names)
         unknown = [name for name in names if name not in model.position_names]
         if unknown:
-            raise ExecutionError(f"{model.name!r} has no joint {unknown[0]!r} to be moved by RTDE")
+            near = suggestion(unknown[0], model.position_names)
+            raise ExecutionError(f"{model.name!r} has no joint {unknown[0]!r} to be moved by RTDE{near}")
         if any(importlib.util.find_spec(module) is None for module in MODULES):
             raise MissingDependencyError("RTDE needs the package ur-rtde: pip install robosim[rtde]")
         from robosim.execution.transports.rtde.arm import RtdeArm
