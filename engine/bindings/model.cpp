@@ -108,7 +108,8 @@ Model with_joint_forces(const Model& model, const py::object& damping, const py:
 }
 
 Model with_springs(const Model& model, const py::object& stiffness, const py::object& reference, double rest_energy) {
-  if (!std::isfinite(rest_energy)) throw InputError(message("rest energy of the springs is ", rest_energy, "; it must be finite"));
+  if (!std::isfinite(rest_energy))
+    throw InputError(message("rest energy of the springs is ", rest_energy, "; it must be finite"));
   Model copy = model;
   copy.stiffness = numbers(stiffness, model.n_v, "stiffness");
   copy.spring_reference = numbers(reference, model.n_v, "reference");

@@ -3,46 +3,50 @@
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from robosim._engine import Compound, HeightField, PointCloud, Shape, TriangleMesh, shape_sizes
-from robosim.errors import GeometryError
-from robosim.pickling import rebuild
+from robosim.errors import GeometryError, suggestion
+from robosim.pickling import maker, rebuild
 
 _SIZES = shape_sizes()
+# Of each class its arguments.
+_BODIES: dict[type[Compound], Callable[[Any], dict[str, Any]]] = {
+    TriangleMesh: lambda mesh: {"vertices": mesh.vertices, "faces": mesh.faces, "solid": mesh.is_solid},
+    HeightField: lambda field: {"heights": field.heights, "spacing": field.spacing},
+    PointCloud: lambda cloud: {"points": cloud.points, "radius": cloud.radius},
+    Compound: lambda body: {"parts": body.parts},
+}
+_MAKERS: dict[str, Callable[..., Shape | Compound]] = {
+    **{type: getattr(Shape, type) for type in _SIZES},
+    **{body.__name__: body for body in _BODIES},
+}
 
 
-def make_shape(type: str, sizes: Mapping[str, Any]) -> Shape:
-    """The shape of a type of `shape_sizes` with these sizes.
+@maker
+def make_body(kind: str, arguments: Mapping[str, Any]) -> Shape | Compound:
+    """The shape of a type of `shape_sizes` with these sizes, or the body of a class.
 
     Raises:
-        GeometryError: there is no such type, or it has not these sizes.
+        GeometryError: there is no such type or class, or it has not these arguments.
     """
-    if type not in _SIZES:
-        raise GeometryError(f"type of a shape is {type!r}; it must be one of {', '.join(_SIZES)}")
-    shape: Shape = getattr(Shape, type)(**sizes)
-    return shape
+    if kind not in _MAKERS:
+        raise GeometryError(f"there is no shape or body {kind!r}{suggestion(kind, _MAKERS, limit=None)}")
+    return _MAKERS[kind](**arguments)
 
 
-def _reduced(make: Any, **arguments: Any) -> tuple[Any, ...]:
-    return rebuild, (make, arguments)
+def _reduced_shape(shape: Shape) -> tuple[Any, ...]:
+    sizes = {name: getattr(shape, name) for name in _SIZES[shape.type]}
+    return rebuild, (make_body, {"kind": shape.type, "arguments": sizes})
+
+
+def _reduced_body(body: Compound) -> tuple[Any, ...]:
+    return rebuild, (make_body, {"kind": type(body).__name__, "arguments": _BODIES[type(body)](body)})
 
 
 def register() -> None:
     """Have `pickle` and `copy` know the engine's shapes and bodies."""
-    copyreg.pickle(
-        Shape,
-        lambda shape: _reduced(
-            make_shape, type=shape.type, sizes={name: getattr(shape, name) for name in _SIZES[shape.type]}
-        ),
-    )
-    copyreg.pickle(
-        TriangleMesh,
-        lambda mesh: _reduced(TriangleMesh, vertices=mesh.vertices, faces=mesh.faces, solid=mesh.is_solid),
-    )
-    copyreg.pickle(
-        HeightField, lambda field: _reduced(HeightField, heights=field.heights, spacing=field.spacing)
-    )
-    copyreg.pickle(PointCloud, lambda cloud: _reduced(PointCloud, points=cloud.points, radius=cloud.radius))
-    copyreg.pickle(Compound, lambda body: _reduced(Compound, parts=body.parts))
+    copyreg.pickle(Shape, _reduced_shape)
+    for body in _BODIES:
+        copyreg.pickle(body, _reduced_body)

@@ -17,6 +17,7 @@ from robosim.errors import ModelError
 from robosim.model.builder import ModelBuilder
 from robosim.model.model import Description, Model
 from robosim.model.parts import DisabledCollision
+from robosim.pickling import maker
 
 __all__ = ["model_arguments", "rebuilt_model"]
 
@@ -41,6 +42,7 @@ def model_arguments(model: Model) -> dict[str, Any]:
     }
 
 
+@maker
 def rebuilt_model(
     name: str,
     description: Mapping[str, Any],

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robosim.errors import SceneError, suggestion
 from robosim.geometry import Compound, Shape
-from robosim.pickling import rebuild
+from robosim.pickling import maker, rebuild
 from robosim.scene import objects as make
 from robosim.scene.objects import Pose, SceneObject, Solidity, checked_object, checked_pose
 from robosim.scene.targets import Configuration, LinkPose, checked_goal, checked_start
@@ -443,6 +443,7 @@ class Scene:
         return name
 
 
+@maker
 def _rebuilt_scene(
     name: str,
     robot: str | None,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from robosim import _engine
 from robosim.errors import SimulationError, check_type, suggestion
 from robosim.model import Model
-from robosim.pickling import rebuild
+from robosim.pickling import maker, rebuild
 from robosim.scene import Scene
 from robosim.scene.compile import compile_scene
 from robosim.simulation.arguments import (
@@ -735,6 +735,7 @@ class Simulation:
             sized(array, (n,), what)
 
 
+@maker
 def _rebuilt_simulation(materials: Array, motors: Array, **arguments: Any) -> Simulation:
     """The simulation that was pickled: of the constructor's arguments, and the numbers that it had in the end."""
     return Simulation(**arguments).with_numbers(materials=materials, motors=motors)

@@ -111,7 +111,7 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
         ({"q": [1.0]}, r"q has shape \(1,\).*\(6,\)"),
         ({"v": np.full(6, np.nan)}, "v.* finite"),
         ({"dt": [1.0, 2.0]}, "dt"),
-        ({"model": {"masses": [1.0]}}, "model has no 'masses'; it has mass, com"),
+        ({"model": {"masses": [1.0]}}, "model has no 'masses'; did you mean 'mass'"),
         ({"model": {"gravity": [1.0]}}, "gravity"),
         ({"objects": {"size": [1.0]}}, "size"),
         ({"closures": {"pose": [1.0]}}, "closures has no 'pose'"),
