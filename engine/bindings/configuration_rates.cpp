@@ -34,15 +34,15 @@ void bind_configuration_rates(py::module_& m) {
           const auto give = [&](const Witness& w, const LocalSurface& at_A, const LocalSurface& at_B, bool one_sided) {
             out.append(py::make_tuple(A.name, B.name, witness_tuple(w), rates_tuple(all, {model.n_v}), feature_tuple(at_A), feature_tuple(at_B), one_sided));
           };
-          if (a.compound || b.compound) {
+          if (a.compound || b.compound || (smoothing == 0 && !(a.is_shape() && b.is_shape()))) {
             const WitnessDerivatives d = piece_rates(query, c, rates.data());
             give(c.witness, d.A, d.B, d.one_sided);
             continue;
           }
           const SE3d &X_WA = query.X_WO(c.a), &X_WB = query.X_WO(c.b);
-          const Witness& w = c.witness;
-          const WitnessFactors factors =
-              smoothing == 0 ? witness_factors(w, a.shape, X_WA, b.shape, X_WB) : smoothed_distance(smoothing, a.shape, X_WA, b.shape, X_WB);
+          const WitnessFactors factors = smoothing == 0 ? witness_factors(c.witness, a.shape, X_WA, b.shape, X_WB)
+                                                        : smoothed_distance(smoothing, a.shape, X_WA, b.shape, X_WB);
+          const Witness& w = a.is_shape() && b.is_shape() ? c.witness : factors.witness;
           witness_rates(model, query.data(), A.body, B.body, factors, rates.data());
           give(factors.witness, local_surface(a.shape, X_WA, w.p_WA, w.normal), local_surface(b.shape, X_WB, w.p_WB, -w.normal), factors.one_sided);
         }

@@ -168,6 +168,14 @@ py::array_t<int> pair_array(const Model& model) {
 }
 
 void bind_builder(py::module_& m) {
+  py::class_<ExactBody, std::shared_ptr<ExactBody>>(m, "ExactBody", "What convex shapes stand for: a body within them, or of which each holds a part.")
+      .def(py::init([](const std::shared_ptr<Compound>& body) {
+             if (!body) throw InputError("an exact body needs a body");
+             return std::make_shared<ExactBody>(body);
+           }),
+           py::arg("body"))
+      .def_property_readonly("is_open", &ExactBody::is_open)
+      .def("holds", [](const ExactBody& b, const py::object& p) { return b.holds(read_vec3(p, "p")); }, py::arg("p"));
   py::class_<ModelBuilder>(m, "ModelBuilder", "Puts links and joints together to a Model.")
       .def(py::init<std::string, bool>(), py::arg("name"), py::arg("floating_base"))
       .def(
@@ -200,10 +208,14 @@ void bind_builder(py::module_& m) {
           py::arg("armature"), py::arg("rotor_inertia"), py::arg("gear_ratio"), py::arg("mimic"))
       .def(
           "add_collider",
-          [](ModelBuilder& b, const std::string& link, const AnyBody& shape, const py::object& X_LC, const std::string& name) {
-            b.add_collider(link, geometry_of(shape, "shape"), read_pose(X_LC, "X_LC"), name);
+          [](ModelBuilder& b, const std::string& link, const AnyBody& shape, const py::object& X_LC, const std::string& name,
+             const std::shared_ptr<ExactBody>& exact) {
+            CollisionGeometry geometry = geometry_of(shape, "shape");
+            if (exact && geometry.compound) throw InputError("collider of link '" + link + "': only a convex shape stands for an exact body");
+            if (exact) geometry = CollisionGeometry(geometry.shape, exact);
+            b.add_collider(link, geometry, read_pose(X_LC, "X_LC"), name);
           },
-          py::arg("link"), py::arg("shape"), py::arg("X_LC"), py::arg("name"))
+          py::arg("link"), py::arg("shape"), py::arg("X_LC"), py::arg("name"), py::arg("exact") = nullptr)
       .def("disable_collision", &ModelBuilder::disable_collision, py::arg("link_a"), py::arg("link_b"), py::arg("reason"))
       .def(
           "build",

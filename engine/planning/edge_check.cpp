@@ -336,6 +336,15 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
     sifter_->approaches(row, 1u << lane, bounds_.normal, approaches_);
   }
   row.lanes &= ~(1u << lane);
+  // Shapes that stand for meshes overlap, or come too near, where the meshes may not.
+  if ((bound <= 0 || (at_floor && bound < motion)) && query_.stands_for_more(a, b)) {
+    const int cache = row.kind == SiftItem::single ? row.item : -1;
+    const double exact = query_.exact_distance_bound(motion + 2 * rounding_slack, a, X_WO(a, lane), b, X_WO(b, lane), cache) - rounding_slack;
+    if (exact > bound) {
+      bound = exact, n = bounds_.normal[lane] = {};
+      sifter_->approaches(row, 1u << lane, bounds_.normal, approaches_);
+    }
+  }
   if (bound <= 0) return true;
   // The part of the half-width that it proves: by the motion in any direction or along the normal of the plane that keeps them apart.
   double part = bound / motion, reach = 0;

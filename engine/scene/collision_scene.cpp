@@ -98,12 +98,19 @@ void fill_rod_and_balls(SceneObject& object) {
   }
 }
 
-// The largest ball about a point of O within a shape without its rounding, or a little less; -infinity for a point outside.
-double core_at(Shape shape, const Vec3d& p) {
+// The largest ball about a point of O within a shape without its rounding, or what it stands for, or a little less; -infinity for a point
+// outside.
+double core_at(const CollisionGeometry& geometry, const Vec3d& p) {
   Shape point;
   point.type = ShapeType::sphere, point.radius = 0;
+  const SE3d X_OP{Mat3d::identity(), p};
+  if (geometry.exact) {
+    if (!geometry.exact->holds(p)) return -infinity;
+    return std::abs(closest_pieces(Body(point), X_OP, geometry.exact_body(), SE3d()).witness.distance) - rounding;
+  }
+  Shape shape = geometry.shape;
   if (shape.type == ShapeType::convex) shape.rounding = 0;  // meshes remember theirs, whatever the rounding
-  const double radius = -signed_distance(point, {Mat3d::identity(), p}, shape, SE3d()).distance - rounding;
+  const double radius = -signed_distance(point, X_OP, shape, SE3d()).distance - rounding;
   return radius > 0 ? radius : -infinity;
 }
 
@@ -148,7 +155,7 @@ CollisionScene::CollisionScene(const Model& model, std::vector<ExtraObject> extr
 void CollisionScene::add_object(const std::string& name, const CollisionGeometry& geometry, int body, const SE3d& X_BO) {
   if (geometry.is_half_space() && body != 0)
     throw std::invalid_argument("half-space '" + name + "' is attached to a moving body; only obstacles may be unbounded");
-  if (geometry.compound) check_bounded(name, *geometry.compound);
+  if (const Compound* compound = geometry.exact_body().compound()) check_bounded(name, *compound);
   const Ball ball = bounding_ball(geometry);
   objects_.push_back({name, geometry, body, X_BO, X_BO * ball.centre, ball.radius, {}, {}, -infinity, {}, 0, cover_of(geometry)});
   SceneObject& object = objects_.back();
@@ -156,15 +163,17 @@ void CollisionScene::add_object(const std::string& name, const CollisionGeometry
   object.cores.assign(object.balls.size(), -infinity);
   if (geometry.compound || geometry.is_half_space()) return;
   const ShapeType type = geometry.shape.type;
-  object.is_cover = type == ShapeType::sphere || type == ShapeType::box || type == ShapeType::capsule;
+  object.is_cover = !geometry.exact && (type == ShapeType::sphere || type == ShapeType::box || type == ShapeType::capsule);
   if (body == 0) return;  // only what moves is asked
   const auto cores = [&] {
-    std::vector<double> out{core_at(geometry.shape, X_BO.inverse_times(object.rod.centre))};
-    for (const Ball& b : object.balls) out.push_back(core_at(geometry.shape, X_BO.inverse_times(b.centre)));
+    std::vector<double> out{core_at(geometry, X_BO.inverse_times(object.rod.centre))};
+    for (const Ball& b : object.balls) out.push_back(core_at(geometry, X_BO.inverse_times(b.centre)));
     return out;
   };
   // Where rod and balls of a mesh are is always the same in its frame.
-  std::vector<double> found = type == ShapeType::convex ? geometry.shape.mesh->cores.of(cores) : cores();
+  std::vector<double> found = geometry.exact               ? geometry.cores->of(cores)
+                              : type == ShapeType::convex ? geometry.shape.mesh->cores.of(cores)
+                                                          : cores();
   if (found.size() != object.balls.size() + 1) found = cores();
   object.core = found[0];
   object.cores.assign(found.begin() + 1, found.end());

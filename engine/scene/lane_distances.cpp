@@ -12,9 +12,12 @@ std::unique_ptr<LaneDistances> make_lane_distances(const CollisionScene& scene) 
   return nullptr;  // kernel_isa() is one of those
 }
 
-std::vector<LaneCore> detail::lane_cores(const CollisionScene& scene) {
+std::vector<LaneCore> detail::lane_cores(const CollisionScene& scene, bool of_exact) {
   std::vector<LaneCore> out;
-  for (const SceneObject& object : scene.objects()) out.push_back(object.geometry.compound ? LaneCore() : lane_core(object.geometry.shape));
+  for (const SceneObject& object : scene.objects()) {
+    const CollisionGeometry& geometry = object.geometry;
+    out.push_back(geometry.compound || (of_exact && geometry.exact) ? LaneCore() : lane_core(geometry.shape));
+  }
   return out;
 }
 

@@ -1,7 +1,7 @@
 // The signed distances of all pairs of a scene at as many configurations as a register has lanes.
 //
 // Forward kinematics and GJK in lanes (lane_placement.h, geometry/distance/lane_gjk.h), to the same gap between its bounds as for one pair. What
-// overlaps, touches, or has curved or unbounded shapes is left to the code for one pair.
+// overlaps, touches, has curved or unbounded shapes, or shapes that stand for bodies, is left to the code for one pair.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ std::unique_ptr<LaneDistances> make_lane_distances(const CollisionScene& scene);
 
 namespace detail {
 
-// Of all objects, in their order; out of line as it takes memory.
-std::vector<LaneCore> lane_cores(const CollisionScene& scene);
+// Of all objects, in their order; out of line as it takes memory. of_exact: without those of shapes that stand for bodies.
+std::vector<LaneCore> lane_cores(const CollisionScene& scene, bool of_exact = false);
 
 template <Isa isa>
 std::unique_ptr<LaneDistances> make_lane_distances(const CollisionScene& scene);

@@ -12,7 +12,7 @@ WitnessDerivatives piece_rates(SceneQuery& query, const SceneQuery::Contact& con
   const SceneObject &A = query.scene().object(contact.a), &B = query.scene().object(contact.b);
   const SE3d &X_WA = query.X_WO(contact.a), &X_WB = query.X_WO(contact.b);
   const WitnessDerivatives d =
-      piece_derivatives({contact.witness, contact.piece_a, contact.piece_b}, A.geometry.body(), X_WA, B.geometry.body(), X_WB);
+      piece_derivatives({contact.witness, contact.piece_a, contact.piece_b}, A.geometry.exact_body(), X_WA, B.geometry.exact_body(), X_WB);
   std::fill(rates, rates + model.n_v, WitnessRate());
   const auto add = [&](int body, const SE3d& X_WO, const WitnessRate* twist) {
     if (body == 0) return;

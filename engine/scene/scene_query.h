@@ -73,6 +73,11 @@ class SceneQuery {
   double distance_bound(double enough, int a, int b, int single) { return distance_bound(enough, a, X_WO(a), b, X_WO(b), single); }
   // The same of the objects placed there.
   double distance_bound(double enough, int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single);
+  // The same of the bodies that their shapes stand for, where they do.
+  bool stands_for_more(int a, int b) const { return scene_->object(a).geometry.exact || scene_->object(b).geometry.exact; }
+  double exact_distance_bound(double enough, int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single) {
+    return exact_distance_lower_bound(enough, scene_->object(a).geometry, X_WA, scene_->object(b).geometry, X_WB, cache_of(single));
+  }
   // Whether two objects overlap, by their exact shapes.
   bool overlaps(int a, int b) { return overlaps(a, X_WO(a), b, X_WO(b), -1); }
   // The same of the objects placed there; `single` as in distance_bound.

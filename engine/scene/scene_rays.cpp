@@ -25,7 +25,8 @@ AabbTree tree_over(const CollisionScene& scene, bool moving, Pose&& pose) {
 }
 
 RayHit cast_at(const CollisionGeometry& geometry, const SE3d& X, const Ray& ray, double max_t) {
-  return geometry.compound ? ray_cast(*geometry.compound, X, ray, max_t).hit : ray_cast(geometry.shape, X, ray, max_t);
+  const Body body = geometry.exact_body();
+  return body.compound() ? ray_cast(*body.compound(), X, ray, max_t).hit : ray_cast(geometry.shape, X, ray, max_t);
 }
 
 }  // namespace

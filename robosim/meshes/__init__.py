@@ -5,7 +5,12 @@ from robosim.meshes.hull import convex_hull
 from robosim.meshes.load import MESH_FORMATS, load_mesh
 from robosim.meshes.mass import MassProperties, is_closed, is_convex, mesh_mass_properties
 from robosim.meshes.mesh import TriangleMesh
-from robosim.meshes.pieces import convex_decomposition, convex_hull_of_file, convex_pieces_of_file
+from robosim.meshes.pieces import (
+    concave_mesh_of_file,
+    convex_decomposition,
+    convex_hull_of_file,
+    convex_pieces_of_file,
+)
 from robosim.meshes.standoff import Standoff, hull_standoff, left_out
 
 __all__ = [
@@ -14,6 +19,7 @@ __all__ = [
     "Standoff",
     "TriangleMesh",
     "cache_folder",
+    "concave_mesh_of_file",
     "convex_decomposition",
     "convex_hull",
     "convex_hull_of_file",

@@ -21,12 +21,44 @@ from robosim.errors import MeshError, MissingDependencyError
 from robosim.meshes.cache import cache_key, load_arrays, store_arrays
 from robosim.meshes.hull import convex_hull
 from robosim.meshes.load import parse_mesh, read_mesh_file
+from robosim.meshes.mass import is_convex
 from robosim.meshes.mesh import TriangleMesh
 from robosim.processes import run_worker
 
-__all__ = ["convex_decomposition", "convex_hull_of_file", "convex_pieces_of_file"]
+__all__ = ["concave_mesh_of_file", "convex_decomposition", "convex_hull_of_file", "convex_pieces_of_file"]
 
 _TIME_LIMIT = 600.0  # [s] for one mesh
+_CONVEX = 1e-5  # part of the hull's volume that a convex mesh may lack, for its numbers are rounded
+
+
+def concave_mesh_of_file(
+    path: str | PathLike[str], *, scale: Sequence[float] = (1.0, 1.0, 1.0)
+) -> TriangleMesh | None:
+    """The triangles of a mesh file, each vertex once, from the cache where they are there; None if it is its own hull.
+
+    Args:
+        path: mesh file, as for `load_mesh`.
+        scale: as for `load_mesh`.
+
+    Raises:
+        MeshError: the file cannot be read.
+    """
+    data = read_mesh_file(path)
+    suffix = str(path).lower().rpartition(".")[2]
+    key = cache_key("mesh", data, suffix=suffix, scale=tuple(map(float, scale)), convex=_CONVEX)
+    entry = load_arrays(key, ("vertices", "faces"))
+    if entry is not None and entry["faces"].shape == (0, 3):
+        return None
+    if entry is not None and _is_mesh(entry["vertices"], entry["faces"]):
+        return TriangleMesh(entry["vertices"].astype(np.float64), entry["faces"].astype(np.int64))
+    mesh = parse_mesh(data, path, scale=scale)
+    try:
+        concave = None if is_convex(mesh, tolerance=_CONVEX) else mesh.merged()
+    except MeshError:  # flat: it has no hull either
+        concave = mesh.merged()
+    kept = TriangleMesh(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)) if concave is None else concave
+    store_arrays(key, {"vertices": kept.vertices, "faces": kept.faces.astype(np.int64)})
+    return concave
 
 
 def convex_hull_of_file(

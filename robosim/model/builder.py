@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,7 +49,8 @@ class ModelBuilder:
         self._links: dict[str, Link] = {}
         self._joints: dict[str, Joint] = {}
         self._axes: list[FloatArray] = []
-        self._colliders: dict[str, list[tuple[_engine.Shape | _engine.TriangleMesh, FloatArray]]] = {}
+        self._colliders: dict[str, list[tuple[Any, FloatArray, _engine.TriangleMesh | None]]] = {}
+        self._exact: dict[int, _engine.ExactBody] = {}
         self._visuals: dict[str, list[Visual]] = {}
         self._groups: dict[str, Group] = {}
         self._named_states: dict[tuple[str, str], NamedState] = {}
@@ -232,6 +234,7 @@ class ModelBuilder:
         *,
         X_LC: ArrayLike | None = None,
         name: str | None = None,
+        exact: _engine.TriangleMesh | None = None,
     ) -> None:
         """Fixes a collision shape to a link. A link may have several.
 
@@ -241,9 +244,12 @@ class ModelBuilder:
                 encloses where it is solid. Parts of other bodies are colliders of their own.
             X_LC: (4, 4) shape frame in the link; None for the same frame.
             name: unique in the link; None for its number. The model calls the collider "link/name".
+            exact: the mesh, in the same frame, that a convex shape stands for, as its hull or one of its pieces. Where
+                shapes overlap it decides, and distances are its own; contact forces are those of the shape. A point is
+                inside a mesh with holes where its winding number is above one half.
 
         Raises:
-            ModelError: there is no such link, or the name is taken.
+            ModelError: there is no such link, the name is taken, or an exact mesh is given for a mesh.
         """
         pose = real_array(np.eye(4) if X_LC is None else X_LC, (4, 4), f"collider of link {link!r}: X_LC")
         self._known_link(link, "collider")
@@ -253,8 +259,15 @@ class ModelBuilder:
             raise ModelError(
                 f"collider of link {link!r}: a Shape or a TriangleMesh is needed, found {type(shape).__name__}"
             )
-        self._engine.add_collider(link, shape, pose, name or "")
-        self._colliders.setdefault(link, []).append((shape, pose))
+        if exact is not None and not isinstance(exact, _engine.TriangleMesh):
+            raise ModelError(
+                f"collider of link {link!r}: exact must be a TriangleMesh, got {type(exact).__name__}"
+            )
+        body = None
+        if exact is not None:  # shared by all shapes that stand for it
+            body = self._exact.setdefault(id(exact), _engine.ExactBody(exact))
+        self._engine.add_collider(link, shape, pose, name or "", body)
+        self._colliders.setdefault(link, []).append((shape, pose, exact))
 
     def add_visual(self, link: str, visual: Visual) -> None:
         """Gives a link something to be drawn as. A link may have several.

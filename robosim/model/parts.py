@@ -98,13 +98,15 @@ class Joint:
 class Collider:
     """A shape, or a triangle mesh, fixed to a link, for collision.
 
-    `name` is unique in the model: link, "/", own name or number.
+    `name` is unique in the model: link, "/", own name or number. `exact` is the mesh that a convex shape stands for:
+    what collides and how far it is apart is said of the mesh, contact forces are those of the shape.
     """
 
     name: str
     link: str
     shape: Shape | TriangleMesh
     X_LC: FloatArray
+    exact: TriangleMesh | None = None
 
 
 @dataclass(frozen=True, eq=False)

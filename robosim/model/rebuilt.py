@@ -90,7 +90,9 @@ def _built(name: str, described: Description) -> Model:
         builder.add_joint(**{**vars(joint), "mimic": follows})
     for collider in described.colliders:
         own_name = collider.name.removeprefix(f"{collider.link}/")
-        builder.add_collider(collider.link, collider.shape, X_LC=collider.X_LC, name=own_name)
+        builder.add_collider(
+            collider.link, collider.shape, X_LC=collider.X_LC, name=own_name, exact=collider.exact
+        )
     for link_name, visuals in described.visuals.items():
         for visual in visuals:
             builder.add_visual(link_name, visual)

@@ -71,8 +71,8 @@ def add_robot(
     for link in robot.links.values():
         with located(robot, link.line):
             shapes, skipped = shapes_of(robot, link, colliders)
-            for shape, X_LC, name in shapes:
-                builder.add_collider(link.name, shape, X_LC=X_LC, name=name)
+            for shape, X_LC, name, exact in shapes:
+                builder.add_collider(link.name, shape, X_LC=X_LC, name=name, exact=exact)
             for text in skipped:
                 builder.add_warning(text)
             for geometry in link.visuals:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from robosim import geometry
 from robosim.errors import MeshError, MissingDependencyError, UrdfError, suggestion
 from robosim.geometry import Shape
 from robosim.meshes import (
     TriangleMesh,
+    concave_mesh_of_file,
     convex_hull_of_file,
     convex_pieces_of_file,
     is_convex,
@@ -19,7 +20,7 @@ from robosim.meshes import (
 )
 from robosim.urdf.description import FloatArray, GeometrySpec, LinkSpec, RobotSpec
 
-__all__ = ["ColliderOptions", "ConvexMode", "mesh_stand_ins", "primitive", "shapes_of"]
+__all__ = ["ColliderOptions", "ColliderSpec", "ConvexMode", "mesh_stand_ins", "primitive", "shapes_of"]
 
 ConvexMode = Literal["hull", "pieces", "mesh"]
 _MODES = ("hull", "pieces", "mesh")
@@ -35,6 +36,7 @@ class ColliderOptions:
         threshold: concavity that a piece may keep, see `robosim.meshes.convex_decomposition`.
         max_pieces: per mesh; None for as many as it takes.
         skip_missing: whether a mesh that cannot be read is left out, instead of refused.
+        exact: whether concave meshes decide where their hulls or pieces overlap something.
     """
 
     convex: ConvexMode | Mapping[str, ConvexMode] = "hull"
@@ -42,6 +44,7 @@ class ColliderOptions:
     threshold: float = 0.05
     max_pieces: int | None = None
     skip_missing: bool = False
+    exact: bool = True
 
     def check(self, robot: RobotSpec) -> None:
         """Refuse unknown modes and links."""
@@ -96,37 +99,50 @@ def mesh_stand_ins(
         raise MissingDependencyError(f"link {link.name!r}: {e}") from None
 
 
+class ColliderSpec(NamedTuple):
+    """A collider of a link: shape, pose in the link, name (None for its number), and the mesh that it stands for."""
+
+    shape: Shape | geometry.TriangleMesh
+    X_LC: FloatArray
+    name: str | None
+    exact: geometry.TriangleMesh | None
+
+
 def shapes_of(
     robot: RobotSpec, link: LinkSpec, options: ColliderOptions
-) -> tuple[list[tuple[Shape | geometry.TriangleMesh, FloatArray, str | None]], list[str]]:
-    """Every collider of a link: shape, pose in the link, and name (None for its number); and why meshes are left out.
+) -> tuple[list[ColliderSpec], list[str]]:
+    """Every collider of a link, and why meshes are left out.
 
     A name that the URDF gives twice gets a number appended, and so do the pieces of one mesh.
     """
-    out: list[tuple[Shape | geometry.TriangleMesh, FloatArray, str | None]] = []
+    out: list[ColliderSpec] = []
     left_out: list[str] = []
     taken: set[str] = set()
     for spec in link.collisions:
         try:
-            shapes = _shapes(robot, link, spec, options)
+            shapes, exact = _shapes(robot, link, spec, options)
         except MeshError as e:
             if not options.skip_missing:
                 raise
             left_out.append(f"{e}; left out: nothing collides with it")
             continue
         for shape in shapes:
-            out.append((shape, spec.X_LG, _free_name(spec.name, taken)))
+            out.append(ColliderSpec(shape, spec.X_LG, _free_name(spec.name, taken), exact))
     return out, left_out
 
 
 def _shapes(
     robot: RobotSpec, link: LinkSpec, spec: GeometrySpec, options: ColliderOptions
-) -> list[Shape | geometry.TriangleMesh]:
+) -> tuple[list[Shape | geometry.TriangleMesh], geometry.TriangleMesh | None]:
+    """What stands for a geometry, and the mesh that it stands for where that is concave."""
     if spec.mesh is None:
-        return [primitive(spec)]
+        return [primitive(spec)], None
     keeps = options.mode(link.name) == "mesh"
     try:
-        return [_collider(m, keeps) for m in mesh_stand_ins(robot, link, spec, options)]
+        shapes = [_collider(m, keeps) for m in mesh_stand_ins(robot, link, spec, options)]
+        refines = options.exact and not keeps
+        mesh = concave_mesh_of_file(spec.mesh.path, scale=spec.mesh.scale) if refines else None
+        return shapes, None if mesh is None else geometry.TriangleMesh(mesh.vertices, mesh.faces)
     except ValueError as e:
         if isinstance(e, MeshError):
             raise

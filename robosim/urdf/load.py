@@ -46,6 +46,7 @@ class LoadOptions:
     seed: int = 0
     strict: bool = False
     missing_meshes: Literal["refuse", "skip"] = "refuse"
+    exact_meshes: bool = False
 
     def __post_init__(self) -> None:
         if self.base not in get_args(Base):
@@ -69,6 +70,7 @@ class LoadOptions:
             self.piece_threshold,
             self.max_pieces,
             skip_missing=self.missing_meshes == "skip",
+            exact=self.exact_meshes,
         )
 
 
@@ -112,6 +114,7 @@ def load_robot(
     seed: int = 0,
     strict: bool = False,
     missing_meshes: Literal["refuse", "skip"] = "refuse",
+    exact_meshes: bool = False,
 ) -> Model:
     """Load a robot from URDF or xacro.
 
@@ -149,6 +152,8 @@ def load_robot(
         strict: refuse all that the URDF specification does not allow, at its first place, instead of a warning.
         missing_meshes: "refuse" a robot with a collision mesh that is missing or cannot be read, or "skip" the mesh:
             nothing then collides with it. Visual meshes that are missing leave a warning.
+        exact_meshes: have the mesh itself decide where its hull, or its convex pieces, overlap something. Without,
+            they count as they are, up to their stand-off too large.
 
     Raises:
         UrdfError: the description is malformed, or says what has no meaning: with file and line.
@@ -162,7 +167,7 @@ def load_robot(
         base=base, convex=convex, hull_vertices=hull_vertices, piece_threshold=piece_threshold, max_pieces=max_pieces,
         package_dirs=package_dirs, srdf=srdf, joint_limits=joint_limits, inertia_from_meshes=inertia_from_meshes,
         density=density, visuals=visuals, xacro_args=xacro_args, filter_self_collisions=filter_self_collisions,
-        seed=seed, strict=strict, missing_meshes=missing_meshes,
+        seed=seed, strict=strict, missing_meshes=missing_meshes, exact_meshes=exact_meshes,
     )  # fmt: skip
     return load_with_report(source, options).model
 

@@ -28,19 +28,54 @@ Aabb bounding_box(const CollisionGeometry& geometry, const SE3d& X_WG) {
   return bounding_box(geometry.compound->tree().node(0).box, X_WG);
 }
 
+namespace {
+
+// Whether a part of one lies inside the other, which has an open surface.
+bool is_inside_open(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB) {
+  return (B.exact && B.exact->is_open() && piece_inside(A.exact_body(), X_WA, *B.exact, X_WB) >= 0) ||
+         (A.exact && A.exact->is_open() && piece_inside(B.exact_body(), X_WB, *A.exact, X_WA) >= 0);
+}
+
+// The bound by the shapes themselves.
+double outer_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
+  if (!A.compound && !B.compound) return distance_lower_bound(enough, A.shape, X_WA, B.shape, X_WB, cache);
+  return with_pieces_of(cache, [&](PieceCache* pieces) { return distance_lower_bound(enough, A.body(), X_WA, B.body(), X_WB, pieces); });
+}
+
+}  // namespace
+
+double exact_distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
+                                  PairCache* cache) {
+  if (!A.exact && !B.exact) return outer_lower_bound(enough, A, X_WA, B, X_WB, cache);
+  const double bound = with_pieces_of(
+      cache, [&](PieceCache* pieces) { return distance_lower_bound(enough, A.exact_body(), X_WA, B.exact_body(), X_WB, pieces); });
+  return bound > 0 && is_inside_open(A, X_WA, B, X_WB) ? 0 : bound;
+}
+
 namespace detail {
 
 bool closer_than(double margin, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
-  return with_pieces_of(cache, [&](PieceCache* pieces) { return closer_than(margin, A.body(), X_WA, B.body(), X_WB, pieces); });
+  const auto bodies = [&](const Body& a, const Body& b) {
+    return with_pieces_of(cache, [&](PieceCache* pieces) { return closer_than(margin, a, X_WA, b, X_WB, pieces); });
+  };
+  if (!A.exact && !B.exact) return bodies(A.body(), B.body());
+  if (!A.compound && !B.compound && !closer_than(margin, A.shape, X_WA, B.shape, X_WB, cache)) return false;
+  return bodies(A.exact_body(), B.exact_body()) || is_inside_open(A, X_WA, B, X_WB);
 }
 
 double distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
                             PairCache* cache) {
-  return with_pieces_of(cache, [&](PieceCache* pieces) { return distance_lower_bound(enough, A.body(), X_WA, B.body(), X_WB, pieces); });
+  const double bound = outer_lower_bound(enough, A, X_WA, B, X_WB, cache);
+  if (bound > 0 || (!A.exact && !B.exact)) return bound;
+  if (cache) cache->axis = {};  // no plane between the shapes
+  return exact_distance_lower_bound(enough, A, X_WA, B, X_WB, cache);
 }
 
 PieceWitness closest_pieces(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
-  return with_pieces_of(cache, [&](PieceCache* pieces) { return closest_pieces(A.body(), X_WA, B.body(), X_WB, pieces); });
+  PieceWitness x = with_pieces_of(cache, [&](PieceCache* pieces) { return closest_pieces(A.exact_body(), X_WA, B.exact_body(), X_WB, pieces); });
+  // The way out of an open surface is through the nearest triangle.
+  if (x.witness.distance > 0 && is_inside_open(A, X_WA, B, X_WB)) x.witness.distance *= -1, x.witness.normal *= -1;
+  return x;
 }
 
 }  // namespace detail

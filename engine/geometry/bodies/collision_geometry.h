@@ -1,24 +1,36 @@
 // What a collider or an obstacle is made of: a convex shape, or a body of many pieces. Owns it, or shares it with others.
 //
 // The queries below are those of shapes (query.h) and of bodies (compound_query.h), whichever it takes; between two shapes they cost
-// nothing more.
+// nothing more. A shape may stand for a body within it (exact_body.h). Then the shape only proves what is far: where the shapes are apart, so are
+// the bodies, by no less. Where they are not, the body decides, and distances are those of the body.
 #pragma once
 
 #include <memory>
 #include <utility>
 
+#include "base/lazy.h"
 #include "geometry/bodies/compound_query.h"
+#include "geometry/bodies/exact_body.h"
 
 namespace robosim {
 
 struct CollisionGeometry {
   Shape shape;                              // where there is no compound
   std::shared_ptr<const Compound> compound;  // or null
+  std::shared_ptr<const ExactBody> exact;    // what the shape stands for, or null
+  // Radii of balls within the exact body, of a scene (scene/collision_scene.cpp); where there is one.
+  std::shared_ptr<const Lazy<std::vector<double>>> cores;
 
   CollisionGeometry(Shape s) : shape(std::move(s)) {}
   CollisionGeometry(std::shared_ptr<const Compound> c) : compound(std::move(c)) {}
+  CollisionGeometry(Shape s, std::shared_ptr<const ExactBody> e)
+      : shape(std::move(s)), exact(std::move(e)), cores(exact ? std::make_shared<Lazy<std::vector<double>>>() : nullptr) {}
 
+  // As forces of contact see it: the shape, whatever it stands for.
   Body body() const { return compound ? Body(*compound) : Body(shape); }
+  Body exact_body() const { return exact ? Body(*exact->body()) : body(); }
+  // Whether there is nothing but a shape.
+  bool is_shape() const { return !compound && !exact; }
   bool is_half_space() const { return !compound && shape.type == ShapeType::half_space; }
 };
 
@@ -39,22 +51,27 @@ PieceWitness closest_pieces(const CollisionGeometry& A, const SE3d& X_WA, const 
 // Whether the signed distance is less than `margin`, or one lies in the solid of the other.
 inline bool closer_than(double margin, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
                         PairCache* cache = nullptr) {
-  if (!A.compound && !B.compound) return closer_than(margin, A.shape, X_WA, B.shape, X_WB, cache);
+  if (A.is_shape() && B.is_shape()) return closer_than(margin, A.shape, X_WA, B.shape, X_WB, cache);
   return detail::closer_than(margin, A, X_WA, B, X_WB, cache);
 }
 
 // A certified lower bound on the distance up to `enough`, zero when they overlap. Of two shapes cache->axis is then the normal of the plane
-// between them, where one was found.
+// between them, where one was found. Shapes that stand for bodies and are apart give theirs, which may be less than `enough` where the
+// bodies' is not (exact_distance_lower_bound).
 inline double distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
                                    PairCache* cache = nullptr) {
-  if (!A.compound && !B.compound) return distance_lower_bound(enough, A.shape, X_WA, B.shape, X_WB, cache);
+  if (A.is_shape() && B.is_shape()) return distance_lower_bound(enough, A.shape, X_WA, B.shape, X_WB, cache);
   return detail::distance_lower_bound(enough, A, X_WA, B, X_WB, cache);
 }
 
-// The signed distance, and of which pieces; a shape is its own piece 0.
+// The same of the bodies that shapes stand for.
+double exact_distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
+                                  PairCache* cache = nullptr);
+
+// The signed distance, and of which pieces of the exact bodies; a shape is its own piece 0.
 inline PieceWitness closest_pieces(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
                                    PairCache* cache = nullptr) {
-  if (!A.compound && !B.compound) return {signed_distance(A.shape, X_WA, B.shape, X_WB, cache), 0, 0};
+  if (A.is_shape() && B.is_shape()) return {signed_distance(A.shape, X_WA, B.shape, X_WB, cache), 0, 0};
   return detail::closest_pieces(A, X_WA, B, X_WB, cache);
 }
 

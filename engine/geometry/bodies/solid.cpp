@@ -74,15 +74,14 @@ bool in_mesh(const Compound& compound, const Compound::Part& part, const Triangl
 
 bool is_in(const Aabb& box, const Vec3d& p) { return squared_distance(box, p) == 0; }
 
-// Some point of a piece, in the body's frame.
+}  // namespace
+
 Vec3d point_of(const Compound::Piece& piece) {
   return piece.X_BP * visit(piece.shape, [](const auto& core) {
            if constexpr (requires { core.centre(); }) return core.centre();
            else return Vec3d();
          });
 }
-
-}  // namespace
 
 bool in_solid(const Compound& compound, const Vec3d& p_B) {
   if (!compound.solid_box() || !is_in(*compound.solid_box(), p_B)) return false;

@@ -13,6 +13,9 @@
 
 namespace robosim {
 
+// Some point of a piece, in the body's frame.
+Vec3d point_of(const Compound::Piece& piece);
+
 // Whether p, in the body's frame B, is in the solid of one of its surfaces.
 bool in_solid(const Compound& compound, const Vec3d& p_B);
 

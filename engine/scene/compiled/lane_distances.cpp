@@ -12,7 +12,7 @@ class CompiledDistances final : public LaneDistances {
   using L = Lanes<lanes_of(isa), isa>;
 
   explicit CompiledDistances(const CollisionScene& scene)
-      : pairs_(scene.pairs().data()), n_pairs_(scene.pairs().size()), placement_(scene), cores_(lane_cores(scene)) {}
+      : pairs_(scene.pairs().data()), n_pairs_(scene.pairs().size()), placement_(scene), cores_(lane_cores(scene, true)) {}
 
   int lanes() const override { return L::width; }
 

@@ -1,0 +1,89 @@
+#include "geometry/bodies/winding.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/constants.h"
+
+namespace robosim {
+namespace {
+
+constexpr double far = 2.0;  // radii from which triangles count together: beta of Barill et al.
+
+// f(corners in B) of a piece that is a triangle of a surface.
+template <class F>
+void with_corners(const Compound& body, int piece, F&& f) {
+  body.with_piece(piece, [&](const Compound::Piece& P) {
+    if (!P.surface) return;
+    const TriangleSurface::Corners c = P.surface->corners(P.triangle);
+    f(P.X_BP * c[0], P.X_BP * c[1], P.X_BP * c[2]);
+  });
+}
+
+// The solid angle of a triangle seen from the origin, positive from behind (Van Oosterom and Strackee, 1983).
+double solid_angle(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
+  const double la = norm(a), lb = norm(b), lc = norm(c);
+  const double over = dot(a, cross(b, c)), under = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
+  return 2 * std::atan2(over, under);
+}
+
+}  // namespace
+
+WindingNumber::WindingNumber(const Compound& body) : dipoles_(body.tree().nodes().size()) {
+  const AabbTree& tree = body.tree();
+  std::vector<double> sizes(dipoles_.size());  // sums of the areas [m^2]
+  // Children come after their parents.
+  for (std::size_t i = dipoles_.size(); i-- > 0;) {
+    const AabbTree::Node& node = tree.nodes()[i];
+    Dipole& dipole = dipoles_[i];
+    double& total = sizes[i];
+    const auto add = [&](const Vec3d& area, const Vec3d& middle, double size) {
+      dipole.area += area;
+      dipole.centre += size * middle;
+      total += size;
+    };
+    if (node.is_leaf())
+      for (int place = node.first; place < node.first + node.count; ++place)
+        with_corners(body, tree.item(place), [&](const Vec3d& a, const Vec3d& b, const Vec3d& c) {
+          const Vec3d area = 0.5 * cross(b - a, c - a);
+          add(area, (1.0 / 3) * (a + b + c), norm(area));
+        });
+    else
+      for (const int child : {node.first, node.first + 1}) {
+        const std::size_t k = static_cast<std::size_t>(child);
+        add(dipoles_[k].area, dipoles_[k].centre, sizes[k]);
+      }
+    if (total > 0) dipole.centre *= 1 / total;
+    else dipole.centre = 0.5 * (node.box.lower + node.box.upper);
+    Vec3d reach;
+    for (int k = 0; k < 3; ++k) reach[k] = std::max(node.box.upper[k] - dipole.centre[k], dipole.centre[k] - node.box.lower[k]);
+    dipole.radius = norm(reach);
+  }
+}
+
+double WindingNumber::at(const Compound& body, const Vec3d& p_B) const {
+  const AabbTree& tree = body.tree();
+  if (tree.nodes().empty()) return 0;
+  double sum = 0;
+  int stack[64], depth = 0;
+  stack[depth++] = 0;
+  while (depth > 0) {
+    const int i = stack[--depth];
+    const AabbTree::Node& node = tree.node(i);
+    const Dipole& dipole = dipoles_[static_cast<std::size_t>(i)];
+    const Vec3d d = dipole.centre - p_B;
+    const double squared = squared_norm(d);
+    if (squared > far * far * dipole.radius * dipole.radius) {
+      sum += dot(dipole.area, d) / (squared * std::sqrt(squared));
+    } else if (node.is_leaf()) {
+      for (int place = node.first; place < node.first + node.count; ++place)
+        with_corners(body, tree.item(place), [&](const Vec3d& a, const Vec3d& b, const Vec3d& c) { sum += solid_angle(a - p_B, b - p_B, c - p_B); });
+    } else {
+      stack[depth++] = node.first + 1;
+      stack[depth++] = node.first;
+    }
+  }
+  return sum / (4 * pi);
+}
+
+}  // namespace robosim
