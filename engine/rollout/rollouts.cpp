@@ -13,12 +13,18 @@ int slice_of(int count, int threads) { return std::max(1, steps_between_looks / 
 
 std::ptrdiff_t rows(int rollout, int rows_each, int width) { return static_cast<std::ptrdiff_t>(rollout) * rows_each * width; }
 
+// Where a rollout's own rows begin in an array of all; null where there is none.
+template <class T>
+T* rows_of(T* all, int rollout, int rows_each, int width) {
+  return all ? all + rows(rollout, rows_each, width) : nullptr;
+}
+
 }  // namespace
 
 RolloutControls ManyControls::of(const Model& m, int rollout, int steps) const {
   if (is_shared) return first;
-  const auto own = [&](const double* x, int width) { return x ? x + rows(rollout, steps, width) : nullptr; };
-  return {own(first.tau, m.n_v), own(first.q_target, m.n_q), own(first.v_target, m.n_v)};
+  return {rows_of(first.tau, rollout, steps, m.n_v), rows_of(first.q_target, rollout, steps, m.n_q),
+          rows_of(first.v_target, rollout, steps, m.n_v)};
 }
 
 int rollouts(std::span<Simulator* const> simulators, int count, const KeptStates& kept, double* q, double* v, const ManyControls& controls,
@@ -53,8 +59,8 @@ int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptSt
     parallel_for(count, threads, [&](int r, int worker) {
       const std::ptrdiff_t of_q = rows(r, last + 1, m.n_q), of_v = rows(r, last + 1, m.n_v);
       simulators[static_cast<std::size_t>(worker)]->rollout_vjp(kept, std::max(0, end - slice), end, q + of_q, v + of_v, controls.of(m, r, kept.steps),
-                                                                q_bar + of_v, v_bar + of_v, gradients[r], tau + rows(r, kept.steps, m.n_v),
-                                                                q_target + rows(r, kept.steps, m.n_q), v_target + rows(r, kept.steps, m.n_v));
+                                                                q_bar + of_v, v_bar + of_v, gradients[r], rows_of(tau, r, kept.steps, m.n_v),
+                                                                rows_of(q_target, r, kept.steps, m.n_q), rows_of(v_target, r, kept.steps, m.n_v));
     });
   }
   return kept.steps;
