@@ -135,7 +135,7 @@ void Simulator::hvp(const double* q, const double* v, const StepControl& control
     integrate(m, q, way.data(), q_moved.data());
     take_again(q_moved.data(), v_moved.data(), drive, &other_formula);
     if (other_formula != formula) return {};
-    difference_vjp(m, q_next.data(), &q_[q_.size() - q_next.size()], q_next_bar, q_bar.data());
+    difference_vjp(m, q_next.data(), q_.data() + q_.size() - q_next.size(), q_next_bar, q_bar.data());
     go_back(drive, q_bar.data(), v_next_bar, true, there);
     integrate_vjp(m, q, way.data(), there.q.data(), there.q.data());
     return numbers_of(there);

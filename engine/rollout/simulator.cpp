@@ -98,7 +98,7 @@ void Simulator::take_again(const double* q, const double* v, const StepControl& 
   std::copy_n(q, m.n_q, q_.data()), std::copy_n(v, m.n_v, v_.data());
   if (signature) signature->clear();
   for (int i = 0; i < substeps_; ++i) {
-    const StepReport report = stepper_->step(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
+    const StepReport report = stepper_->step(q_.data() + at(i * m.n_q), v_.data() + at(i * m.n_v), control, q_.data() + at((i + 1) * m.n_q), v_.data() + at((i + 1) * m.n_v));
     if (!signature) continue;
     const std::vector<int> own = step_signature(*stepper_, report.islands, report.status);
     signature->insert(signature->end(), own.begin(), own.end());
@@ -110,13 +110,13 @@ void Simulator::go_back(const StepControl& control, const double* q_next_bar, co
   const Model& m = world().model();
   const auto back = [&](int i, const double* q_bar, const double* v_bar, StepGradient& to) {
     const auto gradient_of = is_exact ? &Stepper::exact_vjp : &Stepper::vjp;
-    (*stepper_.*gradient_of)(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, q_bar, v_bar, to);
+    (*stepper_.*gradient_of)(q_.data() + at(i * m.n_q), v_.data() + at(i * m.n_v), control, q_bar, v_bar, to);
   };
   back(substeps_ - 1, q_next_bar, v_next_bar, gradient);
   for (int i = substeps_ - 2; i >= 0; --i) {
     // The stepper knows the step that it took last: this one once more.
     q_bar_ = gradient.q, v_bar_ = gradient.v;
-    stepper_->step(&q_[at(i * m.n_q)], &v_[at(i * m.n_v)], control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
+    stepper_->step(q_.data() + at(i * m.n_q), v_.data() + at(i * m.n_v), control, q_.data() + at((i + 1) * m.n_q), v_.data() + at((i + 1) * m.n_v));
     back(i, q_bar_.data(), v_bar_.data(), one_);
     gradient.q = one_.q, gradient.v = one_.v;
     add_drives(one_, gradient), add_parameters(one_, gradient);
@@ -137,8 +137,8 @@ bool Simulator::jvp(const double* q, const double* v, const StepControl& control
   std::copy_n(q, m.n_q, q_.data()), std::copy_n(v, m.n_v, v_.data());
   bool is_one_sided = false;
   for (int i = 0; i < substeps_; ++i) {
-    const double *const q_i = &q_[at(i * m.n_q)], *const v_i = &v_[at(i * m.n_v)];
-    stepper_->step(q_i, v_i, control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
+    const double *const q_i = q_.data() + at(i * m.n_q), *const v_i = v_.data() + at(i * m.n_v);
+    stepper_->step(q_i, v_i, control, q_.data() + at((i + 1) * m.n_q), v_.data() + at((i + 1) * m.n_v));
     is_one_sided |= stepper_->jvp(q_i, v_i, control, one_, q_bar_.data(), v_bar_.data());
     one_.q = q_bar_, one_.v = v_bar_;
   }
@@ -149,13 +149,13 @@ bool Simulator::jvp(const double* q, const double* v, const StepControl& control
 bool Simulator::jacobians(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out) {
   const Model& m = world().model();
   const std::size_t n = at(m.n_v);
-  if (substeps_ == 1) return stepper_->step(q, v, control, &q_[at(m.n_q)], &v_[n]), stepper_->jacobians(q, v, control, out);
+  if (substeps_ == 1) return stepper_->step(q, v, control, q_.data() + at(m.n_q), v_.data() + n), stepper_->jacobians(q, v, control, out);
   const JacobianBlocks before = before_.resize(m), own = own_.resize(m);
   std::copy_n(q, m.n_q, q_.data()), std::copy_n(v, m.n_v, v_.data());
   bool is_one_sided = false;
   for (int i = 0; i < substeps_; ++i) {
-    const double *const q_i = &q_[at(i * m.n_q)], *const v_i = &v_[at(i * m.n_v)];
-    stepper_->step(q_i, v_i, control, &q_[at((i + 1) * m.n_q)], &v_[at((i + 1) * m.n_v)]);
+    const double *const q_i = q_.data() + at(i * m.n_q), *const v_i = v_.data() + at(i * m.n_v);
+    stepper_->step(q_i, v_i, control, q_.data() + at((i + 1) * m.n_q), v_.data() + at((i + 1) * m.n_v));
     is_one_sided |= stepper_->jacobians(q_i, v_i, control, own);
     for (const auto block : {&JacobianBlocks::q, &JacobianBlocks::v, &JacobianBlocks::tau, &JacobianBlocks::q_target, &JacobianBlocks::v_target}) {
       double* const to = out.*block;
@@ -193,7 +193,7 @@ void Simulator::rollout_jacobians(const KeptStates& kept, int row, const double*
   v_part_.assign(v + static_cast<std::ptrdiff_t>(row) * m.n_v, v + static_cast<std::ptrdiff_t>(row + 1) * m.n_v);
   for (int i = first; i < end; ++i) {
     is_one_sided[i] = jacobians(q_part_.data(), v_part_.data(), controls.at(m, i), out.of(m, i));
-    std::copy_n(&q_[at(substeps_ * m.n_q)], m.n_q, q_part_.data()), std::copy_n(&v_[at(substeps_ * m.n_v)], m.n_v, v_part_.data());
+    std::copy_n(q_.data() + at(substeps_ * m.n_q), m.n_q, q_part_.data()), std::copy_n(v_.data() + at(substeps_ * m.n_v), m.n_v, v_part_.data());
   }
 }
 
@@ -212,7 +212,7 @@ void Simulator::rollout_vjp(const KeptStates& kept, int begin, int end, const do
     if (waiting >= 0) exchange_steppers();
     for (int i = first + count - 1; i >= first; --i) {
       const std::ptrdiff_t to_q = static_cast<std::ptrdiff_t>(i) * m.n_q, to_v = static_cast<std::ptrdiff_t>(i) * m.n_v;
-      const double *const q_i = &q_part_[at((i - first) * m.n_q)], *const v_i = &v_part_[at((i - first) * m.n_v)];
+      const double *const q_i = q_part_.data() + at((i - first) * m.n_q), *const v_i = v_part_.data() + at((i - first) * m.n_v);
       if (i == waiting) {
         exchange_steppers();
         stepper_->vjp(q_i, v_i, controls.at(m, i), gradient.q.data(), gradient.v.data(), whole_);

@@ -212,10 +212,12 @@ bool Stepper::jacobians(const double* q, const double* v, const StepControl& con
   };
   jacobian_columns_ = {take(out.q, m.n_v), take(out.v, m.n_v), take(out.tau, m.n_v), take(out.q_target, m.n_q, is_driven), take(out.v_target, m.n_v, is_driven), 0};
   jacobian_columns_.stride = padded(end);
-  if (out.q) fill_twists();
-  free_jacobians(v);
-  for (int i = 0; i < n_islands_; ++i) add_impulse_jacobians(i, q, v, control);
-  advance_jacobians(out);
+  if (end > 0) {
+    if (out.q) fill_twists();
+    free_jacobians(v);
+    for (int i = 0; i < n_islands_; ++i) add_impulse_jacobians(i, q, v, control);
+    advance_jacobians(out);
+  }
   if (!is_driven && out.q_target) std::fill_n(out.q_target, 2 * at(m.n_v) * at(m.n_q), 0.0);
   if (!is_driven && out.v_target) std::fill_n(out.v_target, 2 * at(m.n_v) * at(m.n_v), 0.0);
   return is_one_sided_;
