@@ -42,6 +42,7 @@ __all__: list[str] = [
     "bounding_box",
     "brake",
     "build_info",
+    "check_configuration",
     "closer_than",
     "closest_pieces",
     "contact_manifold",
@@ -526,15 +527,6 @@ class ModelBuilder:
     def build(self, allow_massless: bool, filter_adjacent: bool) -> Model: ...
     def disable_collision(self, link_a: str, link_b: str, reason: str) -> None: ...
 
-class BoundOperation:
-    """
-    One operation on one model with fixed choices; see bind_operation.
-    """
-    def __call__(self, *args, **kwargs):
-        """
-        Call self as a function.
-        """
-
 class OperationData:
     """
     Memory of the operations on one state of one model; not state. One per thread.
@@ -546,6 +538,15 @@ class Batch:
     Memory of the operations on batches of one model; not state.
     """
     def __init__(self) -> None: ...
+
+class BoundOperation:
+    """
+    One operation on one model with fixed choices; see bind_operation.
+    """
+    def __call__(self, *args, **kwargs):
+        """
+        Call self as a function.
+        """
 
 class EdgeResult:
     """
@@ -1254,8 +1255,8 @@ class Simulation:
 
 def bind_operation(
     operation: typing.SupportsInt | typing.SupportsIndex,
-    model: typing.Any,
-    data: typing.Any,
+    model: Model,
+    data: OperationData,
     frames: typing.SupportsInt
     | typing.SupportsIndex
     | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
@@ -1329,6 +1330,11 @@ def brake(
 def build_info() -> dict:
     """
     How this module was built and what the processor offers, as a dict of strings and lists of strings.
+    """
+
+def check_configuration(model: Model, q: typing.Any) -> None:
+    """
+    ModelError where q is not (n_q,) finite numbers, or a quaternion in it has no length that can be scaled to 1.
     """
 
 def closer_than(

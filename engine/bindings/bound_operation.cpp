@@ -20,14 +20,15 @@ namespace robosim {
 namespace {
 
 struct Bound {
-  py::object model_owner, data_owner;  // keep what the pointers below point to
-  const Model* model;
-  Workspace* workspace;
+  std::shared_ptr<const Model> model;
+  std::shared_ptr<OperationData> data;
   std::unique_ptr<Choices> choices;
   const OperationInfo* info;
   const Kernel* kernel;
   std::vector<Argument> inputs;
   std::vector<Shape2> shapes;  // of the inputs
+  std::vector<std::size_t> configurations;  // those of them that are
+  std::vector<int> quaternions;             // where in each one begins
   std::vector<Array> results;
   std::array<double*, max_arguments> out{};
   py::object result;     // the array, or a tuple of them
@@ -77,7 +78,10 @@ PyObject* run(Bound& bound, PyObject* const* arguments, std::size_t count, PyObj
         in[i] = copy.data();
       }
   }
-  bound.kernel->one(*bound.model, *bound.workspace, bound.choices->options, in.data(), bound.out.data());
+  for (const int first : bound.quaternions)
+    for (const std::size_t i : bound.configurations)
+      if (!can_be_scaled(in[i] + first)) check_quaternions(*bound.model, in[i], 1, bound.inputs[i].name);
+  bound.kernel->one(*bound.model, *bound.data->workspace, bound.choices->options, in.data(), bound.out.data());
   if (bound.info->solves)
     for (std::size_t i = 0; i < bound.results.size(); ++i)
       if (!all_finite(bound.out[i], bound.results[i].size())) raise_singular(*bound.model, " at this q");
@@ -101,8 +105,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t count, Py
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   if (const Bound* bound = reinterpret_cast<BoundObject*>(self)->bound)
-    for (const py::object* held : {&bound->model_owner, &bound->data_owner, &bound->result, &bound->otherwise})
-      Py_VISIT(held->ptr());
+    for (const py::object* held : {&bound->result, &bound->otherwise}) Py_VISIT(held->ptr());
   return 0;
 }
 
@@ -144,19 +147,22 @@ PyTypeObject* bound_type() {
   return type;
 }
 
-py::object bind_operation(int operation, const py::object& model, const py::object& data, const Frames& frames,
-                          std::vector<int> wrench_frames, bool local, bool joint_forces, int columns,
+py::object bind_operation(int operation, const std::shared_ptr<Model>& model, const std::shared_ptr<OperationData>& data,
+                          const Frames& frames, std::vector<int> wrench_frames, bool local, bool joint_forces, int columns,
                           const py::object& results, const py::object& otherwise) {
   auto bound = std::make_unique<Bound>();
-  bound->model_owner = model, bound->data_owner = data;
-  bound->model = &model.cast<const Model&>();
-  bound->workspace = data.cast<OperationData&>().workspace.get();
+  bound->model = model, bound->data = data;
+  check_memory(*data, *model);
   bound->info = &info_of(operation);
   bound->choices = std::make_unique<Choices>(*bound->model, frames, std::move(wrench_frames), local, joint_forces, columns);
   const Options& options = bound->choices->options;
   bound->kernel = &kernels().operations[static_cast<std::size_t>(operation)];
   bound->inputs = inputs_of(*bound->info, options);
-  for (const Argument& input : bound->inputs) bound->shapes.push_back(shape_of(*bound->model, *bound->choices, input));
+  bound->quaternions = quaternions_of(*model);
+  for (const Argument& input : bound->inputs) {
+    if (is_configuration(input)) bound->configurations.push_back(bound->shapes.size());
+    bound->shapes.push_back(shape_of(*bound->model, *bound->choices, input));
+  }
   for (const Argument& output : bound->info->outputs) bound->results.emplace_back(shape_of(*bound->model, *bound->choices, output));
   for (std::size_t i = 0; i < bound->results.size(); ++i) {
     bound->out[i] = bound->results[i].mutable_data();
@@ -177,7 +183,7 @@ py::object bind_operation(int operation, const py::object& model, const py::obje
 
 void bind_bound_operation(py::module_& m) {
   m.attr("BoundOperation") = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(bound_type()));
-  m.def("bind_operation", &bind_operation, py::arg("operation"), py::arg("model"), py::arg("data"),
+  m.def("bind_operation", &bind_operation, py::arg("operation"), py::arg("model").none(false), py::arg("data").none(false),
         py::arg("frames") = Frames(std::vector<int>()), py::arg("wrench_frames") = std::vector<int>(), py::arg("local") = false,
         py::arg("joint_forces") = false, py::arg("columns") = -1, py::arg("results") = py::none(), py::arg("otherwise") = py::none(),
         "A callable that takes the operation's arrays by position and returns arrays of its own, the same ones every time.");

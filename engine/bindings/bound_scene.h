@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/arrays.h"
+#include "bindings/configurations.h"
 #include "model/joint_layout.h"
 #include "planning/edge_check.h"
 #include "scene/batch_check.h"
@@ -16,13 +16,21 @@
 
 namespace robosim {
 
-// As real_array, with -1 for an extent that may be anything.
-inline Array sized(const pybind11::handle& value, Shape2 shape, const char* name) {
+// `shape` with what `value` has for each extent of -1, which may be anything.
+inline Shape2 extents_of(const pybind11::handle& value, Shape2 shape) {
   const pybind11::array given = pybind11::array::ensure(value);
   if (!given) PyErr_Clear();
   for (std::size_t i = 0; i < shape.size(); ++i)
     if (shape[i] < 0) shape[i] = given && given.ndim() == static_cast<pybind11::ssize_t>(shape.size()) ? given.shape()[i] : 1;
-  return real_array(value, shape, name);
+  return shape;
+}
+
+// As real_array and configuration_array, with -1 for an extent that may be anything.
+inline Array sized(const pybind11::handle& value, const Shape2& shape, const char* name) {
+  return real_array(value, extents_of(value, shape), name);
+}
+inline Array sized_configurations(const pybind11::handle& value, const Model& model, const Shape2& shape, const char* name) {
+  return configuration_array(value, model, extents_of(value, shape), name);
 }
 
 // A scene with a workspace for each call from Python that runs at the time.
@@ -63,7 +71,13 @@ class BoundScene {
     return *rays_;
   }
 
-  Array configuration(const pybind11::handle& q, const char* name = "q") const { return real_array(q, {scene.model().n_q}, name); }
+  Array configuration(const pybind11::handle& q, const char* name = "q") const {
+    return configuration_array(q, scene.model(), {scene.model().n_q}, name);
+  }
+  // (n, n_q), any number of them.
+  Array configurations(const pybind11::handle& q, const char* name = "q") const {
+    return sized_configurations(q, scene.model(), {-1, scene.model().n_q}, name);
+  }
   const std::string& name(int object) const { return scene.object(object).name; }
   pybind11::object pair_names(int a, int b) const { return a < 0 ? pybind11::object(pybind11::none()) : pybind11::make_tuple(name(a), name(b)); }
 
@@ -110,7 +124,8 @@ inline std::vector<int> checked_columns(const Model& model, const std::vector<in
 
 // Waypoints (p, n_q), at least one.
 inline std::vector<double> path_from(const pybind11::handle& value, const Model& model) {
-  const Array a = sized(value, {-1, model.n_q}, "path");
+  if (model.n_q == 0) throw InputError(message("model '", model.name, "' has nothing that moves, and so no path"));
+  const Array a = sized_configurations(value, model, {-1, model.n_q}, "path");
   if (a.shape(0) == 0) throw InputError("path holds no waypoint");
   return {a.data(), a.data() + a.size()};
 }

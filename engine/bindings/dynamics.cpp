@@ -1,5 +1,5 @@
 // What needs no kernel of its own: starting points on the space of configurations, what the bodies are.
-#include "bindings/arrays.h"
+#include "bindings/configurations.h"
 #include "bindings/module.h"
 #include "dynamics/configuration.h"
 #include "dynamics/center_of_mass.h"
@@ -35,6 +35,8 @@ Array bound_inertial_parameters(const Model& model) {
   return pi;
 }
 
+void bound_check_configuration(const Model& model, const py::object& q) { configuration_array(q, model, {model.n_q}, "q"); }
+
 }  // namespace
 
 void bind_dynamics(py::module_& m) {
@@ -43,6 +45,8 @@ void bind_dynamics(py::module_& m) {
   m.def("sample_configuration", &bound_sample, model, py::arg("u"));
   m.def("inertial_parameters", &bound_inertial_parameters, model);
   m.def("total_mass", &total_mass, model);
+  m.def("check_configuration", &bound_check_configuration, model, py::arg("q"),
+        "ModelError where q is not (n_q,) finite numbers, or a quaternion in it has no length that can be scaled to 1.");
 }
 
 }  // namespace robosim

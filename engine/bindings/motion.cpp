@@ -4,7 +4,7 @@
 #include <chrono>
 #include <optional>
 
-#include "bindings/arrays.h"
+#include "bindings/configurations.h"
 #include "bindings/module.h"
 #include "model/joint_layout.h"
 #include "planning/ik.h"
@@ -23,15 +23,24 @@ std::vector<double> values(const py::handle& value, py::ssize_t n, const char* n
   return {array.data(), array.data() + n};
 }
 
+std::vector<double> configuration(const py::handle& value, const Model& model, const char* name) {
+  const Array array = configuration_array(value, model, {model.n_q}, name);
+  return {array.data(), array.data() + array.size()};
+}
+
 std::vector<double> optional_values(const py::object& value, py::ssize_t n, const char* name, bool finite = true) {
   return value.is_none() ? std::vector<double>() : values(value, n, name, finite);
 }
 
 std::vector<double> limit_values(const py::object& value, py::ssize_t n, const char* name) {
-  std::vector<double> limits = optional_values(value, n, name, false);
+  std::vector<double> limits = values(value, n, name, false);
   for (const double limit : limits)
-    if (!(limit >= 0)) throw InputError(message(name, " holds ", limit, "; limits are at least 0, infinite for none"));
+    if (!(limit >= 0)) throw InputError(message(name, " holds ", limit, "; limits must be at least 0, infinite for none"));
   return limits;
+}
+
+std::vector<double> optional_limits(const py::object& value, py::ssize_t n, const char* name) {
+  return value.is_none() ? std::vector<double>() : limit_values(value, n, name);
 }
 
 // Columns must be entries of q of joints in which v has as many entries.
@@ -79,7 +88,7 @@ Timed time_path_bound(const py::object& breaks, const py::object& coefficients, 
   TimingOptions options;
   options.velocity = limit_values(velocity, n, "velocity");
   options.acceleration = limit_values(acceleration, n, "acceleration");
-  options.jerk = limit_values(jerk, n, "jerk");
+  options.jerk = optional_limits(jerk, n, "jerk");
   options.start_velocity = optional_values(start_velocity, n, "start_velocity");
   options.end_velocity = optional_values(end_velocity, n, "end_velocity");
   if (!names.empty() && static_cast<py::ssize_t>(names.size()) != n)
@@ -97,7 +106,7 @@ Timed time_path_bound(const py::object& breaks, const py::object& coefficients, 
       throw InputError(message("the path has ", n, " columns, but ", moving.size(), " columns of q are named"));
     std::vector<double> rest(at(model->n_q), 0);
     if (!q_rest.is_none())
-      rest = values(q_rest, model->n_q, "q_rest");
+      rest = configuration(q_rest, *model, "q_rest");
     else if (n != model->n_q)
       throw InputError("q_rest is needed where only some columns of q move");
     torque.emplace(*model, moving, rest, effort.is_none() ? model->limits.effort : limit_values(effort, model->n_v, "effort"));
@@ -119,7 +128,7 @@ py::tuple brake_bound(const py::object& q, const py::object& velocity, const py:
   const py::ssize_t n = given.size();
   if (!(fraction > 0 && fraction <= 1)) throw InputError(message("fraction is ", fraction, "; expected 0 < fraction <= 1"));
   const std::vector<double> v0 = values(velocity, n, "velocity"), a = limit_values(acceleration, n, "acceleration"),
-                            j = limit_values(jerk, n, "jerk");
+                            j = optional_limits(jerk, n, "jerk");
   for (std::size_t i = 0; i < v0.size(); ++i)
     if (v0[i] != 0 && (a[i] == 0 || (!j.empty() && j[i] == 0)))
       throw InputError(message("entry ", i, " moves at ", v0[i], ", but its acceleration or jerk limit is zero"));
@@ -177,11 +186,11 @@ IkFound inverse_kinematics_bound(const Model& model, int frame, const py::object
   for (std::size_t j = 0; j < options.lower.size(); ++j)
     if (!(options.lower[j] <= options.upper[j]))
       throw InputError(message("the lower limit ", options.lower[j], " of column ", options.columns[j], " is above the upper, ", options.upper[j]));
-  options.reference = values(reference, model.n_q, "reference");
+  options.reference = configuration(reference, model, "reference");
   if (!seeds.is_none()) {
     const py::array given = py::array::ensure(seeds);
     if (!given || given.ndim() != 2) throw InputError(message("seeds must have shape (k, ", model.n_q, ")"));
-    const Array array = real_array(given, {given.shape(0), model.n_q}, "seeds");
+    const Array array = configuration_array(given, model, {given.shape(0), model.n_q}, "seeds");
     options.seeds.assign(array.data(), array.data() + array.size());
   }
   if (random_seeds < 0 || max_iterations < 1 || max_solutions < 1)

@@ -9,16 +9,24 @@
 #include <variant>
 #include <vector>
 
-#include "bindings/arrays.h"
+#include "bindings/configurations.h"
 #include "dynamics/kernels.h"
 
 namespace robosim {
 
 // The kernels' memory for one model, for calls of one state.
 struct OperationData {
+  std::shared_ptr<const Model> model;
   std::unique_ptr<Workspace> workspace;
-  explicit OperationData(const Model& model) : workspace(kernels().make_workspace(model)) {}
+  explicit OperationData(std::shared_ptr<const Model> of) : model(std::move(of)), workspace(kernels().make_workspace(*model)) {}
 };
+
+// Memory is as large as its model asks for, and must not meet another.
+template <class Memory>
+void check_memory(const Memory& memory, const Model& model) {
+  if (memory.model.get() != &model)
+    throw InputError(message("this memory was made for another model than '", model.name, "'; each must have its own"));
+}
 
 inline const OperationInfo& info_of(int operation) {
   if (operation < 0 || static_cast<std::size_t>(operation) >= all_operations().size())
@@ -57,6 +65,9 @@ inline Shape2 shape_of(const Model& model, const Choices& choices, const Argumen
       shape.push_back(extent(model, choices.options, argument.dims[i]));
   return shape;
 }
+
+// Inputs that have an entry for each of q are configurations, and none is a rate of it.
+inline bool is_configuration(const Argument& input) { return input.rank == 1 && input.dims[0] == dim_q; }
 
 // The operation's inputs and, where wrenches act, these.
 inline std::vector<Argument> inputs_of(const OperationInfo& info, const Options& options) {

@@ -18,6 +18,7 @@ namespace {
 py::object evaluate(int operation, const Model& model, OperationData& data, const py::tuple& inputs, const py::object& out,
                     const Frames& frames, std::vector<int> wrench_frames, bool local, bool joint_forces, int columns) {
   const OperationInfo& info = info_of(operation);
+  check_memory(data, model);
   const Choices choices(model, frames, std::move(wrench_frames), local, joint_forces, columns);
   const Options& options = choices.options;
   const std::vector<Argument> expected = inputs_of(info, options);
@@ -27,6 +28,7 @@ py::object evaluate(int operation, const Model& model, OperationData& data, cons
   for (std::size_t i = 0; i < expected.size(); ++i) {
     in.push_back(real_array(inputs[i], shape_of(model, choices, expected[i]), expected[i].name));
     in_data[i] = in[i].data();
+    if (is_configuration(expected[i])) check_quaternions(model, in_data[i], 1, expected[i].name);
   }
   std::vector<Shape2> shapes;
   for (const Argument& output : info.outputs) shapes.push_back(shape_of(model, choices, output));
@@ -48,6 +50,12 @@ py::object evaluate(int operation, const Model& model, OperationData& data, cons
   return packed(results);
 }
 
+// A batch's memory, from its first call on that of one model.
+struct BoundBatch {
+  Batch batch;
+  std::shared_ptr<const Model> model;
+};
+
 // An input of a batch: one array for all states, or with one more axis in front.
 struct BatchInput {
   Array array;
@@ -68,9 +76,13 @@ BatchInput batch_input(const py::handle& value, const Shape2& shape, const char*
   return {real_array(any, whole, name), false};
 }
 
-py::object evaluate_batch(int operation, const Model& model, Batch& batch, const py::tuple& inputs, const py::object& out,
+py::object evaluate_batch(int operation, const std::shared_ptr<Model>& model_owner, BoundBatch& memory,
+                          const py::tuple& inputs, const py::object& out,
                           const Frames& frames, std::vector<int> wrench_frames, bool local, bool joint_forces, int columns, int threads) {
   const OperationInfo& info = info_of(operation);
+  const Model& model = *model_owner;
+  if (!memory.model) memory.model = model_owner;
+  check_memory(memory, model);
   const Choices choices(model, frames, std::move(wrench_frames), local, joint_forces, columns);
   const Options& options = choices.options;
   const std::vector<Argument> expected = inputs_of(info, options);
@@ -83,6 +95,7 @@ py::object evaluate_batch(int operation, const Model& model, Batch& batch, const
     in.push_back(batch_input(inputs[i], shape_of(model, choices, expected[i]), expected[i].name, n));
     in_data[i] = in[i].array.data();
     stride[i] = in[i].shared ? 0 : size_of(model, options, expected[i]);
+    if (is_configuration(expected[i])) check_quaternions(model, in_data[i], in[i].shared ? 1 : n, expected[i].name);
   }
   if (n < 0) throw InputError(message(info.name, ": no input has a batch axis in front of its own"));
   std::vector<Shape2> shapes;
@@ -100,7 +113,7 @@ py::object evaluate_batch(int operation, const Model& model, Batch& batch, const
   }
   {
     const py::gil_scoped_release release;
-    batch.run(model, operation, options, n, in_data.data(), stride.data(), out_data.data(), threads);
+    memory.batch.run(model, operation, options, n, in_data.data(), stride.data(), out_data.data(), threads);
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (info.solves && !all_finite(out_data[i], written[i].size())) {
@@ -156,15 +169,16 @@ py::dict operation_rows() {
 }  // namespace
 
 void bind_operations(py::module_& m) {
+  py::class_<OperationData, std::shared_ptr<OperationData>>(m, "OperationData", "Memory of the operations on one state of one model; not state. One per thread.")
+      .def(py::init([](const std::shared_ptr<Model>& model) { return std::make_shared<OperationData>(model); }),
+           py::arg("model").none(false));
+  py::class_<BoundBatch>(m, "Batch", "Memory of the operations on batches of one model; not state.").def(py::init<>());
   bind_bound_operation(m);
-  py::class_<OperationData>(m, "OperationData", "Memory of the operations on one state of one model; not state. One per thread.")
-      .def(py::init<const Model&>(), py::arg("model"));
-  py::class_<Batch>(m, "Batch", "Memory of the operations on batches of one model; not state.").def(py::init<>());
   m.def("operations", &operation_rows);
   m.def("evaluate", &evaluate, py::arg("operation"), py::arg("model"), py::arg("data"), py::arg("inputs"),
         py::arg("out") = py::none(), py::arg("frames") = Frames(std::vector<int>()), py::arg("wrench_frames") = std::vector<int>(),
         py::arg("local") = false, py::arg("joint_forces") = false, py::arg("columns") = -1);
-  m.def("evaluate_batch", &evaluate_batch, py::arg("operation"), py::arg("model"), py::arg("batch"), py::arg("inputs"),
+  m.def("evaluate_batch", &evaluate_batch, py::arg("operation"), py::arg("model").none(false), py::arg("batch"), py::arg("inputs"),
         py::arg("out") = py::none(), py::arg("frames") = Frames(std::vector<int>()), py::arg("wrench_frames") = std::vector<int>(),
         py::arg("local") = false, py::arg("joint_forces") = false, py::arg("columns") = -1, py::arg("threads") = 0);
 }

@@ -25,7 +25,10 @@ using IntArray = py::array_t<int, py::array::c_style | py::array::forcecast>;
 
 std::vector<std::pair<int, int>> pairs_from(const py::handle& value) {
   const IntArray pairs = IntArray::ensure(value);
-  if (!pairs) throw py::error_already_set();
+  if (!pairs) {
+    PyErr_Clear();
+    throw InputError("pairs is not an array of integers");
+  }
   if (pairs.size() == 0) return {};
   if (pairs.ndim() != 2 || pairs.shape(1) != 2)
     throw InputError(message("pairs has shape ", shape_text(pairs.shape(), static_cast<std::size_t>(pairs.ndim())), "; expected (m, 2)"));
@@ -65,7 +68,10 @@ std::unique_ptr<BoundScene> make_scene(const Model& model, const std::vector<std
   }
   CollisionScene::Tables known;
   if (!tables.is_none())
-    for (const py::handle table : tables) known.push_back(table.is_none() ? nullptr : table.cast<BoundTurnTable&>().table);
+    for (const py::handle table : tables) {
+      if (!table.is_none() && !py::isinstance<BoundTurnTable>(table)) throw InputError("tables must hold a TurnTable or None for each pair");
+      known.push_back(table.is_none() ? nullptr : table.cast<BoundTurnTable&>().table);
+    }
   return std::make_unique<BoundScene>(model, std::move(extras), pairs_from(pairs), std::move(known));
 }
 
@@ -139,7 +145,7 @@ void bind_scene(py::module_& m) {
       .def(
           "collides_many",
           [](BoundScene& s, const py::handle& q, int threads) {
-            const Array p = sized(q, {-1, s.scene.model().n_q}, "q");
+            const Array p = s.configurations(q);
             if (threads < 0) throw InputError(message("threads is ", threads, "; it must not be negative"));
             py::array_t<bool> out(p.shape(0));
             bool* flags = out.mutable_data();
@@ -156,7 +162,7 @@ void bind_scene(py::module_& m) {
       .def(
           "distances_many",
           [](BoundScene& s, const py::handle& q, int threads) {
-            const Array p = sized(q, {-1, s.scene.model().n_q}, "q");
+            const Array p = s.configurations(q);
             if (threads < 0) throw InputError(message("threads is ", threads, "; it must not be negative"));
             Array out(Shape2{p.shape(0), static_cast<py::ssize_t>(s.scene.pairs().size())});
             double* distances = out.mutable_data();
@@ -360,7 +366,7 @@ void bind_search(py::module_& m) {
         SearchOptions options;
         options.columns = checked_columns(model, columns);
         if (columns.empty()) throw InputError("columns is empty: nothing may move");
-        const Array from = s.configuration(start, "start"), to = sized(goals, {-1, model.n_q}, "goals");
+        const Array from = s.configuration(start, "start"), to = s.configurations(goals, "goals");
         if (to.shape(0) == 0) throw InputError("goals holds no goal");
         std::tie(options.lower, options.upper) = limits_from(lower, upper, columns);
         options.weights = weights_from(weights, columns.size());

@@ -75,7 +75,7 @@ RunsTuple run_rollouts(BoundSimulation& s, const py::handle& q, const py::handle
                        const py::handle& tau, const py::handle& q_target, const py::handle& v_target, py::ssize_t threads, const py::object& progress) {
   const KeptStates kept = kept_states(steps, interval);
   const Model& model = s.model();
-  const Array q0 = sized(q, {-1, model.n_q}, "q");
+  const Array q0 = sized_configurations(q, model, {-1, model.n_q}, "q");
   const py::ssize_t m = q0.shape(0);
   const int count = checked_steps(m);
   const Array v0 = real_array(v, {m, model.n_v}, "v");
@@ -108,7 +108,7 @@ std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, cons
   const Model& model = s.model();
   const KeptStates kept = kept_states(steps, interval);
   const py::ssize_t rows = kept.rows();
-  const Array qs = sized(q, {-1, rows, model.n_q}, "q");
+  const Array qs = sized_configurations(q, model, {-1, rows, model.n_q}, "q");
   const py::ssize_t m = qs.shape(0);
   const int count = checked_steps(m);
   const Array vs = real_array(v, {m, rows, model.n_v}, "v"), to_q = real_array(q_bar, {m, rows, model.n_v}, "q_bar"),
@@ -143,7 +143,7 @@ std::tuple<Array, Array, Array, Array, Array, py::array_t<bool>> run_jacobians(B
                                                                                const std::array<bool, 5>& by) {
   const Model& model = s.model();
   const KeptStates kept = kept_states(steps, interval);
-  const Array qs = real_array(q, {kept.rows(), model.n_q}, "q"), vs = real_array(v, {kept.rows(), model.n_v}, "v");
+  const Array qs = configuration_array(q, model, {kept.rows(), model.n_q}, "q"), vs = real_array(v, {kept.rows(), model.n_v}, "v");
   const Drive drive(model, tau, q_target, v_target, {steps});
   JacobianArrays j(model, {steps}, by);
   py::array_t<bool> one_sided(Shape2{steps});

@@ -86,7 +86,7 @@ struct StepArguments {
   Drive drive;
 
   StepArguments(const Model& model, const py::handle& q_, const py::handle& v_, const py::handle& tau, const py::handle& q_target, const py::handle& v_target)
-      : q(real_array(q_, {model.n_q}, "q")), v(real_array(v_, {model.n_v}, "v")), drive(model, tau, q_target, v_target) {}
+      : q(configuration_array(q_, model, {model.n_q}, "q")), v(real_array(v_, {model.n_v}, "v")), drive(model, tau, q_target, v_target) {}
 };
 
 using StepTuple = std::tuple<Array, Array, ReportTuple>;

@@ -229,7 +229,7 @@ class Simulation:
         """A state of this model: by default in its neutral configuration and at rest.
 
         Raises:
-            SimulationError: q is not (n_q,) or v not (n_v,) finite numbers.
+            SimulationError: q is not (n_q,) or v not (n_v,) finite numbers, or a quaternion in q is zero.
         """
         model = self.model
         state = State(
@@ -733,6 +733,8 @@ class Simulation:
     def _check_shapes(self, state: State) -> None:
         for what, array, n in ("q", state.q, self.model.n_q), ("v", state.v, self.model.n_v):
             sized(array, (n,), what)
+        with engine_errors():
+            _engine.check_configuration(self.model._engine, state.q)
 
 
 @maker
