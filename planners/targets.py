@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from robosim.errors import PlanningError
 from robosim.planners.inverse import inverse_kinematics
 from robosim.planners.positions import limit_violations, nearest_equivalent
 from robosim.planners.prepare import Prepared, describe_collisions
@@ -40,7 +41,10 @@ def goal_configurations(
 
     Raises:
         NoPlan: there is none; the status and reason are about the alternative that came closest to being valid.
+        PlanningError: there is no goal, or positions are not (n_q,).
     """
+    if not goals:
+        raise PlanningError(f"{what} is empty; there must be at least one to reach")
     failures: list[NoPlan] = []
     found: list[tuple[float, int, FloatArray]] = []
     for index, goal in enumerate(goals):
@@ -67,6 +71,8 @@ def _configurations(
     model, scene = prepared.model, prepared.scene
     if isinstance(goal, JointGoal):
         q = np.asarray(goal.positions, dtype=float)
+        if q.shape != (model.n_q,):
+            raise PlanningError(f"{label} has shape {q.shape}; expected {(model.n_q,)}")
         violations = limit_violations(model, q)
         if violations:
             raise NoPlan(

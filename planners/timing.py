@@ -123,6 +123,8 @@ def rounded(
     breaks, coefficients = [np.zeros(1)], [np.zeros((0, 3, len(columns)))]
     bounds = [0, *stops, len(path) - 1]
     for first, last in itertools.pairwise(bounds):
+        if first == last:  # a stop at an end, where the motion stops anyway
+            continue
         blend = _engine.blend_corners(
             prepared.scene, path[first : last + 1], columns, resolution=resolution, largest=largest
         )

@@ -121,6 +121,8 @@ class Trajectory(Value):
             positions, velocities, accelerations: (m, n).
             position_names, fields: as of Trajectory.
         """
+        if velocities is None:
+            raise TrajectoryError("velocities: must be an array, not None; see from_waypoints")
         t, knots = _knots(times, positions, velocities, accelerations, len(position_names))
         q, v = knots[0], knots[1]
         a = knots[2] if len(knots) > 2 else None
@@ -431,12 +433,15 @@ def _knots(
     t = _array("times", times, 1)
     _increasing("times", t)
     knots = []
-    fields = (("positions", positions), ("velocities", velocities), ("accelerations", accelerations))
+    fields = [("positions", positions)]
+    if velocities is not None:
+        fields.append(("velocities", velocities))
+    if accelerations is not None:
+        fields.append(("accelerations", accelerations))
     for field, value in fields:
-        if value is not None:
-            knots.append(_array(field, value, 2))
-            if knots[-1].shape != (len(t), n):
-                raise TrajectoryError(f"{field}: must have shape {(len(t), n)}, has {knots[-1].shape}")
+        knots.append(_array(field, value, 2))
+        if knots[-1].shape != (len(t), n):
+            raise TrajectoryError(f"{field}: must have shape {(len(t), n)}, has {knots[-1].shape}")
     return t, knots
 
 
