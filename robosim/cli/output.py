@@ -124,11 +124,11 @@ def print_warnings(texts: Sequence[str], where: str, *, most: int = 3) -> None:
         print(paint(text, "yellow", stream=sys.stderr), file=sys.stderr)
 
 
-def number(value: float, digits: int = 4) -> str:
-    """A number with the given count of significant digits, as people write it; `-` for an infinite or
-    undefined one.
+def number(value: float | None, digits: int = 4) -> str:
+    """A number with the given count of significant digits, as people write it; `-` for none, and for an
+    infinite or undefined one.
     """
-    if not math.isfinite(value):
+    if value is None or not math.isfinite(value):
         return "-"
     if value == 0:
         return "0"

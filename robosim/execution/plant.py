@@ -41,11 +41,12 @@ def joint_columns(model: Model, joint_names: Sequence[str]) -> list[int]:
         raise ExecutionError(f"joint names must be distinct and at least one, not {', '.join(joint_names)!r}")
     columns = []
     for name in joint_names:
-        if name not in model.position_names:
-            kind = next((joint.kind for joint in model.joints if joint.name == name), None)
+        if name not in commandable(model):  # positions that a joint has several of have names, too
+            part = "" if name not in model.position_names else "one of several positions of "
+            kind = next((joint.kind for joint in model.joints if joint.name == name.partition("/")[0]), None)
             raise ExecutionError(
-                f"{name!r} is {f'a {kind} joint' if kind else 'no joint'} of {model.name!r}; "
-                f"joints that can be commanded: {', '.join(commandable(model))}"
+                f"{name!r} is {part}{f'a {kind} joint' if kind else 'no joint'} of {model.name!r}; "
+                f"joints that can be commanded: {', '.join(commandable(model)) or 'none'}"
             )
         columns.append(model.position_names.index(name))
     return columns
