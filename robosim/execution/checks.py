@@ -7,8 +7,8 @@ is what a controller will interpolate, not what the planner meant.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,8 @@ class Requirements:
         safety_mode: the arm says its safety mode.
         safety_modes: the modes in which to move.
         state_age: greatest age of a state [s].
+        setting: gives what a user changes a rule with, such as "parameter 'require'", for the rule's name (that of the
+            streamer node's parameter); "" where nothing changes it. Refusals name it.
     """
 
     limits: bool = True
@@ -59,6 +61,12 @@ class Requirements:
     safety_mode: bool = False
     safety_modes: frozenset[SafetyMode] = frozenset({SafetyMode.NORMAL})
     state_age: float = 0.2
+    setting: Callable[[str], str] = field(default=lambda rule: "", repr=False, compare=False)
+
+    def hint(self, *rules: str) -> str:
+        """What changes these rules, as the end of a refusal: " (parameter 'require')", or "" where nothing does."""
+        known = [text for text in map(self.setting, rules) if text]
+        return f" ({', '.join(known)})" if known else ""
 
 
 REAL_ARM = Requirements(controller_active=True, program_running=True, safety_mode=True)
@@ -91,7 +99,7 @@ def check_before_motion(
     """
     needed = Requirements() if requirements is None else requirements
     names = trajectory.position_names if isinstance(trajectory, Trajectory) else trajectory.joint_names
-    found = check_status(status, needed) + check_state(state, now, needed.state_age, names)
+    found = check_status(status, needed) + check_state(state, now, needed, names)
     wrong = _check_joints(names, names if joint_names is None else tuple(joint_names))
     if isinstance(trajectory, Trajectory):
         limits = trajectory.limits if limits is None else limits
@@ -104,6 +112,7 @@ def check_before_motion(
         return [*found, wrong]
     if limits is None and needed.limits:
         text = "no limits are known for this trajectory; give the robot's, or a plan that has its own"
+        text += needed.hint("robot")
         found.append(Rejection(RejectReason.CHECK, text))
     state = None if state is None or any(name not in state.joint_names for name in names) else state
     try:
@@ -112,13 +121,14 @@ def check_before_motion(
         text = f"the motion that a controller would make of it is not valid: {error}"
         return [*found, Rejection(RejectReason.CHECK, text)]
     if state is not None:
-        found += _check_start(trajectory, state, continuous, start_tolerance)
+        found += _check_start(trajectory, state, continuous, start_tolerance, needed)
     return found
 
 
 def check_status(status: ArmStatus, requirements: Requirements) -> list[Rejection]:
     """What the arm's status says against moving: not connected, not active, no program, a safety stop."""
     found = []
+    required = requirements.hint("require")
     if not status.connected:
         found.append("the arm is not connected; it has to publish its states")
     for what, value, needed in (
@@ -127,19 +137,21 @@ def check_status(status: ArmStatus, requirements: Requirements) -> list[Rejectio
     ):
         verb = "is active" if what == "the controller" else "runs"
         if value is None and needed:
-            found.append(f"the arm does not say whether {what} {verb}, and that is required")
+            found.append(f"the arm does not say whether {what} {verb}, and that is required{required}")
         elif value is False:
             found.append(f"{what} is not {'active' if verb == 'is active' else 'running'}; it has to be")
     valid = " or ".join(mode.name for mode in sorted(requirements.safety_modes))
     if status.safety_mode is None and requirements.safety_mode:
-        found.append(f"the arm does not say its safety mode, and {valid} is required")
+        found.append(f"the arm does not say its safety mode, and {valid} is required{required}")
     elif status.safety_mode is not None and status.safety_mode not in requirements.safety_modes:
-        found.append(f"the safety mode is {status.safety_mode.name}; it has to be {valid}")
+        text = f"the safety mode is {status.safety_mode.name}; it has to be {valid}"
+        reduced = status.safety_mode is SafetyMode.REDUCED
+        found.append(text + (requirements.hint("allow_reduced_mode") if reduced else ""))
     return [Rejection(RejectReason.CHECK, text) for text in found]
 
 
 def check_state(
-    state: ArmState | None, now: float, max_age: float, joint_names: Sequence[str]
+    state: ArmState | None, now: float, requirements: Requirements, joint_names: Sequence[str]
 ) -> list[Rejection]:
     """Whether the state is there, fresh, finite, and about these joints. A velocity may be NaN: not measured."""
     if state is None:
@@ -148,9 +160,10 @@ def check_state(
     if missing:
         text = f"the joint state lacks {', '.join(map(repr, missing))}; it has {', '.join(state.joint_names)}"
         return [Rejection(RejectReason.UNKNOWN_JOINT, text)]
-    age = now - state.stamp
+    age, max_age = now - state.stamp, requirements.state_age
     if not age <= max_age:
         text = f"the last joint state is {age:.3f} s old; it may be {max_age:g} s old at most"
+        text += requirements.hint("watchdog")
         return [Rejection(RejectReason.CHECK, text)]
     for what, values, wrong in (
         ("position", state.position, lambda value: not math.isfinite(value)),
@@ -284,7 +297,11 @@ def _widened(limits: TrajectoryLimits) -> TrajectoryLimits:
 
 
 def _check_start(
-    trajectory: Trajectory | JointTrajectory, state: ArmState, continuous: Collection[str], tolerance: float
+    trajectory: Trajectory | JointTrajectory,
+    state: ArmState,
+    continuous: Collection[str],
+    tolerance: float,
+    requirements: Requirements,
 ) -> list[Rejection]:
     """Where the motion starts against where the arm is. A message whose first point comes later starts there anyway."""
     if isinstance(trajectory, JointTrajectory):
@@ -308,6 +325,7 @@ def _check_start(
             text = (
                 f"{name} is at {present:.6g} and the trajectory starts at {position[i]:.6g}, {abs(off):.6g} away; "
                 f"it has to start within {tolerance:g}: plan again from the present state"
+                f"{requirements.hint('start_tolerance')}"
             )
             found.append(Rejection(RejectReason.CHECK, text))
         moving = float(state.velocity[state.joint_names.index(name)])

@@ -253,9 +253,12 @@ class TrajectoryExecutor:
 
     def publish(self, trajectory: JointTrajectory) -> Rejection | None:
         """A trajectory by topic: followed from the next cycle on. A goal that goes on is not ended by it: it is
-        judged by the new trajectory from now on. A trajectory without points takes the motion from the goal: the
-        last command is held until something else comes."""
+        judged by the new trajectory from now on. A trajectory without points ends the goal: it is aborted, and the last
+        command is held until something else comes."""
         if self._active and not trajectory.points and set(trajectory.joint_names) <= set(self.joint_names):
+            if self._goal is not None:
+                text = "Current goal ended by an empty trajectory on the topic."
+                self._finish(GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, text))
             self._spline = self._pending = None
             self._holding = True
             return None

@@ -67,7 +67,7 @@ def follow_goal(
                 arm.stop()
                 reason = (
                     f"{plan.position_names[worst]} is {error[worst]:.6g} from where it is meant to be; "
-                    f"it may be {tracking_error:g} at most"
+                    f"it may be {tracking_error:g} at most{watch.requirements.hint('tracking_error')}"
                 )
                 return "held", reason, follower.time
             if watch.stop_reason and cancelled is None:
@@ -79,7 +79,8 @@ def follow_goal(
             waited += past
             if waited > goal_time:
                 arm.stop()
-                return "held", f"the arm gave no result {goal_time:g} s after the plan's end", follower.time
+                reason = f"the arm gave no result {goal_time:g} s after the plan's end"
+                return "held", reason + watch.requirements.hint("goal_time"), follower.time
             report(tick.time, follower.time, watch.status.speed_scaling, float(error[worst]))
         except KeyboardInterrupt:
             if watch.stop_reason:

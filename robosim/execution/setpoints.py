@@ -63,7 +63,8 @@ def stream_setpoints(
             where = f"{plan.position_names[worst]} is {off[worst]:.6g} from"
             if not off[worst] <= tracking_error:
                 arm.stop()
-                return "held", f"{where} where it is meant to be; it may be {tracking_error:g} at most", time
+                reason = f"{where} where it is meant to be; it may be {tracking_error:g} at most"
+                return "held", reason + watch.requirements.hint("tracking_error"), time
             if watch.stop_reason and scaling == 0:
                 arm.stop()
                 return "stopped", watch.stop_reason, time
@@ -76,6 +77,7 @@ def stream_setpoints(
                 reason = (
                     f"{where} the goal {goal_time:g} s after the plan's end{moving}; "
                     f"it may be {goal_tolerance:g} at most, at rest"
+                    f"{watch.requirements.hint('goal_tolerance', 'goal_time')}"
                 )
                 return "aborted", reason, time
             allowed = 0.0 if watch.stop_reason else min(max(watch.status.speed_scaling, 0.0), 1.0)

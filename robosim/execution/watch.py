@@ -43,6 +43,7 @@ class Watch:
         stop_event: when set, the arm is to stop.
 
     Attributes:
+        requirements: those.
         position: (n,) the last measured position.
         status: the arm's, as last looked at.
         stop_reason: why someone wants a stop, "" when nobody does.
@@ -65,7 +66,7 @@ class Watch:
         self._names = tuple(joint_names)
         self._greatest = speed
         self._turns = np.array([name in continuous for name in self._names])
-        self._requirements = Requirements() if requirements is None else requirements
+        self.requirements = Requirements() if requirements is None else requirements
         self._stop_event = stop_event
         self._state: ArmState | None = None
         self._state_names: tuple[str, ...] = ()
@@ -86,8 +87,8 @@ class Watch:
         if self._stop_event is not None and self._stop_event.is_set():
             self.request_stop("asked to stop")
         state, self.status = self._arm.state(), self._arm.status()
-        wrong = check_status(self.status, self._requirements)
-        wrong = wrong or check_state(state, now, self._requirements.state_age, self._names)
+        wrong = check_status(self.status, self.requirements)
+        wrong = wrong or check_state(state, now, self.requirements, self._names)
         if wrong:
             return wrong[0].text
         assert state is not None  # an absent one was found wrong
@@ -136,4 +137,4 @@ class Watch:
         apart = max(state.stamp - before.stamp, 0.0)
         if before.measured is None or state.measured is None:
             return apart
-        return max(apart, min(state.measured - before.measured, self._requirements.state_age))
+        return max(apart, min(state.measured - before.measured, self.requirements.state_age))

@@ -170,7 +170,7 @@ def test_a_velocity_that_is_not_measured_is_nan():
 
 
 def test_what_nobody_asks_about_may_be_nan():
-    assert check_state(state((math.nan, 0.0)), 10.0, 0.2, ("b",)) == []
+    assert check_state(state((math.nan, 0.0)), 10.0, Requirements(), ("b",)) == []
 
 
 @pytest.mark.parametrize(
@@ -200,6 +200,21 @@ def test_status(fields, text):
     assert texts(status=status) == [text]
     unknown = next(iter(fields.values())) is None
     assert [r.text for r in check_status(status, Requirements())] == ([] if unknown else [text])
+
+
+def test_refusals_name_what_changes_the_rule():
+    """By the name that the caller gives it; where a fact is wrong that no setting changes, none is named."""
+    named = replace(ALL, setting=lambda rule: f"option {rule}")
+    for fields in ({"controller_active": None}, {"program_running": None}, {"safety_mode": None}):
+        assert check_status(replace(GOOD, **fields), named)[0].text.endswith("is required (option require)")
+    reduced = check_status(replace(GOOD, safety_mode=SafetyMode.REDUCED), named)
+    assert reduced[0].text.endswith("it has to be NORMAL (option allow_reduced_mode)")
+    assert "option" not in check_status(replace(GOOD, safety_mode=SafetyMode.FAULT), named)[0].text
+    assert check_state(state(), 99.0, named, ("a",))[0].text.endswith("at most (option watchdog)")
+    late = check_before_motion(plan(), state((0.5, 0.5)), GOOD, now=10.0, requirements=named)
+    assert all(r.text.endswith("from the present state (option start_tolerance)") for r in late)
+    unlimited = check_before_motion(plan(limits=None), state(), GOOD, now=10.0, requirements=named)
+    assert unlimited[0].text.endswith("a plan that has its own (option robot)")
 
 
 def test_reduced_mode_can_be_allowed():

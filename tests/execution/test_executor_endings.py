@@ -57,7 +57,7 @@ def test_a_topic_takes_the_motion_and_the_goal_goes_on_with_it(profile):
 
 @each_profile
 @pytest.mark.parametrize("names", [(), NAMES])
-def test_an_empty_topic_takes_the_motion_from_the_goal_without_ending_it(profile, names):
+def test_an_empty_topic_ends_the_goal_and_holds_the_last_command(profile, names):
     rig = Rig(profile)
     goal = rig.send(point(0.0, 0.0), point(0.5, 1.0))
     last = rig.step(20)[-1]
@@ -65,10 +65,12 @@ def test_an_empty_topic_takes_the_motion_from_the_goal_without_ending_it(profile
     for command in rig.step(100):
         np.testing.assert_array_equal(command[0], last[0])
         np.testing.assert_array_equal(command[1:], 0.0)
-    assert goal.status is GoalStatus.EXECUTING
-    assert rig.executor.publish(JointTrajectory(NAMES, (point(0.2, 0.5),))) is None
-    rig.step(30)
-    assert goal.result == REACHED
+    assert goal.result is not None
+    assert (goal.result.status, goal.result.error_code) == (GoalStatus.ABORTED, ErrorCode.INVALID_GOAL)
+    assert goal.result.error_string == "Current goal ended by an empty trajectory on the topic."
+    again = rig.send(point(0.2, 0.5))
+    rig.step(40)
+    assert again.result == REACHED
 
 
 def test_rolling_follows_the_old_trajectory_until_the_new_one_starts():

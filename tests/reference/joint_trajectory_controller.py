@@ -176,6 +176,13 @@ class ReferenceController:
     def publish(self, message, now):
         if self.active and not message.points and not set(message.joint_names) - set(self.names):
             self.next, self.motion, self.hold_flag = None, None, True
+            if self.goal:
+                self.goal.end(
+                    GoalStatus.ABORTED,
+                    ErrorCode.INVALID_GOAL,
+                    "Current goal ended by an empty trajectory on the topic.",
+                )
+                self.goal = None
             return None
         refusal = self.refusal(message, now)
         if refusal is None:

@@ -279,13 +279,12 @@ def test_a_wrong_trajectory_by_topic_is_refused(arm, said, publish):
     np.testing.assert_array_equal(arm.at(), before)
 
 
-def test_an_empty_trajectory_stops_the_arm_and_leaves_the_goal_open(arm, publish):
+def test_an_empty_trajectory_stops_the_arm_and_ends_the_goal(arm, publish):
     handle = arm.send(point_to_point(np.add(arm.at(), [0.5, 0, 0, 0, 0, 0]), 1.0))
     start = arm.at()
     wait_for(lambda: abs(arm.at() - start)[0] > 0.01, "the arm to move")
     publish(trajectory())
-    held = arm.wait_still()
-    assert abs(held - start)[0] < 0.45
-    assert handle.status < SUCCEEDED
-    assert arm.cancel(handle)
-    assert arm.outcome(handle).status == CANCELED
+    status, code, text = arm.outcome(handle)
+    assert (status, code) == (ABORTED, -1)
+    assert text == "Current goal ended by an empty trajectory on the topic."
+    assert abs(arm.wait_still() - start)[0] < 0.45
