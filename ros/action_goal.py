@@ -80,6 +80,11 @@ class ActionGoal:
         """Ask for it to be given up; once more when it is accepted, if it is not yet."""
         self._run(self._cancel)
 
+    def give_up(self, reason: str) -> None:
+        """End it as aborted, and have the server cancel it; in the executor's thread."""
+        self._cancel()
+        self._end(GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, reason))
+
     def abandon(self) -> None:
         """The client goes away: nothing more can be sent or heard."""
         self._end(GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, "the connection was closed"))

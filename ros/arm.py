@@ -11,19 +11,21 @@ import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robosim.errors import ExecutionError
-from robosim.execution.checks import REAL_ARM, Requirements
+from robosim.execution.checks import Requirements
 from robosim.execution.clock import monotonic
 from robosim.execution.goals import Rejection, RejectReason
 from robosim.execution.messages import ArmState, ArmStatus, Goal, Setpoint
 from robosim.ros import names
 from robosim.ros.action_goal import ActionGoal
 from robosim.ros.arm_clock import ArmClock
+from robosim.ros.clock_watch import no_clock
+from robosim.ros.drivers import GENERIC, Driver
 from robosim.ros.executor_thread import in_executor
 from robosim.ros.messages import goal_message, nanoseconds_of
 from robosim.ros.robot_status import RobotStatus
@@ -33,16 +35,14 @@ __all__ = ["Interface", "RosArm", "RosArmOptions"]
 Array = NDArray[np.float64]
 Interface = Literal["action", "passthrough", "forward_position"]
 
-INTERFACES: dict[str, tuple[str, ...]] = {  # the controllers that are looked for, best first
-    "action": (names.SCALED_CONTROLLER, names.JOINT_TRAJECTORY_CONTROLLER),
-    "passthrough": (names.PASSTHROUGH_CONTROLLER,),
-    "forward_position": (names.FORWARD_POSITION_CONTROLLER,),
-}
+_ACTION = "/follow_joint_trajectory"
 _CONNECTED = 1.0  # [s] without a state after which the connection counts as lost
 _LOOK = 0.05  # [s] between looks at who is there
 _SETTLE = 0.5  # [s] for a better controller, or an optional answer, to be found
 _SPEAK = 2.5  # [s] for the robot to say what has to be known of it
+_ASIDE = 1.0  # [s] between looks for signs of another driver
 _PARTING = 2.0  # [s] for a cancelled goal to be answered
+_FOUND = 1.0  # [s] after which a controller that was not looked for, and is the only one, is taken
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,22 +51,24 @@ class RosArmOptions:
 
     Attributes:
         interface: "action", "passthrough" or "forward_position".
-        controller: its name; "" for the one that is there (of the scaled and the plain one: the active one, else the
-            scaled one), or the driver's.
-        joint_states, speed_scaling: topics.
+        driver: what the arm's driver calls its controllers and tells of the robot.
+        controller: its name; "" for the one of the driver's that is there (the active one, else the first).
+        joint_states, speed_scaling: topics; "" for the driver's.
         tf_prefix: what the arm's joint names begin with and the plan's do not.
         state_rate: of the joint states [Hz], for a queue of two seconds.
-        requirements: what has to be known to be good before it moves. By default all that a UR driver tells; leave out
-            what another robot does not have.
+        requirements: what has to be known to be good before it moves; None for what the driver's row says.
+        setting: gives what a user chooses the driver, a controller, ... with, by the name of the streamer's parameter.
     """
 
     interface: Interface = "action"
+    driver: Driver = GENERIC
     controller: str = ""
-    joint_states: str = names.JOINT_STATES
-    speed_scaling: str = names.SPEED_SCALING
+    joint_states: str = ""
+    speed_scaling: str = ""
     tf_prefix: str = ""
     state_rate: float = 500.0
-    requirements: Requirements = REAL_ARM
+    requirements: Requirements | None = None
+    setting: Callable[[str], str] = "parameter {!r}".format
 
 
 class RosArm:
@@ -76,6 +78,7 @@ class RosArm:
         node: rclpy node, spun by a SingleThreadedExecutor in another thread.
         joint_names: that the plan moves, without prefix. A forward controller gets its set points in the order of its
             own parameter `joints`; where it does not tell, in that of the driver for a UR arm, else in this one.
+            () where they are not known yet: then those of the controller, else those that `assume_joints` is given.
         options: how it is reached.
         on_close: called when it has been closed.
 
@@ -94,33 +97,56 @@ class RosArm:
         options: RosArmOptions | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
+        from rclpy.clock import Clock, ClockType
         from sensor_msgs.msg import JointState
 
         from robosim.ros.qos import samples
 
         self.options = RosArmOptions() if options is None else options
-        if self.options.interface not in INTERFACES:
-            raise ExecutionError(f"interface is {self.options.interface!r}; expected {', '.join(INTERFACES)}")
+        if self.options.interface not in get_args(Interface):
+            known = ", ".join(get_args(Interface))
+            raise ExecutionError(f"interface is {self.options.interface!r}; expected {known}")
         self._node = node
         self._clock = ArmClock(node)
         self._joint_names = names.driver_order(joint_names)
+        self._joints_known = bool(self._joint_names)
         self._state: ArmState | None = None
         self._stamp = 0  # of the last message [ns]
         self.states = self.repeated = self.malformed = 0
         self._goal: ActionGoal | None = None
         self._on_close, self._closed = on_close, False
         self._let_go = False
-        given = self.options.controller
-        self._candidates = (given,) if given else INTERFACES[self.options.interface]
+        self._candidates = self._looked_for()
         self.controller = self._candidates[0]
         self._there, self._looked = False, -np.inf
-        self._robot = RobotStatus(node, self.options.speed_scaling)
+        self._only: tuple[list[str], float] = ([], 0.0)  # controllers on the graph, and since when just these
+        self._told_of_driver = self._told_of_other = False
+        self._emptied: Any = None  # subscription to the topic of the controller that is commanded
+        driver = self.options.driver
+        self._robot = RobotStatus(node, driver, self.options.speed_scaling)
         self._subscription = node.create_subscription(
-            JointState, self.options.joint_states, self._on_state, samples(self.options.state_rate)
+            JointState,
+            self.options.joint_states or driver.joint_states,
+            self._on_state,
+            samples(self.options.state_rate),
         )
         self._clients: dict[str, Any] = {}
         self._publisher: Any = None
         self._connect()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._look_around = node.create_timer(_ASIDE, self._point_to_other_driver, clock=steady)
+
+    def _looked_for(self) -> tuple[str, ...]:
+        """The controllers that would do, best first."""
+        options = self.options
+        if options.controller:
+            return (options.controller,)
+        if found := options.driver.controllers(options.interface):
+            return found
+        raise ExecutionError(
+            f"interface is {options.interface!r}, for which the profile {options.driver.name!r} has no controller; "
+            f"choose one with {options.setting('controller')}, or another {options.setting('profile')}"
+        )
 
     def _connect(self) -> None:
         if self.options.interface == "forward_position":
@@ -138,8 +164,7 @@ class RosArm:
         from rclpy.action import ActionClient
 
         for name in self._candidates:
-            action = f"{name}/follow_joint_trajectory"
-            self._clients[name] = ActionClient(self._node, FollowJointTrajectory, action)
+            self._clients[name] = ActionClient(self._node, FollowJointTrajectory, name + _ACTION)
 
     def _allocate(self) -> None:
         """The message that every set point goes out in."""
@@ -153,7 +178,17 @@ class RosArm:
     @property
     def requirements(self) -> Requirements:
         """What has to be known to be good before this arm moves, unless someone says otherwise."""
-        return self.options.requirements
+        if self.options.requirements is not None:
+            return dataclasses.replace(self.options.requirements, setting=self.setting)
+        needed: dict[str, Any] = dict.fromkeys(self.options.driver.require, True)
+        return Requirements(**needed, setting=self.setting)
+
+    def setting(self, rule: str) -> str:
+        """What changes a rule (see Requirements), and which message package what is required lacks."""
+        text = self.options.setting(rule)
+        missing = sorted(set(self._robot.missing.values())) if rule == "require" else []
+        lacking = [f"the ROS 2 package {package} is not installed" for package in missing]
+        return "; ".join(part for part in (text, *lacking) if part)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -193,7 +228,7 @@ class RosArm:
             text = f"{self.controller} takes set points; use the interface action or passthrough for a trajectory"
             return Rejection(RejectReason.CHECK, text)
         if not client.server_is_ready():
-            text = f"there is no action {self.controller}/follow_joint_trajectory"
+            text = f"there is no action {self.controller}{_ACTION}"
             return Rejection(RejectReason.CHECK, text)
         try:
             message = goal_message(self._on_the_wire(goal))
@@ -249,7 +284,10 @@ class RosArm:
         if self._goal is not None:
             self._goal.abandon()
         self._robot.destroy()
+        self._node.destroy_timer(self._look_around)
         self._node.destroy_subscription(self._subscription)
+        if self._emptied is not None:
+            self._node.destroy_subscription(self._emptied)
         if self._publisher is not None:
             self._node.destroy_publisher(self._publisher)
         for client in self._clients.values():
@@ -291,6 +329,40 @@ class RosArm:
         self.controller = self._robot.pick(there) or there[0]
         self._looked = -np.inf
         self._ask_joints()
+        self._listen_for_emptying()
+        self._tell_of_driver()
+
+    def assume_joints(self, joint_names: Sequence[str]) -> None:
+        """Take these for the controller's joints, where neither it nor anybody else has told which it has."""
+        if not self._joints_known:
+            self._joint_names = names.driver_order(joint_names)
+
+    def _tell_of_driver(self) -> None:
+        """Say once what is known of the robot, and what not."""
+        if self._told_of_driver:
+            return
+        self._told_of_driver = True
+        driver, log = self.options.driver, self._node.get_logger()
+        text = f"profile {driver.name!r} ({driver.summary})"
+        if unknown := self._robot.unknown():
+            log.warning(
+                f"{text}: joint states and the answers of {self.controller} are checked; not checked, as nobody tells: "
+                f"{'; '.join(unknown)}. {self.options.setting('profile')} chooses another, "
+                f"{self.options.setting('require')} what must be told"
+            )
+        else:
+            log.info(f"{text}: the controller's state, the robot's program and the safety mode are checked")
+
+    def _point_to_other_driver(self) -> None:
+        """In the executor's thread: say once that the topics of another driver are there."""
+        if not self._told_of_other and (other := self._robot.other_driver()):
+            self._told_of_other = True
+            self._look_around.cancel()
+            profile, topic = other
+            self._node.get_logger().warning(
+                f"{topic} is published, as by the driver of profile {profile!r}; what it tells is not listened to with "
+                f"profile {self.options.driver.name!r}: set {self.options.setting('profile')} to {profile!r}"
+            )
 
     def _unsettled(self) -> bool:
         """Whether it may be another controller that is to be commanded."""
@@ -298,7 +370,7 @@ class RosArm:
 
     def _silent(self) -> bool:
         """Whether the robot has not said yet what has to be known of it: topics are found one after the other."""
-        needed, robot = self.options.requirements, self._robot
+        needed, robot = self.requirements, self._robot
         return (
             (needed.controller_active and robot.controllers is None)
             or (needed.program_running and robot.program_running is None)
@@ -307,20 +379,76 @@ class RosArm:
 
     def _missing(self) -> str:
         topic = self._subscription.topic_name
+        if missing := no_clock(self._node):
+            return missing
         if not any(self._is_there(name) for name in self._candidates):
+            chooses = f"{self.options.setting('controller')} names the controller"
             if self._publisher is not None:
-                return f"nobody listens on {self._publisher.topic_name}"
-            actions = " or ".join(f"{name}/follow_joint_trajectory" for name in self._candidates)
-            return f"there is no action {actions} (namespace {self._node.get_namespace()})"
+                return f"nobody listens on {self._publisher.topic_name}; {chooses}"
+            others = self._discover()
+            if self._is_there(self._candidates[0]):
+                return ""
+            actions = " or ".join(name + _ACTION for name in self._candidates)
+            there = f"; there is {', '.join(name + _ACTION for name in others)}" if others else ""
+            return f"there is no action {actions} (namespace {self._node.get_namespace()}){there}; {chooses}"
         if self._state is None:
-            return f"no joint states on {topic}"
+            return f"no joint states on {topic}; remap {self.options.driver.joint_states} to where they are"
         has = self._state.joint_names
         lacking = [name for name in self._joint_names if name not in has]
         if lacking:
-            return (
+            text = (
                 f"the joint states on {topic} lack {', '.join(lacking)}; of ours they have {', '.join(has)}"
             )
+            return text + self.requirements.hint("joints", "tf_prefix")
         return ""
+
+    def _discover(self) -> list[str]:
+        """The trajectory controllers in our namespace that are on the graph, under whatever names. If that has been a
+        single one for a while, and nobody has named another, it is the one to command."""
+        from control_msgs.action import FollowJointTrajectory
+        from rclpy.action import ActionClient, get_action_names_and_types
+
+        if not self.options.driver.discover:
+            return []
+        space = self._node.get_namespace().rstrip("/") + "/"
+        there = [
+            name.removesuffix(_ACTION)
+            for name, kinds in get_action_names_and_types(self._node)
+            if name.startswith(space)
+            and name.endswith(_ACTION)
+            and "control_msgs/action/FollowJointTrajectory" in kinds
+            and self._node.count_publishers(f"{name}/_action/status") > 0
+        ]
+        before, since = self._only
+        if there != before:
+            self._only = (there, monotonic())
+        elif len(there) == 1 and not self.options.controller and monotonic() - since > _FOUND:
+            name = there[0]
+            self._clients[name] = ActionClient(self._node, FollowJointTrajectory, name + _ACTION)
+            self._candidates = (name, *self._candidates)
+            while not self._clients[name].server_is_ready() and monotonic() - since < 2 * _FOUND:
+                time.sleep(0.02)
+        return there
+
+    def _listen_for_emptying(self) -> None:
+        """A trajectory without points on the controller's topic takes its motion from a goal that stays open, so that
+        the goal would be waited for in vain: it is ended from here."""
+        topic = self._node.resolve_topic_name(f"{self.controller}/joint_trajectory")
+        old = self._emptied
+        if self._publisher is not None or (old is not None and old.topic_name == topic):
+            return
+        if old is not None:
+            in_executor(self._node, lambda: self._node.destroy_subscription(old))
+        from trajectory_msgs.msg import JointTrajectory as Message
+
+        from robosim.ros.qos import ANYONES
+
+        def on_trajectory(message: Any) -> None:
+            goal = self._goal
+            if not message.points and goal is not None and goal.result is None:
+                goal.give_up(f"an empty trajectory on {topic} has stopped the arm")
+
+        self._emptied = self._node.create_subscription(Message, topic, on_trajectory, ANYONES)
 
     def _is_there(self, controller: str) -> bool:
         if self._let_go:
@@ -354,8 +482,14 @@ class RosArm:
             in_executor(self._node, lambda: self._node.destroy_client(client))
         if joints:
             self._joint_names = tuple(name.removeprefix(self.options.tf_prefix) for name in joints)
+            self._joints_known = True
             if self._publisher is not None:
                 self._allocate()
+        elif self._publisher is not None and not self._joints_known:
+            raise ExecutionError(
+                f"{self.controller} does not tell its joints, so the order of its set points is not known; "
+                f"{self.options.setting('joints')} has to name them"
+            )
 
     # -- Messages --------------------------------------------------------------------------------------------
 
@@ -376,16 +510,27 @@ class RosArm:
             goal_tolerance=tolerances(goal.goal_tolerance),
         )
 
+    def _of_any(self, given: Sequence[str]) -> list[str]:
+        """Where our joints are not known: all joints of a message, unless others have told of more, or it lacks one of
+        those that are assumed."""
+        prefix, before = self.options.tf_prefix, self._state
+        found = [name.removeprefix(prefix) for name in given if name.startswith(prefix)]
+        if self._joint_names:
+            return found if set(self._joint_names) <= set(found) else []
+        return found if before is None or len(found) >= len(before.joint_names) else []
+
     def _on_state(self, message: Any) -> None:
         """In the executor's thread. Others may publish other joints on the same topic: those messages are not ours."""
         prefix = self.options.tf_prefix
         given = {name: i for i, name in enumerate(message.name)}
         found = [name for name in self._joint_names if prefix + name in given]
+        if not self._joints_known:
+            found = self._of_any(message.name)
         n = len(message.name)
         if len(given) != n or len(message.position) != n or len(message.velocity) not in (0, n):
             self.malformed += 1
             return
-        complete = len(found) == len(self._joint_names)
+        complete = not self._joints_known or len(found) == len(self._joint_names)
         if not found:
             return
         if not complete and self._state is not None and len(self._state.joint_names) > len(found):

@@ -7,10 +7,13 @@ joints, in the URDF, in the SRDF and in joint_limits.yaml alike.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from robosim.errors import SrdfError, UrdfError
 from robosim.files import parse_xml, read_file
@@ -20,7 +23,7 @@ from robosim.urdf.joint_limits import read_joint_limits
 from robosim.urdf.packages import resolve
 from robosim.urdf.source import Source, open_source
 
-__all__ = ["Description", "describe", "joint_limits", "srdf_text", "urdf_text"]
+__all__ = ["Description", "describe", "joint_limits", "placed", "srdf_text", "urdf_text"]
 
 _MAX_SRDF_BYTES = 16 * 2**20
 
@@ -100,6 +103,51 @@ def urdf_text(source: Source, tf_prefix: str = "") -> str:
     _absolute_meshes(root, source.folder)
     _prefix(root, tf_prefix)
     return _text(root)
+
+
+def placed(urdf: str, frame: str, X: NDArray[np.float64]) -> str:
+    """A URDF whose robot stands fixed in a new root link.
+
+    Args:
+        urdf: text, not xacro.
+        frame: name of the new root link; where that is the robot's root link already, the text is given back as it is.
+        X: (4, 4) pose of the robot's root link in it.
+
+    Raises:
+        UrdfError: it is none, or another link of the robot has that name.
+    """
+    from lxml import etree
+
+    root = parse_xml(urdf.encode(), file="the robot's description", error=UrdfError)
+    children = {child.get("link") for child in root.iterfind("joint/child")}
+    links = [link.get("name") for link in root.iterfind("link")]
+    base = next((name for name in links if name not in children), None)
+    if base is None or base == frame:
+        return urdf
+    if frame in links:
+        raise UrdfError(
+            f"the robot has a link {frame!r} that is not its root link {base!r}, so it cannot be the frame in which "
+            "the robot stands; give another name"
+        )
+    joint = etree.SubElement(root, "joint", name=f"{frame}_to_{base}", type="fixed")
+    etree.SubElement(joint, "parent", link=frame)
+    etree.SubElement(joint, "child", link=base)
+    etree.SubElement(joint, "origin", xyz=_numbers(X[:3, 3]), rpy=_numbers(_roll_pitch_yaw(X[:3, :3])))
+    etree.SubElement(root, "link", name=frame)
+    return _text(root)
+
+
+def _roll_pitch_yaw(R: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Angles about fixed axes, as URDF has them; where roll and yaw turn about the same axis, roll is 0."""
+    level = float(np.hypot(R[0, 0], R[1, 0]))
+    pitch = float(np.arctan2(-R[2, 0], level))
+    if level < 1e-9:
+        return 0.0, pitch, float(np.arctan2(-R[0, 1], R[1, 1]))
+    return float(np.arctan2(R[2, 1], R[2, 2])), pitch, float(np.arctan2(R[1, 0], R[0, 0]))
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return " ".join(repr(float(value)) for value in values)
 
 
 def srdf_text(file: Path, tf_prefix: str = "") -> str:

@@ -11,7 +11,7 @@ import math
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-__all__ = ["COMMANDS", "EVENTS", "LATCHED", "NEWEST", "SETPOINTS", "samples"]
+__all__ = ["ANYONES", "COMMANDS", "EVENTS", "LATCHED", "NEWEST", "SETPOINTS", "STATIC", "samples"]
 
 
 def _reliable(depth: int, *, latched: bool = False) -> QoSProfile:
@@ -23,18 +23,26 @@ def _reliable(depth: int, *, latched: bool = False) -> QoSProfile:
     )
 
 
+def _best_effort(depth: int) -> QoSProfile:
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=depth,
+        reliability=ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.VOLATILE,
+    )
+
+
 # robot_description, tf_static, and states that change seldom: robot_program_running, safety_mode, robot_mode.
 LATCHED = _reliable(1, latched=True)
 # Whole trajectories, and the few messages that are rare and must arrive.
 COMMANDS = EVENTS = _reliable(10)
 # Set points of a stream: their writer is reliable, their reader takes any writer, as ros2_control's controllers do.
 SETPOINTS = _reliable(1)
-NEWEST = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST,
-    depth=1,
-    reliability=ReliabilityPolicy.BEST_EFFORT,
-    durability=DurabilityPolicy.VOLATILE,
-)
+NEWEST = _best_effort(1)
+# Subscriptions to topics that anybody may publish on, however reliably: /tf, a controller's trajectories.
+ANYONES = _best_effort(100)
+# tf_static, which has many publishers, each with one latched message.
+STATIC = _reliable(100, latched=True)
 
 
 # [s] of a stream that queues hold: more than the 3 s between Fast DDS's heartbeats, after which alone a reader may

@@ -1,29 +1,33 @@
 """What a robot says about itself beside its joint states: speed scaling, its program, safety, active controllers.
 
-The topics are those of the Universal Robots driver; a robot without them says nothing about the thing. What needs
-message packages that are not installed (ur_dashboard_msgs, controller_manager_msgs) stays unknown too.
+The topics are those of its driver (`drivers`); a robot without them says nothing about the thing. What needs message
+packages that are not installed (ur_dashboard_msgs, franka_msgs, xarm_msgs, controller_manager_msgs) stays unknown too.
 """
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from robosim.execution.clock import monotonic
 from robosim.execution.messages import SafetyMode
 from robosim.ros import names
-from robosim.ros.qos import LATCHED, samples
+from robosim.ros.drivers import DRIVERS, GENERIC, Driver, StatusTopic, percentage
+from robosim.ros.qos import LATCHED, NEWEST, samples
 
 __all__ = ["RobotStatus"]
 
 _ASK = 0.5  # [s] between questions for the controllers
 _LOST = 1.0  # [s] until an answer counts as lost
 _VALID = 3.0  # [s] until an old one says nothing any more
-_FURTHER_MODES = {  # of newer controllers, by number
-    10: SafetyMode.FAULT,  # a joint has to be identified
-    12: SafetyMode.SAFEGUARD_STOP,  # in automatic mode
-    13: SafetyMode.SAFEGUARD_STOP,  # three-position enabling device
+_THINGS = {  # in words, by the names of Requirements
+    "controller_active": "whether the controller is active",
+    "program_running": "whether the robot's program runs",
+    "safety_mode": "the safety mode",
 }
 
 
@@ -32,36 +36,32 @@ class RobotStatus:
 
     Args:
         node: rclpy node.
-        speed_scaling: topic with percent (std_msgs/Float64).
+        driver: whose topics are listened to.
+        speed_scaling: topic with percent (std_msgs/Float64); "" for the driver's.
 
     Attributes:
-        speed_scaling: 0 to 1; 1 while nothing was heard.
-        program_running, safety_mode: None while nothing was heard.
-        controllers: state by name as of the last answer, or None.
+        missing: what is not known because its message package is not installed: the package, by name of Requirements.
     """
 
-    def __init__(self, node: Any, speed_scaling: str = names.SPEED_SCALING) -> None:
+    def __init__(self, node: Any, driver: Driver = GENERIC, speed_scaling: str = "") -> None:
         from rclpy.clock import Clock, ClockType
-        from std_msgs.msg import Bool, Float64
 
-        self._node = node
-        self.speed_scaling = 1.0
-        self.program_running: bool | None = None
-        self.safety_mode: SafetyMode | None = None
+        self._node, self._driver = node, driver
+        self.missing: dict[str, str] = {}
+        self._told: dict[str, tuple[Any, float]] = {}  # value, and until when it counts
         self._states: dict[str, str] | None = None
         self._answered = -math.inf
         self._asked = -math.inf
         self._question: Any = None
-        self._subscriptions = [
-            node.create_subscription(Float64, speed_scaling, self._on_scaling, samples(100.0)),
-            node.create_subscription(Bool, names.PROGRAM_RUNNING, self._on_program, LATCHED),
-        ]
-        self._listen_to_safety()
+        self._subscriptions: list[Any] = []
+        for topic in _topics(driver, speed_scaling):
+            self._listen(topic)
         self._client: Any = None
         self._timer: Any = None
         try:
             from controller_manager_msgs.srv import ListControllers
         except ImportError:
+            self.missing["controller_active"] = "controller_manager_msgs"
             node.get_logger().info(
                 "controller_manager_msgs is not installed: active controllers stay unknown"
             )
@@ -77,6 +77,26 @@ class RobotStatus:
             self._node.destroy_timer(self._timer)
             self._node.destroy_client(self._client)
 
+    # -- What is known ---------------------------------------------------------------------------------------
+
+    @property
+    def speed_scaling(self) -> float:
+        """0 to 1; 1 while nothing was heard."""
+        scaling = self._now("speed_scaling")
+        return 1.0 if scaling is None else float(scaling)
+
+    @property
+    def program_running(self) -> bool | None:
+        """None while nothing was heard."""
+        running: bool | None = self._now("program_running")
+        return running
+
+    @property
+    def safety_mode(self) -> SafetyMode | None:
+        """None while nothing was heard."""
+        mode: SafetyMode | None = self._now("safety_mode")
+        return mode
+
     @property
     def controllers(self) -> dict[str, str] | None:
         """State of each controller, when that is known."""
@@ -89,34 +109,67 @@ class RobotStatus:
 
     def pick(self, candidates: Sequence[str]) -> str | None:
         """The first of these that is active, when that is known."""
-        return next((name for name in candidates if self.active(name)), None)
+        return next((name for name in candidates if self.active(name.rsplit("/", 1)[-1])), None)
 
     @property
     def expects_controllers(self) -> bool:
         """Whether somebody is there to answer who has not yet."""
         return self._client is not None and self.controllers is None and self._client.service_is_ready()
 
-    def _listen_to_safety(self) -> None:
+    def unknown(self) -> list[str]:
+        """What the robot does not tell now, in words, each with the reason where there is one."""
+        known = {
+            "controller_active": self.controllers,
+            "program_running": self.program_running,
+            "safety_mode": self.safety_mode,
+        }
+        found = []
+        for field, value in known.items():
+            if value is None:
+                why = f"{self.missing[field]} is not installed" if field in self.missing else ""
+                if field == "controller_active" and not why:
+                    why = f"nobody answers on {self._node.resolve_service_name(names.LIST_CONTROLLERS)}"
+                found.append(f"{_THINGS[field]} ({why})" if why else _THINGS[field])
+        return found
+
+    def other_driver(self) -> tuple[str, str] | None:
+        """The profile and the topic by which another driver than the chosen one is recognized on the graph."""
+        for driver in DRIVERS.values():
+            if driver is self._driver:
+                continue
+            for topic in driver.seen_by:
+                name = self._node.resolve_topic_name(topic)
+                if self._node.count_publishers(name) > 0:
+                    return driver.name, name
+        return None
+
+    # -- In the executor's thread ----------------------------------------------------------------------------
+
+    def _now(self, field: str) -> Any:
+        value, until = self._told.get(field, (None, 0.0))
+        return value if monotonic() <= until else None
+
+    def _listen(self, topic: StatusTopic) -> None:
+        package, kind = topic.message.split("/")
         try:
-            from ur_dashboard_msgs.msg import SafetyMode as Message
-        except ImportError:
-            self._node.get_logger().info("ur_dashboard_msgs is not installed: the safety mode stays unknown")
+            message = getattr(importlib.import_module(f"{package}.msg"), kind)
+        except (ImportError, AttributeError):
+            for field in topic.tells:
+                self.missing[field] = package
+            things = " and ".join(_THINGS.get(field, field) for field in topic.tells)
+            self._node.get_logger().info(
+                f"{package} is not installed: {things} will not be known. With ROS 2 sourced: "
+                f"sudo apt install ros-$ROS_DISTRO-{package.replace('_', '-')}"
+            )
             return
-        topic = names.SAFETY_MODE
-        self._subscriptions.append(self._node.create_subscription(Message, topic, self._on_safety, LATCHED))
+        quality = LATCHED if topic.latched else samples(100.0) if math.isinf(topic.valid) else NEWEST
+        self._subscriptions.append(
+            self._node.create_subscription(message, topic.name, partial(self._on_status, topic), quality)
+        )
 
-    def _on_scaling(self, message: Any) -> None:
-        # What cannot be a speed means: do not move.
-        percent = message.data if math.isfinite(message.data) else 0.0
-        self.speed_scaling = min(max(percent / 100.0, 0.0), 1.0)
-
-    def _on_program(self, message: Any) -> None:
-        self.program_running = bool(message.data)
-
-    def _on_safety(self, message: Any) -> None:
-        number = int(message.mode)
-        known = number in SafetyMode._value2member_map_
-        self.safety_mode = SafetyMode(number) if known else _FURTHER_MODES.get(number)
+    def _on_status(self, topic: StatusTopic, message: Any) -> None:
+        until = monotonic() + topic.valid
+        self._told.update({field: (value, until) for field, value in topic.read(message).items()})
 
     def _ask(self) -> None:
         now = monotonic()
@@ -134,3 +187,14 @@ class RobotStatus:
         if answer is not None:
             self._states = {controller.name: controller.state for controller in answer.controller}
             self._answered = monotonic()
+
+
+def _topics(driver: Driver, speed_scaling: str) -> list[StatusTopic]:
+    """The driver's, with another name for that of the speed scaling where one is given."""
+    topics = list(driver.status)
+    if not speed_scaling:
+        return topics
+    others = [topic for topic in topics if "speed_scaling" not in topic.tells]
+    scaling = StatusTopic(speed_scaling, "std_msgs/Float64", percentage, ("speed_scaling",))
+    given = next((topic for topic in topics if "speed_scaling" in topic.tells), scaling)
+    return [replace(given, name=speed_scaling), *others]

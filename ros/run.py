@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from robosim.errors import MissingDependencyError, RobosimError
+from robosim.ros.clock_watch import ClockWatch
 from robosim.ros.executor_thread import ExecutorThread
 from robosim.ros.parameters import Parameter
 
@@ -156,6 +157,7 @@ def _run(make_node: Callable[..., Any], arguments: Sequence[str]) -> int:
         signal.signal(signal.SIGINT, process.on_signal)
         signal.signal(signal.SIGTERM, process.on_signal)
         node = make_node(process.stop) if inspect.signature(make_node).parameters else make_node()
+        ClockWatch(node)
         executor = ExecutorThread(node, process.on_end)
         process.ended.wait()
         if process.signal:

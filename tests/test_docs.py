@@ -11,6 +11,7 @@ import pytest
 
 from robosim import batch
 from robosim.model import Data, Model
+from robosim.ros import drivers
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -40,7 +41,7 @@ def test_every_page_is_in_the_contents() -> None:
     assert listed | {"index"} == {path.stem for path in (ROOT / "docs").glob("*.md")} | {"api"}
 
 
-@pytest.mark.parametrize("page", ["concepts", "dynamics", "geometry", "learning", "simulation"])
+@pytest.mark.parametrize("page", ["concepts", "dynamics", "geometry", "learning", "simulation", "your_arm"])
 def test_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
     """All of its blocks, one after the other."""
     if page == "learning":
@@ -52,6 +53,13 @@ def test_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
     run = [sys.executable, "-W", "error", "-c", "\n".join(blocks)]
     result = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
+
+
+def test_profiles_are_those_of_the_drivers() -> None:
+    page = (ROOT / "docs" / "your_arm.md").read_text(encoding="utf-8")
+    assert drivers.markdown() in page, "take the table from robosim.ros.drivers.markdown()"
+    for driver in drivers.DRIVERS.values():
+        assert driver is drivers.GENERIC or driver is drivers.UR or f"\n`{driver.name}`\n: " in page
 
 
 def test_functions_in_the_tables_of_dynamics_exist() -> None:

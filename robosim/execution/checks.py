@@ -255,10 +255,10 @@ def _check_end(trajectory: Trajectory) -> Rejection | None:
 
 def _check_finite(message: JointTrajectory) -> Rejection | None:
     for i, point in enumerate(message.points):
-        for field in ("positions", "velocities", "accelerations"):
-            for name, value in zip(message.joint_names, getattr(point, field), strict=False):
+        for quantity in ("positions", "velocities", "accelerations"):
+            for name, value in zip(message.joint_names, getattr(point, quantity), strict=False):
                 if not math.isfinite(value):
-                    text = f"{field} of {name} at point {i} are {value}; they have to be finite"
+                    text = f"{quantity} of {name} at point {i} are {value}; they have to be finite"
                     return Rejection(RejectReason.NOT_FINITE, text)
     return None
 

@@ -239,7 +239,7 @@ class TrajectoryExecutor:
         """Judge a goal and, when it is good, follow it from the next cycle on. Gives up the one that goes on."""
         rejection = self._judge(goal.trajectory)
         if rejection is not None:
-            self._log("error", f"goal rejected, {rejection.reason.value}: {rejection.text}")
+            self._log("error", f"goal rejected: {rejection.text}")
             return rejection
         if self._goal is not None:
             code, text = ErrorCode.INVALID_GOAL, self.profile.preempted_text
@@ -266,7 +266,7 @@ class TrajectoryExecutor:
         if rejection is None:
             self._take(trajectory)
         else:
-            self._log("error", f"trajectory ignored, {rejection.reason.value}: {rejection.text}")
+            self._log("error", f"trajectory rejected: {rejection.text}")
         return rejection
 
     def cancel(self, goal: ExecutorGoal) -> None:

@@ -203,19 +203,19 @@ class SimulatedArm:
     def send(self, goal: Goal) -> ExecutorGoal | Rejection:
         """Give a goal to the trajectory controller, which ends a stream of set points."""
         self._catch_up()
-        answer = self._refusal() or self._controller().submit(goal)
-        if isinstance(answer, Rejection):
-            self._tell("warning", f"goal rejected: {answer.text}")
-        return answer
+        if (refusal := self._refusal()) is not None:
+            self._tell("error", f"goal rejected: {refusal.text}")
+            return refusal
+        return self._controller().submit(goal)  # which tells of its own refusal
 
     def publish(self, trajectory: JointTrajectory) -> Rejection | None:
         """Give a trajectory to the trajectory controller as its topic does, without an account of what becomes of
         it. Ends a stream of set points."""
         self._catch_up()
-        rejection = self._refusal() or self._controller().publish(trajectory)
-        if rejection is not None:
-            self._tell("warning", f"trajectory rejected: {rejection.text}")
-        return rejection
+        if (refusal := self._refusal()) is not None:
+            self._tell("error", f"trajectory rejected: {refusal.text}")
+            return refusal
+        return self._controller().publish(trajectory)
 
     def stream(self, setpoint: Setpoint) -> None:
         """Take the next set point of a stream, to be reached by when the one after it is due. An event tells when it

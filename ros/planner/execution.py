@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from robosim.errors import RobosimError
 from robosim.execution.messages import JointTolerance, SafetyMode
 from robosim.execution.streaming import Outcome, Progress, StreamReport, stream_trajectory
+from robosim.ros.drivers import find_driver
 from robosim.ros.planner.codes import ErrorCode
 from robosim.ros.planner.planning import Answer, obstructions
 from robosim.ros.transports.ros2 import requirements_of
@@ -34,7 +35,7 @@ def stream_options(values: Any, joint_names: Sequence[str]) -> dict[str, Any]:
         "mode": "setpoints" if values.execution_interface == "forward_position" else "trajectory",
         "rate": values.execution_rate or None,
         "requirements": requirements_of(
-            values.execution_require,
+            values.execution_require or find_driver(values.execution_profile).require,
             "parameter 'execution.require'",
             safety_modes=frozenset(modes),
             state_age=values.execution_watchdog,

@@ -118,7 +118,8 @@ class JointStates:
                 when = f"{age:.3g} s old" if age > 0 else f"from {-age:.3g} s ahead of this node's clock"
                 raise Refusal(
                     ErrorCode.ROBOT_STATE_STALE,
-                    f"the state of joint {name!r} is {when}; at most {timeout:g} s are allowed",
+                    f"the state of joint {name!r} is {when}; at most {timeout:g} s are allowed "
+                    "(parameter 'state_timeout')",
                 )
         return {name: samples[name] for name in names}
 

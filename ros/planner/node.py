@@ -21,19 +21,24 @@ from robosim.errors import RobosimError
 from robosim.ros.action_server import ExecutingActionServer
 from robosim.ros.answers import Answers
 from robosim.ros.arm import RosArm, RosArmOptions
+from robosim.ros.clock_watch import no_clock
 from robosim.ros.diagnostics import Diagnostics, Level, Report
+from robosim.ros.drivers import find_driver
+from robosim.ros.log_once import Repetition
 from robosim.ros.messages import seconds_of
 from robosim.ros.names import JOINT_STATES, ROBOT_DESCRIPTION, ROBOT_DESCRIPTION_SEMANTIC
 from robosim.ros.parameters import declare
 from robosim.ros.planner import messages
-from robosim.ros.planner.codes import ErrorCode
+from robosim.ros.planner.codes import ErrorCode, Refusal
 from robosim.ros.planner.execution import execute, stream_options
+from robosim.ros.planner.frames import Frames, listen
 from robosim.ros.planner.jobs import Job, Worker
 from robosim.ros.planner.joint_states import JointStates
 from robosim.ros.planner.parameters import PARAMETERS
+from robosim.ros.planner.placed_robot import PlacedRobot
 from robosim.ros.planner.planning import Answer, plan_motion
 from robosim.ros.planner.request import MotionRequest, Settings
-from robosim.ros.planner.robot import RobotOptions, load
+from robosim.ros.planner.robot import RobotOptions
 from robosim.ros.planner.screen import Screen
 from robosim.ros.planner.surroundings import Surroundings
 from robosim.ros.qos import EVENTS, LATCHED
@@ -64,8 +69,11 @@ class PlannerNode(Node):
         self._states = JointStates()
         self._surroundings = Surroundings(self._values.scene, self._values.tf_prefix)
         self._description, self._semantic = "", ""
-        self._model: Model | None = None
-        self._no_model = "no robot description has arrived on robot_description, and 'robot' names none"
+        self._frames = Frames()
+        self._robot = PlacedRobot(
+            self._robot_options, self._frames, self._values.world_frame, self._values.base_pose
+        )
+        self._refusals = Repetition()
         self._counts = {"plans": 0, "failures": 0}
         self._last = ""
         self._worker = Worker("planning")
@@ -75,6 +83,7 @@ class PlannerNode(Node):
         self._arm: RosArm | None = None  # once a plan was to be executed
         self._arm_joints: tuple[str, ...] = ()  # that it was made for
 
+        listen(self, self._frames)
         self.create_subscription(JointState, JOINT_STATES, self._on_joint_states, EVENTS)
         self.create_subscription(String, "~/scene", self._on_scene, LATCHED)
         if self._robot_options.robot:
@@ -135,7 +144,7 @@ class PlannerNode(Node):
             self.get_logger().error(f"~/scene: {error}")
             return
         self.get_logger().info("~/scene: " + ("none any more" if scene is None else f"{scene!r}"))
-        self._screen.show_scene(lambda: self._model, self._surroundings)
+        self._screen.show_scene(lambda: self._robot.model, self._surroundings)
 
     def _on_description(self, message: Any) -> None:
         if message.data != self._description:
@@ -152,17 +161,17 @@ class PlannerNode(Node):
         description, semantic = self._description, self._semantic
 
         def do(job: Job[None]) -> None:
-            self._model = None
             try:
-                self._model = load(self._robot_options, description, semantic)
-            except RobosimError as error:
-                self._no_model = f"the robot description cannot be used: {error}"
-                self.get_logger().error(self._no_model)
+                self._robot.read(description, semantic)
+            except RobosimError:
+                self.get_logger().error(self._robot.problem)
                 return
-            self.get_logger().info(f"robot: {self._model!r}")
-            for warning in self._model.warnings:
+            model = self._robot.model
+            assert model is not None
+            self.get_logger().info(f"robot: {model!r}, {self._robot.where}")
+            for warning in model.warnings:
                 self.get_logger().warning(warning)
-            self._screen.show_scene(lambda: self._model, self._surroundings)
+            self._screen.show_scene(lambda: self._robot.model, self._surroundings)
 
         self._worker.submit(Job(do, lambda: None))
 
@@ -247,9 +256,18 @@ class PlannerNode(Node):
     # What the worker does
 
     def _plan(self, request: MotionRequest, job: Job[Answer], feedback: Feedback | None) -> Answer:
-        model = self._model
-        if model is None:
-            return Answer(ErrorCode.INVALID_ROBOT_STATE, self._no_model)
+        if missing := no_clock(self):
+            return Answer(ErrorCode.ROBOT_STATE_STALE, missing)
+        if self._robot.model is None:
+            return Answer(ErrorCode.INVALID_ROBOT_STATE, self._robot.problem)
+        try:
+            if self._robot.stand(self._seconds(), self._values.state_timeout, job.cancelled):
+                self.get_logger().info(f"the robot stands {self._robot.where}")
+        except Refusal as refusal:
+            return Answer(refusal.code, f"where the robot's base stands is not known: {refusal}")
+        except RobosimError as error:
+            return Answer(ErrorCode.INVALID_ROBOT_STATE, f"the robot cannot stand there: {error}")
+        model = self._robot.model
         settings = Settings(**{f.name: getattr(self._values, f.name) for f in dataclasses.fields(Settings)})
         allowed = request.allowed_planning_time or settings.allowed_planning_time
         begin = time.perf_counter()
@@ -267,7 +285,7 @@ class PlannerNode(Node):
 
         answer = plan_motion(
             request, model, scene_now, self._states, settings,
-            clock=self._seconds, progress=progress, stop=job.cancelled,
+            clock=self._seconds, frames=self._frames, progress=progress, stop=job.cancelled,
         )  # fmt: skip
         if answer.trajectory is not None:
             self._screen.show_plan(answer, model)
@@ -291,6 +309,7 @@ class PlannerNode(Node):
             names = answer.result.trajectory.position_names
             options = stream_options(self._values, names)
             arm = self._reach(names, options["requirements"], job)
+            options["requirements"] = dataclasses.replace(options["requirements"], setting=arm.setting)
             answer = execute(arm, answer, model, scene_now, options, cancelled=job.cancelled, feedback=tell)
         except RobosimError as error:
             self._let_go()
@@ -308,7 +327,13 @@ class PlannerNode(Node):
             self._let_go()
         if fresh := self._arm is None:
             interface, controller = self._values.execution_interface, self._values.execution_controller
-            options = RosArmOptions(interface, controller, requirements=requirements)
+            options = RosArmOptions(
+                interface,
+                find_driver(self._values.execution_profile, "parameter 'execution.profile'"),
+                controller,
+                requirements=requirements,
+                setting="parameter 'execution.{}'".format,
+            )
             self._arm, self._arm_joints = RosArm(self, joint_names, options), joint_names
         assert self._arm is not None
         job.on_cancel(self._arm.interrupt)
@@ -325,15 +350,17 @@ class PlannerNode(Node):
         self._counts["plans" if answer.ok else "failures"] += 1
         self._last = f"{answer.code.name} {answer.message}".strip()
         if answer.ok and answer.result is not None:
+            self._refusals.forget()
             self.get_logger().info(f"{answer.result!r}")
-        else:
+        elif self._refusals.is_new(self._last):
             self.get_logger().warning(self._last)
 
     def _report(self) -> Report:
         values: dict[str, object] = {**self._counts, "waiting": self._worker.waiting, "last": self._last}
-        model = self._model
+        model = self._robot.model
         if model is None:
-            return Report(Level.WARN, self._no_model, values)
+            return Report(Level.WARN, self._robot.problem, values)
+        values["base"] = self._robot.where
         age = self._states.age(model.position_names, self._seconds())
         values |= {"robot": model.name, "oldest joint state [s]": f"{age:.3f}"}
         if age > self._values.state_timeout:

@@ -11,6 +11,7 @@ __all__ = ["EXECUTION", "PARAMETERS"]
 
 # How a plan is executed: the streamer's own parameters, in the group `execution`.
 EXECUTION = (
+    "profile",
     "interface",
     "controller",
     "connect_timeout",
@@ -64,6 +65,20 @@ PARAMETERS = (
         "scene",
         "",
         "What stands around the robot, until something arrives on ~/scene: a bundled scene's name, or a scene file.",
+        read_only=True,
+    ),
+    Parameter(
+        "world_frame",
+        "world",
+        "The frame of tf in which scenes and goals without a frame are given.",
+        read_only=True,
+    ),
+    Parameter(
+        "base_pose",
+        (),
+        "Where the robot's root link stands in the world frame: x, y, z [m], roll, pitch, yaw [rad]. Empty: as tf "
+        "says, else at the origin.",
+        kind="double array",
         read_only=True,
     ),
     Parameter("group", "", "Group of joints that may move where a request names none. Empty: by the goal."),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from robosim.execution.messages import JointTrajectory
     from robosim.model import Model
     from robosim.planners.run import Progress
+    from robosim.ros.planner.frames import Frames
     from robosim.ros.planner.joint_states import JointStates
     from robosim.scene import Scene
 
@@ -85,6 +86,7 @@ def plan_motion(
     settings: Settings,
     *,
     clock: Callable[[], float],
+    frames: Frames | None = None,
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Answer:
@@ -97,6 +99,7 @@ def plan_motion(
         states: where the joints are.
         settings: for what the request leaves open.
         clock: of the states [s].
+        frames: of tf, in which goals may be given, too.
         progress, stop: as of `robosim.planners.plan`.
     """
     begin = time.perf_counter()
@@ -104,7 +107,7 @@ def plan_motion(
     try:
         options = make_options(request, settings)
         answer = _plan_until_current(
-            request, model, scene_now, states, settings, options, clock, progress, stop
+            request, model, scene_now, states, settings, options, clock, frames, progress, stop
         )
     except Refusal as refusal:
         answer = Answer(refusal.code, str(refusal))
@@ -126,6 +129,7 @@ def _plan_until_current(
     settings: Settings,
     options: Options,
     clock: Callable[[], float],
+    frames: Frames | None,
     progress: Progress | None,
     stop: Callable[[], bool] | None,
 ) -> Answer:
@@ -135,7 +139,7 @@ def _plan_until_current(
     for _ in range(_ATTEMPTS):
         present = [name for name in model.position_names if name not in request.start_joint_names]
         states.wait_for(present, settings.state_timeout)
-        problem = make_problem(request, model, scene, states, settings, now=clock())
+        problem = make_problem(request, model, scene, states, settings, now=clock(), frames=frames)
         left = dataclasses.replace(options, allowed_time=max(end - time.perf_counter(), 1e-3))
         answer = _answer(_plan(problem, left, progress, stop), scene, settings)
         latest = scene_now()

@@ -23,6 +23,7 @@ from robosim.scene import LinkPose
 
 if TYPE_CHECKING:
     from robosim.model import Model
+    from robosim.ros.planner.frames import Frames
     from robosim.ros.planner.joint_states import JointStates
     from robosim.scene import Scene
 
@@ -30,7 +31,6 @@ __all__ = ["CARTESIAN", "FramePose", "MotionRequest", "Options", "Settings", "ma
 
 FloatArray = NDArray[np.float64]
 CARTESIAN = "cartesian"  # the planner's name that asks for a straight line
-_WORLD = ("", "world")
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,7 @@ class Settings:
     stopped_velocity: float = 0.05
     limit_tolerance: float = 1e-3
     point_interval: float = 0.1
+    world_frame: str = "world"
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,7 @@ def make_problem(
     settings: Settings,
     *,
     now: float,
+    frames: Frames | None = None,
 ) -> Problem:
     """The problem that a request poses.
 
@@ -156,6 +158,7 @@ def make_problem(
         states: where the joints are.
         settings: for what the request leaves open.
         now: on the clock of the states [s].
+        frames: of tf, in which goals may be given, too.
 
     Raises:
         Refusal: it cannot be understood, or the state is not known.
@@ -168,7 +171,8 @@ def make_problem(
             f"there is no group {group!r}{suggestion(group, model.groups)}; {known}",
         )
     start, velocity = _start(request, model, states, settings, now)
-    goal = _goal(request, model, scene, start)
+    where = _Where(model, start, settings, frames, now)
+    goal = _goal(request, model, scene, start, where)
     return Problem(model, scene, start=start, goal=goal, start_velocity=velocity, group=group or None)
 
 
@@ -193,7 +197,8 @@ def _start(
             raise Refusal(
                 ErrorCode.START_STATE_INVALID,
                 f"joint {name!r} moves at {sample.velocity:.3g} per s; a plan from the present state needs an arm at "
-                f"rest, below {settings.stopped_velocity:g}, since it would have gone on when the plan is there",
+                f"rest, below {settings.stopped_velocity:g}, since it would have gone on when the plan is there "
+                "(parameter 'stopped_velocity')",
             )
     try:
         rest = model.configuration({name: sample.position for name, sample in measured.items()})
@@ -228,7 +233,7 @@ def _by_name(
 
 
 def _goal(
-    request: MotionRequest, model: Model, scene: Scene | None, start: FloatArray
+    request: MotionRequest, model: Model, scene: Scene | None, start: FloatArray, where: _Where
 ) -> Goal | str | list[Goal]:
     code = ErrorCode.INVALID_GOAL_CONSTRAINTS
     ways = {
@@ -240,7 +245,7 @@ def _goal(
     if len(given) > 1:
         raise Refusal(code, f"the goal is given in {len(given)} ways: {' and '.join(given)}; give one")
     if request.goal_poses:
-        return _pose_goals(request, model, start)
+        return _pose_goals(request, model, where)
     if given == ["joint positions"]:
         positions = _by_name("goal", request.goal_joint_names, request.goal_positions, code)
         _check_positions(model, positions, start, "goal")
@@ -286,7 +291,7 @@ def _check_link(model: Model, link: str) -> None:
         )
 
 
-def _pose_goals(request: MotionRequest, model: Model, start: FloatArray) -> list[Goal]:
+def _pose_goals(request: MotionRequest, model: Model, where: _Where) -> list[Goal]:
     link = request.goal_link
     if not link:
         tips = tip_links(model)
@@ -299,7 +304,7 @@ def _pose_goals(request: MotionRequest, model: Model, start: FloatArray) -> list
     _check_link(model, link)
     goals: list[Goal] = []
     for given in request.goal_poses:
-        X_WG = _frame_in_world(given.frame_id, model, start) @ _pose(given)
+        X_WG = where.frame(given.frame_id) @ _pose(given)
         try:
             goals.append(PoseGoal(link, X_WG, request.position_tolerance, request.rotation_tolerance))
         except RobosimError as error:
@@ -307,18 +312,53 @@ def _pose_goals(request: MotionRequest, model: Model, start: FloatArray) -> list
     return goals
 
 
-def _frame_in_world(frame: str, model: Model, start: FloatArray) -> FloatArray:
-    """X_WF of a frame where the motion starts."""
-    frame = frame.lstrip("/")
-    if frame in model.link_names:
-        return np.asarray(model.frame_pose(start, frame))
-    if frame in _WORLD:
-        return np.eye(4)
-    raise Refusal(
-        ErrorCode.FRAME_TRANSFORM_FAILURE,
-        f"the frame {frame!r} is not known: it must be empty or 'world' for the world, or a link of "
-        f"{model.name!r}{suggestion(frame, model.link_names)}",
-    )
+@dataclass(frozen=True, eq=False)
+class _Where:
+    """Where frames are when the motion starts."""
+
+    model: Model
+    start: FloatArray
+    settings: Settings
+    frames: Frames | None
+    now: float
+
+    def frame(self, name: str) -> FloatArray:
+        """X_WF of a frame: of the world, of a link at the start, or of tf, as it lies to what is nearest of these."""
+        name = name.lstrip("/")
+        if (X := self._own(name)) is not None:
+            return X
+        if self.frames is None or name not in self.frames:
+            raise self._unknown(name)
+        age = self.settings.state_timeout
+        known = {*self.model.link_names, self.settings.world_frame}
+        if (nearest := self.frames.above(name, known, now=self.now, max_age=age)) is not None:
+            base, X_BF = nearest
+            X_WB = self._own(base)
+            assert X_WB is not None
+            return X_WB @ X_BF
+        # Through the link that is nearest to the root of those that tf knows, too.
+        links = (self.settings.world_frame, *self.model.link_names)
+        link = next((link for link in links if self.frames.connected(name, link)), self.model.root_link)
+        X_WL = self._own(link)
+        assert X_WL is not None
+        return X_WL @ self.frames.between(name, link, now=self.now, max_age=age)
+
+    def _own(self, name: str) -> FloatArray | None:
+        if name in self.model.link_names:
+            return np.asarray(self.model.frame_pose(self.start, name))
+        told = self.frames is not None and name in self.frames
+        if name in ("", self.settings.world_frame) or (name == "world" and not told):
+            return np.eye(4)
+        return None
+
+    def _unknown(self, name: str) -> Refusal:
+        problem = self.frames.problem if self.frames is not None else ""
+        why = problem or "nothing has arrived of it on /tf and /tf_static"
+        return Refusal(
+            ErrorCode.FRAME_TRANSFORM_FAILURE,
+            f"the frame {name!r} is not known: it must be empty or {self.settings.world_frame!r} for the world, a link "
+            f"of {self.model.name!r}{suggestion(name, self.model.link_names)}, or a frame of tf: {why}",
+        )
 
 
 def _pose(given: FramePose) -> FloatArray:

@@ -7,8 +7,11 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from robosim.errors import FileError, suggestion
-from robosim.ros.description import joint_limits, srdf_text, urdf_text
+from robosim.ros.description import joint_limits, placed, srdf_text, urdf_text
 from robosim.urdf import bundled_robots, load_robot
 from robosim.urdf.source import open_source
 
@@ -37,13 +40,19 @@ class RobotOptions:
     package_dirs: tuple[str, ...] = ()
 
 
-def load(options: RobotOptions, description: str = "", semantic: str = "") -> Model:
+def load(
+    options: RobotOptions,
+    description: str = "",
+    semantic: str = "",
+    base: tuple[str, NDArray[np.float64]] | None = None,
+) -> Model:
     """The robot.
 
     Args:
         options: how.
         description: URDF text, used unless the options name a robot.
         semantic: SRDF text, used unless the options name one.
+        base: a frame that becomes the root link, and the pose in it of the one that the description has.
 
     Raises:
         RobosimError: something cannot be read; says what, with file and line.
@@ -56,6 +65,8 @@ def load(options: RobotOptions, description: str = "", semantic: str = "") -> Mo
         srdf_file, limits_file = srdf_file or source.srdf, limits_file or source.joint_limits
     if srdf_file is not None:
         semantic = srdf_text(srdf_file, options.tf_prefix)
+    if base is not None:
+        description = placed(description, *base)
     return load_robot(
         description,
         package_dirs=options.package_dirs,

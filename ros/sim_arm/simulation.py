@@ -27,6 +27,7 @@ from robosim.ros import names
 from robosim.ros.answers import Answers
 from robosim.ros.description import Description
 from robosim.ros.diagnostics import Diagnostics
+from robosim.ros.log_once import Repetition
 from robosim.ros.messages import JointStateMessage
 from robosim.ros.qos import LATCHED, NEWEST, samples
 from robosim.ros.sim_arm.arm import make_arm, read_robot
@@ -65,6 +66,7 @@ class Simulation:
     ) -> None:
         self._node, self._stop = node, stop
         self._lock = lock = threading.Lock()
+        self._rejections = Repetition()
         self.slider = values.speed_slider
         self._stamp = self._published = 0
         description = read_robot(values)
@@ -166,6 +168,10 @@ class Simulation:
 
     def _on_event(self, event: Event) -> None:
         log = self._node.get_logger()
+        if " rejected: " not in event.text:
+            self._rejections.forget()
+        elif not self._rejections.is_new(event.text):  # a client that tries again and again
+            return
         # rclpy wants each place in the code to log at one level only.
         if event.level == "error":
             log.error(event.text)

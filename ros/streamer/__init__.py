@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from robosim.ros import names
+from robosim.ros.drivers import DRIVERS, GENERIC
 from robosim.ros.parameters import Parameter
 
 __all__ = ["PARAMETERS", "main"]
@@ -30,7 +30,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "joints",
         (),
         "The joints of the arm, without prefix, where there is no plan file; by default those of the controller, else "
-        "a UR arm's six.",
+        "a UR arm's six with the profile `ur`, else those of each trajectory.",
         kind="string array",
         read_only=True,
     ),
@@ -43,6 +43,15 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     # To whom
     Parameter(
+        "profile",
+        GENERIC.name,
+        "The arm's driver: what its controllers are called, and what the robot tells of itself. "
+        + "; ".join(f"`{driver.name}`: {driver.summary}" for driver in DRIVERS.values())
+        + ". Other parameters override it.",
+        choices=tuple(DRIVERS),
+        read_only=True,
+    ),
+    Parameter(
         "interface",
         "action",
         "`action`: a joint trajectory controller follows the whole trajectory; `passthrough`: a UR robot itself does; "
@@ -53,8 +62,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "controller",
         "",
-        "The controller's name; by default the UR driver's for the interface, for `action` the one of "
-        f"{names.SCALED_CONTROLLER} and {names.JOINT_TRAJECTORY_CONTROLLER} that is there (both: the active one).",
+        "The controller's name; by default the profile's for the interface: of several that are there the active one, "
+        "and with all profiles but `ur` else the only trajectory controller that there is.",
         read_only=True,
     ),
     Parameter(
@@ -99,9 +108,10 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter(
         "require",
-        ("controller_active", "program_running", "safety_mode"),
-        "What the arm has to say before and while it moves. What it says is wrong is refused in any case; leave out "
-        "what your robot does not publish. An empty entry requires nothing.",
+        (),
+        "What the arm has to say before and while it moves, of controller_active, program_running and safety_mode; by "
+        "default what the profile says. What it says is wrong is refused in any case; leave out what your robot does "
+        "not publish. An empty entry requires nothing.",
         kind="string array",
     ),
     Parameter("allow_reduced_mode", False, "Move in the safety mode REDUCED too."),

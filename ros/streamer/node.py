@@ -29,6 +29,8 @@ from robosim.model import Model
 from robosim.ros import names
 from robosim.ros.arm import RosArm, RosArmOptions
 from robosim.ros.diagnostics import Diagnostics, Level, Report
+from robosim.ros.drivers import find_driver
+from robosim.ros.log_once import Repetition
 from robosim.ros.messages import joint_trajectory, nanoseconds_of
 from robosim.ros.parameters import Value, declare
 from robosim.ros.qos import COMMANDS, LATCHED
@@ -58,7 +60,9 @@ class Streamer(Node):
         super().__init__("streamer")
         self._stop = stop
         self.values = declare(self, PARAMETERS, self._on_parameter)
+        self._driver = find_driver(self.values.profile, "parameter 'profile'")
         self._on_parameter("require", self.values.require)
+        self._refusals = Repetition()
         self._plan = Trajectory.load(self.values.plan_file) if self.values.plan_file else None
         self._model = self._read_robot()
         self._description = ""
@@ -104,16 +108,22 @@ class Streamer(Node):
     def _joint_names(self) -> tuple[str, ...]:
         if self._plan is not None:
             return self._plan.position_names
-        return tuple(self.values.joints) or names.UR_JOINTS
+        return tuple(self.values.joints) or self._driver.joints
 
     def _options(self) -> RosArmOptions:
         values = self.values
-        return RosArmOptions(values.interface, values.controller, tf_prefix=values.tf_prefix)
+        return RosArmOptions(
+            values.interface,
+            self._driver,
+            values.controller,
+            tf_prefix=values.tf_prefix,
+            requirements=self._requirements(),
+        )
 
     def _requirements(self) -> Requirements:
         modes = {SafetyMode.NORMAL} | ({SafetyMode.REDUCED} if self.values.allow_reduced_mode else set())
         given: Requirements = requirements_of(
-            self.values.require,
+            self.values.require or self._driver.require,
             "parameter 'require'",
             safety_modes=frozenset(modes),
             state_age=self.values.watchdog,
@@ -173,12 +183,17 @@ class Streamer(Node):
         return response
 
     def _on_trajectory(self, message: Any) -> None:
+        if self._busy and not message.points:
+            self.get_logger().info("an empty trajectory: stopping")
+            self._stop_event.set()
+            return
         if self._busy:
-            self.get_logger().warning(
-                "a trajectory is refused: another one is being followed; ~/stop ends it"
-            )
+            text = "a trajectory is refused: another one is being followed; ~/stop or an empty one ends it"
+            if self._refusals.is_new(text):
+                self.get_logger().warning(text)
             return
         self._busy = True
+        self._stop_event.clear()
         trajectory = joint_trajectory(message)
         stamp = nanoseconds_of(message.header.stamp)
         self._trajectories.put(replace(trajectory, stamp=self._arm.from_ros(stamp)) if stamp else trajectory)
@@ -186,6 +201,7 @@ class Streamer(Node):
     def _report_arm(self) -> Report:
         arm, status = self._arm, self._arm.status()
         values = {
+            "profile": self._driver.name,
             "controller": arm.controller,
             "controller active": status.controller_active,
             "program running": status.program_running,
@@ -242,7 +258,6 @@ class Streamer(Node):
                 except queue.Empty:
                     continue
                 self._send(trajectory)
-                self._busy = False
         except Exception:
             self.get_logger().error(traceback.format_exc())
             self._stop(1)
@@ -251,24 +266,30 @@ class Streamer(Node):
         try:
             self._arm.wait_until_ready(self.values.connect_timeout)
         except ExecutionError as error:
-            if not self._ending.is_set():
+            if not self._ending.is_set() and self._refusals.is_new(f"{error}"):
                 self.get_logger().error(f"not connected {error}")
                 self._tell(f"not connected: {error}")
             return False
-        self.get_logger().info(
-            f"connected to {self._arm.controller}, which moves {', '.join(self._arm.joint_names)}"
-        )
+        self._refusals.forget()
+        joints = ", ".join(self._arm.joint_names) or "joints that it does not name"
+        self.get_logger().info(f"connected to {self._arm.controller}, which moves {joints}")
         return True
 
     def _send(self, trajectory: Trajectory | JointTrajectory) -> None:
         """Stream it; what comes of it is told, never raised."""
         values = self.values
-        self._stop_event.clear()
         if self._ending.is_set():
+            return
+        if self._stop_event.is_set():
+            self._end("stopped: asked to stop before the motion")
             return
         self._report = self._progress = None
         self._moving = True
         self._tell("moving")
+        if isinstance(trajectory, Trajectory):
+            self._arm.assume_joints(trajectory.position_names)
+        else:
+            self._arm.assume_joints(trajectory.joint_names)
         joints = self._arm.joint_names
         tolerance = tuple(JointTolerance(name, values.path_tolerance) for name in joints)
         try:
@@ -279,7 +300,7 @@ class Streamer(Node):
                 rate=self._rate(),
                 limits=self._limits(trajectory),
                 start_tolerance=values.start_tolerance,
-                requirements=self._requirements(),
+                requirements=replace(self._requirements(), setting=self._arm.setting),
                 tracking_error=values.tracking_error or float("inf"),
                 goal_tolerance=values.goal_tolerance,
                 goal_time=values.goal_time,
@@ -289,17 +310,25 @@ class Streamer(Node):
                 stop_event=self._stop_event,
             )
         except RobosimError as error:
-            self.get_logger().error(f"refused: {error}")
-            self._tell(f"refused: {error}")
+            if self._refusals.is_new(f"refused: {error}"):
+                self.get_logger().error(f"refused: {error}")
+            self._end(f"refused: {error}")
             return
         finally:
             self._moving = False
         # rclpy wants one severity per place in the code.
+        if report.outcome is not Outcome.REFUSED:
+            self._refusals.forget()
         if report.outcome is Outcome.FINISHED:
             self.get_logger().info(str(report))
-        else:
+        elif report.outcome is not Outcome.REFUSED or self._refusals.is_new(str(report)):
             self.get_logger().error(str(report))
-        self._tell(f"{report.outcome.value}: {report.reason}")
+        self._end(f"{report.outcome.value}: {report.reason}")
+
+    def _end(self, text: str) -> None:
+        """Be free for the next trajectory, and tell: who hears it may send one at once."""
+        self._moving = self._busy = False
+        self._tell(text)
 
     def _on_progress(self, progress: Progress) -> None:
         self._progress = progress

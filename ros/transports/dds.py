@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["TRANSPORT", "DdsTransport"]
 
 
+_OPTIONS = {  # of this transport and of the command, by the name of the streamer's parameter
+    "require": "--dds-require",
+    "watchdog": "--dds-state-age",
+    "start_tolerance": "--start-tolerance",
+    "tracking_error": "--max-error",
+}
+
+
 class DdsTransport:
     """Publishes to ROS 2's topics through cyclonedds, and listens to joint states."""
 
@@ -73,7 +81,10 @@ class DdsTransport:
             joint_names,
             setpoints=getattr(options, "mode", "trajectory") == "setpoints",
             requirements=requirements_of(
-                options.dds_require.split(","), "--dds-require", state_age=options.dds_state_age
+                options.dds_require.split(","),
+                "--dds-require",
+                state_age=options.dds_state_age,
+                setting=lambda rule: _OPTIONS.get(rule, ""),
             ),
             dds_names=DdsNames(
                 namespace=options.dds_namespace,

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["TRANSPORT", "Ros2Transport"]
 
 REQUIREMENTS = ("controller_active", "program_running", "safety_mode")
+_OPTIONS = {  # of this transport and of the command, by the name of the streamer's parameter
+    "profile": "--ros2-profile",
+    "controller": "--ros2-controller",
+    "require": "--ros2-require",
+    "tf_prefix": "--ros2-tf-prefix",
+    "start_tolerance": "--start-tolerance",
+    "tracking_error": "--max-error",
+}
 
 
 class Ros2Transport:
@@ -24,14 +32,20 @@ class Ros2Transport:
     def add_arguments(self, parser: argparse._ActionsContainer) -> None:
         """Add --ros2-..."""
         from robosim.ros import names
+        from robosim.ros.drivers import DRIVERS, GENERIC
 
+        parser.add_argument(
+            "--ros2-profile", choices=tuple(DRIVERS), default=GENERIC.name,
+            help="the arm's driver: what its controllers are called, and what the robot tells of itself "
+            "(default: %(default)s)",
+        )  # fmt: skip
         parser.add_argument(
             "--ros2-interface", choices=("auto", "action", "passthrough", "forward_position"), default="auto",
             help="the kind of controller; auto: action for a whole trajectory, forward_position for set points",
         )  # fmt: skip
         parser.add_argument(
             "--ros2-controller", metavar="NAME", default="",
-            help="the controller's name; by default the one of the Universal Robots driver that is there",
+            help="the controller's name; by default the one of the profile's that is there",
         )  # fmt: skip
         parser.add_argument(
             "--ros2-joint-states", metavar="NAME", default=names.JOINT_STATES,
@@ -46,9 +60,9 @@ class Ros2Transport:
             help="what the arm's joint names begin with and the plan's do not",
         )  # fmt: skip
         parser.add_argument(
-            "--ros2-require", metavar="LIST", default=",".join(REQUIREMENTS),
-            help="what the arm has to say before it moves, separated by commas; leave out what your robot has not "
-            "(default: %(default)s)",
+            "--ros2-require", metavar="LIST", default="profile",
+            help="what the arm has to say before it moves, separated by commas, of "
+            f"{', '.join(REQUIREMENTS)}; leave out what your robot has not (default: what the profile says)",
         )  # fmt: skip
         parser.add_argument(
             "--ros2-timeout", metavar="SECONDS", type=float, default=20.0,
@@ -61,6 +75,7 @@ class Ros2Transport:
         Raises MissingDependencyError without rclpy or a message package; ExecutionError when an option is not valid, or
         when after --ros2-timeout nobody was found, saying who is missing.
         """
+        from robosim.ros.drivers import find_driver
         from robosim.ros.run import require
 
         if not 0 < options.ros2_timeout < float("inf"):
@@ -76,7 +91,9 @@ class Ros2Transport:
             raise ExecutionError(
                 f"--ros2-interface {interface} takes {takes}; it does not go with --mode {options.mode}"
             )
-        required = requirements_of(options.ros2_require.split(","), "--ros2-require")
+        driver = find_driver(options.ros2_profile, "--ros2-profile")
+        given = driver.require if options.ros2_require == "profile" else options.ros2_require.split(",")
+        required = requirements_of(given, "--ros2-require")
         require("rclpy", "sensor_msgs", "std_msgs", "control_msgs")
         from robosim.ros.arm import RosArmOptions
 
@@ -85,10 +102,12 @@ class Ros2Transport:
             joint_names,
             RosArmOptions(
                 interface=interface,
+                driver=driver,
                 controller=options.ros2_controller,
                 joint_states=options.ros2_joint_states,
                 tf_prefix=options.ros2_tf_prefix,
                 requirements=required,
+                setting=lambda rule: _OPTIONS.get(rule, ""),
             ),
             options.ros2_timeout,
         )

@@ -68,7 +68,7 @@ def test_the_command_line(mode, start, launch_process, tmp_path):
     )
     plan = save(rest_to_rest(START, START + 0.3, 1.0), tmp_path)
     command = [sys.executable, "-m", "robosim.cli", "stream", plan, "--to", "ros2", "--mode", mode]
-    process = launch_process("stream", [*command, "--json"])
+    process = launch_process("stream", [*command, "--ros2-profile", "ur", "--json"])
     assert process.wait(40.0) == 0, process.output()
     text = process.output()
     assert json.loads(text[text.index("{") : text.rindex("}") + 1])["outcome"] == "finished"

@@ -115,12 +115,14 @@ def robot(domain):
 def connect(domain, ros_node):
     """`connect(**options)`: a RosArm for joints a and b, closed at the end."""
     from robosim.ros.arm import RosArm, RosArmOptions
+    from robosim.ros.drivers import UR
 
     arms = []
 
     def make(joints=JOINTS, **options):
         # Nothing is required: this robot says little about itself, and that would be waited for.
-        arms.append(RosArm(ros_node, joints, RosArmOptions(**{"requirements": Requirements(), **options})))
+        given = {"driver": UR, "requirements": Requirements(), **options}
+        arms.append(RosArm(ros_node, joints, RosArmOptions(**given)))
         return arms[-1]
 
     yield make

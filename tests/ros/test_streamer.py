@@ -54,7 +54,7 @@ def server(running, tmp_path_factory):
     """A streamer that stays, for this module's tests to share."""
     folder = tmp_path_factory.mktemp("server")
     # A second without a state is no fault of an arm whose processor others use too.
-    command = node_command("streamer", params={"watchdog": 1.0}, folder=folder)
+    command = node_command("streamer", params={"profile": "ur", "watchdog": 1.0}, folder=folder)
     process = Process("server", command, folder / "log", folder, os.environ)
     try:
         yield StreamerClient(running.client.node, "/streamer", process)
@@ -71,7 +71,7 @@ def stream(running, tmp_path):
     processes = []
 
     def begin(plan, **params):
-        params = {"plan_file": save(plan, tmp_path), "watchdog": 1.0, **params}
+        params = {"plan_file": save(plan, tmp_path), "profile": "ur", "watchdog": 1.0, **params}
         command = node_command("streamer", params=params, name=f"streamer{len(processes)}", folder=tmp_path)
         processes.append(
             Process("streamer", command, tmp_path / f"{len(processes)}.log", tmp_path, os.environ)
@@ -332,7 +332,7 @@ def test_an_arm_that_dies_and_comes_back(start, ros_node, wait_for):
 
     first = begin()
     client = ArmClient(ros_node, f"/{SCALED_CONTROLLER}")
-    server = StreamerClient(ros_node, "/streamer", start("streamer"))
+    server = StreamerClient(ros_node, "/streamer", start("streamer", params={"profile": "ur"}))
     before = server.begin(rest_to_rest(client.at(), AWAY, 4.0))
     wait_for(lambda: np.abs(client.at() - START).max() > 0.02, "the arm to move")
     first.kill()

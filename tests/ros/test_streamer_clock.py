@@ -33,7 +33,9 @@ def arm(start, ros_node, time):
 
 def test_simulated_time_pauses_and_jumps(start, ros_node, time, arm, wait_for):
     """The arm stands while time does; a jump either way moves it by one sample's motion at most."""
-    process = start("streamer", params={"use_sim_time": True, "interface": "forward_position"})
+    process = start(
+        "streamer", params={"use_sim_time": True, "interface": "forward_position", "profile": "ur"}
+    )
     server = StreamerClient(ros_node, "/streamer", process)
     seen = len(arm.samples)
     before = server.begin(rest_to_rest(arm.at(), START + 0.4, 4.0))
@@ -74,7 +76,7 @@ def arm_stands(arm, time, wait_for):
 @pytest.mark.parametrize("interface", ["action", "forward_position"])
 def test_control_c_while_simulated_time_stands_still(start, time, arm, wait_for, tmp_path, interface):
     path = save(rest_to_rest(arm.at(), START + 0.4, 6.0), tmp_path)
-    params = {"use_sim_time": True, "plan_file": path, "interface": interface}
+    params = {"use_sim_time": True, "plan_file": path, "interface": interface, "profile": "ur"}
     process = start("streamer", params=params)
     wait_for(lambda: np.abs(arm.at() - START).max() > 0.02, "the arm to move")
     time.pause()

@@ -32,10 +32,11 @@ RATES = {"cb3": 125, "e": 500}
 ONE_SAMPLE = {kind: SPEED[0] / rate + 1e-12 for kind, rate in RATES.items()}
 # A second without a state is no fault of an arm whose processor others use too.
 STREAMERS = {
-    "cb3": {"params": {"interface": "forward_position", "watchdog": 1.0}},
+    "cb3": {"params": {"interface": "forward_position", "profile": "ur", "watchdog": 1.0}},
     "e": {
         "params": {
             "interface": "forward_position",
+            "profile": "ur",
             "series": "e-series",
             "tf_prefix": "left_",
             "watchdog": 1.0,

@@ -30,6 +30,12 @@ def generate_launch_description() -> LaunchDescription:
             description="A bundled robot, such as ur5 or ur5e, or the path of a URDF or xacro file",
         ),
         DeclareLaunchArgument(
+            "profile",
+            default_value="generic",
+            choices=["generic", "ur", "franka", "xarm", "topic_based"],
+            description="The arm's driver, for what its controllers are called and what the robot tells of itself",
+        ),
+        DeclareLaunchArgument(
             "series",
             default_value="auto",
             choices=["auto", "cb3", "e-series"],
@@ -44,7 +50,7 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             "controller",
             default_value="",
-            description="The controller's name; empty: the UR driver's for the interface",
+            description="The controller's name; empty: the profile's for the interface",
         ),
         DeclareLaunchArgument(
             "tf_prefix", default_value="", description="What is before the names of links and joints"
@@ -75,7 +81,8 @@ def generate_launch_description() -> LaunchDescription:
         output="screen",
         parameters=[
             share("config", "planner.yaml"),
-            {name: text(name) for name in ("srdf", "joint_limits", "tf_prefix", "scene")},
+            {name: text(name) for name in ("srdf", "joint_limits", "tf_prefix", "scene")}
+            | {f"execution.{name}": text(name) for name in ("profile", "interface", "controller")},
         ],
     )
     streamer = Node(
@@ -85,7 +92,10 @@ def generate_launch_description() -> LaunchDescription:
         output="screen",
         parameters=[
             share("config", "streamer.yaml"),
-            {name: text(name) for name in ("robot", "series", "interface", "controller", "tf_prefix")},
+            {
+                name: text(name)
+                for name in ("robot", "profile", "series", "interface", "controller", "tf_prefix")
+            },
         ],
     )
     rviz = Node(

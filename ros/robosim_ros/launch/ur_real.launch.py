@@ -54,7 +54,8 @@ def generate_launch_description() -> LaunchDescription:
     planning = IncludeLaunchDescription(
         launch_file("robosim_ros", "planning.launch.py"),
         launch_arguments={
-            name: LaunchConfiguration(name) for name in ("robot", "series", "tf_prefix")
+            "profile": "ur",
+            **{name: LaunchConfiguration(name) for name in ("robot", "series", "tf_prefix")},
         }.items(),
     )
     # After it, because an included file leaves its arguments behind, and the driver's has many.

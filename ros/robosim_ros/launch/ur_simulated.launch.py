@@ -65,7 +65,8 @@ def generate_launch_description() -> LaunchDescription:
     planning = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(share("launch", "planning.launch.py")),
         launch_arguments={
-            name: LaunchConfiguration(name) for name in ("robot", "series", "controller", "tf_prefix")
+            "profile": "ur",
+            **{name: LaunchConfiguration(name) for name in ("robot", "series", "controller", "tf_prefix")},
         }.items(),
     )
     return LaunchDescription([*arguments, arm, planning])

@@ -38,6 +38,16 @@ def test_arguments_reach_the_nodes_of_the_included_file(launch_files, name, more
     assert {key: streamer[key] for key in given if key != "scene"} | {"scene": planner["scene"]} == given
     assert (planner["srdf"], planner["joint_limits"], planner["tf_prefix"]) == ("ur5e", "ur5e", "left_")
     assert streamer["interface"] == "action"
+    assert (streamer["profile"], planner["execution.profile"]) == ("ur", "ur")
+    assert planner["execution.controller"] == streamer["controller"]
+
+
+def test_profiles_are_those_of_the_table(launch_files):
+    from robosim.ros.drivers import DRIVERS, GENERIC
+
+    profile = launch_files["planning.launch.py"].arguments["profile"]
+    assert profile["choices"] == list(DRIVERS)
+    assert profile["default_value"] == GENERIC.name
 
 
 def test_defaults_are_those_of_the_file_that_is_launched(launch_files):

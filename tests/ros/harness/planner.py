@@ -15,7 +15,7 @@ from .waiting import LIMIT, wait_for
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
 # For planners whose tests are not about old states: on a busy machine one may be late, which is no fault of theirs.
-PATIENT = {"state_timeout": 10.0, "execution.watchdog": 2.0}
+PATIENT = {"state_timeout": 10.0, "execution.watchdog": 2.0, "execution.profile": "ur"}
 
 
 class PlannerClient:

@@ -67,13 +67,16 @@ def start_system(
     start: Callable[..., Process], node: Any, *, streamer: dict[str, Any] | None = None, **arm: Any
 ) -> tuple[Process, Monitor, StreamerClient]:
     """An arm, its monitor, and a streamer that serves it; both processes begin at once."""
-    process = start("streamer", params={"robot": arm.get("robot", "ur5"), **(streamer or {})})
+    process = start(
+        "streamer", params={"profile": "ur", "robot": arm.get("robot", "ur5"), **(streamer or {})}
+    )
     return *start_arm(start, node, **arm), StreamerClient(node, "/streamer", process)
 
 
 def start_streamer(start: Callable[..., Process], node: Any, **params: Any) -> StreamerClient:
     """A streamer that serves its topic and has found the arm; its process is `.process`."""
-    return StreamerClient(node, "/streamer", start("streamer", params={"robot": "ur5", **params}))
+    params = {"profile": "ur", "robot": "ur5", **params}
+    return StreamerClient(node, "/streamer", start("streamer", params=params))
 
 
 def start_arm(

@@ -1,0 +1,233 @@
+"""Drivers of arms: one row each in `DRIVERS`, with what such a driver calls its controllers and tells of its robot.
+
+The streamer's parameter `profile` names one. Every value of a row can be overridden by a parameter of its own. Message
+packages are named here and imported only by who listens (`robot_status`), so that none has to be installed.
+
+Sources: the public interfaces of ros2_control, ur_robot_driver, franka_ros2, xarm_ros2 and topic_based_ros2_control.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from robosim.errors import ExecutionError
+from robosim.execution.messages import SafetyMode
+from robosim.ros import names
+
+__all__ = ["DRIVERS", "GENERIC", "UR", "Driver", "StatusTopic", "find_driver", "markdown"]
+
+Status = Mapping[str, Any]
+ALL = ("controller_active", "program_running", "safety_mode")
+
+
+@dataclass(frozen=True)
+class StatusTopic:
+    """A topic on which a driver tells of its robot.
+
+    Attributes:
+        name: relative, so that a node's namespace moves it.
+        message: "package/Type".
+        read: gives fields of ArmStatus from a message; None as a value means that it does not tell.
+        tells: the fields that it gives.
+        latched: published when it changes, and kept for those who come later; else published again and again.
+        valid: how long a message that is not latched counts [s].
+    """
+
+    name: str
+    message: str
+    read: Callable[[Any], Status]
+    tells: tuple[str, ...]
+    latched: bool = False
+    valid: float = math.inf
+
+    @property
+    def package(self) -> str:
+        """The package of its message."""
+        return self.message.split("/")[0]
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A kind of driver.
+
+    Attributes:
+        name: of the profile.
+        summary: what it is for, in words.
+        status: topics that tell of the robot; whether a controller is active is asked of the controller manager.
+        require: what has to be known to be good before a motion (names of Requirements).
+        action: controllers with FollowJointTrajectory that are looked for, best first.
+        discover: where none of these is there, take the only such controller that is.
+        passthrough: likewise, of those that hand the whole trajectory to the robot.
+        forward_position: likewise, of those that take set points.
+        joints: of the arm, where neither a plan nor the controller tells; () where only they know.
+        joint_states: topic.
+        seen_by: topics by which the driver is recognized when another profile is chosen.
+    """
+
+    name: str
+    summary: str
+    status: tuple[StatusTopic, ...] = ()
+    require: tuple[str, ...] = ()
+    action: tuple[str, ...] = (names.JOINT_TRAJECTORY_CONTROLLER,)
+    discover: bool = True
+    passthrough: tuple[str, ...] = ()
+    forward_position: tuple[str, ...] = (names.FORWARD_POSITION_CONTROLLER,)
+    joints: tuple[str, ...] = ()
+    joint_states: str = names.JOINT_STATES
+    seen_by: tuple[str, ...] = ()
+
+    @property
+    def tells(self) -> frozenset[str]:
+        """What can be known of such a robot, of the names of Requirements."""
+        told = {field for topic in self.status for field in topic.tells}
+        return frozenset(told & set(ALL)) | {"controller_active"}
+
+    def controllers(self, interface: str) -> tuple[str, ...]:
+        """Those that are looked for."""
+        found: tuple[str, ...] = getattr(self, interface)
+        return found
+
+
+def percentage(message: Any) -> Status:
+    """Speed scaling as std_msgs/Float64 in per cent."""
+    # What cannot be a speed means: do not move.
+    percent = message.data if math.isfinite(message.data) else 0.0
+    return {"speed_scaling": min(max(percent / 100.0, 0.0), 1.0)}
+
+
+def _ur_program(message: Any) -> Status:
+    return {"program_running": bool(message.data)}
+
+
+_UR_FURTHER_MODES = {  # of newer controllers, by number
+    10: SafetyMode.FAULT,  # a joint has to be identified
+    12: SafetyMode.SAFEGUARD_STOP,  # in automatic mode
+    13: SafetyMode.SAFEGUARD_STOP,  # three-position enabling device
+}
+
+
+def _ur_safety(message: Any) -> Status:
+    number = int(message.mode)
+    known = number in SafetyMode._value2member_map_
+    return {"safety_mode": SafetyMode(number) if known else _UR_FURTHER_MODES.get(number)}
+
+
+# robot_mode of franka_msgs/FrankaRobotState, by number. 0 (other) tells nothing.
+_FRANKA_IDLE, _FRANKA_MOVE, _FRANKA_GUIDING, _FRANKA_REFLEX, _FRANKA_STOPPED, _FRANKA_RECOVERY = range(1, 7)
+_FRANKA_SAFETY = {
+    _FRANKA_IDLE: SafetyMode.NORMAL,
+    _FRANKA_MOVE: SafetyMode.NORMAL,
+    _FRANKA_GUIDING: SafetyMode.NORMAL,
+    _FRANKA_REFLEX: SafetyMode.PROTECTIVE_STOP,
+    _FRANKA_STOPPED: SafetyMode.SAFEGUARD_STOP,
+    _FRANKA_RECOVERY: SafetyMode.RECOVERY,
+}
+
+
+def _franka(message: Any) -> Status:
+    mode = int(message.robot_mode)
+    following = mode in (_FRANKA_IDLE, _FRANKA_MOVE) if mode in _FRANKA_SAFETY else None
+    return {"safety_mode": _FRANKA_SAFETY.get(mode), "program_running": following}
+
+
+_XARM_FOLLOWING = (1, 2)  # state: moves, ready; not paused, stopped, or configured anew
+_XARM_TEACHING = 2  # mode
+
+
+def _xarm(message: Any) -> Status:
+    return {
+        "safety_mode": SafetyMode.FAULT if message.err else SafetyMode.NORMAL,
+        "program_running": message.state in _XARM_FOLLOWING and message.mode != _XARM_TEACHING,
+    }
+
+
+GENERIC = Driver(
+    "generic",
+    "any arm under ros2_control",
+    action=(names.JOINT_TRAJECTORY_CONTROLLER, names.SCALED_CONTROLLER),
+)
+UR = Driver(
+    "ur",
+    "Universal Robots: ur_robot_driver",
+    status=(
+        StatusTopic(names.SPEED_SCALING, "std_msgs/Float64", percentage, ("speed_scaling",)),
+        StatusTopic(names.PROGRAM_RUNNING, "std_msgs/Bool", _ur_program, ("program_running",), latched=True),
+        StatusTopic(
+            names.SAFETY_MODE, "ur_dashboard_msgs/SafetyMode", _ur_safety, ("safety_mode",), latched=True
+        ),
+    ),
+    require=ALL,
+    action=(names.SCALED_CONTROLLER, names.JOINT_TRAJECTORY_CONTROLLER),
+    discover=False,
+    passthrough=(names.PASSTHROUGH_CONTROLLER,),
+    joints=names.UR_JOINTS,
+    seen_by=(names.ROBOT_MODE, names.SAFETY_MODE, names.PROGRAM_RUNNING),
+)
+_FRANKA_STATE = "franka_robot_state_broadcaster/robot_state"
+FRANKA = Driver(
+    "franka",
+    "Franka Robotics: franka_ros2",
+    status=(
+        StatusTopic(
+            _FRANKA_STATE,
+            "franka_msgs/FrankaRobotState",
+            _franka,
+            ("safety_mode", "program_running"),
+            valid=1.0,
+        ),
+    ),
+    require=ALL,
+    action=("fr3_arm_controller", "panda_arm_controller", names.JOINT_TRAJECTORY_CONTROLLER),
+    seen_by=(_FRANKA_STATE,),
+)
+_XARM_STATE = "xarm/robot_states"
+XARM = Driver(
+    "xarm",
+    "UFACTORY: xarm_ros2",
+    status=(
+        StatusTopic(_XARM_STATE, "xarm_msgs/RobotMsg", _xarm, ("safety_mode", "program_running"), valid=2.0),
+    ),
+    require=ALL,
+    action=(
+        *(f"{arm}_traj_controller" for arm in ("xarm6", "xarm7", "xarm5", "lite6", "uf850")),
+        names.JOINT_TRAJECTORY_CONTROLLER,
+    ),
+    seen_by=(_XARM_STATE,),
+)
+TOPIC_BASED = Driver(
+    "topic_based",
+    "a simulator or driver that ros2_control reaches through topics (topic_based_ros2_control)",
+    require=("controller_active",),
+    seen_by=("robot_joint_command",),
+)
+
+DRIVERS: Mapping[str, Driver] = MappingProxyType(
+    {d.name: d for d in (GENERIC, UR, FRANKA, XARM, TOPIC_BASED)}
+)
+
+
+def find_driver(name: str, option: str = "profile") -> Driver:
+    """The row of this name. Raises ExecutionError naming `option` and the known ones."""
+    if name not in DRIVERS:
+        raise ExecutionError(f"{option} is {name!r}; it must be one of {', '.join(DRIVERS)}")
+    return DRIVERS[name]
+
+
+def markdown() -> str:
+    """A table of the drivers in Markdown, for documentation."""
+    lines = [
+        "| profile | for | controllers that are looked for | topics that tell of the robot | must be told |",
+        "|---|---|---|---|---|",
+    ]
+    for driver in DRIVERS.values():
+        controllers = ", ".join(f"`{name}`" for name in driver.action)
+        if driver.discover:
+            controllers += ", else the only one there is"
+        told = ", ".join(f"`{topic.name}` ({topic.message})" for topic in driver.status) or "none"
+        required = ", ".join(f"`{name}`" for name in driver.require) or "nothing"
+        lines.append(f"| `{driver.name}` | {driver.summary} | {controllers} | {told} | {required} |")
+    return "\n".join(lines) + "\n"

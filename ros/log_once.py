@@ -1,0 +1,28 @@
+"""What is refused again and again for the same reason is logged once."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["Repetition"]
+
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+class Repetition:
+    """Tells texts that say something new from those that say the same again.
+
+    Two texts say the same when they differ only in numbers: the age of a state, a distance.
+    """
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def is_new(self, text: str) -> bool:
+        """Whether this one says something else than the one before it."""
+        last, self._last = self._last, _NUMBER.sub("#", text)
+        return self._last != last
+
+    def forget(self) -> None:
+        """What comes next is new: in between all was well."""
+        self._last = ""
