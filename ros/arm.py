@@ -25,6 +25,7 @@ from robosim.ros import names
 from robosim.ros.action_goal import ActionGoal
 from robosim.ros.arm_clock import ArmClock
 from robosim.ros.clock_watch import no_clock
+from robosim.ros.controllers import ACTION, controllers_on_graph, joints_of
 from robosim.ros.drivers import GENERIC, Driver
 from robosim.ros.executor_thread import in_executor
 from robosim.ros.messages import goal_message, nanoseconds_of
@@ -35,7 +36,6 @@ __all__ = ["Interface", "RosArm", "RosArmOptions"]
 Array = NDArray[np.float64]
 Interface = Literal["action", "passthrough", "forward_position"]
 
-_ACTION = "/follow_joint_trajectory"
 _CONNECTED = 1.0  # [s] without a state after which the connection counts as lost
 _LOOK = 0.05  # [s] between looks at who is there
 _SETTLE = 0.5  # [s] for a better controller, or an optional answer, to be found
@@ -164,7 +164,7 @@ class RosArm:
         from rclpy.action import ActionClient
 
         for name in self._candidates:
-            self._clients[name] = ActionClient(self._node, FollowJointTrajectory, name + _ACTION)
+            self._clients[name] = ActionClient(self._node, FollowJointTrajectory, name + ACTION)
 
     def _allocate(self) -> None:
         """The message that every set point goes out in."""
@@ -228,7 +228,7 @@ class RosArm:
             text = f"{self.controller} takes set points; use the interface action or passthrough for a trajectory"
             return Rejection(RejectReason.CHECK, text)
         if not client.server_is_ready():
-            text = f"there is no action {self.controller}{_ACTION}"
+            text = f"there is no action {self.controller}{ACTION}"
             return Rejection(RejectReason.CHECK, text)
         try:
             message = goal_message(self._on_the_wire(goal))
@@ -388,8 +388,8 @@ class RosArm:
             others = self._discover()
             if self._is_there(self._candidates[0]):
                 return ""
-            actions = " or ".join(name + _ACTION for name in self._candidates)
-            there = f"; there is {', '.join(name + _ACTION for name in others)}" if others else ""
+            actions = " or ".join(name + ACTION for name in self._candidates)
+            there = f"; there is {', '.join(name + ACTION for name in others)}" if others else ""
             return f"there is no action {actions} (namespace {self._node.get_namespace()}){there}; {chooses}"
         if self._state is None:
             return f"no joint states on {topic}; remap {self.options.driver.joint_states} to where they are"
@@ -406,25 +406,17 @@ class RosArm:
         """The trajectory controllers in our namespace that are on the graph, under whatever names. If that has been a
         single one for a while, and nobody has named another, it is the one to command."""
         from control_msgs.action import FollowJointTrajectory
-        from rclpy.action import ActionClient, get_action_names_and_types
+        from rclpy.action import ActionClient
 
         if not self.options.driver.discover:
             return []
-        space = self._node.get_namespace().rstrip("/") + "/"
-        there = [
-            name.removesuffix(_ACTION)
-            for name, kinds in get_action_names_and_types(self._node)
-            if name.startswith(space)
-            and name.endswith(_ACTION)
-            and "control_msgs/action/FollowJointTrajectory" in kinds
-            and self._node.count_publishers(f"{name}/_action/status") > 0
-        ]
+        there = controllers_on_graph(self._node)
         before, since = self._only
         if there != before:
             self._only = (there, monotonic())
         elif len(there) == 1 and not self.options.controller and monotonic() - since > _FOUND:
             name = there[0]
-            self._clients[name] = ActionClient(self._node, FollowJointTrajectory, name + _ACTION)
+            self._clients[name] = ActionClient(self._node, FollowJointTrajectory, name + ACTION)
             self._candidates = (name, *self._candidates)
             while not self._clients[name].server_is_ready() and monotonic() - since < 2 * _FOUND:
                 time.sleep(0.02)
@@ -459,27 +451,7 @@ class RosArm:
 
     def _ask_joints(self) -> None:
         """Ask the controller for its parameter `joints`; many do not answer, then what we know stands."""
-        from rcl_interfaces.srv import GetParameters
-
-        client = self._node.create_client(GetParameters, f"{self.controller}/get_parameters")
-        try:
-            end = monotonic() + _SETTLE
-            while not client.service_is_ready() and monotonic() < end:
-                time.sleep(0.02)
-            if not client.service_is_ready():
-                return
-            answers: list[Any] = []
-
-            def ask() -> None:
-                future = client.call_async(GetParameters.Request(names=["joints"]))
-                future.add_done_callback(lambda done: answers.append(done.result()))
-
-            self._node.executor.create_task(ask)
-            while not answers and monotonic() < end + _SETTLE:
-                time.sleep(0.01)
-            joints = list(answers[0].values[0].string_array_value) if answers and answers[0].values else []
-        finally:
-            in_executor(self._node, lambda: self._node.destroy_client(client))
+        joints = joints_of(self._node, self.controller, _SETTLE)
         if joints:
             self._joint_names = tuple(name.removeprefix(self.options.tf_prefix) for name in joints)
             self._joints_known = True

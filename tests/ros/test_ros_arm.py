@@ -203,6 +203,21 @@ def test_status(robot, arm):
     wait_for(lambda: arm.status().connected, "the connection")
 
 
+def test_a_status_that_stops_counts_no_more(robot, connect):
+    """A driver is a row: what is published again and again says nothing once it has stopped."""
+    from std_msgs.msg import Bool
+
+    from robosim.ros.drivers import Driver, StatusTopic
+
+    row = StatusTopic(
+        "alive", "std_msgs/Bool", lambda m: {"program_running": m.data}, ("program_running",), valid=0.5
+    )
+    arm = connect(driver=Driver("own", "an arm of the test's own", status=(row,)))
+    alive = robot.node.create_publisher(Bool, "alive", 10)
+    wait_for(lambda: alive.publish(Bool(data=True)) or arm.status().program_running is True, "the program")
+    wait_for(lambda: arm.status().program_running is None, "the silence to be noticed")
+
+
 def test_a_goal(robot, arm):
     handle = arm.send(GOAL)
     wait_for(lambda: handle.status is GoalStatus.EXECUTING, "the goal to be accepted")
