@@ -42,7 +42,7 @@ _SETTLE = 0.5  # [s] for a better controller, or an optional answer, to be found
 _SPEAK = 2.5  # [s] for the robot to say what has to be known of it
 _ASIDE = 1.0  # [s] between looks for signs of another driver
 _PARTING = 2.0  # [s] for a cancelled goal to be answered
-_FOUND = 1.0  # [s] after which a controller that was not looked for, and is the only one, is taken
+_FOUND = 3.0  # [s] after which a controller that was not looked for is taken if it is the only one; some are found late
 
 
 @dataclasses.dataclass(frozen=True)
@@ -418,7 +418,7 @@ class RosArm:
             name = there[0]
             self._clients[name] = ActionClient(self._node, FollowJointTrajectory, name + ACTION)
             self._candidates = (name, *self._candidates)
-            while not self._clients[name].server_is_ready() and monotonic() - since < 2 * _FOUND:
+            while not self._clients[name].server_is_ready() and monotonic() - since < _FOUND + 1.0:
                 time.sleep(0.02)
         return there
 

@@ -214,10 +214,15 @@ def test_a_driver_that_is_seen_is_pointed_to_once(franka, launch_arm, start, ros
     assert topic in output
 
 
-def test_several_controllers_are_listed_for_the_parameter_that_chooses(franka, launch_arm, start, tmp_path):
+def test_several_controllers_are_listed_for_the_parameter_that_chooses(
+    franka, launch_arm, start, ros_node, tmp_path
+):
+    from robosim.ros.controllers import controllers_on_graph
+
     for name in ("left_controller", "right_controller"):
         launch_arm(name)
-    params = {"plan_file": save(plan(franka, 0.1), tmp_path), "connect_timeout": 4.0}
+    wait_for(lambda: len(controllers_on_graph(ros_node)) == 2, "both controllers")
+    params = {"plan_file": save(plan(franka, 0.1), tmp_path), "connect_timeout": 8.0}
     process = start("streamer", params=params)
     assert process.wait() == 3
     output = process.output()
