@@ -17,6 +17,7 @@ __all__: list[str] = [
     "CollisionScene",
     "Compound",
     "EdgeResult",
+    "ExactBody",
     "Frame",
     "HeightField",
     "IkResult",
@@ -484,12 +485,23 @@ class Model:
     @property
     def velocity(self) -> numpy.typing.NDArray[numpy.float64]: ...
 
+class ExactBody:
+    """
+    What convex shapes stand for: a body within them, or of which each holds a part.
+    """
+    def __init__(self, body: Compound) -> None: ...
+    def holds(self, p: typing.Any) -> bool: ...
+    @property
+    def is_open(self) -> bool: ...
+
 class ModelBuilder:
     """
     Puts links and joints together to a Model.
     """
     def __init__(self, name: str, floating_base: bool) -> None: ...
-    def add_collider(self, link: str, shape: Shape | Compound, X_LC: typing.Any, name: str) -> None: ...
+    def add_collider(
+        self, link: str, shape: Shape | Compound, X_LC: typing.Any, name: str, exact: ExactBody = None
+    ) -> None: ...
     def add_joint(
         self,
         name: str,

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robosim.errors import SrdfError, UrdfError
+from robosim.errors import RobosimError, SrdfError, UrdfError
 from robosim.files import parse_xml, read_file
 from robosim.model import Model
 from robosim.urdf import load_robot
 from robosim.urdf.joint_limits import read_joint_limits
 from robosim.urdf.packages import resolve
+from robosim.urdf.schema import without_default_namespace
 from robosim.urdf.source import Source, open_source
 
 __all__ = ["Description", "describe", "joint_limits", "placed", "srdf_text", "urdf_text"]
@@ -99,10 +100,17 @@ def describe(
 
 def urdf_text(source: Source, tf_prefix: str = "") -> str:
     """The URDF of an opened robot, its mesh paths absolute, its names with their prefix; UrdfError if it is none."""
-    root = parse_xml(source.data, file=source.file, error=UrdfError)
+    root = _parsed(source.data, source.file, UrdfError)
     _absolute_meshes(root, source.folder)
     _prefix(root, tf_prefix)
     return _text(root)
+
+
+def _parsed(data: bytes | str, file: str, error: type[RobosimError]) -> Any:
+    """The root element, as `load_robot` reads it."""
+    root = parse_xml(data, file=file, error=error, strict=False)
+    without_default_namespace(root)
+    return root
 
 
 def placed(urdf: str, frame: str, X: NDArray[np.float64]) -> str:
@@ -118,7 +126,7 @@ def placed(urdf: str, frame: str, X: NDArray[np.float64]) -> str:
     """
     from lxml import etree
 
-    root = parse_xml(urdf.encode(), file="the robot's description", error=UrdfError)
+    root = _parsed(urdf.encode(), "the robot's description", UrdfError)
     children = {child.get("link") for child in root.iterfind("joint/child")}
     links = [link.get("name") for link in root.iterfind("link")]
     base = next((name for name in links if name not in children), None)
@@ -152,7 +160,7 @@ def _numbers(values: Iterable[float]) -> str:
 
 def srdf_text(file: Path, tf_prefix: str = "") -> str:
     """The SRDF of a file, its names with their prefix. Raises FileError or SrdfError."""
-    root = parse_xml(read_file(file, max_bytes=_MAX_SRDF_BYTES), file=str(file), error=SrdfError)
+    root = _parsed(read_file(file, max_bytes=_MAX_SRDF_BYTES), str(file), SrdfError)
     _prefix(root, tf_prefix)
     return _text(root)
 

@@ -53,6 +53,10 @@ def print_facts(facts: Mapping[str, Any]) -> None:
         f"{paint(facts['name'], 'bold')}: {base} base, {len(facts['links'])} links, {facts['n_q']} positions, "
         f"{facts['n_v']} velocities, {number(facts['mass'])} kg"
     )
+    if facts["dynamics_faults"]:
+        n = len(facts["dynamics_faults"])
+        text = f"its dynamics are not valid: {n} fault{'s' if n > 1 else ''}, among the warnings below"
+        print(paint(text, "yellow"))
     print_heading("Tree")
     print_table(("link", "mass", "joint above it"), list(_tree(facts)), left=3)
     if facts["positions"]:

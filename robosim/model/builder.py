@@ -245,8 +245,8 @@ class ModelBuilder:
             X_LC: (4, 4) shape frame in the link; None for the same frame.
             name: unique in the link; None for its number. The model calls the collider "link/name".
             exact: the mesh, in the same frame, that a convex shape stands for, as its hull or one of its pieces. Where
-                shapes overlap it decides, and distances are its own; contact forces are those of the shape. A point is
-                inside a mesh with holes where its winding number is above one half.
+                shapes overlap it decides, and distances are its own; how deep things overlap, and contact forces, are
+                those of the shape. A point is inside a mesh with holes where its winding number is above one half.
 
         Raises:
             ModelError: there is no such link, the name is taken, or an exact mesh is given for a mesh.

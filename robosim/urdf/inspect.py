@@ -122,6 +122,7 @@ class RobotReport:
             "hull_samples": self.hull_samples,
             "ignored": model.ignored,
             "warnings": model.warnings,
+            "dynamics_faults": model.dynamics_faults,
         }  # fmt: skip
         plain: dict[str, Any] = _plain(data)
         return plain

@@ -21,7 +21,7 @@ from typing import Any
 
 from robosim.errors import RobosimError
 
-__all__ = ["SRDF", "URDF", "Ignored", "Rule", "check_structure"]
+__all__ = ["SRDF", "URDF", "Ignored", "Rule", "check_structure", "without_default_namespace"]
 
 MANY = 10**9
 _XACRO = "xacro"
@@ -200,6 +200,18 @@ def check_structure(
     return check.ignored
 
 
+def without_default_namespace(root: Any) -> str:
+    """Take the default namespace off the root and all that share it (files of Drake, old ROS); it, or ""."""
+    tag = str(root.tag)
+    if not tag.startswith("{") or root.prefix is not None:
+        return ""
+    space = tag[: tag.index("}") + 1]
+    for element in root.iter():
+        if str(element.tag).startswith(space):
+            element.tag = element.tag[len(space) :]
+    return space[1:-1]
+
+
 class _Check:
     """The rules, held against one element after the other."""
 
@@ -217,15 +229,9 @@ class _Check:
         return self.error(f"{label(element)}: {message}", file=self.file, line=element.sourceline)
 
     def namespace(self, root: Any) -> None:
-        """Take the default namespace off the root and all that share it (files of Drake, old ROS)."""
-        tag = str(root.tag)
-        if self.strict or not tag.startswith("{") or root.prefix is not None:
-            return
-        space = tag[: tag.index("}") + 1]
-        self.ignored.add(f"xmlns={space[1:-1]!r}", root.sourceline)
-        for element in root.iter():
-            if str(element.tag).startswith(space):
-                element.tag = element.tag[len(space) :]
+        """Note a default namespace, and take it off, unless reading is strict."""
+        if not self.strict and (space := without_default_namespace(root)):
+            self.ignored.add(f"xmlns={space!r}", root.sourceline)
 
     def element(self, e: Any) -> None:
         """Check an element with everything in it; whatever remains in it has a meaning, and its place."""

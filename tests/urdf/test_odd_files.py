@@ -80,3 +80,4 @@ def test_inspect_says_it_all_in_one_run():
         report = inspect_robot(path)
         assert report.model.warnings == load_robot(path).warnings
         assert report.to_dict()["warnings"] == list(report.model.warnings)
+        assert report.to_dict()["dynamics_faults"] == list(report.model.dynamics_faults)

@@ -72,10 +72,12 @@ double distance_lower_bound(double enough, const CollisionGeometry& A, const SE3
 }
 
 PieceWitness closest_pieces(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
-  PieceWitness x = with_pieces_of(cache, [&](PieceCache* pieces) { return closest_pieces(A.exact_body(), X_WA, B.exact_body(), X_WB, pieces); });
-  // The way out of an open surface is through the nearest triangle.
-  if (x.witness.distance > 0 && is_inside_open(A, X_WA, B, X_WB)) x.witness.distance *= -1, x.witness.normal *= -1;
-  return x;
+  // How deep the bodies are in each other takes a thousand times as long as whether they are: that is told of the shapes.
+  const bool by_shapes = (!A.exact && !B.exact) || robosim::closer_than(0, A, X_WA, B, X_WB, cache);
+  return with_pieces_of(cache, [&](PieceCache* pieces) {
+    return by_shapes ? closest_pieces(A.body(), X_WA, B.body(), X_WB, pieces)
+                     : closest_pieces(A.exact_body(), X_WA, B.exact_body(), X_WB, pieces);
+  });
 }
 
 }  // namespace detail

@@ -2,7 +2,7 @@
 //
 // The queries below are those of shapes (query.h) and of bodies (compound_query.h), whichever it takes; between two shapes they cost
 // nothing more. A shape may stand for a body within it (exact_body.h). Then the shape only proves what is far: where the shapes are apart, so are
-// the bodies, by no less. Where they are not, the body decides, and distances are those of the body.
+// the bodies, by no less. Where they are not, the body decides, and distances are those of the body; how deep they overlap is told of the shapes.
 #pragma once
 
 #include <memory>
@@ -68,7 +68,8 @@ inline double distance_lower_bound(double enough, const CollisionGeometry& A, co
 double exact_distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
                                   PairCache* cache = nullptr);
 
-// The signed distance, and of which pieces of the exact bodies; a shape is its own piece 0.
+// The signed distance, and of which pieces; a shape is its own piece 0. Where a shape stands for a body: the bodies' distance and pieces where
+// they are apart, and the shapes' where they overlap, which is at least as deep.
 inline PieceWitness closest_pieces(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
                                    PairCache* cache = nullptr) {
   if (A.is_shape() && B.is_shape()) return {signed_distance(A.shape, X_WA, B.shape, X_WB, cache), 0, 0};
