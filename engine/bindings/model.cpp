@@ -5,6 +5,10 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
 #include "bindings/arrays.h"
 #include "bindings/module.h"
 #include "bindings/shape_arguments.h"
@@ -143,14 +147,15 @@ Model with_collision_pairs(const Model& model, const std::vector<std::pair<int, 
 // A copy of `model` without the pairs of these links; each is (frame, frame, reason).
 Model with_disabled_collisions(const Model& model, const std::vector<std::tuple<int, int, std::string>>& disabled) {
   Model copy = model;
+  std::set<std::pair<int, int>> links;
   for (const auto& [a, b, reason] : disabled) {
     const auto [first, second] = std::minmax(a, b);
     copy.disabled_collisions.push_back({first, second, reason});
-    std::erase_if(copy.collision_pairs, [&, links = std::pair<int, int>(first, second)](const auto& pair) {
-      const auto [c, d] = std::minmax(model.colliders[pair.first].frame, model.colliders[pair.second].frame);
-      return links == std::pair<int, int>(c, d);
-    });
+    links.emplace(first, second);
   }
+  std::erase_if(copy.collision_pairs, [&](const auto& pair) {
+    return links.contains(std::minmax(model.colliders[pair.first].frame, model.colliders[pair.second].frame));
+  });
   return copy;
 }
 
