@@ -29,6 +29,7 @@ __all__: list[str] = [
     "OptimisedPath",
     "PointCloud",
     "SearchResult",
+    "SelfCollisionSearch",
     "Shape",
     "ShapeRates",
     "Simulation",
@@ -752,6 +753,46 @@ class BlendedPath:
     def stops(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         s of corners too tight for any blend, where the motion has to stop; usually empty.
+        """
+
+class SelfCollisionSearch:
+    """
+    Which pairs of links need no check: those that never or always touch.
+
+    pairs (m, 2) of colliders, grouped by links; group_begin (k + 1,): where each of the k
+    groups begins, and m.
+    margin: distance below which a pair counts as one that can touch [m].
+    """
+    def __init__(
+        self,
+        model: Model,
+        pairs: typing.Annotated[numpy.typing.ArrayLike, numpy.int32],
+        group_begin: typing.Annotated[numpy.typing.ArrayLike, numpy.int32],
+        margin: typing.SupportsFloat | typing.SupportsIndex,
+        seed: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None: ...
+    def begin_searches(self, q: typing.Any, most_work: typing.SupportsInt | typing.SupportsIndex) -> None:
+        """
+        Prepares a search for a contact of each pair that is far, from the best of the configurations q (n, n_q).
+
+        most_work: of all searches together, in placements of one joint. Pairs that are left then are undecided.
+        """
+    def prove(self) -> None:
+        """
+        Finds out which pairs can be proven to stay apart by their reach.
+        """
+    def sample(self, q: typing.Any) -> None:
+        """
+        Looks at the configurations q (n, n_q).
+        """
+    def search(self, work: typing.SupportsInt | typing.SupportsIndex) -> bool:
+        """
+        Goes on for about so much work; returns whether searches are left.
+        """
+    @property
+    def states(self) -> numpy.typing.NDArray[numpy.int8]:
+        """
+        (k,) of each group: 0 far, 1 touching in all configurations, 2 apart by proof, 3 reachable, 4 undecided.
         """
 
 class OptimisedPath:

@@ -41,6 +41,7 @@ PYBIND11_MODULE(_engine, m) {
   robosim::bind_dynamics(m);
   robosim::bind_operations(m);
   robosim::bind_planning(m);
+  robosim::bind_self_collision(m);
   robosim::bind_configuration_rates(m);
   robosim::bind_scene_rays(m);
   robosim::bind_path_optimiser(m);

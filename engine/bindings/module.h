@@ -15,6 +15,7 @@ void bind_motion_queries(pybind11::module_& m);
 void bind_model(pybind11::module_& m);
 void bind_dynamics(pybind11::module_& m);
 void bind_planning(pybind11::module_& m);
+void bind_self_collision(pybind11::module_& m);
 void bind_configuration_rates(pybind11::module_& m);
 void bind_scene_rays(pybind11::module_& m);
 void bind_path_optimiser(pybind11::module_& m);
