@@ -194,6 +194,10 @@ def _print_colliders(facts: Mapping[str, Any]) -> None:
     reasons = Counter(pair["reason"] or "no reason given" for pair in facts["disabled_collisions"])
     for reason, count in reasons.items():
         print(f"  {count} {'pair' if count == 1 else 'pairs'} of links left out: {reason}")
+    if undecided := (facts["self_collision_filter"] or {}).get("undecided"):
+        print(
+            f"  {undecided} pairs of links stay checked because looking for their contacts would take too long"
+        )
     for pair in facts["hull_only_pairs"]:
         where = f"at {pair['overlaps']} of {facts['hull_samples']} random configurations, such as {pair['example']}"
         checked = "" if pair["checked"] else " (not checked)"

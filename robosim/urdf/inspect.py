@@ -117,7 +117,10 @@ class RobotReport:
             "disabled_collisions": [asdict(d) for d in model.disabled_collisions],
             "self_collision_filter": None
             if filtered is None
-            else {"samples": filtered.n_samples, "seed": filtered.seed, "margin": filtered.margin},
+            else {
+                "samples": filtered.n_samples, "seed": filtered.seed, "margin": filtered.margin,
+                "undecided": filtered.undecided,
+            },
             "hull_only_pairs": [asdict(p) for p in self.hull_pairs],
             "hull_samples": self.hull_samples,
             "ignored": model.ignored,

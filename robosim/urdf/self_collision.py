@@ -1,15 +1,19 @@
-"""Which pairs of links self-collision need not check, found by sampling where no SRDF says it.
+"""Pairs of links that self-collision need not check, where no SRDF says it.
 
 Three kinds of pairs are left out:
-  adjacent   a link and the nearest one above it that has colliders: found by the builder, without sampling
-  always     overlapping in every one of n uniform samples of the configuration space: by design, not by
-  motion never      farther apart than a margin in every sample, and still apart after a descent that tries to
-  bring them together
+  adjacent  a link and the nearest one above it that has colliders: found by the builder, without sampling
+  always    overlapping in each of n uniform samples of the configuration space: by design, not by motion
+  never     farther apart than a margin: either by proof, where the limits of the joints between both leave
+            too little reach, or in each of the samples and after a search for a configuration where they are not
 
-Sampling alone could miss a rare collision, which would then never be looked for. Hence the margin of 2 cm,
-and the descent: from the closest sample of each pair left, coordinates are perturbed with shrinking steps,
-keeping what brings the pair closer; a pair that comes within the margin stays checked. Same model, same seed,
-same result. The result is cached on disk by content.
+Samples alone could miss a rare collision, which would then never be checked. Hence the margin of 2 cm, and the
+search: from up to 30 of 200 random configurations, those that bring both links closest, it follows the gradient of
+their distance; then it perturbs coordinates with shrinking steps, and follows the gradient again. A pair that
+comes within the margin stays checked.
+
+The work of all searches together is bounded. Pairs with the fewest joints between them go first; those whose
+turn does not come stay checked. Only robots with thousands of pairs, such as chains of hundreds of links, come
+to the bound. The same model and seed give the same result. It is cached on disk by content.
 """
 
 from __future__ import annotations
@@ -27,10 +31,12 @@ from robosim.model import DisabledCollision, Model
 __all__ = ["SelfCollisionReport", "filter_self_collision"]
 
 _MARGIN = 0.02  # [m]
-_DISTANCE_SAMPLES = 200  # on which distances are computed, to start descents from
-_DESCENT_STEPS = 150
-_FIRST_BATCH = 100  # samples
-_VERSION = 2
+_START_CONFIGURATIONS = 200  # where searches may begin
+_MOST_WORK = 60_000_000  # of all searches [placements of one joint, about 40 ns each]
+_WORK_PER_CALL = 200_000  # Python answers signals in between
+_SAMPLES_BEFORE_SEARCH = 1000
+_SAMPLES_PER_CALL = 250
+_VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -42,12 +48,14 @@ class SelfCollisionReport:
         seed: that drew them.
         margin: distance that a pair must always keep to be left out as never touching [m].
         disabled: pairs of links with reason "Always" or "Never".
+        undecided: number of pairs of links that stay checked because the work of searches is bounded.
     """
 
     n_samples: int
     seed: int
     margin: float
     disabled: tuple[DisabledCollision, ...]
+    undecided: int = 0
 
 
 def filter_self_collision(
@@ -60,107 +68,68 @@ def filter_self_collision(
         n_samples: configurations to draw within the position limits.
         seed: for them.
     """
-    pairs = np.asarray(model.collision_pairs, dtype=np.int64).reshape(-1, 2)
-    colliders = model.colliders
-    links = [tuple(sorted((colliders[a].link, colliders[b].link))) for a, b in pairs]
-    names = sorted(set(links))
-    if not names:
+    pairs = np.asarray(model.collision_pairs, dtype=np.intc).reshape(-1, 2)
+    if len(pairs) == 0:
         return model, SelfCollisionReport(0, seed, _MARGIN, ())
-    group = np.array([names.index(pair) for pair in links])
+    collider_links = [c.link for c in model.colliders]
+    links = [_sorted_pair(collider_links[a], collider_links[b]) for a, b in pairs.tolist()]
+    names = sorted(set(links))
+    number = {name: i for i, name in enumerate(names)}
+    group = np.array([number[pair] for pair in links])
     key = cache_key("self-collision", _fingerprint(model), n_samples=n_samples, seed=seed, version=_VERSION)
     entry = load_arrays(key, ("verdict",))
     if entry is not None and entry["verdict"].shape == (len(names),):
         verdict = entry["verdict"].astype(np.int64)
     else:
-        verdict = _verdicts(model, pairs, group, len(names), n_samples, seed)
+        verdict = _verdicts(model, pairs, group, n_samples, seed)
         store_arrays(key, {"verdict": verdict})
     reasons = {_ALWAYS: "Always", _NEVER: "Never"}
     disabled = tuple(
-        DisabledCollision(a, b, reasons[int(v)])
-        for (a, b), v in zip(names, verdict, strict=True)
+        DisabledCollision(a, b, reasons[v])
+        for (a, b), v in zip(names, verdict.tolist(), strict=True)
         if v in reasons
     )
-    return model.with_disabled_collisions(disabled), SelfCollisionReport(n_samples, seed, _MARGIN, disabled)
+    undecided = int(np.count_nonzero(verdict == _UNDECIDED))
+    report = SelfCollisionReport(n_samples, seed, _MARGIN, disabled, undecided)
+    return model.with_disabled_collisions(disabled), report
 
 
-_CHECK, _ALWAYS, _NEVER = 0, 1, 2
+def _sorted_pair(a: str, b: str) -> tuple[str, str]:
+    return (a, b) if a <= b else (b, a)
+
+
+_CHECK, _ALWAYS, _NEVER, _UNDECIDED = 0, 1, 2, 3
+# By the states of `_engine.SelfCollisionSearch` once it is through.
+_VERDICTS = np.array([_NEVER, _ALWAYS, _NEVER, _CHECK, _UNDECIDED])
 
 
 def _verdicts(
-    model: Model, pairs: NDArray[np.int64], group: NDArray[np.int64], n_groups: int, n_samples: int, seed: int
+    model: Model, pairs: NDArray[np.intc], group: NDArray[np.int64], n_samples: int, seed: int
 ) -> NDArray[np.int64]:
-    """Per pair of links: check it, or leave it out as always or never touching."""
+    """Per pair of links: check it, leave it out as always or never touching, or check it as undecided."""
+    order = np.argsort(group, kind="stable")
+    begin = np.searchsorted(group[order], np.arange(group.max() + 2)).astype(np.intc)
+    search = _engine.SelfCollisionSearch(model._engine, pairs[order], begin, _MARGIN, seed % 2**64)
     rng = np.random.default_rng(seed)
-    index = {name: i for i, name in enumerate(c.name for c in model.colliders)}
-    group_of = {(int(a), int(b)): int(g) for (a, b), g in zip(pairs, group, strict=True)}
-    touched, near = np.zeros(n_groups, dtype=np.int64), np.zeros(n_groups, dtype=bool)
 
-    # A pair that came near, but did not touch each time, is decided: leave it out of the samples that remain.
-    drawn = 0
-    while drawn < n_samples:
-        undecided = ~near | (touched == drawn)
-        batch = min(n_samples - drawn, max(_FIRST_BATCH, drawn))
-        scene = _scene(model, pairs[undecided[group]])
-        for _ in range(batch):
-            seen = set()
-            for a, b, distance in scene.collisions(model.random_configuration(rng), _MARGIN):
-                i, j = index[a], index[b]
-                g = group_of[(i, j) if (i, j) in group_of else (j, i)]
-                near[g] = True
-                if distance < 0:
-                    seen.add(g)
-            touched[list(seen)] += 1
-        drawn += batch
-    verdict = np.full(n_groups, _CHECK)
-    verdict[touched == n_samples] = _ALWAYS
+    def sample(n: int) -> None:
+        for first in range(0, n, _SAMPLES_PER_CALL):
+            search.sample(_configurations(model, min(_SAMPLES_PER_CALL, n - first), rng))
 
-    far = np.flatnonzero(~near)
-    if len(far) == 0:
-        return verdict
-    # Where each pair that stayed apart came closest, on fewer samples: there the descents begin.
-    rows = np.flatnonzero(~near[group])
-    scene = _scene(model, pairs[rows])
-    closest, where = np.full(n_groups, np.inf), [model.neutral()] * n_groups
-    for _ in range(_DISTANCE_SAMPLES):
-        q = model.random_configuration(rng)
-        distance = np.full(n_groups, np.inf)
-        np.minimum.at(distance, group[rows], scene.distances(q))
-        for k in map(int, np.flatnonzero(distance < closest)):
-            closest[k], where[k] = distance[k], q
-    for k in map(int, far):
-        own = _scene(model, pairs[group == k])
-        if _descend(model, own, float(closest[k]), where[k], rng) > _MARGIN:
-            verdict[k] = _NEVER
-    return verdict
+    first = min(n_samples, _SAMPLES_BEFORE_SEARCH)
+    sample(first)
+    search.prove()
+    starts = _configurations(model, _START_CONFIGURATIONS, np.random.default_rng((seed, 1)))
+    search.begin_searches(starts, _MOST_WORK)
+    while search.search(_WORK_PER_CALL):
+        pass
+    sample(n_samples - first)
+    return _VERDICTS[search.states]
 
 
-def _descend(
-    model: Model,
-    scene: _engine.CollisionScene,
-    distance: float,
-    q: NDArray[np.float64],
-    rng: np.random.Generator,
-) -> float:
-    """Least distance reached from q by random perturbations with shrinking steps."""
-    step = 1.0
-    for _ in range(_DESCENT_STEPS):
-        candidate = _clipped(model, model.integrate(q, step * rng.standard_normal(model.n_v)))
-        d = float(scene.distances(candidate).min())
-        if d < distance:
-            distance, q, step = d, candidate, min(1.0, 1.5 * step)
-            if distance <= _MARGIN:
-                break
-        else:
-            step = max(0.01, 0.9 * step)
-    return distance
-
-
-def _scene(model: Model, pairs: NDArray[np.int64]) -> _engine.CollisionScene:
-    return _engine.CollisionScene(model._engine, [], [], np.zeros((0, 4, 4)), [], pairs.astype(np.intc))
-
-
-def _clipped(model: Model, q: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.clip(q, model.limits.lower, model.limits.upper)
+def _configurations(model: Model, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """(n, n_q) configurations uniform within the limits."""
+    return np.array([model.random_configuration(rng) for _ in range(n)])
 
 
 def _fingerprint(model: Model) -> bytes:
