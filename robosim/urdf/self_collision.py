@@ -153,4 +153,6 @@ def _fingerprint(model: Model) -> bytes:
             parts += ["mesh", s.vertices.tobytes(), s.faces.tobytes(), s.is_solid]
         else:
             parts += [s.type, np.asarray(s.vertices).tobytes() if s.type == "convex" else repr(s)]
+        if c.exact is not None:
+            parts += ["exact", c.exact.vertices.tobytes(), c.exact.faces.tobytes()]
     return repr(parts).encode()
