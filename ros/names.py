@@ -85,6 +85,10 @@ def series_of(robot: str) -> Series | None:
     return next((series for series in UR_SERIES.values() if arm in series.robots), None)
 
 
+# Of drivers, by name and the default first; `drivers` says what they are.
+PROFILES = ("generic", "ur", "franka", "xarm", "topic_based")
+
+
 def prefixed(names: Iterable[str], tf_prefix: str) -> tuple[str, ...]:
     """The names as a robot has them whose description was made with `tf_prefix` ("left_" gives "left_elbow_joint")."""
     return tuple(f"{tf_prefix}{name}" for name in names)

@@ -107,11 +107,10 @@ def add_parsers(commands: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Load, simulate, report, write."""
     from robosim.cli import files
-    from robosim.cli.options import find_scene, reading_options
+    from robosim.cli.options import find_scene, load_model
     from robosim.cli.output import busy, print_json, printable
     from robosim.errors import SimulationError
     from robosim.simulation import Material, Simulation, State
-    from robosim.urdf import load_robot
 
     files.check_outputs(
         {
@@ -125,8 +124,7 @@ def run(args: argparse.Namespace) -> int:
         raise SimulationError(
             f"--for {args.duration} takes {duration / dt:.3g} steps of {args.dt}; at most 1e7 are taken"
         )
-    with busy(f"loading {args.robot}"):
-        model = load_robot(args.robot, base=args.base or "described", **reading_options(args))
+    model = load_model(args, base=args.base or "described")
     scene = find_scene(args.scene, model)
     if args.scene is None and may_fall(model):
         scene = floor()

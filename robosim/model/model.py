@@ -317,6 +317,16 @@ class Model(Methods):
         indexed = [(self._frame(d.link_a), self._frame(d.link_b), d.reason) for d in disabled]
         return Model(self._engine.with_disabled_collisions(indexed), self._description)
 
+    def with_fault(self, link: str, fault: str) -> Model:
+        """The same model whose dynamics are not valid, for this reason at this link; see `dynamics_faults`.
+
+        Raises:
+            ModelError: there is no such link.
+        """
+        self._frame(link)
+        links = tuple(replace(k, fault=fault) if k.name == link else k for k in self.links)
+        return Model(self._engine, replace(self._description, links=links))
+
     def with_warnings(self, warnings: Iterable[str]) -> Model:
         """The same model with these warnings besides its own."""
         return Model(self._engine, replace(self._description, warnings=(*self.warnings, *warnings)))

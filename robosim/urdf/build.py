@@ -18,6 +18,9 @@ from robosim.urdf.inertia import inertia_from_geometry
 __all__ = ["InertiaOptions", "add_robot", "build_model", "located"]
 
 
+_REGULAR = 1e-11  # least eigenvalue of a mass matrix with ones on its diagonal; rounding leaves 1e-15
+
+
 @dataclass(frozen=True)
 class InertiaOptions:
     """Whether to compute missing or impossible inertial data from geometry, and with which density [kg/m^3]."""
@@ -85,6 +88,8 @@ def build_model(
     """Build; an error about the whole is placed at the first link or joint that it names."""
     try:
         model = builder.build(allow_massless=not strict, filter_adjacent=filter_adjacent)
+        if not strict:
+            model = _with_singular_fault(model, robot)
         return model.with_warnings(text for text in model.dynamics_faults if text not in model.warnings)
     except ModelError as e:
         line = 1
@@ -94,6 +99,23 @@ def build_model(
                 line = part.line
                 break
         raise UrdfError(str(e), file=robot.file, line=line) from None
+
+
+def _with_singular_fault(model: Model, robot: RobotSpec) -> Model:
+    """The model; with a fault of the first massless link between joints that can move it without moving any mass.
+
+    Such as a massless base that flies, on which a slide carries all mass: the mass matrix is singular at every q. It
+    is regular at a random q if it is anywhere but on a set of measure zero.
+    """
+    massless = _moving_without_inertia(robot, model.floating_base)
+    if not massless or model.dynamics_faults or model.n_v == 0:
+        return model
+    M = model.mass_matrix(model.random_configuration(np.random.default_rng(0)))
+    scale = 1 / np.sqrt(np.diag(M))
+    if np.linalg.eigvalsh(scale[:, None] * M * scale)[0] > _REGULAR:
+        return model
+    fault = "has no mass, and joints can move it without moving any: the mass matrix is singular"
+    return model.with_fault(next(iter(massless.values())), fault)
 
 
 def _moving_without_inertia(robot: RobotSpec, floating_base: bool) -> dict[str, str]:

@@ -31,11 +31,10 @@ class Ros2Transport:
 
     def add_arguments(self, parser: argparse._ActionsContainer) -> None:
         """Add --ros2-..."""
-        from robosim.ros import names
-        from robosim.ros.drivers import DRIVERS, GENERIC
+        from robosim.ros import names  # `drivers` would import NumPy
 
         parser.add_argument(
-            "--ros2-profile", choices=tuple(DRIVERS), default=GENERIC.name,
+            "--ros2-profile", choices=names.PROFILES, default=names.PROFILES[0],
             help="the arm's driver: what its controllers are called, and what the robot tells of itself "
             "(default: %(default)s)",
         )  # fmt: skip

@@ -40,8 +40,8 @@ from robosim.errors import RobosimError
 
 EXPECTED = (RobosimError, TypeError, ValueError)
 IS_FULL = os.environ.get("ROBOSIM_TEST_SCALE") == "full"
-LIMIT = 250 if IS_FULL else 8
-MOST = 5 if IS_FULL else 2  # values of one argument, each with all of the others'
+LIMIT = 250 if IS_FULL else 4
+MOST = 5 if IS_FULL else 1  # values of one argument, each with all of the others'
 NOTED = 1000  # characters of a call
 MIXED = 40  # combinations of what must be given, where the plainest are refused
 TRIES = 24  # of shapes, where refusals do not say which

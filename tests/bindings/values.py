@@ -34,7 +34,7 @@ _POSES = re.compile(r"X_\w+|poses?|X")
 _RISING = re.compile(r"breaks|times")
 _CORNERS = [[0.0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
 _FACES = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
-_INDICES = {"faces": _FACES, "pairs": [[0, 1]], "periodic": [True, False]}
+_INDICES = {"faces": _FACES, "pairs": [[0, 1]], "group_begin": [0, 1], "periodic": [True, False]}
 
 
 class NoWay(TypeError):
@@ -134,6 +134,8 @@ class Values:
             return self._files()
         if origin is typing.Literal:
             return list(inner)
+        if origin is typing.Annotated and _is_array(inner[0]):  # of this dtype
+            return [np.array(_INDICES[name], dtype=inner[1])] if name in _INDICES else [ArrayOf(name, k)]
         if origin is typing.Annotated:
             size = re.search(r"FixedSize\((\d+)\)", str(kind.__metadata__))
             return self._lists(typing.get_args(inner[0])[0], name, int(size[1]) if size else k, default)

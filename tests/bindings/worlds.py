@@ -146,6 +146,7 @@ def _world(builder: Callable[[], ModelBuilder], height: float, closures: tuple[A
         },
         [
             Visual(shape=Shape.box((0.1, 0.1, 0.1))),
+            *list(scene)[:1],
             *(Problem(model, scene, start=q, goal=goal) for goal in goals),
         ],
     )

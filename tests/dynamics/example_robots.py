@@ -203,8 +203,10 @@ def _by_joint(names: tuple[str, ...]) -> dict[str, list[int]]:
     return out
 
 
-def load_urdf(path: Path, base: Literal["fixed", "floating"]) -> Model:
-    return robosim.load_robot(without_geometry(path), base=base, srdf=False, joint_limits=False)
+def load_urdf(path: Path, base: Literal["fixed", "floating"], *, strict: bool = False) -> Model:
+    return robosim.load_robot(
+        without_geometry(path), base=base, srdf=False, joint_limits=False, strict=strict
+    )
 
 
 def load(file: str, *, free_flying: bool) -> Robot:

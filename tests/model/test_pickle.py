@@ -73,6 +73,7 @@ def changed(model: Model) -> dict[str, Model]:
         "with_damping": model.with_damping(v_limit),
         "with_disabled_collisions": model.with_disabled_collisions(disabled),
         "with_friction": model.with_friction(v_limit, width=v_limit / 100),
+        "with_fault": model.with_fault(model.root_link, "cannot be"),
         "with_gravity": model.with_gravity(rng.normal(size=3)),
         "with_limits": model.with_limits(lower=q_limit - 1, upper=q_limit, velocity=v_limit, effort=np.inf),
         "with_stiffness": model.with_stiffness(springs),

@@ -22,6 +22,10 @@ def read(driver, topic, **fields):
     return row.read(SimpleNamespace(**fields))
 
 
+def test_names_are_those_of_the_rows():
+    assert tuple(DRIVERS) == names.PROFILES
+
+
 def test_the_generic_one_is_the_default_and_requires_nothing():
     parameters = {parameter.name: parameter for parameter in PARAMETERS}
     assert parameters["profile"].default == GENERIC.name == next(iter(DRIVERS))

@@ -92,7 +92,7 @@ def test_base_is_as_the_virtual_joint_describes(said, floating):
 
 
 def test_unknown_base_is_refused():
-    with pytest.raises(UrdfError, match="base='free' is not known; use 'fixed', 'floating' or 'described'"):
+    with pytest.raises(UrdfError, match="base must be 'fixed', 'floating' or 'described', got 'free'"):
         load_robot(URDF, base="free")
 
 

@@ -210,6 +210,37 @@ def test_massless_links_between_joints():
     np.testing.assert_allclose(cardan.mass_matrix([0.2, b]), np.diag([about_x, 0.2 + 2 * 0.25]), atol=1e-15)
 
 
+def test_massless_links_that_make_the_mass_matrix_singular():
+    """Where two joints move the same mass the same way, at every q: a slide on a flying base without mass."""
+    good = '<inertial><mass value="2"/><inertia ixx="0.1" iyy="0.2" izz="0.3"/></inertial>'
+    text = f"""<robot name="r"><link name="base"/><link name="cart">{good}</link><joint name="j" type="prismatic">
+    <parent link="base"/><child link="cart"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+    assert load_robot(text).dynamics_faults == ()
+    flying = load_robot(text, base="floating")
+    [fault] = flying.dynamics_faults
+    assert fault.startswith("<string>:1: link 'base': has no mass, and joints can move it")
+    assert fault in flying.warnings
+    with pytest.raises(RobosimError, match="mass matrix is singular"):
+        flying.mass_matrix(flying.neutral())
+    parallel = (
+        text.replace(
+            "</joint></robot>",
+            """</joint><link name="hand"/><joint name="k" type="fixed"><parent link="cart"/>
+    <child link="hand"/></joint></robot>""",
+        )
+        .replace('<link name="base"/>', '<link name="base"/><link name="mid"/>')
+        .replace('<parent link="base"/>', '<parent link="mid"/>')
+        .replace(
+            "</robot>",
+            """<joint name="i" type="prismatic"><parent link="base"/><child link="mid"/><limit lower="-1"
+    upper="1" effort="1" velocity="1"/></joint></robot>""",
+        )
+    )
+    assert ["link 'mid'" in f for f in load_robot(parallel).dynamics_faults] == [True]
+    crossed = parallel.replace('<child link="mid"/>', '<child link="mid"/><axis xyz="0 1 0"/>')
+    assert load_robot(crossed).dynamics_faults == ()
+
+
 def test_a_free_base_needs_mass():
     text = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
     <joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint></robot>"""

@@ -217,7 +217,7 @@ def test_encodings(tmp_path):
 
 
 def test_bad_options():
-    with pytest.raises(UrdfError, match="base must be 'fixed' or 'floating', got 'free'"):
+    with pytest.raises(UrdfError, match="base must be 'fixed', 'floating' or 'described', got 'free'"):
         load(robot(LIMIT), base="free")
     with pytest.raises(UrdfError, match="convex='sphere'"):
         load(robot(LIMIT), convex="sphere")
