@@ -56,7 +56,10 @@ class WitnessDerivatives:
     def __getstate__(self) -> dict[str, Any]:
         """All of it, made now: without the engine's part that it is made from."""
         made = {name for name, value in vars(type(self)).items() if isinstance(value, cached_property)}
-        return {**{name: getattr(self, name) for name in made | self.__dict__.keys()}, "_shapes": None}
+        return {
+            **{name: getattr(self, name) for name in sorted(made | self.__dict__.keys())},
+            "_shapes": None,
+        }
 
     @cached_property
     def sizes_A(self) -> dict[str, WitnessRates]:

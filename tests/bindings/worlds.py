@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -146,7 +146,7 @@ def _world(builder: Callable[[], ModelBuilder], height: float, closures: tuple[A
         },
         [
             Visual(shape=Shape.box((0.1, 0.1, 0.1))),
-            *list(scene)[:1],
+            *(replace(thing, name=f"another {thing.name}") for thing in list(scene)[:1]),
             *(Problem(model, scene, start=q, goal=goal) for goal in goals),
         ],
     )

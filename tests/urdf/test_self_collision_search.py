@@ -290,7 +290,8 @@ def test_what_the_work_does_not_suffice_for_stays_checked(monkeypatch):
     assert last > len(pairs)
 
 
-def test_control_c_ends_the_search():
+def test_control_c_ends_the_search(monkeypatch, tmp_path):
+    monkeypatch.setenv("ROBOSIM_CACHE_DIR", str(tmp_path))  # where no other test has left the answer
     model = load_robot(chain(300, 0.1), filter_self_collisions=False)
     was = signal.signal(
         signal.SIGINT, signal.default_int_handler
