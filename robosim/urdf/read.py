@@ -102,10 +102,19 @@ class _Document:
     def warn(self, element: Any, message: str) -> None:
         self.warnings.append(f"{self.file}:{element.sourceline}: {label(element)}: {message}")
 
-    def tolerate(self, read: Callable[[], T], consequence: str, *, when: bool = True) -> T | None:
-        """What is read; None and a warning where it cannot be, and reading is not strict."""
+    def tolerate(
+        self, consequence: str, read: Callable[..., T], *arguments: Any, when: bool = True
+    ) -> T | None:
+        """Call `read` with these arguments; where it fails and reading is not strict, warn of the consequence.
+
+        Returns:
+            What it read; None where it failed.
+
+        Raises:
+            RobosimError: it failed, and reading is strict, or `when` is false.
+        """
         try:
-            return read()
+            return read(*arguments)
         except RobosimError as fault:
             if self.strict or not when:
                 raise
@@ -118,7 +127,7 @@ class _Document:
             self.warn(self.root, f"has no name; called {default_name!r}")
             name = default_name
         for material in self.root.iter("material"):
-            self.tolerate(lambda m=material: self._define_material(m), "drawn in the default color")  # type: ignore[misc]
+            self.tolerate("drawn in the default color", self._define_material, material)
         links = {e.get("name"): self._link(e) for e in self._unique("link")}
         joints = {e.get("name"): self._joint(e) for e in self._unique("joint")}
         if not self.strict:
@@ -160,9 +169,9 @@ class _Document:
     # Links
 
     def _link(self, e: Any) -> LinkSpec:
-        self.tolerate(lambda: self._check_link_origin(e), "passed over")
+        self.tolerate("passed over", self._check_link_origin, e)
         inertial = e.find("inertial")
-        visuals = [self.tolerate(lambda v=v: self._geometry(v), "left out") for v in e.findall("visual")]  # type: ignore[misc]
+        visuals = [self.tolerate("left out", self._geometry, v) for v in e.findall("visual")]
         collisions = [self._collision(c) for c in e.findall("collision")]
         return LinkSpec(
             name=e.get("name"),
@@ -179,7 +188,7 @@ class _Document:
 
     def _inertial(self, e: Any) -> InertialSpec:
         try:
-            return self._inertial_as_it_should_be(e)
+            return self._valid_inertial(e)
         except UrdfError as fault:
             if self.strict:
                 raise
@@ -191,7 +200,7 @@ class _Document:
             reason = str(fault).partition(": ")[2]
             return InertialSpec(e.sourceline, mass, zero, np.zeros((3, 3)), reason)
 
-    def _inertial_as_it_should_be(self, e: Any) -> InertialSpec:
+    def _valid_inertial(self, e: Any) -> InertialSpec:
         for tag in ("mass", "inertia"):
             if e.find(tag) is None:
                 raise self.read.fail(e, f"<inertial> lacks <{tag}>")
@@ -216,9 +225,8 @@ class _Document:
         if shape.tag == "mesh":
             with_way_out = "; to leave such meshes out, load with missing_meshes='skip'"
             try:
-                return self.tolerate(
-                    lambda: self._geometry(e), "left out: nothing collides with it", when=self.skip_missing
-                )
+                consequence = "left out: nothing collides with it"
+                return self.tolerate(consequence, self._geometry, e, when=self.skip_missing)
             except MeshError as fault:
                 raise MeshError(f"{fault}{'' if self.strict else with_way_out}") from None
         sizes = [
@@ -322,8 +330,8 @@ class _Document:
         damping = friction = 0.0
         if dynamics is not None:
             damping, friction = (
-                self.tolerate(lambda a=a: self._magnitude(dynamics, a), "taken as 0") or 0.0  # type: ignore[misc]
-                for a in ("damping", "friction")
+                self.tolerate("taken as 0", self._magnitude, dynamics, name) or 0.0
+                for name in ("damping", "friction")
             )
         lower, upper, velocity, effort, acceleration = self._limits(e, kind)
         return JointSpec(
@@ -364,14 +372,15 @@ class _Document:
         elif kind != "fixed" and (limit.get("lower") or limit.get("upper")):
             self.ignored.add(f"lower and upper limit of {kind} joints", limit.sourceline)
         rates = [
-            self.tolerate(lambda n=n: self._rate(limit, n, kind), "taken as none")  # type: ignore[misc]
-            for n in ("velocity", "effort", "acceleration")
+            self.tolerate("taken as none", self._rate, limit, name, kind)
+            for name in ("velocity", "effort", "acceleration")
         ]
         return lower, upper, rates[0], rates[1], rates[2]
 
     def _position_limits(self, limit: Any) -> tuple[float | None, float | None]:
         lower, upper = (self._limit(limit, a, 0.0) for a in ("lower", "upper"))
-        assert lower is not None and upper is not None  # noqa: PT018
+        assert lower is not None
+        assert upper is not None
         if lower > upper or lower == math.inf or upper == -math.inf:
             raise self.read.fail(limit, f"lower limit {lower:g} must not be above upper limit {upper:g}")
         if limit.get("lower") is None and limit.get("upper") is None:

@@ -30,7 +30,7 @@ Aabb bounding_box(const CollisionGeometry& geometry, const SE3d& X_WG) {
 
 namespace {
 
-// Whether a part of one lies inside the other, which has an open surface.
+// True if a connected part of one body lies inside the other, whose surface is open.
 bool is_inside_open(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB) {
   return (B.exact && B.exact->is_open() && piece_inside(A.exact_body(), X_WA, *B.exact, X_WB) >= 0) ||
          (A.exact && A.exact->is_open() && piece_inside(B.exact_body(), X_WB, *A.exact, X_WA) >= 0);
@@ -72,7 +72,7 @@ double distance_lower_bound(double enough, const CollisionGeometry& A, const SE3
 }
 
 PieceWitness closest_pieces(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
-  // How deep the bodies are in each other takes a thousand times as long as whether they are: that is told of the shapes.
+  // Penetration depth of the bodies costs a thousand times their overlap test; the shapes' depth stands in for it.
   const bool by_shapes = (!A.exact && !B.exact) || robosim::closer_than(0, A, X_WA, B, X_WB, cache);
   return with_pieces_of(cache, [&](PieceCache* pieces) {
     return by_shapes ? closest_pieces(A.body(), X_WA, B.body(), X_WB, pieces)

@@ -29,7 +29,7 @@ struct CollisionGeometry {
   // As forces of contact see it: the shape, whatever it stands for.
   Body body() const { return compound ? Body(*compound) : Body(shape); }
   Body exact_body() const { return exact ? Body(*exact->body()) : body(); }
-  // Whether there is nothing but a shape.
+  // True for a bare shape, which stands for no body.
   bool is_shape() const { return !compound && !exact; }
   bool is_half_space() const { return !compound && shape.type == ShapeType::half_space; }
 };

@@ -1,4 +1,4 @@
-// What a convex shape stands for: a body within it, such as the mesh whose hull it is, or of one of whose pieces.
+// A body inside a convex shape that stands for it in a scene: the mesh of which the shape is the hull, or one convex piece.
 //
 // The shape tells cheaply that nothing is near; where it cannot, the body decides (collision_geometry.h). A point is inside it in the solid
 // of a closed surface (solid.h), and about an open one where the winding number says so (winding.h).
@@ -17,9 +17,9 @@ class ExactBody {
   explicit ExactBody(std::shared_ptr<const Compound> body);
 
   const std::shared_ptr<const Compound>& body() const { return body_; }
-  // Whether it has a surface that is not closed: what lies wholly behind such a one is not met by queries of bodies.
+  // True if one of its surfaces is open. Queries of bodies do not see what lies wholly behind such a surface.
   bool is_open() const { return winding_.has_value(); }
-  // Whether p, in the body's frame, is inside.
+  // True if p, in the body's frame, is inside.
   bool holds(const Vec3d& p_B) const;
 
  private:

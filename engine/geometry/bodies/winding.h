@@ -1,5 +1,5 @@
-// How often the surfaces of a body go around a point: the generalized winding number of Jacobson, Kavan and Sorkine-Hornung, "Robust
-// inside-outside segmentation using generalized winding numbers" (2013).
+// Generalized winding number of a point about the surfaces of a body: Jacobson, Kavan and Sorkine-Hornung, "Robust inside-outside
+// segmentation using generalized winding numbers" (2013).
 //
 // w(p) is the sum of the solid angles by which p sees the triangles, over 4 pi: 1 in the solid of a closed surface, 0 outside, and in between
 // about one with holes, where |w| > 1/2 is inside: as most exported meshes have some. Triangles far away count together, as the dipole of
