@@ -82,6 +82,26 @@ void EdgeChecker::restrict_to(const std::vector<int>& columns) {
   }
 }
 
+void EdgeChecker::decide_by_shapes(const double* q, std::size_t n, const std::vector<int>& columns) {
+  if (scene_->has_exact()) {
+    const std::size_t n_q = at(scene_->model().n_q);
+    restrict_to({});
+    query_.decide_by_shapes();
+    for (std::size_t i = 0; i < n; i += at(width)) {
+      const double* lanes[width];
+      const int count = static_cast<int>(std::min(n - i, at(width)));
+      for (int l = 0; l < count; ++l) {
+        std::copy_n(q + (i + at(l)) * n_q, n_q, q_[l].begin());
+        lanes[l] = q_[l].data();
+      }
+      sifter_->place(count, lanes);
+      EdgeResult found;
+      while (collides(found) && query_.decide_by_bodies(found.a, found.b)) found = {};
+    }
+  }
+  restrict_to(columns);
+}
+
 EdgeChecker::Place& EdgeChecker::place_of(const SiftItem& item) {
   Place& place = places_[number_of(item)];
   if (place.age != age_) place.age = age_, place.looks = place.hits = 0, place.normal = {};

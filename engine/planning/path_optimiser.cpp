@@ -11,6 +11,7 @@
 #include "model/position_rates.h"
 #include "planning/banded_cholesky.h"
 #include "planning/polyline.h"
+#include "planning/shapes_first.h"
 #include "scene/configuration_rates.h"
 
 namespace robosim {
@@ -37,7 +38,6 @@ class Optimiser {
         rate_(at(scene_.model().n_v)),
         gradient_q_(n_),
         q_(path.begin(), path.begin() + scene_.model().n_q) {
-    checker_.restrict_to(options.columns);
     for (const int column : options.columns) joints_.push_back(&joint_of_position(scene_.model(), column));
     input_ = columns_of(path, at(scene_.model().n_q), options.columns);
     length_ = input_.length();
@@ -261,6 +261,7 @@ class Optimiser {
 }  // namespace
 
 OptimisedPath optimise_path(EdgeChecker& checker, const std::vector<double>& path, const PathOptimiserOptions& options) {
+  const ShapesFirst shapes_first(checker, path.data(), path.size() / at(checker.scene().model().n_q), options.columns);
   return Optimiser(checker, path, options).run(path);
 }
 

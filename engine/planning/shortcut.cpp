@@ -7,6 +7,7 @@
 #include "base/index.h"
 #include "base/rng.h"
 #include "planning/lazy_edges.h"
+#include "planning/shapes_first.h"
 
 namespace robosim {
 namespace {
@@ -43,7 +44,6 @@ class Shortcutter {
         n_q_(at(checker.scene().model().n_q)),
         q_(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(n_q_)),
         lazy_(checker, options.columns, path.data(), options.resolution) {
-    checker.restrict_to(options.columns);
     path_.points = columns_of(path, n_q_, options.columns);
     for (std::size_t i = 1; i < path_.points.size(); ++i) path_.edges.push_back(lazy_.add_proven(point(i - 1), point(i)));
   }
@@ -181,6 +181,18 @@ class Shortcutter {
 
 std::vector<double> shortcut(EdgeChecker& checker, const std::vector<double>& path, const ShortcutOptions& options) {
   if (path.empty()) return path;
+  const std::size_t n_q = at(checker.scene().model().n_q);
+  // What lies straight among the meshes needs no way around their hulls.
+  if (checker.scene().has_exact() && path.size() > 2 * n_q) {
+    const double *first = path.data(), *last = first + path.size() - n_q;
+    checker.restrict_to(options.columns);
+    if (checker.line(first, last, options.resolution).free) {
+      std::vector<double> straight(first, first + n_q);
+      straight.insert(straight.end(), last, last + n_q);
+      return straight;
+    }
+  }
+  const ShapesFirst shapes_first(checker, path.data(), path.size() / n_q, options.columns);
   return Shortcutter(checker, path, options).run();
 }
 

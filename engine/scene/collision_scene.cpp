@@ -156,6 +156,7 @@ void CollisionScene::add_object(const std::string& name, const CollisionGeometry
   if (geometry.is_half_space() && body != 0)
     throw std::invalid_argument("half-space '" + name + "' is attached to a moving body; only obstacles may be unbounded");
   if (const Compound* compound = geometry.exact_body().compound()) check_bounded(name, *compound);
+  if (geometry.exact) has_exact_ = true;
   const Ball ball = bounding_ball(geometry);
   objects_.push_back({name, geometry, body, X_BO, X_BO * ball.centre, ball.radius, {}, {}, -infinity, {}, 0, cover_of(geometry)});
   SceneObject& object = objects_.back();

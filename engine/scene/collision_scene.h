@@ -107,6 +107,8 @@ class CollisionScene {
   // The box of all objects of a body, in its frame.
   const Aabb& body_box(int body) const { return body_boxes_[static_cast<std::size_t>(body)]; }
   const AabbTree& bvh(int i) const { return trees_[static_cast<std::size_t>(i)]; }
+  // True if the shape of an object stands for a body within it (collision_geometry.h).
+  bool has_exact() const { return has_exact_; }
   // The first fixed pair that overlaps, or -1: then every configuration collides. An index into pairs().
   int overlapping_fixed_pair() const { return overlapping_fixed_pair_; }
 
@@ -131,6 +133,7 @@ class CollisionScene {
   std::vector<Rod> body_rods_;
   std::vector<Aabb> body_boxes_;
   std::vector<AabbTree> trees_;
+  bool has_exact_ = false;
   int overlapping_fixed_pair_ = -1;
 };
 

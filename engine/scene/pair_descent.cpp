@@ -97,9 +97,9 @@ double PairDescent::distance(const double* q, double below) {
     work_ += has_mesh ? work_of_meshes : work_of_shapes;
     // Of bodies of many pieces a yes or no takes a fraction of the time.
     if (has_mesh && witness_.distance > 0 && witness_.distance < infinity &&
-        !closer_than(witness_.distance, A.geometry, X_WA, B.geometry, X_WB, &caches_[i]))
+        !shapes_closer_than(witness_.distance, A.geometry, X_WA, B.geometry, X_WB, &caches_[i]))
       continue;
-    const Witness found = closest_pieces(A.geometry, X_WA, B.geometry, X_WB, &caches_[i]).witness;
+    const Witness found = shapes_closest_pieces(A.geometry, X_WA, B.geometry, X_WB, &caches_[i]).witness;
     if (found.distance < witness_.distance) witness_ = found, is_found = true;
   }
   work_ += path_length();

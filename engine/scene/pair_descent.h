@@ -5,6 +5,7 @@
 // its range; a step that brings the shapes no closer is quartered, and where five in a row do not, the descent ends.
 // Exploration: normal perturbations of all coordinates, whose spread shrinks as they fail, for what a gradient cannot see
 // (kinks of polytopes, local minima, straight chains).
+// Distances are those of shapes, also where they stand for bodies.
 // Only the joints between the links are placed, in the frame of the body where their paths meet.
 // Cost of a distance: 40 ns per such joint, and 0.1 to 1 us per pair of shapes whose balls leave it open.
 #pragma once

@@ -119,8 +119,21 @@ bool SceneQuery::collides(int* a, int* b) {
   return visit_groups([] { return 0.0; }, [&](int i, int j) { return overlaps(i, j) && found(i, j); });
 }
 
+void SceneQuery::decide_by_shapes() {
+  by_shapes_ = true;
+  by_bodies_.clear();
+}
+
+bool SceneQuery::decide_by_bodies(int a, int b) {
+  if (!is_by_shapes(a, b)) return false;
+  by_bodies_.push_back(std::minmax(a, b));
+  return true;
+}
+
 SceneQuery::Contact SceneQuery::measured(int a, int b, PairCache* cache) {
-  const PieceWitness w = closest_pieces(scene_->object(a).geometry, X_WO(a), scene_->object(b).geometry, X_WO(b), cache);
+  const CollisionGeometry &A = scene_->object(a).geometry, &B = scene_->object(b).geometry;
+  const PieceWitness w = by_shapes_ && is_by_shapes(a, b) ? shapes_closest_pieces(A, X_WO(a), B, X_WO(b), cache)
+                                                          : closest_pieces(A, X_WO(a), B, X_WO(b), cache);
   return {a, b, w.witness, w.piece_A, w.piece_B};
 }
 

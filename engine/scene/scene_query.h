@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "dynamics/kinematics.h"
@@ -73,8 +74,10 @@ class SceneQuery {
   double distance_bound(double enough, int a, int b, int single) { return distance_bound(enough, a, X_WO(a), b, X_WO(b), single); }
   // The same of the objects placed there.
   double distance_bound(double enough, int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single);
-  // The same of the bodies that their shapes stand for, where they do.
-  bool stands_for_more(int a, int b) const { return scene_->object(a).geometry.exact || scene_->object(b).geometry.exact; }
+  // True if bodies decide about this pair for which shapes stand; their distance bound may exceed that of the shapes.
+  bool stands_for_more(int a, int b) const {
+    return (scene_->object(a).geometry.exact || scene_->object(b).geometry.exact) && !(by_shapes_ && is_by_shapes(a, b));
+  }
   double exact_distance_bound(double enough, int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single) {
     return exact_distance_lower_bound(enough, scene_->object(a).geometry, X_WA, scene_->object(b).geometry, X_WB, cache_of(single));
   }
@@ -82,9 +85,16 @@ class SceneQuery {
   bool overlaps(int a, int b) { return overlaps(a, X_WO(a), b, X_WO(b), -1); }
   // The same of the objects placed there; `single` as in distance_bound.
   bool overlaps(int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single) {
-    PairCache* cache = cache_of(single);
-    return closer_than(0, scene_->object(a).geometry, X_WA, scene_->object(b).geometry, X_WB, cache);
+    const CollisionGeometry &A = scene_->object(a).geometry, &B = scene_->object(b).geometry;
+    if (by_shapes_ && is_by_shapes(a, b)) return shapes_closer_than(0, A, X_WA, B, X_WB, cache_of(single));
+    return closer_than(0, A, X_WA, B, X_WB, cache_of(single));
   }
+  // Where shapes stand for bodies (collision_geometry.h), the bodies decide. From here on the shapes do, for which overlaps and distances cost
+  // a tenth, and which are larger.
+  void decide_by_shapes();
+  // The bodies of this pair decide again; false if they did already. Of all pairs.
+  bool decide_by_bodies(int a, int b);
+  void decide_by_bodies() { by_shapes_ = false; }
   // The normal of the plane, from a to b, by which distance_bound last bounded the distance of this single pair; zero when there is none,
   // as for bodies of many pieces.
   Vec3d separating_axis(int single) { return single < 0 ? Vec3d() : cache_of(single)->axis; }
@@ -93,6 +103,10 @@ class SceneQuery {
 
  private:
   void place_objects(const double* q);
+  // Of a pair, while shapes decide.
+  bool is_by_shapes(int a, int b) const {
+    return std::find(by_bodies_.begin(), by_bodies_.end(), std::pair<int, int>(std::minmax(a, b))) == by_bodies_.end();
+  }
   // Of a single pair; null for -1.
   PairCache* cache_of(int single) {
     if (single < 0) return nullptr;
@@ -131,6 +145,8 @@ class SceneQuery {
   PieceManifolds finder_;
   std::vector<PieceManifold> pieces_;
   std::uint32_t now_ = 0;
+  bool by_shapes_ = false;
+  std::vector<std::pair<int, int>> by_bodies_;  // the pairs that are decided by bodies nevertheless, lower number first
 };
 
 inline const SE3d& SceneQuery::X_WO(int i) {
@@ -189,8 +205,9 @@ inline double SceneQuery::finer_distance(int a, int b) {
 }
 
 inline double SceneQuery::distance_bound(double enough, int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single) {
-  PairCache* cache = cache_of(single);
-  return distance_lower_bound(enough, scene_->object(a).geometry, X_WA, scene_->object(b).geometry, X_WB, cache);
+  const CollisionGeometry &A = scene_->object(a).geometry, &B = scene_->object(b).geometry;
+  if (by_shapes_ && is_by_shapes(a, b)) return shapes_distance_lower_bound(enough, A, X_WA, B, X_WB, cache_of(single));
+  return distance_lower_bound(enough, A, X_WA, B, X_WB, cache_of(single));
 }
 
 inline void SceneQuery::forget() {

@@ -117,7 +117,7 @@ bool SelfCollisionSearch::is_near(const Group& group) {
   for (int i = group.first; i < group.first + group.count; ++i) {
     const auto [a, b] = pairs_[at(i)];
     if (query_.coarse_distance(a, b) > margin_ || query_.finer_distance(a, b) > margin_) continue;
-    if (closer_than(margin_, scene_.object(a).geometry, query_.X_WO(a), scene_.object(b).geometry, query_.X_WO(b))) return true;
+    if (shapes_closer_than(margin_, scene_.object(a).geometry, query_.X_WO(a), scene_.object(b).geometry, query_.X_WO(b))) return true;
   }
   return false;
 }

@@ -9,7 +9,8 @@
 // A search looks for a configuration that makes a far pair reachable (pair_descent.h); a pair that is still far when all
 // searches and configurations are through counts as never touching. Searches begin where the links were closest among start
 // configurations. Pairs with the fewest joints between them go first, and each configuration found is tried on all other
-// pairs. Results depend on the arguments alone.
+// pairs. Results depend on the arguments alone. Where shapes stand for bodies, distances are those of the shapes, which are no larger, and bodies decide
+// what overlaps.
 // Cost of a configuration: forward kinematics, and about 2 ns per pair that is far or touching.
 #pragma once
 

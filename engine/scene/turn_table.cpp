@@ -28,7 +28,9 @@ struct Box {
 class Finder {
  public:
   Finder(const Model& model, const std::vector<std::pair<int, int>>& pairs, double least, int most_boxes)
-      : model_(model), scene_(model, {}, pairs), query_(scene_), q_(at(model.n_q)), least_(least), most_boxes_(most_boxes) {}
+      : model_(model), scene_(model, {}, pairs), query_(scene_), q_(at(model.n_q)), least_(least), most_boxes_(most_boxes) {
+    query_.decide_by_shapes();
+  }
 
   const CollisionScene& scene() const { return scene_; }
 
@@ -123,7 +125,7 @@ class Finder {
 
   // Below zero where they overlap.
   double depth(const CollisionScene::Pair& pair) {
-    return closest_pieces(scene_.object(pair.a).geometry, query_.X_WO(pair.a), scene_.object(pair.b).geometry, query_.X_WO(pair.b)).witness.distance;
+    return shapes_closest_pieces(scene_.object(pair.a).geometry, query_.X_WO(pair.a), scene_.object(pair.b).geometry, query_.X_WO(pair.b)).witness.distance;
   }
 
   // A joint's axis, and from a point of it the ends of the rod that the moved object is in, in W.

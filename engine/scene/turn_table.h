@@ -10,7 +10,7 @@
 //
 // where rho_j is the largest distance from the axis of a point that the joint moves, s_j the largest speed of one along n per angle, and
 // rho*_j = rho_j + sum_{i below j} D_i rho_i; see planning/motion_bound.h. Else it is halved, coarse to fine, down to a cell. Whole turns are
-// taken, so the table holds whatever the limits say.
+// taken, so the table holds whatever the limits say. Distances are those of shapes, also where they stand for bodies, which are no nearer.
 // Cost: up to `most_boxes` exact distances a pair, a few milliseconds for hulls.
 #pragma once
 

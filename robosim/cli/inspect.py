@@ -179,11 +179,13 @@ def _print_colliders(facts: Mapping[str, Any]) -> None:
         if fidelity is None:
             plain.setdefault(collider["link"], Counter())[collider["type"]] += 1
             continue
-        exact, pieces = fidelity["convex"], fidelity["pieces"]
-        off = "as the mesh" if exact else f"stands off by {1e3 * fidelity['standoff']:.1f} mm"
+        convex, pieces = fidelity["convex"], fidelity["pieces"]
+        off = "as the mesh" if convex else f"stands off by {1e3 * fidelity['standoff']:.1f} mm"
         if fidelity["left_out"] > 5e-5:
             off += f", leaves out {1e3 * fidelity['left_out']:.1f} mm"
-        shape = "convex mesh" if exact else "hull" if pieces == 1 else f"{pieces} pieces"
+        if collider["exact"]:
+            off += "; where it overlaps, the mesh decides"
+        shape = "convex mesh" if convex else "hull" if pieces == 1 else f"{pieces} pieces"
         rows.append((collider["link"], shape, off, str(collider["mesh"])))
     rows += [
         (link, ", ".join(kind if n == 1 else f"{n} x {kind}" for kind, n in kinds.items()), "", "")

@@ -51,6 +51,13 @@ _READING: dict[str, tuple[str, dict[str, Any]]] = {
             "help": "a collision mesh becomes its convex hull, convex pieces (needs the extra decomp), or stays",
         },
     ),
+    "exact_meshes": (
+        "--no-exact-meshes",
+        {
+            "action": "store_false",
+            "help": "hulls and pieces count as they are, also where the meshes for which they stand are apart",
+        },
+    ),
     "missing_meshes": (
         "--missing-meshes",
         {
@@ -83,7 +90,8 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 def in_flags(message: str) -> str:
     """The message, with arguments of `load_robot` as the options that stand for them."""
     for argument, (flag, how) in _READING.items():
-        message = re.sub(rf"\b{argument}=True\b", flag, message)
+        given = how.get("action") != "store_false"
+        message = re.sub(rf"\b{argument}={given}\b", flag, message)
         message = re.sub(rf"\b{argument}=(['\"])(.*?)\1", rf"{flag} \2", message)
         if how.get("action") == "append":
             message = re.sub(rf"\b{argument}\b", flag, message)

@@ -29,6 +29,7 @@ class ColliderReport:
         type: of the model's shape: "sphere", "box", "cylinder", "capsule", "convex".
         mesh: reference to the mesh file; None for a primitive.
         fidelity: of the convex stand-ins of a mesh.
+        exact: whether the mesh decides where its stand-ins overlap something.
         line: in the description.
     """
 
@@ -37,6 +38,7 @@ class ColliderReport:
     type: str
     mesh: str | None
     fidelity: MeshFidelity | None
+    exact: bool
     line: int
 
 
@@ -153,6 +155,7 @@ def inspect_robot(source: Any, **options: Any) -> RobotReport:
             fidelity=mesh_fidelity(robot, robot.links[name], geometry, loaded.options.colliders)
             if geometry.mesh
             else None,
+            exact=model.colliders[indices[0]].exact is not None,
             line=geometry.line,
         )
         for name, geometries in owners.of_link.items()

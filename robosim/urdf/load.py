@@ -46,7 +46,7 @@ class LoadOptions:
     seed: int = 0
     strict: bool = False
     missing_meshes: Literal["refuse", "skip"] = "refuse"
-    exact_meshes: bool = False
+    exact_meshes: bool = True
 
     def __post_init__(self) -> None:
         if self.base not in get_args(Base):
@@ -114,7 +114,7 @@ def load_robot(
     seed: int = 0,
     strict: bool = False,
     missing_meshes: Literal["refuse", "skip"] = "refuse",
-    exact_meshes: bool = False,
+    exact_meshes: bool = True,
 ) -> Model:
     """Load a robot from URDF or xacro.
 
@@ -152,8 +152,8 @@ def load_robot(
         strict: refuse all that the URDF specification does not allow, at its first place, instead of a warning.
         missing_meshes: "refuse" a robot with a collision mesh that is missing or cannot be read, or "skip" the mesh:
             nothing then collides with it. Visual meshes that are missing leave a warning.
-        exact_meshes: have the mesh itself decide where its hull, or its convex pieces, overlap something. Without,
-            they count as they are, up to their stand-off too large.
+        exact_meshes: have the mesh itself decide where its hull, or its convex pieces, overlap something, and give the
+            distances of what is apart. Without, hulls and pieces count as they are, up to their stand-off too large.
 
     Raises:
         UrdfError: the description is malformed, or says what has no meaning: with file and line.

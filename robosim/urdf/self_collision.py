@@ -36,7 +36,7 @@ _MOST_WORK = 60_000_000  # of all searches [placements of one joint, about 40 ns
 _WORK_PER_CALL = 200_000  # Python answers signals in between
 _SAMPLES_BEFORE_SEARCH = 1000
 _SAMPLES_PER_CALL = 250
-_VERSION = 3
+_VERSION = 4
 
 
 @dataclass(frozen=True)

@@ -186,7 +186,7 @@ def test_what_lies_wholly_inside_collides():
 
 
 def test_exact_meshes_of_files(tmp_path):
-    """Loaded on request, for concave meshes only, cached, pickled; contact forces stay those of the hulls."""
+    """Loaded by default, for concave meshes only, cached, pickled."""
     trimesh.Trimesh(CHANNEL.vertices, CHANNEL.faces).export(tmp_path / "u.stl")
     trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / "box.stl")
     links = "".join(
@@ -202,13 +202,14 @@ def test_exact_meshes_of_files(tmp_path):
         <limit lower="-0.3" upper="0.3" velocity="1" effort="1"/></joint></robot>"""
     )
     for _ in range(2):  # the second time from the cache
-        model = load_robot(path, exact_meshes=True, filter_self_collisions=False)
+        model = load_robot(path, filter_self_collisions=False)
         assert [c.exact is None for c in model.colliders] == [False, True]
         scene = Scene().compile(pickle.loads(pickle.dumps(model)))
         assert not scene.collides([0.0])
         assert scene.distances([0.0])[0] == pytest.approx(0.13 - 0.05, abs=1e-6)
         assert scene.collides([0.1])
-    assert Scene().compile(load_robot(path, filter_self_collisions=False)).collides([0.0])
+    hulls = load_robot(path, filter_self_collisions=False, exact_meshes=False)
+    assert Scene().compile(hulls).collides([0.0])
 
 
 def test_only_convex_shapes_stand_for_meshes():

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
-import signal
-import threading
 
 import numpy as np
 import pytest
@@ -14,6 +11,7 @@ from robosim.errors import FileError, SimulationError
 from robosim.scene import Scene
 from robosim.simulation import Control, Material, Motor, Simulation, State
 
+from ..interrupts import control_c  # noqa: TID252 (tests have no absolute name)
 from .worlds import G, ball_on_rails, floor, free_boxes, resting
 
 
@@ -124,18 +122,7 @@ def test_what_lies_on_a_robot_moves_with_it_and_presses_on_it():
 
 def test_control_c_ends_a_long_run():
     simulation = Simulation(free_boxes(1), floor())
-    was = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a shell's background jobs are begun without
-    try:
-        interrupted(simulation)
-    finally:
-        signal.signal(signal.SIGINT, was)
-
-
-def interrupted(simulation):
-    threading.Timer(0.5, _thread.interrupt_main).start()
-    with pytest.raises(KeyboardInterrupt):
+    with control_c():
         simulation.run(simulation.state(resting(0.05)), 1_000_000)
 
 

@@ -51,7 +51,7 @@ def peg_in_slot(tmp_path):
 
 
 def test_pairs_that_collide_only_because_of_a_hull(peg_in_slot):
-    report = inspect_robot(peg_in_slot)
+    report = inspect_robot(peg_in_slot, exact_meshes=False)
     (pair,) = report.hull_pairs
     assert pair.links == ("channel", "peg")
     assert pair.example == "neutral"
@@ -64,18 +64,28 @@ def test_pairs_that_collide_only_because_of_a_hull(peg_in_slot):
     assert abs(channel.fidelity.standoff - 0.5) <= channel.fidelity.resolution
     assert channel.fidelity.left_out == pytest.approx(0, abs=1e-6)
     peg = next(c for c in report.colliders if c.link == "peg")
-    assert (peg.type, peg.fidelity, peg.mesh) == ("box", None, None)
+    assert (peg.type, peg.fidelity, peg.mesh, peg.exact) == ("box", None, None, False)
+
+
+def test_no_pair_collides_only_because_of_a_hull_where_meshes_decide(peg_in_slot):
+    report = inspect_robot(peg_in_slot)
+    assert report.hull_pairs == ()
+    channel, peg = report.colliders
+    assert (channel.exact, peg.exact) == (True, False)
+    model = report.loaded.model
+    assert len(model.collision_pairs) == 1, "the filter finds the peg free in its slot"
 
 
 def test_a_true_collision_is_not_blamed_on_the_hull(peg_in_slot):
     text = peg_in_slot.read_text()
     peg_in_slot.write_text(text.replace('<box size="0.8 1 1"/>', '<box size="1.2 1 1"/>'))
-    assert inspect_robot(peg_in_slot).hull_pairs == ()
+    assert inspect_robot(peg_in_slot, exact_meshes=False).hull_pairs == ()
 
 
 def test_pieces_clear_the_slot(peg_in_slot):
     pytest.importorskip("coacd", reason="coacd is not installed")
-    report = inspect_robot(peg_in_slot, convex={"channel": "pieces"}, piece_threshold=0.2)
+    pieces = {"convex": {"channel": "pieces"}, "piece_threshold": 0.2}
+    report = inspect_robot(peg_in_slot, exact_meshes=False, **pieces)
     channel = next(c for c in report.colliders if c.link == "channel")
     assert channel.fidelity.pieces == len(channel.names) >= 2
     assert channel.fidelity.standoff < 0.25

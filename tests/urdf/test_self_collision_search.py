@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import _thread
 import itertools
-import signal
-import threading
 import time
 from collections import Counter
 
@@ -17,7 +14,8 @@ from robosim.geometry import Shape, TriangleMesh
 from robosim.model import Model, ModelBuilder
 from robosim.urdf import filter_self_collision, load_robot, self_collision
 
-from ..scale import repeats  # noqa: TID252 (tests have no absolute name)
+from ..interrupts import control_c  # noqa: TID252 (tests have no absolute name)
+from ..scale import repeats  # noqa: TID252
 
 MARGIN = 0.02  # [m], of the filter
 LENGTH, RADIUS = 0.1, 0.02  # of a chain's links [m]
@@ -293,15 +291,8 @@ def test_what_the_work_does_not_suffice_for_stays_checked(monkeypatch):
 def test_control_c_ends_the_search(monkeypatch, tmp_path):
     monkeypatch.setenv("ROBOSIM_CACHE_DIR", str(tmp_path))  # where no other test has left the answer
     model = load_robot(chain(300, 0.1), filter_self_collisions=False)
-    was = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a shell's background jobs are begun without
-    try:
-        threading.Timer(0.5, _thread.interrupt_main).start()
-        with pytest.raises(KeyboardInterrupt):
-            filter_self_collision(model)
-    finally:
-        signal.signal(signal.SIGINT, was)
+    with control_c():
+        filter_self_collision(model)
 
 
 def test_wrong_arguments_are_refused():

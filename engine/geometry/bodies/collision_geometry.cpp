@@ -36,17 +36,27 @@ bool is_inside_open(const CollisionGeometry& A, const SE3d& X_WA, const Collisio
          (A.exact && A.exact->is_open() && piece_inside(B.exact_body(), X_WB, *A.exact, X_WA) >= 0);
 }
 
-// The bound by the shapes themselves.
-double outer_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
+}  // namespace
+
+bool shapes_closer_than(double margin, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
+  if (!A.compound && !B.compound) return closer_than(margin, A.shape, X_WA, B.shape, X_WB, cache);
+  return with_pieces_of(cache, [&](PieceCache* pieces) { return closer_than(margin, A.body(), X_WA, B.body(), X_WB, pieces); });
+}
+
+double shapes_distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
+                                   PairCache* cache) {
   if (!A.compound && !B.compound) return distance_lower_bound(enough, A.shape, X_WA, B.shape, X_WB, cache);
   return with_pieces_of(cache, [&](PieceCache* pieces) { return distance_lower_bound(enough, A.body(), X_WA, B.body(), X_WB, pieces); });
 }
 
-}  // namespace
+PieceWitness shapes_closest_pieces(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
+  if (!A.compound && !B.compound) return {signed_distance(A.shape, X_WA, B.shape, X_WB, cache), 0, 0};
+  return with_pieces_of(cache, [&](PieceCache* pieces) { return closest_pieces(A.body(), X_WA, B.body(), X_WB, pieces); });
+}
 
 double exact_distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
                                   PairCache* cache) {
-  if (!A.exact && !B.exact) return outer_lower_bound(enough, A, X_WA, B, X_WB, cache);
+  if (!A.exact && !B.exact) return shapes_distance_lower_bound(enough, A, X_WA, B, X_WB, cache);
   const double bound = with_pieces_of(
       cache, [&](PieceCache* pieces) { return distance_lower_bound(enough, A.exact_body(), X_WA, B.exact_body(), X_WB, pieces); });
   return bound > 0 && is_inside_open(A, X_WA, B, X_WB) ? 0 : bound;
@@ -55,17 +65,15 @@ double exact_distance_lower_bound(double enough, const CollisionGeometry& A, con
 namespace detail {
 
 bool closer_than(double margin, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
-  const auto bodies = [&](const Body& a, const Body& b) {
-    return with_pieces_of(cache, [&](PieceCache* pieces) { return closer_than(margin, a, X_WA, b, X_WB, pieces); });
-  };
-  if (!A.exact && !B.exact) return bodies(A.body(), B.body());
-  if (!A.compound && !B.compound && !closer_than(margin, A.shape, X_WA, B.shape, X_WB, cache)) return false;
-  return bodies(A.exact_body(), B.exact_body()) || is_inside_open(A, X_WA, B, X_WB);
+  if (!A.exact && !B.exact) return shapes_closer_than(margin, A, X_WA, B, X_WB, cache);
+  if (!A.compound && !B.compound && !shapes_closer_than(margin, A, X_WA, B, X_WB, cache)) return false;
+  return with_pieces_of(cache, [&](PieceCache* pieces) { return closer_than(margin, A.exact_body(), X_WA, B.exact_body(), X_WB, pieces); }) ||
+         is_inside_open(A, X_WA, B, X_WB);
 }
 
 double distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
                             PairCache* cache) {
-  const double bound = outer_lower_bound(enough, A, X_WA, B, X_WB, cache);
+  const double bound = shapes_distance_lower_bound(enough, A, X_WA, B, X_WB, cache);
   if (bound > 0 || (!A.exact && !B.exact)) return bound;
   if (cache) cache->axis = {};  // no plane between the shapes
   return exact_distance_lower_bound(enough, A, X_WA, B, X_WB, cache);
@@ -73,11 +81,8 @@ double distance_lower_bound(double enough, const CollisionGeometry& A, const SE3
 
 PieceWitness closest_pieces(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
   // Penetration depth of the bodies costs a thousand times their overlap test; the shapes' depth stands in for it.
-  const bool by_shapes = (!A.exact && !B.exact) || robosim::closer_than(0, A, X_WA, B, X_WB, cache);
-  return with_pieces_of(cache, [&](PieceCache* pieces) {
-    return by_shapes ? closest_pieces(A.body(), X_WA, B.body(), X_WB, pieces)
-                     : closest_pieces(A.exact_body(), X_WA, B.exact_body(), X_WB, pieces);
-  });
+  if ((!A.exact && !B.exact) || robosim::closer_than(0, A, X_WA, B, X_WB, cache)) return shapes_closest_pieces(A, X_WA, B, X_WB, cache);
+  return with_pieces_of(cache, [&](PieceCache* pieces) { return closest_pieces(A.exact_body(), X_WA, B.exact_body(), X_WB, pieces); });
 }
 
 }  // namespace detail

@@ -64,7 +64,15 @@ inline double distance_lower_bound(double enough, const CollisionGeometry& A, co
   return detail::distance_lower_bound(enough, A, X_WA, B, X_WB, cache);
 }
 
-// The same of the bodies that shapes stand for.
+// These questions of the shapes alone, whatever they stand for: where shapes are apart, so are the bodies, by no less.
+bool shapes_closer_than(double margin, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
+                        PairCache* cache = nullptr);
+double shapes_distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
+                                   PairCache* cache = nullptr);
+PieceWitness shapes_closest_pieces(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
+                                   PairCache* cache = nullptr);
+
+// The distance bound of the bodies that shapes stand for.
 double exact_distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
                                   PairCache* cache = nullptr);
 

@@ -1,0 +1,164 @@
+"""Searches where hulls stand for meshes: by the hulls as far as these leave a way, and by the meshes beyond."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import trimesh
+
+from robosim import _engine
+from robosim.geometry import Shape, TriangleMesh
+from robosim.model import ModelBuilder
+from robosim.scene import Scene
+
+INERTIA = np.eye(3)
+REACH = 1.0  # [m], of each coordinate of the box
+COLUMNS = [0, 1, 2]
+
+
+def channel() -> TriangleMesh:
+    """A U of 0.4 x 0.3 x 0.3 m with walls of 2 cm along x, open above (+y) and at its ends."""
+    w, h, t = 0.15, 0.15, 0.02
+    outline = np.array(
+        [[-w, h], [-w, -h], [w, -h], [w, h], [w - t, h], [w - t, -h + t], [-w + t, -h + t], [-w + t, h]]
+    )
+    n = len(outline)
+    vertices = np.vstack([np.column_stack([np.full(n, x), outline[:, ::-1]]) for x in (-0.2, 0.2)])
+    cap = np.array([[0, 1, 6], [0, 6, 7], [1, 2, 5], [1, 5, 6], [2, 3, 4], [2, 4, 5]])
+    side = [[i, (i + 1) % n, n + (i + 1) % n] for i in range(n)]
+    side += [[i, n + (i + 1) % n, n + i] for i in range(n)]
+    mesh = trimesh.Trimesh(vertices, np.vstack([cap, cap[:, ::-1] + n, side]), process=False)
+    mesh.fix_normals()
+    return TriangleMesh(np.asarray(mesh.vertices), np.asarray(mesh.faces, dtype=np.int32))
+
+
+CHANNEL = channel()
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A box of 10 cm that slides along x, y and z about a channel, whose hull fills it."""
+    builder = ModelBuilder("box and channel")
+    builder.add_link("world")
+    builder.add_collider("world", Shape.convex(CHANNEL.vertices), exact=CHANNEL)
+    at = "world"
+    for axis, name in zip(np.eye(3), "xyz", strict=True):
+        builder.add_link(name, mass=1, inertia=INERTIA)
+        builder.add_joint(
+            f"along {name}", "prismatic", at, name, axis=axis, lower=-REACH, upper=REACH, velocity=1, effort=1
+        )
+        at = name
+    builder.add_collider(at, Shape.box((0.1, 0.1, 0.1)))
+    return builder.build(filter_adjacent=False)
+
+
+@pytest.fixture
+def scene(model):
+    return Scene().compile(model)
+
+
+def closed(model):
+    """The channel in walls that leave no way but through it."""
+    around = Scene()
+    wall = 0.3
+    for name, sides, at in (
+        ("above", (0.02, 2 * REACH, 2 * REACH), (0, 0.15 + REACH, 0)),
+        ("below", (0.02, 2 * REACH, 2 * REACH), (0, -0.15 - REACH, 0)),
+        ("left", (0.02, wall, 2 * REACH), (0, 0, 0.15 + REACH)),
+        ("right", (0.02, wall, 2 * REACH), (0, 0, -0.15 - REACH)),
+    ):
+        pose = np.eye(4)
+        pose[:3, 3] = at
+        around.add_box(name, sides, pose)
+    return around.compile(model)
+
+
+def search(scene, start, goal, **options):
+    bounds = np.full(3, REACH)
+    return _engine.rrt_connect(scene, start, [goal], COLUMNS, -bounds, bounds, **options)
+
+
+def is_free(scene, path):
+    """By the meshes, every edge as a whole."""
+    return all(scene.edge_free(a, b, 0.005).free for a, b in zip(path, path[1:], strict=False))
+
+
+OUTSIDE, THROUGH = np.array([-0.6, 0.0, 0.0]), np.array([0.6, 0.0, 0.0])
+INSIDE = np.array([0.0, 0.05, 0.0])
+
+
+def test_around_the_hull_where_there_is_room(scene):
+    """The way around is found among the hulls, though the straight one through the channel is free."""
+    assert scene.edge_free(OUTSIDE, THROUGH, 0.005).free
+    found = search(scene, OUTSIDE, THROUGH)
+    assert found.status == "solved"
+    assert len(found.path) > 2
+    hulls = Shape.convex(CHANNEL.vertices)
+    box = Shape.box((0.1, 0.1, 0.1))
+    from robosim import geometry
+
+    for a, b in zip(found.path, found.path[1:], strict=False):
+        for t in np.linspace(0, 1, 50):
+            at = np.eye(4)
+            at[:3, 3] = a + t * (b - a)
+            assert not geometry.collide(hulls, np.eye(4), box, at)
+
+
+def test_through_the_channel_where_the_hull_leaves_no_way(model):
+    scene = closed(model)
+    found = search(scene, OUTSIDE, THROUGH, max_iterations=1_000_000)
+    assert found.status == "solved"
+    assert is_free(scene, found.path)
+    assert found.iterations > 0, "the straight line is free only by the mesh"
+
+
+def test_too_few_iterations_for_the_meshes(model):
+    found = search(closed(model), OUTSIDE, THROUGH, max_iterations=100)
+    assert (found.status, found.iterations) == ("budget_exhausted", 100)
+
+
+@pytest.mark.parametrize(("start", "goal"), [(INSIDE, THROUGH), (OUTSIDE, INSIDE), (INSIDE, INSIDE * [1, 0, 0])])
+def test_start_or_goal_within_the_hull(scene, start, goal):
+    """That pair goes by its mesh from the first edge on: the straight line is free."""
+    assert scene.edge_free(start, goal, 0.005).free
+    found = search(scene, start, goal)
+    assert (found.status, found.iterations, len(found.path)) == ("solved", 0, 2)
+
+
+def test_of_several_goals_one_within_the_hull(scene):
+    bounds = np.full(3, REACH)
+    blocked = np.array([0.0, -0.15, 0.0])  # in the channel's floor
+    found = _engine.rrt_connect(scene, OUTSIDE, [blocked, INSIDE], COLUMNS, -bounds, bounds)
+    assert (found.status, found.goal_index) == ("solved", 1)
+    found = _engine.rrt_connect(scene, OUTSIDE, [blocked], COLUMNS, -bounds, bounds)
+    assert found.status == "goal_in_collision"
+
+
+def test_detours_within_the_hull_become_straight(scene):
+    path = np.array([[-0.1, 0.0, 0.0], [-0.1, 0.06, 0.02], [0.0, -0.02, -0.02], [0.1, 0.0, 0.0]])
+    assert is_free(scene, path)
+    short = _engine.shortcut(scene, path, COLUMNS)
+    np.testing.assert_array_equal(short, path[[0, -1]])
+
+
+def test_a_path_through_the_hull_is_optimised(scene):
+    """Between its ends the optimiser goes by the mesh of the pair that overlaps by its hull, and proves all edges."""
+    path = np.array([[-0.6, 0.0, 0.0], [0.0, 0.06, 0.02], [0.6, 0.0, 0.0]])
+    bounds = np.full(3, REACH)
+    found = _engine.optimise_path(scene, path, COLUMNS, -bounds, bounds, clearance=0.01, iterations=60)
+    assert found.improved
+    assert is_free(scene, found.path)
+    length = np.linalg.norm(np.diff(found.path, axis=0), axis=1).sum()
+    assert length < np.linalg.norm(np.diff(path, axis=0), axis=1).sum()
+
+
+def test_other_questions_go_by_the_meshes_after_a_search(scene):
+    """Also after one that was cut or cancelled; and the same search has the same answer."""
+    before = search(scene, OUTSIDE, THROUGH, seed=3)
+    for options in ({"deadline_s": 0.0}, {"max_iterations": 1}, {"progress": lambda: False}, {}):
+        search(scene, OUTSIDE, THROUGH, **options)
+        assert scene.edge_free(OUTSIDE, THROUGH, 0.005).free
+        assert not scene.collides(INSIDE)
+    again = search(scene, OUTSIDE, THROUGH, seed=3)
+    np.testing.assert_array_equal(before.path, again.path)
+    assert (before.iterations, before.n_edges, before.n_checks) == (again.iterations, again.n_edges, again.n_checks)
