@@ -67,12 +67,20 @@ class Outcome:
         return self.status in ("solved", "cut short")
 
 
-def checker_of(case, prepared):
-    """Coal's view of a case: the colliders and pairs of robosim's compiled scene, the joints of Pinocchio."""
+def checker_of(case, prepared, *, by_meshes=False):
+    """Coal's view of a case: the colliders and pairs of robosim's compiled scene, the joints of Pinocchio.
+
+    Args:
+        case: the problem.
+        prepared: the same, made concrete.
+        by_meshes: take the triangles for which convex colliders stand.
+    """
     from harness.coal_checker import CoalChecker
 
     model, scene = case.problem.model, case.problem.scene
-    colliders = [(c.link, c.X_LC, c.shape) for c in model.colliders]
+    colliders = [
+        (c.link, c.X_LC, c.exact if by_meshes and c.exact is not None else c.shape) for c in model.colliders
+    ]
     obstacles = [
         (thing.pose @ X, shape)
         for thing in scene
@@ -164,7 +172,7 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
         checker.use("boxes")
         outcome.ompl_boxes = ompl(*window)[1]
     if result.ok:
-        verdict = recheck(checker, result, torque_rate=settings.torque_rate)
+        verdict = recheck(checker_of(case, prepared, by_meshes=True), result, torque_rate=settings.torque_rate)
         outcome.overlaps, outcome.deepest = verdict.overlaps, verdict.deepest
         outcome.excess, outcome.worst = verdict.excess, verdict.worst
         if verdict.overlaps:

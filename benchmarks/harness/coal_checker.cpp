@@ -167,10 +167,11 @@ EXPORT Checker* checker_new(int n, const int* parents, const int* prismatic, con
 
 EXPORT void checker_delete(Checker* checker) { delete checker; }
 
-// A shape as coal_shapes.h numbers them. Returns the object's index, or -1 for a type that there is not.
+// A shape as coal_shapes.h numbers them, or 9, a mesh. Returns the object's index, or -1 for a type that there is not.
 EXPORT int checker_add(Checker* checker, int joint, const double* X_JO, int type, const double* size, int n_vertices,
                 const double* vertices, int n_faces, const int* faces) {
-  const std::shared_ptr<coal::CollisionGeometry> shape = coal_shape(type, size, n_vertices, vertices, n_faces, faces);
+  std::shared_ptr<coal::CollisionGeometry> shape = coal_shape(type, size, n_vertices, vertices, n_faces, faces);
+  if (type == 9) shape = coal_mesh(n_vertices, vertices, n_faces, faces);
   if (!shape) return -1;
   checker->objects.push_back({joint, pose_from(X_JO), std::make_unique<coal::CollisionObject>(shape)});
   if (joint < 0) checker->place_object(checker->objects.back());

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from harness.compiled import cached_library, checked, compiler, declare
+from robosim.geometry import TriangleMesh
 
 SOURCE = Path(__file__).with_name("coal_checker.cpp")
 HEADER = Path(__file__).with_name("coal_shapes.h")
 SHAPE_TYPES = {
     "sphere": 0, "box": 1, "capsule": 2, "cylinder": 3, "half_space": 4, "convex": 5, "ellipsoid": 6, "cone": 7,
-    "triangle": 8,
+    "triangle": 8, "mesh": 9,
 }  # fmt: skip
 
 
@@ -84,9 +85,11 @@ def _array(values: Any, dtype: type) -> np.ndarray:
 
 
 def shape_numbers(shape: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """Type, sizes (3,), vertices (n, 3) and faces (m, 3) of a shape, as `coal_shapes.h` takes them."""
+    """Type, sizes (3,), vertices (n, 3) and faces (m, 3) of a shape or a mesh, as `coal_shapes.h` takes them."""
     size = np.zeros(3)
     vertices, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
+    if isinstance(shape, TriangleMesh):
+        return SHAPE_TYPES["mesh"], size, _array(shape.vertices, float), _array(shape.faces, np.int32)
     if shape.type == "box":
         size[:] = shape.size
     elif shape.type == "ellipsoid":
@@ -108,7 +111,7 @@ class CoalChecker:
         urdf: URDF text.
         joints: names of the joints that move; configurations below are in this order [rad, m].
         frozen: positions of other joints by name; those not named stand at zero.
-        colliders: (link, X_LC (4, 4), shape) of the robot, attached objects included.
+        colliders: (link, X_LC (4, 4), shape or mesh) of the robot, attached objects included.
         obstacles: (X_WO (4, 4), shape).
         pairs: (m, 2) indices into colliders followed by obstacles: exactly these are checked.
     """

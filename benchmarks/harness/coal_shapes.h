@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include <coal/BVH/BVH_model.h>
 #include <coal/shape/convex.h>
 #include <coal/shape/geometric_shapes.h>
 
@@ -26,4 +27,17 @@ inline std::shared_ptr<coal::ShapeBase> coal_shape(int type, const double* size,
   auto triangles = std::make_shared<std::vector<coal::Triangle>>();
   for (int i = 0; i < n_faces; ++i) triangles->emplace_back(faces[3 * i], faces[3 * i + 1], faces[3 * i + 2]);
   return std::make_shared<coal::Convex<coal::Triangle>>(points, n_vertices, triangles, n_faces);
+}
+
+// Triangles of a mesh, as they are, behind a tree of boxes.
+inline std::shared_ptr<coal::CollisionGeometry> coal_mesh(int n_vertices, const double* vertices, int n_faces, const int* faces) {
+  std::vector<coal::Vec3s> points;
+  for (int i = 0; i < n_vertices; ++i) points.emplace_back(vertices[3 * i], vertices[3 * i + 1], vertices[3 * i + 2]);
+  std::vector<coal::Triangle> triangles;
+  for (int i = 0; i < n_faces; ++i) triangles.emplace_back(faces[3 * i], faces[3 * i + 1], faces[3 * i + 2]);
+  auto model = std::make_shared<coal::BVHModel<coal::OBBRSS>>();
+  model->beginModel(static_cast<unsigned>(n_faces), static_cast<unsigned>(n_vertices));
+  model->addSubModel(points, triangles);
+  model->endModel();
+  return model;
 }

@@ -14,7 +14,7 @@ from robosim.urdf.build import InertiaOptions, add_robot, build_model
 from robosim.urdf.colliders import ColliderOptions, ConvexMode
 from robosim.urdf.description import RobotSpec
 from robosim.urdf.joint_limits import LimitOverrides, apply_joint_limits, read_joint_limits
-from robosim.urdf.plausibility import always_touching, implausible
+from robosim.urdf.plausibility import always_touching, implausible, mostly_touching
 from robosim.urdf.read import read_urdf
 from robosim.urdf.self_collision import SelfCollisionReport, filter_self_collision
 from robosim.urdf.source import open_source
@@ -211,7 +211,7 @@ def load_with_report(source: Any, options: LoadOptions) -> LoadedRobot:
     doubts = implausible(model, robot, semantics)
     if options.filter_self_collisions and not lists_pairs:
         model, report = filter_self_collision(model, seed=options.seed)
-        doubts += always_touching(robot, report)
+        doubts += always_touching(robot, report) + mostly_touching(robot, report)
     if doubts:
         model = model.with_warnings(doubts)
     return LoadedRobot(model, robot, semantics, overrides, report, options)

@@ -25,7 +25,7 @@ from robosim.urdf.description import FloatArray, JointSpec, LinkSpec, RobotSpec
 from robosim.urdf.self_collision import SelfCollisionReport
 from robosim.urdf.srdf import Semantics
 
-__all__ = ["always_touching", "implausible"]
+__all__ = ["always_touching", "implausible", "mostly_touching"]
 
 _MOST_TURN = 4 * math.pi  # [rad]
 _MOST_SPIN = 60.0  # [rad/s]
@@ -73,6 +73,15 @@ def always_touching(robot: RobotSpec, report: SelfCollisionReport) -> list[str]:
         "configuration, so self-collision does not check them"
         for pair in report.disabled
         if pair.reason == "Always"
+    ]
+
+
+def mostly_touching(robot: RobotSpec, report: SelfCollisionReport) -> list[str]:
+    """One text for every pair of links that is checked and overlaps at most random configurations."""
+    return [
+        f"{robot.file}:{robot.links[a].line}: links {a!r} and {b!r} overlap at {n} of 100 random configurations. If "
+        "they are meant to, name them in a <disable_collisions> of an SRDF"
+        for a, b, n in report.frequent
     ]
 
 

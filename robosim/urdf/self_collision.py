@@ -11,6 +11,9 @@ search: from up to 30 of 200 random configurations, those that bring both links 
 their distance; then it perturbs coordinates with shrinking steps, and follows the gradient again. A pair that
 comes within the margin stays checked.
 
+Of pairs that stay checked it is counted at how many of a hundred samples they overlap: those that do at most of
+them leave a robot little room, and are often modelled so on purpose.
+
 The work of all searches together is bounded. Pairs with the fewest joints between them go first; those whose
 turn does not come stay checked. Only robots with thousands of pairs, such as chains of hundreds of links, come
 to the bound. The same model and seed give the same result. It is cached on disk by content.
@@ -36,7 +39,8 @@ _MOST_WORK = 60_000_000  # of all searches [placements of one joint, about 40 ns
 _WORK_PER_CALL = 200_000  # Python answers signals in between
 _SAMPLES_BEFORE_SEARCH = 1000
 _SAMPLES_PER_CALL = 250
-_VERSION = 4
+_SAMPLES_TO_COUNT = 100
+_VERSION = 5
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class SelfCollisionReport:
         margin: distance that a pair must always keep to be left out as never touching [m].
         disabled: pairs of links with reason "Always" or "Never".
         undecided: number of pairs of links that stay checked because the work of searches is bounded.
+        frequent: pairs of links that are checked and overlap at half of a hundred samples or more, with their number.
     """
 
     n_samples: int
@@ -56,6 +61,7 @@ class SelfCollisionReport:
     margin: float
     disabled: tuple[DisabledCollision, ...]
     undecided: int = 0
+    frequent: tuple[tuple[str, str, int], ...] = ()
 
 
 def filter_self_collision(
@@ -77,12 +83,12 @@ def filter_self_collision(
     number = {name: i for i, name in enumerate(names)}
     group = np.array([number[pair] for pair in links])
     key = cache_key("self-collision", _fingerprint(model), n_samples=n_samples, seed=seed, version=_VERSION)
-    entry = load_arrays(key, ("verdict",))
-    if entry is not None and entry["verdict"].shape == (len(names),):
-        verdict = entry["verdict"].astype(np.int64)
-    else:
-        verdict = _verdicts(model, pairs, group, n_samples, seed)
-        store_arrays(key, {"verdict": verdict})
+    entry = load_arrays(key, ("verdict", "overlaps"))
+    if entry is None or any(array.shape != (len(names),) for array in entry.values()):
+        found = _verdicts(model, pairs, group, n_samples, seed)
+        entry = {"verdict": found, "overlaps": _overlaps(model, pairs, group, found == _CHECK, seed)}
+        store_arrays(key, entry)
+    verdict, overlaps = (entry[name].astype(np.int64) for name in ("verdict", "overlaps"))
     reasons = {_ALWAYS: "Always", _NEVER: "Never"}
     disabled = tuple(
         DisabledCollision(a, b, reasons[v])
@@ -90,7 +96,12 @@ def filter_self_collision(
         if v in reasons
     )
     undecided = int(np.count_nonzero(verdict == _UNDECIDED))
-    report = SelfCollisionReport(n_samples, seed, _MARGIN, disabled, undecided)
+    frequent = tuple(
+        (a, b, n)
+        for (a, b), n in zip(names, overlaps.tolist(), strict=True)
+        if 2 * n >= _SAMPLES_TO_COUNT
+    )
+    report = SelfCollisionReport(n_samples, seed, _MARGIN, disabled, undecided, frequent)
     return model.with_disabled_collisions(disabled), report
 
 
@@ -125,6 +136,20 @@ def _verdicts(
         pass
     sample(n_samples - first)
     return _VERDICTS[search.states]
+
+
+def _overlaps(
+    model: Model, pairs: NDArray[np.intc], group: NDArray[np.int64], counted: NDArray[np.bool_], seed: int
+) -> NDArray[np.int64]:
+    """Per pair of links: of how many samples some two of their colliders overlap at each; 0 of one not counted."""
+    out = np.zeros(len(counted), dtype=np.int64)
+    mine = counted[group]
+    if mine.any():
+        _, counts = _engine.sample_self_collisions(
+            model._engine, seed % 2**64, _SAMPLES_TO_COUNT, pairs[mine]
+        )
+        np.maximum.at(out, group[mine], counts)
+    return out
 
 
 def _configurations(model: Model, n: int, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ import pytest
 
 from robosim.geometry import signed_distance
 from robosim.urdf import filter_self_collision, load_robot
+from robosim.urdf.load import LoadOptions, load_with_report
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
 
@@ -64,6 +65,31 @@ def test_always_touching():
         + "</robot>"
     )
     assert disabled(load_robot(text))[frozenset("xy")] == "Always"
+
+
+@pytest.mark.parametrize(("upper", "is_said"), [(1.0, True), (2.6, False)])
+def test_mostly_touching(upper, is_said):
+    """A block that slides along a bar and beyond it overlaps up to 0.6 m of its way."""
+    text = (
+        '<robot name="r"><link name="base"/>'
+        + link("x", "1 0.1 0.1")
+        + link("y", "0.2 0.2 0.2")
+        + hinge("bx", "base", "x", "0 0 0", axis="1 0 0")
+        + f'''<joint name="by" type="prismatic"><parent link="base"/><child link="y"/><axis xyz="1 0 0"/>
+        <limit lower="0" upper="{upper}" velocity="1" effort="1"/></joint></robot>'''
+    )
+    loaded = load_with_report(text, LoadOptions())
+    frequent = loaded.self_collision.frequent
+    assert len(frequent) == is_said
+    said = [warning for warning in loaded.model.warnings if "random configurations" in warning]
+    assert len(said) == is_said
+    if is_said:
+        [(a, b, n)] = frequent
+        assert (a, b) == ("x", "y")
+        assert abs(n - 60) < 20  # four times the spread of a hundred samples
+        assert f"links 'x' and 'y' overlap at {n} of 100 random configurations" in said[0]
+    again = load_with_report(text, LoadOptions())  # from the cache
+    assert again.self_collision == loaded.self_collision
 
 
 def test_rare_collisions_are_found():
