@@ -172,7 +172,9 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
         checker.use("boxes")
         outcome.ompl_boxes = ompl(*window)[1]
     if result.ok:
-        verdict = recheck(checker_of(case, prepared, by_meshes=True), result, torque_rate=settings.torque_rate)
+        verdict = recheck(
+            checker_of(case, prepared, by_meshes=True), result, torque_rate=settings.torque_rate
+        )
         outcome.overlaps, outcome.deepest = verdict.overlaps, verdict.deepest
         outcome.excess, outcome.worst = verdict.excess, verdict.worst
         if verdict.overlaps:

@@ -39,6 +39,7 @@ from robosim.simulation.gradients import (
     StepJacobians,
     StepTangent,
 )
+from robosim.simulation.hulls import links_in_hulls
 from robosim.simulation.material import Material, Motor, motor_rows, pair_materials
 from robosim.simulation.replay import Replay, spread
 from robosim.simulation.state import DRIVES, Control, Motion, State
@@ -60,6 +61,9 @@ class Simulation:
     back by a part `erp` in each step, what approaches is met within `margin`, or with `bounce="time_of_impact"` when it
     touches. Bodies that move freely keep their linear momentum exactly. Several robots or objects are one model, with a
     joint from its root to each.
+
+    Contacts are those of hulls and convex pieces, where these stand for meshes (`load_robot`). Links whose hulls
+    overlap in the neutral configuration, and whose meshes do not, are not pressed apart: `pairs` lacks them.
 
     A step is a function of state, control and these arguments alone: the same to the bit whatever was asked before.
 
@@ -145,6 +149,10 @@ class Simulation:
             if closure.a != closure.b:  # the engine refuses it
                 scene.allow(closure.a, closure.b)
         self._scene = compile_scene(scene, model, with_tables=False)
+        if apart := links_in_hulls(model, self._scene):
+            for link_a, link_b in apart:
+                scene.allow(link_a, link_b)
+            self._scene = compile_scene(scene, model, with_tables=False)
         self._world: dict[str, Any] = {
             "model": model,
             "scene": scene,

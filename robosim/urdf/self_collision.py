@@ -97,9 +97,7 @@ def filter_self_collision(
     )
     undecided = int(np.count_nonzero(verdict == _UNDECIDED))
     frequent = tuple(
-        (a, b, n)
-        for (a, b), n in zip(names, overlaps.tolist(), strict=True)
-        if 2 * n >= _SAMPLES_TO_COUNT
+        (a, b, n) for (a, b), n in zip(names, overlaps.tolist(), strict=True) if 2 * n >= _SAMPLES_TO_COUNT
     )
     report = SelfCollisionReport(n_samples, seed, _MARGIN, disabled, undecided, frequent)
     return model.with_disabled_collisions(disabled), report

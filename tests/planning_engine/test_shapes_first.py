@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
-import trimesh
 
-from robosim import _engine
-from robosim.geometry import Shape, TriangleMesh
+from robosim import _engine, geometry
+from robosim.geometry import Shape
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
+
+from ..concave import channel  # noqa: TID252 (tests have no absolute name)
 
 INERTIA = np.eye(3)
 REACH = 1.0  # [m], of each coordinate of the box
 COLUMNS = [0, 1, 2]
-
-
-def channel() -> TriangleMesh:
-    """A U of 0.4 x 0.3 x 0.3 m with walls of 2 cm along x, open above (+y) and at its ends."""
-    w, h, t = 0.15, 0.15, 0.02
-    outline = np.array(
-        [[-w, h], [-w, -h], [w, -h], [w, h], [w - t, h], [w - t, -h + t], [-w + t, -h + t], [-w + t, h]]
-    )
-    n = len(outline)
-    vertices = np.vstack([np.column_stack([np.full(n, x), outline[:, ::-1]]) for x in (-0.2, 0.2)])
-    cap = np.array([[0, 1, 6], [0, 6, 7], [1, 2, 5], [1, 5, 6], [2, 3, 4], [2, 4, 5]])
-    side = [[i, (i + 1) % n, n + (i + 1) % n] for i in range(n)]
-    side += [[i, n + (i + 1) % n, n + i] for i in range(n)]
-    mesh = trimesh.Trimesh(vertices, np.vstack([cap, cap[:, ::-1] + n, side]), process=False)
-    mesh.fix_normals()
-    return TriangleMesh(np.asarray(mesh.vertices), np.asarray(mesh.faces, dtype=np.int32))
 
 
 CHANNEL = channel()
@@ -62,10 +49,10 @@ def closed(model):
     around = Scene()
     wall = 0.3
     for name, sides, at in (
-        ("above", (0.02, 2 * REACH, 2 * REACH), (0, 0.15 + REACH, 0)),
-        ("below", (0.02, 2 * REACH, 2 * REACH), (0, -0.15 - REACH, 0)),
-        ("left", (0.02, wall, 2 * REACH), (0, 0, 0.15 + REACH)),
-        ("right", (0.02, wall, 2 * REACH), (0, 0, -0.15 - REACH)),
+        ("above", (0.02, 2 * REACH, 2 * REACH), (0, 0, 0.15 + REACH)),
+        ("below", (0.02, 2 * REACH, 2 * REACH), (0, 0, -0.15 - REACH)),
+        ("left", (0.02, 2 * REACH, wall), (0, 0.15 + REACH, 0)),
+        ("right", (0.02, 2 * REACH, wall), (0, -0.15 - REACH, 0)),
     ):
         pose = np.eye(4)
         pose[:3, 3] = at
@@ -80,11 +67,11 @@ def search(scene, start, goal, **options):
 
 def is_free(scene, path):
     """By the meshes, every edge as a whole."""
-    return all(scene.edge_free(a, b, 0.005).free for a, b in zip(path, path[1:], strict=False))
+    return all(scene.edge_free(a, b, 0.005).free for a, b in itertools.pairwise(path))
 
 
 OUTSIDE, THROUGH = np.array([-0.6, 0.0, 0.0]), np.array([0.6, 0.0, 0.0])
-INSIDE = np.array([0.0, 0.05, 0.0])
+INSIDE = np.array([0.0, 0.0, 0.05])
 
 
 def test_around_the_hull_where_there_is_room(scene):
@@ -95,9 +82,7 @@ def test_around_the_hull_where_there_is_room(scene):
     assert len(found.path) > 2
     hulls = Shape.convex(CHANNEL.vertices)
     box = Shape.box((0.1, 0.1, 0.1))
-    from robosim import geometry
-
-    for a, b in zip(found.path, found.path[1:], strict=False):
+    for a, b in itertools.pairwise(found.path):
         for t in np.linspace(0, 1, 50):
             at = np.eye(4)
             at[:3, 3] = a + t * (b - a)
@@ -117,7 +102,9 @@ def test_too_few_iterations_for_the_meshes(model):
     assert (found.status, found.iterations) == ("budget_exhausted", 100)
 
 
-@pytest.mark.parametrize(("start", "goal"), [(INSIDE, THROUGH), (OUTSIDE, INSIDE), (INSIDE, INSIDE * [1, 0, 0])])
+@pytest.mark.parametrize(
+    ("start", "goal"), [(INSIDE, THROUGH), (OUTSIDE, INSIDE), (INSIDE, INSIDE * [1, 0, 0])]
+)
 def test_start_or_goal_within_the_hull(scene, start, goal):
     """That pair goes by its mesh from the first edge on: the straight line is free."""
     assert scene.edge_free(start, goal, 0.005).free
@@ -127,7 +114,7 @@ def test_start_or_goal_within_the_hull(scene, start, goal):
 
 def test_of_several_goals_one_within_the_hull(scene):
     bounds = np.full(3, REACH)
-    blocked = np.array([0.0, -0.15, 0.0])  # in the channel's floor
+    blocked = np.array([0.0, 0.0, -0.15])  # in the channel's floor
     found = _engine.rrt_connect(scene, OUTSIDE, [blocked, INSIDE], COLUMNS, -bounds, bounds)
     assert (found.status, found.goal_index) == ("solved", 1)
     found = _engine.rrt_connect(scene, OUTSIDE, [blocked], COLUMNS, -bounds, bounds)
@@ -135,7 +122,7 @@ def test_of_several_goals_one_within_the_hull(scene):
 
 
 def test_detours_within_the_hull_become_straight(scene):
-    path = np.array([[-0.1, 0.0, 0.0], [-0.1, 0.06, 0.02], [0.0, -0.02, -0.02], [0.1, 0.0, 0.0]])
+    path = np.array([[-0.1, 0.0, 0.0], [-0.1, 0.02, 0.06], [0.0, -0.02, -0.02], [0.1, 0.0, 0.0]])
     assert is_free(scene, path)
     short = _engine.shortcut(scene, path, COLUMNS)
     np.testing.assert_array_equal(short, path[[0, -1]])
@@ -143,7 +130,7 @@ def test_detours_within_the_hull_become_straight(scene):
 
 def test_a_path_through_the_hull_is_optimised(scene):
     """Between its ends the optimiser goes by the mesh of the pair that overlaps by its hull, and proves all edges."""
-    path = np.array([[-0.6, 0.0, 0.0], [0.0, 0.06, 0.02], [0.6, 0.0, 0.0]])
+    path = np.array([[-0.6, 0.0, 0.0], [0.0, 0.02, 0.06], [0.6, 0.0, 0.0]])
     bounds = np.full(3, REACH)
     found = _engine.optimise_path(scene, path, COLUMNS, -bounds, bounds, clearance=0.01, iterations=60)
     assert found.improved
@@ -161,4 +148,8 @@ def test_other_questions_go_by_the_meshes_after_a_search(scene):
         assert not scene.collides(INSIDE)
     again = search(scene, OUTSIDE, THROUGH, seed=3)
     np.testing.assert_array_equal(before.path, again.path)
-    assert (before.iterations, before.n_edges, before.n_checks) == (again.iterations, again.n_edges, again.n_checks)
+    assert (before.iterations, before.n_edges, before.n_checks) == (
+        again.iterations,
+        again.n_edges,
+        again.n_checks,
+    )

@@ -14,27 +14,9 @@ from robosim.model import ModelBuilder
 from robosim.scene import Scene, contact_derivatives
 from robosim.urdf import load_robot
 
+from ..concave import channel  # noqa: TID252 (tests have no absolute name)
+
 INERTIA = np.eye(3)
-
-
-def channel(length=0.4, width=0.3, height=0.3, wall=0.02):
-    """A U of three boxes' walls, open above and at its ends, closed as a surface."""
-    outer = trimesh.creation.box((length, width, height))
-    w, h, t = width / 2, height / 2, wall
-    outline = np.array(
-        [[-w, h], [-w, -h], [w, -h], [w, h], [w - t, h], [w - t, -h + t], [-w + t, -h + t], [-w + t, h]]
-    )
-    n = len(outline)
-    ends = [np.column_stack([np.full(n, x), outline]) for x in (-length / 2, length / 2)]
-    cap = np.array([[0, 1, 6], [0, 6, 7], [1, 2, 5], [1, 5, 6], [2, 3, 4], [2, 4, 5]])
-    side = [[i, (i + 1) % n, n + (i + 1) % n] for i in range(n)] + [
-        [i, n + (i + 1) % n, n + i] for i in range(n)
-    ]
-    mesh = trimesh.Trimesh(np.vstack(ends), np.vstack([cap, cap[:, ::-1] + n, side]), process=False)
-    mesh.fix_normals()
-    assert mesh.is_watertight
-    assert mesh.volume < 0.3 * outer.volume
-    return TriangleMesh(np.asarray(mesh.vertices), np.asarray(mesh.faces, dtype=np.int32))
 
 
 def flying(*bodies, exact=True):

@@ -1,0 +1,48 @@
+"""Links whose hulls overlap though their meshes do not: what a contact between such hulls would press apart is not in
+touch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robosim import geometry
+
+if TYPE_CHECKING:
+    from robosim import _engine
+    from robosim.model import Model
+
+__all__ = ["links_in_hulls"]
+
+
+def links_in_hulls(model: Model, scene: _engine.CollisionScene) -> list[tuple[str, str]]:
+    """Pairs of links of which some hulls or pieces overlap in the neutral configuration, and no meshes.
+
+    Args:
+        model: the robot.
+        scene: made of it; its pairs are looked at.
+    """
+    colliders = model.colliders
+    pairs = [
+        (a, b)
+        for a, b in scene.pairs.tolist()
+        if max(a, b) < len(colliders) and (colliders[a].exact is not None or colliders[b].exact is not None)
+    ]
+    if not pairs:
+        return []
+    q = np.clip(model.neutral(), model.limits.lower, model.limits.upper)
+    X = model.link_poses(q)
+    X_W = {i: X[colliders[i].link] @ colliders[i].X_LC for pair in pairs for i in pair}
+    index = {c.name: i for i, c in enumerate(colliders)}
+    meet = {
+        frozenset(colliders[index[n]].link for n in (a, b))
+        for a, b, _ in scene.collisions(q)
+        if {a, b} <= index.keys()
+    }
+    out = {
+        (colliders[a].link, colliders[b].link)
+        for a, b in pairs
+        if geometry.collide(colliders[a].shape, X_W[a], colliders[b].shape, X_W[b])
+    }
+    return sorted(pair for pair in out if frozenset(pair) not in meet)
