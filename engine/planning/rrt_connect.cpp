@@ -19,10 +19,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Iterations among shapes that stand for meshes before the search begins anew among the meshes: a tenth of a second, and ten times as many as
-// the longest of 700 searches of a UR5 in crowded scenes took. One among meshes takes up to thirty times as long.
-constexpr std::int64_t shape_iterations = 200000;
-
 struct Tree {
   NearestNeighbours points;     // weighted
   std::vector<double> q;        // vertices, columns only
@@ -38,9 +34,7 @@ struct Tree {
 
 class Search {
  public:
-  // begin: from which the deadline counts. by_shapes: see shapes_first.h.
-  Search(EdgeChecker& checker, const double* start, const double* goals, int n_goals, const SearchOptions& options, Clock::time_point begin,
-         bool by_shapes)
+  Search(EdgeChecker& checker, const double* start, const double* goals, int n_goals, const SearchOptions& options)
       : options_(options),
         n_q_(checker.scene().model().n_q),
         n_(static_cast<int>(options.columns.size())),
@@ -48,14 +42,12 @@ class Search {
         start_(start),
         goals_(goals),
         checker_(checker),
-        begin_(begin),
         samples_before_(checker.samples()),
         rng_(options.seed),
         trees_{Tree(n_), Tree(n_)},
         weights_(options.weights.empty() ? reach_weights(checker.scene(), options.columns) : options.weights),
         from_(start, start + n_q_),
         to_(start, start + n_q_),
-        by_shapes_(by_shapes),
         sample_(at(n_)),
         step_(at(n_)),
         scaled_(at(n_)) {
@@ -83,17 +75,15 @@ class Search {
   int n_q_, n_, n_goals_;
   const double *start_, *goals_;
   EdgeChecker& checker_;
-  Clock::time_point begin_;
   std::int64_t samples_before_;
   Rng rng_;
   Tree trees_[2];  // from the start, from the goals
   std::vector<double> weights_, sample_lower_, sample_upper_;
   std::vector<double> from_, to_;  // whole configurations, only the columns change
-  bool by_shapes_;
   std::optional<ShapesFirst> shapes_first_;
   std::vector<double> sample_, step_, scaled_;
   SearchResult result_;
-  Clock::time_point last_poll_ = Clock::now();
+  Clock::time_point begin_ = Clock::now(), last_poll_ = begin_;
 };
 
 bool Search::within_limits(const double* q) const {
@@ -119,7 +109,9 @@ bool Search::edge(const double* a, const double* b) {
     to_[at(options_.columns[at(k)])] = b[k];
   }
   ++result_.edges;
-  return checker_.line(from_.data(), to_.data(), options_.resolution).free;
+  const EdgeResult found = checker_.line(from_.data(), to_.data(), options_.resolution);
+  if (!found.free) shapes_first_->is_blocked(found, from_.data(), to_.data());
+  return found.free;
 }
 
 // Checks start and goals, plants the trees, and fixes the box that samples come from.
@@ -159,7 +151,7 @@ bool Search::prepare() {
     result_.culprit_a = a, result_.culprit_b = b;
     return result_.status = SearchStatus::goal_in_collision, false;
   }
-  if (by_shapes_) shapes_first_.emplace(checker_, roots.data(), roots.size() / at(n_q_), options_.columns);
+  shapes_first_.emplace(checker_, roots.data(), roots.size() / at(n_q_), options_.columns);
 
   sample_lower_ = options_.lower, sample_upper_ = options_.upper;
   for (int k = 0; k < n_; ++k) {
@@ -325,18 +317,7 @@ void narrow_to_one_turn(const double* ends, std::size_t n_ends, std::size_t n_q,
 }
 
 SearchResult rrt_connect(EdgeChecker& checker, const double* start, const double* goals, int n_goals, const SearchOptions& options) {
-  const Clock::time_point begin = Clock::now();
-  if (!checker.scene().has_exact()) return Search(checker, start, goals, n_goals, options, begin, false).run();
-  SearchOptions among_shapes = options;
-  among_shapes.max_iterations = std::min(options.max_iterations, shape_iterations);
-  SearchResult first = Search(checker, start, goals, n_goals, among_shapes, begin, true).run();
-  if (first.status != SearchStatus::budget_exhausted || first.iterations == options.max_iterations) return first;
-
-  SearchOptions among_meshes = options;
-  among_meshes.max_iterations -= first.iterations;
-  SearchResult result = Search(checker, start, goals, n_goals, among_meshes, begin, false).run();
-  result.iterations += first.iterations, result.edges += first.edges, result.samples += first.samples;
-  return result;
+  return Search(checker, start, goals, n_goals, options).run();
 }
 
 }  // namespace robosim

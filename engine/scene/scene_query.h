@@ -74,10 +74,9 @@ class SceneQuery {
   double distance_bound(double enough, int a, int b, int single) { return distance_bound(enough, a, X_WO(a), b, X_WO(b), single); }
   // The same of the objects placed there.
   double distance_bound(double enough, int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single);
-  // True if bodies decide about this pair for which shapes stand; their distance bound may exceed that of the shapes.
-  bool stands_for_more(int a, int b) const {
-    return (scene_->object(a).geometry.exact || scene_->object(b).geometry.exact) && !(by_shapes_ && is_by_shapes(a, b));
-  }
+  // True if shapes of this pair stand for bodies and decide, or the bodies do; the bodies' distance bound may exceed that of the shapes.
+  bool shapes_decide(int a, int b) const { return by_shapes_ && has_exact(a, b) && is_by_shapes(a, b); }
+  bool stands_for_more(int a, int b) const { return has_exact(a, b) && !(by_shapes_ && is_by_shapes(a, b)); }
   double exact_distance_bound(double enough, int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single) {
     return exact_distance_lower_bound(enough, scene_->object(a).geometry, X_WA, scene_->object(b).geometry, X_WB, cache_of(single));
   }
@@ -88,6 +87,10 @@ class SceneQuery {
     const CollisionGeometry &A = scene_->object(a).geometry, &B = scene_->object(b).geometry;
     if (by_shapes_ && is_by_shapes(a, b)) return shapes_closer_than(0, A, X_WA, B, X_WB, cache_of(single));
     return closer_than(0, A, X_WA, B, X_WB, cache_of(single));
+  }
+  // The same of the bodies, whatever decides.
+  bool bodies_overlap(int a, int b) {
+    return closer_than(0, scene_->object(a).geometry, X_WO(a), scene_->object(b).geometry, X_WO(b));
   }
   // Where shapes stand for bodies (collision_geometry.h), the bodies decide. From here on the shapes do, for which overlaps and distances cost
   // a tenth, and which are larger.
@@ -103,6 +106,7 @@ class SceneQuery {
 
  private:
   void place_objects(const double* q);
+  bool has_exact(int a, int b) const { return scene_->object(a).geometry.exact || scene_->object(b).geometry.exact; }
   // Of a pair, while shapes decide.
   bool is_by_shapes(int a, int b) const {
     return std::find(by_bodies_.begin(), by_bodies_.end(), std::pair<int, int>(std::minmax(a, b))) == by_bodies_.end();
