@@ -8,6 +8,7 @@
 #include "base/constants.h"
 #include "geometry/bodies/descent.h"
 #include "geometry/bodies/one_sided.h"
+#include "geometry/bodies/overlap_descent.h"
 #include "geometry/bodies/solid.h"
 
 namespace robosim {
@@ -31,15 +32,50 @@ bool pair_closer_than(double margin, const Body& A, const SE3d& X_WA, int a, con
   });
 }
 
+// An order of bodies and poses that does not depend on which is called A, so that the same pairs are compared in the same frame either way.
+bool comes_first(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB) {
+  const int n_A = A.shape() ? 1 : A.compound()->n_pieces(), n_B = B.shape() ? 1 : B.compound()->n_pieces();
+  if (n_A != n_B) return n_A > n_B;
+  for (int i = 0; i < 3; ++i) {
+    if (X_WA.p[i] != X_WB.p[i]) return X_WA.p[i] < X_WB.p[i];
+    for (int j = 0; j < 3; ++j)
+      if (X_WA.R(i, j) != X_WB.R(i, j)) return X_WA.R(i, j) < X_WB.R(i, j);
+  }
+  return true;
+}
+
+bool is_packed(const Body& body) { return body.shape() ? body.shape()->type != ShapeType::half_space : body.compound()->is_packed(); }
+
+// Whether any two pieces overlap, of bodies with packed trees.
+bool any_overlap(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, FunctionRef<bool(int, int)> ask) {
+  double scale = norm(X_WA.p) + norm(X_WB.p);
+  const auto packed = [&](const Body& body, PackedTree::Node& alone) {
+    const Aabb box = body.shape() ? bounding_box(*body.shape(), SE3d()) : body.compound()->tree().node(0).box;
+    scale += largest_coordinate(box);
+    if (body.shape()) {
+      alone = PackedTree::Node::of_piece(box);
+      return PackedBody{&alone, nullptr};
+    }
+    const PackedTree& tree = body.compound()->packed();
+    return PackedBody{tree.nodes.data(), tree.triangles.data()};
+  };
+  PackedTree::Node alone_A, alone_B;
+  const PackedBody a = packed(A, alone_A), b = packed(B, alone_B);
+  return any_pieces_meet(a, b, X_WA.inverse() * X_WB, relative_slack * scale, ask);
+}
+
 // Whether any two pieces are closer than `margin`, and which.
 bool are_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache) {
+  const bool swaps = !comes_first(A, X_WA, B, X_WB);
   const auto ask = [&](int a, int b) {
-    const bool near = pair_closer_than(margin, A, X_WA, a, B, X_WB, b);
+    const bool near = swaps ? pair_closer_than(margin, B, X_WB, b, A, X_WA, a) : pair_closer_than(margin, A, X_WA, a, B, X_WB, b);
     if (near && cache) *cache = {a, b};
     return near;
   };
   if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B) && ask(cache->piece_A, cache->piece_B)) return true;
-  return Descent(A, X_WA, B, X_WB)([&] { return margin; }, ask);
+  if (margin > 0 || !is_packed(A) || !is_packed(B)) return Descent(A, X_WA, B, X_WB)([&] { return margin; }, ask);
+  if (swaps) return any_overlap(B, X_WB, A, X_WA, [&](int b, int a) { return ask(a, b); });
+  return any_overlap(A, X_WA, B, X_WB, ask);
 }
 
 bool is_less(const PieceWitness& x, const PieceWitness& y) {
