@@ -7,8 +7,8 @@
 
 #include "base/constants.h"
 #include "geometry/bodies/descent.h"
+#include "geometry/bodies/near_descent.h"
 #include "geometry/bodies/one_sided.h"
-#include "geometry/bodies/overlap_descent.h"
 #include "geometry/bodies/solid.h"
 
 namespace robosim {
@@ -46,8 +46,10 @@ bool comes_first(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_W
 
 bool is_packed(const Body& body) { return body.shape() ? body.shape()->type != ShapeType::half_space : body.compound()->is_packed(); }
 
-// Whether any two pieces overlap, of bodies with packed trees.
-bool any_overlap(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, FunctionRef<bool(int, int)> ask) {
+// ask(a, b) for pairs of pieces that may be nearer than limit, until it returns true, in the frame of the body that comes first.
+bool ask_near(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const double& limit, FunctionRef<bool(int, int)> ask) {
+  if (!is_packed(A) || !is_packed(B)) return Descent(A, X_WA, B, X_WB)([&] { return limit; }, ask);
+  if (!comes_first(A, X_WA, B, X_WB)) return ask_near(B, X_WB, A, X_WA, limit, [&](int b, int a) { return ask(a, b); });
   double scale = norm(X_WA.p) + norm(X_WB.p);
   const auto packed = [&](const Body& body, PackedTree::Node& alone) {
     const Aabb box = body.shape() ? bounding_box(*body.shape(), SE3d()) : body.compound()->tree().node(0).box;
@@ -61,7 +63,7 @@ bool any_overlap(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_W
   };
   PackedTree::Node alone_A, alone_B;
   const PackedBody a = packed(A, alone_A), b = packed(B, alone_B);
-  return any_pieces_meet(a, b, X_WA.inverse() * X_WB, relative_slack * scale, ask);
+  return descend_near(a, b, X_WA.inverse() * X_WB, relative_slack * scale, limit, ask);
 }
 
 // Whether any two pieces are closer than `margin`, and which.
@@ -73,9 +75,7 @@ bool are_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, con
     return near;
   };
   if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B) && ask(cache->piece_A, cache->piece_B)) return true;
-  if (margin > 0 || !is_packed(A) || !is_packed(B)) return Descent(A, X_WA, B, X_WB)([&] { return margin; }, ask);
-  if (swaps) return any_overlap(B, X_WB, A, X_WA, [&](int b, int a) { return ask(a, b); });
-  return any_overlap(A, X_WA, B, X_WB, ask);
+  return ask_near(A, X_WA, B, X_WB, margin, ask);
 }
 
 bool is_less(const PieceWitness& x, const PieceWitness& y) {
@@ -234,7 +234,7 @@ double distance_lower_bound(double enough, const Body& A, const SE3d& X_WA, cons
     return bound <= 0;
   };
   if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B) && ask(cache->piece_A, cache->piece_B)) return 0;
-  if (Descent(A, X_WA, B, X_WB)([&] { return least; }, ask)) return 0;
+  if (ask_near(A, X_WA, B, X_WB, least, ask)) return 0;
   return one_in_solid(A, X_WA, B, X_WB) ? 0 : least;
 }
 
