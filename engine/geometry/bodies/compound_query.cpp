@@ -32,16 +32,20 @@ bool pair_closer_than(double margin, const Body& A, const SE3d& X_WA, int a, con
   });
 }
 
+// Of a body in its own frame.
+Aabb own_box(const Body& body) { return body.shape() ? bounding_box(*body.shape(), SE3d()) : body.compound()->tree().node(0).box; }
+
 // An order of bodies and poses that does not depend on which is called A, so that the same pairs are compared in the same frame either way.
 bool comes_first(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB) {
   const int n_A = A.shape() ? 1 : A.compound()->n_pieces(), n_B = B.shape() ? 1 : B.compound()->n_pieces();
   if (n_A != n_B) return n_A > n_B;
-  for (int i = 0; i < 3; ++i) {
-    if (X_WA.p[i] != X_WB.p[i]) return X_WA.p[i] < X_WB.p[i];
-    for (int j = 0; j < 3; ++j)
-      if (X_WA.R(i, j) != X_WB.R(i, j)) return X_WA.R(i, j) < X_WB.R(i, j);
-  }
-  return true;
+  const auto first_difference = [](const Vec3d& a, const Vec3d& b) { return a.x != b.x ? a.x - b.x : a.y != b.y ? a.y - b.y : a.z - b.z; };
+  double d = first_difference(X_WA.p, X_WB.p);
+  for (int i = 0; i < 3 && d == 0; ++i) d = first_difference(X_WA.R.row[i], X_WB.R.row[i]);
+  if (d != 0) return d < 0;
+  const Aabb box_A = own_box(A), box_B = own_box(B);
+  d = first_difference(box_A.lower, box_B.lower);
+  return d != 0 ? d < 0 : first_difference(box_A.upper, box_B.upper) <= 0;
 }
 
 bool is_packed(const Body& body) { return body.shape() ? body.shape()->type != ShapeType::half_space : body.compound()->is_packed(); }
@@ -52,7 +56,7 @@ bool ask_near(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, 
   if (!comes_first(A, X_WA, B, X_WB)) return ask_near(B, X_WB, A, X_WA, limit, [&](int b, int a) { return ask(a, b); });
   double scale = norm(X_WA.p) + norm(X_WB.p);
   const auto packed = [&](const Body& body, PackedTree::Node& alone) {
-    const Aabb box = body.shape() ? bounding_box(*body.shape(), SE3d()) : body.compound()->tree().node(0).box;
+    const Aabb box = own_box(body);
     scale += largest_coordinate(box);
     if (body.shape()) {
       alone = PackedTree::Node::of_piece(box);

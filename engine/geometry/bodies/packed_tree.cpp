@@ -45,31 +45,25 @@ class Packer {
 
   // What a node of the binary tree becomes.
   std::pair<Kind, int> child_of(int i) {
-    const AabbTree::Node& node = tree_.node(i);
     if (at(i).all_triangles && at(i).n <= PackedTree::width) return {Kind::triangles, leaf_of(i)};
-    if (node.is_leaf() && node.count == 1) return {Kind::piece, tree_.item(node.first)};
+    if (at(i).n == 1) return {Kind::piece, tree_.item(tree_.node(i).first)};
     return {Kind::node, node_of(i)};
+  }
+
+  // f(piece) of all below a node.
+  template <class F>
+  void each_piece(int i, F&& f) const {
+    const AabbTree::Node& node = tree_.node(i);
+    if (node.is_leaf())
+      for (int place = node.first; place < node.first + node.count; ++place) f(tree_.item(place));
+    else
+      each_piece(node.first, f), each_piece(node.first + 1, f);
   }
 
   int leaf_of(int i) {
     const int number = static_cast<int>(out_.triangles.size());
     PackedTree::Triangles& leaf = out_.triangles.emplace_back();
-    add_triangles(i, leaf);
-    for (int lane = leaf.n; lane < PackedTree::width; ++lane) {
-      for (auto& corner : leaf.corner)
-        for (auto& coordinate : corner) coordinate[lane] = coordinate[leaf.n - 1];
-      leaf.piece[lane] = leaf.piece[leaf.n - 1];
-    }
-    return number;
-  }
-  void add_triangles(int i, PackedTree::Triangles& leaf) const {
-    const AabbTree::Node& node = tree_.node(i);
-    if (!node.is_leaf()) {
-      add_triangles(node.first, leaf), add_triangles(node.first + 1, leaf);
-      return;
-    }
-    for (int place = node.first; place < node.first + node.count; ++place) {
-      const int piece = tree_.item(place);
+    each_piece(i, [&](int piece) {
       leaf.piece[leaf.n] = piece;
       body_.with_piece(piece, [&](const Compound::Piece& P) {
         for (int k = 0; k < 3; ++k) {
@@ -78,27 +72,31 @@ class Packer {
         }
       });
       ++leaf.n;
+    });
+    for (int lane = leaf.n; lane < PackedTree::width; ++lane) {
+      for (auto& corner : leaf.corner)
+        for (auto& coordinate : corner) coordinate[lane] = coordinate[leaf.n - 1];
+      leaf.piece[lane] = leaf.piece[leaf.n - 1];
     }
+    return number;
   }
 
-  // The largest of its children opened until there are eight, or, of a leaf of several pieces, one for each.
+  // Of pieces, where they are few; else the largest of its children opened until there are eight.
   int node_of(int i) {
     const int number = static_cast<int>(out_.nodes.size());
     out_.nodes.emplace_back();
-    const AabbTree::Node& node = tree_.node(i);
-    if (node.is_leaf()) {
-      for (int k = 0; k < node.count; ++k) {
-        const int piece = tree_.item(node.first + k);
-        out_.nodes.back().set(k, body_.piece_box(piece), Kind::piece, piece);
-      }
-      fill(number, node.count);
+    if (at(i).n <= PackedTree::width) {
+      int n_pieces = 0;
+      each_piece(i, [&](int piece) { out_.nodes.back().set(n_pieces++, body_.piece_box(piece), Kind::piece, piece); });
+      fill(number, n_pieces);
       return number;
     }
+    const AabbTree::Node& node = tree_.node(i);
     int open[PackedTree::width] = {node.first, node.first + 1}, n = 2;
     while (n < PackedTree::width) {
       int largest = -1;
       for (int k = 0; k < n; ++k)
-        if (!ends(open[k]) && (largest < 0 || area(open[k]) > area(open[largest]))) largest = k;
+        if (at(open[k]).n > PackedTree::width && (largest < 0 || area(open[k]) > area(open[largest]))) largest = k;
       if (largest < 0) break;
       const int first = tree_.node(open[largest]).first;
       open[largest] = first, open[n++] = first + 1;
@@ -110,7 +108,6 @@ class Packer {
     fill(number, n);
     return number;
   }
-  bool ends(int i) { return tree_.node(i).is_leaf() || (at(i).all_triangles && at(i).n <= PackedTree::width); }
   double area(int i) const {
     const Vec3d s = tree_.node(i).box.upper - tree_.node(i).box.lower;
     return s.x * s.y + s.y * s.z + s.z * s.x;

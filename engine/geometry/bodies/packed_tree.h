@@ -1,9 +1,9 @@
-// PackedTree: the tree of a compound with eight children a node and up to eight triangles a leaf, coordinate by coordinate, so that one box or
-// one triangle of another body is compared with eight at once (near_descent.h).
+// PackedTree: the tree of a compound with eight children a node and up to eight triangles a leaf, coordinate by
+// coordinate, so that one box or one triangle of another body is compared with eight at once (near_descent.h).
 //
-// Made of the compound's tree, of whose nodes it leaves out two levels of three: O(n). Triangles of surfaces are copied, in the body's frame, as
-// gathering them by their numbers takes longer than comparing them: some 100 bytes per triangle. Other pieces stay where they are and are
-// leaves by themselves.
+// Made of the compound's tree, of whose nodes it leaves out two levels of three: O(n). Triangles of surfaces are
+// copied, in the body's frame, as gathering them by their numbers takes longer than comparing them. Other pieces stay
+// where they are and are leaves by themselves.
 #pragma once
 
 #include <cstdint>

@@ -20,9 +20,9 @@ void with_corners(const Compound& body, int piece, F&& f) {
   });
 }
 
-// The sum of solid angles of triangles seen from the origin, positive from behind (Van Oosterom and Strackee, 1983): twice the arguments of complex
-// numbers. Those that are less than a quarter turn are multiplied as long as the product is less than that, too, which spares an
-// arctangent for nearly all of them.
+// The sum of solid angles of triangles seen from the origin, positive from behind (Van Oosterom and Strackee, 1983):
+// twice the arguments of complex numbers. Where these are less than a quarter turn they are multiplied, as long as the
+// product's is, too: one arctangent for many.
 class SolidAngles {
  public:
   void add(const Vec3d& a, const Vec3d& b, const Vec3d& c) {

@@ -200,8 +200,8 @@ class NearDescent {
     return bits & ((1u << leaf.n) - 1);
   }
 
-  // Triangles in A's frame, what they reach along its axes, and their normals with what they reach along these; made larger by
-  // the reach.
+  // Triangles in A's frame, what they reach along its axes, and their normals with what they reach along these; made
+  // larger by the reach.
   struct Placed {
     double corner[3][3][width], lower[3][width], upper[3][width], normal[3][width], low[width], high[width];
   };
