@@ -186,41 +186,42 @@ void on_each_isa(const Body& A, const Body& B, const SE3d& X_AB, double slack, d
 
 TEST_CASE("of triangles none that are nearer than the limit are left out, and those apart by an axis are") {
   RandomMeshes random;
+  const auto is_fat = [](int kind) { return kind == RandomMeshes::soup || kind == RandomMeshes::single; };
   int near_pairs = 0, far_pairs = 0;
-  for (int round = 0; round < repeats(1, 30); ++round)
+  for (int round = 0; round < repeats(2, 120); ++round)
     for (int kind_A = 0; kind_A < RandomMeshes::n_kinds; ++kind_A)
-      for (int kind_B = 0; kind_B < RandomMeshes::n_kinds; ++kind_B)
-        for (const double scale : scales) {
-          CAPTURE(kind_A);
-          CAPTURE(kind_B);
-          CAPTURE(scale);
-          const Placed A = random.placed_mesh(kind_A, scale, 0.4), B = random.placed_mesh(kind_B, scale, 0.4);
-          const auto truth = compare_all(A, B);
-          const Compound a(A.mesh), b(B.mesh);
-          const SE3d X_AB = A.X_W.inverse() * B.X_W;
-          for (const double limit : {0.0, 0.02 * scale, 0.3 * scale})
-            on_each_isa(a, b, X_AB, 1e-11 * scale, limit, [&](const Pairs& found) {
-              int left_out = 0, not_apart = 0;
-              for (int i = 0; i < a.n_pieces(); ++i)
-                for (int j = 0; j < b.n_pieces(); ++j) {
-                  const Truth& t = truth[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
-                  const bool is_found = found.contains({i, j});
-                  if (!a.is_piece(i) || !b.is_piece(j)) {
-                    not_apart += is_found;
-                    continue;
-                  }
-                  const bool is_near = (t.crosses && t.features > certain * scale) || t.features <= limit;
-                  near_pairs += is_near, left_out += is_near && !is_found;
-                  // Random triangles that are no needles always have an axis, if they are apart.
-                  const bool is_far = limit == 0 && kind_A == RandomMeshes::soup && kind_B == RandomMeshes::soup && t.distance() > 1e-6 * scale;
-                  far_pairs += is_far, not_apart += is_far && is_found;
+      for (int kind_B = 0; kind_B < RandomMeshes::n_kinds; ++kind_B) {
+        const double scale = scales[random.engine() % std::size(scales)];
+        CAPTURE(kind_A);
+        CAPTURE(kind_B);
+        CAPTURE(scale);
+        const Placed A = random.placed_mesh(kind_A, scale, 0.4), B = random.placed_mesh(kind_B, scale, 0.4);
+        const auto truth = compare_all(A, B);
+        const Compound a(A.mesh), b(B.mesh);
+        const SE3d X_AB = A.X_W.inverse() * B.X_W;
+        for (const double limit : {0.0, 0.02 * scale, 0.3 * scale})
+          on_each_isa(a, b, X_AB, 1e-11 * scale, limit, [&](const Pairs& found) {
+            int left_out = 0, not_apart = 0;
+            for (int i = 0; i < a.n_pieces(); ++i)
+              for (int j = 0; j < b.n_pieces(); ++j) {
+                const Truth& t = truth[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+                const bool is_found = found.contains({i, j});
+                if (!a.is_piece(i) || !b.is_piece(j)) {
+                  not_apart += is_found;
+                  continue;
                 }
-              CHECK(left_out == 0);
-              CHECK(not_apart == 0);
-            });
-        }
-  CHECK(near_pairs > 10000);
-  CHECK(far_pairs > 1000);
+                const bool is_near = (t.crosses && t.features > certain * scale) || t.features <= limit;
+                near_pairs += is_near, left_out += is_near && !is_found;
+                // Random triangles that are no needles always have an axis, if they are apart.
+                const bool is_far = limit == 0 && is_fat(kind_A) && is_fat(kind_B) && t.distance() > 1e-6 * scale;
+                far_pairs += is_far, not_apart += is_far && is_found;
+              }
+            CHECK(left_out == 0);
+            CHECK(not_apart == 0);
+          });
+      }
+  CHECK(near_pairs > 5000);
+  CHECK(far_pairs > 300);
 }
 
 TEST_CASE("of pieces of all kinds none that are nearer than the limit are left out") {
@@ -280,7 +281,7 @@ TEST_CASE("of triangles and a box those that are apart are left out, and no othe
     });
     CHECK(closer_than(0, a, A.X_W, box, SE3d()) == closer_than(0, box, SE3d(), a, A.X_W));
   }
-  CHECK(met > 300);
+  CHECK(met > 50);
   CHECK(apart > 300);
 }
 
