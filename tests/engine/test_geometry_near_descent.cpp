@@ -370,7 +370,8 @@ TEST_CASE("triangles that share an edge or a corner, and coplanar ones beside ea
       CAPTURE(i);
       const SE3d X = random.pose(i % 2 * scale);
       const auto one = [&](const Vec3d& a, const Vec3d& b, const Vec3d& c) {
-        return Compound(std::make_shared<TriangleMesh>(std::vector<Vec3d>{scale * a, scale * b, scale * c}, std::vector<std::array<int, 3>>{{0, 1, 2}}));
+        const std::vector<Vec3d> corners{scale * a, scale * b, scale * c};
+        return Compound(std::make_shared<TriangleMesh>(corners, std::vector<std::array<int, 3>>{{0, 1, 2}}));
       };
       // With a common edge pulled over or off the other by g.
       const double g = std::pow(10, random.uniform(-9, -2));

@@ -3,9 +3,9 @@
 //
 // Pieces are made on demand: a mesh or a height field stays its vertices, a point cloud its points. A compound consists of parts, each
 // of one kind and with a pose in the body's frame B; pieces are numbered through them, so that a mesh's triangles, a cloud's points and
-// a list of shapes keep their numbers. Building takes O(n log n), of a height field alone O(n); some 30 to 60 bytes per piece. The
-// first question that goes down the packed tree makes it: for 10,000 triangles in 1 ms, with 100 to
-// 160 bytes each; other pieces take 60 to 100.
+// a list of shapes keep their numbers. Building takes O(n log n), of a height field alone O(n); some 30 to 60 bytes per piece.
+// The first question that goes down the packed tree makes it: in 1 ms for 10,000 triangles, with 100 to 160 bytes for
+// each, and 60 to 100 for another piece.
 #pragma once
 
 #include <algorithm>

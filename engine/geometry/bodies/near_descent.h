@@ -39,7 +39,8 @@ bool descend_near(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, do
 
 namespace detail {
 
-using DescendNear = bool(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack, const double& limit, FunctionRef<bool(int, int)> visit);
+using DescendNear = bool(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack, const double& limit,
+                         FunctionRef<bool(int, int)> visit);
 
 template <Isa isa>
 DescendNear& compiled_descend_near();
