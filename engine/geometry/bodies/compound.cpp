@@ -60,6 +60,12 @@ Compound::Compound(std::vector<Part> parts) : parts_(std::move(parts)) {
   }
   n_pieces_ = static_cast<int>(n);
   build_tree();
+  const auto packs = [](const Part& part) {
+    if (const Shape* shape = std::get_if<Shape>(&part.geometry)) return shape->type != ShapeType::half_space;
+    const auto* surface = std::get_if<2>(&part.geometry);
+    return !surface || !dynamic_cast<const HeightField*>(surface->get());
+  };
+  if (std::all_of(parts_.begin(), parts_.end(), packs)) packed_ = std::make_shared<Lazy<PackedTree>>();
   for (const Part& part : parts_) {
     if (const auto* surface = std::get_if<2>(&part.geometry))
       for (const int triangle : (*surface)->connected_parts()) connected_parts_.push_back(part.first + triangle);

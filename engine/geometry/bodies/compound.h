@@ -4,6 +4,8 @@
 // Pieces are made on demand: a mesh or a height field stays its vertices, a point cloud its points. A compound consists of parts, each
 // of one kind and with a pose in the body's frame B; pieces are numbered through them, so that a mesh's triangles, a cloud's points and
 // a list of shapes keep their numbers. Building takes O(n log n), of a height field alone O(n); some 30 to 60 bytes per piece.
+// The first question that goes down the packed tree makes it: in 1 ms for 10,000 triangles, with 100 to 160 bytes for
+// each, and 60 to 100 for another piece.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +15,10 @@
 #include <variant>
 #include <vector>
 
+#include "base/lazy.h"
 #include "geometry/bodies/broadphase.h"
 #include "geometry/bodies/height_field.h"
+#include "geometry/bodies/packed_tree.h"
 #include "geometry/bodies/triangle_mesh.h"
 #include "geometry/query.h"
 
@@ -59,6 +63,12 @@ class Compound {
   int n_pieces() const { return n_pieces_; }
   const AabbTree& tree() const { return tree_; }  // in B; its items are pieces
   bool has_surface() const { return has_surface_; }
+  // Whether it has a packed tree: all but terrain, which stays its heights, and what has a half-space.
+  bool is_packed() const { return packed_ != nullptr; }
+  // The same tree packed, made when it is first asked for; copies share it.
+  const PackedTree& packed() const {
+    return packed_->of([&] { return PackedTree(*this); });
+  }
 
   // The part that holds piece i.
   const Part& part_of(int i) const {
@@ -84,6 +94,7 @@ class Compound {
 
   std::vector<Part> parts_;
   AabbTree tree_;
+  std::shared_ptr<const Lazy<PackedTree>> packed_;
   int n_pieces_ = 0;
   std::vector<int> connected_parts_;
   bool has_surface_ = false;

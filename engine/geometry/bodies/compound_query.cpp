@@ -7,6 +7,7 @@
 
 #include "base/constants.h"
 #include "geometry/bodies/descent.h"
+#include "geometry/bodies/near_descent.h"
 #include "geometry/bodies/one_sided.h"
 #include "geometry/bodies/solid.h"
 
@@ -31,15 +32,54 @@ bool pair_closer_than(double margin, const Body& A, const SE3d& X_WA, int a, con
   });
 }
 
+// Of a body in its own frame.
+Aabb own_box(const Body& body) { return body.shape() ? bounding_box(*body.shape(), SE3d()) : body.compound()->tree().node(0).box; }
+
+// An order of bodies and poses that does not depend on which is called A, so that the same pairs are compared in the same frame either way.
+bool comes_first(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB) {
+  const int n_A = A.shape() ? 1 : A.compound()->n_pieces(), n_B = B.shape() ? 1 : B.compound()->n_pieces();
+  if (n_A != n_B) return n_A > n_B;
+  const auto first_difference = [](const Vec3d& a, const Vec3d& b) { return a.x != b.x ? a.x - b.x : a.y != b.y ? a.y - b.y : a.z - b.z; };
+  double d = first_difference(X_WA.p, X_WB.p);
+  for (int i = 0; i < 3 && d == 0; ++i) d = first_difference(X_WA.R.row[i], X_WB.R.row[i]);
+  if (d != 0) return d < 0;
+  const Aabb box_A = own_box(A), box_B = own_box(B);
+  d = first_difference(box_A.lower, box_B.lower);
+  return d != 0 ? d < 0 : first_difference(box_A.upper, box_B.upper) <= 0;
+}
+
+bool is_packed(const Body& body) { return body.shape() ? body.shape()->type != ShapeType::half_space : body.compound()->is_packed(); }
+
+// ask(a, b) for pairs of pieces that may be nearer than limit, until it returns true, in the frame of the body that comes first.
+bool ask_near(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const double& limit, FunctionRef<bool(int, int)> ask) {
+  if (!is_packed(A) || !is_packed(B)) return Descent(A, X_WA, B, X_WB)([&] { return limit; }, ask);
+  if (!comes_first(A, X_WA, B, X_WB)) return ask_near(B, X_WB, A, X_WA, limit, [&](int b, int a) { return ask(a, b); });
+  double scale = norm(X_WA.p) + norm(X_WB.p);
+  const auto packed = [&](const Body& body, PackedTree::Node& alone) {
+    const Aabb box = own_box(body);
+    scale += largest_coordinate(box);
+    if (body.shape()) {
+      alone = PackedTree::Node::of_piece(box);
+      return PackedBody{&alone, nullptr};
+    }
+    const PackedTree& tree = body.compound()->packed();
+    return PackedBody{tree.nodes.data(), tree.triangles.data()};
+  };
+  PackedTree::Node alone_A, alone_B;
+  const PackedBody a = packed(A, alone_A), b = packed(B, alone_B);
+  return descend_near(a, b, X_WA.inverse() * X_WB, relative_slack * scale, limit, ask);
+}
+
 // Whether any two pieces are closer than `margin`, and which.
 bool are_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache) {
+  const bool swaps = !comes_first(A, X_WA, B, X_WB);
   const auto ask = [&](int a, int b) {
-    const bool near = pair_closer_than(margin, A, X_WA, a, B, X_WB, b);
+    const bool near = swaps ? pair_closer_than(margin, B, X_WB, b, A, X_WA, a) : pair_closer_than(margin, A, X_WA, a, B, X_WB, b);
     if (near && cache) *cache = {a, b};
     return near;
   };
   if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B) && ask(cache->piece_A, cache->piece_B)) return true;
-  return Descent(A, X_WA, B, X_WB)([&] { return margin; }, ask);
+  return ask_near(A, X_WA, B, X_WB, margin, ask);
 }
 
 bool is_less(const PieceWitness& x, const PieceWitness& y) {
@@ -198,7 +238,7 @@ double distance_lower_bound(double enough, const Body& A, const SE3d& X_WA, cons
     return bound <= 0;
   };
   if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B) && ask(cache->piece_A, cache->piece_B)) return 0;
-  if (Descent(A, X_WA, B, X_WB)([&] { return least; }, ask)) return 0;
+  if (ask_near(A, X_WA, B, X_WB, least, ask)) return 0;
   return one_in_solid(A, X_WA, B, X_WB) ? 0 : least;
 }
 

@@ -20,12 +20,35 @@ void with_corners(const Compound& body, int piece, F&& f) {
   });
 }
 
-// The solid angle of a triangle seen from the origin, positive from behind (Van Oosterom and Strackee, 1983).
-double solid_angle(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
-  const double la = norm(a), lb = norm(b), lc = norm(c);
-  const double over = dot(a, cross(b, c)), under = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
-  return 2 * std::atan2(over, under);
-}
+// The sum of solid angles of triangles seen from the origin, positive from behind (Van Oosterom and Strackee, 1983):
+// twice the arguments of complex numbers. Where these are less than a quarter turn they are multiplied, as long as the
+// product's is, too: one arctangent for many.
+class SolidAngles {
+ public:
+  void add(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
+    const double la = norm(a), lb = norm(b), lc = norm(c);
+    const double over = dot(a, cross(b, c)), under = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
+    if (!(under > 0)) {
+      half_ += std::atan2(over, under);
+      return;
+    }
+    const double x = x_ * under - y_ * over;
+    y_ = x_ * over + y_ * under, x_ = x;
+    if (!(x_ > 1e-100 && x_ + std::fabs(y_) < 1e100)) take();
+  }
+  double sum() {
+    take();
+    return 2 * half_;
+  }
+
+ private:
+  void take() {
+    half_ += std::atan2(y_, x_);
+    x_ = 1, y_ = 0;
+  }
+  double x_ = 1, y_ = 0;  // the product
+  double half_ = 0;       // of the angles that are not in it
+};
 
 }  // namespace
 
@@ -64,7 +87,8 @@ WindingNumber::WindingNumber(const Compound& body) : dipoles_(body.tree().nodes(
 double WindingNumber::at(const Compound& body, const Vec3d& p_B) const {
   const AabbTree& tree = body.tree();
   if (tree.nodes().empty()) return 0;
-  double sum = 0;
+  double sum = 0;  // of those far away
+  SolidAngles angles;
   int stack[64], depth = 0;
   stack[depth++] = 0;
   while (depth > 0) {
@@ -77,13 +101,13 @@ double WindingNumber::at(const Compound& body, const Vec3d& p_B) const {
       sum += dot(dipole.area, d) / (squared * std::sqrt(squared));
     } else if (node.is_leaf()) {
       for (int place = node.first; place < node.first + node.count; ++place)
-        with_corners(body, tree.item(place), [&](const Vec3d& a, const Vec3d& b, const Vec3d& c) { sum += solid_angle(a - p_B, b - p_B, c - p_B); });
+        with_corners(body, tree.item(place), [&](const Vec3d& a, const Vec3d& b, const Vec3d& c) { angles.add(a - p_B, b - p_B, c - p_B); });
     } else {
       stack[depth++] = node.first + 1;
       stack[depth++] = node.first;
     }
   }
-  return sum / (4 * pi);
+  return (sum + angles.sum()) / (4 * pi);
 }
 
 }  // namespace robosim

@@ -1,0 +1,489 @@
+// Packed trees: no pair of pieces that is near is left out, on any instruction set; whether meshes overlap, against all
+// pairs of their triangles.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/cpu.h"
+#include "geometry/bodies/collision_geometry.h"
+#include "geometry/bodies/near_descent.h"
+#include "geometry/bodies/winding.h"
+#include "random_bodies.h"
+#include "scale.h"
+
+using namespace robosim;
+using namespace robosim::testing;
+
+namespace {
+
+// The oracle: distances between the features of two triangles, in numbers of 64 bits and more, with none of the
+// engine's code.
+using Real = long double;
+struct Point {
+  Real x, y, z;
+};
+Point operator-(const Point& a, const Point& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+Point operator+(const Point& a, const Point& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+Point operator*(Real s, const Point& a) { return {s * a.x, s * a.y, s * a.z}; }
+Real inner(const Point& a, const Point& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+Point outer(const Point& a, const Point& b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
+Real length(const Point& a) { return std::sqrt(inner(a, a)); }
+Point placed(const SE3d& X, const Vec3d& v) {
+  Real out[3];
+  for (int i = 0; i < 3; ++i) out[i] = X.p[i] + (Real(X.R(i, 0)) * v.x + Real(X.R(i, 1)) * v.y + Real(X.R(i, 2)) * v.z);
+  return {out[0], out[1], out[2]};
+}
+
+Real from_segment(const Point& p, const Point& a, const Point& b) {
+  const Point e = b - a;
+  const Real t = std::clamp(inner(p - a, e) / inner(e, e), Real(0), Real(1));
+  return length(p - (a + t * e));
+}
+Real between_segments(const Point& a, const Point& b, const Point& c, const Point& d) {
+  Real least = std::min({from_segment(a, c, d), from_segment(b, c, d), from_segment(c, a, b), from_segment(d, a, b)});
+  const Point e = b - a, f = d - c, n = outer(e, f), r = c - a;
+  const Real nn = inner(n, n);
+  if (!(nn > 0)) return least;
+  const Real t = inner(outer(r, f), n) / nn, u = inner(outer(r, e), n) / nn;
+  if (t > 0 && t < 1 && u > 0 && u < 1) least = std::min(least, std::fabs(inner(r, n)) / std::sqrt(nn));
+  return least;
+}
+// Over the face alone; of a point beside it, infinity.
+Real over_face(const Point& p, const Point (&t)[3]) {
+  const Point n = outer(t[1] - t[0], t[2] - t[0]);
+  for (int k = 0; k < 3; ++k)
+    if (!(inner(outer(n, t[(k + 1) % 3] - t[k]), p - t[k]) > 0)) return INFINITY;
+  return std::fabs(inner(n, p - t[0])) / length(n);
+}
+bool pierces(const Point& a, const Point& b, const Point (&t)[3]) {
+  const Point n = outer(t[1] - t[0], t[2] - t[0]);
+  if ((inner(n, a - t[0]) > 0) == (inner(n, b - t[0]) > 0)) return false;
+  int sides = 0;
+  for (int k = 0; k < 3; ++k) sides += inner(b - a, outer(t[k] - a, t[(k + 1) % 3] - a)) > 0;
+  return sides == 0 || sides == 3;
+}
+
+// Where no two features are nearer than rounding, an edge that goes through the other triangle says for certain that
+// they cross.
+struct Truth {
+  bool crosses = false;
+  double features = INFINITY;  // least distance of a corner from a face or of two edges
+
+  double distance() const { return crosses ? 0 : features; }
+};
+Truth compare(const Point (&a)[3], const Point (&b)[3]) {
+  Truth truth;
+  Real least = INFINITY;
+  for (int i = 0; i < 3; ++i) {
+    least = std::min({least, over_face(a[i], b), over_face(b[i], a)});
+    truth.crosses |= pierces(a[i], a[(i + 1) % 3], b) || pierces(b[i], b[(i + 1) % 3], a);
+    for (int j = 0; j < 3; ++j) least = std::min(least, between_segments(a[i], a[(i + 1) % 3], b[j], b[(j + 1) % 3]));
+  }
+  truth.features = static_cast<double>(least);
+  return truth;
+}
+
+struct Placed {
+  std::shared_ptr<const TriangleMesh> mesh;
+  SE3d X_W;
+};
+std::vector<std::vector<Truth>> compare_all(const Placed& A, const Placed& B) {
+  std::vector<std::vector<Truth>> out;
+  const auto corners = [](const Placed& body, int t, Point (&p)[3]) {
+    for (int k = 0; k < 3; ++k) p[k] = placed(body.X_W, body.mesh->corners(t)[k]);
+  };
+  for (int i = 0; i < A.mesh->n_triangles(); ++i) {
+    out.emplace_back();
+    for (int j = 0; j < B.mesh->n_triangles(); ++j) {
+      Point a[3], b[3];
+      corners(A, i, a), corners(B, j, b);
+      out.back().push_back(compare(a, b));
+    }
+  }
+  return out;
+}
+
+// Meshes about the origin, of a size of about one: surfaces alone, so that only their triangles count.
+struct RandomMeshes : RandomBodies {
+  enum Kind { soup, needles, ball, plate, open, single, slivers, n_kinds };
+
+  std::shared_ptr<const TriangleMesh> mesh(int kind, double scale) {
+    Triangles t;
+    if (kind == soup || kind == needles || kind == single || kind == slivers) {
+      const int n = kind == single ? 1 : static_cast<int>(uniform(5, 60));
+      const double size = kind == single ? 1 : 0.3;
+      for (int i = 0; i < n; ++i) {
+        const Vec3d p = 0.3 * point(), e = size * point();
+        const double width = kind == needles ? std::pow(10, uniform(-9, -1)) : kind == slivers ? 1e-11 : 1;
+        add(t, p, p + e, p + (kind == soup || kind == single ? 0.0 : uniform(0, 1)) * e + width * size * point());
+        if (i % 7 == 3) add(t, p, p + e, p + 0.5 * e);  // without an area: no part of the surface
+      }
+    } else {
+      t = kind == plate ? box_triangles({0.5, 0.4, 1e-3}, 3) : ball_triangles(0.4, 3);
+      if (kind != plate)
+        for (Vec3d& p : t.vertices) p *= uniform(0.7, 1.1);
+      if (kind == open) std::erase_if(t.faces, [&](const auto&) { return uniform(0, 1) < 0.3; });
+    }
+    for (Vec3d& p : t.vertices) p *= scale;
+    return std::make_shared<TriangleMesh>(t.vertices, t.faces, false);
+  }
+  Placed placed_mesh(int kind, double scale, double reach) {
+    Placed out{mesh(kind, scale), pose(reach)};
+    out.X_W.p *= scale;
+    return out;
+  }
+  Vec3d point() { return {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)}; }
+
+ private:
+  static void add(Triangles& t, const Vec3d& a, const Vec3d& b, const Vec3d& c) {
+    const int first = static_cast<int>(t.vertices.size());
+    for (const Vec3d& p : {a, b, c}) t.vertices.push_back(p);
+    t.faces.push_back({first, first + 1, first + 2});
+  }
+};
+
+constexpr double scales[] = {1e-4, 1e-2, 1, 1e3};
+// Of the coordinates: rounding of poses and corners in double, some 1e-15, and of the features of needles.
+constexpr double certain = 1e-12;
+
+struct Side {
+  PackedTree::Node alone;
+  PackedBody body;
+  explicit Side(const Body& b) : alone(PackedTree::Node::of_piece(b.shape() ? bounding_box(*b.shape(), SE3d()) : Aabb())) {
+    body = b.shape() ? PackedBody{&alone, nullptr} : PackedBody{b.compound()->packed().nodes.data(), b.compound()->packed().triangles.data()};
+  }
+  Side(const Side&) = delete;
+  Side& operator=(const Side&) = delete;
+};
+using Pairs = std::set<std::pair<int, int>>;
+template <Isa isa>
+Pairs visited(const Body& A, const Body& B, const SE3d& X_AB, double slack, double limit) {
+  const Side a(A), b(B);
+  Pairs out;
+  int n = 0;
+  detail::compiled_descend_near<isa>()(a.body, b.body, X_AB, slack, limit, [&](int i, int j) {
+    out.emplace(i, j), n += 1;
+    return false;
+  });
+  CHECK(out.size() == static_cast<std::size_t>(n));  // each once
+  return out;
+}
+// f(what is visited), for each instruction set that there is.
+template <class F>
+void on_each_isa(const Body& A, const Body& B, const SE3d& X_AB, double slack, double limit, F&& f) {
+#define ROBOSIM_ON(isa) \
+  if (is_supported(Isa::isa)) f(visited<Isa::isa>(A, B, X_AB, slack, limit));
+  ROBOSIM_FOR_EACH_ISA(ROBOSIM_ON)
+#undef ROBOSIM_ON
+}
+
+}  // namespace
+
+TEST_CASE("of triangles none that are nearer than the limit are left out, and those apart by an axis are") {
+  RandomMeshes random;
+  const auto is_fat = [](int kind) { return kind == RandomMeshes::soup || kind == RandomMeshes::single; };
+  int near_pairs = 0, far_pairs = 0;
+  for (int round = 0; round < repeats(2, 120); ++round)
+    for (int kind_A = 0; kind_A < RandomMeshes::n_kinds; ++kind_A)
+      for (int kind_B = 0; kind_B < RandomMeshes::n_kinds; ++kind_B) {
+        const double scale = scales[random.engine() % std::size(scales)];
+        CAPTURE(kind_A);
+        CAPTURE(kind_B);
+        CAPTURE(scale);
+        const Placed A = random.placed_mesh(kind_A, scale, 0.4), B = random.placed_mesh(kind_B, scale, 0.4);
+        const auto truth = compare_all(A, B);
+        const Compound a(A.mesh), b(B.mesh);
+        const SE3d X_AB = A.X_W.inverse() * B.X_W;
+        for (const double limit : {0.0, 0.02 * scale, 0.3 * scale})
+          on_each_isa(a, b, X_AB, 1e-11 * scale, limit, [&](const Pairs& found) {
+            int left_out = 0, not_apart = 0;
+            for (int i = 0; i < a.n_pieces(); ++i)
+              for (int j = 0; j < b.n_pieces(); ++j) {
+                const Truth& t = truth[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+                const bool is_found = found.contains({i, j});
+                if (!a.is_piece(i) || !b.is_piece(j)) {
+                  not_apart += is_found;
+                  continue;
+                }
+                const bool is_near = (t.crosses && t.features > certain * scale) || t.features <= limit;
+                near_pairs += is_near, left_out += is_near && !is_found;
+                // Random triangles that are no needles always have an axis, if they are apart.
+                const bool is_far = limit == 0 && is_fat(kind_A) && is_fat(kind_B) && t.distance() > 1e-6 * scale;
+                far_pairs += is_far, not_apart += is_far && is_found;
+              }
+            CHECK(left_out == 0);
+            CHECK(not_apart == 0);
+          });
+      }
+  CHECK(near_pairs > 5000);
+  CHECK(far_pairs > 300);
+}
+
+TEST_CASE("of pieces of all kinds none that are nearer than the limit are left out") {
+  RandomBodies random;
+  int near_pairs = 0;
+  for (int round = 0; round < repeats(1, 20); ++round)
+    for (int kind_A = 0; kind_A < 4; ++kind_A)
+      for (int kind_B = -1; kind_B < 4; ++kind_B) {
+        CAPTURE(kind_A);
+        CAPTURE(kind_B);
+        // 3: shapes, a cloud and a mesh together, so that leaves hold pieces of several kinds.
+        const auto compound = [&](int kind) {
+          if (kind < 3) return random.compound(kind);
+          std::vector<Compound::Part> parts;
+          for (int i = 0; i < 5; ++i) parts.push_back({random.small_shape(), random.pose(0.3), 0});
+          parts.push_back({random.cloud(20), random.pose(0.3), 0}), parts.push_back({random.bumpy_ball(2), random.pose(0.3), 0});
+          return Compound(parts);
+        };
+        const Compound A = compound(kind_A), many = compound(std::max(kind_B, 0));
+        const Shape alone = random.small_shape();
+        const Body a(A), b = kind_B < 0 ? Body(alone) : Body(many);
+        const int n_B = kind_B < 0 ? 1 : many.n_pieces();
+        const SE3d X_AB = random.pose(0.5);
+        CHECK(A.is_packed());
+        for (const double limit : {0.0, 0.05})
+          on_each_isa(a, b, X_AB, 1e-11, limit, [&](const Pairs& found) {
+            int left_out = 0;
+            for (int i = 0; i < A.n_pieces(); ++i)
+              for (int j = 0; j < n_B; ++j) {
+                const double distance = piece_distance(a, SE3d(), i, b, X_AB, j).distance;
+                if (distance > limit - 1e-9) continue;
+                near_pairs += 1, left_out += !found.contains({i, j});
+              }
+            CHECK(left_out == 0);
+          });
+      }
+  CHECK(near_pairs > 1000);
+}
+
+TEST_CASE("of triangles and a box those that are apart are left out, and no others") {
+  RandomMeshes random;
+  int met = 0, apart = 0;
+  for (int round = 0; round < repeats(40, 1000); ++round) {
+    const Placed A = random.placed_mesh(RandomMeshes::soup, 1, 0.3);
+    const Shape box = Shape::box({random.uniform(0.01, 0.3), random.uniform(0.01, 0.3), random.uniform(0.01, 0.3)});
+    const Compound a(A.mesh);
+    const SE3d X_AB = A.X_W.inverse();
+    on_each_isa(a, box, X_AB, 1e-11, 0, [&](const Pairs& found) {
+      int wrong = 0;
+      for (int i = 0; i < a.n_pieces(); ++i) {
+        if (!a.is_piece(i)) continue;
+        const double distance = piece_distance(a, SE3d(), i, box, X_AB, 0).distance;
+        met += distance < 0, apart += distance > 1e-9;
+        wrong += distance < 0 && !found.contains({i, 0}), wrong += distance > 1e-9 && found.contains({i, 0});
+      }
+      CHECK(wrong == 0);
+    });
+    CHECK(closer_than(0, a, A.X_W, box, SE3d()) == closer_than(0, box, SE3d(), a, A.X_W));
+  }
+  CHECK(met > 50);
+  CHECK(apart > 300);
+}
+
+TEST_CASE("whether meshes overlap, or are nearer than a margin, and how far they are apart at least") {
+  RandomMeshes random;
+  int overlapping = 0, apart = 0;
+  for (int round = 0; round < repeats(4, 80); ++round)
+    for (int kind_A = 0; kind_A < RandomMeshes::n_kinds; ++kind_A)
+      for (int kind_B = 0; kind_B < RandomMeshes::n_kinds; ++kind_B) {
+        const double scale = scales[random.engine() % std::size(scales)];
+        CAPTURE(kind_A);
+        CAPTURE(kind_B);
+        CAPTURE(scale);
+        Placed A = random.placed_mesh(kind_A, scale, 0.3), B = random.placed_mesh(kind_B, scale, 0.5);
+        const auto truth = compare_all(A, B);
+        const Compound a(A.mesh), b(B.mesh);
+        bool meets = false;
+        double distance = INFINITY, doubtful = INFINITY;
+        for (int i = 0; i < a.n_pieces(); ++i)
+          for (int j = 0; j < b.n_pieces(); ++j) {
+            if (!a.is_piece(i) || !b.is_piece(j)) continue;
+            const Truth& t = truth[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+            meets |= t.crosses && t.features > certain * scale;
+            distance = std::min(distance, t.distance()), doubtful = std::min(doubtful, t.features);
+          }
+        if (!meets && doubtful <= certain * scale) continue;
+        (meets ? overlapping : apart) += 1;
+        PieceCache cache;
+        CHECK(closer_than(0, a, A.X_W, b, B.X_W, &cache) == meets);
+        CHECK(closer_than(0, b, B.X_W, a, A.X_W) == meets);
+        if (meets) {
+          REQUIRE(cache.piece_A >= 0);
+          const Truth& t = truth[static_cast<std::size_t>(cache.piece_A)][static_cast<std::size_t>(cache.piece_B)];
+          CHECK(t.features * !t.crosses <= certain * scale);  // what is remembered does meet
+          CHECK(closer_than(0, a, A.X_W, b, B.X_W, &cache));
+          CHECK(distance_lower_bound(scale, a, A.X_W, b, B.X_W) == 0);
+          continue;
+        }
+        for (const double margin : {0.01 * scale, 0.2 * scale})
+          if (std::fabs(margin - distance) > 1e-9 * scale) CHECK(closer_than(margin, a, A.X_W, b, B.X_W) == (distance < margin));
+        for (const double enough : {0.01 * scale, 0.2 * scale, 10 * scale}) {
+          const double bound = distance_lower_bound(enough, a, A.X_W, b, B.X_W), least = std::min(enough, distance);
+          CHECK(bound <= distance + 1e-11 * scale);
+          CHECK(bound >= least - 1e-6 - 1e-9 * scale);
+        }
+      }
+  CHECK(overlapping > 40);
+  CHECK(apart > 40);
+}
+
+TEST_CASE("a corner that goes through a face is seen, and one that ends as far before it is not") {
+  RandomMeshes random;
+  for (const double scale : scales)
+    for (int i = 0; i < repeats(200, 5000); ++i) {
+      CAPTURE(scale);
+      CAPTURE(i);
+      // A face in z = 0 about the origin; a corner at depth d over it, the rest of that triangle above.
+      const double d = scale * std::pow(10, random.uniform(-11, -2));
+      CAPTURE(d);
+      const std::vector<Vec3d> face{{-scale, -scale, 0}, {scale, -scale, 0}, {random.uniform(-0.3, 0.3) * scale, scale, 0}};
+      const Vec3d tip(0.1 * scale * random.uniform(-1, 1), 0.1 * scale * random.uniform(-1, 1), 0);
+      const auto above = [&] { return scale * Vec3d(random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(0.3, 1)); };
+      const Vec3d u = above(), v = i % 3 == 0 ? u + (1e-9 * scale) * random.point() : above();  // a needle now and then
+      const auto at = [&](double z) {
+        return Compound(std::make_shared<TriangleMesh>(std::vector<Vec3d>{tip + Vec3d(0, 0, z), u, v}, std::vector<std::array<int, 3>>{{0, 1, 2}}));
+      };
+      const Compound below(std::make_shared<TriangleMesh>(face, std::vector<std::array<int, 3>>{{0, 1, 2}})), in = at(-d), off = at(d);
+      // Rounding of the poses is a part of the coordinates too: all of it in one frame that is turned.
+      SE3d X = random.pose(0);
+      CHECK(closer_than(0, below, X, in, X));
+      CHECK(closer_than(0, in, X, below, X));
+      CHECK(!closer_than(0, below, X, off, X));
+      CHECK(!closer_than(0, off, X, below, X));
+      if (d < 1e-9 * scale) continue;
+      X.p = 10 * scale * random.point();
+      CHECK(closer_than(0, below, X, in, X));
+      CHECK(!closer_than(0, off, X, below, X));
+    }
+}
+
+TEST_CASE("triangles that share an edge or a corner, and coplanar ones beside each other") {
+  RandomMeshes random;
+  for (const double scale : scales)
+    for (int i = 0; i < repeats(100, 3000); ++i) {
+      CAPTURE(scale);
+      CAPTURE(i);
+      const SE3d X = random.pose(i % 2 * scale);
+      const auto one = [&](const Vec3d& a, const Vec3d& b, const Vec3d& c) {
+        const std::vector<Vec3d> corners{scale * a, scale * b, scale * c};
+        return Compound(std::make_shared<TriangleMesh>(corners, std::vector<std::array<int, 3>>{{0, 1, 2}}));
+      };
+      // With a common edge pulled over or off the other by g.
+      const double g = std::pow(10, random.uniform(-9, -2));
+      CAPTURE(g);
+      const Vec3d a(0, 0, 0), b(1, 0, 0), c(random.uniform(0, 1), 1, 0), d(random.uniform(0, 1), -0.5, random.uniform(-1, 1));
+      const Vec3d off(0, -g, 0), over(0, g, -g * d.z);
+      const Compound first = one(a, b, c), beside = one(a + off, b + off, d + off);
+      CHECK(!closer_than(0, first, X, beside, X));
+      CHECK(!closer_than(0, beside, X, first, X));
+      CHECK(closer_than(0, first, X, one(a + over - 0.1 * d, b + over - 0.1 * d, d + over), X));
+      // In one plane, turned: apart by g, or one over the other by much, which only touches and is to be the same
+      // either way round.
+      const Vec3d e(random.uniform(0, 1), -1, 0);
+      CHECK(!closer_than(0, first, X, one(a + off, b + off, e + off), X));
+      const Compound same_plane = one(a + Vec3d(0, 0.3, 0), b + Vec3d(0, 0.3, 0), e);
+      CHECK(closer_than(0, first, X, same_plane, X) == closer_than(0, same_plane, X, first, X));
+      const Compound corner = one(c, c + random.point(), c + random.point());
+      CHECK(closer_than(0, first, X, corner, X) == closer_than(0, corner, X, first, X));
+      // What touches is left to the comparison of the pieces, however the frames are rounded.
+      const SE3d X_WB = random.pose(scale), X_AB = X.inverse() * X_WB, X_BA = X_WB.inverse() * X;
+      const Compound moved = one((1 / scale) * (X_BA * (scale * c)), random.point(), random.point());
+      on_each_isa(first, moved, X_AB, 1e-14 * scale, 0, [&](const Pairs& found) { CHECK(found.size() == 1); });
+    }
+}
+
+TEST_CASE("one closed mesh within another is apart by its triangles and overlaps by its solid") {
+  RandomMeshes random;
+  for (const double scale : scales) {
+    Triangles inner = ball_triangles(0.2 * scale, 4), outer = ball_triangles(scale, 6);
+    const SE3d X = random.pose(0.3 * scale);
+    const auto body = [](const Triangles& t, bool solid) { return Compound(std::make_shared<TriangleMesh>(t.vertices, t.faces, solid)); };
+    CHECK(!closer_than(0, body(inner, false), X, body(outer, false), SE3d()));
+    CHECK(closer_than(0, body(inner, false), X, body(outer, true), SE3d()));
+    CHECK(closer_than(0, body(outer, true), SE3d(), body(inner, true), X));
+    CHECK(!closer_than(0, body(outer, false), SE3d(), body(inner, true), X));
+  }
+}
+
+TEST_CASE("every piece that is in the tree is in the packed tree, once, and in the boxes above it") {
+  RandomBodies random;
+  for (const int kind : {0, 1, 2}) {
+    const Compound body = random.compound(kind);
+    const PackedTree& tree = body.packed();
+    std::multiset<int> found;
+    const auto walk = [&](const auto& self, int number, const Aabb& within) -> void {
+      const PackedTree::Node& node = tree.nodes[static_cast<std::size_t>(number)];
+      REQUIRE(node.n >= 1);
+      for (int k = 0; k < node.n; ++k) {
+        Vec3d middle, half;
+        for (int i = 0; i < 3; ++i) middle[i] = node.centre[i][k], half[i] = node.half[i][k];
+        const Aabb box{middle - half, middle + half};
+        for (int i = 0; i < 3; ++i) CHECK((box.lower[i] >= within.lower[i] - 1e-15 && box.upper[i] <= within.upper[i] + 1e-15));
+        const auto add = [&](int piece) {
+          found.insert(piece);
+          const Aabb own = body.piece_box(piece);
+          for (int i = 0; i < 3; ++i) CHECK((own.lower[i] >= box.lower[i] - 1e-15 && own.upper[i] <= box.upper[i] + 1e-15));
+        };
+        if (node.kind[k] == PackedTree::Kind::node) self(self, node.child[k], box);
+        if (node.kind[k] == PackedTree::Kind::piece) add(node.child[k]);
+        if (node.kind[k] == PackedTree::Kind::triangles) {
+          const PackedTree::Triangles& leaf = tree.triangles[static_cast<std::size_t>(node.child[k])];
+          for (int l = 0; l < leaf.n; ++l) add(leaf.piece[l]);
+        }
+      }
+    };
+    walk(walk, 0, body.tree().node(0).box);
+    CHECK(found.size() == static_cast<std::size_t>(body.n_pieces()));
+    CHECK(std::set<int>(found.begin(), found.end()).size() == found.size());
+  }
+}
+
+TEST_CASE("half-spaces and terrain have no packed tree and are asked all the same") {
+  RandomBodies random;
+  const Compound ball(random.bumpy_ball(3)), terrain(random.terrain(5, 6)), floor(Compound::Geometry(Shape::half_space()));
+  CHECK(ball.is_packed());
+  CHECK(!terrain.is_packed());
+  CHECK(!floor.is_packed());
+  const SE3d low{SE3d().R, {0.5, 0.5, 0.1}}, high{SE3d().R, {0.5, 0.5, 0.8}};
+  for (const Compound* below : {&terrain, &floor}) {
+    CHECK(closer_than(0, ball, low, *below, SE3d()));
+    CHECK(!closer_than(0, ball, high, *below, SE3d()));
+    CHECK(!closer_than(0, *below, SE3d(), ball, high));
+  }
+}
+
+TEST_CASE("winding numbers are the sums of the solid angles of all triangles") {
+  RandomBodies random;
+  // Within a tetrahedron, all of whose triangles are near.
+  const auto tetrahedron = std::make_shared<TriangleMesh>(std::vector<Vec3d>{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                                                          std::vector<std::array<int, 3>>{{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}});
+  const Compound simple(tetrahedron);
+  for (int k = 0; k < 100; ++k) {
+    const Vec3d p(random.uniform(0.01, 0.3), random.uniform(0.01, 0.3), random.uniform(0.01, 0.3));
+    CHECK(std::fabs(WindingNumber(simple).at(simple, p) - 1) < 1e-14);
+  }
+  double largest = 0;
+  for (int i = 0; i < 20; ++i) {
+    const std::shared_ptr<const TriangleMesh> mesh = random.bumpy_ball(2 + i % 4);
+    const Compound body(mesh);
+    const WindingNumber winding(body);
+    for (int k = 0; k < 50; ++k) {
+      const Vec3d p = 0.3 * Vec3d(random.sign_free(), random.sign_free(), random.sign_free());
+      double angle = 0;
+      for (int t = 0; t < mesh->n_triangles(); ++t) {
+        const TriangleSurface::Corners c = mesh->corners(t);
+        const Vec3d a = c[0] - p, b = c[1] - p, d = c[2] - p;
+        const double la = norm(a), lb = norm(b), ld = norm(d);
+        angle += 2 * std::atan2(dot(a, cross(b, d)), la * lb * ld + dot(a, b) * ld + dot(b, d) * la + dot(d, a) * lb);
+      }
+      largest = std::max(largest, std::fabs(winding.at(body, p) - angle / (4 * std::numbers::pi)));
+    }
+  }
+  CAPTURE(largest);
+  CHECK(largest < 0.03);  // what is far away counts as dipoles: to some 1e-2
+}
