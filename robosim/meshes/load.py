@@ -16,6 +16,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Sequence
+from functools import lru_cache
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -74,10 +75,14 @@ def read_mesh_file(path: str | PathLike[str]) -> bytes:
 def parse_mesh(
     data: bytes, path: str | PathLike[str], *, scale: Sequence[float] = (1.0, 1.0, 1.0)
 ) -> TriangleMesh:
-    """`load_mesh` on bytes already read; `path` gives the format and is named in errors."""
-    factor = _check_scale(scale, path)
+    """`load_mesh` on bytes already read; `path` gives the format and is named in errors. Remembers the last one."""
+    return _parsed(data, fspath(path), tuple(_check_scale(scale, path).tolist()))
+
+
+@lru_cache(maxsize=1)  # a robot asks for each mesh's hull and for its triangles, one after the other
+def _parsed(data: bytes, path: str, scale: tuple[float, float, float]) -> TriangleMesh:
     suffix = Path(path).suffix.lower()
-    guarded = GUARDS[suffix](data, fspath(path))
+    guarded = GUARDS[suffix](data, path)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -93,8 +98,10 @@ def parse_mesh(
         raise MeshError(
             f"mesh declares {guarded.n_faces} triangles, but {len(faces)} could be read", file=path
         )
-    mesh = TriangleMesh(vertices * guarded.unit, faces).scaled(factor)
+    mesh = TriangleMesh(vertices * guarded.unit, faces).scaled(np.array(scale))
     _check(mesh, path)
+    for array in mesh.vertices, mesh.faces:
+        array.setflags(write=False)
     return mesh
 
 
@@ -138,7 +145,7 @@ def _parse(data: bytes, file_type: str) -> tuple[NDArray[np.float64], NDArray[np
 
 
 def _check(mesh: TriangleMesh, path: str | PathLike[str]) -> None:
-    used = mesh.vertices[np.unique(mesh.faces)]
+    used = mesh.used_vertices
     if not np.all(np.isfinite(used)):
         raise MeshError("mesh has vertices that are not finite (nan or inf)", file=path)
     largest = float(np.abs(used).max())

@@ -59,7 +59,7 @@ def is_convex(mesh: TriangleMesh, *, tolerance: float = 1e-3) -> bool:
     """Whether a mesh is closed and encloses the volume of its convex hull, to a relative `tolerance`."""
     if not is_closed(mesh):
         return False
-    hull = _moments(convex_hull(mesh.vertices[np.unique(mesh.faces)])).volume
+    hull = _moments(convex_hull(mesh.used_vertices)).volume
     return abs(_moments(mesh).volume - hull) <= tolerance * hull
 
 
@@ -77,7 +77,7 @@ def mesh_mass_properties(mesh: TriangleMesh) -> tuple[MassProperties, bool]:
         own = _moments(mesh)
         if own.volume > 1e-9 * mesh.extent**3:
             return own, True
-    hull = _moments(convex_hull(mesh.vertices[np.unique(mesh.faces)]))
+    hull = _moments(convex_hull(mesh.used_vertices))
     if not hull.volume > 0:
         raise MeshError("mesh encloses no volume")
     return hull, False

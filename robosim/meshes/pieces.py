@@ -82,7 +82,7 @@ def convex_hull_of_file(
         return TriangleMesh(entry["vertices"].astype(np.float64), entry["faces"].astype(np.int64))
     mesh = parse_mesh(data, path, scale=scale)
     try:
-        hull = convex_hull(mesh.vertices[np.unique(mesh.faces)], max_vertices=max_vertices)
+        hull = convex_hull(mesh.used_vertices, max_vertices=max_vertices)
     except MeshError as e:
         raise MeshError(str(e), file=path) from None
     store_arrays(key, {"vertices": hull.vertices, "faces": hull.faces})

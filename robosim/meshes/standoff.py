@@ -59,7 +59,7 @@ def hull_standoff(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> Standof
 
 def left_out(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> float:
     """How far the farthest vertex of `mesh` lies outside all `pieces` (a lower bound of its distance) [m]."""
-    points = mesh.vertices[np.unique(mesh.faces)]
+    points = mesh.used_vertices
     heights = np.full(len(points), np.inf)
     for piece in pieces:
         heights = np.minimum(heights, _heights(piece, points))
