@@ -140,7 +140,8 @@ SceneQuery::Contact SceneQuery::measured(int a, int b, PairCache* cache) {
 void SceneQuery::contacts(double margin, std::vector<Contact>& out) {
   out.clear();
   const auto take = [&](int i, int j, int single) {
-    if (distance_bound(margin, i, j, single) >= margin && margin > 0) return false;  // most leave by a plane between them
+    if (margin > 0 && distance_bound(margin, i, j, single) >= margin) return false;  // most leave by a plane between them
+    if (margin == 0 && stands_for_more(i, j) && !overlaps(i, j)) return false;
     const Contact contact = measured(i, j, nullptr);
     if (contact.witness.distance < margin) out.push_back(contact);
     return false;

@@ -75,6 +75,7 @@ def test_answers_are_those_of_the_meshes(partner):
                 for p in CHANNEL.vertices @ X[0][:3, :3].T + X[0][:3, 3]
             )
         assert scene.collides(q) == is_met
+        assert len(scene.collisions(q)) == is_met
         assert coarse.collides(q) >= is_met
         overlaps += is_met
         only_hulls += coarse.collides(q) and not is_met
