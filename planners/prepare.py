@@ -60,9 +60,16 @@ class Prepared:
 
 
 def describe_collisions(scene: _engine.CollisionScene, q: FloatArray, limit: int = 3) -> str:
-    """Which pairs overlap at q (n_q,) and how deep, deepest first; empty when none does."""
+    """Which pairs overlap at q (n_q,) and how deep, deepest first; empty when none does.
+
+    The depth of hulls that stand for meshes is an upper bound.
+    """
     pairs = sorted(scene.collisions(q), key=lambda pair: pair[2])
-    words = [f"{a!r} and {b!r} overlap by {1e3 * max(-depth, 0.0):.3g} mm" for a, b, depth in pairs[:limit]]
+    hulls = set(scene.stand_ins)
+    words = [
+        f"{a!r} and {b!r} overlap by {'up to ' if {a, b} & hulls else ''}{1e3 * max(-depth, 0.0):.3g} mm"
+        for a, b, depth in pairs[:limit]
+    ]
     if len(pairs) > limit:
         words.append(f"{len(pairs) - limit} more pairs")
     return "; ".join(words)

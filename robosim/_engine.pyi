@@ -689,6 +689,11 @@ class CollisionScene:
     def names(self) -> list[str]: ...
     @property
     def pairs(self) -> numpy.typing.NDArray[numpy.int32]: ...
+    @property
+    def stand_ins(self) -> list[str]:
+        """
+        Names of objects whose shape stands for a mesh; depths of their overlaps are those of the shapes: upper bounds.
+        """
 
 class SearchResult:
     """

@@ -126,6 +126,14 @@ void bind_scene(py::module_& m) {
                                for (const SceneObject& o : s.scene.objects()) names.push_back(o.name);
                                return names;
                              })
+      .def_property_readonly("stand_ins",
+                             [](const BoundScene& s) {
+                               std::vector<std::string> names;
+                               for (const SceneObject& o : s.scene.objects())
+                                 if (o.geometry.exact) names.push_back(o.name);
+                               return names;
+                             },
+                             "Names of objects whose shape stands for a mesh; depths of their overlaps are those of the shapes: upper bounds.")
       .def_property_readonly("n_q", [](const BoundScene& s) { return s.scene.model().n_q; })
       .def_property_readonly("n_colliders", [](const BoundScene& s) { return s.scene.model().colliders.size(); })
       .def_property_readonly("pairs",

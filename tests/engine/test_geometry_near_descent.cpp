@@ -445,7 +445,7 @@ TEST_CASE("every piece that is in the tree is in the packed tree, once, and in t
 
 TEST_CASE("half-spaces and terrain have no packed tree and are asked all the same") {
   RandomBodies random;
-  const Compound ball(random.bumpy_ball(3)), terrain(random.terrain(5, 6)), floor(Compound::Geometry(Shape::half_space()));
+  const Compound ball(random.bumpy_ball(3)), terrain(random.terrain(5, 6)), floor{Compound::Geometry(Shape::half_space())};
   CHECK(ball.is_packed());
   CHECK(!terrain.is_packed());
   CHECK(!floor.is_packed());

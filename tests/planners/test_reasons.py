@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from robosim.errors import MissingDependencyError, PlanningError
-from robosim.geometry import pose
+from robosim.geometry import Shape, pose
+from robosim.model import ModelBuilder
 from robosim.planners import JointGoal, NoPlan, PoseGoal, Problem, Status, plan, prepare
 from robosim.planners.registry import Planner, get_planner
 from robosim.scene import Scene
+
+from ..concave import channel  # noqa: TID252 (tests have no absolute name)
 
 
 def refused(problem, status, *words, **options):
@@ -53,6 +56,27 @@ def test_start_in_collision(arm, robots):
     with pytest.raises(NoPlan) as caught:
         prepare(Problem(arm, robots.pillar_scene(), [0, 0, 0], [1, 0, 0]))
     assert caught.value.status is Status.START_IN_COLLISION
+
+
+def test_the_depth_of_a_hull_is_an_upper_bound():
+    """A ball in the floor of a channel, whose hull holds it wholly."""
+    mesh = channel()
+    builder = ModelBuilder("channel")
+    builder.add_link("channel")
+    builder.add_collider("channel", Shape.convex(mesh.vertices), exact=mesh)
+    builder.add_link("ball", mass=1, inertia=np.eye(3))
+    builder.add_joint(
+        "z", "prismatic", "channel", "ball", axis=(0, 0, 1), lower=-1, upper=1, velocity=1, effort=1
+    )
+    builder.add_collider("ball", Shape.sphere(0.02))
+    model = builder.build(filter_adjacent=False)
+    compiled = Scene().compile(model)
+    assert compiled.stand_ins == ["channel/0"]
+    # Down through the hull's bottom: 10 mm and the radius.
+    result = refused(
+        Problem(model, None, [-0.14], [0.5]), Status.START_IN_COLLISION, "overlap by up to 30 mm"
+    )
+    assert "'ball/0'" in result.reason
 
 
 def test_goal_in_collision_and_out_of_limits(arm, robots):
