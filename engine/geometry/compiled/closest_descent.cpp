@@ -1,0 +1,398 @@
+// What closest_descent.h offers, for one instruction set.
+#include "geometry/bodies/closest_descent.h"
+
+#include "geometry/bodies/near_lanes.h"
+
+namespace robosim::detail {
+namespace {
+
+template <Isa isa>
+class ClosestDescent : NearLanes<isa> {
+  using Common = NearLanes<isa>;
+  using typename Common::L, typename Common::M, typename Common::Pose, typename Common::V;
+  using Common::all_lanes, Common::W, Common::width;
+  using Common::corner, Common::cross, Common::difference, Common::dot, Common::exceeds, Common::greatest, Common::least, Common::load,
+      Common::moved, Common::near_box, Common::set_poses, Common::size;
+  using Kind = PackedTree::Kind;
+
+ public:
+  ClosestDescent(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack, NearestSoFar& known,
+                 FunctionRef<bool(int, int)>& visit)
+      : A_(A), B_(B), slack_(slack), known_(known), visit_(visit) {
+    set_poses(X_AB, AB_, BA_);
+  }
+
+  bool run() { return descend() || visit_candidates(); }
+
+ private:
+  // Pairs farther apart than this by a bound that rounding may have raised by the slack do not matter.
+  double reach() const { return known_.limit + slack_; }
+  double squared_reach() const { return reach() * reach(); }
+
+  bool descend() {
+    struct Pair {
+      int a, b;  // child `lane` of node n at width * n + lane
+      double least;  // squared lower bound
+    };
+    // Each level of either tree, at most 30, leaves seven pairs here.
+    Pair stack[512];
+    int depth = 0;
+    stack[depth++] = {0, 0, 0};
+    while (depth > 0) {
+      const auto [a, b, bound] = stack[--depth];
+      if (bound > squared_reach()) continue;
+      const PackedTree::Node &node_A = A_.nodes[a / width], &node_B = B_.nodes[b / width];
+      const int lane_A = a % width, lane_B = b % width;
+      const Kind kind_A = node_A.kind[lane_A], kind_B = node_B.kind[lane_B];
+      if (kind_A != Kind::node && kind_B != Kind::node) {
+        if (visit_leaves(node_A, lane_A, node_B, lane_B)) return true;
+        continue;
+      }
+      const bool is_larger_A = size(node_A, lane_A) >= size(node_B, lane_B);
+      // Large triangles leave most of their box empty: they are compared themselves before the other's node is opened.
+      if (kind_A == Kind::triangles && is_larger_A && near_box(A_.triangles[node_A.child[lane_A]], BA_, node_B, lane_B, reach()) == 0) continue;
+      if (kind_B == Kind::triangles && !is_larger_A && near_box(B_.triangles[node_B.child[lane_B]], AB_, node_A, lane_A, reach()) == 0) continue;
+      // Open the larger one.
+      const bool opens_A = kind_B != Kind::node || (kind_A == Kind::node && is_larger_A);
+      const int number = opens_A ? node_A.child[lane_A] : node_B.child[lane_B];
+      unsigned left = opens_A ? compare<true>(A_.nodes[number], node_B, lane_B) : compare<false>(B_.nodes[number], node_A, lane_A);
+      // The nearest last, which is taken first.
+      const int bottom = depth;
+      for (; left != 0; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+        int at = depth++;
+        for (; at > bottom && order_[lanes_[at - 1 - bottom]] > order_[lane]; --at) {
+          stack[at] = stack[at - 1], lanes_[at - bottom] = lanes_[at - 1 - bottom];
+        }
+        stack[at] = opens_A ? Pair{width * number + lane, b, bounds_[lane]} : Pair{a, width * number + lane, bounds_[lane]};
+        lanes_[at - bottom] = lane;
+      }
+    }
+    return false;
+  }
+
+  // The direction in a frame of its own, and where it starts to separate.
+  struct Direction {
+    double n[3];
+    double other;  // least coordinate of the other body's box along it
+  };
+  // Of S, A or B, with the box of a child of the other body, T.
+  template <bool S_is_A>
+  Direction direction(const PackedTree::Node& other, int lane) const {
+    const Pose& X_ST = S_is_A ? AB_ : BA_;
+    Direction d;
+    const double n_A[3] = {known_.n.x, known_.n.y, known_.n.z};
+    for (int i = 0; i < 3; ++i) d.n[i] = S_is_A ? n_A[i] : -(BA_.R[i][0] * n_A[0] + BA_.R[i][1] * n_A[1] + BA_.R[i][2] * n_A[2]);
+    if (S_is_A && !B_.triangles) {
+      d.other = known_.lowest_B;
+      return d;
+    }
+    d.other = d.n[0] * X_ST.p[0] + d.n[1] * X_ST.p[1] + d.n[2] * X_ST.p[2];
+    for (int j = 0; j < 3; ++j) {
+      const double n = X_ST.R[0][j] * d.n[0] + X_ST.R[1][j] * d.n[1] + X_ST.R[2][j] * d.n[2];
+      d.other += n * other.centre[j][lane] - __builtin_fabs(n) * other.half[j][lane];
+    }
+    return d;
+  }
+
+  // Bits of the children of a node of S whose boxes may be near a box of T; with bounds_ and order_.
+  template <bool S_is_A>
+  unsigned compare(const PackedTree::Node& node, const PackedTree::Node& other, int lane) {
+    const Pose& X_ST = S_is_A ? AB_ : BA_;
+    double middle[3], across[3], h[3];
+    for (int i = 0; i < 3; ++i) h[i] = other.half[i][lane], middle[i] = X_ST.p[i], across[i] = 0;
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) middle[i] += X_ST.R[i][j] * other.centre[j][lane], across[i] += X_ST.size[i][j] * h[j];
+    const Direction d = direction<S_is_A>(other, lane);
+    const L zero(0.0), enough(squared_reach());
+    unsigned bits = 0;
+    for (int from = 0; from < node.n; from += W) {
+      V t, half;
+      L gap(-__builtin_inf()), squared(0.0), squared_T(0.0);  // the gaps along the axes of one frame are sides of the distance
+      L ahead(d.other);
+      for (int i = 0; i < 3; ++i) {
+        const L centre = load(node.centre[i] + from);
+        t[i] = L(middle[i]) - centre, half[i] = load(node.half[i] + from);
+        ahead = nmul_add(L(d.n[i]), centre, nmul_add(L(__builtin_fabs(d.n[i])), half[i], ahead));
+        const L along = absolute(t[i]) - half[i] - L(across[i]), apart = larger(along, zero);
+        gap = larger(gap, along), squared = mul_add(apart, apart, squared);
+      }
+      ahead = larger(ahead, zero);
+      squared = larger(squared, ahead * ahead);
+      if (bits_of(squared > enough) == all_lanes) continue;
+      for (int j = 0; j < 3; ++j) {
+        const L shift = mul_add(L(X_ST.R[2][j]), t[2], mul_add(L(X_ST.R[1][j]), t[1], L(X_ST.R[0][j]) * t[0]));
+        L own(h[j]);
+        for (int i = 0; i < 3; ++i) own = mul_add(L(X_ST.size[i][j]), half[i], own);
+        const L along = absolute(shift) - own, apart = larger(along, zero);
+        gap = larger(gap, along), squared_T = mul_add(apart, apart, squared_T);
+      }
+      squared = larger(squared, squared_T);
+      store_lanes(squared, bounds_ + from);
+      store_lanes(select(gap > zero, -squared, gap * gap / (dot(t, t) + dot(half, half))), order_ + from);
+      bits |= (~bits_of(squared > enough) & all_lanes) << from;
+    }
+    return bits & ((1u << node.n) - 1);
+  }
+
+  bool visit_leaves(const PackedTree::Node& node_A, int lane_A, const PackedTree::Node& node_B, int lane_B) {
+    const int a = node_A.child[lane_A], b = node_B.child[lane_B];
+    const bool triangles_A = node_A.kind[lane_A] == Kind::triangles, triangles_B = node_B.kind[lane_B] == Kind::triangles;
+    if (triangles_A && triangles_B) return compare_triangles(A_.triangles[a], node_A, lane_A, b);
+    if (triangles_A) return visit_beside<true>(A_.triangles[a], node_B, lane_B, b);
+    if (triangles_B) return visit_beside<false>(B_.triangles[b], node_A, lane_A, a);
+    return visit_(a, b);
+  }
+
+  // Triangles of S and a piece of T.
+  template <bool S_is_A>
+  bool visit_beside(const PackedTree::Triangles& leaf, const PackedTree::Node& other, int lane, int piece) {
+    for (unsigned left = near_box(leaf, S_is_A ? BA_ : AB_, other, lane, reach()); left != 0; left &= left - 1) {
+      const int at = __builtin_ctz(left);
+      const Direction d = direction<S_is_A>(other, lane);
+      double highest = -__builtin_inf();
+      for (int k = 0; k < 3; ++k) {
+        const double x = d.n[0] * leaf.corner[k][0][at] + d.n[1] * leaf.corner[k][1][at] + d.n[2] * leaf.corner[k][2][at];
+        highest = x > highest ? x : highest;
+      }
+      if (d.other - highest > reach()) continue;
+      if (S_is_A ? visit_(leaf.piece[at], piece) : visit_(piece, leaf.piece[at])) return true;
+    }
+    return false;
+  }
+
+  // A leaf of B in A's frame; what its triangles reach along the axes; their normals.
+  struct Placed {
+    int leaf = -1;
+    double corner[3][3][width], lower[3][width], upper[3][width], normal[3][width], low[width], high[width], nn[width];
+  };
+  void place(int number) {
+    if (placed_.leaf == number) return;
+    placed_.leaf = number;
+    const PackedTree::Triangles& leaf = B_.triangles[number];
+    for (int from = 0; from < leaf.n; from += W) {
+      V v[3];
+      for (int k = 0; k < 3; ++k) {
+        v[k] = moved(AB_, corner(leaf.corner[k], from));
+        for (int i = 0; i < 3; ++i) store_lanes(v[k][i], placed_.corner[k][i] + from);
+      }
+      const V n = cross(difference(v[1], v[0]), difference(v[2], v[1]));
+      const L x = dot(n, v[0]), y = dot(n, v[1]), z = dot(n, v[2]);
+      for (int i = 0; i < 3; ++i) {
+        store_lanes(least(v[0][i], v[1][i], v[2][i]), placed_.lower[i] + from);
+        store_lanes(greatest(v[0][i], v[1][i], v[2][i]), placed_.upper[i] + from);
+        store_lanes(n[i], placed_.normal[i] + from);
+      }
+      store_lanes(least(x, y, z), placed_.low + from), store_lanes(greatest(x, y, z), placed_.high + from);
+      store_lanes(dot(n, n), placed_.nn + from);
+    }
+  }
+
+  // Triangles of two leaves, in A's frame.
+  bool compare_triangles(const PackedTree::Triangles& leaf_A, const PackedTree::Node& node_A, int lane_A, int number_B) {
+    place(number_B);
+    const Placed& b = placed_;
+    const PackedTree::Triangles& leaf_B = B_.triangles[number_B];
+    const V direction{{L(known_.n.x), L(known_.n.y), L(known_.n.z)}};
+    const L zero(0.0), r(reach()), enough(squared_reach());
+
+    // Of B those that are near the box of A's.
+    alignas(64) double ahead[width];  // least coordinates along the direction
+    unsigned left = 0;
+    double highest = 0;
+    for (int i = 0; i < 3; ++i) {
+      const double n = i == 0 ? known_.n.x : i == 1 ? known_.n.y : known_.n.z;
+      highest += n * node_A.centre[i][lane_A] + __builtin_fabs(n) * node_A.half[i][lane_A];
+    }
+    for (int from = 0; from < leaf_B.n; from += W) {
+      L squared(0.0);
+      for (int i = 0; i < 3; ++i) {
+        const L middle(node_A.centre[i][lane_A]), half(node_A.half[i][lane_A]);
+        const L apart = larger(larger(load(b.lower[i] + from) - middle, middle - load(b.upper[i] + from)) - half, zero);
+        squared = mul_add(apart, apart, squared);
+      }
+      const L lowest = least(dot(direction, corner(b.corner[0], from)), dot(direction, corner(b.corner[1], from)), dot(direction, corner(b.corner[2], from)));
+      store_lanes(lowest, ahead + from);
+      left |= (~bits_of((squared > enough) | (lowest - L(highest) > r)) & all_lanes) << from;
+    }
+    left &= (1u << leaf_B.n) - 1;
+    if (left == 0) return false;
+
+    // Each of them with all of A, by the axes of A's frame, the normals of both and the direction.
+    Candidate pairs[width * width];
+    int n_pairs = 0;
+    for (int from = 0; from < leaf_A.n; from += W) {
+      const V v[3] = {corner(leaf_A.corner[0], from), corner(leaf_A.corner[1], from), corner(leaf_A.corner[2], from)};
+      V lower, upper;
+      for (int i = 0; i < 3; ++i) lower[i] = least(v[0][i], v[1][i], v[2][i]), upper[i] = greatest(v[0][i], v[1][i], v[2][i]);
+      const V n_A = cross(difference(v[1], v[0]), difference(v[2], v[1]));
+      const L x = dot(n_A, v[0]), y = dot(n_A, v[1]), z = dot(n_A, v[2]), low_A = least(x, y, z), high_A = greatest(x, y, z);
+      const L nn_A = dot(n_A, n_A) * enough;
+      const L top = greatest(dot(direction, v[0]), dot(direction, v[1]), dot(direction, v[2]));
+      const unsigned own = from + W <= leaf_A.n ? all_lanes : (1u << (leaf_A.n - from)) - 1;
+      for (unsigned rest = left; rest != 0; rest &= rest - 1) {
+        const int j = __builtin_ctz(rest);
+        L squared(0.0);
+        for (int i = 0; i < 3; ++i) {
+          const L apart = larger(larger(L(b.lower[i][j]) - upper[i], lower[i] - L(b.upper[i][j])), zero);
+          squared = mul_add(apart, apart, squared);
+        }
+        M far = (squared > enough) | (L(ahead[j]) - top > r);
+        if ((~bits_of(far) & own) == 0) continue;
+        const auto at = [&](const double (&p)[3][width]) __attribute__((always_inline)) { return V{{L(p[0][j]), L(p[1][j]), L(p[2][j])}}; };
+        const L x_B = dot(n_A, at(b.corner[0])), y_B = dot(n_A, at(b.corner[1])), z_B = dot(n_A, at(b.corner[2]));
+        const L gap_A = larger(larger(least(x_B, y_B, z_B) - high_A, low_A - greatest(x_B, y_B, z_B)), zero);
+        far = far | (gap_A * gap_A > nn_A);
+        const V n_B = at(b.normal);
+        const L x_A = dot(n_B, v[0]), y_A = dot(n_B, v[1]), z_A = dot(n_B, v[2]);
+        const L gap_B = larger(larger(least(x_A, y_A, z_A) - L(b.high[j]), L(b.low[j]) - greatest(x_A, y_A, z_A)), zero);
+        far = far | (gap_B * gap_B > L(b.nn[j] * squared_reach()));
+        for (unsigned near_ones = ~bits_of(far) & own; near_ones != 0; near_ones &= near_ones - 1)
+          pairs[n_pairs++] = {from + __builtin_ctz(near_ones), j, 0};
+      }
+    }
+
+    // The distances of those that are left, pair by pair in the lanes.
+    for (int first = 0; first < n_pairs; first += W) {
+      alignas(64) double from_A[3][3][W], from_B[3][3][W];
+      for (int l = 0; l < W; ++l) {
+        const auto& [i, j, unused] = pairs[first + l < n_pairs ? first + l : n_pairs - 1];
+        for (int k = 0; k < 3; ++k)
+          for (int c = 0; c < 3; ++c) from_A[k][c][l] = leaf_A.corner[k][c][i], from_B[k][c][l] = b.corner[k][c][j];
+      }
+      V v[3], w[3];
+      for (int k = 0; k < 3; ++k)
+        for (int c = 0; c < 3; ++c) v[k][c] = load(from_A[k][c]), w[k][c] = load(from_B[k][c]);
+      alignas(64) double lower[W], upper[W], way[3][W];
+      bounds(v, w, slack_, lower, upper, way);
+      for (int l = 0; l < W && first + l < n_pairs; ++l) {
+        if (lower[l] > reach()) continue;
+        const int p = leaf_A.piece[pairs[first + l].a], q = leaf_B.piece[pairs[first + l].b];
+        if (upper[l] < known_.limit) {
+          known_.limit = upper[l];
+          if (upper[l] > slack_) known_.n = {way[0][l], way[1][l], way[2][l]};
+        }
+        if (!(lower[l] > 0)) {  // they may overlap
+          if (visit_(p, q)) return true;
+        } else if (remember({p, q, lower[l]})) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // Of pairs of triangles: the distance of their nearest points, the direction between them, and what it separates them by.
+  static ROBOSIM_INLINE void bounds(const V (&v)[3], const V (&w)[3], double slack, double* lower, double* upper, double (&way)[3][W]) {
+    const L zero(0.0), one(1.0);
+    const V e[3] = {difference(v[1], v[0]), difference(v[2], v[1]), difference(v[0], v[2])};
+    const V f[3] = {difference(w[1], w[0]), difference(w[2], w[1]), difference(w[0], w[2])};
+    L best(__builtin_inf());
+    V from_A_to_B{{zero, zero, zero}};
+    const auto consider = [&](const V& d, const L& squared) __attribute__((always_inline)) {
+      const M nearer = squared < best;
+      best = select(nearer, squared, best);
+      for (int i = 0; i < 3; ++i) from_A_to_B[i] = select(nearer, d[i], from_A_to_B[i]);
+    };
+
+    // Edges: the nearest point of one line to the other, held within the edge, then the nearest to it on the other edge,
+    // held within that, and back.
+    L ff[3], by_ff[3];
+    for (int j = 0; j < 3; ++j) ff[j] = dot(f[j], f[j]), by_ff[j] = one / ff[j];
+    for (int i = 0; i < 3; ++i) {
+      const L ee = dot(e[i], e[i]), by_ee = one / ee;
+      for (int j = 0; j < 3; ++j) {
+        const V r = difference(w[j], v[i]);
+        const L ef = dot(e[i], f[j]), er = dot(e[i], r), fr = dot(f[j], r), det = nmul_add(ef, ef, ee * ff[j]);
+        const auto held = [&](const L& x) __attribute__((always_inline)) { return smaller(larger(x, zero), one); };
+        L s = held(select(det > zero, nmul_add(ef, fr, er * ff[j]) / det, zero));
+        const L u = held((ef * s - fr) * by_ff[j]);
+        s = held(mul_add(ef, u, er) * by_ee);
+        V d;
+        for (int c = 0; c < 3; ++c) d[c] = mul_add(f[j][c], u, nmul_add(e[i][c], s, r[c]));
+        consider(d, dot(d, d));
+      }
+    }
+
+    // Corners over faces.
+    const auto over_face = [&](const V (&p)[3], const V (&t)[3], const V (&edge)[3], double sign) __attribute__((always_inline)) {
+      const V n = cross(edge[0], edge[1]);
+      const L nn = dot(n, n), by_nn = one / nn;
+      const M is_needle = nn < L(1e-10) * dot(edge[0], edge[0]) * dot(edge[1], edge[1]);  // its plane is not known, its edges are enough
+      const V inwards[3] = {cross(n, edge[0]), cross(n, edge[1]), cross(n, edge[2])};
+      const L inner[3] = {dot(inwards[0], t[0]), dot(inwards[1], t[1]), dot(inwards[2], t[2])};
+      const L level = dot(n, t[0]);
+      for (int k = 0; k < 3; ++k) {
+        const L height = (dot(n, p[k]) - level) * by_nn;
+        const M beside = is_needle | (dot(inwards[0], p[k]) < inner[0]) | (dot(inwards[1], p[k]) < inner[1]) | (dot(inwards[2], p[k]) < inner[2]);
+        V d;
+        for (int c = 0; c < 3; ++c) d[c] = L(sign) * height * n[c];
+        consider(d, select(beside, L(__builtin_inf()), dot(d, d)));
+      }
+    };
+    over_face(v, w, f, -1.0);
+    over_face(w, v, e, 1.0);
+
+    const L distance = sqrt(best), scale = one / distance;
+    for (int c = 0; c < 3; ++c) from_A_to_B[c] *= scale;
+    const L gap = least(dot(from_A_to_B, w[0]), dot(from_A_to_B, w[1]), dot(from_A_to_B, w[2])) -
+                  greatest(dot(from_A_to_B, v[0]), dot(from_A_to_B, v[1]), dot(from_A_to_B, v[2]));
+    store_lanes(distance, upper);
+    store_lanes(select(distance > L(slack), gap, zero), lower);
+    for (int c = 0; c < 3; ++c) store_lanes(from_A_to_B[c], way[c]);
+  }
+
+  struct Candidate {
+    int a, b;
+    double lower;
+  };
+  // Keeps a pair until all has been seen; where there is no room, those that still count are visited now.
+  bool remember(const Candidate& pair) {
+    if (n_candidates_ == max_candidates) {
+      drop_far();
+      if (2 * n_candidates_ > max_candidates && visit_candidates()) return true;
+    }
+    candidates_[n_candidates_++] = pair;
+    return false;
+  }
+  void drop_far() {
+    int n = 0;
+    for (int i = 0; i < n_candidates_; ++i)
+      if (candidates_[i].lower <= reach()) candidates_[n++] = candidates_[i];
+    n_candidates_ = n;
+  }
+  bool visit_candidates() {
+    const int n = n_candidates_;
+    n_candidates_ = 0;
+    for (int i = 0; i < n; ++i)
+      if (candidates_[i].lower <= reach() && visit_(candidates_[i].a, candidates_[i].b)) return true;
+    return false;
+  }
+
+  const PackedBody &A_, &B_;
+  Pose AB_, BA_;
+  double slack_;
+  NearestSoFar& known_;
+  FunctionRef<bool(int, int)>& visit_;
+  alignas(64) double order_[width];  // of the children compared last: nearer ones, and larger ones that overlap, first
+  alignas(64) double bounds_[width];  // of them the squared bounds
+  int lanes_[width];  // of the children put on the stack last
+  alignas(64) Placed placed_;
+  static constexpr int max_candidates = 128;
+  Candidate candidates_[max_candidates];
+  int n_candidates_ = 0;
+};
+
+template <Isa isa>
+bool run_closest(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack, NearestSoFar& known, FunctionRef<bool(int, int)> visit) {
+  return ClosestDescent<isa>(A, B, X_AB, slack, known, visit).run();
+}
+
+}  // namespace
+
+template <>
+DescendClosest& compiled_descend_closest<own_isa>() {
+  return run_closest<own_isa>;
+}
+
+}  // namespace robosim::detail
