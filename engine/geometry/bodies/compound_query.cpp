@@ -183,7 +183,7 @@ PieceWitness out_of_solids(const Body& A, const SE3d& X_WA, const Body& B, const
 }
 
 // Of bodies with packed trees that are apart; nothing where pieces of them overlap.
-std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const PieceCache* cache) {
+std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const PieceCache* cache, const Vec3d& n_W) {
   if (!is_packed(A) || !is_packed(B)) return std::nullopt;
   const bool swaps = A.shape() || (B.compound() && !comes_first(A, X_WA, B, X_WB));
   const Body &F = swaps ? B : A, &M = swaps ? A : B;
@@ -191,6 +191,12 @@ std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const
   const SE3d X_FM = X_WF.inverse() * X_WM;
   PieceWitness closest;
   NearestSoFar known;
+  const auto look_along = [&](const Vec3d& n_WAB) {
+    known.n = transpose_times(X_WF.R, swaps ? -n_WAB : n_WAB);
+    if (known.is_alone_B) known.lowest_B = dot(known.n, X_FM * support(*M.shape(), -transpose_times(X_FM.R, known.n)));
+  };
+  known.is_alone_B = M.shape() != nullptr, known.is_swapped = swaps;
+  look_along(n_W);
   const auto ask = [&](int f, int m) {
     const int a = swaps ? m : f, b = swaps ? f : m;
     if (a == closest.piece_A && b == closest.piece_B) return false;
@@ -199,14 +205,20 @@ std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const
     if (closest.piece_A >= 0 && !is_less(x, closest)) return false;
     closest = x;
     known.limit = std::min(known.limit, x.witness.distance);
-    known.n = transpose_times(X_WF.R, swaps ? -x.witness.normal : x.witness.normal);
-    if (M.shape()) known.lowest_B = dot(known.n, X_FM * support(*M.shape(), -transpose_times(X_FM.R, known.n)));
+    look_along(x.witness.normal);
     return false;
   };
-  if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B) && (swaps ? ask(cache->piece_B, cache->piece_A) : ask(cache->piece_A, cache->piece_B)))
-    return std::nullopt;
+  // What is remembered is a limit, and found again: else it would win over others of the same distance.
+  if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B)) {
+    const Witness w = piece_distance(A, X_WA, cache->piece_A, B, X_WB, cache->piece_B);
+    if (!(w.distance > 0)) return std::nullopt;
+    known.limit = w.distance;
+    if (norm(n_W) == 0) look_along(w.normal);
+  }
   const PackedPair pair(F, X_WF, M, X_WM);
   if (descend_closest(pair.a, pair.b, X_FM, pair.slack, known, ask) || closest.piece_A < 0) return std::nullopt;
+  // Where a query of two pieces missed what is known of them, as of needles it may, all are asked.
+  if (closest.witness.distance > known.limit + 0.1 * pair.slack) return std::nullopt;
   return closest;
 }
 
@@ -227,10 +239,10 @@ Witness piece_distance(const Body& A, const SE3d& X_WA, int piece_A, const Body&
   });
 }
 
-PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache) {
+PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache, const Vec3d& n_W) {
   if (A.shape() && B.shape()) return {signed_distance(*A.shape(), X_WA, *B.shape(), X_WB), 0, 0};
   const bool surface = has_surface(A) || has_surface(B);
-  if (const std::optional<PieceWitness> apart = closest_apart(A, X_WA, B, X_WB, cache)) {
+  if (const std::optional<PieceWitness> apart = closest_apart(A, X_WA, B, X_WB, cache, n_W)) {
     const PieceWitness out = surface ? out_of_solids(A, X_WA, B, X_WB, *apart) : *apart;
     if (cache) *cache = {out.piece_A, out.piece_B};
     return out;

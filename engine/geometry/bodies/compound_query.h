@@ -62,8 +62,9 @@ struct PieceCache {
 // Of a piece of A and a piece of B, whose numbers must be those of pieces in the trees.
 Witness piece_distance(const Body& A, const SE3d& X_WA, int piece_A, const Body& B, const SE3d& X_WB, int piece_B);
 
-// The pair of pieces that has the bodies' signed distance; of several the one with the lowest numbers.
-PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache = nullptr);
+// The pair of pieces that has the bodies' signed distance; of several the one with the lowest numbers. Where a direction from A to B is
+// known in which they are apart, as that between their hulls, n_W is that unit vector: it changes the time, never the answer.
+PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache = nullptr, const Vec3d& n_W = {});
 
 // Whether the signed distance is less than `margin` (margin >= 0), by the first pair that proves it; and of bodies one of which has a
 // part wholly in the solid of the other (solid.h).

@@ -22,20 +22,168 @@ class ClosestDescent : NearLanes<isa> {
     set_poses(X_AB, AB_, BA_);
   }
 
-  bool run() { return descend() || visit_candidates(); }
+  bool run() {
+    bool stops = false;
+    const bool is_done = !known_.is_alone_B && has_direction() && compare_farthest(stops);
+    if (stops) return true;
+    if (!is_done) {
+      n_candidates_ = n_waiting_ = 0;
+      if (descend()) return true;
+    }
+    return measure_all() || visit_candidates();
+  }
 
  private:
   // Pairs farther apart than this by a bound that rounding may have raised by the slack do not matter.
   double reach() const { return known_.limit + slack_; }
   double squared_reach() const { return reach() * reach(); }
 
+  bool has_direction() const { return known_.n.x != 0 || known_.n.y != 0 || known_.n.z != 0; }
+
+  // Leaves that reach far along a direction of their body's frame.
+  struct Reach {
+    int node, lane;
+    double at;
+  };
+  static constexpr int max_reaching = 48;
+  struct Reaching {
+    Reach leaf[max_reaching];
+    int n = 0;
+  };
+
+  // How far the children of a node reach along n.
+  static ROBOSIM_INLINE void reach_of_boxes(const PackedTree::Node& node, const double (&n)[3], double* out) {
+    for (int from = 0; from < node.n; from += W) {
+      L reaches(0.0);
+      for (int i = 0; i < 3; ++i) {
+        reaches = mul_add(L(n[i]), load(node.centre[i] + from), mul_add(L(__builtin_fabs(n[i])), load(node.half[i] + from), reaches));
+      }
+      store_lanes(reaches, out + from);
+    }
+  }
+  // The farthest corner of a leaf's triangles.
+  static double reach_of_triangles(const PackedTree::Triangles& leaf, const double (&n)[3], double (&corner_out)[3]) {
+    double best = -__builtin_inf();
+    for (int k = 0; k < 3; ++k) {
+      alignas(64) double reaches[width];
+      for (int from = 0; from < leaf.n; from += W) {
+        const V p = corner(leaf.corner[k], from);
+        store_lanes(mul_add(L(n[2]), p[2], mul_add(L(n[1]), p[1], L(n[0]) * p[0])), reaches + from);
+      }
+      for (int l = 0; l < leaf.n; ++l) {
+        if (!(reaches[l] > best)) continue;
+        best = reaches[l];
+        for (int i = 0; i < 3; ++i) corner_out[i] = leaf.corner[k][i][l];
+      }
+    }
+    return best;
+  }
+
+  // The farthest corner of a body along n, and its leaf; false where it has other pieces than triangles there.
+  static bool farthest(const PackedBody& body, const double (&n)[3], Reach& out, double (&corner_out)[3]) {
+    struct Child {
+      int at;
+      double reaches;
+    } stack[256];
+    int depth = 0;
+    out = {0, 0, -__builtin_inf()};
+    stack[depth++] = {0, __builtin_inf()};
+    while (depth > 0) {
+      const Child child = stack[--depth];
+      if (child.reaches <= out.at) continue;
+      const PackedTree::Node& node = body.nodes[child.at / width];
+      const int lane = child.at % width, number = node.child[lane];
+      if (node.kind[lane] == Kind::piece) return false;
+      if (node.kind[lane] == Kind::triangles) {
+        double p[3] = {};
+        const double at = reach_of_triangles(body.triangles[number], n, p);
+        if (!(at > out.at)) continue;
+        out = {child.at / width, lane, at};
+        for (int i = 0; i < 3; ++i) corner_out[i] = p[i];
+        continue;
+      }
+      // The farthest last, which is taken first.
+      const PackedTree::Node& opened = body.nodes[number];
+      alignas(64) double reaches[width];
+      reach_of_boxes(opened, n, reaches);
+      const int bottom = depth;
+      for (int l = 0; l < opened.n; ++l) {
+        if (!(reaches[l] > out.at)) continue;
+        int at = depth++;
+        for (; at > bottom && stack[at - 1].reaches > reaches[l]; --at) stack[at] = stack[at - 1];
+        stack[at] = {width * number + l, reaches[l]};
+      }
+    }
+    return true;
+  }
+
+  // Leaves that reach at least as far as `enough`; false where they are too many.
+  static bool find_reaching(const PackedBody& body, const double (&n)[3], double enough, Reaching& out) {
+    int stack[256], depth = 0;
+    stack[depth++] = 0;
+    while (depth > 0) {
+      const int child = stack[--depth];
+      const PackedTree::Node& node = body.nodes[child / width];
+      const int lane = child % width, number = node.child[lane];
+      if (node.kind[lane] != Kind::node) {
+        double p[3] = {};
+        if (node.kind[lane] == Kind::piece) return false;
+        const double at = reach_of_triangles(body.triangles[number], n, p);
+        if (at < enough) continue;
+        if (out.n == max_reaching) return false;
+        // The farthest first.
+        int place = out.n++;
+        for (; place > 0 && out.leaf[place - 1].at < at; --place) out.leaf[place] = out.leaf[place - 1];
+        out.leaf[place] = {child / width, lane, at};
+        continue;
+      }
+      const PackedTree::Node& opened = body.nodes[number];
+      alignas(64) double reaches[width];
+      reach_of_boxes(opened, n, reaches);
+      for (int l = 0; l < opened.n; ++l)
+        if (!(reaches[l] < enough)) stack[depth++] = width * number + l;
+    }
+    return true;
+  }
+
+  // Compares what reaches far along the direction that is known; true when that was enough.
+  bool compare_farthest(bool& stops) {
+    const double n_A[3] = {known_.n.x, known_.n.y, known_.n.z};
+    double n_B[3], start = 0;  // of B's frame along n
+    for (int i = 0; i < 3; ++i) {
+      n_B[i] = -(BA_.R[i][0] * n_A[0] + BA_.R[i][1] * n_A[1] + BA_.R[i][2] * n_A[2]);
+      start += n_A[i] * AB_.p[i];
+    }
+    Reach top_A, top_B;
+    double p[3] = {}, q[3] = {}, squared = 0;
+    if (!farthest(A_, n_A, top_A, p) || !farthest(B_, n_B, top_B, q)) return false;
+    for (int i = 0; i < 3; ++i) {
+      const double d = AB_.p[i] + AB_.R[i][0] * q[0] + AB_.R[i][1] * q[1] + AB_.R[i][2] * q[2] - p[i];
+      squared += d * d;
+    }
+    const double apart = __builtin_sqrt(squared);
+    if (apart < known_.limit) known_.limit = apart;
+    const auto leaves = [&](const Reach& a, const Reach& b) { return visit_leaves(A_.nodes[a.node], a.lane, B_.nodes[b.node], b.lane); };
+    const double gap = start - top_B.at - top_A.at;  // between the planes
+    if (apart > gap + slack_) {
+      if (leaves(top_A, top_B) || measure_all()) return stops = true;
+      n_candidates_ = 0;  // they come again
+    }
+    Reaching of_A, of_B;
+    if (!find_reaching(A_, n_A, top_A.at + gap - reach(), of_A) || !find_reaching(B_, n_B, top_B.at + gap - reach(), of_B)) return false;
+    for (int i = 0; i < of_A.n; ++i)
+      for (int j = 0; j < of_B.n && start - of_B.leaf[j].at - of_A.leaf[i].at <= reach(); ++j)
+        if (leaves(of_A.leaf[i], of_B.leaf[j])) return stops = true;
+    return true;
+  }
+
   bool descend() {
-    struct Pair {
+    struct Children {
       int a, b;  // child `lane` of node n at width * n + lane
       double least;  // squared lower bound
     };
     // Each level of either tree, at most 30, leaves seven pairs here.
-    Pair stack[512];
+    Children stack[512];
     int depth = 0;
     stack[depth++] = {0, 0, 0};
     while (depth > 0) {
@@ -64,7 +212,7 @@ class ClosestDescent : NearLanes<isa> {
         for (; at > bottom && order_[lanes_[at - 1 - bottom]] > order_[lane]; --at) {
           stack[at] = stack[at - 1], lanes_[at - bottom] = lanes_[at - 1 - bottom];
         }
-        stack[at] = opens_A ? Pair{width * number + lane, b, bounds_[lane]} : Pair{a, width * number + lane, bounds_[lane]};
+        stack[at] = opens_A ? Children{width * number + lane, b, bounds_[lane]} : Children{a, width * number + lane, bounds_[lane]};
         lanes_[at - bottom] = lane;
       }
     }
@@ -83,7 +231,7 @@ class ClosestDescent : NearLanes<isa> {
     Direction d;
     const double n_A[3] = {known_.n.x, known_.n.y, known_.n.z};
     for (int i = 0; i < 3; ++i) d.n[i] = S_is_A ? n_A[i] : -(BA_.R[i][0] * n_A[0] + BA_.R[i][1] * n_A[1] + BA_.R[i][2] * n_A[2]);
-    if (S_is_A && !B_.triangles) {
+    if (S_is_A && known_.is_alone_B) {
       d.other = known_.lowest_B;
       return d;
     }
@@ -138,7 +286,7 @@ class ClosestDescent : NearLanes<isa> {
   bool visit_leaves(const PackedTree::Node& node_A, int lane_A, const PackedTree::Node& node_B, int lane_B) {
     const int a = node_A.child[lane_A], b = node_B.child[lane_B];
     const bool triangles_A = node_A.kind[lane_A] == Kind::triangles, triangles_B = node_B.kind[lane_B] == Kind::triangles;
-    if (triangles_A && triangles_B) return compare_triangles(A_.triangles[a], node_A, lane_A, b);
+    if (triangles_A && triangles_B) return compare_triangles(a, node_A, lane_A, b);
     if (triangles_A) return visit_beside<true>(A_.triangles[a], node_B, lane_B, b);
     if (triangles_B) return visit_beside<false>(B_.triangles[b], node_A, lane_A, a);
     return visit_(a, b);
@@ -189,7 +337,8 @@ class ClosestDescent : NearLanes<isa> {
   }
 
   // Triangles of two leaves, in A's frame.
-  bool compare_triangles(const PackedTree::Triangles& leaf_A, const PackedTree::Node& node_A, int lane_A, int number_B) {
+  bool compare_triangles(int number_A, const PackedTree::Node& node_A, int lane_A, int number_B) {
+    const PackedTree::Triangles& leaf_A = A_.triangles[number_A];
     place(number_B);
     const Placed& b = placed_;
     const PackedTree::Triangles& leaf_B = B_.triangles[number_B];
@@ -219,8 +368,6 @@ class ClosestDescent : NearLanes<isa> {
     if (left == 0) return false;
 
     // Each of them with all of A, by the axes of A's frame, the normals of both and the direction.
-    Candidate pairs[width * width];
-    int n_pairs = 0;
     for (int from = 0; from < leaf_A.n; from += W) {
       const V v[3] = {corner(leaf_A.corner[0], from), corner(leaf_A.corner[1], from), corner(leaf_A.corner[2], from)};
       V lower, upper;
@@ -248,35 +395,58 @@ class ClosestDescent : NearLanes<isa> {
         const L gap_B = larger(larger(least(x_A, y_A, z_A) - L(b.high[j]), L(b.low[j]) - greatest(x_A, y_A, z_A)), zero);
         far = far | (gap_B * gap_B > L(b.nn[j] * squared_reach()));
         for (unsigned near_ones = ~bits_of(far) & own; near_ones != 0; near_ones &= near_ones - 1)
-          pairs[n_pairs++] = {from + __builtin_ctz(near_ones), j, 0};
+          waiting_[n_waiting_++] = {number_A, number_B, from + __builtin_ctz(near_ones), j};
       }
     }
+    return known_.limit < __builtin_inf() ? measure_full() : measure_all();
+  }
 
-    // The distances of those that are left, pair by pair in the lanes.
-    for (int first = 0; first < n_pairs; first += W) {
-      alignas(64) double from_A[3][3][W], from_B[3][3][W];
-      for (int l = 0; l < W; ++l) {
-        const auto& [i, j, unused] = pairs[first + l < n_pairs ? first + l : n_pairs - 1];
-        for (int k = 0; k < 3; ++k)
-          for (int c = 0; c < 3; ++c) from_A[k][c][l] = leaf_A.corner[k][c][i], from_B[k][c][l] = b.corner[k][c][j];
-      }
-      V v[3], w[3];
+  // Two triangles, by their leaves and lanes.
+  struct Pair {
+    int leaf_A, leaf_B, a, b;
+  };
+  // The distances of pairs that wait, as many as fill registers.
+  bool measure_full() {
+    int first = 0;
+    for (; first + W <= n_waiting_; first += W)
+      if (measure(waiting_ + first, W)) return true;
+    n_waiting_ -= first;
+    for (int i = 0; i < n_waiting_; ++i) waiting_[i] = waiting_[first + i];
+    return false;
+  }
+  // Of all of them.
+  bool measure_all() {
+    if (measure_full()) return true;
+    const int n = n_waiting_;
+    n_waiting_ = 0;
+    return n > 0 && measure(waiting_, n);
+  }
+  bool measure(const Pair* pairs, int n) {
+    alignas(64) double from_A[3][3][W], from_B[3][3][W];
+    for (int l = 0; l < W; ++l) {
+      const Pair& pair = pairs[l < n ? l : n - 1];
+      const PackedTree::Triangles &leaf_A = A_.triangles[pair.leaf_A], &leaf_B = B_.triangles[pair.leaf_B];
       for (int k = 0; k < 3; ++k)
-        for (int c = 0; c < 3; ++c) v[k][c] = load(from_A[k][c]), w[k][c] = load(from_B[k][c]);
-      alignas(64) double lower[W], upper[W], way[3][W];
-      bounds(v, w, slack_, lower, upper, way);
-      for (int l = 0; l < W && first + l < n_pairs; ++l) {
-        if (lower[l] > reach()) continue;
-        const int p = leaf_A.piece[pairs[first + l].a], q = leaf_B.piece[pairs[first + l].b];
-        if (upper[l] < known_.limit) {
-          known_.limit = upper[l];
-          if (upper[l] > slack_) known_.n = {way[0][l], way[1][l], way[2][l]};
-        }
-        if (!(lower[l] > 0)) {  // they may overlap
-          if (visit_(p, q)) return true;
-        } else if (remember({p, q, lower[l]})) {
-          return true;
-        }
+        for (int c = 0; c < 3; ++c) from_A[k][c][l] = leaf_A.corner[k][c][pair.a], from_B[k][c][l] = leaf_B.corner[k][c][pair.b];
+    }
+    V v[3], w[3];
+    for (int k = 0; k < 3; ++k) {
+      for (int c = 0; c < 3; ++c) v[k][c] = load(from_A[k][c]), w[k][c] = load(from_B[k][c]);
+      w[k] = moved(AB_, w[k]);
+    }
+    alignas(64) double lower[W], upper[W], way[3][W];
+    bounds(v, w, slack_, lower, upper, way);
+    for (int l = 0; l < n; ++l) {
+      if (lower[l] > reach()) continue;
+      const int p = A_.triangles[pairs[l].leaf_A].piece[pairs[l].a], q = B_.triangles[pairs[l].leaf_B].piece[pairs[l].b];
+      if (upper[l] < known_.limit) {
+        known_.limit = upper[l];
+        if (upper[l] > slack_) known_.n = {way[0][l], way[1][l], way[2][l]};
+      }
+      if (!(lower[l] > 0)) {  // they may overlap
+        if (visit_(p, q)) return true;
+      } else if (remember({p, q, lower[l], upper[l]})) {
+        return true;
       }
     }
     return false;
@@ -344,29 +514,52 @@ class ClosestDescent : NearLanes<isa> {
 
   struct Candidate {
     int a, b;
-    double lower;
+    double lower, upper;
   };
-  // Keeps a pair until all has been seen; where there is no room, those that still count are visited now.
+  // Parts of the slack, which is 1e-11 of the coordinates: distances that differ by rounding, and bounds that are as good as one.
+  static constexpr double tied = 1e-3, tight = 1e-2;
+  bool is_known(const Candidate& x) const { return x.upper - x.lower <= tight * slack_; }
+  bool counts(const Candidate& x) const { return is_known(x) ? x.upper <= known_.limit + tied * slack_ : x.lower <= reach(); }
+
+  // Keeps a pair until all has been seen.
   bool remember(const Candidate& pair) {
-    if (n_candidates_ == max_candidates) {
-      drop_far();
-      if (2 * n_candidates_ > max_candidates && visit_candidates()) return true;
-    }
+    if (!counts(pair)) return false;
+    if (n_candidates_ == max_candidates && make_room()) return true;
     candidates_[n_candidates_++] = pair;
     return false;
   }
-  void drop_far() {
+  // Of pairs that share the least distance leaves one; where that is not enough, those that are not known are visited now.
+  bool make_room() {
+    const Candidate* first = first_known();
+    const Candidate one = first ? *first : Candidate{};
+    const bool has_one = first != nullptr;
     int n = 0;
     for (int i = 0; i < n_candidates_; ++i)
-      if (candidates_[i].lower <= reach()) candidates_[n++] = candidates_[i];
+      if (counts(candidates_[i]) && !is_known(candidates_[i])) candidates_[n++] = candidates_[i];
     n_candidates_ = n;
+    if (2 * n > max_candidates && visit_unknown()) return true;
+    if (has_one) candidates_[n_candidates_++] = one;
+    return false;
   }
-  bool visit_candidates() {
+  // Of those that are the nearest, up to rounding, the one with the lowest numbers.
+  const Candidate* first_known() const {
+    const Candidate* first = nullptr;
+    for (int i = 0; i < n_candidates_; ++i) {
+      const Candidate& x = candidates_[i];
+      if (counts(x) && is_known(x) && (!first || known_.comes_first(x.a, x.b, first->a, first->b))) first = &x;
+    }
+    return first;
+  }
+  bool visit_unknown() {
     const int n = n_candidates_;
     n_candidates_ = 0;
     for (int i = 0; i < n; ++i)
-      if (candidates_[i].lower <= reach() && visit_(candidates_[i].a, candidates_[i].b)) return true;
+      if (const Candidate& x = candidates_[i]; counts(x) && !is_known(x) && visit_(x.a, x.b)) return true;
     return false;
+  }
+  bool visit_candidates() {
+    if (const Candidate* first = first_known(); first && visit_(first->a, first->b)) return true;
+    return visit_unknown();
   }
 
   const PackedBody &A_, &B_;
@@ -381,6 +574,8 @@ class ClosestDescent : NearLanes<isa> {
   static constexpr int max_candidates = 128;
   Candidate candidates_[max_candidates];
   int n_candidates_ = 0;
+  Pair waiting_[width * width + W];
+  int n_waiting_ = 0;
 };
 
 template <Isa isa>
