@@ -28,7 +28,7 @@ class ClosestDescent : NearLanes<isa> {
     if (stops) return true;
     if (!is_done) {
       n_candidates_ = n_waiting_ = 0;
-      if (descend()) return true;
+      if (descend(0, 0)) return true;
     }
     return measure_all() || visit_candidates();
   }
@@ -42,10 +42,10 @@ class ClosestDescent : NearLanes<isa> {
 
   // Leaves that reach far along a direction of their body's frame.
   struct Reach {
-    int node, lane;
+    int child;
     double at;
   };
-  static constexpr int max_reaching = 48;
+  static constexpr int max_reaching = 64, max_steps = 4;
   struct Reaching {
     Reach leaf[max_reaching];
     int n = 0;
@@ -86,7 +86,7 @@ class ClosestDescent : NearLanes<isa> {
       double reaches;
     } stack[256];
     int depth = 0;
-    out = {0, 0, -__builtin_inf()};
+    out = {0, -__builtin_inf()};
     stack[depth++] = {0, __builtin_inf()};
     while (depth > 0) {
       const Child child = stack[--depth];
@@ -98,7 +98,7 @@ class ClosestDescent : NearLanes<isa> {
         double p[3] = {};
         const double at = reach_of_triangles(body.triangles[number], n, p);
         if (!(at > out.at)) continue;
-        out = {child.at / width, lane, at};
+        out = {child.at, at};
         for (int i = 0; i < 3; ++i) corner_out[i] = p[i];
         continue;
       }
@@ -119,6 +119,7 @@ class ClosestDescent : NearLanes<isa> {
 
   // Leaves that reach at least as far as `enough`; false where they are too many.
   static bool find_reaching(const PackedBody& body, const double (&n)[3], double enough, Reaching& out) {
+    out.n = 0;
     int stack[256], depth = 0;
     stack[depth++] = 0;
     while (depth > 0) {
@@ -134,7 +135,7 @@ class ClosestDescent : NearLanes<isa> {
         // The farthest first.
         int place = out.n++;
         for (; place > 0 && out.leaf[place - 1].at < at; --place) out.leaf[place] = out.leaf[place - 1];
-        out.leaf[place] = {child / width, lane, at};
+        out.leaf[place] = {child, at};
         continue;
       }
       const PackedTree::Node& opened = body.nodes[number];
@@ -163,29 +164,58 @@ class ClosestDescent : NearLanes<isa> {
     }
     const double apart = __builtin_sqrt(squared);
     if (apart < known_.limit) known_.limit = apart;
-    const auto leaves = [&](const Reach& a, const Reach& b) { return visit_leaves(A_.nodes[a.node], a.lane, B_.nodes[b.node], b.lane); };
     const double gap = start - top_B.at - top_A.at;  // between the planes
-    if (apart > gap + slack_) {
-      if (leaves(top_A, top_B) || measure_all()) return stops = true;
+    if (apart > gap + slack_ && (visit_leaves(top_A.child, top_B.child) || measure_all())) return stops = true;
+    const auto find_all = [&] {
       n_candidates_ = 0;  // they come again
+      return find_reaching(A_, n_A, top_A.at + gap - reach(), reaching_A_) && find_reaching(B_, n_B, top_B.at + gap - reach(), reaching_B_);
+    };
+    if (!find_all()) {
+      const double size_A = size(A_.nodes[0], 0), size_B = size(B_.nodes[0], 0);
+      if (!(gap > 0) || 16 * gap * gap < (size_A < size_B ? size_A : size_B)) return false;  // of what is near they say little
+      // The planes touch what is not there, as across a hollow: on from leaf to leaf, each the nearest to the last.
+      nearest_A_ = top_A.child;
+      for (int step = 0; step < max_steps; ++step) {
+        const double before = known_.limit;
+        if ((step % 2 == 0 ? descend(nearest_A_, 0) : descend(0, nearest_B_)) || measure_all()) return stops = true;
+        if (step > 0 && !(known_.limit < before)) break;
+      }
+      if (!find_all()) return false;
     }
-    Reaching of_A, of_B;
-    if (!find_reaching(A_, n_A, top_A.at + gap - reach(), of_A) || !find_reaching(B_, n_B, top_B.at + gap - reach(), of_B)) return false;
-    for (int i = 0; i < of_A.n; ++i)
-      for (int j = 0; j < of_B.n && start - of_B.leaf[j].at - of_A.leaf[i].at <= reach(); ++j)
-        if (leaves(of_A.leaf[i], of_B.leaf[j])) return stops = true;
-    return true;
+    return (stops = compare_reaching(start)) || true;
+  }
+  // Leaves of B's that reach far, eight boxes at a time, with each of A's.
+  bool compare_reaching(double start) {
+    const Reaching &of_A = reaching_A_, &of_B = reaching_B_;
+    for (int first = 0; first < of_B.n; first += width) {
+      PackedTree::Node& node = together_;
+      node.n = of_B.n - first < width ? of_B.n - first : width;
+      for (int l = 0; l < width; ++l) {
+        const int child = of_B.leaf[l < node.n ? first + l : of_B.n - 1].child;
+        const PackedTree::Node& own = B_.nodes[child / width];
+        for (int i = 0; i < 3; ++i) node.centre[i][l] = own.centre[i][child % width], node.half[i][l] = own.half[i][child % width];
+      }
+      for (int k = 0; k < of_A.n && start - of_B.leaf[first].at - of_A.leaf[k].at <= reach(); ++k) {
+        const int child = of_A.leaf[k].child;
+        for (unsigned left = compare<false>(node, A_.nodes[child / width], child % width); left != 0; left &= left - 1) {
+          const Reach& other = of_B.leaf[first + __builtin_ctz(left)];
+          if (start - other.at - of_A.leaf[k].at <= reach() && visit_leaves(child, other.child)) return true;
+        }
+      }
+    }
+    return false;
   }
 
-  bool descend() {
+  // From a child of either tree on; children are numbered by width * node + lane.
+  bool descend(int from_A, int from_B) {
     struct Children {
-      int a, b;  // child `lane` of node n at width * n + lane
+      int a, b;
       double least;  // squared lower bound
     };
     // Each level of either tree, at most 30, leaves seven pairs here.
     Children stack[512];
     int depth = 0;
-    stack[depth++] = {0, 0, 0};
+    stack[depth++] = {from_A, from_B, 0};
     while (depth > 0) {
       const auto [a, b, bound] = stack[--depth];
       if (bound > squared_reach()) continue;
@@ -193,7 +223,7 @@ class ClosestDescent : NearLanes<isa> {
       const int lane_A = a % width, lane_B = b % width;
       const Kind kind_A = node_A.kind[lane_A], kind_B = node_B.kind[lane_B];
       if (kind_A != Kind::node && kind_B != Kind::node) {
-        if (visit_leaves(node_A, lane_A, node_B, lane_B)) return true;
+        if (visit_leaves(a, b)) return true;
         continue;
       }
       const bool is_larger_A = size(node_A, lane_A) >= size(node_B, lane_B);
@@ -283,10 +313,12 @@ class ClosestDescent : NearLanes<isa> {
     return bits & ((1u << node.n) - 1);
   }
 
-  bool visit_leaves(const PackedTree::Node& node_A, int lane_A, const PackedTree::Node& node_B, int lane_B) {
+  bool visit_leaves(int child_A, int child_B) {
+    const PackedTree::Node &node_A = A_.nodes[child_A / width], &node_B = B_.nodes[child_B / width];
+    const int lane_A = child_A % width, lane_B = child_B % width;
     const int a = node_A.child[lane_A], b = node_B.child[lane_B];
     const bool triangles_A = node_A.kind[lane_A] == Kind::triangles, triangles_B = node_B.kind[lane_B] == Kind::triangles;
-    if (triangles_A && triangles_B) return compare_triangles(a, node_A, lane_A, b);
+    if (triangles_A && triangles_B) return compare_triangles(child_A, child_B);
     if (triangles_A) return visit_beside<true>(A_.triangles[a], node_B, lane_B, b);
     if (triangles_B) return visit_beside<false>(B_.triangles[b], node_A, lane_A, a);
     return visit_(a, b);
@@ -337,8 +369,10 @@ class ClosestDescent : NearLanes<isa> {
   }
 
   // Triangles of two leaves, in A's frame.
-  bool compare_triangles(int number_A, const PackedTree::Node& node_A, int lane_A, int number_B) {
-    const PackedTree::Triangles& leaf_A = A_.triangles[number_A];
+  bool compare_triangles(int child_A, int child_B) {
+    const PackedTree::Node& node_A = A_.nodes[child_A / width];
+    const int lane_A = child_A % width, number_B = B_.nodes[child_B / width].child[child_B % width];
+    const PackedTree::Triangles& leaf_A = A_.triangles[node_A.child[lane_A]];
     place(number_B);
     const Placed& b = placed_;
     const PackedTree::Triangles& leaf_B = B_.triangles[number_B];
@@ -387,7 +421,14 @@ class ClosestDescent : NearLanes<isa> {
         M far = (squared > enough) | (L(ahead[j]) - top > r);
         if ((~bits_of(far) & own) == 0) continue;
         const auto at = [&](const double (&p)[3][width]) __attribute__((always_inline)) { return V{{L(p[0][j]), L(p[1][j]), L(p[2][j])}}; };
-        const L x_B = dot(n_A, at(b.corner[0])), y_B = dot(n_A, at(b.corner[1])), z_B = dot(n_A, at(b.corner[2]));
+        // From middle to middle.
+        const V w[3] = {at(b.corner[0]), at(b.corner[1]), at(b.corner[2])};
+        V m;
+        for (int i = 0; i < 3; ++i) m[i] = (w[0][i] + w[1][i] + w[2][i]) - (v[0][i] + v[1][i] + v[2][i]);
+        const L gap_m = least(dot(m, w[0]), dot(m, w[1]), dot(m, w[2])) - greatest(dot(m, v[0]), dot(m, v[1]), dot(m, v[2]));
+        far = far | exceeds(gap_m, m, r);
+        if ((~bits_of(far) & own) == 0) continue;
+        const L x_B = dot(n_A, w[0]), y_B = dot(n_A, w[1]), z_B = dot(n_A, w[2]);
         const L gap_A = larger(larger(least(x_B, y_B, z_B) - high_A, low_A - greatest(x_B, y_B, z_B)), zero);
         far = far | (gap_A * gap_A > nn_A);
         const V n_B = at(b.normal);
@@ -395,7 +436,7 @@ class ClosestDescent : NearLanes<isa> {
         const L gap_B = larger(larger(least(x_A, y_A, z_A) - L(b.high[j]), L(b.low[j]) - greatest(x_A, y_A, z_A)), zero);
         far = far | (gap_B * gap_B > L(b.nn[j] * squared_reach()));
         for (unsigned near_ones = ~bits_of(far) & own; near_ones != 0; near_ones &= near_ones - 1)
-          waiting_[n_waiting_++] = {number_A, number_B, from + __builtin_ctz(near_ones), j};
+          waiting_[n_waiting_++] = {child_A, child_B, from + __builtin_ctz(near_ones), j};
       }
     }
     return known_.limit < __builtin_inf() ? measure_full() : measure_all();
@@ -403,8 +444,12 @@ class ClosestDescent : NearLanes<isa> {
 
   // Two triangles, by their leaves and lanes.
   struct Pair {
-    int leaf_A, leaf_B, a, b;
+    int leaf_A, leaf_B;  // children
+    int a, b;
   };
+  static const PackedTree::Triangles& leaf_of(const PackedBody& body, int child) {
+    return body.triangles[body.nodes[child / width].child[child % width]];
+  }
   // The distances of pairs that wait, as many as fill registers.
   bool measure_full() {
     int first = 0;
@@ -425,7 +470,7 @@ class ClosestDescent : NearLanes<isa> {
     alignas(64) double from_A[3][3][W], from_B[3][3][W];
     for (int l = 0; l < W; ++l) {
       const Pair& pair = pairs[l < n ? l : n - 1];
-      const PackedTree::Triangles &leaf_A = A_.triangles[pair.leaf_A], &leaf_B = B_.triangles[pair.leaf_B];
+      const PackedTree::Triangles &leaf_A = leaf_of(A_, pair.leaf_A), &leaf_B = leaf_of(B_, pair.leaf_B);
       for (int k = 0; k < 3; ++k)
         for (int c = 0; c < 3; ++c) from_A[k][c][l] = leaf_A.corner[k][c][pair.a], from_B[k][c][l] = leaf_B.corner[k][c][pair.b];
     }
@@ -438,9 +483,10 @@ class ClosestDescent : NearLanes<isa> {
     bounds(v, w, slack_, lower, upper, way);
     for (int l = 0; l < n; ++l) {
       if (lower[l] > reach()) continue;
-      const int p = A_.triangles[pairs[l].leaf_A].piece[pairs[l].a], q = B_.triangles[pairs[l].leaf_B].piece[pairs[l].b];
+      const int p = leaf_of(A_, pairs[l].leaf_A).piece[pairs[l].a], q = leaf_of(B_, pairs[l].leaf_B).piece[pairs[l].b];
       if (upper[l] < known_.limit) {
         known_.limit = upper[l];
+        nearest_A_ = pairs[l].leaf_A, nearest_B_ = pairs[l].leaf_B;
         if (upper[l] > slack_) known_.n = {way[0][l], way[1][l], way[2][l]};
       }
       if (!(lower[l] > 0)) {  // they may overlap
@@ -576,6 +622,9 @@ class ClosestDescent : NearLanes<isa> {
   int n_candidates_ = 0;
   Pair waiting_[width * width + W];
   int n_waiting_ = 0;
+  Reaching reaching_A_, reaching_B_;
+  PackedTree::Node together_;  // of leaves of B
+  int nearest_A_ = 0, nearest_B_ = 0;  // leaves, of the nearest pair so far
 };
 
 template <Isa isa>
