@@ -1,5 +1,5 @@
-// The closest pieces of bodies that are apart: against all pairs of triangles, on any instruction set, whatever is known
-// to begin with.
+// The closest pieces of bodies that are apart: against all pairs of triangles, on any instruction set, whatever is
+// known to begin with.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -20,27 +20,34 @@ using namespace robosim::testing;
 namespace {
 
 using Truths = std::vector<std::vector<Truth>>;
-const Truth& of_pair(const Truths& truth, int a, int b) { return truth[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)]; }
+const Truth& of_pair(const Truths& truth, int a, int b) {
+  return truth[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
+}
 
-PackedBody packed(const Compound& compound) { return {compound.packed().nodes.data(), compound.packed().triangles.data()}; }
+PackedBody packed(const Compound& compound) {
+  return {compound.packed().nodes.data(), compound.packed().triangles.data()};
+}
 
 // The nearest of the pairs that a descent tells, each asked by itself; none where one of them overlaps.
 template <Isa isa>
-std::optional<PieceWitness> nearest(const Compound& A, const Compound& B, const SE3d& X_AB, double slack, NearestSoFar known, int& n_told) {
+std::optional<PieceWitness> nearest(const Compound& A, const Compound& B, const SE3d& X_AB, double slack, NearestSoFar known,
+                                    int& n_told) {
   PieceWitness best;
   n_told = 0;
-  const bool stops = detail::compiled_descend_closest<isa>()(packed(A), packed(B), X_AB, slack, known, [&](int a, int b) {
+  const auto ask = [&](int a, int b) {
     const PieceWitness x{piece_distance(A, SE3d(), a, B, X_AB, b), a, b};
     ++n_told;
     if (!(x.witness.distance > 0)) return true;
     if (best.piece_A < 0 || x.witness.distance < best.witness.distance) best = x;
     known.limit = std::min(known.limit, x.witness.distance);
     return false;
-  });
+  };
+  const bool stops = detail::compiled_descend_closest<isa>()(packed(A), packed(B), X_AB, slack, known, ask);
   return stops ? std::nullopt : std::optional(best);
 }
 template <class F>
-void on_each_isa(const Compound& A, const Compound& B, const SE3d& X_AB, double slack, const NearestSoFar& known, F&& f) {
+void on_each_isa(const Compound& A, const Compound& B, const SE3d& X_AB, double slack, const NearestSoFar& known,
+                 F&& f) {
   int n_told = 0;
 #define ROBOSIM_ON(isa)                                                             \
   if (is_supported(Isa::isa)) {                                                     \
@@ -52,8 +59,9 @@ void on_each_isa(const Compound& A, const Compound& B, const SE3d& X_AB, double 
 }
 
 Vec3d unit(RandomMeshes& random) {
-  const Vec3d v = random.point();
-  return v * (1 / std::max(1e-3, norm(v)));
+  Vec3d v = random.point();
+  while (norm(v) < 1e-3) v = random.point();
+  return v * (1 / norm(v));
 }
 
 }  // namespace
@@ -69,7 +77,8 @@ TEST_CASE("the least distance is that of all pairs of triangles, with any direct
         CAPTURE(kind_A);
         CAPTURE(kind_B);
         CAPTURE(scale);
-        const Placed A = random.placed_mesh(kind_A, scale, 0.5), B = random.placed_mesh(kind_B, scale, round % 3 == 0 ? 0.4 : 1.5);
+        const double reach = round % 3 == 0 ? 0.4 : 1.5;
+        const Placed A = random.placed_mesh(kind_A, scale, 0.5), B = random.placed_mesh(kind_B, scale, reach);
         const Truths truth = compare_all(A, B);
         const Compound a(A.mesh), b(B.mesh);
         bool meets = false;
@@ -85,8 +94,6 @@ TEST_CASE("the least distance is that of all pairs of triangles, with any direct
         NearestSoFar known[4];
         const PieceWitness whole = closest_pieces(a, SE3d(), b, X_AB);
         known[1].n = whole.witness.normal, known[2].n = unit(random);
-        const double norm_of = norm(known[2].n);
-        known[2].n *= 1 / norm_of;
         known[3].limit = distance * 1.0001 + 1e-9 * scale, known[3].n = known[1].n;
         for (const NearestSoFar& start : known)
           on_each_isa(a, b, X_AB, 1e-11 * scale, start, [&](const std::optional<PieceWitness>& found, int n_told) {
@@ -108,11 +115,12 @@ TEST_CASE("the least distance is that of all pairs of triangles, with any direct
         const PieceWitness cold = closest_pieces(a, A.X_W, b, B.X_W), other = closest_pieces(b, B.X_W, a, A.X_W);
         CHECK(std::fabs(cold.witness.distance - other.witness.distance) < 1e-11 * scale);
         for (int i = 0; i < 4; ++i) {
-          PieceCache cache{static_cast<int>(random.uniform(0, a.n_pieces())), static_cast<int>(random.uniform(0, b.n_pieces()))};
+          PieceCache cache;
+          cache.piece_A = static_cast<int>(random.uniform(0, a.n_pieces()));
+          cache.piece_B = static_cast<int>(random.uniform(0, b.n_pieces()));
           if (i == 0) cache = {cold.piece_A, cold.piece_B};
-          Vec3d n = unit(random);
-          n *= 1 / norm(n);
-          const PieceWitness warm = closest_pieces(a, A.X_W, b, B.X_W, &cache, i % 2 ? n : Vec3d());
+          const Vec3d n = i % 2 ? unit(random) : Vec3d();
+          const PieceWitness warm = closest_pieces(a, A.X_W, b, B.X_W, &cache, n);
           CHECK(warm.piece_A == cold.piece_A);
           CHECK(warm.piece_B == cold.piece_B);
           CHECK(warm.witness.distance == cold.witness.distance);
@@ -145,7 +153,8 @@ TEST_CASE("bodies of all kinds, far from the origin of their frames, against all
         const Compound A = compound(kind_A, off_A), many = compound(std::max(kind_B, 0), off_B);
         const Shape alone = random.small_shape();
         const Body B = kind_B < 0 ? Body(alone) : Body(many);
-        const SE3d X_WA = random.pose(1) * off_A.inverse(), X_WB = random.pose(1.5) * (kind_B < 0 ? SE3d() : off_B.inverse());
+        const SE3d X_WA = random.pose(1) * off_A.inverse();
+        const SE3d X_WB = random.pose(1.5) * (kind_B < 0 ? SE3d() : off_B.inverse());
         double least = INFINITY;
         for (int i = 0; i < A.n_pieces(); ++i)
           for (int j = 0; j < (kind_B < 0 ? 1 : many.n_pieces()); ++j)
@@ -180,7 +189,7 @@ TEST_CASE("where hundreds of pairs share the least distance, the one with the lo
   CHECK(std::fabs(w.witness.distance - 0.1) < 1e-15);
   CHECK(std::pair(w.piece_A, w.piece_B) == first);
   CHECK(std::fabs(other.witness.distance - 0.1) < 1e-15);
-  PieceCache cache{static_cast<int>(A.mesh->n_triangles()) - 1, 0};
+  PieceCache cache{A.mesh->n_triangles() - 1, 0};
   const PieceWitness warm = closest_pieces(a, A.X_W, b, B.X_W, &cache, {0, 0, 1});
   CHECK(std::pair(warm.piece_A, warm.piece_B) == first);
   for (const Vec3d& n : {Vec3d(), Vec3d(0, 0, 1), Vec3d(0.6, 0, 0.8)}) {
@@ -208,7 +217,8 @@ TEST_CASE("hulls that are apart only tell where to look") {
     const SE3d X_WA = random.pose(0.5), X_WB = random.pose(1);
     PairCache cache;
     for (int again = 0; again < 2; ++again) {
-      const PieceWitness w = closest_pieces(A, X_WA, B, X_WB, &cache), alone = closest_pieces(A.exact_body(), X_WA, B.exact_body(), X_WB);
+      const PieceWitness w = closest_pieces(A, X_WA, B, X_WB, &cache);
+      const PieceWitness alone = closest_pieces(A.exact_body(), X_WA, B.exact_body(), X_WB);
       CHECK((w.witness.distance > 0) == (alone.witness.distance > 0));
       if (w.witness.distance <= 0) continue;
       by_hulls += !shapes_closer_than(0, A, X_WA, B, X_WB);

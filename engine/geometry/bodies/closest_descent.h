@@ -2,10 +2,10 @@
 // near_descent.h does it, with a limit that falls to the least distance found.
 //
 // What is found between triangles is their distance itself, up to rounding: of each pair of edges, and of each corner
-// from the other's face, eight pairs of triangles at once (Ericson, "Real-Time Collision Detection", 2005, ch. 5.1). The
-// points found are points of the triangles, however badly the parameters of edges that are all but parallel are known,
-// so their distance is an upper bound; and the planes across the line between them separate the triangles by a lower
-// bound. Where these points are the nearest, both are the distance. Of pairs that share the least distance, up to
+// from the other's face, eight pairs of triangles at once (Ericson, "Real-Time Collision Detection", 2005, ch. 5.1).
+// The points found are points of the triangles, however badly the parameters of edges that are all but parallel are
+// known, so their distance is an upper bound; and the planes across the line between them separate the triangles by a
+// lower bound. Where these points are the nearest, both are the distance. Of pairs that share the least distance, up to
 // rounding, as those about an edge or a corner do, the one with the lowest numbers is put to the caller in the end; and
 // those whose two bounds are not close enough, as of what all but touches, each.
 //
@@ -40,15 +40,15 @@ struct NearestSoFar {
   }
 };
 
-// visit(piece of A, piece of B) for pairs that may be nearer than known.limit, which it may lower, together with n; stops
-// when it returns true, and says so. A is a compound; n may be known to begin with.
+// visit(piece of A, piece of B) for pairs that may be nearer than known.limit, which it may lower, together with n;
+// stops when it returns true, and says so. A is a compound; n may be known to begin with.
 bool descend_closest(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack, NearestSoFar& known,
                      FunctionRef<bool(int, int)> visit);
 
 namespace detail {
 
-using DescendClosest = bool(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack, NearestSoFar& known,
-                            FunctionRef<bool(int, int)> visit);
+using DescendClosest = bool(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack,
+                            NearestSoFar& known, FunctionRef<bool(int, int)> visit);
 
 template <Isa isa>
 DescendClosest& compiled_descend_closest();

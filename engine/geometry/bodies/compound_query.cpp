@@ -183,7 +183,8 @@ PieceWitness out_of_solids(const Body& A, const SE3d& X_WA, const Body& B, const
 }
 
 // Of bodies with packed trees that are apart; nothing where pieces of them overlap.
-std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const PieceCache* cache, const Vec3d& n_W) {
+std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
+                                          const PieceCache* cache, const Vec3d& n_W) {
   if (!is_packed(A) || !is_packed(B)) return std::nullopt;
   const bool swaps = A.shape() || (B.compound() && !comes_first(A, X_WA, B, X_WB));
   const Body &F = swaps ? B : A, &M = swaps ? A : B;
@@ -239,7 +240,8 @@ Witness piece_distance(const Body& A, const SE3d& X_WA, int piece_A, const Body&
   });
 }
 
-PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache, const Vec3d& n_W) {
+PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache,
+                            const Vec3d& n_W) {
   if (A.shape() && B.shape()) return {signed_distance(*A.shape(), X_WA, *B.shape(), X_WB), 0, 0};
   const bool surface = has_surface(A) || has_surface(B);
   if (const std::optional<PieceWitness> apart = closest_apart(A, X_WA, B, X_WB, cache, n_W)) {
@@ -304,7 +306,7 @@ double distance_lower_bound(double enough, const Body& A, const SE3d& X_WA, cons
 
 bool visit_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, FunctionRef<bool(int, int)> visit) {
   if (A.shape() && B.shape()) return visit(0, 0);
-  return Descent(A, X_WA, B, X_WB)([&] { return margin; }, visit);
+  return ask_near(A, X_WA, B, X_WB, std::max(0.0, margin), visit);
 }
 
 void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, std::vector<PieceWitness>& out) {

@@ -47,26 +47,35 @@ struct NearLanes {
   static ROBOSIM_INLINE L load(const double* from) { return load_lanes<L>(from); }
   static ROBOSIM_INLINE L dot(const V& a, const V& b) { return mul_add(a[2], b[2], mul_add(a[1], b[1], a[0] * b[0])); }
   static ROBOSIM_INLINE V cross(const V& a, const V& b) {
-    return {{nmul_add(a[2], b[1], a[1] * b[2]), nmul_add(a[0], b[2], a[2] * b[0]), nmul_add(a[1], b[0], a[0] * b[1])}};
+    return {{nmul_add(a[2], b[1], a[1] * b[2]), nmul_add(a[0], b[2], a[2] * b[0]),
+             nmul_add(a[1], b[0], a[0] * b[1])}};
   }
   static ROBOSIM_INLINE V difference(const V& a, const V& b) { return {{a[0] - b[0], a[1] - b[1], a[2] - b[2]}}; }
   static ROBOSIM_INLINE double size(const PackedTree::Node& node, int lane) {
-    return node.half[0][lane] * node.half[0][lane] + node.half[1][lane] * node.half[1][lane] + node.half[2][lane] * node.half[2][lane];
+    const double x = node.half[0][lane], y = node.half[1][lane], z = node.half[2][lane];
+    return x * x + y * y + z * z;
   }
 
-  static ROBOSIM_INLINE V corner(const double (&c)[3][width], int from) { return {{load(c[0] + from), load(c[1] + from), load(c[2] + from)}}; }
+  static ROBOSIM_INLINE V corner(const double (&c)[3][width], int from) {
+    return {{load(c[0] + from), load(c[1] + from), load(c[2] + from)}};
+  }
   static ROBOSIM_INLINE V moved(const Pose& X, const V& p) {
     V out;
-    for (int i = 0; i < 3; ++i) out[i] = mul_add(L(X.R[i][2]), p[2], mul_add(L(X.R[i][1]), p[1], mul_add(L(X.R[i][0]), p[0], L(X.p[i]))));
+    for (int i = 0; i < 3; ++i) {
+      out[i] = mul_add(L(X.R[i][2]), p[2], mul_add(L(X.R[i][1]), p[1], mul_add(L(X.R[i][0]), p[0], L(X.p[i]))));
+    }
     return out;
   }
   static ROBOSIM_INLINE L least(const L& a, const L& b, const L& c) { return smaller(smaller(a, b), c); }
   static ROBOSIM_INLINE L greatest(const L& a, const L& b, const L& c) { return larger(larger(a, b), c); }
   // Whether a gap along n, times n's length, is more than `reach`.
-  static ROBOSIM_INLINE M exceeds(const L& gap, const V& n, const L& reach) { return (gap > L(0.0)) & (gap * gap > reach * reach * dot(n, n)); }
+  static ROBOSIM_INLINE M exceeds(const L& gap, const V& n, const L& reach) {
+    return (gap > L(0.0)) & (gap * gap > reach * reach * dot(n, n));
+  }
 
   // Bits of the triangles, of S, that may be within `reach` of a box of T.
-  static unsigned near_box(const PackedTree::Triangles& leaf, const Pose& X_TS, const PackedTree::Node& other, int lane, double reach) {
+  static unsigned near_box(const PackedTree::Triangles& leaf, const Pose& X_TS, const PackedTree::Node& other, int lane,
+                           double reach) {
     unsigned bits = 0;
     for (int from = 0; from < leaf.n; from += W) {
       // About the box' middle.
@@ -78,7 +87,8 @@ struct NearLanes {
       }
       L squared(0.0);
       for (int i = 0; i < 3; ++i) {
-        const L apart = larger(larger(least(v[0][i], v[1][i], v[2][i]), -greatest(v[0][i], v[1][i], v[2][i])) - h[i], L(0.0));
+        const L nearest = larger(least(v[0][i], v[1][i], v[2][i]), -greatest(v[0][i], v[1][i], v[2][i]));
+        const L apart = larger(nearest - h[i], L(0.0));
         squared = mul_add(apart, apart, squared);
       }
       M far = squared > L(reach * reach);

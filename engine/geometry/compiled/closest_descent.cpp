@@ -11,8 +11,8 @@ class ClosestDescent : NearLanes<isa> {
   using Common = NearLanes<isa>;
   using typename Common::L, typename Common::M, typename Common::Pose, typename Common::V;
   using Common::all_lanes, Common::W, Common::width;
-  using Common::corner, Common::cross, Common::difference, Common::dot, Common::exceeds, Common::greatest, Common::least, Common::load,
-      Common::moved, Common::near_box, Common::set_poses, Common::size;
+  using Common::corner, Common::cross, Common::difference, Common::dot, Common::exceeds, Common::greatest;
+  using Common::least, Common::load, Common::moved, Common::near_box, Common::set_poses, Common::size;
   using Kind = PackedTree::Kind;
 
  public:
@@ -56,7 +56,8 @@ class ClosestDescent : NearLanes<isa> {
     for (int from = 0; from < node.n; from += W) {
       L reaches(0.0);
       for (int i = 0; i < 3; ++i) {
-        reaches = mul_add(L(n[i]), load(node.centre[i] + from), mul_add(L(__builtin_fabs(n[i])), load(node.half[i] + from), reaches));
+        reaches = mul_add(L(__builtin_fabs(n[i])), load(node.half[i] + from), reaches);
+        reaches = mul_add(L(n[i]), load(node.centre[i] + from), reaches);
       }
       store_lanes(reaches, out + from);
     }
@@ -165,16 +166,19 @@ class ClosestDescent : NearLanes<isa> {
     const double apart = __builtin_sqrt(squared);
     if (apart < known_.limit) known_.limit = apart;
     const double gap = start - top_B.at - top_A.at;  // between the planes
+    nearest_A_ = top_A.child, nearest_B_ = top_B.child;
     if (apart > gap + slack_ && (visit_leaves(top_A.child, top_B.child) || measure_all())) return stops = true;
     const auto find_all = [&] {
       n_candidates_ = 0;  // they come again
-      return find_reaching(A_, n_A, top_A.at + gap - reach(), reaching_A_) && find_reaching(B_, n_B, top_B.at + gap - reach(), reaching_B_);
+      const double deepest = reach() - gap;
+      return find_reaching(A_, n_A, top_A.at - deepest, reaching_A_) &&
+             find_reaching(B_, n_B, top_B.at - deepest, reaching_B_);
     };
     if (!find_all()) {
       const double size_A = size(A_.nodes[0], 0), size_B = size(B_.nodes[0], 0);
-      if (!(gap > 0) || 16 * gap * gap < (size_A < size_B ? size_A : size_B)) return false;  // of what is near they say little
+      // Of what is near they say little.
+      if (!(gap > 0) || 16 * gap * gap < (size_A < size_B ? size_A : size_B)) return false;
       // The planes touch what is not there, as across a hollow: on from leaf to leaf, each the nearest to the last.
-      nearest_A_ = top_A.child;
       for (int step = 0; step < max_steps; ++step) {
         const double before = known_.limit;
         if ((step % 2 == 0 ? descend(nearest_A_, 0) : descend(0, nearest_B_)) || measure_all()) return stops = true;
@@ -193,11 +197,13 @@ class ClosestDescent : NearLanes<isa> {
       for (int l = 0; l < width; ++l) {
         const int child = of_B.leaf[l < node.n ? first + l : of_B.n - 1].child;
         const PackedTree::Node& own = B_.nodes[child / width];
-        for (int i = 0; i < 3; ++i) node.centre[i][l] = own.centre[i][child % width], node.half[i][l] = own.half[i][child % width];
+        const int lane = child % width;
+        for (int i = 0; i < 3; ++i) node.centre[i][l] = own.centre[i][lane], node.half[i][l] = own.half[i][lane];
       }
       for (int k = 0; k < of_A.n && start - of_B.leaf[first].at - of_A.leaf[k].at <= reach(); ++k) {
         const int child = of_A.leaf[k].child;
-        for (unsigned left = compare<false>(node, A_.nodes[child / width], child % width); left != 0; left &= left - 1) {
+        unsigned left = compare<false>(node, A_.nodes[child / width], child % width);
+        for (; left != 0; left &= left - 1) {
           const Reach& other = of_B.leaf[first + __builtin_ctz(left)];
           if (start - other.at - of_A.leaf[k].at <= reach() && visit_leaves(child, other.child)) return true;
         }
@@ -228,12 +234,14 @@ class ClosestDescent : NearLanes<isa> {
       }
       const bool is_larger_A = size(node_A, lane_A) >= size(node_B, lane_B);
       // Large triangles leave most of their box empty: they are compared themselves before the other's node is opened.
-      if (kind_A == Kind::triangles && is_larger_A && near_box(A_.triangles[node_A.child[lane_A]], BA_, node_B, lane_B, reach()) == 0) continue;
-      if (kind_B == Kind::triangles && !is_larger_A && near_box(B_.triangles[node_B.child[lane_B]], AB_, node_A, lane_A, reach()) == 0) continue;
+      const bool by_A = kind_A == Kind::triangles && is_larger_A, by_B = kind_B == Kind::triangles && !is_larger_A;
+      if (by_A && near_box(leaf_of(A_, a), BA_, node_B, lane_B, reach()) == 0) continue;
+      if (by_B && near_box(leaf_of(B_, b), AB_, node_A, lane_A, reach()) == 0) continue;
       // Open the larger one.
       const bool opens_A = kind_B != Kind::node || (kind_A == Kind::node && is_larger_A);
       const int number = opens_A ? node_A.child[lane_A] : node_B.child[lane_B];
-      unsigned left = opens_A ? compare<true>(A_.nodes[number], node_B, lane_B) : compare<false>(B_.nodes[number], node_A, lane_A);
+      unsigned left =
+          opens_A ? compare<true>(A_.nodes[number], node_B, lane_B) : compare<false>(B_.nodes[number], node_A, lane_A);
       // The nearest last, which is taken first.
       const int bottom = depth;
       for (; left != 0; left &= left - 1) {
@@ -242,7 +250,8 @@ class ClosestDescent : NearLanes<isa> {
         for (; at > bottom && order_[lanes_[at - 1 - bottom]] > order_[lane]; --at) {
           stack[at] = stack[at - 1], lanes_[at - bottom] = lanes_[at - 1 - bottom];
         }
-        stack[at] = opens_A ? Children{width * number + lane, b, bounds_[lane]} : Children{a, width * number + lane, bounds_[lane]};
+        const int child = width * number + lane;
+        stack[at] = opens_A ? Children{child, b, bounds_[lane]} : Children{a, child, bounds_[lane]};
         lanes_[at - bottom] = lane;
       }
     }
@@ -260,7 +269,9 @@ class ClosestDescent : NearLanes<isa> {
     const Pose& X_ST = S_is_A ? AB_ : BA_;
     Direction d;
     const double n_A[3] = {known_.n.x, known_.n.y, known_.n.z};
-    for (int i = 0; i < 3; ++i) d.n[i] = S_is_A ? n_A[i] : -(BA_.R[i][0] * n_A[0] + BA_.R[i][1] * n_A[1] + BA_.R[i][2] * n_A[2]);
+    for (int i = 0; i < 3; ++i) {
+      d.n[i] = S_is_A ? n_A[i] : -(BA_.R[i][0] * n_A[0] + BA_.R[i][1] * n_A[1] + BA_.R[i][2] * n_A[2]);
+    }
     if (S_is_A && known_.is_alone_B) {
       d.other = known_.lowest_B;
       return d;
@@ -279,14 +290,18 @@ class ClosestDescent : NearLanes<isa> {
     const Pose& X_ST = S_is_A ? AB_ : BA_;
     double middle[3], across[3], h[3];
     for (int i = 0; i < 3; ++i) h[i] = other.half[i][lane], middle[i] = X_ST.p[i], across[i] = 0;
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) middle[i] += X_ST.R[i][j] * other.centre[j][lane], across[i] += X_ST.size[i][j] * h[j];
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        middle[i] += X_ST.R[i][j] * other.centre[j][lane], across[i] += X_ST.size[i][j] * h[j];
+      }
+    }
     const Direction d = direction<S_is_A>(other, lane);
     const L zero(0.0), enough(squared_reach());
     unsigned bits = 0;
     for (int from = 0; from < node.n; from += W) {
       V t, half;
-      L gap(-__builtin_inf()), squared(0.0), squared_T(0.0);  // the gaps along the axes of one frame are sides of the distance
+      // The gaps along the axes of one frame are sides of the distance.
+      L gap(-__builtin_inf()), squared(0.0), squared_T(0.0);
       L ahead(d.other);
       for (int i = 0; i < 3; ++i) {
         const L centre = load(node.centre[i] + from);
@@ -299,7 +314,8 @@ class ClosestDescent : NearLanes<isa> {
       squared = larger(squared, ahead * ahead);
       if (bits_of(squared > enough) == all_lanes) continue;
       for (int j = 0; j < 3; ++j) {
-        const L shift = mul_add(L(X_ST.R[2][j]), t[2], mul_add(L(X_ST.R[1][j]), t[1], L(X_ST.R[0][j]) * t[0]));
+        const L in_plane = mul_add(L(X_ST.R[1][j]), t[1], L(X_ST.R[0][j]) * t[0]);
+        const L shift = mul_add(L(X_ST.R[2][j]), t[2], in_plane);
         L own(h[j]);
         for (int i = 0; i < 3; ++i) own = mul_add(L(X_ST.size[i][j]), half[i], own);
         const L along = absolute(shift) - own, apart = larger(along, zero);
@@ -317,7 +333,8 @@ class ClosestDescent : NearLanes<isa> {
     const PackedTree::Node &node_A = A_.nodes[child_A / width], &node_B = B_.nodes[child_B / width];
     const int lane_A = child_A % width, lane_B = child_B % width;
     const int a = node_A.child[lane_A], b = node_B.child[lane_B];
-    const bool triangles_A = node_A.kind[lane_A] == Kind::triangles, triangles_B = node_B.kind[lane_B] == Kind::triangles;
+    const bool triangles_A = node_A.kind[lane_A] == Kind::triangles;
+    const bool triangles_B = node_B.kind[lane_B] == Kind::triangles;
     if (triangles_A && triangles_B) return compare_triangles(child_A, child_B);
     if (triangles_A) return visit_beside<true>(A_.triangles[a], node_B, lane_B, b);
     if (triangles_B) return visit_beside<false>(B_.triangles[b], node_A, lane_A, a);
@@ -332,7 +349,8 @@ class ClosestDescent : NearLanes<isa> {
       const Direction d = direction<S_is_A>(other, lane);
       double highest = -__builtin_inf();
       for (int k = 0; k < 3; ++k) {
-        const double x = d.n[0] * leaf.corner[k][0][at] + d.n[1] * leaf.corner[k][1][at] + d.n[2] * leaf.corner[k][2][at];
+        double x = 0;
+        for (int i = 0; i < 3; ++i) x += d.n[i] * leaf.corner[k][i][at];
         highest = x > highest ? x : highest;
       }
       if (d.other - highest > reach()) continue;
@@ -344,7 +362,8 @@ class ClosestDescent : NearLanes<isa> {
   // A leaf of B in A's frame; what its triangles reach along the axes; their normals.
   struct Placed {
     int leaf = -1;
-    double corner[3][3][width], lower[3][width], upper[3][width], normal[3][width], low[width], high[width], nn[width];
+    double corner[3][3][width], lower[3][width], upper[3][width];
+    double normal[3][width], low[width], high[width], nn[width];
   };
   void place(int number) {
     if (placed_.leaf == number) return;
@@ -394,7 +413,8 @@ class ClosestDescent : NearLanes<isa> {
         const L apart = larger(larger(load(b.lower[i] + from) - middle, middle - load(b.upper[i] + from)) - half, zero);
         squared = mul_add(apart, apart, squared);
       }
-      const L lowest = least(dot(direction, corner(b.corner[0], from)), dot(direction, corner(b.corner[1], from)), dot(direction, corner(b.corner[2], from)));
+      const V w[3] = {corner(b.corner[0], from), corner(b.corner[1], from), corner(b.corner[2], from)};
+      const L lowest = least(dot(direction, w[0]), dot(direction, w[1]), dot(direction, w[2]));
       store_lanes(lowest, ahead + from);
       left |= (~bits_of((squared > enough) | (lowest - L(highest) > r)) & all_lanes) << from;
     }
@@ -405,9 +425,12 @@ class ClosestDescent : NearLanes<isa> {
     for (int from = 0; from < leaf_A.n; from += W) {
       const V v[3] = {corner(leaf_A.corner[0], from), corner(leaf_A.corner[1], from), corner(leaf_A.corner[2], from)};
       V lower, upper;
-      for (int i = 0; i < 3; ++i) lower[i] = least(v[0][i], v[1][i], v[2][i]), upper[i] = greatest(v[0][i], v[1][i], v[2][i]);
+      for (int i = 0; i < 3; ++i) {
+        lower[i] = least(v[0][i], v[1][i], v[2][i]), upper[i] = greatest(v[0][i], v[1][i], v[2][i]);
+      }
       const V n_A = cross(difference(v[1], v[0]), difference(v[2], v[1]));
-      const L x = dot(n_A, v[0]), y = dot(n_A, v[1]), z = dot(n_A, v[2]), low_A = least(x, y, z), high_A = greatest(x, y, z);
+      const L x = dot(n_A, v[0]), y = dot(n_A, v[1]), z = dot(n_A, v[2]);
+      const L low_A = least(x, y, z), high_A = greatest(x, y, z);
       const L nn_A = dot(n_A, n_A) * enough;
       const L top = greatest(dot(direction, v[0]), dot(direction, v[1]), dot(direction, v[2]));
       const unsigned own = from + W <= leaf_A.n ? all_lanes : (1u << (leaf_A.n - from)) - 1;
@@ -420,20 +443,25 @@ class ClosestDescent : NearLanes<isa> {
         }
         M far = (squared > enough) | (L(ahead[j]) - top > r);
         if ((~bits_of(far) & own) == 0) continue;
-        const auto at = [&](const double (&p)[3][width]) __attribute__((always_inline)) { return V{{L(p[0][j]), L(p[1][j]), L(p[2][j])}}; };
+        const auto at = [&](const double (&p)[3][width]) __attribute__((always_inline)) {
+          return V{{L(p[0][j]), L(p[1][j]), L(p[2][j])}};
+        };
         // From middle to middle.
         const V w[3] = {at(b.corner[0]), at(b.corner[1]), at(b.corner[2])};
         V m;
         for (int i = 0; i < 3; ++i) m[i] = (w[0][i] + w[1][i] + w[2][i]) - (v[0][i] + v[1][i] + v[2][i]);
-        const L gap_m = least(dot(m, w[0]), dot(m, w[1]), dot(m, w[2])) - greatest(dot(m, v[0]), dot(m, v[1]), dot(m, v[2]));
-        far = far | exceeds(gap_m, m, r);
+        const L low_m = least(dot(m, w[0]), dot(m, w[1]), dot(m, w[2]));
+        const L high_m = greatest(dot(m, v[0]), dot(m, v[1]), dot(m, v[2]));
+        far = far | exceeds(low_m - high_m, m, r);
         if ((~bits_of(far) & own) == 0) continue;
         const L x_B = dot(n_A, w[0]), y_B = dot(n_A, w[1]), z_B = dot(n_A, w[2]);
-        const L gap_A = larger(larger(least(x_B, y_B, z_B) - high_A, low_A - greatest(x_B, y_B, z_B)), zero);
+        const L beyond_A = least(x_B, y_B, z_B) - high_A, before_A = low_A - greatest(x_B, y_B, z_B);
+        const L gap_A = larger(larger(beyond_A, before_A), zero);
         far = far | (gap_A * gap_A > nn_A);
         const V n_B = at(b.normal);
         const L x_A = dot(n_B, v[0]), y_A = dot(n_B, v[1]), z_A = dot(n_B, v[2]);
-        const L gap_B = larger(larger(least(x_A, y_A, z_A) - L(b.high[j]), L(b.low[j]) - greatest(x_A, y_A, z_A)), zero);
+        const L beyond_B = least(x_A, y_A, z_A) - L(b.high[j]), before_B = L(b.low[j]) - greatest(x_A, y_A, z_A);
+        const L gap_B = larger(larger(beyond_B, before_B), zero);
         far = far | (gap_B * gap_B > L(b.nn[j] * squared_reach()));
         for (unsigned near_ones = ~bits_of(far) & own; near_ones != 0; near_ones &= near_ones - 1)
           waiting_[n_waiting_++] = {child_A, child_B, from + __builtin_ctz(near_ones), j};
@@ -471,8 +499,11 @@ class ClosestDescent : NearLanes<isa> {
     for (int l = 0; l < W; ++l) {
       const Pair& pair = pairs[l < n ? l : n - 1];
       const PackedTree::Triangles &leaf_A = leaf_of(A_, pair.leaf_A), &leaf_B = leaf_of(B_, pair.leaf_B);
-      for (int k = 0; k < 3; ++k)
-        for (int c = 0; c < 3; ++c) from_A[k][c][l] = leaf_A.corner[k][c][pair.a], from_B[k][c][l] = leaf_B.corner[k][c][pair.b];
+      for (int k = 0; k < 3; ++k) {
+        for (int c = 0; c < 3; ++c) {
+          from_A[k][c][l] = leaf_A.corner[k][c][pair.a], from_B[k][c][l] = leaf_B.corner[k][c][pair.b];
+        }
+      }
     }
     V v[3], w[3];
     for (int k = 0; k < 3; ++k) {
@@ -483,7 +514,8 @@ class ClosestDescent : NearLanes<isa> {
     bounds(v, w, slack_, lower, upper, way);
     for (int l = 0; l < n; ++l) {
       if (lower[l] > reach()) continue;
-      const int p = leaf_of(A_, pairs[l].leaf_A).piece[pairs[l].a], q = leaf_of(B_, pairs[l].leaf_B).piece[pairs[l].b];
+      const int p = leaf_of(A_, pairs[l].leaf_A).piece[pairs[l].a];
+      const int q = leaf_of(B_, pairs[l].leaf_B).piece[pairs[l].b];
       if (upper[l] < known_.limit) {
         known_.limit = upper[l];
         nearest_A_ = pairs[l].leaf_A, nearest_B_ = pairs[l].leaf_B;
@@ -498,8 +530,9 @@ class ClosestDescent : NearLanes<isa> {
     return false;
   }
 
-  // Of pairs of triangles: the distance of their nearest points, the direction between them, and what it separates them by.
-  static ROBOSIM_INLINE void bounds(const V (&v)[3], const V (&w)[3], double slack, double* lower, double* upper, double (&way)[3][W]) {
+  // Of pairs of triangles: the distance of their nearest points, the direction between these, and what it separates by.
+  static ROBOSIM_INLINE void bounds(const V (&v)[3], const V (&w)[3], double slack, double* lower, double* upper,
+                                    double (&way)[3][W]) {
     const L zero(0.0), one(1.0);
     const V e[3] = {difference(v[1], v[0]), difference(v[2], v[1]), difference(v[0], v[2])};
     const V f[3] = {difference(w[1], w[0]), difference(w[2], w[1]), difference(w[0], w[2])};
@@ -511,15 +544,16 @@ class ClosestDescent : NearLanes<isa> {
       for (int i = 0; i < 3; ++i) from_A_to_B[i] = select(nearer, d[i], from_A_to_B[i]);
     };
 
-    // Edges: the nearest point of one line to the other, held within the edge, then the nearest to it on the other edge,
-    // held within that, and back.
+    // Edges: the nearest point of one line to the other, held within the edge, then the nearest to it on the other
+    // edge, held within that, and back.
     L ff[3], by_ff[3];
     for (int j = 0; j < 3; ++j) ff[j] = dot(f[j], f[j]), by_ff[j] = one / ff[j];
     for (int i = 0; i < 3; ++i) {
       const L ee = dot(e[i], e[i]), by_ee = one / ee;
       for (int j = 0; j < 3; ++j) {
         const V r = difference(w[j], v[i]);
-        const L ef = dot(e[i], f[j]), er = dot(e[i], r), fr = dot(f[j], r), det = nmul_add(ef, ef, ee * ff[j]);
+        const L ef = dot(e[i], f[j]), er = dot(e[i], r), fr = dot(f[j], r);
+        const L det = nmul_add(ef, ef, ee * ff[j]);
         const auto held = [&](const L& x) __attribute__((always_inline)) { return smaller(larger(x, zero), one); };
         L s = held(select(det > zero, nmul_add(ef, fr, er * ff[j]) / det, zero));
         const L u = held((ef * s - fr) * by_ff[j]);
@@ -531,16 +565,19 @@ class ClosestDescent : NearLanes<isa> {
     }
 
     // Corners over faces.
-    const auto over_face = [&](const V (&p)[3], const V (&t)[3], const V (&edge)[3], double sign) __attribute__((always_inline)) {
+    const auto over_face = [&](const V (&p)[3], const V (&t)[3], const V (&edge)[3], double sign)
+                               __attribute__((always_inline)) {
       const V n = cross(edge[0], edge[1]);
       const L nn = dot(n, n), by_nn = one / nn;
-      const M is_needle = nn < L(1e-10) * dot(edge[0], edge[0]) * dot(edge[1], edge[1]);  // its plane is not known, its edges are enough
+      // Of a needle the plane is not known, and its edges are enough.
+      const M is_needle = nn < L(1e-10) * dot(edge[0], edge[0]) * dot(edge[1], edge[1]);
       const V inwards[3] = {cross(n, edge[0]), cross(n, edge[1]), cross(n, edge[2])};
       const L inner[3] = {dot(inwards[0], t[0]), dot(inwards[1], t[1]), dot(inwards[2], t[2])};
       const L level = dot(n, t[0]);
       for (int k = 0; k < 3; ++k) {
         const L height = (dot(n, p[k]) - level) * by_nn;
-        const M beside = is_needle | (dot(inwards[0], p[k]) < inner[0]) | (dot(inwards[1], p[k]) < inner[1]) | (dot(inwards[2], p[k]) < inner[2]);
+        M beside = is_needle;
+        for (int i = 0; i < 3; ++i) beside = beside | (dot(inwards[i], p[k]) < inner[i]);
         V d;
         for (int c = 0; c < 3; ++c) d[c] = L(sign) * height * n[c];
         consider(d, select(beside, L(__builtin_inf()), dot(d, d)));
@@ -551,10 +588,10 @@ class ClosestDescent : NearLanes<isa> {
 
     const L distance = sqrt(best), scale = one / distance;
     for (int c = 0; c < 3; ++c) from_A_to_B[c] *= scale;
-    const L gap = least(dot(from_A_to_B, w[0]), dot(from_A_to_B, w[1]), dot(from_A_to_B, w[2])) -
-                  greatest(dot(from_A_to_B, v[0]), dot(from_A_to_B, v[1]), dot(from_A_to_B, v[2]));
+    const L low = least(dot(from_A_to_B, w[0]), dot(from_A_to_B, w[1]), dot(from_A_to_B, w[2]));
+    const L high = greatest(dot(from_A_to_B, v[0]), dot(from_A_to_B, v[1]), dot(from_A_to_B, v[2]));
     store_lanes(distance, upper);
-    store_lanes(select(distance > L(slack), gap, zero), lower);
+    store_lanes(select(distance > L(slack), low - high, zero), lower);
     for (int c = 0; c < 3; ++c) store_lanes(from_A_to_B[c], way[c]);
   }
 
@@ -562,10 +599,13 @@ class ClosestDescent : NearLanes<isa> {
     int a, b;
     double lower, upper;
   };
-  // Parts of the slack, which is 1e-11 of the coordinates: distances that differ by rounding, and bounds that are as good as one.
+  // Parts of the slack, which is 1e-11 of the coordinates: distances that differ by rounding, and bounds that are as
+  // good as one.
   static constexpr double tied = 1e-3, tight = 1e-2;
   bool is_known(const Candidate& x) const { return x.upper - x.lower <= tight * slack_; }
-  bool counts(const Candidate& x) const { return is_known(x) ? x.upper <= known_.limit + tied * slack_ : x.lower <= reach(); }
+  bool counts(const Candidate& x) const {
+    return is_known(x) ? x.upper <= known_.limit + tied * slack_ : x.lower <= reach();
+  }
 
   // Keeps a pair until all has been seen.
   bool remember(const Candidate& pair) {
@@ -574,7 +614,8 @@ class ClosestDescent : NearLanes<isa> {
     candidates_[n_candidates_++] = pair;
     return false;
   }
-  // Of pairs that share the least distance leaves one; where that is not enough, those that are not known are visited now.
+  // Of pairs that share the least distance leaves one; where that is not enough, those that are not known are visited
+  // now.
   bool make_room() {
     const Candidate* first = first_known();
     const Candidate one = first ? *first : Candidate{};
@@ -613,8 +654,9 @@ class ClosestDescent : NearLanes<isa> {
   double slack_;
   NearestSoFar& known_;
   FunctionRef<bool(int, int)>& visit_;
-  alignas(64) double order_[width];  // of the children compared last: nearer ones, and larger ones that overlap, first
-  alignas(64) double bounds_[width];  // of them the squared bounds
+  // Of the children compared last, nearer ones, and larger ones that overlap, first; and their squared bounds.
+  alignas(64) double order_[width];
+  alignas(64) double bounds_[width];
   int lanes_[width];  // of the children put on the stack last
   alignas(64) Placed placed_;
   static constexpr int max_candidates = 128;
@@ -628,7 +670,8 @@ class ClosestDescent : NearLanes<isa> {
 };
 
 template <Isa isa>
-bool run_closest(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack, NearestSoFar& known, FunctionRef<bool(int, int)> visit) {
+bool run_closest(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack, NearestSoFar& known,
+                 FunctionRef<bool(int, int)> visit) {
   return ClosestDescent<isa>(A, B, X_AB, slack, known, visit).run();
 }
 
