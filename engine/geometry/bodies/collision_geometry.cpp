@@ -80,9 +80,16 @@ double distance_lower_bound(double enough, const CollisionGeometry& A, const SE3
 }
 
 PieceWitness closest_pieces(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
+  if (!A.exact && !B.exact) return shapes_closest_pieces(A, X_WA, B, X_WB, cache);
+  const auto of_bodies = [&](const Vec3d& n_W) {
+    return with_pieces_of(cache, [&](PieceCache* pieces) { return closest_pieces(A.exact_body(), X_WA, B.exact_body(), X_WB, pieces, n_W); });
+  };
+  // Shapes that are apart say where the bodies are nearest, or almost.
+  if (!A.compound && !B.compound && !shapes_closer_than(0, A, X_WA, B, X_WB, cache))
+    return of_bodies(signed_distance(A.shape, X_WA, B.shape, X_WB, cache).normal);
   // Penetration depth of the bodies costs a thousand times their overlap test; the shapes' depth stands in for it.
-  if ((!A.exact && !B.exact) || robosim::closer_than(0, A, X_WA, B, X_WB, cache)) return shapes_closest_pieces(A, X_WA, B, X_WB, cache);
-  return with_pieces_of(cache, [&](PieceCache* pieces) { return closest_pieces(A.exact_body(), X_WA, B.exact_body(), X_WB, pieces); });
+  if (robosim::closer_than(0, A, X_WA, B, X_WB, cache)) return shapes_closest_pieces(A, X_WA, B, X_WB, cache);
+  return of_bodies({});
 }
 
 }  // namespace detail

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/constants.h"
+#include "geometry/bodies/closest_descent.h"
 #include "geometry/bodies/descent.h"
 #include "geometry/bodies/near_descent.h"
 #include "geometry/bodies/one_sided.h"
@@ -50,24 +52,37 @@ bool comes_first(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_W
 
 bool is_packed(const Body& body) { return body.shape() ? body.shape()->type != ShapeType::half_space : body.compound()->is_packed(); }
 
+// The packed trees of two bodies; a shape alone is a tree of one piece.
+struct PackedPair {
+  PackedTree::Node alone_A, alone_B;
+  PackedBody a, b;
+  double slack;
+
+  PackedPair(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB) {
+    double scale = norm(X_WA.p) + norm(X_WB.p);
+    const auto packed = [&](const Body& body, PackedTree::Node& alone) {
+      const Aabb box = own_box(body);
+      scale += largest_coordinate(box);
+      if (body.shape()) {
+        alone = PackedTree::Node::of_piece(box);
+        return PackedBody{&alone, nullptr};
+      }
+      const PackedTree& tree = body.compound()->packed();
+      return PackedBody{tree.nodes.data(), tree.triangles.data()};
+    };
+    a = packed(A, alone_A), b = packed(B, alone_B);
+    slack = relative_slack * scale;
+  }
+  PackedPair(const PackedPair&) = delete;
+  PackedPair& operator=(const PackedPair&) = delete;
+};
+
 // ask(a, b) for pairs of pieces that may be nearer than limit, until it returns true, in the frame of the body that comes first.
 bool ask_near(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const double& limit, FunctionRef<bool(int, int)> ask) {
   if (!is_packed(A) || !is_packed(B)) return Descent(A, X_WA, B, X_WB)([&] { return limit; }, ask);
   if (!comes_first(A, X_WA, B, X_WB)) return ask_near(B, X_WB, A, X_WA, limit, [&](int b, int a) { return ask(a, b); });
-  double scale = norm(X_WA.p) + norm(X_WB.p);
-  const auto packed = [&](const Body& body, PackedTree::Node& alone) {
-    const Aabb box = own_box(body);
-    scale += largest_coordinate(box);
-    if (body.shape()) {
-      alone = PackedTree::Node::of_piece(box);
-      return PackedBody{&alone, nullptr};
-    }
-    const PackedTree& tree = body.compound()->packed();
-    return PackedBody{tree.nodes.data(), tree.triangles.data()};
-  };
-  PackedTree::Node alone_A, alone_B;
-  const PackedBody a = packed(A, alone_A), b = packed(B, alone_B);
-  return descend_near(a, b, X_WA.inverse() * X_WB, relative_slack * scale, limit, ask);
+  const PackedPair pair(A, X_WA, B, X_WB);
+  return descend_near(pair.a, pair.b, X_WA.inverse() * X_WB, pair.slack, limit, ask);
 }
 
 // Whether any two pieces are closer than `margin`, and which.
@@ -167,6 +182,47 @@ PieceWitness out_of_solids(const Body& A, const SE3d& X_WA, const Body& B, const
   return {{-closest.witness.distance, closest.witness.p_WA, closest.witness.p_WB, -closest.witness.normal}, closest.piece_A, closest.piece_B};
 }
 
+// Of bodies with packed trees that are apart; nothing where pieces of them overlap.
+std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
+                                          const PieceCache* cache, const Vec3d& n_W) {
+  if (!is_packed(A) || !is_packed(B)) return std::nullopt;
+  const bool swaps = A.shape() || (B.compound() && !comes_first(A, X_WA, B, X_WB));
+  const Body &F = swaps ? B : A, &M = swaps ? A : B;
+  const SE3d &X_WF = swaps ? X_WB : X_WA, &X_WM = swaps ? X_WA : X_WB;
+  const SE3d X_FM = X_WF.inverse() * X_WM;
+  PieceWitness closest;
+  NearestSoFar known;
+  const auto look_along = [&](const Vec3d& n_WAB) {
+    known.n = transpose_times(X_WF.R, swaps ? -n_WAB : n_WAB);
+    if (known.is_alone_B) known.lowest_B = dot(known.n, X_FM * support(*M.shape(), -transpose_times(X_FM.R, known.n)));
+  };
+  known.is_alone_B = M.shape() != nullptr, known.is_swapped = swaps;
+  look_along(n_W);
+  const auto ask = [&](int f, int m) {
+    const int a = swaps ? m : f, b = swaps ? f : m;
+    if (a == closest.piece_A && b == closest.piece_B) return false;
+    const PieceWitness x{piece_distance(A, X_WA, a, B, X_WB, b), a, b};
+    if (!(x.witness.distance > 0)) return true;
+    if (closest.piece_A >= 0 && !is_less(x, closest)) return false;
+    closest = x;
+    known.limit = std::min(known.limit, x.witness.distance);
+    look_along(x.witness.normal);
+    return false;
+  };
+  // What is remembered is a limit, and found again: else it would win over others of the same distance.
+  if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B)) {
+    const Witness w = piece_distance(A, X_WA, cache->piece_A, B, X_WB, cache->piece_B);
+    if (!(w.distance > 0)) return std::nullopt;
+    known.limit = w.distance;
+    if (norm(n_W) == 0) look_along(w.normal);
+  }
+  const PackedPair pair(F, X_WF, M, X_WM);
+  if (descend_closest(pair.a, pair.b, X_FM, pair.slack, known, ask) || closest.piece_A < 0) return std::nullopt;
+  // Where a query of two pieces missed what is known of them, as of needles it may, all are asked.
+  if (closest.witness.distance > known.limit + 0.1 * pair.slack) return std::nullopt;
+  return closest;
+}
+
 bool has_surface(const Body& body) { return body.compound() && body.compound()->has_surface(); }
 
 }  // namespace
@@ -184,9 +240,15 @@ Witness piece_distance(const Body& A, const SE3d& X_WA, int piece_A, const Body&
   });
 }
 
-PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache) {
+PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache,
+                            const Vec3d& n_W) {
   if (A.shape() && B.shape()) return {signed_distance(*A.shape(), X_WA, *B.shape(), X_WB), 0, 0};
   const bool surface = has_surface(A) || has_surface(B);
+  if (const std::optional<PieceWitness> apart = closest_apart(A, X_WA, B, X_WB, cache, n_W)) {
+    const PieceWitness out = surface ? out_of_solids(A, X_WA, B, X_WB, *apart) : *apart;
+    if (cache) *cache = {out.piece_A, out.piece_B};
+    return out;
+  }
   Descent descent(A, X_WA, B, X_WB);
   // closest: of all pairs; way_out: of those pairs of bodies with surfaces that meet, the shortest that takes A off B.
   PieceWitness closest, way_out;
@@ -244,7 +306,7 @@ double distance_lower_bound(double enough, const Body& A, const SE3d& X_WA, cons
 
 bool visit_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, FunctionRef<bool(int, int)> visit) {
   if (A.shape() && B.shape()) return visit(0, 0);
-  return Descent(A, X_WA, B, X_WB)([&] { return margin; }, visit);
+  return ask_near(A, X_WA, B, X_WB, std::max(0.0, margin), visit);
 }
 
 void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, std::vector<PieceWitness>& out) {

@@ -15,9 +15,10 @@
 // Branch and bound: the signed distance of two boxes is a lower bound on that of what they hold; one-sided triangles have none once
 // their boxes overlap. O(log n) pairs of pieces for bodies apart, some times all pairs whose boxes overlap where surfaces meet.
 //
-// What only asks which pieces are nearer than a limit (closer_than, distance_lower_bound) goes down packed trees (near_descent.h), where both
-// bodies have one: some 2 us for meshes of thousands of triangles that overlap, and 5 to 20 us where only their hulls do. Nothing
-// allocates but the first such question about a body, for that tree.
+// What only asks which pieces are nearer than a limit (closer_than, distance_lower_bound, visit_near) goes down packed trees
+// (near_descent.h), where both bodies have one: some 2 us for meshes of thousands of triangles that overlap, and 5 to 20 us where only
+// their hulls do. So does closest_pieces of bodies apart (closest_descent.h): 5 to 30 us. Nothing allocates but the first such question
+// about a body, for that tree.
 #pragma once
 
 #include <vector>
@@ -62,8 +63,10 @@ struct PieceCache {
 // Of a piece of A and a piece of B, whose numbers must be those of pieces in the trees.
 Witness piece_distance(const Body& A, const SE3d& X_WA, int piece_A, const Body& B, const SE3d& X_WB, int piece_B);
 
-// The pair of pieces that has the bodies' signed distance; of several the one with the lowest numbers.
-PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache = nullptr);
+// The pair of pieces that has the bodies' signed distance; of several the one with the lowest numbers. Triangles that are apart by the
+// same distance up to rounding, 1e-14 of the coordinates, count as several. Where a direction from A to B is
+// known in which they are apart, as that between their hulls, n_W is that unit vector: it changes the time, never the answer.
+PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache = nullptr, const Vec3d& n_W = {});
 
 // Whether the signed distance is less than `margin` (margin >= 0), by the first pair that proves it; and of bodies one of which has a
 // part wholly in the solid of the other (solid.h).
@@ -73,7 +76,7 @@ bool closer_than(double margin, const Body& A, const SE3d& X_WA, const Body& B, 
 // where no pair of pieces is closer than `enough`, and otherwise the bound is within 1e-6 m of the distance.
 double distance_lower_bound(double enough, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache = nullptr);
 
-// visit(piece_A, piece_B) for every pair whose boxes come within `margin`; stops when it returns true, and says so.
+// visit(piece_A, piece_B) for every pair that comes within `margin`, and for some that may; stops when it returns true, and says so.
 bool visit_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, FunctionRef<bool(int, int)> visit);
 
 // All pairs of pieces closer than `margin`, added to `out` in the order of their numbers. Left out are triangles whose nearest point, or

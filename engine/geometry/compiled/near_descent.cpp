@@ -1,48 +1,25 @@
 // What near_descent.h offers, for one instruction set.
 #include "geometry/bodies/near_descent.h"
 
-#include "base/lane_memory.h"
-#include "base/lane_order.h"
-#include "base/lanes.h"
+#include "geometry/bodies/near_lanes.h"
 
 namespace robosim::detail {
 namespace {
 
-constexpr int width = PackedTree::width;
 using Kind = PackedTree::Kind;
 
 template <Isa isa>
-class NearDescent {
-  using L = Lanes<lanes_of(isa), isa>;
-  using M = Mask<lanes_of(isa), isa>;
-  static constexpr int W = L::width;
-  static constexpr unsigned all_lanes = (1u << W) - 1;
-
-  template <class S>
-  struct Vector {
-    S x[3];
-    ROBOSIM_INLINE const S& operator[](int i) const { return x[i]; }
-    ROBOSIM_INLINE S& operator[](int i) { return x[i]; }
-  };
-  using V = Vector<L>;
-
-  // From the frame of one body to that of the other, with the magnitudes of the matrix.
-  struct Pose {
-    double R[3][3], size[3][3], p[3];
-  };
+class NearDescent : NearLanes<isa> {
+  using Common = NearLanes<isa>;
+  using typename Common::L, typename Common::M, typename Common::Pose, typename Common::V;
+  using Common::all_lanes, Common::W, Common::width;
+  using Common::corner, Common::cross, Common::difference, Common::dot, Common::exceeds, Common::greatest, Common::least, Common::load,
+      Common::moved, Common::near_box, Common::set_poses, Common::size;
 
  public:
   NearDescent(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack, const double& limit, FunctionRef<bool(int, int)>& visit)
       : A_(A), B_(B), slack_(slack), limit_(limit), visit_(visit) {
-    for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j < 3; ++j) {
-        const double r = (&X_AB.R.row[i].x)[j];
-        AB_.R[i][j] = BA_.R[j][i] = r;
-        AB_.size[i][j] = BA_.size[j][i] = __builtin_fabs(r);
-      }
-      AB_.p[i] = (&X_AB.p.x)[i];
-    }
-    for (int i = 0; i < 3; ++i) BA_.p[i] = -(BA_.R[i][0] * AB_.p[0] + BA_.R[i][1] * AB_.p[1] + BA_.R[i][2] * AB_.p[2]);
+    set_poses(X_AB, AB_, BA_);
   }
 
   bool run() {
@@ -65,8 +42,8 @@ class NearDescent {
       }
       const bool is_larger_A = size(node_A, lane_A) >= size(node_B, lane_B);
       // Large triangles leave most of their box empty: they are compared themselves before the other's node is opened.
-      if (kind_A == Kind::triangles && is_larger_A && near_box(A_.triangles[node_A.child[lane_A]], BA_, node_B, lane_B) == 0) continue;
-      if (kind_B == Kind::triangles && !is_larger_A && near_box(B_.triangles[node_B.child[lane_B]], AB_, node_A, lane_A) == 0) continue;
+      if (kind_A == Kind::triangles && is_larger_A && near_box(A_.triangles[node_A.child[lane_A]], BA_, node_B, lane_B, reach()) == 0) continue;
+      if (kind_B == Kind::triangles && !is_larger_A && near_box(B_.triangles[node_B.child[lane_B]], AB_, node_A, lane_A, reach()) == 0) continue;
       // Open the larger one.
       const bool opens_A = kind_B != Kind::node || (kind_A == Kind::node && is_larger_A);
       const int number = opens_A ? node_A.child[lane_A] : node_B.child[lane_B];
@@ -88,16 +65,6 @@ class NearDescent {
   }
 
  private:
-  static ROBOSIM_INLINE L load(const double* from) { return load_lanes<L>(from); }
-  static ROBOSIM_INLINE L dot(const V& a, const V& b) { return mul_add(a[2], b[2], mul_add(a[1], b[1], a[0] * b[0])); }
-  static ROBOSIM_INLINE V cross(const V& a, const V& b) {
-    return {{nmul_add(a[2], b[1], a[1] * b[2]), nmul_add(a[0], b[2], a[2] * b[0]), nmul_add(a[1], b[0], a[0] * b[1])}};
-  }
-  static ROBOSIM_INLINE V difference(const V& a, const V& b) { return {{a[0] - b[0], a[1] - b[1], a[2] - b[2]}}; }
-  static ROBOSIM_INLINE double size(const PackedTree::Node& node, int lane) {
-    return node.half[0][lane] * node.half[0][lane] + node.half[1][lane] * node.half[1][lane] + node.half[2][lane] * node.half[2][lane];
-  }
-
   // Gaps that rounding may have made too wide by the slack are compared with this.
   double reach() const { return limit_ + slack_; }
 
@@ -138,66 +105,17 @@ class NearDescent {
     if (triangles_A && triangles_B) return visit_triangles(A_.triangles[a], node_A, lane_A, B_.triangles[b]);
     if (triangles_A) {
       const PackedTree::Triangles& leaf = A_.triangles[a];
-      for (unsigned left = near_box(leaf, BA_, node_B, lane_B); left != 0; left &= left - 1)
+      for (unsigned left = near_box(leaf, BA_, node_B, lane_B, reach()); left != 0; left &= left - 1)
         if (visit_(leaf.piece[__builtin_ctz(left)], b)) return true;
       return false;
     }
     if (triangles_B) {
       const PackedTree::Triangles& leaf = B_.triangles[b];
-      for (unsigned left = near_box(leaf, AB_, node_A, lane_A); left != 0; left &= left - 1)
+      for (unsigned left = near_box(leaf, AB_, node_A, lane_A, reach()); left != 0; left &= left - 1)
         if (visit_(a, leaf.piece[__builtin_ctz(left)])) return true;
       return false;
     }
     return visit_(a, b);
-  }
-
-  static ROBOSIM_INLINE V corner(const double (&c)[3][width], int from) { return {{load(c[0] + from), load(c[1] + from), load(c[2] + from)}}; }
-  static ROBOSIM_INLINE V moved(const Pose& X, const V& p) {
-    V out;
-    for (int i = 0; i < 3; ++i) out[i] = mul_add(L(X.R[i][2]), p[2], mul_add(L(X.R[i][1]), p[1], mul_add(L(X.R[i][0]), p[0], L(X.p[i]))));
-    return out;
-  }
-  static ROBOSIM_INLINE L least(const L& a, const L& b, const L& c) { return smaller(smaller(a, b), c); }
-  static ROBOSIM_INLINE L greatest(const L& a, const L& b, const L& c) { return larger(larger(a, b), c); }
-  // Whether a gap along n, times n's length, is more than the reach.
-  ROBOSIM_INLINE M exceeds(const L& gap, const V& n) const {
-    const L r(reach());
-    return (gap > L(0.0)) & (gap * gap > r * r * dot(n, n));
-  }
-
-  // Bits of the triangles, of S, that may be near a box of T.
-  unsigned near_box(const PackedTree::Triangles& leaf, const Pose& X_TS, const PackedTree::Node& other, int lane) {
-    unsigned bits = 0;
-    for (int from = 0; from < leaf.n; from += W) {
-      // About the box' middle.
-      V v[3], h;
-      for (int i = 0; i < 3; ++i) h[i] = L(other.half[i][lane]);
-      for (int k = 0; k < 3; ++k) {
-        v[k] = moved(X_TS, corner(leaf.corner[k], from));
-        for (int i = 0; i < 3; ++i) v[k][i] -= L(other.centre[i][lane]);
-      }
-      L squared(0.0);
-      for (int i = 0; i < 3; ++i) {
-        const L apart = larger(larger(least(v[0][i], v[1][i], v[2][i]), -greatest(v[0][i], v[1][i], v[2][i])) - h[i], L(0.0));
-        squared = mul_add(apart, apart, squared);
-      }
-      M far = squared > L(reach() * reach());
-      if (bits_of(far) == all_lanes) continue;
-      const V e[3] = {difference(v[1], v[0]), difference(v[2], v[1]), difference(v[0], v[2])};
-      const auto try_axis = [&](const V& n) __attribute__((always_inline)) {
-        const L x = dot(n, v[0]), y = dot(n, v[1]), z = dot(n, v[2]);
-        const L own = mul_add(absolute(n[2]), h[2], mul_add(absolute(n[1]), h[1], absolute(n[0]) * h[0]));
-        far = far | exceeds(larger(least(x, y, z), -greatest(x, y, z)) - own, n);
-      };
-      try_axis(cross(e[0], e[1]));
-      for (int k = 0; k < 3; ++k) {
-        try_axis({{L(0.0), -e[k][2], e[k][1]}});
-        try_axis({{e[k][2], L(0.0), -e[k][0]}});
-        try_axis({{-e[k][1], e[k][0], L(0.0)}});
-      }
-      bits |= (~bits_of(far) & all_lanes) << from;
-    }
-    return bits & ((1u << leaf.n) - 1);
   }
 
   // Triangles in A's frame, what they reach along its axes, and their normals with what they reach along these; made
@@ -289,7 +207,7 @@ class NearDescent {
         for (int j = 0; j < 3; ++j) {
           const V n = cross(e[i], f[j]);
           const L x = dot(n, v[0]), y = dot(n, v[1]), z = dot(n, v[2]), r = dot(n, w[0]), s = dot(n, w[1]), t = dot(n, w[2]);
-          far = far | exceeds(larger(least(x, y, z) - greatest(r, s, t), least(r, s, t) - greatest(x, y, z)), n);
+          far = far | exceeds(larger(least(x, y, z) - greatest(r, s, t), least(r, s, t) - greatest(x, y, z)), n, L(reach()));
         }
       for (unsigned near_ones = ~bits_of(far) & all_lanes; near_ones != 0; near_ones &= near_ones - 1) {
         const int l = first + __builtin_ctz(near_ones);
