@@ -6,16 +6,19 @@ Where it would stop is where the search begins; the straight part before it is t
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from robosim import _engine
+from robosim.errors import told_apart
 from robosim.planners.positions import limit_violations
 from robosim.planners.prepare import Prepared
 from robosim.planners.result import NoPlan, Status
 from robosim.planners.timing import MotionLimits
 
-__all__ = ["FRACTIONS", "brake", "check_start_velocity"]
+__all__ = ["FRACTIONS", "GENTLE", "brake", "check_start_velocity"]
 
 FloatArray = NDArray[np.float64]
 FRACTIONS = (
@@ -24,13 +27,16 @@ FRACTIONS = (
     0.35,
     0.2,
 )  # of the acceleration limits, tried in turn: torque limits may leave less than all
+# Likewise, where there is room for so much longer a stop: limits of acceleration may be far above what motors can do.
+GENTLE = (0.05, 0.01, 0.002)
 
 
 def check_start_velocity(prepared: Prepared, limits: MotionLimits) -> None:
     """Raises NoPlan where the start is faster than a velocity limit."""
     for name, v, limit in zip(prepared.columns.names, prepared.start_velocity, limits.velocity, strict=True):
         if abs(v) > limit * (1 + 1e-9):
-            reason = f"start velocity of {name!r} is {v:.6g}, beyond its limit {limit:.6g}"
+            asked, bound = told_apart(v, math.copysign(limit, v))
+            reason = f"start velocity of {name!r} is {asked}, beyond its limit {bound}"
             raise NoPlan(Status.START_VELOCITY, reason)
 
 
@@ -43,7 +49,7 @@ def brake(
         breaks (k + 1,) and coefficients (k, 6, c) of the columns' motion, and where it ends, (n_q,).
 
     Raises:
-        NoPlan: it leaves the position limits, or collides.
+        NoPlan: it leaves the position limits, or goes on where the start is beyond them, or collides.
     """
     columns = list(prepared.columns.q)
     breaks, coefficients = _engine.brake(
@@ -52,7 +58,13 @@ def brake(
     h = breaks[-1] - breaks[-2]
     stopped: FloatArray = prepared.start.copy()
     stopped[columns] = h ** np.arange(coefficients.shape[1]) @ coefficients[-1]
-    violations = limit_violations(prepared.model, stopped)
+    # Farther out than the start by no more than `Trajectory.validate` allows, which judges the motion in the end.
+    bound = np.where(
+        stopped[columns] > prepared.columns.upper, prepared.columns.upper, prepared.columns.lower
+    )
+    rounding = 1e-6 * np.where(np.isfinite(bound), np.abs(bound), 0.0)
+    allowed = prepared.columns.excess(prepared.start) + rounding
+    violations = limit_violations(prepared.columns, stopped, allowed)
     if violations:
         reason = "the robot cannot stop in time from its start velocity: " + "; ".join(violations)
         raise NoPlan(Status.START_VELOCITY, reason)
