@@ -1,7 +1,8 @@
 """A start that moves: whether it may, and the straight stop that is always possible when planning begins there.
 
 From velocity v0 all joints brake together, so the robot goes straight along v0 in q (engine/planning/timing.h).
-Where it would stop is where the search begins; the straight part before it is the first edge of the path.
+Where it would stop is where the search begins; the straight part before it is the first edge of the path. An arm that
+all but stands stops within less than an edge can be (`robosim.planners.noise`): then it stops, and goes on from rest.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ FRACTIONS = (
     0.2,
 )  # of the acceleration limits, tried in turn: torque limits may leave less than all
 # Likewise, where there is room for so much longer a stop: limits of acceleration may be far above what motors can do.
-GENTLE = (0.05, 0.01, 0.002)
+GENTLE = (0.05, 0.01, 2e-3, 4e-4)
 
 
 def check_start_velocity(prepared: Prepared, limits: MotionLimits) -> None:

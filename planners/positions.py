@@ -73,10 +73,11 @@ class Columns:
 
     def inside(self, q: FloatArray) -> FloatArray:
         """The configuration (n_q,) with what is beyond its limits moved to them; q itself where nothing is."""
-        if not self.excess(q).any():
+        x = q[list(self.q)]
+        if not ((x < self.lower) | (x > self.upper)).any():
             return q
         out: FloatArray = q.copy()
-        out[list(self.q)] = np.clip(q[list(self.q)], self.lower, self.upper)
+        out[list(self.q)] = np.clip(x, self.lower, self.upper)
         return out
 
 
@@ -263,6 +264,8 @@ def limit_violations(columns: Columns, q: FloatArray, allowed: FloatArray | None
         allowed: (c,) how far beyond they may be; `columns.noise` by default.
     """
     excess = columns.excess(q)
+    if not excess.any():
+        return []
     room = columns.noise if allowed is None else allowed
     out = []
     for k in np.flatnonzero(excess > room + 1e-9):

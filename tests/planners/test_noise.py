@@ -194,12 +194,13 @@ def test_velocity_of_joints_that_stay(ur5):
     assert plan_cartesian(Problem(ur5, None, HOME, PoseGoal("tool0", X), start_velocity=9e-7 * FIRST)).ok
 
 
-def test_a_gentle_stop_where_motors_are_weak():
+@pytest.mark.parametrize("jerk", [None, 1e4])
+def test_a_gentle_stop_where_motors_are_weak(arm, jerk):
     """Limits of acceleration that the motors cannot reach: the brake is as gentle as they need."""
-    drone = robosim.load_robot("drone")
-    for size in 1e-5, 1e-3, 1e-2:
-        v = size * np.ones(drone.n_v)
-        result = plan(Problem(drone, goal=0.2 * np.ones(drone.n_q), start_velocity=v, group="rotors"))
+    weak = arm.with_limits(acceleration=1000.0, effort=2.0)
+    for size in 1e-5, 1e-3, 1e-2, 1e-1:
+        v = size * np.ones(3)
+        result = plan(Problem(weak, None, [0, 0, 0], [1.0, 0.5, 0.2], start_velocity=v), jerk=jerk)
         assert result.ok, result.reason
         assert result.trajectory.validate() == []
         np.testing.assert_allclose(result.trajectory.velocity(0.0), v, rtol=1e-9)
