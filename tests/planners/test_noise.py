@@ -206,6 +206,24 @@ def test_a_gentle_stop_where_motors_are_weak(arm, jerk):
         np.testing.assert_allclose(result.trajectory.velocity(0.0), v, rtol=1e-9)
 
 
+@pytest.mark.parametrize("size", [1e-6, 1e-5, 1e-4])
+def test_no_brake_takes_no_time(arm, size):
+    """Messages count nanoseconds, and what stops at once where nothing limits acceleration is not told by them."""
+    free = arm.with_limits(acceleration=1e6)
+    v = size * np.ones(3)
+    problem = Problem(free, None, [0, 0, 0], [1.0, 0.5, 0.2], start_velocity=v)
+    trajectory = plan(problem, torque_limits=False).trajectory
+    assert trajectory.breaks[1] >= 1e-4 * (1 - 1e-9)
+    np.testing.assert_allclose(trajectory.velocity(0.0), v, rtol=1e-9)
+
+
+def test_no_acceleration_no_brake(arm):
+    still = arm.with_limits(acceleration=0.0)
+    result = plan(Problem(still, None, [0, 0, 0], [1.0, 0.5, 0.2], start_velocity=[1e-3, 0, 0]))
+    assert result.status is Status.START_VELOCITY
+    assert "acceleration limit is zero" in result.reason
+
+
 # Beyond limits
 
 
@@ -457,7 +475,7 @@ def test_noise_of_any_size(planner):
         np.testing.assert_allclose(trajectory.velocity(0.0), given, rtol=1e-9, atol=1e-15, err_msg=what)
         np.testing.assert_allclose(trajectory.position(trajectory.duration), end, atol=1e-9, err_msg=what)
         assert trajectory.replace(inverse_dynamics=None).validate() == [], what
-        # Of robots whose joints have damping, torques of noiseless plans as well exceed limits by up to 5e-5.
+        # Torques of plans without noise exceed their limits by up to 5e-5 as well, of some robots.
         if "torque_limits" not in options:
             assert trajectory.validate(tolerance=1e-4) == [], what
         if k % 10 == 0:
