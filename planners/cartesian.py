@@ -24,9 +24,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from robosim.errors import PlanningError, check_type
 from robosim.planners.checking import CHECK_RESOLUTION, check
+from robosim.planners.noise import merged
 from robosim.planners.positions import limit_violations
 from robosim.planners.prepare import Prepared, prepare
-from robosim.planners.problem import PoseGoal, Problem
+from robosim.planners.problem import POSITION_TOLERANCE, ROTATION_TOLERANCE, PoseGoal, Problem
 from robosim.planners.result import NoPlan, PlanResult, Status
 from robosim.planners.stages import RESOLUTION, path_length
 from robosim.planners.timing import STOP, motion_limits, time_parametrise, with_torque_note
@@ -130,7 +131,8 @@ def plan_cartesian(
     excluded at every time.
 
     Args:
-        problem: its goal and via must be PoseGoals of one link without tolerances; its start must be at rest.
+        problem: its goal and via must be PoseGoals of one link, with no greater tolerances than the default; its start
+            must be at rest.
         position_bound: [m] largest distance from the line.
         rotation_bound: [rad] largest angle from the line's orientation at the nearest point.
         largest_step: [rad or m] no joint moves more between two neighbouring points of the line, however close:
@@ -180,6 +182,12 @@ def plan_cartesian(
         if reason:
             status = Status.NO_PATH
         if len(path) > 1 or not reason:
+            # From beyond limits first back inside, and on from there.
+            way_in: list[_Line] = []
+            if prepared.entry is not prepared.start:
+                way_in = [_Line(problem.model.frame_pose(prepared.start, link), lines[0].X0)]
+                path, corners = np.vstack([prepared.start, path]), [1, *(i + 1 for i in corners)]
+            path, corners = merged(path, prepared.columns.q, corners)
             largest = math.inf
             while trajectory is None:
                 _go_on(stop)
@@ -192,7 +200,7 @@ def plan_cartesian(
                     resolution=resolution,
                     seed=seed,
                 )
-                deviation = _measured(prepared, link, lines, trajectory)
+                deviation = _measured(prepared, link, [*way_in, *lines], trajectory)
                 inside = deviation[0] <= position_bound and deviation[1] <= rotation_bound
                 if not inside or (
                     wrong := check(prepared, trajectory, resolution=min(resolution, CHECK_RESOLUTION))
@@ -251,13 +259,14 @@ def _lines(prepared: Prepared) -> tuple[str, list[_Line]]:
     for goal in goals:
         if not isinstance(goal, PoseGoal) or goal.link != (link or goal.link):
             raise PlanningError("a Cartesian move needs a PoseGoal, and all its poses of the same link")
-        if np.any(goal.position_tolerance) or np.any(goal.rotation_tolerance):
+        region = np.max(goal.position_tolerance) > POSITION_TOLERANCE
+        if region or np.max(goal.rotation_tolerance) > ROTATION_TOLERANCE:
             raise PlanningError(
                 "a Cartesian move goes to exact poses; its bounds are options of plan_cartesian"
             )
         poses.append(np.asarray(goal.pose))
         link = goal.link
-    poses.insert(0, prepared.model.frame_pose(prepared.start, link))
+    poses.insert(0, prepared.model.frame_pose(prepared.entry, link))
     return link, [_Line(a, b) for a, b in itertools.pairwise(poses)]
 
 
@@ -300,7 +309,7 @@ class _Follower:
         """Waypoints (p, n_q), the indices where two lines meet, the fraction of the way, and why it ended early."""
         sizes = [self._size(line) for line in lines]
         done = 0.0
-        path: list[FloatArray] = [self._prepared.start]
+        path: list[FloatArray] = [self._prepared.entry]
         corners: list[int] = []
         for i, line in enumerate(lines):
             if sizes[i] > 0:
@@ -345,14 +354,17 @@ class _Follower:
         q_next = self._solve(line.pose(u), q)
         if q_next is None:
             return None, "no motion of the joints follows it: out of reach or singular"
-        violations = limit_violations(model, q_next)
+        violations = limit_violations(self._prepared.columns, q_next)
         if violations:
             return None, "; ".join(violations)
+        within = self._prepared.columns.inside(q_next)
+        at = _INSIDE if within is q_next else (*_INSIDE, 1.0)  # moved to a limit, it may be off the line
+        q_next = within
         moves = np.abs(q_next - q)[columns]
         if moves.max() > self._largest_step:
             name = self._prepared.columns.names[int(moves.argmax())]
             return None, f"joint {name!r} would jump by {moves.max():.3g}: near a singularity"
-        for t in _INSIDE:
+        for t in at:
             position, rotation = line.nearest(model.frame_pose(q + t * (q_next - q), self._link))
             if position > self._position or rotation > self._rotation:
                 return None, f"the joints would leave the line by {position:.3g} m, {rotation:.3g} rad"

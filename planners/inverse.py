@@ -12,11 +12,16 @@ from robosim import _engine
 from robosim.errors import PlanningError, check_type, suggestion
 from robosim.model import Model
 from robosim.planners.positions import chain, configuration, joint_kinds, make_columns
-from robosim.planners.problem import PoseGoal
+from robosim.planners.problem import POSITION_TOLERANCE, ROTATION_TOLERANCE, PoseGoal
 
 __all__ = ["IkResult", "inverse_kinematics"]
 
 FloatArray = NDArray[np.float64]
+# What an arm can hold, along [m] and about [rad] the axes.
+_HELD = np.repeat((POSITION_TOLERANCE, ROTATION_TOLERANCE), 3)
+# Where the closest of all attempts misses a pose by more than so many of these, none is within them of it. It is the
+# closest in a weighted sum, in which a meter counts as two radians (engine/planning/ik_residual.cpp).
+_HOPELESS = 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +61,9 @@ def inverse_kinematics(
     """All distinct configurations within limits in which a link is at a pose, or within its tolerances of it.
 
     Damped Gauss-Newton in the tangent space from the start and from seeds spread evenly over the limits
-    (engine/planning/ik.h). An arm with six joints has a finite number of them; for one with more, they are a sample.
-    Collisions are not looked at.
+    (engine/planning/ik.h). On axes whose tolerance is no more than an arm can hold (1e-4 m, 1e-3 rad) the pose itself
+    is sought, and the tolerance only accepts what comes near where nothing reaches it. An arm with six joints has a
+    finite number of them; for one with more, they are a sample. Collisions are not looked at.
 
     Args:
         model: the robot.
@@ -90,28 +96,38 @@ def inverse_kinematics(
     if not columns.q:
         raise PlanningError(f"no joint that may move is on the way to link {goal.link!r}")
     bounds = np.concatenate([np.asarray(goal.position_tolerance), np.asarray(goal.rotation_tolerance)])
-    found = _engine.inverse_kinematics(
-        model._engine,
-        model._frame(goal.link),
-        goal.pose,
-        box_lower=-bounds,
-        box_upper=bounds,
-        columns=list(columns.q),
-        seeds=reference[None],
-        reference=reference,
-        random_seeds=n_seeds,
-        seed=seed,
-        max_solutions=max_solutions,
-    )
+
+    def solve(bounds: FloatArray, seeds: FloatArray) -> _engine.IkResult:
+        return _engine.inverse_kinematics(
+            model._engine,
+            model._frame(goal.link),
+            goal.pose,
+            box_lower=-bounds,
+            box_upper=bounds,
+            columns=list(columns.q),
+            seeds=seeds,
+            reference=reference,
+            random_seeds=n_seeds,
+            seed=seed,
+            max_solutions=max_solutions,
+        )
+
+    held = bounds <= _HELD
+    exact = found = solve(np.where(held, 0.0, bounds), reference[None])
+    seconds = found.seconds
+    missed = np.repeat(exact.best_error, 3) if len(exact.solutions) == 0 else np.zeros(6)
+    if len(exact.solutions) == 0 and bounds[held].any() and (missed <= _HOPELESS * _HELD).all():
+        found = solve(bounds, np.array([exact.best, reference]))
+        seconds += found.seconds
     solutions = np.asarray(found.solutions)
     if len(solutions):
         position, rotation = found.errors[0]
-        return IkResult(solutions, "", solutions[0], float(position), float(rotation), found.seconds)
+        return IkResult(solutions, "", solutions[0], float(position), float(rotation), seconds)
     position, rotation = found.best_error
     reason = (
         f"link {goal.link!r} cannot reach the pose: the closest of {found.seeds} attempts misses it by "
         f"{position:.3g} m and {rotation:.3g} rad"
     )
     return IkResult(
-        solutions.reshape(0, model.n_q), reason, np.asarray(found.best), position, rotation, found.seconds
+        solutions.reshape(0, model.n_q), reason, np.asarray(found.best), position, rotation, seconds
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robosim.errors import PlanningError, check_type
-from robosim.planners.braking import FRACTIONS, brake, check_start_velocity
+from robosim.planners.braking import FRACTIONS, GENTLE, brake, check_start_velocity
 from robosim.planners.motion import checked, motion_along
+from robosim.planners.noise import NEAR, merged
 from robosim.planners.prepare import Prepared, prepare
 from robosim.planners.problem import Goal, Problem
 from robosim.planners.registry import SearchStatus, get_planner
@@ -186,31 +188,54 @@ def _solve(prepared: Prepared, limits: MotionLimits, run: Run) -> tuple[FloatArr
 
     From a moving start, the shortest braking distance that works is the first edge of the path.
     """
-    goals = [*prepared.via, prepared.goals]
     if not prepared.start_velocity.any():
-        legs, goal_index = _legs(prepared, prepared.start, goals, run)
-        path, waypoints = _joined(legs)
+        path, waypoints, goal_index = _from_rest(prepared, prepared.start, run)
         return path, goal_index, motion_along(prepared, path, waypoints, limits, run)
     check_start_velocity(prepared, limits)
+    columns = list(prepared.columns.q)
     failure: NoPlan | None = None
-    for fraction in FRACTIONS:
-        breaks, coefficients, stopped = brake(prepared, limits, fraction, run.resolution)
-        legs, goal_index = _legs(prepared, stopped, goals, run)
-        path, waypoints = _joined([np.array([prepared.start, stopped]), *legs])
-        waypoints = waypoints[1:]  # the end of the brake need not be passed exactly
+    for fraction in (*FRACTIONS, *GENTLE):
         try:
-            if limits.jerk is None:
+            breaks, coefficients, stopped = brake(prepared, limits, fraction, run.resolution)
+        except NoPlan:
+            if failure is None or fraction not in GENTLE:
+                raise
+            break
+        rest, waypoints, goal_index = _from_rest(prepared, stopped, run)
+        path = np.concatenate([prepared.start[None], rest])
+        # What comes after the brake can be rounded into it where both are edges and not points.
+        edges = path_length(path[:2, columns]) >= NEAR and not 0 < path_length(rest[:, columns]) < NEAR
+        try:
+            if limits.jerk is None and edges:
                 velocity = prepared.start_velocity
-                motion = motion_along(prepared, path, waypoints, limits, run, start_velocity=velocity)
+                passed = [i + 1 for i in waypoints]
+                motion = motion_along(prepared, path, passed, limits, run, start_velocity=velocity)
             else:  # the brake as it is, and on from rest
                 first = as_trajectory(prepared, breaks, coefficients, limits, run.seed, run.metadata())
-                rest = motion_along(prepared, path[1:], [i - 1 for i in waypoints], limits, run)
-                motion = checked(prepared, first.concatenate(rest), run)
+                if broken := first.validate():  # torques, which the brake does not know
+                    raise NoPlan(Status.NO_TIMING, "; ".join(map(str, broken)))
+                on = motion_along(prepared, rest, waypoints, limits, run)
+                motion = checked(prepared, first.concatenate(on), run)
             return path, goal_index, motion
         except NoPlan as refused:
             failure = refused
     assert failure is not None
     raise failure
+
+
+def _from_rest(prepared: Prepared, start: FloatArray, run: Run) -> tuple[FloatArray, list[int], int]:
+    """The path (p, n_q) from a start at rest, the indices of waypoints to be passed exactly, and the goal's index.
+
+    Where the start is beyond limits, the first edge leads back to them.
+    """
+    entry = prepared.columns.inside(start)
+    legs, goal_index = _legs(prepared, entry, [*prepared.via, prepared.goals], run)
+    path = np.concatenate([entry[None], *(leg[1:] for leg in legs)])
+    meets = list(itertools.accumulate(len(leg) - 1 for leg in legs[:-1]))
+    if entry is not start:
+        path, meets = np.concatenate([start[None], path]), [i + 1 for i in meets]
+    path, waypoints = merged(path, prepared.columns.q, meets)
+    return path, waypoints, goal_index
 
 
 # Search
@@ -283,13 +308,3 @@ def _leg(
             )
     run.cut_short |= run.left() == 0.0
     return path, targets.goal_index[found.goal_index]
-
-
-def _joined(legs: Sequence[FloatArray]) -> tuple[FloatArray, list[int]]:
-    """The legs as one path without repeated points, and the indices of the waypoints where two legs meet."""
-    path, meets = [legs[0][:1]], []
-    for i, leg in enumerate(legs):
-        if i > 0:
-            meets.append(sum(map(len, path)) - 1)
-        path.append(leg[1:] if len(leg) > 1 and (leg[0] != leg[1]).any() else leg[2:])
-    return np.concatenate(path), meets

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim.errors import ModelError, PlanningError, suggestion
+from robosim.errors import ModelError, PlanningError, suggestion, told_apart
 from robosim.model.configurations import (
     check_configuration,
     configuration_by_names,
     joint_positions,
     named_positions,
 )
+from robosim.trajectory.limits import LIMIT_NOISE
 
 if TYPE_CHECKING:
     from robosim.model import Model
@@ -58,6 +59,26 @@ class Columns:
     upper: FloatArray
     velocity: FloatArray
     acceleration: FloatArray
+
+    @property
+    def noise(self) -> FloatArray:
+        """(c,) how far beyond its limits each may be given, as measurements err; what is beyond goes back inside."""
+        return np.array([LIMIT_NOISE[unit] for unit in self.units])
+
+    def excess(self, q: FloatArray) -> FloatArray:
+        """(c,) how far each is beyond its limits in q (n_q,); 0 inside."""
+        x = q[list(self.q)]
+        out: FloatArray = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0)
+        return out
+
+    def inside(self, q: FloatArray) -> FloatArray:
+        """The configuration (n_q,) with what is beyond its limits moved to them; q itself where nothing is."""
+        x = q[list(self.q)]
+        if not ((x < self.lower) | (x > self.upper)).any():
+            return q
+        out: FloatArray = q.copy()
+        out[list(self.q)] = np.clip(x, self.lower, self.upper)
+        return out
 
 
 def joint_kinds(model: Model) -> dict[str, str]:
@@ -234,17 +255,25 @@ def velocities(model: Model, value: ArrayLike | Mapping[str, float] | None, what
     return v
 
 
-def limit_violations(model: Model, q: FloatArray, tolerance: float = 1e-9) -> list[str]:
-    """Which coordinates are out of their limits and by how much, in words."""
-    limits = model.limits
+def limit_violations(columns: Columns, q: FloatArray, allowed: FloatArray | None = None) -> list[str]:
+    """Which of the columns are out of their limits in q (n_q,) and by how much, in words.
+
+    Args:
+        columns: what moves; where other joints stand is not looked at.
+        q: (n_q,).
+        allowed: (c,) how far beyond they may be; `columns.noise` by default.
+    """
+    excess = columns.excess(q)
+    if not excess.any():
+        return []
+    room = columns.noise if allowed is None else allowed
     out = []
-    for i, name in enumerate(model.position_names):
-        below, above = limits.lower[i] - q[i], q[i] - limits.upper[i]
-        if max(below, above) > tolerance:
-            bound, side, by = (
-                (limits.lower[i], "lower", below) if below > 0 else (limits.upper[i], "upper", above)
-            )
-            out.append(f"joint {name!r} is at {q[i]:.6g}, beyond its {side} limit {bound:.6g} by {by:.3g}")
+    for k in np.flatnonzero(excess > room + 1e-9):
+        x, side = q[columns.q[k]], "lower" if q[columns.q[k]] < columns.lower[k] else "upper"
+        at, bound = told_apart(x, columns.lower[k] if side == "lower" else columns.upper[k])
+        out.append(
+            f"joint {columns.names[k]!r} is at {at}, beyond its {side} limit {bound} by {excess[k]:.3g}"
+        )
     return out
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robosim import _engine
-from robosim.errors import PlanningError, suggestion
+from robosim.errors import PlanningError, suggestion, told_apart
 from robosim.model.configurations import joint_positions
+from robosim.planners.noise import is_at_rest
 from robosim.planners.positions import (
     Columns,
     chain,
@@ -24,6 +25,7 @@ from robosim.planners.positions import (
 from robosim.planners.problem import Goal, JointGoal, PoseGoal, Positions, Problem
 from robosim.planners.result import NoPlan, Status
 from robosim.planners.units import degrees_hint
+from robosim.trajectory.limits import LIMIT_NOISE
 
 if TYPE_CHECKING:
     from robosim.model import Model
@@ -41,8 +43,8 @@ class Prepared:
     Attributes:
         model: the robot.
         scene: compiled: decides what collides.
-        start: (n_q,) valid.
-        start_velocity: (c,) of the columns [rad/s, m/s].
+        start: (n_q,) as given: free, and beyond limits of the columns by no more than noise.
+        start_velocity: (c,) of the columns [rad/s, m/s]; all zero where it is no more than noise.
         columns: the coordinates that may move, with their limits.
         goals: any of which will do.
         via: to be passed before, in this order; each with its alternatives.
@@ -57,6 +59,11 @@ class Prepared:
     goals: tuple[Goal, ...]
     via: tuple[tuple[Goal, ...], ...]
     clearance: float = 0.0
+
+    @property
+    def entry(self) -> FloatArray:
+        """(n_q,) the start, moved to the limits that it is beyond: where the motion goes first, and searches begin."""
+        return self.columns.inside(self.start)
 
 
 def describe_collisions(scene: _engine.CollisionScene, q: FloatArray, limit: int = 3) -> str:
@@ -80,7 +87,7 @@ def prepare(problem: Problem) -> Prepared:
 
     Raises:
         PlanningError: the problem is not well posed: unknown names, wrong lengths, nothing that can move.
-        NoPlan: the start is out of limits or in collision.
+        NoPlan: the start is out of limits, by more than noise and in joints that may move, or in collision.
         SceneError: the scene does not fit the robot.
     """
     model, scene = problem.model, problem.scene
@@ -95,14 +102,19 @@ def prepare(problem: Problem) -> Prepared:
     goals = _resolved(goals, q, joints, problem, "goal")
     via = tuple(_resolved(item, q, joints, problem, f"via[{i}]") for i, item in enumerate(via))
     compiled = _compile(scene, model)
-    violations = limit_violations(model, q)
+    violations = limit_violations(columns, q)
     if violations:
         raise NoPlan(Status.START_OUT_OF_LIMITS, "start: " + "; ".join(violations) + degrees_hint(model, q))
-    q = np.clip(q, model.limits.lower, model.limits.upper)
     if compiled.collides(q):
         raise NoPlan(Status.START_IN_COLLISION, "start: " + describe_collisions(compiled, q))
+    entry = columns.inside(q)
+    if entry is not q and compiled.collides(entry):
+        reason = "start, moved back to its limits: " + describe_collisions(compiled, entry)
+        raise NoPlan(Status.START_IN_COLLISION, reason)
     v = velocities(model, problem.start_velocity, "start_velocity")
-    still = [i for i in range(model.n_v) if i not in columns.v and v[i] != 0]
+    if is_at_rest(v):
+        v[:] = 0.0
+    still = [i for i in range(model.n_v) if i not in columns.v and not is_at_rest(v[[i]])]
     if still:
         raise PlanningError(
             f"start_velocity: {model.velocity_names[still[0]]!r} moves, but is not in the group {list(joints)}"
@@ -170,12 +182,17 @@ def _resolved(
             continue
         full = configuration(problem.model, goal.positions, q, what, group=joints, scene=problem.scene)
         moved = {i for joint in joints for i in joint_positions(problem.model, joint)}
+        kinds = problem.model.position_kinds
         for i, name in enumerate(problem.model.position_names):
-            if i not in moved and abs(full[i] - q[i]) > 1e-9:
+            if i in moved:
+                continue
+            if abs(full[i] - q[i]) > LIMIT_NOISE["m" if kinds[i] == "length" else "rad"]:
+                there, here = told_apart(full[i], q[i])
                 raise PlanningError(
-                    f"{what}: {name!r} is {full[i]:.6g} and {q[i]:.6g} at the start, but may not move; "
+                    f"{what}: {name!r} is {there} and {here} at the start, but may not move; "
                     f"the group is {list(joints)}"
                 )
+            full[i] = q[i]  # it stays: the rest is how two measurements of it differ
         out.append(JointGoal(full))
     return tuple(out)
 

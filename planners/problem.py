@@ -19,6 +19,9 @@ FloatArray = NDArray[np.float64]
 # A configuration: an array (n_q,) in model order (or of the group's length, in its order), positions by joint name (the
 # others stay as they are), or the name of a state. [rad, m]
 Positions = ArrayLike | Mapping[str, float] | str
+# What an arm can hold, and what tells a region from a pose: calibrated arms come to a pose as given, rather than as
+# taught, within a few tenths of a millimeter and of a degree. [m], [rad]
+POSITION_TOLERANCE, ROTATION_TOLERANCE = 1e-4, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +54,17 @@ class PoseGoal(Value):
     free. So `position_tolerance=(0.1, 0.2, 0)` is any point of a 0.2 m x 0.4 m rectangle in the plane of G's x and y
     axes, and `rotation_tolerance=(0, 0, inf)` any angle about G's z axis.
 
+    By default the tolerances are what an arm can hold. Up to that they do not loosen what is reached: on axes that have
+    no more, inverse kinematics looks for the pose itself, to 1e-6 m and rad, and only where no configuration has it
+    accepts one within them.
+
     Args:
         link: any link of the robot.
         pose: (4, 4) X_WG.
-        position_tolerance: [m] one number or (3,), along the axes of G; 0 asks for the point (to 1e-6 m).
-        rotation_tolerance: [rad] one number or (3,), about the axes of G; 0 asks for the orientation (to 1e-6 rad).
+        position_tolerance: [m] one number or (3,), along the axes of G. By default 1e-4 m; 0 asks for the point,
+            to 1e-6 m.
+        rotation_tolerance: [rad] one number or (3,), about the axes of G. By default 1e-3 rad; 0 asks for the
+            orientation, to 1e-6 rad.
 
     Raises:
         PlanningError: not a rigid transform, or a negative tolerance.
@@ -63,8 +72,8 @@ class PoseGoal(Value):
 
     link: str
     pose: ArrayLike
-    position_tolerance: ArrayLike = 0.0
-    rotation_tolerance: ArrayLike = 0.0
+    position_tolerance: ArrayLike = POSITION_TOLERANCE
+    rotation_tolerance: ArrayLike = ROTATION_TOLERANCE
 
     def __post_init__(self) -> None:
         try:
@@ -108,12 +117,17 @@ class Problem(Value):
     Args:
         model: the robot.
         scene: obstacles, attached objects and allowed contacts; None for a robot alone in space.
-        start: configuration; None takes the scene's start of the name "start", or without one the model's neutral
-            configuration. A string names a state of the model or a start of the scene.
+        start: configuration; beyond a limit by at most 1e-3 rad or 1e-4 m, as measurements err, it is taken as it is,
+            and the motion first goes back inside. Joints outside the group may be anywhere. None takes the scene's
+            start of the name "start", or without one the model's neutral configuration. A string names a state of the
+            model or a start of the scene.
         goal: a JointGoal or PoseGoal, or several of which any will do, nearest first; positions, a mapping or a name
-            stand for a JointGoal, and a string may also name a goal of the scene. None takes the scene's "goal".
-        via: goals to be passed in this order on the way, without stopping where that is possible.
-        start_velocity: (n_v,) or by joint name [rad/s, m/s]; None is at rest.
+            stand for a JointGoal, and a string may also name a goal of the scene. Positions beyond a limit by as little
+            as a start may be are moved to it. None takes the scene's "goal".
+        via: goals to be passed in this order on the way, without stopping where that is possible. Those less than 1e-6
+            [rad, m] from where the motion comes from count as passed there.
+        start_velocity: (n_v,) or by joint name [rad/s, m/s]; None is at rest, and so is one of which no coordinate has
+            a size of 1e-6 or more.
         group: the joints that may move: a group of the model, or names of joints. None takes the smallest group that
             has every joint that the goals need, or all joints if there is none. A floating base never moves.
         clearance: [m] wanted between what moves and everything else. The path keeps it as far as start, goal and room

@@ -49,7 +49,7 @@ def search(
     Args:
         prepared: the problem.
         goals: (k, n_q) free configurations, such as `goal_configurations` gives, or a single one (n_q,).
-        start: (n_q,) free; the problem's by default.
+        start: (n_q,) free and within limits; by default the problem's, moved to limits that it is beyond by noise.
         planner: name of a registered planner.
         seed: of the random numbers.
         max_iterations: of the planner.
@@ -61,7 +61,7 @@ def search(
         PlanningError: there is no such planner.
         MissingDependencyError: it needs a package that is not installed.
     """
-    q0 = prepared.start if start is None else start
+    q0 = prepared.entry if start is None else start
     if goals.ndim == 1:
         goals = goals[None]
     columns = prepared.columns

@@ -73,12 +73,12 @@ def _configurations(
         q = np.asarray(goal.positions, dtype=float)
         if q.shape != (model.n_q,):
             raise PlanningError(f"{label} has shape {q.shape}; expected {(model.n_q,)}")
-        violations = limit_violations(model, q)
+        violations = limit_violations(prepared.columns, q)
         if violations:
             raise NoPlan(
                 Status.GOAL_OUT_OF_LIMITS, f"{label}: " + "; ".join(violations) + degrees_hint(model, q)
             )
-        q = nearest_equivalent(prepared.columns, np.clip(q, model.limits.lower, model.limits.upper), start)
+        q = nearest_equivalent(prepared.columns, prepared.columns.inside(q), start)
         if scene.collides(q):
             raise NoPlan(Status.GOAL_IN_COLLISION, f"{label}: " + describe_collisions(scene, q))
         return [q]

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robosim import _engine
 from robosim.errors import PlanningError, suggestion
+from robosim.planners.noise import merged
 from robosim.planners.positions import Columns
 from robosim.planners.prepare import Prepared
 from robosim.planners.result import NoPlan, Status
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["MotionLimits", "motion_limits", "time_parametrise"]
 
 FloatArray = NDArray[np.float64]
+ROUNDING = 1e-13  # length [metric of q] that counts as no motion (engine/planning/timing_grid.cpp)
 STOP = 1e-9  # largest blend [metric of q] that makes a motion stop at its corners
 
 
@@ -118,6 +120,7 @@ def rounded(
     """The path (p, n_q) with rounded corners: breaks (k + 1,) and coefficients (k, 3, c) of q[columns](s).
 
     Corners at the indices `stops` keep their shape; so do those that no blend clears. The motion stops there.
+    No two neighbouring points are equal, nor near (see `merged`), but for the ends of a path of only two.
     """
     columns = list(prepared.columns.q)
     breaks, coefficients = [np.zeros(1)], [np.zeros((0, 3, len(columns)))]
@@ -128,9 +131,21 @@ def rounded(
         blend = _engine.blend_corners(
             prepared.scene, path[first : last + 1], columns, resolution=resolution, largest=largest
         )
-        breaks.append(breaks[-1][-1] + blend.breaks[1:])
-        coefficients.append(blend.coefficients.reshape(-1, 3, len(columns)))
+        pieces = blend.coefficients.reshape(-1, 3, len(columns))
+        lengths = blend.breaks[1:]
+        if len(pieces) == 0:  # shorter than the blend tells from nothing: straight
+            a, b = path[first, columns], path[last, columns]
+            lengths = np.array([np.linalg.norm(b - a)])
+            if lengths[0] == 0:
+                continue
+            pieces = np.array([[a, (b - a) / lengths[0], np.zeros(len(columns))]])
+        breaks.append(breaks[-1][-1] + lengths)
+        coefficients.append(pieces)
     s, c = np.concatenate(breaks), np.concatenate(coefficients)
+    # What rounding leaves between two corners that share a short edge is no piece, and s may not even grow by it.
+    proper = np.diff(s) > ROUNDING
+    if not proper.all():
+        s, c = np.append(s[:1], s[1:][proper]), c[proper]
     if len(c) == 0:  # nothing moves
         s, c = np.array([0.0, 1.0]), np.zeros((1, 3, len(columns)))
         c[0, 0] = path[0, columns]
@@ -151,6 +166,9 @@ def time_parametrise(
 ) -> Trajectory:
     """The fastest motion along a free polyline with rounded corners, at rest at its end.
 
+    Waypoints less than 1e-6 apart, in the Euclidean metric of q, count as one (`robosim.planners.noise`); the ends
+    keep their values.
+
     Args:
         prepared: the problem.
         path: (p, n_q) waypoints joined by free straight lines in q.
@@ -167,6 +185,8 @@ def time_parametrise(
     """
     limits = motion_limits(prepared) if limits is None else limits
     model, columns = prepared.model, prepared.columns
+    moves = start_velocity is not None and bool(np.any(start_velocity))  # then the first edge is a direction
+    path, stops = merged(path, columns.q, stops, first=min(int(moves), len(path) - 1))
     breaks, coefficients = rounded(prepared, path, stops, largest_blend, resolution)
     timed = _engine.time_path(
         breaks,

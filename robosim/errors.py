@@ -32,6 +32,13 @@ __all__ = [
 ]
 
 
+def told_apart(a: float, b: float, digits: int = 6) -> tuple[str, str]:
+    """Two numbers in words, with as many digits as it takes to tell them apart, and `digits` at least."""
+    while digits < 17 and f"{a:.{digits}g}" == f"{b:.{digits}g}" and a != b:
+        digits += 1
+    return f"{a:.{digits}g}", f"{b:.{digits}g}"
+
+
 def suggestion(name: object, known: Iterable[str], *, limit: int | None = 8) -> str:
     """What may have been meant by a name that nothing has, as the end of an error message; else what there is.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robosim.errors import TrajectoryError, suggestion
+from robosim.errors import TrajectoryError, suggestion, told_apart
 from robosim.pickling import Value
 from robosim.trajectory import polynomial
 from robosim.trajectory.polynomial import Array
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 # Array fields of TrajectoryLimits, as they are called in files too.
 FIELDS = ("lower", "upper", "velocity", "acceleration", "jerk", "effort")
+# How far beyond a position limit a joint that stands at it may be measured, by unit: calibration and play of a joint,
+# and a gripper that is pressed on its stop. More than encoders err, less than a limit is set off from a hard stop.
+LIMIT_NOISE = {"rad": 1e-3, "m": 1e-4, "1": 0.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +128,8 @@ class Violation:
 
     def __str__(self) -> str:
         side = "above" if self.value > self.limit else "below"
-        what = f"{self.quantity} of {self.name} is {self.value:.9g} at {self.time:.6g} s"
-        return f"{what}, {side} its limit {self.limit:.9g}"
+        value, limit = told_apart(self.value, self.limit, digits=9)
+        return f"{self.quantity} of {self.name} is {value} at {self.time:.6g} s, {side} its limit {limit}"
 
 
 def find_violations(trajectory: Trajectory, limits: TrajectoryLimits, tolerance: float) -> list[Violation]:
@@ -140,7 +143,11 @@ def find_violations(trajectory: Trajectory, limits: TrajectoryLimits, tolerance:
         if lower is None and upper is None:
             continue
         times, values = extremes(trajectory, order)
-        found += _worst(quantity, trajectory.position_names, times, values, lower, upper, tolerance)
+        room = [
+            _room(trajectory, times, values, bound, sign) if order == 0 else 0.0
+            for bound, sign in ((lower, -1.0), (upper, 1.0))
+        ]
+        found += _worst(quantity, trajectory.position_names, times, values, lower, upper, tolerance, room)
     if trajectory.inverse_dynamics is not None and limits.effort is not None:
         times, values = _torque_extremes(trajectory)
         found += _worst(
@@ -161,6 +168,30 @@ def extremes(trajectory: Trajectory, order: int) -> tuple[Array, Array]:
     return times.reshape(-1, n), values.reshape(-1, n)
 
 
+def _room(
+    trajectory: Trajectory, times: Array, values: Array, bound: Array | None, sign: float
+) -> Array | float:
+    """How far beyond its bound each position may be, at the times of `extremes`: (m, n), or 0 where all start within.
+
+    A motion that starts beyond a limit by no more than LIMIT_NOISE may go back from there: it may be where it
+    has been at its nearest to the limit until then, so what is beyond never grows. Between the extremes positions
+    are monotone, so nothing else needs to be looked at.
+    """
+    if bound is None:
+        return 0.0
+    noise = np.array([LIMIT_NOISE[unit] for unit in trajectory.units])
+    first = np.maximum(sign * (trajectory.coefficients[0, 0] - bound), 0.0)
+    first[first > noise + 1e-9] = 0.0  # a limit plus noise is rounded
+    if not first.any():
+        return 0.0
+    room = np.empty_like(values)
+    for j in range(values.shape[1]):
+        in_time = np.argsort(times[:, j], kind="stable")
+        excess = np.maximum(sign * (values[in_time, j] - bound[j]), 0.0)
+        room[in_time, j] = np.minimum.accumulate(np.minimum(excess, first[j]))
+    return room
+
+
 def _worst(
     quantity: str,
     names: Sequence[str],
@@ -169,15 +200,18 @@ def _worst(
     lower: Array | None,
     upper: Array | None,
     tolerance: float,
+    room: Sequence[Array | float] = (0.0, 0.0),
 ) -> list[Violation]:
+    """The worst of each that is beyond its bound by more than its `room` and the tolerance."""
     found = []
-    for bound, sign in ((lower, -1.0), (upper, 1.0)):
+    for bound, sign, allowed in ((lower, -1.0, room[0]), (upper, 1.0, room[1])):
         if bound is None:
             continue
+        beyond = sign * values - allowed
         for j, name in enumerate(names):
-            worst = int(np.argmax(sign * values[:, j]))
+            worst = int(np.argmax(beyond[:, j]))
             value = float(values[worst, j])
-            if sign * (value - bound[j]) > tolerance * abs(bound[j]) + 1e-9:
+            if beyond[worst, j] - sign * bound[j] > tolerance * abs(bound[j]) + 1e-9:
                 found.append(Violation(quantity, name, float(times[worst, j]), value, float(bound[j])))
     return found
 

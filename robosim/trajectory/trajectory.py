@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robosim.errors import TrajectoryError
+from robosim.errors import TrajectoryError, told_apart
 from robosim.pickling import Value
 from robosim.trajectory import polynomial
 from robosim.trajectory.limits import TrajectoryLimits, Violation, find_violations
@@ -293,9 +293,10 @@ class Trajectory(Value):
         nowhere.
 
         Positions, velocities, accelerations and jerks are checked at every time, between samples too: at the
-        exact extrema of the polynomials. Torques, when inverse dynamics is attached, are searched at 1 kHz
-        with refined peaks. One entry per joint, quantity and side, the worst. Without any limits nothing can
-        be broken.
+        exact extrema of the polynomials. A motion that starts beyond a position limit by no more than a
+        measurement may err (1e-3 rad, 1e-4 m) may go back inside: how far it is beyond must never grow.
+        Torques, when inverse dynamics is attached, are searched at 1 kHz with refined peaks. One entry per
+        joint, quantity and side, the worst. Without any limits nothing can be broken.
         """
         limits = self.limits if limits is None else limits
         if limits is None:
@@ -467,9 +468,8 @@ def _pieces(breaks: ArrayLike, coefficients: ArrayLike, names: tuple[str, ...]) 
         bad = np.argwhere(~(jump <= tolerance * np.maximum(1.0, np.abs(start))))
         if len(bad):
             i, j = bad[0]
-            raise TrajectoryError(
-                f"{what} of {names[j]} jumps from {end[i, j]:.9g} to {start[i, j]:.9g} at {b[i + 1]:.9g} s"
-            )
+            left, right = told_apart(end[i, j], start[i, j], digits=9)
+            raise TrajectoryError(f"{what} of {names[j]} jumps from {left} to {right} at {b[i + 1]:.9g} s")
     b.setflags(write=False)
     c.setflags(write=False)
     return b, c

@@ -303,10 +303,16 @@ def _pose_goals(request: MotionRequest, model: Model, where: _Where) -> list[Goa
         link = tips[0]
     _check_link(model, link)
     goals: list[Goal] = []
+    # Fields that nobody filled in are zero: as PoseGoal has it by default.
+    tolerances = {
+        name: value
+        for name in ("position_tolerance", "rotation_tolerance")
+        if any(value := getattr(request, name))
+    }
     for given in request.goal_poses:
         X_WG = where.frame(given.frame_id) @ _pose(given)
         try:
-            goals.append(PoseGoal(link, X_WG, request.position_tolerance, request.rotation_tolerance))
+            goals.append(PoseGoal(link, X_WG, **tolerances))
         except RobosimError as error:
             raise Refusal(ErrorCode.INVALID_GOAL_CONSTRAINTS, str(error)) from error
     return goals

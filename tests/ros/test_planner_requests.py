@@ -221,6 +221,7 @@ def test_pose_goals_in_frames(ur5, states):
     for goal in problem.goal:
         assert goal.link == "tool0"
         assert goal.position_tolerance.tolist() == [0, 0, 0.01]
+        assert goal.rotation_tolerance.tolist() == [1e-3] * 3  # not filled in
     for goal in problem.goal[:4]:
         np.testing.assert_allclose(goal.pose, X, atol=1e-12)  # rounding of the quaternion
     np.testing.assert_allclose(problem.goal[4].pose, ur5.frame_pose(Q, "tool0") @ X, atol=1e-12)

@@ -103,3 +103,41 @@ def test_extremes_are_those_of_each_joint():
         np.testing.assert_allclose(values.max(axis=0), dense.max(axis=0), rtol=5e-3, atol=1e-3)
         assert times.min() >= 0
         assert times.max() <= T.duration
+
+
+def through(*positions, unit="rad"):
+    """At rest in these positions, a second apart: monotone in between."""
+    q = np.array(positions)[:, None]
+    return Trajectory.from_knots(np.arange(len(q)), q, 0 * q, position_names=["a"], units=unit)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_back_inside_from_beyond_a_limit_by_noise(side):
+    """What is beyond when the motion starts may be 1e-3 rad or 1e-4 m, and must not grow, nor come back."""
+    limits = TrajectoryLimits(lower=[-1.0], upper=[1.0])
+
+    def broken(*positions, **fields):
+        return through(*(side * q for q in positions), **fields).validate(limits)
+
+    for inside in (1.0005, 0.5), (1.001, 1.0005, 1.0005, 0.2), (1.0005, 1.0005), (1 + 1e-12, -0.5):
+        assert broken(*inside) == []
+    assert broken(1.00009, 0.5, unit="m") == []
+    (grown,) = broken(1.0002, 1.0005, 0.5)
+    assert grown.value == pytest.approx(side * 1.0005)
+    assert grown.time == pytest.approx(1.0)
+    (again,) = broken(1.0005, 1.0001, 1.0004, 0.5)
+    assert again.time == pytest.approx(2.0)
+    for outside in (1.0011, 0.5), (0.5, 1.0005), (1.0005, 0.5, 1.0005), (1.0005, -1.0005):
+        (violation,) = broken(*outside)
+        assert violation.quantity == "position"
+    assert broken(1.00011, 0.5, unit="m")
+    assert broken(1.0001, 0.5, unit="1")
+    # Slices of a valid motion are valid, its reverse is not.
+    valid = through(side * 1.0005, side * 0.5)
+    assert valid.slice(0.05, 0.9).validate(limits) == []
+    assert valid.reverse().validate(limits)
+
+
+def test_a_violation_tells_its_numbers_apart():
+    (violation,) = through(0.0, 1.0 + 1.5e-9).validate(TrajectoryLimits(upper=[1.0]), tolerance=0)
+    assert "is 1.000000001 at 1 s, above its limit 1" in str(violation)
