@@ -182,7 +182,14 @@ def time_parametrise(
 
     Raises:
         NoPlan: the path cannot be followed within the limits; the reason names the joint.
+        PlanningError: `stops` names a waypoint that the path does not have.
     """
+    for i in stops:
+        if not 0 <= i < len(path):
+            raise PlanningError(
+                f"stops holds {i}; it must hold indices of the path's waypoints, 0 to {len(path) - 1}"
+            )
+    stops = sorted(set(stops))
     limits = motion_limits(prepared) if limits is None else limits
     model, columns = prepared.model, prepared.columns
     moves = start_velocity is not None and bool(np.any(start_velocity))  # then the first edge is a direction

@@ -172,6 +172,11 @@ def test_stops(arm):
     """A waypoint where the motion is to stop is met exactly, at rest."""
     prepared = prepare(Problem(arm, None, [0, 0, 0], [1, 1, 0]))
     path = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0]], dtype=float)
+    for wrong in (-1, len(path)):
+        with pytest.raises(
+            PlanningError, match=f"stops holds {wrong}; it must hold indices .* 0 to {len(path) - 1}"
+        ):
+            time_parametrise(prepared, path, stops=[wrong])
     rounded, stopped = time_parametrise(prepared, path), time_parametrise(prepared, path, stops=[1])
     assert stopped.duration > rounded.duration
     times = np.linspace(0, stopped.duration, 20001)
