@@ -22,8 +22,21 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is install
 pytest.importorskip("viser", reason="the extra `view` is not installed")
 
 
-def screenshot(address, path, *options):
+def screenshot(address, path, *options, is_drawn=lambda image: True):
     """What the browser shows at an address, (height, width, 3) as integers.
+
+    Where the machine is busy, the page may not be drawn within the time that the browser gives it: it is then given
+    more.
+    """
+    for budget in (4_000, 20_000, 100_000):
+        image = shown_within(budget, address, path, *options)
+        if is_drawn(image):
+            break
+    return image
+
+
+def shown_within(budget, address, path, *options):
+    """The same after this much of the page's own time [ms].
 
     Chromium without a screen hangs now and then as it starts: it is then asked once more, from nothing. A page
     that hangs it does so again.
@@ -31,9 +44,9 @@ def screenshot(address, path, *options):
     from PIL import Image
 
     software = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-    window = [f"--window-size={WIDTH},{HEIGHT}", "--virtual-time-budget=4000", f"--screenshot={path}"]
+    window = [f"--window-size={WIDTH},{HEIGHT}", f"--virtual-time-budget={budget}", f"--screenshot={path}"]
     for last in (False, True):
-        profile = f"--user-data-dir={path.parent / f'profile{int(last)}'}"
+        profile = f"--user-data-dir={path.parent / f'profile{budget}{int(last)}'}"
         command = [CHROMIUM, "--headless=new", "--no-sandbox", profile, *software, *window, *options, address]
         try:
             subprocess.run(command, check=True, capture_output=True, timeout=120)
@@ -121,6 +134,10 @@ def test_forces_in_the_live_viewer(at_rest, tmp_path):
     assert greens(live_screenshot(shown, tmp_path / "live.png")) > 500
 
 
+def has_gripper(image):
+    return np.count_nonzero(image[20:450, 315:760].max(axis=-1) < 150) > 2000
+
+
 @pytest.mark.parametrize("touching", [True, False])
 def test_forces_in_the_standalone_file(touching, at_rest, tmp_path):
     from robosim.cli import main
@@ -128,6 +145,7 @@ def test_forces_in_the_standalone_file(touching, at_rest, tmp_path):
     page = tmp_path / "motion.html"
     when = ["--from", str(at_rest), "--for", "2s"] if touching else ["--for", "50ms"]
     assert main([*GRIPPER, *when, "--render", str(page)]) == 0
-    image = screenshot(page.as_uri(), tmp_path / "page.png", "--host-resolver-rules=MAP * ~NOTFOUND")
-    assert np.count_nonzero(image[20:450, 315:760].max(axis=-1) < 150) > 2000, "no gripper"
+    offline = "--host-resolver-rules=MAP * ~NOTFOUND"
+    image = screenshot(page.as_uri(), tmp_path / "page.png", offline, is_drawn=has_gripper)
+    assert has_gripper(image)
     assert (greens(image) > 500) if touching else (greens(image) == 0)
