@@ -33,7 +33,7 @@ struct NearestSoFar {
   double lowest_B = 0;      // ... and this its least coordinate along n
   bool is_swapped = false;  // pieces of B are compared before those of A
 
-  // Whether of two pairs the first has the lower numbers.
+  // True if the first of two pairs has the lower numbers.
   bool comes_first(int a, int b, int other_a, int other_b) const {
     if (is_swapped ? b != other_b : a == other_a) return b < other_b;
     return a < other_a;

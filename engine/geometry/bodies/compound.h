@@ -63,7 +63,7 @@ class Compound {
   int n_pieces() const { return n_pieces_; }
   const AabbTree& tree() const { return tree_; }  // in B; its items are pieces
   bool has_surface() const { return has_surface_; }
-  // Whether it has a packed tree: all but terrain, which stays its heights, and what has a half-space.
+  // True if it has a packed tree: all but terrain, which stays its heights, and what has a half-space.
   bool is_packed() const { return packed_ != nullptr; }
   // The same tree packed, made when it is first asked for; copies share it.
   const PackedTree& packed() const {

@@ -68,7 +68,7 @@ struct NearLanes {
   }
   static ROBOSIM_INLINE L least(const L& a, const L& b, const L& c) { return smaller(smaller(a, b), c); }
   static ROBOSIM_INLINE L greatest(const L& a, const L& b, const L& c) { return larger(larger(a, b), c); }
-  // Whether a gap along n, times n's length, is more than `reach`.
+  // True where a gap along n, times n's length, is more than `reach`.
   static ROBOSIM_INLINE M exceeds(const L& gap, const V& n, const L& reach) {
     return (gap > L(0.0)) & (gap * gap > reach * reach * dot(n, n));
   }
