@@ -1,8 +1,8 @@
 // The pairs of pieces that may be the nearest of two bodies that are apart: their packed trees descended together, as
 // near_descent.h does it, with a limit that falls to the least distance found.
 //
-// What is found between triangles is their distance itself, up to rounding: of each pair of edges, and of each corner
-// from the other's face, eight pairs of triangles at once (Ericson, "Real-Time Collision Detection", 2005, ch. 5.1).
+// Distances of triangles are exact up to rounding: the least of each pair of edges, and of each corner from the other's
+// face, eight pairs of triangles at once (Ericson, "Real-Time Collision Detection", 2005, ch. 5.1).
 // The points found are points of the triangles, however badly the parameters of edges that are all but parallel are
 // known, so their distance is an upper bound; and the planes across the line between them separate the triangles by a
 // lower bound. Where these points are the nearest, both are the distance. Of pairs that share the least distance, up to
@@ -14,7 +14,7 @@
 // corners of either body along it are found first, each tree by itself. Of bodies that are nearest there, only what
 // reaches as far as these can matter, which are some leaves: then no two trees are descended together.
 //
-// Of bodies that overlap this ends with a pair that does.
+// For bodies that overlap, the descent ends with a pair that overlaps.
 #pragma once
 
 #include "base/constants.h"
@@ -25,7 +25,7 @@
 
 namespace robosim {
 
-// What is known of the nearest pair so far.
+// The nearest pair so far.
 struct NearestSoFar {
   double limit = infinity;  // no less than the least distance
   Vec3d n;                  // in A's frame a direction from A to B, unit; zero where there is none

@@ -34,7 +34,7 @@ bool pair_closer_than(double margin, const Body& A, const SE3d& X_WA, int a, con
   });
 }
 
-// Of a body in its own frame.
+// The box of a body, in its own frame.
 Aabb own_box(const Body& body) { return body.shape() ? bounding_box(*body.shape(), SE3d()) : body.compound()->tree().node(0).box; }
 
 // An order of bodies and poses that does not depend on which is called A, so that the same pairs are compared in the same frame either way.
@@ -182,7 +182,7 @@ PieceWitness out_of_solids(const Body& A, const SE3d& X_WA, const Body& B, const
   return {{-closest.witness.distance, closest.witness.p_WA, closest.witness.p_WB, -closest.witness.normal}, closest.piece_A, closest.piece_B};
 }
 
-// Of bodies with packed trees that are apart; nothing where pieces of them overlap.
+// The closest pieces of bodies with packed trees, where these are apart; nothing where pieces of them overlap.
 std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
                                           const PieceCache* cache, const Vec3d& n_W) {
   if (!is_packed(A) || !is_packed(B)) return std::nullopt;
@@ -209,7 +209,7 @@ std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const
     look_along(x.witness.normal);
     return false;
   };
-  // What is remembered is a limit, and found again: else it would win over others of the same distance.
+  // The pair in the cache only gives a limit, and is found again: else it would win over others of the same distance.
   if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B)) {
     const Witness w = piece_distance(A, X_WA, cache->piece_A, B, X_WB, cache->piece_B);
     if (!(w.distance > 0)) return std::nullopt;
@@ -218,7 +218,7 @@ std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const
   }
   const PackedPair pair(F, X_WF, M, X_WM);
   if (descend_closest(pair.a, pair.b, X_FM, pair.slack, known, ask) || closest.piece_A < 0) return std::nullopt;
-  // Where a query of two pieces missed what is known of them, as of needles it may, all are asked.
+  // A query of two needles may miss the distance that the descent has found: then all pairs are asked.
   if (closest.witness.distance > known.limit + 0.1 * pair.slack) return std::nullopt;
   return closest;
 }

@@ -15,7 +15,7 @@
 // Branch and bound: the signed distance of two boxes is a lower bound on that of what they hold; one-sided triangles have none once
 // their boxes overlap. O(log n) pairs of pieces for bodies apart, some times all pairs whose boxes overlap where surfaces meet.
 //
-// What only asks which pieces are nearer than a limit (closer_than, distance_lower_bound, visit_near) goes down packed trees
+// Queries for pieces nearer than a limit (closer_than, distance_lower_bound, visit_near) go down packed trees
 // (near_descent.h), where both bodies have one: some 2 us for meshes of thousands of triangles that overlap, and 5 to 20 us where only
 // their hulls do. So does closest_pieces of bodies apart (closest_descent.h): 5 to 30 us. Nothing allocates but the first such question
 // about a body, for that tree.

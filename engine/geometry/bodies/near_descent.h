@@ -16,8 +16,8 @@
 // needles and of edges that are all but parallel. They are off by a few units in the last place of the coordinates, in
 // all less than 1e-14 of these; `slack` is to be more than that.
 //
-// Of the children that may be near the deepest comes first, by the axes of both boxes, for its size and distance; then
-// the nearest. Of bodies that overlap some ten nodes are opened.
+// Children that may be near are visited deepest first, by the axes of both boxes, for their size and distance; then
+// nearest first. Bodies that overlap have some ten nodes opened.
 #pragma once
 
 #include "base/function_ref.h"

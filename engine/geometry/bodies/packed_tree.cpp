@@ -13,7 +13,7 @@ using Kind = PackedTree::Kind;
 class Packer {
  public:
   Packer(const Compound& body, PackedTree& out) : body_(body), tree_(body.tree()), out_(out), sizes_(tree_.nodes().size()) {
-    // Of children first, which come after their parents.
+    // Children first: they come after their parents.
     for (int i = static_cast<int>(sizes_.size()); i-- > 0;) {
       const AabbTree::Node& node = tree_.node(i);
       Size& size = at(i);
@@ -43,7 +43,7 @@ class Packer {
 
   bool is_triangle(int piece) const { return body_.part_of(piece).geometry.index() == 2; }
 
-  // What a node of the binary tree becomes.
+  // The child that a node of the binary tree becomes.
   std::pair<Kind, int> child_of(int i) {
     if (at(i).all_triangles && at(i).n <= PackedTree::width) return {Kind::triangles, leaf_of(i)};
     if (at(i).n == 1) return {Kind::piece, tree_.item(tree_.node(i).first)};
@@ -81,7 +81,7 @@ class Packer {
     return number;
   }
 
-  // Of pieces, where they are few; else the largest of its children opened until there are eight.
+  // The node for i: its pieces, where they are few; else the largest of its children is opened until there are eight.
   int node_of(int i) {
     const int number = static_cast<int>(out_.nodes.size());
     out_.nodes.emplace_back();

@@ -18,7 +18,7 @@ class Compound;
 struct PackedTree {
   static constexpr int width = 8;
 
-  // What a child is.
+  // Kinds of children.
   enum class Kind : std::uint8_t { node, triangles, piece };
   // Boxes of n children; lanes from n on repeat the last. Not rounded outwards: queries allow for that.
   struct alignas(64) Node {

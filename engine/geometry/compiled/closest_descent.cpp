@@ -1,4 +1,4 @@
-// What closest_descent.h offers, for one instruction set.
+// Kernel of closest_descent.h for one instruction set.
 #include "geometry/bodies/closest_descent.h"
 
 #include "geometry/bodies/near_lanes.h"
@@ -51,7 +51,7 @@ class ClosestDescent : NearLanes<isa> {
     int n = 0;
   };
 
-  // How far the children of a node reach along n.
+  // Largest coordinates along n of the children of a node.
   static ROBOSIM_INLINE void reach_of_boxes(const PackedTree::Node& node, const double (&n)[3], double* out) {
     for (int from = 0; from < node.n; from += W) {
       L reaches(0.0);

@@ -1,4 +1,4 @@
-// What near_descent.h offers, for one instruction set.
+// Kernel of near_descent.h for one instruction set.
 #include "geometry/bodies/near_descent.h"
 
 #include "geometry/bodies/near_lanes.h"
