@@ -11,7 +11,13 @@ A planner is a module and a decorator: see `robosim.planners.registry`.
 
 from robosim.planners.cartesian import CartesianResult, plan_cartesian
 from robosim.planners.checking import check
-from robosim.planners.inverse import IkResult, inverse_kinematics
+from robosim.planners.inverse import (
+    IkResult,
+    IkResults,
+    IkStatus,
+    inverse_kinematics,
+    inverse_kinematics_many,
+)
 from robosim.planners.planning import plan
 from robosim.planners.prepare import Prepared, prepare
 from robosim.planners.problem import Goal, JointGoal, PoseGoal, Positions, Problem
@@ -34,6 +40,8 @@ __all__ = [
     "CartesianResult",
     "Goal",
     "IkResult",
+    "IkResults",
+    "IkStatus",
     "JointGoal",
     "MotionLimits",
     "NoPlan",
@@ -53,6 +61,7 @@ __all__ = [
     "get_planner",
     "goal_configurations",
     "inverse_kinematics",
+    "inverse_kinematics_many",
     "motion_limits",
     "optimise",
     "plan",

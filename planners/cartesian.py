@@ -9,6 +9,9 @@ pseudo-inverse, minimal norm where there are more joints than needed) to the one
 the straight edge in q between the two stays near the line (measured at three points inside the edge), moves no
 joint by more than `largest_step`, stays in limits, and is free as a whole; else du is halved. So the joints cannot
 jump to another branch.
+
+Where that ends before the line does and the robot has joints to spare, a ladder over the null space takes its place
+(`robosim.planners.null_space`), which may also move the joints at the start while the link stands.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from robosim.errors import PlanningError, check_type
 from robosim.planners.checking import CHECK_RESOLUTION, check
+from robosim.planners.inverse import IkStatus, inverse_kinematics_many
 from robosim.planners.noise import merged
+from robosim.planners.null_space import Rung, climb, redundancy
 from robosim.planners.positions import limit_violations
 from robosim.planners.prepare import Prepared, prepare
 from robosim.planners.problem import POSITION_TOLERANCE, ROTATION_TOLERANCE, PoseGoal, Problem
@@ -39,6 +44,9 @@ FloatArray = NDArray[np.float64]
 _SMALLEST_STEP = 1e-4  # of u
 _INSIDE = (0.25, 0.5, 0.75)  # where edges are measured
 _PER_PIECE = 8
+_AHEAD = 0.01  # of a line: how far beyond its end a way is looked at for why it ended
+_ATTEMPTS = 200  # to find a configuration there
+_SINGULAR = 0.05  # of the Jacobian in m and rad: below that a singular value counts as small
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -287,8 +295,11 @@ def _measured(
     return worst
 
 
+_Waypoint = tuple[int, float, FloatArray]  # line, u, q
+
+
 class _Follower:
-    """Continuation along lines."""
+    """Ways along lines: by continuation, and where that ends by a ladder over the null space."""
 
     def __init__(
         self,
@@ -308,19 +319,55 @@ class _Follower:
     def follow(self, lines: Sequence[_Line]) -> tuple[FloatArray, list[int], float, str]:
         """Waypoints (p, n_q), the indices where two lines meet, the fraction of the way, and why it ended early."""
         sizes = [self._size(line) for line in lines]
-        done = 0.0
-        path: list[FloatArray] = [self._prepared.entry]
-        corners: list[int] = []
+        way, reason = self._by_continuation(lines, sizes)
+        if reason and redundancy(self._prepared, self._link) > 0:
+            other, rung = self._by_climbing(lines, sizes)
+            if rung is None or self._length(other, sizes) > self._length(way, sizes):
+                way = other
+                reason = "" if rung is None else self._why_ladder_ends(lines[rung.line], rung)
+        points = [q for _, _, q in way]
+        numbers = [i for i, _, _ in way]
+        corners = [k for k, (a, b) in enumerate(itertools.pairwise(numbers), start=1) if a != b]
+        fraction = self._length(way, sizes) / sum(sizes) if reason else 1.0
+        return np.array([self._prepared.entry, *points]), corners, fraction, reason
+
+    @staticmethod
+    def _length(way: Sequence[_Waypoint], sizes: Sequence[float]) -> float:
+        """How far a way goes [m]."""
+        if not way:
+            return 0.0
+        line, u, _ = way[-1]
+        return sum(sizes[:line]) + u * sizes[line]
+
+    def _by_continuation(self, lines: Sequence[_Line], sizes: Sequence[float]) -> tuple[list[_Waypoint], str]:
+        """(line, u, q) of the waypoints after the start by least motion, and why they end early."""
+        way: list[_Waypoint] = []
+        q = self._prepared.entry
         for i, line in enumerate(lines):
             if sizes[i] > 0:
-                points, u, reason = self._line(line, path[-1])
-                path += points
-                done += u * sizes[i]
+                points, reason = self._line(line, q)
+                way += [(i, u, q) for u, q in points]
                 if reason:
-                    return np.array(path), corners, done / sum(sizes), reason
-            if i + 1 < len(lines) and len(path) > 1:
-                corners.append(len(path) - 1)
-        return np.array(path), sorted(set(corners) - {len(path) - 1}), 1.0, ""
+                    return way, reason
+                q = way[-1][2]
+        return way, ""
+
+    def _by_climbing(self, lines: Sequence[_Line], sizes: Sequence[float]) -> tuple[list[_Waypoint], Rung | None]:
+        """The same by a ladder over the null space, and the rung that it ends at."""
+
+        def edge(i: int, q0: FloatArray, q1: FloatArray) -> tuple[bool, bool]:
+            reason, may_be_halved = self._refusal(lines[i], q0, q1, _INSIDE)
+            return not reason, may_be_halved
+
+        return climb(
+            self._prepared,
+            self._link,
+            sizes,
+            lambda i, u: lines[i].pose(u),
+            edge,
+            self._largest_step,
+            lambda: _go_on(self._stop),
+        )
 
     @staticmethod
     def _size(line: _Line) -> float:
@@ -329,9 +376,9 @@ class _Follower:
         size = float(np.linalg.norm(line.X1[:3, 3] - line.X0[:3, 3])) + 0.1 * turn
         return size if size > 1e-9 else 0.0
 
-    def _line(self, line: _Line, q: FloatArray) -> tuple[list[FloatArray], float, str]:
-        """Waypoints after q along one line, how far they go, and why not to its end."""
-        points: list[FloatArray] = []
+    def _line(self, line: _Line, q: FloatArray) -> tuple[list[tuple[float, FloatArray]], str]:
+        """(u, q) of the waypoints after q along one line, and why not to its end."""
+        points: list[tuple[float, FloatArray]] = []
         largest = min(0.125, 0.05 / self._size(line))
         u, step = 0.0, largest
         while u < 1:
@@ -341,37 +388,86 @@ class _Follower:
             if q_next is None:
                 step = (target - u) / 2
                 if step < _SMALLEST_STEP:
-                    return points, u, f"{100 * u:.1f} % along the line, {reason}"
+                    return points, f"{100 * u:.1f} % along the line, {reason or self._why(line, q, u)}"
                 continue
             q, u = q_next, target
-            points.append(q)
+            points.append((u, q))
             step = min(1.5 * step, largest)
-        return points, 1.0, ""
+        return points, ""
 
     def _step(self, line: _Line, q: FloatArray, u: float) -> tuple[FloatArray | None, str]:
-        """The configuration at u, or why the edge to it from q is refused."""
-        model, columns = self._prepared.model, self._columns
+        """The configuration at u, or why the edge to it from q is refused; empty where the joints cannot follow."""
         q_next = self._solve(line.pose(u), q)
         if q_next is None:
-            return None, "no motion of the joints follows it: out of reach or singular"
+            return None, ""
         violations = limit_violations(self._prepared.columns, q_next)
         if violations:
             return None, "; ".join(violations)
         within = self._prepared.columns.inside(q_next)
         at = _INSIDE if within is q_next else (*_INSIDE, 1.0)  # moved to a limit, it may be off the line
-        q_next = within
-        moves = np.abs(q_next - q)[columns]
+        reason, _ = self._refusal(line, q, within, at)
+        return (None, reason) if reason else (within, "")
+
+    def _refusal(
+        self, line: _Line, q: FloatArray, q_next: FloatArray, at: Sequence[float]
+    ) -> tuple[str, bool]:
+        """Why the edge from q to q_next is refused, measured at these parts of it, and whether shorter ones may not be."""
+        model = self._prepared.model
+        moves = np.abs(q_next - q)[self._columns]
         if moves.max() > self._largest_step:
             name = self._prepared.columns.names[int(moves.argmax())]
-            return None, f"joint {name!r} would jump by {moves.max():.3g}: near a singularity"
+            return f"joint {name!r} would jump by {moves.max():.3g}: {self._nearly_singular(q)}", True
         for t in at:
             position, rotation = line.nearest(model.frame_pose(q + t * (q_next - q), self._link))
             if position > self._position or rotation > self._rotation:
-                return None, f"the joints would leave the line by {position:.3g} m, {rotation:.3g} rad"
+                return f"the joints would leave the line by {position:.3g} m, {rotation:.3g} rad", True
         edge = self._prepared.scene.edge_free(q, q_next, self._resolution)
         if not edge.free:
-            return None, f"{edge.pair[0]!r} and {edge.pair[1]!r} collide"
-        return q_next, ""
+            return f"{edge.pair[0]!r} and {edge.pair[1]!r} collide", False
+        return "", True
+
+    def _nearly_singular(self, q: FloatArray) -> str:
+        """How near to a singularity a configuration is, in words."""
+        J = self._prepared.model.jacobian(q, self._link)[:, self._v]
+        values = np.linalg.svd(J, compute_uv=False)
+        # Of an arm that cannot move its link in all ways some are always zero.
+        spare = len(self._v) - redundancy(self._prepared, self._link)
+        return f"near a singularity, the smallest singular value of the Jacobian being {values[spare - 1]:.2g}"
+
+    def _why(self, line: _Line, q: FloatArray, u: float) -> str:
+        """Why no motion of the joints leads on from q at u: out of reach, or singular."""
+        # A little ahead, and at the end, which may be proven out of reach where what is ahead is not yet.
+        ahead = np.array([line.pose(min(u + _AHEAD, 1.0)), line.pose(1.0)])
+        found = inverse_kinematics_many(
+            self._prepared.model,
+            self._link,
+            ahead,
+            start=q,
+            joints=self._prepared.columns.joints,
+            position_tolerance=0.0,
+            rotation_tolerance=0.0,
+            attempts=_ATTEMPTS,
+        )
+        if not found.solved[0]:
+            proven = found.status[1] == IkStatus.OUT_OF_REACH
+            return f"out of reach: {found.reason(1 if proven else 0)}"
+        return f"the joints cannot follow: {self._nearly_singular(q)}; other configurations could"
+
+    def _why_ladder_ends(self, line: _Line, rung: Rung) -> str:
+        """Why none of the configurations of the last rung leads on, in words."""
+        u = min(rung.u + _AHEAD, 1.0)
+        counts: dict[str, int] = {}
+        for q in rung.q[:: max(1, len(rung.q) // 20)]:
+            q_next, reason = self._step(line, q, u)
+            if q_next is None:
+                counts[reason] = counts.get(reason, 0) + 1
+        # Numbers of limits differ from one to the next: the joint alone tells them apart.
+        groups: dict[str, list[str]] = {}
+        for reason, n in counts.items():
+            groups.setdefault(reason.split(" is at ")[0].split(" by ")[0], []).extend([reason] * n)
+        most = max(groups.values(), key=len)[0] if groups else ""
+        what = most or self._why(line, rung.q[0], rung.u)
+        return f"{100 * rung.u:.1f} % along the line, none of {len(rung.q)} configurations that it can be followed to there leads on: {what}"
 
     def _solve(self, X: FloatArray, q: FloatArray) -> FloatArray | None:
         """The configuration near q that brings the link to X, within 1e-9 m and rad, or None."""

@@ -1,9 +1,10 @@
-"""Inverse kinematics: every configuration that brings a link to a pose, nearest first."""
+"""Inverse kinematics: every configuration that brings a link to a pose, nearest first; or one for each of many poses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from robosim import _engine
 from robosim.errors import PlanningError, check_type, suggestion
 from robosim.model import Model
-from robosim.planners.positions import chain, configuration, joint_kinds, make_columns
+from robosim.planners.positions import Columns, chain, configuration, joint_kinds, make_columns
 from robosim.planners.problem import POSITION_TOLERANCE, ROTATION_TOLERANCE, PoseGoal
+from robosim.scene import Scene
 
-__all__ = ["IkResult", "inverse_kinematics"]
+__all__ = ["IkResult", "IkResults", "IkStatus", "inverse_kinematics", "inverse_kinematics_many"]
 
 FloatArray = NDArray[np.float64]
 # What an arm can hold, along [m] and about [rad] the axes.
@@ -63,7 +65,8 @@ def inverse_kinematics(
     Damped Gauss-Newton in the tangent space from the start and from seeds spread evenly over the limits
     (engine/planning/ik.h). On axes whose tolerance is no more than an arm can hold (1e-4 m, 1e-3 rad) the pose itself
     is sought, and the tolerance only accepts what comes near where nothing reaches it. An arm with six joints has a
-    finite number of them; for one with more, they are a sample. Collisions are not looked at.
+    finite number of them; for one with more, they are a sample. Collisions are not looked at. A pose that is farther
+    away than lengths and limits let the joints reach (engine/planning/ik_reach.h) takes four attempts, to say by how much.
 
     Args:
         model: the robot.
@@ -79,22 +82,11 @@ def inverse_kinematics(
     """
     check_type(model, Model, "model", PlanningError)
     check_type(goal, PoseGoal, "goal", PlanningError)
-    if goal.link not in model.link_names:
-        raise PlanningError(
-            f"{model.name!r} has no link {goal.link!r}{suggestion(goal.link, model.link_names)}"
-        )
-    reference = np.clip(model.neutral(), model.limits.lower, model.limits.upper)
+    _check_link(model, goal.link)
+    reference = _rest(model)
     if start is not None:
         reference = configuration(model, start, reference, "start")
-    kinds = joint_kinds(model)
-    if joints is None:
-        joints = [joint for joint in chain(model, goal.link) if kinds[joint] != "floating"]
-    for joint in joints:
-        if joint not in model.joint_names or kinds[joint] == "floating":
-            raise PlanningError(f"joint {joint!r} cannot be moved{suggestion(joint, model.joint_names)}")
-    columns = make_columns(model, joints)
-    if not columns.q:
-        raise PlanningError(f"no joint that may move is on the way to link {goal.link!r}")
+    columns = _columns(model, goal.link, joints)
     bounds = np.concatenate([np.asarray(goal.position_tolerance), np.asarray(goal.rotation_tolerance)])
 
     def solve(bounds: FloatArray, seeds: FloatArray) -> _engine.IkResult:
@@ -110,6 +102,9 @@ def inverse_kinematics(
             random_seeds=n_seeds,
             seed=seed,
             max_solutions=max_solutions,
+            # On these axes what is within the tolerance will do.
+            position_slack=float(np.where(held, bounds, 0.0)[:3].max()),
+            rotation_slack=float(np.where(held, bounds, 0.0)[3:].max()),
         )
 
     held = bounds <= _HELD
@@ -124,10 +119,230 @@ def inverse_kinematics(
         position, rotation = found.errors[0]
         return IkResult(solutions, "", solutions[0], float(position), float(rotation), seconds)
     position, rotation = found.best_error
-    reason = (
-        f"link {goal.link!r} cannot reach the pose: the closest of {found.seeds} attempts misses it by "
-        f"{position:.3g} m and {rotation:.3g} rad"
-    )
+    if found.beyond is not None:
+        reason = out_of_reach(goal.link, *found.beyond)
+    else:
+        reason = f"link {goal.link!r} cannot reach the pose: none of {found.seeds} attempts does"
+    reason += f"; the closest misses it by {position:.3g} m and {rotation:.3g} rad"
     return IkResult(
         solutions.reshape(0, model.n_q), reason, np.asarray(found.best), position, rotation, seconds
     )
+
+
+def _check_link(model: Model, link: str) -> None:
+    if link not in model.link_names:
+        raise PlanningError(f"{model.name!r} has no link {link!r}{suggestion(link, model.link_names)}")
+
+
+def _rest(model: Model) -> FloatArray:
+    """The neutral configuration, moved into the limits."""
+    q: FloatArray = np.clip(model.neutral(), model.limits.lower, model.limits.upper)
+    return q
+
+
+def _columns(model: Model, link: str, joints: Sequence[str] | None) -> Columns:
+    """What may move to bring a link somewhere: `joints`, or all on the way to it but a floating base."""
+    kinds = joint_kinds(model)
+    if joints is None:
+        joints = [joint for joint in chain(model, link) if kinds[joint] != "floating"]
+    for joint in joints:
+        if joint not in model.joint_names or kinds[joint] == "floating":
+            raise PlanningError(f"joint {joint!r} cannot be moved{suggestion(joint, model.joint_names)}")
+    columns = make_columns(model, joints)
+    if not columns.q:
+        raise PlanningError(f"no joint that may move is on the way to link {link!r}")
+    return columns
+
+
+def out_of_reach(link: str, distance: float, least: float, most: float, first: str, last: str) -> str:
+    """Why no configuration brings a link to a pose, in words: the distance of two joints that it asks for, and what that can be."""
+    if not first:  # nothing but sliding joints
+        return f"link {link!r} cannot reach the pose: it is {distance:.3g} m from the middle of what it reaches, {most:.3g} m wide"
+    what = f"it asks for {distance:.3g} m between joint {first!r} and "
+    what += f"joint {last!r} or the link" if first != last else "the link"
+    limit = f"at most {most:.3g} m" if distance > most else f"at least {least:.3g} m"
+    return f"link {link!r} cannot reach the pose: {what}, which are {limit} apart in all configurations"
+
+
+class IkStatus(IntEnum):
+    """What became of one of many poses."""
+
+    SOLVED = 0
+    """The configuration is an answer."""
+    OUT_OF_REACH = 1
+    """No configuration within limits has the pose: proven by lengths, without an attempt."""
+    IN_COLLISION = 2
+    """All answers that were found collide."""
+    NOT_FOUND = 3
+    """No attempt came to the pose; the closest is given."""
+
+
+@dataclass(frozen=True, eq=False)
+class IkResults:
+    """What inverse kinematics found for each of n poses.
+
+    Attributes:
+        q: (n, n_q) a configuration within limits with this pose; where there is none that which came closest, one that
+            collides, or out of reach the start.
+        status: (n,) of `IkStatus`.
+        attempts: (n,) how many were made, the one from the start included.
+        position_error: (n,) [m] by which `q` misses the pose, beyond a region asked for; NaN out of reach.
+        rotation_error: (n,) [rad] likewise.
+    """
+
+    q: FloatArray
+    status: NDArray[np.int_]
+    attempts: NDArray[np.int_]
+    position_error: FloatArray
+    rotation_error: FloatArray
+    _reach: FloatArray = field(repr=False)
+    _names: tuple[str, str, str] = field(repr=False)
+
+    @property
+    def solved(self) -> NDArray[np.bool_]:
+        """(n,) whether there is an answer."""
+        return np.asarray(self.status == IkStatus.SOLVED)
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    def reason(self, i: int) -> str:
+        """Why there is no answer to pose i, in words; empty where there is one.
+
+        Raises:
+            IndexError: there is no pose i.
+        """
+        status, link = IkStatus(self.status[i]), self._names[0]
+        if status is IkStatus.OUT_OF_REACH:
+            distance, least, most = self._reach[i]
+            return out_of_reach(link, distance, least, most, *self._names[1:])
+        if status is IkStatus.IN_COLLISION:
+            return f"all configurations found with link {link!r} at the pose collide, in {self.attempts[i]} attempts"
+        if status is IkStatus.NOT_FOUND:
+            return (
+                f"link {link!r} cannot reach the pose: none of {self.attempts[i]} attempts does; the closest misses it by "
+                f"{self.position_error[i]:.3g} m and {self.rotation_error[i]:.3g} rad"
+            )
+        return ""
+
+
+def inverse_kinematics_many(
+    model: Model,
+    link: str,
+    poses: ArrayLike,
+    *,
+    start: ArrayLike | None = None,
+    position_tolerance: ArrayLike = POSITION_TOLERANCE,
+    rotation_tolerance: ArrayLike = ROTATION_TOLERANCE,
+    joints: Sequence[str] | None = None,
+    scene: Scene | _engine.CollisionScene | None = None,
+    seed: int = 0,
+    attempts: int = 101,
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> IkResults:
+    """One configuration within limits for each of many poses of a link, free of collisions where a scene is given.
+
+    Levenberg's method as in `inverse_kinematics`, many poses side by side in the lanes of the processor's registers and on
+    several threads (engine/planning/ik_lanes.h): first from the start, then from random configurations whose pose is near
+    the goal. Poses out of reach take no attempt. The answers do not depend on the number of threads.
+
+    Args:
+        model: the robot.
+        link: any of its links.
+        poses: (n, 4, 4) X_WL, where it is to be.
+        start: (n_q,) or (n, n_q): the first attempt of all or of each, and where joints that may not move stay; None: neutral.
+        position_tolerance: [m] one number or (3,) along the axes of each pose, as of a `PoseGoal`: up to what an arm can hold
+            (1e-4 m) the pose itself is sought, and only where nothing reaches it what is within; infinity leaves an axis free.
+        rotation_tolerance: [rad] likewise about the axes of each pose (1e-3 rad).
+        joints: names of those that may move; None takes all that move the link, without a floating base.
+        scene: answers are free of collisions with it and of the robot with itself: a `Scene`, or one compiled for this model.
+            None: collisions are not looked at.
+        seed: of the random configurations.
+        attempts: at most so many per pose.
+        threads: at most so many; None for as many as there may be.
+        progress: called now and then with how many poses are done; it ends the rest by returning False, which are then not found.
+
+    Raises:
+        PlanningError: no such link, start or joints; poses that are none; attempts below one.
+    """
+    check_type(model, Model, "model", PlanningError)
+    _check_link(model, link)
+    X = _poses(poses)
+    columns = _columns(model, link, joints)
+    reference: FloatArray = _rest(model)
+    if start is not None:
+        given = np.asarray(start)
+        if given.ndim == 2:
+            reference = _starts(model, given, len(X))
+        else:
+            reference = configuration(model, start, reference, "start")
+    # A PoseGoal reads the tolerances, and says what is wrong with them.
+    goal = PoseGoal(link, np.eye(4), position_tolerance, rotation_tolerance)
+    bounds = np.concatenate([np.asarray(goal.position_tolerance), np.asarray(goal.rotation_tolerance)])
+    held = bounds <= _HELD
+    box = np.where(held, 0.0, bounds)
+    accepted = np.maximum(np.where(held, bounds, 1e-6).reshape(2, 3).min(axis=1), 1e-6)
+    for name, value, least in (("attempts", attempts, 1), ("threads", 1 if threads is None else threads, 1), ("seed", seed, 0)):
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+            raise PlanningError(f"{name} is {value!r}; it must be a whole number, at least {least}")
+    if scene is not None and not isinstance(scene, _engine.CollisionScene):
+        check_type(scene, Scene, "scene", PlanningError)
+        scene = scene.compile(model)
+    found = _engine.inverse_kinematics_many(
+        model._engine,
+        model._frame(link),
+        X,
+        start=reference,
+        columns=list(columns.q),
+        lower=columns.lower,
+        upper=columns.upper,
+        box_lower=-box,
+        box_upper=box,
+        position_tolerance=accepted[0],
+        rotation_tolerance=accepted[1],
+        scene=scene,
+        seed=int(seed),
+        attempts=int(attempts),
+        threads=0 if threads is None else int(threads),
+        progress=progress,
+    )
+    return IkResults(
+        found["q"],
+        found["status"],
+        found["attempts"],
+        found["position_error"],
+        found["rotation_error"],
+        found["reach"],
+        (link, *found["joints"]),
+    )
+
+
+def _poses(value: ArrayLike) -> FloatArray:
+    """(n, 4, 4) rigid transforms."""
+    try:
+        X = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        X = np.empty(0)
+    if X.ndim != 3 or X.shape[1:] != (4, 4):
+        raise PlanningError(f"poses has shape {X.shape}; expected (n, 4, 4)")
+    R = X[:, :3, :3]
+    finite = np.isfinite(X).all(axis=(1, 2))
+    with np.errstate(invalid="ignore", over="ignore"):
+        turned = np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2), initial=0.0) <= 1e-6
+        rigid = finite & turned & (np.linalg.det(R) > 0) & (X[:, 3] == (0, 0, 0, 1)).all(axis=1)
+    for i in np.flatnonzero(~rigid):
+        raise PlanningError(f"poses[{i}] is not a rigid transform: {X[i].tolist()}")
+    return X
+
+
+def _starts(model: Model, start: NDArray[np.generic], n: int) -> FloatArray:
+    """(n, n_q), one for each pose."""
+    if start.dtype.kind not in "iuf" or start.shape != (n, model.n_q):
+        raise PlanningError(
+            f"start has shape {start.shape}; expected ({model.n_q},), or one for each pose, {(n, model.n_q)}"
+        )
+    out: FloatArray = start.astype(float)
+    for i in np.flatnonzero(~np.isfinite(out).all(axis=1)):
+        raise PlanningError(f"start[{i}] is {out[i].tolist()}; it must be finite")
+    return out

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "bindings/configurations.h"
+#include "bindings/ik_batch.h"
 #include "bindings/module.h"
 #include "model/joint_layout.h"
 #include "planning/ik.h"
@@ -155,7 +156,8 @@ IkFound inverse_kinematics_bound(const Model& model, int frame, const py::object
                                  const py::object& box_upper, const py::object& X_FE, const std::optional<std::vector<int>>& columns,
                                  const py::object& lower, const py::object& upper, const py::object& seeds,
                                  const py::object& reference, int random_seeds, std::uint64_t seed, int max_iterations,
-                                 int max_solutions, double position_tolerance, double rotation_tolerance, double distinct) {
+                                 int max_solutions, double position_tolerance, double rotation_tolerance, double distinct,
+                                 double position_slack, double rotation_slack) {
   if (frame < 0 || frame >= static_cast<int>(model.frames.size()))
     throw InputError(message("frame ", frame, " is not one of the model's ", model.frames.size()));
   IkGoal goal;
@@ -203,6 +205,9 @@ IkFound inverse_kinematics_bound(const Model& model, int frame, const py::object
   options.position_tolerance = position_tolerance;
   options.rotation_tolerance = rotation_tolerance;
   options.distinct = distinct;
+  if (!(position_slack >= 0 && rotation_slack >= 0)) throw InputError("slacks must not be negative");
+  options.position_slack = position_slack;
+  options.rotation_slack = rotation_slack;
   py::gil_scoped_release release;
   const auto start = std::chrono::steady_clock::now();
   IkFound found{inverse_kinematics(model, goal, options), model.n_q, 0};
@@ -235,6 +240,15 @@ void bind_inverse_kinematics(py::module_& m) {
       .def_property_readonly("best_error",
                              [](const IkFound& f) { return py::make_tuple(f.result.best.position_error, f.result.best.rotation_error); },
                              "What that lacks to the goal's box: [m], [rad].")
+      .def_property_readonly(
+          "beyond",
+          [](const IkFound& f) -> py::object {
+            const auto& b = f.result.beyond;
+            if (!b.is_proven) return py::none();
+            return py::make_tuple(b.distance, b.least, b.most, b.first, b.last);
+          },
+          "Where the goal is proven out of reach (distance, least, most [m], first, last): the distance that points on the axes of\n"
+          "these two joints would have, and between which it can be; else None.")
       .def_property_readonly("iterations", [](const IkFound& f) { return f.result.iterations; })
       .def_property_readonly("seeds", [](const IkFound& f) { return f.result.seeds; }, "How many were tried.")
       .def_readonly("seconds", &IkFound::seconds, "Time it took.");
@@ -244,19 +258,21 @@ void bind_inverse_kinematics(py::module_& m) {
         py::arg("seeds") = py::none(), py::arg("reference"), py::arg("random_seeds") = 100, py::arg("seed") = 0,
         py::arg("max_iterations") = 60, py::arg("max_solutions") = 64, py::arg("position_tolerance") = 1e-6,
         py::arg("rotation_tolerance") = 1e-6, py::arg("distinct") = 1e-2,
+        py::arg("position_slack") = 0.0, py::arg("rotation_slack") = 0.0,
         "Configurations with frame E (X_FE on the model's frame of this index) at the goal pose X_WG (4, 4), or within the box\n"
         "box_lower <= (x, y, z [m], rotation x, y, z [rad]) <= box_upper about it, in its axes; infinite bounds free an axis.\n"
         "Rotation: the twist about the axis with the widest range, then a rotation vector for the other two.\n"
         "columns: the entries of q that may move (all but floating joints'), within lower and upper (the model's limits); the\n"
         "others stay as in reference (n_q), which also decides what is near. seeds (k, n_q) are tried first, then random_seeds\n"
         "spread over the limits, shifted by seed, until max_solutions distinct ones are found. Of configurations 2 pi apart the\n"
-        "nearest to the reference is given.");
+        "nearest to the reference is given. What is proven out of reach by more than the slacks is tried from few seeds.");
 }
 
 }  // namespace
 
 void bind_motion(py::module_& m) {
   bind_inverse_kinematics(m);
+  bind_ik_batch(m);
   py::class_<Timed>(m, "TimingResult", "A timed path, or why there is none.")
       .def_property_readonly("status", [](const Timed& t) { return to_string(t.result.status); },
                              "'solved', 'zero_limit', 'static_torque', 'start_velocity', 'end_velocity', 'torque_limit' or "

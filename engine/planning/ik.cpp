@@ -7,6 +7,7 @@
 #include "base/index.h"
 #include "base/rng.h"
 #include "model/joint_layout.h"
+#include "planning/ik_reach.h"
 #include "planning/ik_residual.h"
 
 namespace robosim {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double largest_step = 1.0;     // per iteration and column [rad, m]
 constexpr int polished = 4, polish_iterations = 500;
+constexpr int seeds_beyond = 15;         // random ones, where the goal is proven out of reach
 
 // Solves (A + lambda I) y = r for a symmetric positive semidefinite A by Cholesky.
 void solve_damped(double (&A)[6][6], double lambda, const double* r, double* y) {
@@ -41,7 +43,9 @@ void solve_damped(double (&A)[6][6], double lambda, const double* r, double* y) 
 class Solver {
  public:
   Solver(const Model& model, const IkGoal& goal, const IkOptions& options)
-      : options_(options),
+      : model_(&model),
+        goal_(&goal),
+        options_(options),
         residual_(model, goal, options.columns),
         q_(options.reference),
         trial_(options.reference),
@@ -60,7 +64,8 @@ class Solver {
   IkResult run() {
     const std::size_t n_q = options_.reference.size();
     const int given = static_cast<int>(n_q == 0 ? 0 : options_.seeds.size() / n_q);
-    for (int s = 0; s < given + options_.random_seeds; ++s) {
+    const int random = prove() ? std::min(seeds_beyond, options_.random_seeds) : options_.random_seeds;
+    for (int s = 0; s < given + random; ++s) {
       if (static_cast<int>(result_.solutions.size()) >= options_.max_solutions) break;
       if (s < given)
         start_from(options_.seeds.data() + at(s) * n_q);
@@ -81,6 +86,20 @@ class Solver {
 
  private:
   static constexpr double first_mu = 0.1, least_mu = 1e-4, largest_mu = 1e8;
+
+  // Whether the goal is out of reach whatever the joints do.
+  bool prove() {
+    IkGoal goal = *goal_;
+    for (int i = 0; i < 6; ++i) {
+      const double slack = i < 3 ? options_.position_slack : options_.rotation_slack;
+      goal.lower[i] -= slack, goal.upper[i] += slack;
+    }
+    const IkReach reach(*model_, goal, options_, options_.reference.data());
+    const IkReach::Answer answer = reach(goal.X_WG);
+    if (answer.is_beyond)
+      result_.beyond = {true, answer.distance, answer.least, answer.most, reach.first(), reach.last()};
+    return answer.is_beyond;
+  }
 
   // Where random seeds lie: the limits; a whole turn about the reference where they leave more; near it where there are none.
   void set_windows() {
@@ -253,6 +272,8 @@ class Solver {
     }
   }
 
+  const Model* model_;
+  const IkGoal* goal_;
   const IkOptions& options_;
   IkResidual residual_;
   std::vector<double> q_, trial_;

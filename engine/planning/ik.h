@@ -11,12 +11,14 @@
 // Levenberg-Marquardt method" (IEEE T-RO 2011) for lambda; mu falls after a step that lowers |r| and rises after one that
 // does not. d phi' = J_r(phi')^-1 omega (Barfoot, "State Estimation for Robotics", eq. 7.77).
 //
+// What is proven out of reach (ik_reach.h) is tried from few seeds, to tell how near the frame comes.
 // Solutions are made the nearest to a reference among those 2 pi apart, kept when distinct, and sorted, nearest first.
 // Cost: about 1 us per iteration and 6 DoF, 8 to 20 iterations per seed.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "model/data.h"
@@ -42,6 +44,7 @@ struct IkOptions {
   int max_solutions = 64;              // stop at so many
   double position_tolerance = 1e-6;    // [m]
   double rotation_tolerance = 1e-6;    // [rad]
+  double position_slack = 0, rotation_slack = 0;  // beyond the box [m], [rad]: what is no farther is not called out of reach
   double distinct = 1e-2;              // solutions closer than this in every column are one [rad, m]
 };
 
@@ -55,6 +58,12 @@ struct IkResult {
   std::vector<IkSolution> solutions;  // nearest first
   IkSolution best;                    // without solutions: the closest that any seed came
   int iterations = 0, seeds = 0;      // spent in all
+  // Proven out of reach: the distance that a point of the axis of joint `first` and one of that of `last` would have, and what it can be.
+  struct {
+    bool is_proven = false;
+    double distance = 0, least = 0, most = 0;  // [m]
+    std::string first, last;
+  } beyond;
 };
 
 IkResult inverse_kinematics(const Model& model, const IkGoal& goal, const IkOptions& options);

@@ -1,0 +1,10 @@
+// What inverse kinematics of many poses adds to the module, called by bind_motion.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace robosim {
+
+void bind_ik_batch(pybind11::module_& m);
+
+}  // namespace robosim

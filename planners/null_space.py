@@ -1,0 +1,348 @@
+"""Lines for arms with more joints than the task needs: a ladder of configurations over the null space.
+
+At poses along the way (rungs) the configurations that have the pose are spread out from those that the rung before leads to:
+along the null space of the Jacobian, a step at a time, each brought back to the pose, kept when it is free, within limits
+and not near another. From rung to rung each goes on by least motion. The cheapest chain through all rungs is found by dynamic
+programming, smoothed, and then every edge of it is proven; an edge that fails is taken out and the next chain tried.
+De Maeyer, Moyers, Demeester, "Cartesian path planning for arc welding robots: evaluation of the Descartes algorithm" (ETFA 2017)
+describes ladders of sampled configurations; here they grow from the start, so that all of them can be reached.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robosim import _engine, batch
+from robosim.planners.prepare import Prepared
+
+__all__ = ["Rung", "climb", "redundancy"]
+
+FloatArray = NDArray[np.float64]
+Edge = Callable[[int, FloatArray, FloatArray], tuple[bool, bool]]
+# How far apart neighbors in the null space are [rad, m], and how many a rung has at most: of one dimension all there are.
+_SPREAD, _MOST = {1: 0.1}, {1: 400}
+_SPREAD_MANY, _MOST_MANY = 0.15, 200
+_SPACING = 0.025  # of rungs [m], see `_Follower._size`
+_HALVINGS = 4  # of the way to the next rung, where no configuration leads to it
+_DEEPEST = 7  # halvings of an edge that leaves the line
+_CHAINS = 200  # that are tried
+_SMOOTHINGS = 10
+_RANK = 1e-3  # singular values below that part of the largest count as none
+
+
+@dataclass(eq=False)
+class Rung:
+    """A pose along the way, and configurations that have it.
+
+    Attributes:
+        line: which of the lines.
+        u: where on it, 0 to 1.
+        pose: (4, 4) of the link.
+        q: (m, n_q) configurations.
+        blocked: pairs (a, b) of configurations of this rung and the next whose edge is refused; (a, -1 - b) of two of this one.
+    """
+
+    line: int
+    u: float
+    pose: FloatArray
+    q: FloatArray
+    blocked: set[tuple[int, int]] = field(default_factory=set)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What moves, and how poses are met."""
+
+    prepared: Prepared
+    link: str
+    rank: int
+    largest_step: float
+
+    def project(self, pose: FloatArray, q: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """For each q (m, n_q) the configuration near it with this pose (or its own, (m, 4, 4)), and whether there is one."""
+        prepared, columns = self.prepared, self.prepared.columns
+        found = _engine.inverse_kinematics_many(
+            prepared.model._engine,
+            prepared.model._frame(self.link),
+            np.ascontiguousarray(np.broadcast_to(pose, (len(q), 4, 4))),
+            start=q,
+            columns=list(columns.q),
+            lower=columns.lower,
+            upper=columns.upper,
+            box_lower=np.zeros(6),
+            box_upper=np.zeros(6),
+            position_tolerance=1e-9,
+            rotation_tolerance=1e-9,
+            attempts=1,
+            threads=1,
+        )
+        return found["q"], found["status"] == 0
+
+    def directions(self, q: FloatArray) -> FloatArray:
+        """(m, k, c) unit vectors along which the columns move and the link nearly does not."""
+        J = batch.jacobian(self.prepared.model, q, self.link)[:, :, list(self.prepared.columns.v)]
+        out: FloatArray = np.linalg.svd(J)[2][:, self.rank :]
+        return out
+
+    def moves(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """(..., c) how far each column moves."""
+        out: FloatArray = (b - a)[..., list(self.prepared.columns.q)]
+        return out
+
+
+def redundancy(prepared: Prepared, link: str) -> int:
+    """How many more coordinates may move than it takes to move the link as it can be moved."""
+    columns, model = prepared.columns, prepared.model
+    rng = np.random.default_rng(0)
+    q = np.repeat(prepared.entry[None], 4, axis=0)
+    low, high = np.maximum(columns.lower, -math.pi), np.minimum(columns.upper, math.pi)
+    q[1:, list(columns.q)] = rng.uniform(np.minimum(low, high), np.maximum(low, high), (3, len(columns.q)))
+    values = np.linalg.svd(batch.jacobian(model, q, link)[:, :, list(columns.v)], compute_uv=False)
+    return len(columns.v) - int((values > _RANK * values.max(axis=1, keepdims=True)).sum(axis=1).max())
+
+
+def climb(
+    prepared: Prepared,
+    link: str,
+    sizes: Sequence[float],
+    pose: Callable[[int, float], FloatArray],
+    edge: Edge,
+    largest_step: float,
+    go_on: Callable[[], None],
+) -> tuple[list[tuple[int, float, FloatArray]], Rung | None]:
+    """Waypoints along lines, as far as there are.
+
+    Args:
+        prepared: robot, scene and start.
+        link: that follows the lines.
+        sizes: of each line [m]; those of size zero are left out.
+        pose: (line, u) to the link's pose there.
+        edge: (line, q0, q1) to whether the straight motion between the two is allowed, and else whether shorter ones may be.
+        largest_step: [rad or m] that no column moves more than between two waypoints.
+        go_on: called now and then; raises where nobody wants more.
+
+    Returns:
+        (line, u, q) of each waypoint after the start, and the last rung where the way ends before its end.
+    """
+    task = _Task(prepared, link, len(prepared.columns.v) - redundancy(prepared, link), largest_step)
+    lines = [i for i, size in enumerate(sizes) if size > 0]
+    ladder = [Rung(lines[0], 0.0, pose(lines[0], 0.0), prepared.entry[None])]
+    ladder[0].q = _spread(task, ladder[0].pose, ladder[0].q)
+    ended: Rung | None = None
+    for line in lines:
+        us = np.linspace(0, 1, max(8, math.ceil(sizes[line] / _SPACING)) + 1)[1:]
+        for u in us:
+            go_on()
+            if not _grow(task, ladder, line, float(u), pose):
+                ended = ladder[-1]
+                break
+        if ended is not None:
+            break
+    while len(ladder) > 1:
+        for _ in range(_CHAINS):
+            go_on()
+            chain = _cheapest(task, ladder)
+            if chain is None:
+                break
+            points = _proven(task, ladder, chain, pose, edge)
+            if points is not None:
+                return points, ended
+        ladder.pop()
+        ended = ladder[-1]
+    return [], ladder[0]
+
+
+def _spread(task: _Task, pose: FloatArray, q: FloatArray) -> FloatArray:
+    """The configurations q (m, n_q) with this pose, and those that motion in the null space leads to from them."""
+    free = len(task.prepared.columns.v) - task.rank
+    step, most = _SPREAD.get(free, _SPREAD_MANY), _MOST.get(free, _MOST_MANY)
+    columns = list(task.prepared.columns.q)
+    known = q
+    frontier = q
+    while len(frontier) and len(known) < most:
+        directions = step * task.directions(frontier)
+        k = directions.shape[1]
+        trial = np.repeat(frontier, 2 * k, axis=0)
+        trial[:, columns] += np.concatenate([directions, -directions], axis=1).reshape(-1, len(columns))
+        found, ok = task.project(pose, trial)
+        ok &= np.abs(task.moves(trial, found)).max(axis=1) <= step
+        frontier = _new(task, known, found[ok], 0.6 * step)
+        known = np.concatenate([known, frontier])[:most]
+    return known
+
+
+def _new(task: _Task, known: FloatArray, q: FloatArray, apart: float) -> FloatArray:
+    """Those of q that are free, and `apart` from what is known and from each other."""
+    if not len(q):
+        return q
+    gaps = np.linalg.norm(task.moves(known[None], q[:, None]), axis=2)
+    q = q[gaps.min(axis=1) >= apart]
+    keep: list[int] = []
+    between = np.linalg.norm(task.moves(q[None], q[:, None]), axis=2)
+    for i in range(len(q)):
+        if not keep or between[i, keep].min() >= apart:
+            keep.append(i)
+    q = q[keep]
+    return q[~task.prepared.scene.collides_many(q)] if len(q) else q
+
+
+def _grow(
+    task: _Task, ladder: list[Rung], line: int, u: float, pose: Callable[[int, float], FloatArray]
+) -> bool:
+    """Add the rung at u of a line, and such between as it takes; False where nothing leads there."""
+    begin = ladder[-1].u if ladder[-1].line == line else 0.0
+    at, gap = begin, u - begin
+    while at < u - 1e-12:
+        target = min(at + gap, u)
+        X = pose(line, target)
+        before = ladder[-1].q
+        found, ok = task.project(X, before)
+        ok &= np.abs(task.moves(before, found)).max(axis=1) <= task.largest_step
+        # Shortest moves first: of those that come near each other the ones that lead on best are kept.
+        order = np.argsort(np.linalg.norm(task.moves(before, found), axis=1)[ok], kind="stable")
+        free = len(task.prepared.columns.v) - task.rank
+        q = _new(task, np.full((1, before.shape[1]), np.inf), found[ok][order], 0.5 * _SPREAD.get(free, _SPREAD_MANY))
+        if not len(q):
+            gap /= 2
+            if gap < (u - begin) / 2**_HALVINGS:
+                return False
+            continue
+        ladder.append(Rung(line, target, X, _spread(task, X, q)))
+        at = target
+    return True
+
+
+def _cheapest(task: _Task, ladder: list[Rung]) -> list[tuple[int, int]] | None:
+    """(rung, configuration) from the start to the last rung with the least way of the joints, or None."""
+    first = ladder[0]
+    cost, before = _in_rung(task, first)
+    parents: list[NDArray[np.int_]] = []
+    for a, b in zip(ladder, ladder[1:], strict=False):
+        moves = task.moves(a.q[:, None], b.q[None])
+        way = np.linalg.norm(moves, axis=2)
+        way[np.abs(moves).max(axis=2) > task.largest_step] = np.inf
+        for i, j in a.blocked:
+            if j >= 0:
+                way[i, j] = np.inf
+        total = cost[:, None] + way
+        parents.append(total.argmin(axis=0))
+        cost = total.min(axis=0)
+    if not np.isfinite(cost).any():
+        return None
+    at = int(cost.argmin())
+    chain = [(len(ladder) - 1, at)]
+    for k in range(len(ladder) - 2, -1, -1):
+        at = int(parents[k][at])
+        chain.append((k, at))
+    while before[at] >= 0:
+        at = int(before[at])
+        chain.append((0, at))
+    return chain[::-1]
+
+
+def _in_rung(task: _Task, rung: Rung) -> tuple[FloatArray, NDArray[np.int_]]:
+    """Ways (m,) from configuration 0 to all others of a rung at its pose, and the last before each: Dijkstra."""
+    free = len(task.prepared.columns.v) - task.rank
+    gaps = np.linalg.norm(task.moves(rung.q[:, None], rung.q[None]), axis=2)
+    gaps[gaps > 1.7 * _SPREAD.get(free, _SPREAD_MANY)] = np.inf
+    for i, j in rung.blocked:
+        if j < 0:  # within the rung
+            gaps[i, -1 - j] = gaps[-1 - j, i] = np.inf
+    cost = np.full(len(rung.q), np.inf)
+    before = np.full(len(rung.q), -1)
+    done = np.zeros(len(rung.q), dtype=bool)
+    cost[0] = 0.0
+    while True:
+        at = int(np.where(done, np.inf, cost).argmin())
+        if done[at] or not np.isfinite(cost[at]):
+            return cost, before
+        done[at] = True
+        shorter = cost[at] + gaps[at] < cost
+        cost[shorter] = cost[at] + gaps[at][shorter]
+        before[shorter] = at
+
+
+def _proven(
+    task: _Task,
+    ladder: list[Rung],
+    chain: list[tuple[int, int]],
+    pose: Callable[[int, float], FloatArray],
+    edge: Edge,
+) -> list[tuple[int, float, FloatArray]] | None:
+    """The chain as waypoints whose edges are all allowed, smoothed if it is so too; None: an edge was blocked."""
+    q = np.array([ladder[k].q[i] for k, i in chain])
+    rungs = [ladder[k] for k, _ in chain]
+
+    def fine(q: FloatArray) -> list[tuple[int, float, FloatArray]] | int:
+        points: list[tuple[int, float, FloatArray]] = []
+        for k in range(1, len(q)):
+            begin, end = rungs[k - 1], rungs[k]
+            u = begin.u if begin.line == end.line else 0.0
+            between = _edge(task, end.line, (u, q[k - 1]), (end.u, q[k]), pose, edge, _DEEPEST)
+            if between is None:
+                return k
+            points += between
+        return points
+
+    smooth = fine(_smoothed(task, rungs, q))
+    if not isinstance(smooth, int):
+        return smooth
+    plain = fine(q)
+    if not isinstance(plain, int):
+        return plain
+    (k, i), (l, j) = chain[plain - 1], chain[plain]
+    ladder[k].blocked.add((i, j) if k != l else (i, -1 - j))
+    return None
+
+
+def _smoothed(task: _Task, rungs: list[Rung], q: FloatArray) -> FloatArray:
+    """Every second configuration moved towards the middle of its neighbors, in turns, while that is free and no step too large."""
+    q = q.copy()
+    poses = np.array([rung.pose for rung in rungs])
+    for sweep in range(2 * _SMOOTHINGS):
+        k = np.arange(1 + sweep % 2, len(q) - 1, 2)
+        if not len(k):
+            continue
+        found, ok = task.project(poses[k], 0.5 * (q[k - 1] + q[k + 1]))
+        for other in (q[k - 1], q[k + 1]):
+            ok &= np.abs(task.moves(found, other)).max(axis=1) <= task.largest_step
+        ok &= ~task.prepared.scene.collides_many(found)
+        q[k[ok]] = found[ok]
+    return q
+
+
+def _edge(
+    task: _Task,
+    line: int,
+    begin: tuple[float, FloatArray],
+    end: tuple[float, FloatArray],
+    pose: Callable[[int, float], FloatArray],
+    edge: Edge,
+    depth: int,
+) -> list[tuple[int, float, FloatArray]] | None:
+    """Waypoints after `begin` up to `end`, with what it takes between for the edges to be allowed; None: they are not."""
+    (ua, qa), (ub, qb) = begin, end
+    allowed, may_be_halved = edge(line, qa, qb)
+    if allowed:
+        return [(line, ub, qb)]
+    if depth == 0 or not may_be_halved:
+        return None
+    u = 0.5 * (ua + ub)
+    found, ok = task.project(pose(line, u), 0.5 * (qa + qb)[None])
+    if not ok[0] or np.abs(task.moves(qa, qb)).max() < 1e-6:
+        return None
+    # What is between has to be between: else halving does not end.
+    if max(np.linalg.norm(task.moves(qa, found[0])), np.linalg.norm(task.moves(found[0], qb))) > 0.9 * np.linalg.norm(
+        task.moves(qa, qb)
+    ):
+        return None
+    first = _edge(task, line, begin, (u, found[0]), pose, edge, depth - 1)
+    if first is None:
+        return None
+    second = _edge(task, line, (u, found[0]), end, pose, edge, depth - 1)
+    return None if second is None else first + second
