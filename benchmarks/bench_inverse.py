@@ -1,13 +1,14 @@
 """Inverse kinematics of many poses, beside TRAC-IK in the same run; and straight lines of an arm with seven joints.
 
-Poses are those of random configurations within limits, so that all can be reached; every attempt begins at the middle of the limits,
-both sides have to come within 1e-5 m and rad, and each answer is put through forward kinematics. TRAC-IK (Beeson and Ames, "TRAC-IK:
-an open-source library for improved solving of generic inverse kinematics", Humanoids 2015) runs in its mode "Speed" with its default
-timeout of 5 ms, one pose at a time; it starts two threads for each, so that beside it ours counts on one thread and on two, by
-the clock on the wall. The sides take turns, slice by slice.
+Poses are those of random configurations within limits, so that all can be reached; every attempt begins at the
+middle of the limits, both sides have to come within 1e-5 m and rad, and each answer is put through forward
+kinematics. TRAC-IK (Beeson and Ames, "TRAC-IK: an open-source library for improved solving of generic inverse
+kinematics", Humanoids 2015) runs in its mode "Speed" with its default timeout of 5 ms, one pose at a time; it starts
+two threads for each, so that beside it ours counts on one thread and on two, by the clock on the wall. The sides
+take turns, slice by slice.
 
-Lines of the Panda are as long as 0.1 to 0.3 m, from random free configurations, in a random direction, orientation kept. What a dense
-search over the null space can do is found by other means (harness/null_space_lines.py), and counts.
+Lines of the Panda are as long as 0.1 to 0.3 m, from random free configurations, in a random direction, orientation
+kept. What a dense search over the null space can do is found by other means (harness/null_space_lines.py), and counts.
 
     python benchmarks/bench_inverse.py [--quick] [--json FILE] [--only poses|lines]
 """
@@ -45,7 +46,8 @@ def main() -> int:
             poses(report, robot, base, tip, 1000 if options.quick else 10_000, options.quick)
     if options.only != "poses":
         lines(report, 20 if options.quick else LINES)
-    bystanders.report(report)
+    if (share := bystanders.share()) > 0.1:
+        report.remark(f"other programs took {100 * share:.0f} % of a processor meanwhile")
     return report.finish(options)
 
 
@@ -67,15 +69,17 @@ def poses(report: Report, robot: str, base: str, tip: str, n: int, quick: bool) 
     inverse_kinematics_many(model, tip, X[:200], start=middle)  # threads awake, tables made
 
     def ours(threads: int):
-        return lambda part: inverse_kinematics_many(
-            model,
-            tip,
-            X[part],
-            start=middle,
-            position_tolerance=TOLERANCE,
-            rotation_tolerance=TOLERANCE,
-            threads=threads,
-        ).q
+        return lambda part: (
+            inverse_kinematics_many(
+                model,
+                tip,
+                X[part],
+                start=middle,
+                position_tolerance=TOLERANCE,
+                rotation_tolerance=TOLERANCE,
+                threads=threads,
+            ).q
+        )
 
     sides = {"one": ours(1), "two": ours(2)}
     if peer is not None:
@@ -95,12 +99,16 @@ def poses(report: Report, robot: str, base: str, tip: str, n: int, quick: bool) 
             rate["one"],
             "1/s",
             rate.get("peer"),
-            1 / SPEED_BAR if peer is not None else None,
+            SPEED_BAR if peer is not None else None,
+            at_least=True,
             on_ratio=True,
-            measured=None,
+            of_peer=True,
+            by_machine=True,
         )
     )
-    report.add(Row(f"{robot}: poses per second, two threads", rate["two"], "1/s", rate.get("peer")))
+    report.add(
+        Row(f"{robot}: poses per second, two threads", rate["two"], "1/s", rate.get("peer"), of_peer=True)
+    )
     report.add(Row(f"{robot}: solved", solved["one"] / n, "", share, SOLVED_BAR, at_least=True))
     if solved["one"] != solved["two"]:
         raise AssertionError(f"{robot}: one thread solves {solved['one']}, two solve {solved['two']}")
@@ -144,7 +152,9 @@ def trac_ik(model, robot: str, base: str, tip: str):
     with tempfile.NamedTemporaryFile("w", suffix=".urdf") as file:
         file.write((folder / f"{robot}.urdf").read_text(encoding="utf-8"))
         file.flush()
-        solver = pytracik.TRAC_IK(base, tip, Path(file.name).read_text(), 0.005, TOLERANCE, pytracik.SolveType.Speed)
+        solver = pytracik.TRAC_IK(
+            base, tip, Path(file.name).read_text(), 0.005, TOLERANCE, pytracik.SolveType.Speed
+        )
     n = pytracik.get_num_joints(solver)
     # Both sides get the same limits, and poses in the base of the chain.
     pytracik.set_joint_limits(solver, list(model.limits.lower[:n]), list(model.limits.upper[:n]))
@@ -165,7 +175,7 @@ def trac_ik(model, robot: str, base: str, tip: str):
 
 
 def lines(report: Report, n: int) -> None:
-    """How many lines of the Panda are followed to their end, of those that a dense search can do, and how long it takes."""
+    """How many lines of the Panda are followed to their end, of those that a dense search can do; the time it takes."""
     from harness.null_space_lines import can_be_followed, random_lines
 
     import robosim
@@ -179,8 +189,19 @@ def lines(report: Report, n: int) -> None:
         seconds.append(time.perf_counter() - begin)
         can = can_be_followed(model, "panda_link8", q, X)
         ours, dense, both = ours + result.ok, dense + can, both + (result.ok and can)
-    report.remark(f"panda: {n} lines, {dense} of which a dense search follows; {ours} are followed, {both} of them these")
-    report.add(Row("panda: lines followed, of a dense search's", both / max(dense, 1), "", None, LINES_BAR, at_least=True))
+    report.remark(
+        f"panda: {n} lines, {dense} of which a dense search follows; {ours} are followed, {both} of them these"
+    )
+    report.add(
+        Row(
+            "panda: lines followed, of a dense search's",
+            both / max(dense, 1),
+            "",
+            None,
+            LINES_BAR,
+            at_least=True,
+        )
+    )
     report.add(Row("panda: time per line, median", 1e3 * median(seconds), "ms"))
     report.add(Row("panda: time per line, 95 %", 1e3 * float(np.quantile(seconds, 0.95)), "ms"))
 

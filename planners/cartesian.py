@@ -352,7 +352,9 @@ class _Follower:
                 q = way[-1][2]
         return way, ""
 
-    def _by_climbing(self, lines: Sequence[_Line], sizes: Sequence[float]) -> tuple[list[_Waypoint], Rung | None]:
+    def _by_climbing(
+        self, lines: Sequence[_Line], sizes: Sequence[float]
+    ) -> tuple[list[_Waypoint], Rung | None]:
         """The same by a ladder over the null space, and the rung that it ends at."""
 
         def edge(i: int, q0: FloatArray, q1: FloatArray) -> tuple[bool, bool]:
@@ -411,7 +413,7 @@ class _Follower:
     def _refusal(
         self, line: _Line, q: FloatArray, q_next: FloatArray, at: Sequence[float]
     ) -> tuple[str, bool]:
-        """Why the edge from q to q_next is refused, measured at these parts of it, and whether shorter ones may not be."""
+        """Why the edge from q to q_next is refused, measured at these parts of it, and whether halves may not be."""
         model = self._prepared.model
         moves = np.abs(q_next - q)[self._columns]
         if moves.max() > self._largest_step:
@@ -432,7 +434,9 @@ class _Follower:
         values = np.linalg.svd(J, compute_uv=False)
         # Of an arm that cannot move its link in all ways some are always zero.
         spare = len(self._v) - redundancy(self._prepared, self._link)
-        return f"near a singularity, the smallest singular value of the Jacobian being {values[spare - 1]:.2g}"
+        return (
+            f"near a singularity, the smallest singular value of the Jacobian being {values[spare - 1]:.2g}"
+        )
 
     def _why(self, line: _Line, q: FloatArray, u: float) -> str:
         """Why no motion of the joints leads on from q at u: out of reach, or singular."""
@@ -467,7 +471,11 @@ class _Follower:
             groups.setdefault(reason.split(" is at ")[0].split(" by ")[0], []).extend([reason] * n)
         most = max(groups.values(), key=len)[0] if groups else ""
         what = most or self._why(line, rung.q[0], rung.u)
-        return f"{100 * rung.u:.1f} % along the line, none of {len(rung.q)} configurations that it can be followed to there leads on: {what}"
+        n = len(rung.q)
+        none = (
+            f"none of {n} configurations that lead there leads on" if n > 1 else "no configuration leads on"
+        )
+        return f"{100 * rung.u:.1f} % along the line, {none}: {what}"
 
     def _solve(self, X: FloatArray, q: FloatArray) -> FloatArray | None:
         """The configuration near q that brings the link to X, within 1e-9 m and rad, or None."""

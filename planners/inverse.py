@@ -1,4 +1,4 @@
-"""Inverse kinematics: every configuration that brings a link to a pose, nearest first; or one for each of many poses."""
+"""Inverse kinematics: every configuration that brings a link to a pose, nearest first; one for each of many poses."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def inverse_kinematics(
     (engine/planning/ik.h). On axes whose tolerance is no more than an arm can hold (1e-4 m, 1e-3 rad) the pose itself
     is sought, and the tolerance only accepts what comes near where nothing reaches it. An arm with six joints has a
     finite number of them; for one with more, they are a sample. Collisions are not looked at. A pose that is farther
-    away than lengths and limits let the joints reach (engine/planning/ik_reach.h) takes four attempts, to say by how much.
+    away than lengths and limits let the joints reach (engine/planning/ik_reach.h) takes few attempts, to say by how
+    much.
 
     Args:
         model: the robot.
@@ -119,14 +120,20 @@ def inverse_kinematics(
         position, rotation = found.errors[0]
         return IkResult(solutions, "", solutions[0], float(position), float(rotation), seconds)
     position, rotation = found.best_error
-    if found.beyond is not None:
-        reason = out_of_reach(goal.link, *found.beyond)
-    else:
-        reason = f"link {goal.link!r} cannot reach the pose: none of {found.seeds} attempts does"
-    reason += f"; the closest misses it by {position:.3g} m and {rotation:.3g} rad"
+    beyond = found.beyond
+    reason = _not_found(goal.link, found.seeds) if beyond is None else out_of_reach(goal.link, *beyond)
+    reason += _missed(position, rotation)
     return IkResult(
         solutions.reshape(0, model.n_q), reason, np.asarray(found.best), position, rotation, seconds
     )
+
+
+def _not_found(link: str, attempts: int) -> str:
+    return f"link {link!r} cannot reach the pose: none of {attempts} attempts does"
+
+
+def _missed(position: float, rotation: float) -> str:
+    return f"; the closest misses it by {position:.3g} m and {rotation:.3g} rad"
 
 
 def _check_link(model: Model, link: str) -> None:
@@ -155,13 +162,20 @@ def _columns(model: Model, link: str, joints: Sequence[str] | None) -> Columns:
 
 
 def out_of_reach(link: str, distance: float, least: float, most: float, first: str, last: str) -> str:
-    """Why no configuration brings a link to a pose, in words: the distance of two joints that it asks for, and what that can be."""
-    if not first:  # nothing but sliding joints
-        return f"link {link!r} cannot reach the pose: it is {distance:.3g} m from the middle of what it reaches, {most:.3g} m wide"
-    what = f"it asks for {distance:.3g} m between joint {first!r} and "
-    what += f"joint {last!r} or the link" if first != last else "the link"
+    """Why no configuration brings a link to a pose, in words.
+
+    Args:
+        link: which.
+        distance: [m] of two points that the pose asks for.
+        least, most: [m] that it can be.
+        first, last: the joints whose axes hold these points, or the link; empty where all joints slide.
+    """
     limit = f"at most {most:.3g} m" if distance > most else f"at least {least:.3g} m"
-    return f"link {link!r} cannot reach the pose: {what}, which are {limit} apart in all configurations"
+    between = "it and the middle of what it can reach"
+    if first:
+        between = f"joint {first!r} and " + (f"joint {last!r} or the link" if first != last else "the link")
+    what = f"that takes {distance:.3g} m between {between}, which are {limit} apart"
+    return f"link {link!r} cannot reach the pose: {what}"
 
 
 class IkStatus(IntEnum):
@@ -219,9 +233,8 @@ class IkResults:
         if status is IkStatus.IN_COLLISION:
             return f"all configurations found with link {link!r} at the pose collide, in {self.attempts[i]} attempts"
         if status is IkStatus.NOT_FOUND:
-            return (
-                f"link {link!r} cannot reach the pose: none of {self.attempts[i]} attempts does; the closest misses it by "
-                f"{self.position_error[i]:.3g} m and {self.rotation_error[i]:.3g} rad"
+            return _not_found(link, self.attempts[i]) + _missed(
+                self.position_error[i], self.rotation_error[i]
             )
         return ""
 
@@ -243,25 +256,28 @@ def inverse_kinematics_many(
 ) -> IkResults:
     """One configuration within limits for each of many poses of a link, free of collisions where a scene is given.
 
-    Levenberg's method as in `inverse_kinematics`, many poses side by side in the lanes of the processor's registers and on
-    several threads (engine/planning/ik_lanes.h): first from the start, then from random configurations whose pose is near
-    the goal. Poses out of reach take no attempt. The answers do not depend on the number of threads.
+    Levenberg's method as in `inverse_kinematics`, many poses side by side in the lanes of the processor's registers
+    and on several threads (engine/planning/ik_lanes.h): first from the start, then from random configurations whose
+    pose is near the goal. Poses out of reach take no attempt. The answers do not depend on the number of threads.
 
     Args:
         model: the robot.
         link: any of its links.
         poses: (n, 4, 4) X_WL, where it is to be.
-        start: (n_q,) or (n, n_q): the first attempt of all or of each, and where joints that may not move stay; None: neutral.
-        position_tolerance: [m] one number or (3,) along the axes of each pose, as of a `PoseGoal`: up to what an arm can hold
-            (1e-4 m) the pose itself is sought, and only where nothing reaches it what is within; infinity leaves an axis free.
+        start: (n_q,) or (n, n_q): the first attempt of all or of each, and where joints that may not move stay;
+            None: neutral.
+        position_tolerance: [m] one number or (3,) along the axes of each pose, as of a `PoseGoal`: up to what an arm
+            can hold (1e-4 m) the pose itself is sought, and only where nothing reaches it what is no farther away;
+            infinity leaves an axis free.
         rotation_tolerance: [rad] likewise about the axes of each pose (1e-3 rad).
         joints: names of those that may move; None takes all that move the link, without a floating base.
-        scene: answers are free of collisions with it and of the robot with itself: a `Scene`, or one compiled for this model.
-            None: collisions are not looked at.
+        scene: answers are free of collisions with it and of the robot with itself: a `Scene`, or one compiled for
+            this model. None: collisions are not looked at.
         seed: of the random configurations.
         attempts: at most so many per pose.
         threads: at most so many; None for as many as there may be.
-        progress: called now and then with how many poses are done; it ends the rest by returning False, which are then not found.
+        progress: called now and then with how many poses are done; it ends the rest by returning False, which are
+            then not found.
 
     Raises:
         PlanningError: no such link, start or joints; poses that are none; attempts below one.
@@ -283,7 +299,11 @@ def inverse_kinematics_many(
     held = bounds <= _HELD
     box = np.where(held, 0.0, bounds)
     accepted = np.maximum(np.where(held, bounds, 1e-6).reshape(2, 3).min(axis=1), 1e-6)
-    for name, value, least in (("attempts", attempts, 1), ("threads", 1 if threads is None else threads, 1), ("seed", seed, 0)):
+    for name, value, least in (
+        ("attempts", attempts, 1),
+        ("threads", 1 if threads is None else threads, 1),
+        ("seed", seed, 0),
+    ):
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
             raise PlanningError(f"{name} is {value!r}; it must be a whole number, at least {least}")
     if scene is not None and not isinstance(scene, _engine.CollisionScene):

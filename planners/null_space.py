@@ -1,11 +1,12 @@
 """Lines for arms with more joints than the task needs: a ladder of configurations over the null space.
 
-At poses along the way (rungs) the configurations that have the pose are spread out from those that the rung before leads to:
-along the null space of the Jacobian, a step at a time, each brought back to the pose, kept when it is free, within limits
-and not near another. From rung to rung each goes on by least motion. The cheapest chain through all rungs is found by dynamic
-programming, smoothed, and then every edge of it is proven; an edge that fails is taken out and the next chain tried.
-De Maeyer, Moyers, Demeester, "Cartesian path planning for arc welding robots: evaluation of the Descartes algorithm" (ETFA 2017)
-describes ladders of sampled configurations; here they grow from the start, so that all of them can be reached.
+At poses along the way (rungs) the configurations that have the pose are spread out from those that the rung before
+leads to: along the null space of the Jacobian, a step at a time, each brought back to the pose, kept when it is
+free, within limits and not near another. From rung to rung each goes on by least motion. The cheapest chain through
+all rungs is found by dynamic programming, smoothed, and then every edge of it is proven; an edge that fails is taken
+out and the next chain tried. De Maeyer, Moyers, Demeester, "Cartesian path planning for arc welding robots:
+evaluation of the Descartes algorithm" (ETFA 2017) describes ladders of sampled configurations; here they grow from
+the start, so that all of them can be reached.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +26,8 @@ __all__ = ["Rung", "climb", "redundancy"]
 
 FloatArray = NDArray[np.float64]
 Edge = Callable[[int, FloatArray, FloatArray], tuple[bool, bool]]
-# How far apart neighbors in the null space are [rad, m], and how many a rung has at most: of one dimension all there are.
+# How far apart neighbors in the null space are [rad, m], and how many a rung has at most: of one dimension all there
+# are.
 _SPREAD, _MOST = {1: 0.1}, {1: 400}
 _SPREAD_MANY, _MOST_MANY = 0.15, 200
 _SPACING = 0.025  # of rungs [m], see `_Follower._size`
@@ -44,7 +47,8 @@ class Rung:
         u: where on it, 0 to 1.
         pose: (4, 4) of the link.
         q: (m, n_q) configurations.
-        blocked: pairs (a, b) of configurations of this rung and the next whose edge is refused; (a, -1 - b) of two of this one.
+        blocked: pairs (a, b) of configurations of this rung and the next whose edge is refused; (a, -1 - b) of two
+            of this one.
     """
 
     line: int
@@ -64,7 +68,7 @@ class _Task:
     largest_step: float
 
     def project(self, pose: FloatArray, q: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """For each q (m, n_q) the configuration near it with this pose (or its own, (m, 4, 4)), and whether there is one."""
+        """For each q (m, n_q) the configuration near it with this pose, or its own (m, 4, 4), and if there is one."""
         prepared, columns = self.prepared, self.prepared.columns
         found = _engine.inverse_kinematics_many(
             prepared.model._engine,
@@ -122,7 +126,8 @@ def climb(
         link: that follows the lines.
         sizes: of each line [m]; those of size zero are left out.
         pose: (line, u) to the link's pose there.
-        edge: (line, q0, q1) to whether the straight motion between the two is allowed, and else whether shorter ones may be.
+        edge: (line, q0, q1) to whether the straight motion between the two is allowed, and else whether shorter ones
+            may be.
         largest_step: [rad or m] that no column moves more than between two waypoints.
         go_on: called now and then; raises where nobody wants more.
 
@@ -206,7 +211,12 @@ def _grow(
         # Shortest moves first: of those that come near each other the ones that lead on best are kept.
         order = np.argsort(np.linalg.norm(task.moves(before, found), axis=1)[ok], kind="stable")
         free = len(task.prepared.columns.v) - task.rank
-        q = _new(task, np.full((1, before.shape[1]), np.inf), found[ok][order], 0.5 * _SPREAD.get(free, _SPREAD_MANY))
+        q = _new(
+            task,
+            np.full((1, before.shape[1]), np.inf),
+            found[ok][order],
+            0.5 * _SPREAD.get(free, _SPREAD_MANY),
+        )
         if not len(q):
             gap /= 2
             if gap < (u - begin) / 2**_HALVINGS:
@@ -222,7 +232,7 @@ def _cheapest(task: _Task, ladder: list[Rung]) -> list[tuple[int, int]] | None:
     first = ladder[0]
     cost, before = _in_rung(task, first)
     parents: list[NDArray[np.int_]] = []
-    for a, b in zip(ladder, ladder[1:], strict=False):
+    for a, b in pairwise(ladder):
         moves = task.moves(a.q[:, None], b.q[None])
         way = np.linalg.norm(moves, axis=2)
         way[np.abs(moves).max(axis=2) > task.largest_step] = np.inf
@@ -295,13 +305,13 @@ def _proven(
     plain = fine(q)
     if not isinstance(plain, int):
         return plain
-    (k, i), (l, j) = chain[plain - 1], chain[plain]
-    ladder[k].blocked.add((i, j) if k != l else (i, -1 - j))
+    (rung, i), (to, j) = chain[plain - 1], chain[plain]
+    ladder[rung].blocked.add((i, j) if rung != to else (i, -1 - j))
     return None
 
 
 def _smoothed(task: _Task, rungs: list[Rung], q: FloatArray) -> FloatArray:
-    """Every second configuration moved towards the middle of its neighbors, in turns, while that is free and no step too large."""
+    """Configurations moved towards the middle of their neighbors, every second one in turns, where that may be."""
     q = q.copy()
     poses = np.array([rung.pose for rung in rungs])
     for sweep in range(2 * _SMOOTHINGS):
@@ -325,7 +335,7 @@ def _edge(
     edge: Edge,
     depth: int,
 ) -> list[tuple[int, float, FloatArray]] | None:
-    """Waypoints after `begin` up to `end`, with what it takes between for the edges to be allowed; None: they are not."""
+    """Waypoints after `begin` up to `end`, with what it takes between for edges to be allowed; None: they are not."""
     (ua, qa), (ub, qb) = begin, end
     allowed, may_be_halved = edge(line, qa, qb)
     if allowed:
@@ -337,9 +347,9 @@ def _edge(
     if not ok[0] or np.abs(task.moves(qa, qb)).max() < 1e-6:
         return None
     # What is between has to be between: else halving does not end.
-    if max(np.linalg.norm(task.moves(qa, found[0])), np.linalg.norm(task.moves(found[0], qb))) > 0.9 * np.linalg.norm(
-        task.moves(qa, qb)
-    ):
+    if max(
+        np.linalg.norm(task.moves(qa, found[0])), np.linalg.norm(task.moves(found[0], qb))
+    ) > 0.9 * np.linalg.norm(task.moves(qa, qb)):
         return None
     first = _edge(task, line, begin, (u, found[0]), pose, edge, depth - 1)
     if first is None:

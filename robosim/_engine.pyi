@@ -59,8 +59,10 @@ __all__: list[str] = [
     "evaluate",
     "evaluate_batch",
     "farthest_from",
+    "ik_statuses",
     "inertial_parameters",
     "inverse_kinematics",
+    "inverse_kinematics_many",
     "joint_kinds",
     "neutral",
     "operations",
@@ -840,6 +842,12 @@ class IkResult:
     def best_error(self) -> tuple[float, float]:
         """
         What that lacks to the goal's box: [m], [rad].
+        """
+    @property
+    def beyond(self) -> typing.Any:
+        """
+        Where the goal is proven out of reach (distance, least, most [m], first, last): the distance that points on the axes of
+        these two joints would have, and between which it can be; else None.
         """
     @property
     def errors(self) -> numpy.typing.NDArray[numpy.float64]:
@@ -1636,6 +1644,8 @@ def inverse_kinematics(
     position_tolerance: typing.SupportsFloat | typing.SupportsIndex = 1e-06,
     rotation_tolerance: typing.SupportsFloat | typing.SupportsIndex = 1e-06,
     distinct: typing.SupportsFloat | typing.SupportsIndex = 0.01,
+    position_slack: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+    rotation_slack: typing.SupportsFloat | typing.SupportsIndex = 0.0,
 ) -> IkResult:
     """
     Configurations with frame E (X_FE on the model's frame of this index) at the goal pose X_WG (4, 4), or within the box
@@ -1644,7 +1654,35 @@ def inverse_kinematics(
     columns: the entries of q that may move (all but floating joints'), within lower and upper (the model's limits); the
     others stay as in reference (n_q), which also decides what is near. seeds (k, n_q) are tried first, then random_seeds
     spread over the limits, shifted by seed, until max_solutions distinct ones are found. Of configurations 2 pi apart the
-    nearest to the reference is given.
+    nearest to the reference is given. What is proven out of reach by more than the slacks is tried from few seeds.
+    """
+
+def inverse_kinematics_many(
+    model: Model,
+    frame: typing.SupportsInt | typing.SupportsIndex,
+    poses: typing.Any,
+    *,
+    start: typing.Any,
+    columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    lower: typing.Any,
+    upper: typing.Any,
+    box_lower: typing.Any,
+    box_upper: typing.Any,
+    position_tolerance: typing.SupportsFloat | typing.SupportsIndex = 1e-06,
+    rotation_tolerance: typing.SupportsFloat | typing.SupportsIndex = 1e-06,
+    scene: CollisionScene = None,
+    seed: typing.SupportsInt | typing.SupportsIndex = 0,
+    attempts: typing.SupportsInt | typing.SupportsIndex = 101,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
+    progress: typing.Any = None,
+) -> dict:
+    """
+    A configuration for each of the poses (n, 4, 4) of a frame, or for the box about it as in inverse_kinematics: a dict of q
+    (n, n_q), status (n) as an index into ik_statuses, attempts (n), position_error and rotation_error (n), and reach (n, 3): where out
+    of reach the distance of points on the axes of two joints that the pose asks for, and the least and most that it can be; joints:
+    their names.
+    start: (n_q) or (n, n_q), the first attempt. scene: of this model; answers are free of collisions. progress(done) is called now
+    and then, and ends it by returning False.
     """
 
 def neutral(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...
@@ -1980,4 +2018,5 @@ def xla_handler(
 default_angular_acceleration: float = 5.0
 default_friction_width: float = 0.01
 default_linear_acceleration: float = 2.0
+ik_statuses: tuple = ("solved", "out_of_reach", "in_collision", "not_found")
 joint_kinds: tuple = ("fixed", "continuous", "revolute", "prismatic", "helical", "planar", "floating")

@@ -1,13 +1,14 @@
-"""Short straight lines of a Panda, and whether joints can follow them at all: a dense search over closed-form inverse kinematics.
+"""Short straight lines of a Panda, and whether joints can follow them at all: a dense search over closed forms.
 
-With joint 7 given the rest has a closed form (the idea of He and Liu, "Analytical inverse kinematics for Franka Emika Panda", RCAR 2021;
-derived anew here). Axes 1 to 3 meet at the shoulder S, axes 5 and 6 at the wrist W, and the offsets of the elbow lie in the plane of S, the
-elbow and W, so that the distance of S and W gives joint 4; the plane's turn about SW follows from axis 6 being square to axis 5; what is
-left are Euler angles. Two solutions each of joint 4, of the turn and of the shoulder: eight branches.
+With joint 7 given the rest has a closed form (the idea of He and Liu, "Analytical inverse kinematics for Franka
+Emika Panda", RCAR 2021; derived anew here). Axes 1 to 3 meet at the shoulder S, axes 5 and 6 at the wrist W, and the
+offsets of the elbow lie in the plane of S, the elbow and W, so that the distance of S and W gives joint 4; the
+plane's turn about SW follows from axis 6 being square to axis 5; what is left are Euler angles. Two solutions each
+of joint 4, of the turn and of the shoulder: eight branches.
 
-On every rung of the line a grid over joint 7 gives all configurations there are. Those that are neighbors, on the grid or from rung
-to rung, within limits and free, are connected where no joint moves by more than a step; a line can be followed where the last rung
-is connected with the start. Nothing here knows Jacobians, null spaces or the planner.
+On every rung of the line a grid over joint 7 gives all configurations there are. Those that are neighbors, on the
+grid or from rung to rung, within limits and free, are connected where no joint moves by more than a step; a line can
+be followed where the last rung is connected with the start. Nothing here knows Jacobians, null spaces or the planner.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ __all__ = ["can_be_followed", "configurations", "random_lines"]
 
 FloatArray = NDArray[np.float64]
 SHOULDER, UPPER, FOREARM, ELBOW, HAND, FLANGE = 0.333, 0.316, 0.384, 0.0825, 0.088, 0.107  # [m]
-GRID = 0.01  # of joint 7 [rad]
-RUNG = 0.004  # [m]
-STEP = 0.25  # that a joint moves at most between two neighbors [rad]
+GRID = 0.005  # of joint 7 [rad]
+RUNG = 0.003  # [m]
+STEP = 0.1  # that a joint moves at most between two neighbors [rad]: more would let it jump from branch to branch
 
 
 def random_lines(model: Model, link: str, n: int, seed: int = 0) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -97,7 +98,9 @@ def configurations(X: FloatArray, q7: FloatArray) -> FloatArray:
                     q3 = np.arctan2(sign2 * R3[:, 2, 1], -sign2 * R3[:, 2, 0])
                     q = np.stack([q1, q2, q3, q4, q5, q6, q7], axis=1)
                     q[:, :6] = np.remainder(q[:, :6] + np.pi, 2 * np.pi) - np.pi
-                    q[:, 5] = np.where(q[:, 5] < -0.5, q[:, 5] + 2 * np.pi, q[:, 5])  # whose limits are -1 to 215 degrees
+                    q[:, 5] = np.where(
+                        q[:, 5] < -0.5, q[:, 5] + 2 * np.pi, q[:, 5]
+                    )  # whose limits are -1 to 215 degrees
                     out[branch] = q
                     branch += 1
     out[np.isnan(out).any(axis=2)] = np.nan
@@ -105,7 +108,7 @@ def configurations(X: FloatArray, q7: FloatArray) -> FloatArray:
 
 
 def can_be_followed(model: Model, link: str, start: FloatArray, X: FloatArray) -> bool:
-    """Whether some motion of the joints takes the link from the start (n_q,) along a straight line to X (4, 4), within limits and free."""
+    """Whether some motion of the joints, within limits and free, takes the link along a line from start (n_q,) to X."""
     scene = Scene().compile(model)
     X0 = model.frame_pose(start, link)
     lower, upper = model.limits.lower[:7], model.limits.upper[:7]
@@ -125,6 +128,10 @@ def can_be_followed(model: Model, link: str, start: FloatArray, X: FloatArray) -
             assert np.abs(model.frame_pose(full[0], link) - pose).max() < 1e-6
         valid[valid] &= ~scene.collides_many(full)
         q[~valid] = np.nan
+        alive = valid.any(axis=1)  # branches
+        q, valid = q[alive], valid[alive]
+        if not len(q):
+            return False
         if reached is None:
             at = np.nanmin(np.abs(q - start[:7]).max(axis=2), initial=np.inf)
             reached = np.abs(q - start[:7]).max(axis=2) <= at + 1e-9

@@ -1,4 +1,4 @@
-"""Inverse kinematics of many poses: each answer by forward kinematics, whatever the threads; what is out of reach is."""
+"""Inverse kinematics of many poses: answers by forward kinematics, whatever the threads; what is out of reach is."""
 
 from __future__ import annotations
 
@@ -146,7 +146,11 @@ def test_tolerances(ur5):
 def test_what_only_the_tolerance_accepts(arm):
     """As one pose at a time: three links of 0.4 m, a turn about x in no joint's power."""
     X = np.array(
-        [pose((1.2 + x, 0, 0.5), rpy=(turn, 0, 0)) for x in (0, 9e-5, 1.2e-4, 0.01) for turn in (0, 9e-4, 1.2e-3)]
+        [
+            pose((1.2 + x, 0, 0.5), rpy=(turn, 0, 0))
+            for x in (0, 9e-5, 1.2e-4, 0.01)
+            for turn in (0, 9e-4, 1.2e-3)
+        ]
     )
     found = inverse_kinematics_many(arm, "tip", X)
     one_by_one = [bool(inverse_kinematics(arm, PoseGoal("tip", each))) for each in X]
@@ -157,8 +161,7 @@ def test_what_only_the_tolerance_accepts(arm):
 
 
 def test_scene(ur5):
-    """Answers are free by the plain query; where all collide it says so; fewer cost more attempts, and no answer is lost that one at a
-    time finds."""
+    """Answers are free by the plain query; where all collide it says so, and so does one pose at a time."""
     scene = Scene("plates")
     scene.add_box("floor", (3, 3, 0.02), pose((0, 0, -0.02)))
     scene.add_box("plate", (0.5, 0.5, 0.02), pose((0.5, 0, 0.35)))
@@ -166,7 +169,9 @@ def test_scene(ur5):
     X = batch.frame_pose(ur5, configurations(ur5, 300, seed=3), "tool0")
     without = inverse_kinematics_many(ur5, "tool0", X)
     found = inverse_kinematics_many(ur5, "tool0", X, scene=scene)
-    assert found.q.tobytes() == inverse_kinematics_many(ur5, "tool0", X, scene=compiled, threads=2).q.tobytes()
+    assert (
+        found.q.tobytes() == inverse_kinematics_many(ur5, "tool0", X, scene=compiled, threads=2).q.tobytes()
+    )
     collides = np.array([compiled.collides(q) for q in found.q])
     assert not collides[found.solved].any()
     assert collides[found.status == IkStatus.IN_COLLISION].all()
@@ -276,7 +281,9 @@ def test_elbows_and_slides_count(robots):
     """A limited elbow keeps the arm from stretching and from folding; sliding joints add their strokes and no more."""
     arm = robots.planar_arm(2, limit=0.5)  # |q| <= 0.5: from 0.4 sqrt(2 + 2 cos 0.5) to 0.8
     least = 0.4 * np.sqrt(2 + 2 * np.cos(0.5))
-    X = np.array([pose((r * np.cos(0.2), r * np.sin(0.2), 0.5)) for r in (least - 1e-3, least + 1e-3, 0.799, 0.801)])
+    X = np.array(
+        [pose((r * np.cos(0.2), r * np.sin(0.2), 0.5)) for r in (least - 1e-3, least + 1e-3, 0.799, 0.801)]
+    )
     found = inverse_kinematics_many(arm, "tip", X, rotation_tolerance=INF)
     assert list(found.status == IkStatus.OUT_OF_REACH) == [True, False, False, True]
     assert list(found.solved) == [False, True, True, False]
