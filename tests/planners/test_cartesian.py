@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+import robosim
 from robosim.errors import PlanningError
 from robosim.geometry import pose
-from robosim.planners import PoseGoal, Problem, Status, plan_cartesian
+from robosim.planners import PoseGoal, Problem, Status, plan_cartesian, prepare
 from robosim.planners.cartesian import rotation_exp, rotation_log
+from robosim.planners.null_space import redundancy
 from robosim.scene import Scene
+
+from ..scale import some  # noqa: TID252 (tests have no absolute name)
 
 HOME = [-1.0, -1.2, 1.2, -1.57, -1.57, 0.0]
 
@@ -144,6 +150,153 @@ def test_seven_joints(robots):
     X0 = arm.frame_pose(q, "tip")
     result = plan_cartesian(Problem(arm, None, q, PoseGoal("tip", moved(X0, (0.2, -0.3, 0), (0, 0, 0.5)))))
     assert result.ok, result.reason
+
+
+# Joints to spare
+
+
+@pytest.fixture(scope="module")
+def panda():
+    return robosim.load_robot("panda")
+
+
+def random_lines(model, link, n):
+    """As in benchmarks/harness/null_space_lines.py: free configurations, and poses 0.1 to 0.3 m away."""
+    rng = np.random.default_rng(0)
+    scene = Scene().compile(model)
+    while n > 0:
+        q = model.random_configuration(rng)
+        direction = rng.normal(size=3)
+        length = rng.uniform(0.1, 0.3)
+        if not scene.collides(q):
+            n -= 1
+            yield q, moved(model.frame_pose(q, link), length * direction / np.linalg.norm(direction))
+
+
+def assert_follows(model, link, q, poses, result, bound=1e-3):
+    """At 1000 times: near the polyline through the poses, free, within limits, from q to the last pose."""
+    assert result.ok, result.reason
+    ends = [model.frame_pose(q, link)[:3, 3], *(X[:3, 3] for X in poses)]
+    scene = Scene().compile(model)
+    for t in np.linspace(0, result.trajectory.duration, 1000):
+        there = result.configuration(t)
+        X = model.frame_pose(there, link)
+        away = []
+        for a, b in pairwise(ends):
+            u = np.clip((b - a) @ (X[:3, 3] - a) / ((b - a) @ (b - a)), 0, 1)
+            away.append(np.linalg.norm(X[:3, 3] - a - u * (b - a)))
+        assert min(away) <= bound
+        assert np.linalg.norm(rotation_log(poses[0][:3, :3].T @ X[:3, :3])) <= 10 * bound
+        assert not scene.collides(there)
+    assert result.trajectory.validate() == []
+    np.testing.assert_allclose(result.configuration(0.0), q, atol=1e-12)
+    end = result.configuration(result.trajectory.duration)
+    np.testing.assert_allclose(model.frame_pose(end, link), poses[-1], atol=1e-8)
+
+
+def test_redundancy(ur5, panda, robots):
+    """Coordinates that are left when the link is held: of three joints about z none, however few they are."""
+    for model, link, expected in [
+        (ur5, "tool0", 0),
+        (panda, "panda_link8", 1),
+        (robots.planar_arm(3), "tip", 0),
+        (robots.planar_arm(7), "tip", 4),
+        (robots.rover(), "mast", 1),
+    ]:
+        q, _ = next(random_lines(model, link, 1))
+        prepared = prepare(Problem(model, None, q, PoseGoal(link, model.frame_pose(q, link))))
+        assert redundancy(prepared, link) == expected
+
+
+def test_lines_that_least_motion_does_not_follow(panda):
+    """Of the first hundred random lines those that a dense search over closed forms follows and least motion does not:
+    ten, at limits or singularities of the way that least motion takes."""
+    hard = {3, 19, 21, 25, 45, 69, 72, 75, 78, 82}
+    chosen = some(sorted(hard), 4)
+    for i, (q, X) in enumerate(random_lines(panda, "panda_link8", 100)):
+        if i in chosen:
+            result = plan_cartesian(Problem(panda, None, q, PoseGoal("panda_link8", X)))
+            assert_follows(panda, "panda_link8", q, [X], result)
+            steps = np.abs(np.diff(result.path, axis=0))
+            assert steps.max() <= 0.2
+
+
+def test_there_and_back_over_the_null_space(panda):
+    """Several lines, of which the first ends early by least motion."""
+    q, X = list(random_lines(panda, "panda_link8", 4))[3]
+    back = panda.frame_pose(q, "panda_link8")
+    problem = Problem(panda, None, q, PoseGoal("panda_link8", back), via=[PoseGoal("panda_link8", X)])
+    result = plan_cartesian(problem)
+    assert_follows(panda, "panda_link8", q, [X, back], result)
+    times = np.linspace(0, result.trajectory.duration, 4001)
+    away = [np.linalg.norm(panda.frame_pose(each, "panda_link8") - X) for each in result.configuration(times)]
+    assert min(away) < 1e-4
+    again = plan_cartesian(problem)
+    assert again.path.tobytes() == result.path.tobytes()
+
+
+def test_an_obstacle_is_passed_by_the_elbow(robots):
+    """A planar arm of seven joints: the line is the same, the links in between give way."""
+    arm = robots.planar_arm(7)
+    q = np.array([1.2, -0.8, 0.9, -0.9, 0.8, -0.5, 0.6])
+    X = moved(arm.frame_pose(q, "tip"), (-0.5, 0.3, 0))
+    free = plan_cartesian(Problem(arm, None, q, PoseGoal("tip", X)))
+    assert free.ok, free.reason
+    # A post where the elbow goes without it.
+    middle = free.configuration(0.7 * free.trajectory.duration)
+    post = arm.frame_pose(middle, "link4")[:3, 3]
+    start = arm.frame_pose(q, "link4")[:3, 3]
+    assert np.linalg.norm(post - start) > 0.1
+    scene = Scene("post")
+    outwards = (post - start) / np.linalg.norm(post - start)
+    scene.add_cylinder("post", 0.02, 1.0, robosim.geometry.pose(post + 0.04 * outwards))
+    problem = Problem(arm, scene, q, PoseGoal("tip", X))
+    result = plan_cartesian(problem)
+    assert result.ok, result.reason
+    compiled = scene.compile(arm)
+    times = np.linspace(0, result.trajectory.duration, 500)
+    assert not compiled.collides_many(result.configuration(times)).any()
+
+
+# Reasons
+
+
+def test_says_that_what_is_ahead_is_out_of_reach(ur5, panda):
+    """With the bound that proves it, joints and distances."""
+    X0 = ur5.frame_pose(HOME, "tool0")
+    result = plan_cartesian(Problem(ur5, None, HOME, PoseGoal("tool0", moved(X0, (0.0, -1.5, 0)))))
+    assert "out of reach" in result.reason
+    assert "'shoulder_pan_joint'" in result.reason
+    assert "at most" in result.reason
+    q = panda.configuration("ready") if "ready" in {s.name for s in panda.named_states} else panda.neutral()
+    X = moved(panda.frame_pose(q, "panda_link8"), (1.5, 0, 0))
+    result = plan_cartesian(Problem(panda, None, q, PoseGoal("panda_link8", X)))
+    assert "out of reach" in result.reason
+    assert "'panda_joint1'" in result.reason
+    assert 0 < result.fraction < 1
+
+
+def test_says_that_the_arm_is_singular(ur5):
+    """With axes 4 and 6 of the wrist in line nothing turns the tool about the axis square to them and to axis 5; the
+    smallest singular value is told, and that the pose itself could be had."""
+    q = np.array([0.0, -1.2, 1.6, -1.97, 0.0, 0.0])
+    X = moved(ur5.frame_pose(q, "tool0"), rpy=(0.4, 0, 0))
+    result = plan_cartesian(Problem(ur5, None, q, PoseGoal("tool0", X)))
+    assert result.status is Status.NO_PATH
+    assert "other configurations could" in result.reason
+    told = float(result.reason.split("singular value of the Jacobian being ")[1].split(";")[0])
+    assert told == pytest.approx(np.linalg.svd(ur5.jacobian(q, "tool0"), compute_uv=False)[-1], abs=1e-12)
+    assert told < 1e-12
+
+
+def test_says_which_joint_stops_all_configurations(panda):
+    """Of an arm with joints to spare, too: the joint that stops most of them, its value and its limit."""
+    q, X = list(random_lines(panda, "panda_link8", 7))[6]
+    result = plan_cartesian(Problem(panda, None, q, PoseGoal("panda_link8", X)))
+    assert result.status is Status.NO_PATH
+    assert "configurations that lead there" in result.reason
+    assert "beyond its upper limit 1.7628" in result.reason
+    assert "'panda_joint2'" in result.reason
 
 
 def test_badly_posed(ur5):
