@@ -224,8 +224,10 @@ class IkResults:
         """Why there is no answer to pose i, in words; empty where there is one.
 
         Raises:
-            IndexError: there is no pose i.
+            PlanningError: there is no pose i.
         """
+        if not 0 <= i < len(self):
+            raise PlanningError(f"there is no pose {i}; there are {len(self)}")
         status, link = IkStatus(self.status[i]), self._names[0]
         if status is IkStatus.OUT_OF_REACH:
             distance, least, most = self._reach[i]
@@ -345,7 +347,7 @@ def _poses(value: ArrayLike) -> FloatArray:
     except (TypeError, ValueError):
         X = np.empty(0)
     if X.ndim != 3 or X.shape[1:] != (4, 4):
-        raise PlanningError(f"poses has shape {X.shape}; expected (n, 4, 4)")
+        raise PlanningError(f"poses has shape {X.shape}; expected (1, 4, 4) for one pose, (n, 4, 4) for n")
     R = X[:, :3, :3]
     finite = np.isfinite(X).all(axis=(1, 2))
     with np.errstate(invalid="ignore", over="ignore"):

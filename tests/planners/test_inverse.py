@@ -338,5 +338,7 @@ def test_bad_arguments(ur5):
     with pytest.raises(PlanningError, match="no link 'tool'"):
         inverse_kinematics_many(ur5, "tool", X)
     nothing = inverse_kinematics_many(ur5, "tool0", np.empty((0, 4, 4)))
+    with pytest.raises(PlanningError, match="there is no pose 0; there are 0"):
+        nothing.reason(0)
     assert len(nothing) == 0
     assert nothing.q.shape == (0, 6)
