@@ -21,6 +21,8 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,7 +48,7 @@ _INSIDE = (0.25, 0.5, 0.75)  # where edges are measured
 _PER_PIECE = 8
 _AHEAD = 0.01  # of a line: how far beyond its end a way is looked at for why it ended
 _ATTEMPTS = 200  # to find a configuration there
-_SINGULAR = 0.05  # of the Jacobian in m and rad: below that a singular value counts as small
+_ASKED = 20  # configurations of a ladder's last rung, at most, for why they lead nowhere
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -298,6 +300,18 @@ def _measured(
 _Waypoint = tuple[int, float, FloatArray]  # line, u, q
 
 
+class _Refusal(NamedTuple):
+    """Why an edge is refused.
+
+    Attributes:
+        reason: in words; empty where the joints cannot follow at all.
+        is_too_long: whether part of it may be allowed.
+    """
+
+    reason: str
+    is_too_long: bool
+
+
 class _Follower:
     """Ways along lines: by continuation, and where that ends by a ladder over the null space."""
 
@@ -320,7 +334,7 @@ class _Follower:
         """Waypoints (p, n_q), the indices where two lines meet, the fraction of the way, and why it ended early."""
         sizes = [self._size(line) for line in lines]
         way, reason = self._by_continuation(lines, sizes)
-        if reason and redundancy(self._prepared, self._link) > 0:
+        if reason and self._redundancy > 0:
             other, rung = self._by_climbing(lines, sizes)
             if rung is None or self._length(other, sizes) > self._length(way, sizes):
                 way = other
@@ -358,8 +372,8 @@ class _Follower:
         """The same by a ladder over the null space, and the rung that it ends at."""
 
         def edge(i: int, q0: FloatArray, q1: FloatArray) -> tuple[bool, bool]:
-            reason, may_be_halved = self._refusal(lines[i], q0, q1, _INSIDE)
-            return not reason, may_be_halved
+            refusal = self._refusal(lines[i], q0, q1, _INSIDE)
+            return refusal is None, refusal is not None and refusal.is_too_long
 
         return climb(
             self._prepared,
@@ -386,57 +400,66 @@ class _Follower:
         while u < 1:
             _go_on(self._stop)
             target = min(u + step, 1.0)
-            q_next, reason = self._step(line, q, target)
-            if q_next is None:
+            following = self._step(line, q, target)
+            if isinstance(following, _Refusal):
                 step = (target - u) / 2
                 if step < _SMALLEST_STEP:
-                    return points, f"{100 * u:.1f} % along the line, {reason or self._why(line, q, u)}"
+                    return points, f"{100 * u:.1f} % along the line, {self._told(following, line, q, u)}"
                 continue
-            q, u = q_next, target
+            q, u = following, target
             points.append((u, q))
             step = min(1.5 * step, largest)
         return points, ""
 
-    def _step(self, line: _Line, q: FloatArray, u: float) -> tuple[FloatArray | None, str]:
-        """The configuration at u, or why the edge to it from q is refused; empty where the joints cannot follow."""
+    def _step(self, line: _Line, q: FloatArray, u: float) -> FloatArray | _Refusal:
+        """The configuration at u, or why the edge to it from q is refused."""
         q_next = self._solve(line.pose(u), q)
         if q_next is None:
-            return None, ""
+            return _Refusal("", True)
         violations = limit_violations(self._prepared.columns, q_next)
         if violations:
-            return None, "; ".join(violations)
+            return _Refusal("; ".join(violations), False)
         within = self._prepared.columns.inside(q_next)
         at = _INSIDE if within is q_next else (*_INSIDE, 1.0)  # moved to a limit, it may be off the line
-        reason, _ = self._refusal(line, q, within, at)
-        return (None, reason) if reason else (within, "")
+        return self._refusal(line, q, within, at) or within
 
     def _refusal(
         self, line: _Line, q: FloatArray, q_next: FloatArray, at: Sequence[float]
-    ) -> tuple[str, bool]:
-        """Why the edge from q to q_next is refused, measured at these parts of it, and whether halves may not be."""
+    ) -> _Refusal | None:
+        """Why the edge from q to q_next is refused, measured at these parts of it; None: it is not."""
         model = self._prepared.model
         moves = np.abs(q_next - q)[self._columns]
         if moves.max() > self._largest_step:
             name = self._prepared.columns.names[int(moves.argmax())]
-            return f"joint {name!r} would jump by {moves.max():.3g}: {self._nearly_singular(q)}", True
+            return _Refusal(f"joint {name!r} would jump by {moves.max():.3g}", True)
         for t in at:
             position, rotation = line.nearest(model.frame_pose(q + t * (q_next - q), self._link))
             if position > self._position or rotation > self._rotation:
-                return f"the joints would leave the line by {position:.3g} m, {rotation:.3g} rad", True
+                away = f"{position:.3g} m, {rotation:.3g} rad"
+                return _Refusal(f"the joints would leave the line by {away}", True)
         edge = self._prepared.scene.edge_free(q, q_next, self._resolution)
         if not edge.free:
-            return f"{edge.pair[0]!r} and {edge.pair[1]!r} collide", False
-        return "", True
+            return _Refusal(f"{edge.pair[0]!r} and {edge.pair[1]!r} collide", False)
+        return None
+
+    def _told(self, refusal: _Refusal, line: _Line, q: FloatArray, u: float) -> str:
+        """Why no step leads on from q at u, in words."""
+        if not refusal.is_too_long:
+            return refusal.reason
+        return f"{refusal.reason}: {self._nearly_singular(q)}" if refusal.reason else self._why(line, q, u)
 
     def _nearly_singular(self, q: FloatArray) -> str:
         """How near to a singularity a configuration is, in words."""
         J = self._prepared.model.jacobian(q, self._link)[:, self._v]
         values = np.linalg.svd(J, compute_uv=False)
         # Of an arm that cannot move its link in all ways some are always zero.
-        spare = len(self._v) - redundancy(self._prepared, self._link)
-        return (
-            f"near a singularity, the smallest singular value of the Jacobian being {values[spare - 1]:.2g}"
-        )
+        smallest = values[len(self._v) - self._redundancy - 1]
+        return f"near a singularity, the smallest singular value of the Jacobian being {smallest:.2g}"
+
+    @cached_property
+    def _redundancy(self) -> int:
+        """How many joints there are to spare."""
+        return redundancy(self._prepared, self._link)
 
     def _why(self, line: _Line, q: FloatArray, u: float) -> str:
         """Why no motion of the joints leads on from q at u: out of reach, or singular."""
@@ -460,17 +483,15 @@ class _Follower:
     def _why_ladder_ends(self, line: _Line, rung: Rung) -> str:
         """Why none of the configurations of the last rung leads on, in words."""
         u = min(rung.u + _AHEAD, 1.0)
-        counts: dict[str, int] = {}
-        for q in rung.q[:: max(1, len(rung.q) // 20)]:
-            q_next, reason = self._step(line, q, u)
-            if q_next is None:
-                counts[reason] = counts.get(reason, 0) + 1
-        # Numbers of limits differ from one to the next: the joint alone tells them apart.
-        groups: dict[str, list[str]] = {}
-        for reason, n in counts.items():
-            groups.setdefault(reason.split(" is at ")[0].split(" by ")[0], []).extend([reason] * n)
-        most = max(groups.values(), key=len)[0] if groups else ""
-        what = most or self._why(line, rung.q[0], rung.u)
+        # Numbers differ from one to the next: the words before them tell alike from unlike.
+        alike: dict[str, list[tuple[_Refusal, FloatArray]]] = {}
+        for q in rung.q[:: max(1, len(rung.q) // _ASKED)]:
+            following = self._step(line, q, u)
+            if isinstance(following, _Refusal):
+                words = following.reason.split(" is at ")[0].split(" by ")[0]
+                alike.setdefault(words, []).append((following, q))
+        most, q = max(alike.values(), key=len)[0] if alike else (_Refusal("", True), rung.q[0])
+        what = self._told(most, line, q, rung.u)
         n = len(rung.q)
         none = (
             f"none of {n} configurations that lead there leads on" if n > 1 else "no configuration leads on"

@@ -67,7 +67,7 @@ TEST_CASE("poses of configurations are met, whatever the joints, and the answers
     Data<double> data(model);
     IkGoal goal;
     goal.frame = static_cast<int>(model.frames.size()) - 1;
-    const int n = repeats(60, 600);
+    const int n = testing::repeats(60, 600);
     std::vector<SE3d> poses;
     std::vector<double> starts;
     for (int i = 0; i < n; ++i) {
@@ -140,7 +140,7 @@ TEST_CASE("errors of boxes are those that one at a time tells") {
 TEST_CASE("no configuration's pose is beyond the bound, and what is clearly beyond is") {
   testing::Random random(13);
   int proven = 0, asked = 0;
-  for (int trial = 0; trial < repeats(40, 400); ++trial) {
+  for (int trial = 0; trial < testing::repeats(40, 400); ++trial) {
     const Model model = chain(random, mechanisms[static_cast<std::size_t>(trial) % mechanisms.size()]);
     Data<double> data(model);
     IkGoal goal;
@@ -161,7 +161,7 @@ TEST_CASE("no configuration's pose is beyond the bound, and what is clearly beyo
       CHECK_FALSE(reach(X).is_beyond);
       if (norm(X.p) > farthest) farthest = norm(X.p), far = X;
     }
-    far.p = 10 * far.p;
+    far.p = 10.0 * far.p;
     ++asked, proven += reach(far).is_beyond;
   }
   CHECK(proven == asked);
