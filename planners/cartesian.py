@@ -476,8 +476,10 @@ class _Follower:
             attempts=_ATTEMPTS,
         )
         if not found.solved[0]:
-            proven = found.status[1] == IkStatus.OUT_OF_REACH
-            return f"out of reach: {found.reason(1 if proven else 0)}"
+            proven = list(found.status == IkStatus.OUT_OF_REACH)
+            if proven == [False, True]:
+                return f"out of reach, as the end of the line is: {found.reason(1)}"
+            return f"out of reach: {found.reason(0)}"
         return f"the joints cannot follow: {self._nearly_singular(q)}; other configurations could"
 
     def _why_ladder_ends(self, line: _Line, rung: Rung) -> str:
