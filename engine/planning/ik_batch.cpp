@@ -192,6 +192,7 @@ class Batch {
       tasks[at(k)].end = end, tasks[at(k)].is_solved = false;
     }
     bool goes_on = true;
+    int done = n_ - count;
     for (int first = 0; first < count && goes_on; first += slice) {
       const int many = std::min(slice, count - first), chunks = (many + chunk - 1) / chunk;
       const auto body = [&](int c, int w) {
@@ -203,10 +204,14 @@ class Batch {
       else
         parallel_for(chunks, threads, body);
       for (int k = first; k < first + many; ++k) {
-        tasks_[at(poses[at(k)])] = tasks[at(k)];
-        turn(tasks[at(k)]);
+        const IkTask& task = tasks[at(k)];
+        tasks_[at(poses[at(k)])] = task;
+        turn(task);
+        done += task.is_solved || task.attempt >= options_.attempts;
       }
-      if (options_.go_on) goes_on = options_.go_on(n_ - count + first + many);
+      // Answers that then collide were told as done: the number only grows.
+      told_ = std::max(told_, done);
+      if (options_.go_on) goes_on = options_.go_on(told_);
     }
     return goes_on;
   }
@@ -281,7 +286,7 @@ class Batch {
 
   const Model& model_;
   const IkBatchOptions& options_;
-  int n_;
+  int n_, told_ = 0;
   const double* start_;
   std::ptrdiff_t stride_;
   Rng rng_;
