@@ -1677,12 +1677,12 @@ def inverse_kinematics_many(
     progress: typing.Any = None,
 ) -> dict:
     """
-    A configuration for each of the poses (n, 4, 4) of a frame, or for the box about it as in inverse_kinematics: a dict of q
-    (n, n_q), status (n) as an index into ik_statuses, attempts (n), position_error and rotation_error (n), and reach (n, 3): where out
-    of reach the distance of points on the axes of two joints that the pose asks for, and the least and most that it can be; joints:
-    their names.
-    start: (n_q) or (n, n_q), the first attempt. scene: of this model; answers are free of collisions. progress(done) is called now
-    and then, and ends it by returning False.
+    A configuration for each of the poses (n, 4, 4) of a frame, or for the box about it as in inverse_kinematics:
+    a dict of q (n, n_q), status (n) as an index into ik_statuses, attempts (n), position_error and rotation_error
+    (n), and reach (n, 3): where out of reach the distance of points on the axes of two joints that the pose
+    takes, and the least and most that it can be; joints: their names.
+    start: (n_q) or (n, n_q), the first attempt. scene: of this model; answers are free of collisions.
+    progress(done) is called now and then, and ends it by returning False.
     """
 
 def neutral(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...

@@ -49,10 +49,11 @@ void read_bounds(const py::handle& value, const char* name, double* box) {
 }
 
 py::dict inverse_kinematics_many_bound(const Model& model, int frame, const py::handle& X_WG, const py::handle& start,
-                                       const std::vector<int>& columns, const py::handle& lower, const py::handle& upper,
-                                       const py::handle& box_lower, const py::handle& box_upper, double position_tolerance,
-                                       double rotation_tolerance, BoundScene* scene, std::uint64_t seed, int attempts, int threads,
-                                       const py::object& progress) {
+                                       const std::vector<int>& columns, const py::handle& lower,
+                                       const py::handle& upper, const py::handle& box_lower,
+                                       const py::handle& box_upper, double position_tolerance,
+                                       double rotation_tolerance, BoundScene* scene, std::uint64_t seed, int attempts,
+                                       int threads, const py::object& progress) {
   if (frame < 0 || frame >= static_cast<int>(model.frames.size()))
     throw InputError(message("frame ", frame, " is not one of the model's ", model.frames.size()));
   const std::vector<SE3d> poses = read_poses(X_WG, "poses");
@@ -109,7 +110,8 @@ py::dict inverse_kinematics_many_bound(const Model& model, int frame, const py::
   }
   py::dict out;
   out["q"] = q, out["status"] = status, out["attempts"] = tried, out["reach"] = reach;
-  out["position_error"] = vector_array(result.position_error), out["rotation_error"] = vector_array(result.rotation_error);
+  out["position_error"] = vector_array(result.position_error);
+  out["rotation_error"] = vector_array(result.rotation_error);
   out["joints"] = py::make_tuple(result.first, result.last);
   return out;
 }
@@ -118,18 +120,20 @@ py::dict inverse_kinematics_many_bound(const Model& model, int frame, const py::
 
 void bind_ik_batch(py::module_& m) {
   std::vector<std::string> names;
-  for (const IkStatus s : {IkStatus::solved, IkStatus::out_of_reach, IkStatus::in_collision, IkStatus::not_found}) names.push_back(name_of(s));
+  for (const IkStatus s : {IkStatus::solved, IkStatus::out_of_reach, IkStatus::in_collision, IkStatus::not_found})
+    names.push_back(name_of(s));
   m.attr("ik_statuses") = py::tuple(py::cast(names));
-  m.def("inverse_kinematics_many", &inverse_kinematics_many_bound, py::arg("model"), py::arg("frame"), py::arg("poses"), py::kw_only(),
-        py::arg("start"), py::arg("columns"), py::arg("lower"), py::arg("upper"), py::arg("box_lower"), py::arg("box_upper"),
-        py::arg("position_tolerance") = 1e-6, py::arg("rotation_tolerance") = 1e-6, py::arg("scene") = nullptr, py::arg("seed") = 0,
-        py::arg("attempts") = 101, py::arg("threads") = 0, py::arg("progress") = py::none(),
-        "A configuration for each of the poses (n, 4, 4) of a frame, or for the box about it as in inverse_kinematics: a dict of q\n"
-        "(n, n_q), status (n) as an index into ik_statuses, attempts (n), position_error and rotation_error (n), and reach (n, 3): where out\n"
-        "of reach the distance of points on the axes of two joints that the pose asks for, and the least and most that it can be; joints:\n"
-        "their names.\n"
-        "start: (n_q) or (n, n_q), the first attempt. scene: of this model; answers are free of collisions. progress(done) is called now\n"
-        "and then, and ends it by returning False.");
+  m.def("inverse_kinematics_many", &inverse_kinematics_many_bound, py::arg("model"), py::arg("frame"), py::arg("poses"),
+        py::kw_only(), py::arg("start"), py::arg("columns"), py::arg("lower"), py::arg("upper"), py::arg("box_lower"),
+        py::arg("box_upper"), py::arg("position_tolerance") = 1e-6, py::arg("rotation_tolerance") = 1e-6,
+        py::arg("scene") = nullptr, py::arg("seed") = 0, py::arg("attempts") = 101, py::arg("threads") = 0,
+        py::arg("progress") = py::none(),
+        "A configuration for each of the poses (n, 4, 4) of a frame, or for the box about it as in inverse_kinematics:\n"
+        "a dict of q (n, n_q), status (n) as an index into ik_statuses, attempts (n), position_error and rotation_error\n"
+        "(n), and reach (n, 3): where out of reach the distance of points on the axes of two joints that the pose\n"
+        "takes, and the least and most that it can be; joints: their names.\n"
+        "start: (n_q) or (n, n_q), the first attempt. scene: of this model; answers are free of collisions.\n"
+        "progress(done) is called now and then, and ends it by returning False.");
 }
 
 }  // namespace robosim

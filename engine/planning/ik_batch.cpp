@@ -35,8 +35,14 @@ constexpr double near_miss = 1e-2;    // weighted size of a residual that is wor
 
 class Batch {
  public:
-  Batch(const Model& model, const IkGoal& goal, int n, const SE3d* X_WG, const double* start, bool shared_start, const IkBatchOptions& options)
-      : model_(model), options_(options), n_(n), start_(start), stride_(shared_start ? 0 : model.n_q), rng_(options.ik.seed) {
+  Batch(const Model& model, const IkGoal& goal, int n, const SE3d* X_WG, const double* start, bool shared_start,
+        const IkBatchOptions& options)
+      : model_(model),
+        options_(options),
+        n_(n),
+        start_(start),
+        stride_(shared_start ? 0 : model.n_q),
+        rng_(options.ik.seed) {
     chain_.model = &model, chain_.goal = goal;
     const Frame& frame = model.frames[at(goal.frame)];
     chain_.X_BE = frame.X_BF * goal.X_FE;
@@ -44,7 +50,8 @@ class Batch {
     std::reverse(chain_.path.begin(), chain_.path.end());
     chain_.columns = options.ik.columns, chain_.lower = options.ik.lower, chain_.upper = options.ik.upper;
     chain_.column_of.assign(at(model.n_q), -1);
-    for (std::size_t j = 0; j < chain_.columns.size(); ++j) chain_.column_of[at(chain_.columns[j])] = static_cast<int>(j);
+    for (std::size_t j = 0; j < chain_.columns.size(); ++j)
+      chain_.column_of[at(chain_.columns[j])] = static_cast<int>(j);
     chain_.max_iterations = options.max_iterations;
     chain_.position_tolerance = options.position_aim, chain_.rotation_tolerance = options.rotation_aim;
     find_turns();
@@ -165,7 +172,8 @@ class Batch {
       if (collide[at(i)]) seeds_.pose[0][at(first + i)] += 1e3;
   }
 
-  // Where seeds lie: the limits; a whole turn about the first start where they leave more; near it where there are none.
+  // Where seeds lie: the limits; a whole turn about the first start where they leave more; near it where there are
+  // none.
   void window(std::size_t j, double& low, double& high) const {
     const double rest = start_[chain_.columns[j]], reach = turns_[j] ? pi : 1;
     low = chain_.lower[j], high = chain_.upper[j];
@@ -258,8 +266,10 @@ class Batch {
   void look_at(const std::vector<int>& poses) {
     std::vector<double> q;
     std::vector<int> solved;
-    for (const int i : poses)
-      if (tasks_[at(i)].is_solved) solved.push_back(i), q.insert(q.end(), tasks_[at(i)].q, tasks_[at(i)].q + model_.n_q);
+    for (const int i : poses) {
+      const IkTask& task = tasks_[at(i)];
+      if (task.is_solved) solved.push_back(i), q.insert(q.end(), task.q, task.q + model_.n_q);
+    }
     const std::unique_ptr<bool[]> collide(new bool[solved.size()]);
     options_.scene->collides(static_cast<std::ptrdiff_t>(solved.size()), q.data(), collide.get(), options_.threads);
     for (std::size_t k = 0; k < solved.size(); ++k) {
@@ -278,7 +288,9 @@ class Batch {
     if (status == IkStatus::out_of_reach) return;
     result_.position_error[at(i)] = task.position_error, result_.rotation_error[at(i)] = task.rotation_error;
     if (status != IkStatus::not_found || task.attempt == 0) return;
-    if (!(task.position_error <= options_.ik.position_tolerance && task.rotation_error <= options_.ik.rotation_tolerance)) return;
+    const bool is_near = task.position_error <= options_.ik.position_tolerance &&
+                         task.rotation_error <= options_.ik.rotation_tolerance;
+    if (!is_near) return;
     bool collides = false;
     if (options_.scene) options_.scene->collides(1, task.q, &collides, 1);
     status = collides ? IkStatus::in_collision : IkStatus::solved;
@@ -300,8 +312,8 @@ class Batch {
 
 }  // namespace
 
-IkBatchResult inverse_kinematics_many(const Model& model, const IkGoal& goal, int n, const SE3d* X_WG, const double* start, bool shared_start,
-                                      const IkBatchOptions& options) {
+IkBatchResult inverse_kinematics_many(const Model& model, const IkGoal& goal, int n, const SE3d* X_WG,
+                                      const double* start, bool shared_start, const IkBatchOptions& options) {
   return Batch(model, goal, n, X_WG, start, shared_start, options).run();
 }
 

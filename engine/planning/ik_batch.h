@@ -1,11 +1,11 @@
 // Inverse kinematics of many poses of one frame: for each one configuration, free of collisions where a scene is given.
 //
-// Poses that IkReach proves out of reach cost nothing. The others go through lanes and threads (ik_lanes.h), first from their start
-// and the seeds of a few blocks, then, those that are left, from as many as are asked for. Each answer is turned to the nearest of those a
-// whole turn apart. With a scene answers are looked at together (scene/batch_check.h), seeds that collide are left out, and poses whose
-// answer collides make their next attempts.
-// The answer to a pose is a function of it, its start, the options and the instruction set, not of the number of threads or of the
-// other poses; but for the first start, about which joints without limits are sampled.
+// Poses that IkReach proves out of reach cost nothing. The others go through lanes and threads (ik_lanes.h), first
+// from their start and the seeds of a few blocks, then, those that are left, from as many as are asked for. Each
+// answer is turned to the nearest of those a whole turn apart. With a scene answers are looked at together
+// (scene/batch_check.h), seeds that collide are left out, and poses whose answer collides make their next attempts.
+// The answer to a pose is a function of it, its start, the options and the instruction set, not of the number of
+// threads or of the other poses; but for the first start, about which joints without limits are sampled.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,8 @@ struct IkBatchOptions {
 
 struct IkBatchResult {
   std::vector<double> q;               // (n, n_q) solution, or the closest; out of reach the start
-  std::vector<double> position_error, rotation_error;  // (n) what is missing to the box [m], [rad]; NaN where nothing was tried
+  // (n) what is missing to the box [m], [rad]; NaN where nothing was tried
+  std::vector<double> position_error, rotation_error;
   std::vector<IkStatus> status;        // (n)
   std::vector<int> attempts;           // (n) made
   std::vector<double> distance, least, most;  // (n) of IkReach, where it says out of reach; else zero
@@ -40,7 +41,7 @@ struct IkBatchResult {
 };
 
 // goal: what all have in common, X_WG being one of n for each; start: n times n_q, or n_q where it is shared.
-IkBatchResult inverse_kinematics_many(const Model& model, const IkGoal& goal, int n, const SE3d* X_WG, const double* start, bool shared_start,
-                                      const IkBatchOptions& options);
+IkBatchResult inverse_kinematics_many(const Model& model, const IkGoal& goal, int n, const SE3d* X_WG,
+                                      const double* start, bool shared_start, const IkBatchOptions& options);
 
 }  // namespace robosim

@@ -1,15 +1,15 @@
 // Inverse kinematics of many poses, one per lane: what the batch (ik_batch.h) runs on each thread.
 //
-// A lane belongs to one task, a pose with some of its attempts, until it is solved or out of attempts; then it takes the next task,
-// so that all lanes have work to the end. An attempt is the method of ik.h, its steps in lockstep:
+// A lane belongs to one task, a pose with some of its attempts, until it is solved or out of attempts; then it takes
+// the next task, so that all lanes have work to the end. An attempt is the method of ik.h, its steps in lockstep:
 //   place the chain, residual r and Jacobian J of the trial; where |r| has fallen the trial is taken, else mu rises;
 //   J J^T + lambda I over the columns not held at a limit, Cholesky, the next trial.
-// The rotation's residual is 2 sin(angle/2) times the axis, twice the vector part of the unit quaternion (w, v), whose derivative by a
-// body-side rotation is (w + [v]) omega: no series and no arc tangent. Where a range of angles is given it is the rotation vector of
-// ik.h instead, for its bounds are on that.
-// The first attempt starts from the start of the task, each other one from that of 64 random configurations whose pose is
-// nearest to the goal: a block of a table that all tasks share. After eight of these every second one starts from any.
-// What a lane computes does not depend on the others, nor does the order of tasks change anything.
+// The rotation's residual is 2 sin(angle/2) times the axis, twice the vector part of the unit quaternion (w, v),
+// whose derivative by a body-side rotation is (w + [v]) omega: no series and no arc tangent. Where a range of angles
+// is given it is the rotation vector of ik.h instead, for its bounds are on that.
+// The first attempt starts from the start of the task, each other one from that of 64 random configurations whose
+// pose is nearest to the goal: a block of a table that all tasks share. After eight of these every second one starts
+// from any. What a lane computes does not depend on the others, nor does the order of tasks change anything.
 // Cost: 0.15 us per step of an arm with six or seven joints and AVX-512, 4 to 8 steps per attempt.
 #pragma once
 
@@ -50,7 +50,7 @@ struct IkTask {
   int attempt = 0, end = 1;       // attempts to be made; 0 is the start itself, k one of block k - 1
   // Results.
   double* q = nullptr;            // (n_q): the solution, or the closest so far
-  double error = 0;               // weighted square of what is missing there; what an attempt has to fall below to be written
+  double error = 0;               // weighted square of what is missing there; attempts that are no better leave no trace
   double position_error = 0, rotation_error = 0;
   bool is_solved = false;         // `attempt` is then the next one
 };

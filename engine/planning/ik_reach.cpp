@@ -68,11 +68,13 @@ Section section(const Vec3d& v, const std::vector<Slide>& slides) {
 // Distances of the ends of u and w, the latter turned about the axis a by an angle of the range.
 Section elbow(const Vec3d& u, const Vec3d& w, const Vec3d& a, const Range& angle) {
   const double along = dot(u, a) * dot(w, a), cosine = dot(u, w) - along, sine = dot(u, cross(a, w));
-  const double middle = dot(u, u) + dot(w, w) + 2 * along, swing = 2 * std::hypot(cosine, sine), phase = std::atan2(sine, cosine);
+  const double middle = dot(u, u) + dot(w, w) + 2 * along, swing = 2 * std::hypot(cosine, sine);
+  const double phase = std::atan2(sine, cosine);
   const auto contains = [&](double x) { return x + 2 * pi * std::ceil((angle.low - x) / (2 * pi)) <= angle.high; };
   double least = middle - swing, most = middle + swing;
   if (angle.high - angle.low < 2 * pi) {
-    const double at_low = middle + swing * std::cos(angle.low - phase), at_high = middle + swing * std::cos(angle.high - phase);
+    const double at_low = middle + swing * std::cos(angle.low - phase);
+    const double at_high = middle + swing * std::cos(angle.high - phase);
     if (!contains(phase)) most = std::max(at_low, at_high);
     if (!contains(phase + pi)) least = std::min(at_low, at_high);
   }
@@ -192,7 +194,8 @@ IkReach::IkReach(const Model& model, const IkGoal& goal, const IkOptions& option
       s[k] = nearest_between(Vec3d(), axis.own_direction, a, b);
     }
 
-  // Sections 0 to n: before the first axis (what slides there), between axes, and behind the last: to a point that keeps its place in E.
+  // Sections 0 to n: before the first axis (what slides there), between axes, and behind the last: to a point that
+  // keeps its place in E.
   const auto bound = [&](const Vec3d& last, bool is_origin) {
     Bound out;
     out.P_W = n > 0 ? point(0) : last;
@@ -255,7 +258,8 @@ IkReach::IkReach(const Model& model, const IkGoal& goal, const IkOptions& option
 IkReach::Answer IkReach::operator()(const SE3d& X_WG) const {
   Answer worst;
   for (const Bound& bound : bounds_) {
-    const double distance = norm(X_WG * (X_GE_ * bound.T_E) - bound.P_W), slack = bound.freedom + reach_of(distance + bound.most);
+    const double distance = norm(X_WG * (X_GE_ * bound.T_E) - bound.P_W);
+    const double slack = bound.freedom + reach_of(distance + bound.most);
     const bool is_far = distance > bound.most + slack;
     if (!is_far && !(distance < bound.least - slack)) continue;
     const Answer answer{true, is_far ? distance - bound.freedom : distance + bound.freedom, bound.least, bound.most};

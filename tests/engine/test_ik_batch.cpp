@@ -1,4 +1,5 @@
-// Inverse kinematics of many poses: solutions of what can be reached whatever the joints, each pose by itself, bounds that hold.
+// Inverse kinematics of many poses: solutions of what can be reached whatever the joints, each pose by itself, bounds
+// that hold.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -82,7 +83,8 @@ TEST_CASE("poses of configurations are met, whatever the joints, and the answers
     int solved = 0;
     for (int i = 0; i < n; ++i) {
       const std::size_t k = static_cast<std::size_t>(i), n_q = static_cast<std::size_t>(model.n_q);
-      const std::vector<double> q(found.q.begin() + static_cast<long>(k * n_q), found.q.begin() + static_cast<long>((k + 1) * n_q));
+      const double* own = found.q.data() + k * n_q;
+      const std::vector<double> q(own, own + n_q);
       CHECK(found.status[k] != IkStatus::out_of_reach);
       if (found.status[k] != IkStatus::solved) continue;
       ++solved;
@@ -110,8 +112,9 @@ TEST_CASE("poses of configurations are met, whatever the joints, and the answers
 TEST_CASE("errors of boxes are those that one at a time tells") {
   testing::Random random(12);
   const double inf = std::numeric_limits<double>::infinity();
-  const double boxes[][6] = {{0, 0, 0, 0, 0, inf}, {0, 0, 0, inf, 0, 0}, {0, 0, 0, inf, inf, inf}, {0.1, inf, 0, 0, 0, 0},
-                             {0, 0, 0, 0.2, 0.5, 0.1}, {0.1, 0, 0.2, 0, 0, 0.3}, {0, 0, 0, inf, inf, 0.2}};
+  const double boxes[][6] = {{0, 0, 0, 0, 0, inf},   {0, 0, 0, inf, 0, 0},      {0, 0, 0, inf, inf, inf},
+                             {0.1, inf, 0, 0, 0, 0}, {0, 0, 0, 0.2, 0.5, 0.1},  {0.1, 0, 0.2, 0, 0, 0.3},
+                             {0, 0, 0, inf, inf, 0.2}};
   for (const auto& box : boxes) {
     const Model model = chain(random, mechanisms[0]);
     Data<double> data(model);

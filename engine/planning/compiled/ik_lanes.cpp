@@ -70,7 +70,8 @@ class CompiledIk final : public IkLanes {
       free += is_free;
       if (!is_free && (goal.lower[i] != 0 || goal.upper[i] != 0)) turning_ = Turning::ranges;
     }
-    if (turning_ != Turning::ranges && free > 0) turning_ = free == 3 ? Turning::free : free == 1 ? Turning::about_axis : Turning::ranges;
+    if (turning_ == Turning::exact && free > 0)
+      turning_ = free == 3 ? Turning::free : free == 1 ? Turning::about_axis : Turning::ranges;
   }
 
   void place(IkSeeds& seeds, int first, int count, const double* start) override {
@@ -100,7 +101,8 @@ class CompiledIk final : public IkLanes {
       advance();
       const auto within = (squared_position_ < L(chain_->position_tolerance * chain_->position_tolerance)) &
                           (squared_rotation_ < L(chain_->rotation_tolerance * chain_->rotation_tolerance));
-      const auto given_up = (steps_ > L(chain_->max_iterations - 0.5)) | (slow_ > L(most_slow + 0.5)) | (mu_ > L(largest_mu));
+      const auto given_up =
+          (steps_ > L(chain_->max_iterations - 0.5)) | (slow_ > L(most_slow + 0.5)) | (mu_ > L(largest_mu));
       const unsigned solved = bits_of(within) & active, done = (bits_of(given_up) & active) | solved;
       for (int l = 0; done >> l != 0; ++l)
         if ((done >> l & 1) && !finish(l, (solved >> l & 1) != 0)) active &= ~(1u << l);
@@ -147,7 +149,8 @@ class CompiledIk final : public IkLanes {
     Mat3<L> M;
     Vec3<L> turned;
     if (turning_ != Turning::free) turned = rotation_residual(R_GW_ * X_WE.R, X_WE.R, M);
-    trial_r_[0] = L(position_weight) * missing.x, trial_r_[1] = L(position_weight) * missing.y, trial_r_[2] = L(position_weight) * missing.z;
+    const L weight(position_weight);
+    trial_r_[0] = weight * missing.x, trial_r_[1] = weight * missing.y, trial_r_[2] = weight * missing.z;
     trial_r_[3] = turned.x, trial_r_[4] = turned.y, trial_r_[5] = turned.z;
     trial_position_ = squared_norm(missing), trial_rotation_ = squared_norm(turned);
 
@@ -368,7 +371,8 @@ class CompiledIk final : public IkLanes {
     if (task.attempt > 0) seed = seeds_->q.data() + nearest_seed(task) * n_columns_;
     const int* const columns = chain_->columns.data();
     for (int j = 0; j < n_columns_; ++j) {
-      const double x = seed ? seed[j] : task.start[columns[j]], lower = chain_->lower.data()[j], upper = chain_->upper.data()[j];
+      const double x = seed ? seed[j] : task.start[columns[j]];
+      const double lower = chain_->lower.data()[j], upper = chain_->upper.data()[j];
       q_.data()[columns[j]].set(l, x < lower ? lower : x > upper ? upper : x);
     }
     ++task.attempt;
@@ -376,7 +380,8 @@ class CompiledIk final : public IkLanes {
     squared_position_.set(l, __builtin_inf()), squared_rotation_.set(l, __builtin_inf());
   }
 
-  // In the block of the attempt. In every second one after the first any: what is nearest may lead to the same end again and again.
+  // In the block of the attempt. In every second one after the first any: what is nearest may lead to the same end
+  // again and again.
   int nearest_seed(const IkTask& task) const {
     const int first = IkSeeds::block * (task.attempt - 1);
     if (task.attempt > usual_attempts && task.attempt % 2 == 1) return first;
@@ -389,7 +394,8 @@ class CompiledIk final : public IkLanes {
       for (int k = 0; k < 7; ++k) std::memcpy(&x[k], seeds_->pose[k].data() + first + i, sizeof(L));
       const L dx = x[0] - L(task.X_WG.p.x), dy = x[1] - L(task.X_WG.p.y), dz = x[2] - L(task.X_WG.p.z);
       const L same = x[3] * L(goal.vec.x) + x[4] * L(goal.vec.y) + x[5] * L(goal.vec.z) + x[6] * L(goal.w);
-      const L far = L(position_weight * position_weight) * (dx * dx + dy * dy + dz * dz) + L(turn) * (L(1.0) - same * same);
+      const L way = dx * dx + dy * dy + dz * dz;
+      const L far = L(position_weight * position_weight) * way + L(turn) * (L(1.0) - same * same);
       const auto nearer = far < best;
       best = select(nearer, far, best);
       best_at = select(nearer, number, best_at);
@@ -433,7 +439,8 @@ class CompiledIk final : public IkLanes {
       for (int j = 0; j < 3; ++j) R_GW_.row[i][j].set(l, R_GW_.row[i][j][0]);
       p_WG_[i].set(l, p_WG_[i][0]);
     }
-    for (L* x : {&error_, &mu_, &steps_, &slow_, &is_first_, &squared_position_, &squared_rotation_}) x->set(l, (*x)[0]);
+    for (L* x : {&error_, &mu_, &steps_, &slow_, &is_first_, &squared_position_, &squared_rotation_})
+      x->set(l, (*x)[0]);
   }
 
   struct Column {
@@ -452,8 +459,8 @@ class CompiledIk final : public IkLanes {
   std::vector<L> dq_;
   std::vector<L> moving_;  // 1, or 0 where a limit holds a column
   L r_[6] = {}, trial_r_[6] = {};
-  L error_{0.0}, mu_{0.0}, steps_{0.0}, slow_{0.0}, is_first_{0.0}, squared_position_{0.0}, squared_rotation_{0.0}, trial_position_{0.0},
-      trial_rotation_{0.0};
+  L error_{0.0}, mu_{0.0}, steps_{0.0}, slow_{0.0}, is_first_{0.0};
+  L squared_position_{0.0}, squared_rotation_{0.0}, trial_position_{0.0}, trial_rotation_{0.0};
   Mat3<L> R_GW_;
   Vec3<L> p_WG_;
   IkTask* tasks_[width] = {};
