@@ -42,6 +42,8 @@ END_LENGTH = 4e-3
 END_PART = 0.01
 # An end velocity below this [per s] is rounding, and zero.
 AT_REST = 1e-6
+# A message of so many is some tens of megabytes; at 0.1 s they last for three hours.
+MOST_POINTS = 100_000
 
 
 def from_trajectory(
@@ -62,10 +64,17 @@ def from_trajectory(
         max_interval: points are at most this far apart [s].
         stamp: when to start, on the arm's clock [s]; 0: on arrival.
 
-    Raises TrajectoryError for names that are missing or extra, or a max_interval that is not positive.
+    Raises TrajectoryError for names that are missing or extra, a max_interval that is not positive, or one so short for
+    the plan that it takes more than 100,000 points.
     """
     if not max_interval > 0:
         raise TrajectoryError(f"max_interval: must be positive, not {max_interval!r}")
+    if trajectory.duration > MOST_POINTS * max_interval:
+        raise TrajectoryError(
+            f"max_interval: {max_interval:.6g} s would take {trajectory.duration / max_interval:.3g} points for a plan that "
+            f"lasts {trajectory.duration:.6g} s, and at most {MOST_POINTS} can be sent; it must be at least "
+            f"{trajectory.duration / MOST_POINTS:.3g} s, or the plan faster"
+        )
     plan = trajectory if joint_names is None else trajectory.reorder(joint_names)
     points = tuple(JointTrajectoryPoint(float(t), q, v, a) for t, q, v, a in _knots(plan, max_interval))
     return JointTrajectory(plan.position_names, points, stamp)
@@ -129,7 +138,11 @@ def _fill(
     """Knots between the last row and `end`, where that is far away."""
     start = rows[-1][0]
     count = max(1, int(np.ceil((end - start) / max_interval - 1e-9)))
-    rows += [_knot_at(plan, t) for t in np.linspace(start, end, count + 1)[1:-1]]
+    times = np.round(np.linspace(start, end, count + 1)[1:-1], 9)  # as `_knot_at`
+    if len(times):
+        rows += zip(
+            times.tolist(), plan.position(times), plan.velocity(times), plan.acceleration(times), strict=True
+        )
 
 
 def _ramp(plan: Trajectory, start: float, end: float, e: float) -> list[tuple[float, Array, Array, Array]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from robosim.errors import MissingDependencyError, PlanningError, RobosimError
+from robosim.errors import MissingDependencyError, PlanningError, RobosimError, TrajectoryError
 from robosim.execution.joint_trajectory import from_trajectory
 from robosim.planners import (
     JointGoal,
@@ -197,7 +197,10 @@ def _answer(result: PlanResult, scene: Scene | None, settings: Settings) -> Answ
     points = None
     message = result.reason
     if result.trajectory is not None:
-        points = from_trajectory(result.trajectory, max_interval=settings.point_interval)
+        try:
+            points = from_trajectory(result.trajectory, max_interval=settings.point_interval)
+        except TrajectoryError as error:  # a motion that lasts for days
+            return Answer(ErrorCode.INVALID_MOTION_PLAN, f"point_interval, as {error}", status=result.status)
     return Answer(
         STATUS_CODES[result.status],
         message,

@@ -161,6 +161,16 @@ def test_joints_come_in_the_order_asked_for():
         from_trajectory(trajectory, max_interval=0.0)
 
 
+def test_a_motion_that_lasts_for_days_is_no_message():
+    """Neither memory nor time without end: the error names the interval that would do, and that one does."""
+    days = Trajectory([0, 1e6], [[[0.0], [1e-6]]], ["a"])
+    with pytest.raises(TrajectoryError, match=r"1e\+07 points for a plan that lasts 1e\+06 s.*at least 10 s"):
+        from_trajectory(days)
+    points = from_trajectory(days, max_interval=10.0).points
+    assert len(points) == 100_001
+    np.testing.assert_allclose(points[50_000].positions, 0.5, atol=1e-12)
+
+
 def test_a_plan_that_ends_moving_keeps_its_end():
     chunk = bang_bang().slice(0.0, 0.6)
     made = from_trajectory(chunk)

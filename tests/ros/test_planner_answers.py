@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 
 import numpy as np
 import pytest
@@ -71,6 +72,13 @@ def test_scaling_slows_down(ur5, states):
     peak = np.abs(slow.result.trajectory.sample(200).velocity).max(axis=0)
     assert (peak <= 0.1 * ur5.limits.velocity * (1 + 1e-9)).all()
     assert slow.trajectory.points[-1].time_from_start > 3 * fast.trajectory.points[-1].time_from_start
+
+
+def test_a_plan_that_lasts_for_days_is_refused(ur5, states):
+    answer = answer_to(ur5, states, goal_name="home", max_velocity_scaling_factor=1e-7)
+    assert answer.code == ErrorCode.INVALID_MOTION_PLAN
+    assert re.search(r"point_interval.* points for a plan that lasts .* s.*at most 100000", answer.message)
+    assert answer.trajectory is None
 
 
 def test_straight_line(ur5, states):
