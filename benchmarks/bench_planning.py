@@ -77,15 +77,13 @@ def checker_of(case, prepared, *, by_meshes=False):
     """
     from harness.coal_checker import CoalChecker
 
+    from robosim.scene.objects import pieces_of
+
     model, scene = case.problem.model, case.problem.scene
     colliders = [
         (c.link, c.X_LC, c.exact if by_meshes and c.exact is not None else c.shape) for c in model.colliders
     ]
-    obstacles = [
-        (thing.pose @ X, shape)
-        for thing in scene
-        for X, shape in zip(thing.shape_poses, thing.shapes, strict=True)
-    ]
+    obstacles = [(thing.pose @ X, shape) for thing in scene for shape, X in pieces_of(thing)]
     if scene.attachments:
         raise ValueError(f"{case.name}: attached objects are not handed to coal by this benchmark")
     frozen = dict(zip(model.position_names, prepared.start, strict=True))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -20,11 +21,14 @@ from robosim.errors import GeometryError, RobosimError, SceneError
 from robosim.geometry import Compound, Shape
 from robosim.geometry import pose as make_pose
 from robosim.meshes import TriangleMesh
+from robosim.pickling import Value
+from robosim.scene.digests import digest_of, shape_content
 from robosim.scene.terrain import Terrain, terrain_mesh
 
 __all__ = [
     "DEFAULT_COLOR",
     "MeshSource",
+    "Piece",
     "PointCloud",
     "SceneObject",
     "Solidity",
@@ -32,11 +36,13 @@ __all__ = [
     "checked_object",
     "checked_pose",
     "make_shape",
+    "pieces_of",
 ]
 
 Pose = NDArray[np.float64]
 Solidity = Literal["solid", "surface"]
 Color = tuple[float, float, float, float]
+Piece = Shape | geometry.TriangleMesh | geometry.PointCloud
 
 DEFAULT_COLOR: Color = (0.62, 0.66, 0.70, 1.0)
 _MAX_COORDINATE = 1e6  # [m]; beyond it a number is in other units, or broken
@@ -71,13 +77,15 @@ class PointCloud:
 
 
 @dataclass(frozen=True, eq=False)
-class SceneObject:
+class SceneObject(Value):
     """One named thing: shapes (n), their poses X_OS (n, 4, 4) in the object's frame, and the object's own
     pose.
 
+    It is immutable: arrays given to it are copied where they could still be written to, and are read-only.
+
     Attributes:
         name: unique in its scene.
-        shapes: what collides: convex shapes, and triangle meshes, concave or not.
+        shapes: what collides: convex shapes, triangle meshes, concave or not, and point clouds, each one of these.
         shape_poses: (n, 4, 4) X_OS of each.
         pose: (4, 4) X_WO in the world frame; of an attached object X_LO in the frame of its link.
         color: red, green, blue, opacity, each 0 to 1.
@@ -85,11 +93,28 @@ class SceneObject:
     """
 
     name: str
-    shapes: tuple[Shape | geometry.TriangleMesh, ...]
+    shapes: tuple[Piece, ...]
     shape_poses: Pose
     pose: Pose
     color: Color = DEFAULT_COLOR
     source: MeshSource | Terrain | PointCloud | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        for name in ("shape_poses", "pose"):
+            array = getattr(self, name)
+            if isinstance(array, np.ndarray) and (array.flags.writeable or not array.flags.owndata):
+                object.__setattr__(self, name, _read_only(array.copy()))
+
+    @cached_property
+    def digest(self) -> bytes:
+        """16 bytes that tell apart objects that collide differently: of the name, the shapes and where they are."""
+        parts = [self.name.encode(), self.shape_poses.tobytes(), self.pose.tobytes()]
+        return digest_of([*parts, *map(shape_content, self.shapes)])
+
+
+def _read_only(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    array.setflags(write=False)
+    return array
 
 
 def checked_name(name: Any) -> str:
@@ -151,9 +176,11 @@ def checked_object(thing: Any) -> SceneObject:
     what = f"object {checked_name(thing.name)!r}"
     shapes = thing.shapes
     if not isinstance(shapes, tuple) or not all(
-        isinstance(shape, (Shape, geometry.TriangleMesh)) for shape in shapes
+        isinstance(shape, (Shape, geometry.TriangleMesh, geometry.PointCloud)) for shape in shapes
     ):
-        raise SceneError(f"{what}: shapes must be a tuple of Shapes and TriangleMeshes, found {shapes!r}")
+        raise SceneError(
+            f"{what}: shapes must be a tuple of Shapes, TriangleMeshes and PointClouds, found {shapes!r}"
+        )
     for poses, shape, name in (
         (thing.shape_poses, (len(shapes), 4, 4), "shape_poses"),
         (thing.pose, (4, 4), "pose"),
@@ -225,6 +252,12 @@ def compound_object(
     )
 
 
+def pieces_of(thing: SceneObject) -> list[tuple[Shape | geometry.TriangleMesh, Pose]]:
+    """What an object collides as, with poses X_OS: its shapes and meshes, and each ball of its clouds by itself."""
+    shapes = zip(thing.shapes, thing.shape_poses, strict=True)
+    return [piece for shape, X_OS in shapes for piece in _pieces(shape, X_OS)]
+
+
 def _pieces(part: Shape | Compound, X: Pose) -> list[tuple[Shape | geometry.TriangleMesh, Pose]]:
     """A shape or body, posed by X, as what collides: shapes and meshes."""
     if isinstance(part, (Shape, geometry.TriangleMesh)):
@@ -282,10 +315,13 @@ def points_object(
         raise SceneError(
             f"{what}: point {bad[0]} is not finite or beyond {_MAX_COORDINATE:g} m: {P[bad[0]].tolist()}"
         )
-    ball = make_shape(what, "sphere", radius)
-    poses = np.tile(np.eye(4), (len(P), 1, 1))
-    poses[:, :3, 3] = P
-    source = PointCloud(P, float(radius))
+    make_shape(what, "sphere", radius)  # says what is wrong with a radius
+    source = PointCloud(_read_only(P), float(radius))
     return SceneObject(
-        name, (ball,) * len(P), poses, checked_pose(pose, what), checked_color(color, what), source
+        name,
+        (geometry.PointCloud(P, source.radius),),
+        np.eye(4)[None],
+        checked_pose(pose, what),
+        checked_color(color, what),
+        source,
     )

@@ -19,7 +19,7 @@ from robosim.errors import SceneError, suggestion
 from robosim.geometry import Compound, Shape
 from robosim.pickling import maker, rebuild
 from robosim.scene import objects as make
-from robosim.scene.objects import Pose, SceneObject, Solidity, checked_object, checked_pose
+from robosim.scene.objects import PointCloud, Pose, SceneObject, Solidity, checked_object, checked_pose
 from robosim.scene.targets import Configuration, LinkPose, checked_goal, checked_start
 from robosim.scene.terrain import DEFAULT_DEPTH, checked_terrain
 
@@ -249,6 +249,39 @@ class Scene:
         thing = self._objects[self._known(name)]
         self._objects[name] = replace(thing, pose=checked_pose(pose, f"object {name!r}"))
 
+    def replace(self, thing: SceneObject) -> None:
+        """Put an object in place of the one with its name, which stays attached and keeps its allowed pairs.
+
+        Raises:
+            SceneError: no object has that name, `thing` is none that can collide, or it is unbounded and attached.
+        """
+        checked_object(thing)
+        if self._known(thing.name) in self._attachments:
+            _check_bounded(thing)
+        self._objects[thing.name] = thing
+
+    def update_points(self, name: str, points: ArrayLike, radius: float | None = None) -> None:
+        """Give a cloud other points (n, 3) [m], as the camera sees them now; its pose, color and allowed pairs stay.
+
+        Nothing else of the scene is worked out anew: of 100,000 points, planning again costs some tens of milliseconds
+        more.
+
+        Args:
+            name: of an object that `add_points` made.
+            points: in the frame of the object.
+            radius: [m] of the ball about each; by default as before.
+
+        Raises:
+            SceneError: no such object, it is no cloud of points, or a point or the radius is not valid.
+        """
+        thing = self._objects[self._known(name)]
+        if not isinstance(thing.source, PointCloud):
+            raise SceneError(
+                f"object {name!r} is no cloud of points; `replace` puts another object in its place"
+            )
+        radius = thing.source.radius if radius is None else radius
+        self._objects[name] = make.points_object(name, points, radius, thing.pose, thing.color)
+
     def transformed(self, X: ArrayLike) -> Scene:
         """A copy in which everything posed in the world is moved by X (4, 4): X_WO becomes X @ X_WO.
 
@@ -343,8 +376,7 @@ class Scene:
         thing = self._objects[self._known(name)]
         if name in self._attachments:
             raise SceneError(f"object {name!r} is already attached to {self._attachments[name].link!r}")
-        if any(isinstance(shape, Shape) and shape.type == "half_space" for shape in thing.shapes):
-            raise SceneError(f"object {name!r} is unbounded and cannot be attached")
+        _check_bounded(thing)
         if pose is not None:
             X_LO = checked_pose(pose, f"object {name!r}")
         else:
@@ -395,6 +427,9 @@ class Scene:
         its own link and `touch_links`; attached objects on different links with each other. Allowed pairs are
         left out. Two things that never move, such as the robot's base and the table that it stands on, are
         not checked.
+
+        It takes time in proportion to the number of objects, and none to speak of for what was compiled with this
+        model before: of scenes alike in all that collides, the last few are kept, and the same is given again.
 
         Raises:
             SceneError: an allowed pair or an attachment names what is neither an object nor a link.
@@ -466,6 +501,12 @@ def _rebuilt_scene(
     for goal, wanted in goals.items():
         scene.set_goal(wanted, goal)
     return scene
+
+
+def _check_bounded(thing: SceneObject) -> None:
+    """SceneError where no link can carry it."""
+    if any(isinstance(shape, Shape) and shape.type == "half_space" for shape in thing.shapes):
+        raise SceneError(f"object {thing.name!r} is unbounded and cannot be attached")
 
 
 def _link_pose(name: str, link: str, model: Model | None, q: ArrayLike | None) -> Pose:
