@@ -140,7 +140,7 @@ def test_every_part_of_an_object_counts():
         lambda s, name: s.add_cylinder(name, 0.3, 0.1),
         lambda s, name: s.add_points(name, points, 0.1),
         lambda s, name: s.add_points(name, points, 0.2),
-        lambda s, name: s.add_points(name, [*points, 0, 0, 1e-15], 0.1),
+        lambda s, name: s.add_points(name, np.add(points, (0, 0, 1e-15)), 0.1),
         lambda s, name: s.add_convex(name, points),
         lambda s, name: s.add_convex(name, points[:-1]),
         lambda s, name: s.add_mesh(
