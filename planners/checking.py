@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,8 @@ def _surely_within_limits(trajectory: Trajectory) -> bool:
     bounds += [(None if x is None else -x, x) for x in (limits.velocity, limits.acceleration, limits.jerk)]
     c, h = trajectory.coefficients, np.diff(trajectory.breaks)
     for parts in (1, 8, 8):
-        c, h = _cut(c, h, parts)
+        if parts > 1:
+            c, h = _cut(c, h, parts)
         open_ = _may_exceed(c, h, bounds)
         c, h = c[open_], h[open_]
         if len(h) == 0:
@@ -75,6 +77,12 @@ def _cut(c: FloatArray, h: FloatArray, parts: int) -> tuple[FloatArray, FloatArr
     return (shift @ c[:, None]).reshape(-1, *c.shape[1:]), np.repeat(h / parts, parts)
 
 
+@cache
+def _bernstein(d: int) -> FloatArray:
+    """(d + 1, d + 1) from powers of the time on [0, 1] to Bernstein coefficients."""
+    return np.array([[math.comb(i, j) / math.comb(d, j) for j in range(d + 1)] for i in range(d + 1)])
+
+
 def _may_exceed(
     c: FloatArray, h: FloatArray, bounds: Sequence[tuple[FloatArray | None, FloatArray | None]]
 ) -> NDArray[np.bool_]:
@@ -85,10 +93,7 @@ def _may_exceed(
     exceeds = np.zeros(len(h), dtype=bool)
     for lower, upper in bounds:
         d = c.shape[1] - 1
-        bernstein = np.array(
-            [[math.comb(i, j) / math.comb(d, j) for j in range(d + 1)] for i in range(d + 1)]
-        )
-        b = bernstein @ (c * h[:, None, None] ** np.arange(d + 1)[:, None])
+        b = _bernstein(d) @ (c * h[:, None, None] ** np.arange(d + 1)[:, None])
         if upper is not None:
             exceeds |= (b > upper + 1e-6 * np.abs(upper)).any(axis=(1, 2))
         if lower is not None:
