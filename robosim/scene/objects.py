@@ -117,9 +117,14 @@ def _read_only(array: NDArray[np.float64]) -> NDArray[np.float64]:
     return array
 
 
+# Where most shapes are in the frame of their object.
+_UNMOVED = _read_only(np.eye(4))
+_IDENTITY = _read_only(_UNMOVED[None].copy())
+
+
 def checked_name(name: Any) -> str:
     """A usable name: text without line breaks, not empty, not the wildcard."""
-    if not isinstance(name, str) or not name.strip() or name == "*" or any(ord(c) < 32 for c in name):
+    if not isinstance(name, str) or not name.strip() or name == "*" or min(name) < " ":
         raise SceneError(f"an object's name must be text on one line, not empty and not '*'; found {name!r}")
     return name
 
@@ -138,11 +143,30 @@ def checked_pose(pose: ArrayLike | None, what: str) -> Pose:
         raise SceneError(f"{what}: the pose must be a 4x4 array, found {pose!r}") from None
     if X.shape != (4, 4):
         raise SceneError(f"{what}: the pose must be a 4x4 array, found shape {X.shape}")
-    if _check_rigid(X[None], what) > 1e-14:
+    fault = _rigid_fault(X)
+    if (fault if fault <= 1e-6 else _check_rigid(X[None], what)) > 1e-14:
         U, _, Vt = np.linalg.svd(X[:3, :3])
         X[:3, :3] = U @ Vt
     X[3] = (0, 0, 0, 1)
     return X
+
+
+def _rigid_fault(X: Pose) -> float:
+    """How far one pose (4, 4) is from a rigid transform, in a tenth of the time that arrays take; infinite where it is
+    none at all, of which `_check_rigid` tells why."""
+    (a, b, c, x), (d, e, f, y), (g, h, i, z), last = X.tolist()
+    fault = max(
+        abs(a * a + b * b + c * c - 1),
+        abs(d * d + e * e + f * f - 1),
+        abs(g * g + h * h + i * i - 1),
+        abs(a * d + b * e + c * f),
+        abs(a * g + b * h + c * i),
+        abs(d * g + e * h + f * i),
+    )
+    # A number that is none fails every comparison.
+    is_rigid = fault <= 1e-6 and a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0
+    is_placed = abs(x) <= _MAX_COORDINATE and abs(y) <= _MAX_COORDINATE and abs(z) <= _MAX_COORDINATE
+    return fault if is_rigid and is_placed and last == [0.0, 0.0, 0.0, 1.0] else math.inf
 
 
 def _check_rigid(poses: Pose, what: str) -> float:
@@ -187,7 +211,8 @@ def checked_object(thing: Any) -> SceneObject:
     ):
         if not isinstance(poses, np.ndarray) or poses.dtype != np.float64 or poses.shape != shape:
             raise SceneError(f"{what}: {name} must be a float64 array of shape {shape}, found {poses!r}")
-        _check_rigid(poses.reshape(-1, 4, 4), what)
+        if poses is not _IDENTITY and not (poses.size == 16 and _rigid_fault(poses.reshape(4, 4)) <= 1e-6):
+            _check_rigid(poses.reshape(-1, 4, 4), what)
     if checked_color(thing.color, what) != thing.color:
         raise SceneError(f"{what}: color must be a tuple of 4 numbers, found {thing.color!r}")
     return thing
@@ -210,8 +235,7 @@ def checked_color(color: Sequence[float] | None, what: str) -> Color:
 def make_shape(what: str, kind: str, *args: Any, **sizes: Any) -> Shape:
     """`Shape.<kind>(*args, **sizes)`, with SceneError naming `what` when a size is not valid."""
     for value in (*args, *sizes.values()):
-        array = np.asarray(value, dtype=object).ravel()
-        if any(isinstance(v, (int, float)) and abs(v) > _MAX_COORDINATE for v in array):
+        if _has_beyond(value, _MAX_COORDINATE):
             raise SceneError(f"{what}: a size beyond {_MAX_COORDINATE:g} m in {kind} {value!r}")
     try:
         shape: Shape = getattr(Shape, kind)(*args, **sizes)
@@ -220,13 +244,23 @@ def make_shape(what: str, kind: str, *args: Any, **sizes: Any) -> Shape:
     return shape
 
 
+def _has_beyond(value: Any, most: float) -> bool:
+    """Whether a number in it is larger than `most`, whatever else is in it."""
+    if isinstance(value, (int, float)):
+        return abs(value) > most
+    if isinstance(value, np.ndarray) and value.dtype == np.float64:
+        return bool((np.abs(value) > most).any())
+    numbers = np.asarray(value, dtype=object).ravel()
+    return any(isinstance(v, (int, float)) and abs(v) > most for v in numbers)
+
+
 def simple_object(
     name: str, kind: str, sizes: Iterable[Any], pose: ArrayLike | None, color: Sequence[float] | None
 ) -> SceneObject:
     """An object that is one primitive shape in its own frame."""
     what = f"object {checked_name(name)!r}"
     shape = make_shape(what, kind, *sizes)
-    return SceneObject(name, (shape,), np.eye(4)[None], checked_pose(pose, what), checked_color(color, what))
+    return SceneObject(name, (shape,), _IDENTITY, checked_pose(pose, what), checked_color(color, what))
 
 
 def compound_object(
@@ -243,10 +277,11 @@ def compound_object(
             raise SceneError(
                 f"{what}: part {i} must be a Shape or a body of robosim.geometry, found {type(part).__name__}"
             )
-        listed += _pieces(part, checked_pose(X, f"{what}, part {i}"))
+        listed += _pieces(part, checked_pose(X, f"{what}, part {i}") if X is not None else _UNMOVED)
     if not listed:
         raise SceneError(f"{what}: it needs at least one shape")
-    poses = np.stack([X for _, X in listed])
+    is_alone = len(listed) == 1 and listed[0][1] is _UNMOVED
+    poses = _IDENTITY if is_alone else np.stack([X for _, X in listed])
     return SceneObject(
         name, tuple(s for s, _ in listed), poses, checked_pose(pose, what), checked_color(color, what)
     )
@@ -295,7 +330,7 @@ def terrain_object(
     except GeometryError as error:
         raise SceneError(f"{what}: {error}") from error
     return SceneObject(
-        name, (mesh,), np.eye(4)[None], checked_pose(pose, what), checked_color(color, what), terrain
+        name, (mesh,), _IDENTITY, checked_pose(pose, what), checked_color(color, what), terrain
     )
 
 
@@ -320,7 +355,7 @@ def points_object(
     return SceneObject(
         name,
         (geometry.PointCloud(P, source.radius),),
-        np.eye(4)[None],
+        _IDENTITY,
         checked_pose(pose, what),
         checked_color(color, what),
         source,
