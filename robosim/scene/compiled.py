@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from robosim import _engine
     from robosim.model import Model
 
-__all__ = ["compiled_before", "keep_compiled"]
+__all__ = ["compiled_before", "forget_compiled", "keep_compiled"]
 
 _MOST_SCENES = 8  # of a model
 _MOST_PARTS = 250_000  # of these together, but for the latest: 100 bytes for a point, up to 1000 for a pair
@@ -55,3 +55,9 @@ def keep_compiled(model: Model, content: bytes, scene: _engine.CollisionScene, p
             len(kept.latest) > _MOST_SCENES or sum(n for _, n in kept.latest.values()) > _MOST_PARTS
         ):
             kept.latest.popitem(last=False)
+
+
+def forget_compiled(model: Model) -> None:
+    """Have all scenes with this model compiled anew, as measurements of that need it."""
+    with _lock:
+        _scenes.pop(model, None)
