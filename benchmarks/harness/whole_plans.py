@@ -137,7 +137,7 @@ def add_scenes(report: Report, *, quick: bool) -> None:
         scene.add_points("cloud", next(clouds), 0.004)
 
         def new_points() -> None:
-            scene.update_points("cloud", next(clouds))
+            scene.set_points("cloud", next(clouds))
             scene.compile(model)
 
         return seconds(new_points, 3)
@@ -152,7 +152,7 @@ def add_scenes(report: Report, *, quick: bool) -> None:
     problem = Problem(model, scene)
 
     def seen(points: np.ndarray) -> float:
-        return seconds(lambda: (scene.update_points("cloud", points), plan(problem)))
+        return seconds(lambda: (scene.set_points("cloud", points), plan(problem)))
 
     times = [seen(points) for points in clouds[1:]]
     report.add(

@@ -184,8 +184,33 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a cloud of points (n, 3) [m], each a ball of `radius` [m]; a tree keeps thousands of them fast."""
+        """Add a cloud of points (n, 3) or (h, w, 3) [m], each a ball of `radius` [m]; a tree keeps thousands fast.
+
+        All points must be finite: `clean_cloud` leaves out those of a camera that are not, those on the robot, and more
+        than a grid holds. A cloud may be empty. `set_points` takes the next picture.
+        """
         self.add(make.points_object(name, points, radius, pose, color))
+
+    def set_points(
+        self, name: str, points: ArrayLike, radius: float | None = None, pose: ArrayLike | None = None
+    ) -> None:
+        """Give a cloud other points, where it stands in the scene.
+
+        Its color, what it may touch and the link that carries it stay, as do radius and pose unless they are given.
+
+        Raises:
+            SceneError: there is no such object, it is no cloud, or points, radius or pose are not valid.
+        """
+        thing = self._objects[self._known(name)]
+        if not isinstance(thing.source, PointCloud):
+            raise SceneError(f"object {name!r} is no cloud of points; add_points makes one")
+        self._objects[name] = make.points_object(
+            name,
+            points,
+            thing.source.radius if radius is None else radius,
+            thing.pose if pose is None else pose,
+            thing.color,
+        )
 
     def add_height_field(
         self,
@@ -259,28 +284,6 @@ class Scene:
         if self._known(thing.name) in self._attachments:
             _check_bounded(thing)
         self._objects[thing.name] = thing
-
-    def update_points(self, name: str, points: ArrayLike, radius: float | None = None) -> None:
-        """Give a cloud other points (n, 3) [m], as the camera sees them now; its pose, color and allowed pairs stay.
-
-        Nothing else of the scene is worked out anew: of 100,000 points, planning again costs some tens of milliseconds
-        more.
-
-        Args:
-            name: of an object that `add_points` made.
-            points: in the frame of the object.
-            radius: [m] of the ball about each; by default as before.
-
-        Raises:
-            SceneError: no such object, it is no cloud of points, or a point or the radius is not valid.
-        """
-        thing = self._objects[self._known(name)]
-        if not isinstance(thing.source, PointCloud):
-            raise SceneError(
-                f"object {name!r} is no cloud of points; `replace` puts another object in its place"
-            )
-        radius = thing.source.radius if radius is None else radius
-        self._objects[name] = make.points_object(name, points, radius, thing.pose, thing.color)
 
     def transformed(self, X: ArrayLike) -> Scene:
         """A copy in which everything posed in the world is moved by X (4, 4): X_WO becomes X @ X_WO.

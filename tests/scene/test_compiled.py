@@ -66,9 +66,9 @@ def edited(scene: Scene, rng: np.random.Generator) -> None:
         size = tuple(rng.uniform(0.05, 0.2, 3))
         scene.replace(SceneObject(name, (Shape.box(size),), np.eye(4)[None], scene.objects[name].pose))
     elif way == 2:
-        scene.update_points("cloud", rng.uniform(-0.9, 0.9, (rng.integers(5, 60), 3)))
+        scene.set_points("cloud", rng.uniform(-0.9, 0.9, (rng.integers(5, 60), 3)))
     elif way == 3:
-        scene.update_points("cloud", scene.objects["cloud"].source.points, rng.uniform(0.005, 0.05))
+        scene.set_points("cloud", scene.objects["cloud"].source.points, rng.uniform(0.005, 0.05))
     elif way == 4 and held:
         scene.detach(name, pose=X)
     elif way == 4:
@@ -323,32 +323,40 @@ def test_a_cloud_is_updated_in_place(ur5):
     scene.move("cloud", pose((0, 0, 0.1)))
     before = scene.objects["cloud"]
     points = rng.uniform(-1, 1, (70, 3))
-    scene.update_points("cloud", points)
+    scene.set_points("cloud", points)
     now = scene.objects["cloud"]
     np.testing.assert_array_equal(now.source.points, points)
     np.testing.assert_array_equal(now.pose, before.pose)
     assert (now.source.radius, now.color) == (before.source.radius, before.color)
     assert list(scene.objects) == list(furnished().objects)
     assert ("box0", "cloud") in scene.allowed
-    scene.update_points("cloud", points, 0.03)
+    scene.set_points("cloud", points, 0.03)
     assert scene.objects["cloud"].source.radius == 0.03
     (body,) = scene.objects["cloud"].shapes
     assert isinstance(body, PointCloud)
     assert body.radius == 0.03
+    # As of a picture, elsewhere, and of nothing at all.
+    scene.set_points("cloud", points.reshape(7, 10, 3), pose=pose((0, 0, 1)))
+    np.testing.assert_array_equal(scene.objects["cloud"].source.points, points)
+    assert scene.objects["cloud"].pose[2, 3] == 1
+    scene.set_points("cloud", points[:0])
+    assert scene.objects["cloud"].shapes == ()
+    assert "cloud" not in scene.compile(ur5).names
     # A held one stays held.
     scene.attach("cloud", "tool0", pose=np.eye(4))
-    scene.update_points("cloud", points[:5])
+    scene.set_points("cloud", points[:5])
     assert scene.attachments["cloud"].link == "tool0"
     for name, given, match in (
         ("box0", points, "is no cloud of points"),
         ("clout", points, "no object 'clout'; did you mean"),
         ("cloud", points[:, :2], r"shape \(70, 2\)"),
+        ("cloud", points[0], r"shape \(3,\)"),
         ("cloud", np.full((1, 3), np.nan), "point 0 is not finite"),
     ):
         with pytest.raises(SceneError, match=match):
-            scene.update_points(name, given)
+            scene.set_points(name, given)
     with pytest.raises(SceneError, match="radius"):
-        scene.update_points("cloud", points, -1.0)
+        scene.set_points("cloud", points, -1.0)
     assert len(scene.objects["cloud"].source.points) == 5
 
 
