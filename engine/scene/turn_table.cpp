@@ -30,7 +30,12 @@ struct Box {
 class Finder {
  public:
   Finder(const CollisionScene& scene, double least, int most_boxes)
-      : model_(scene.model()), scene_(scene), query_(scene), q_(at(model_.n_q)), least_(least), most_boxes_(most_boxes) {
+      : model_(scene.model()),
+        scene_(scene),
+        query_(scene),
+        q_(at(model_.n_q)),
+        least_(least),
+        most_boxes_(most_boxes) {
     query_.decide_by_shapes();
     neutral(model_, q_.data());
     query_.place(q_.data());
@@ -91,10 +96,11 @@ class Finder {
     return !turns_.empty();
   }
 
-  // The two objects, with the turned joints in the middle of the box. Only the bodies of these joints move, parents first; what hangs on
-  // them below is not of this pair.
+  // The two objects, with the turned joints in the middle of the box. Only the bodies of these joints move, parents
+  // first; what hangs on them below is not of this pair.
   void place(const Box& box) {
-    for (std::size_t k = 0; k < turns_.size(); ++k) q_[at(joint_of(turns_[k]).q_index)] = box.middle(static_cast<int>(k));
+    for (std::size_t k = 0; k < turns_.size(); ++k)
+      q_[at(joint_of(turns_[k]).q_index)] = box.middle(static_cast<int>(k));
     const auto turn = [&](int body) {
       const Joint& joint = model_.joints[at(body)];
       X_WB_[at(body)] = X_WB_[at(joint.parent)] * joint_placement(joint, q_.data() + joint.q_index);
