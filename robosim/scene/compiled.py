@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["compiled_before", "forget_compiled", "keep_compiled"]
 
 _MOST_SCENES = 8  # of a model
-_MOST_PARTS = 250_000  # of these together, but for the latest: 100 bytes for a point, up to 1000 for a pair
+_MOST_PARTS = 120_000  # of these together, but for the latest: 100 bytes for a point, up to 1000 for a pair
 
 
 class _Kept:
