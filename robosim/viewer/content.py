@@ -107,14 +107,14 @@ def scene_parts(scene: Scene) -> list[Part]:
 def _object_meshes(thing: SceneObject) -> Iterator[tuple[NDArray[np.float64], Mesh, bool]]:
     """X_OS, mesh and boundedness of each piece of an object."""
     from robosim.geometry import Shape
-    from robosim.scene.objects import MeshSource, PointCloud, pieces_of
+    from robosim.scene.objects import MeshSource, PointCloud
 
     if isinstance(thing.source, MeshSource):
         yield np.eye(4), (thing.source.mesh.vertices, thing.source.mesh.faces), True
     elif isinstance(thing.source, PointCloud):
         yield np.eye(4), _points_mesh(thing.source.points, thing.source.radius), True
     else:
-        for shape, X_OS in pieces_of(thing):
+        for shape, X_OS in zip(thing.shapes, thing.shape_poses, strict=True):
             yield X_OS, shape_mesh(shape), not (isinstance(shape, Shape) and shape.type == "half_space")
 
 
