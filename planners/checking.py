@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,8 @@ def check(prepared: Prepared, trajectory: Trajectory, *, resolution: float = CHE
 def _surely_within_limits(trajectory: Trajectory) -> bool:
     """A quick sufficient test: Bernstein coefficients bound the part of a piece they are of (Farouki, CAGD 2012, 3).
 
-    Pieces that fail whole are cut into 8 parts, and those that still fail into 8 again.
+    Of each piece, coordinate and derivative by itself: what fails whole is cut into 8 parts, and what still fails into
+    64.
     """
     limits = trajectory.limits
     if limits is None:
@@ -52,46 +53,51 @@ def _surely_within_limits(trajectory: Trajectory) -> bool:
     bounds = [(limits.lower, limits.upper)]
     bounds += [(None if x is None else -x, x) for x in (limits.velocity, limits.acceleration, limits.jerk)]
     c, h = trajectory.coefficients, np.diff(trajectory.breaks)
-    for parts in (1, 8, 8):
-        c, h = _cut(c, h, parts)
-        open_ = _may_exceed(c, h, bounds)
-        c, h = c[open_], h[open_]
-        if len(h) == 0:
+    for lower, upper in bounds:
+        n_powers = c.shape[1]
+        if n_powers == 0:  # zero, which is within all that follow
+            break
+        if lower is not None or upper is not None:
+            # Rows of powers of the time as a part of the piece, one for each piece and coordinate.
+            powers = np.cumprod(np.column_stack([np.ones(len(h)), *[h] * (n_powers - 1)]), axis=1)
+            rows = (c * powers[:, :, None]).swapaxes(1, 2).reshape(-1, n_powers)
+            low = _repeated(lower, -np.inf, c.shape)
+            high = _repeated(upper, np.inf, c.shape)
+            if not _is_within(rows, low - 1e-6 * np.abs(low), high + 1e-6 * np.abs(high)):
+                return False
+        c = c[:, 1:] * np.arange(1, n_powers)[:, None]
+    return True
+
+
+def _repeated(bound: FloatArray | None, none: float, shape: tuple[int, ...]) -> FloatArray:
+    """A bound of each coordinate (n,), or of none, for every piece of coefficients of this shape: (k n,)."""
+    return np.full(shape[0] * shape[2], none) if bound is None else np.tile(bound, shape[0])
+
+
+def _is_within(rows: FloatArray, low: FloatArray, high: FloatArray) -> bool:
+    """Whether polynomials (m, d + 1) on [0, 1] are proven to be within bounds (m,)."""
+    for parts in (1, 8, 64):
+        b = rows @ _bernstein(rows.shape[1] - 1, parts)
+        open_ = ~((b.max(axis=1) <= high) & (b.min(axis=1) >= low))
+        rows, low, high = rows[open_], low[open_], high[open_]
+        if len(rows) == 0:
             return True
     return False
 
 
-def _cut(c: FloatArray, h: FloatArray, parts: int) -> tuple[FloatArray, FloatArray]:
-    """Polynomials c (k, d + 1, n) of lengths h (k,) cut into equal parts: powers of the time from the start of each.
+@cache
+def _bernstein(d: int, parts: int) -> FloatArray:
+    """(d + 1, parts (d + 1)): from powers on [0, 1] to the Bernstein coefficients of each of so many equal parts.
 
-    From t0 on, c'_j = sum_i C(i, j) t0^(i - j) c_i.
+    With b_i = sum_j C(i, j) / C(d, j) p_j a polynomial on [0, 1] lies between the least and the greatest b_i; that of
+    the part from s on, w wide, has the powers p'_j = w^j sum_i C(i, j) s^(i - j) p_i.
     """
-    n_powers = c.shape[1]
-    start = np.arange(parts) * (h / parts)[:, None]
-    shift = np.zeros((*start.shape, n_powers, n_powers))
-    for j in range(n_powers):
-        for i in range(j, n_powers):
-            shift[:, :, j, i] = math.comb(i, j) * start ** (i - j)
-    return (shift @ c[:, None]).reshape(-1, *c.shape[1:]), np.repeat(h / parts, parts)
-
-
-def _may_exceed(
-    c: FloatArray, h: FloatArray, bounds: Sequence[tuple[FloatArray | None, FloatArray | None]]
-) -> NDArray[np.bool_]:
-    """Which polynomials c (k, d + 1, n) on [0, h] are not proven within bounds of value and derivatives, to 1e-6.
-
-    With b_i = sum_j C(i, j) / C(d, j) c_j h^j the polynomial lies between the least and the greatest b_i.
-    """
-    exceeds = np.zeros(len(h), dtype=bool)
-    for lower, upper in bounds:
-        d = c.shape[1] - 1
-        bernstein = np.array(
-            [[math.comb(i, j) / math.comb(d, j) for j in range(d + 1)] for i in range(d + 1)]
+    to_bernstein = np.array([[math.comb(i, j) / math.comb(d, j) for j in range(d + 1)] for i in range(d + 1)])
+    columns = []
+    for k in range(parts):
+        s, w = k / parts, 1 / parts
+        cut = np.array(
+            [[math.comb(i, j) * s ** max(i - j, 0) * w**j for i in range(d + 1)] for j in range(d + 1)]
         )
-        b = bernstein @ (c * h[:, None, None] ** np.arange(d + 1)[:, None])
-        if upper is not None:
-            exceeds |= (b > upper + 1e-6 * np.abs(upper)).any(axis=(1, 2))
-        if lower is not None:
-            exceeds |= (b < lower - 1e-6 * np.abs(lower)).any(axis=(1, 2))
-        c = c[:, 1:] * np.arange(1, d + 1)[:, None]
-    return exceeds
+        columns.append((to_bernstein @ cut).T)
+    return np.concatenate(columns, axis=1)

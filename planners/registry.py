@@ -18,7 +18,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import pkgutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, partial
@@ -166,16 +166,23 @@ def planner(
 
 
 @cache
-def _discover() -> None:
-    """Import every module that may register planners. One that cannot be imported must not take the others down."""
+def _load_own() -> None:
+    """Import our own modules that register planners."""
     from robosim.planners import algorithms
 
     names = [f"{algorithms.__name__}.{module.name}" for module in pkgutil.iter_modules(algorithms.__path__)]
-    loaders: dict[str, Callable[[], object]] = {
-        name: partial(importlib.import_module, name) for name in names
-    }
-    for entry in importlib.metadata.entry_points(group="robosim.planners"):
-        loaders[entry.value] = entry.load
+    _load({name: partial(importlib.import_module, name) for name in names})
+
+
+@cache
+def _discover() -> None:
+    """Import every module that may register planners. To look for those of others takes some 10 ms."""
+    _load_own()
+    _load({entry.value: entry.load for entry in importlib.metadata.entry_points(group="robosim.planners")})
+
+
+def _load(loaders: Mapping[str, Callable[[], object]]) -> None:
+    """Import modules. One that cannot be imported must not take the others down."""
     for module_name, load in loaders.items():
         try:
             load()
@@ -207,7 +214,9 @@ def get_planner(name: str) -> Planner:
         PlanningError: there is none.
         MissingDependencyError: it needs a package that is not installed.
     """
-    _discover()
+    _load_own()
+    if name not in _planners:
+        _discover()
     found = _planners.get(name)
     if found is None:
         broken = "".join(f" ({module} could not be loaded: {why})" for module, why in _broken.items())

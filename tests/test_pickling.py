@@ -141,7 +141,7 @@ def examples() -> list[object]:
         model, scene, result, simulation, result.trajectory, limits, mesh, box, points, points.points[0],
         Problem(model, scene, goal=PoseGoal("tool0", X, 0.1, (0, 0, np.inf)), clearance=0.01),
         plan_cartesian(Problem(model, scene, start=result.q_rest, goal=PoseGoal(tool, down))),
-        PoseGoal("tool0", X), LinkPose("tool0", X), Scene("empty"),
+        PoseGoal("tool0", X), LinkPose("tool0", X), Scene("empty"), next(iter(scene)),
         geometry.signed_distance_derivatives(box, np.eye(4), Shape.sphere(0.1), geometry.pose((1, 0, 0))),
         model.mass_factor(q), batch.mass_factor(model, q[None]), Runs(simulation, 3),
         State(q, q, 1.5), simulation.step(simulation.state()), Control(tau=q), Material(0.5, 0.1),

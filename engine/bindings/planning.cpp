@@ -295,7 +295,13 @@ void bind_scene(py::module_& m) {
       [](const Model& model, const py::handle& pairs, double least, int most_boxes) {
         if (!(least >= 0)) throw InputError(message("least is ", least, "; it must not be negative"));
         py::list out;
-        for (const auto& table : turn_tables(model, pairs_from(pairs), least, most_boxes))
+        const std::vector<std::pair<int, int>> list = pairs_from(pairs);
+        std::vector<std::shared_ptr<const TurnTable>> tables;
+        {
+          const py::gil_scoped_release release;
+          tables = turn_tables(model, list, least, most_boxes);
+        }
+        for (const auto& table : tables)
           out.append(table ? py::cast(std::make_shared<BoundTurnTable>(BoundTurnTable{table})) : py::object(py::none()));
         return out;
       },

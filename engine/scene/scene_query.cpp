@@ -13,8 +13,7 @@ SceneQuery::SceneQuery(const CollisionScene& scene)
       body_centres_(static_cast<std::size_t>(scene.model().n_bodies())),
       X_WO_(scene.objects().size()),
       stamp_(scene.objects().size(), 0),
-      caches_(scene.single_pairs().size()),
-      distance_caches_(scene.pairs().size()) {
+      caches_(scene.single_pairs().size()) {
   for (std::size_t i = 0; i < scene.objects().size(); ++i) {
     const SceneObject& object = scene.objects()[i];
     if (object.body != 0) continue;
@@ -183,6 +182,7 @@ SceneQuery::Contact SceneQuery::closest() {
 }
 
 void SceneQuery::distances(double* out) {
+  distance_caches_.resize(scene_->pairs().size());
   PairCache* cache = distance_caches_.data();
   for (const auto& [a, b] : scene_->pairs()) *out++ = measured(a, b, cache++).witness.distance;
 }

@@ -140,7 +140,7 @@ class SceneQuery {
   };
   std::vector<Remembered> caches_;    // per single pair
   std::uint32_t age_ = 0;
-  std::vector<PairCache> distance_caches_;  // per pair, of distances()
+  std::vector<PairCache> distance_caches_;  // per pair, of distances(); none until it is called
   struct Suspect {
     double depth = 0;  // squared distance of a ball's centre from a cover, in squared radii: at most 1
     int single = 0;

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "base/index.h"
+#include "base/thread_pool.h"
 #include "dynamics/configuration.h"
+#include "model/joints.h"
 #include "scene/scene_query.h"
 
 namespace robosim {
@@ -27,12 +29,18 @@ struct Box {
 
 class Finder {
  public:
-  Finder(const Model& model, const std::vector<std::pair<int, int>>& pairs, double least, int most_boxes)
-      : model_(model), scene_(model, {}, pairs), query_(scene_), q_(at(model.n_q)), least_(least), most_boxes_(most_boxes) {
+  Finder(const CollisionScene& scene, double least, int most_boxes)
+      : model_(scene.model()),
+        scene_(scene),
+        query_(scene),
+        q_(at(model_.n_q)),
+        least_(least),
+        most_boxes_(most_boxes) {
     query_.decide_by_shapes();
+    neutral(model_, q_.data());
+    query_.place(q_.data());
+    neutral_ = query_.data().X_WB;
   }
-
-  const CollisionScene& scene() const { return scene_; }
 
   std::shared_ptr<const TurnTable> table(const CollisionScene::Pair& pair) {
     if (!find_turns(pair)) return nullptr;
@@ -41,7 +49,7 @@ class Finder {
     out->n = n;
     for (int k = 0; k < n; ++k) out->q_index[k] = joint_of(turns_[at(k)]).q_index;
     out->free.assign(at((n == 2 ? cells : 1) * cells / word), 0);
-    neutral(model_, q_.data());
+    X_WB_ = neutral_;
     Box all;
     if (n == 1) all.size[1] = 1;
     boxes_.assign(1, all);
@@ -88,10 +96,24 @@ class Finder {
     return !turns_.empty();
   }
 
+  // The two objects, with the turned joints in the middle of the box. Only the bodies of these joints move, parents
+  // first; what hangs on them below is not of this pair.
+  void place(const Box& box) {
+    for (std::size_t k = 0; k < turns_.size(); ++k)
+      q_[at(joint_of(turns_[k]).q_index)] = box.middle(static_cast<int>(k));
+    const auto turn = [&](int body) {
+      const Joint& joint = model_.joints[at(body)];
+      X_WB_[at(body)] = X_WB_[at(joint.parent)] * joint_placement(joint, q_.data() + joint.q_index);
+    };
+    const bool is_first = turns_.size() == 1 || turns_[0].body < turns_[1].body;
+    turn(turns_[is_first ? 0 : 1].body);
+    if (turns_.size() == 2) turn(turns_[is_first ? 1 : 0].body);
+    query_.place(q_.data(), X_WB_);
+  }
+
   double measure(const CollisionScene::Pair& pair, const Box& box, double* part) {
     const std::size_t n = turns_.size();
-    for (std::size_t k = 0; k < n; ++k) q_[at(joint_of(turns_[k]).q_index)] = box.middle(static_cast<int>(k));
-    query_.place(q_.data());
+    place(box);
     Arm arms[2];
     double D[2] = {}, rho[2] = {}, total = 0;
     for (std::size_t k = 0; k < n; ++k) {
@@ -162,9 +184,10 @@ class Finder {
   }
 
   const Model& model_;
-  CollisionScene scene_;
+  const CollisionScene& scene_;
   SceneQuery query_;
   std::vector<double> q_;
+  std::vector<SE3d> neutral_, X_WB_;
   std::vector<Turn> turns_;
   std::vector<Box> boxes_;  // coarse to fine
   double least_;
@@ -205,8 +228,16 @@ bool TurnTable::is_free_at(const double* q, const double* span) const {
 std::vector<std::shared_ptr<const TurnTable>> turn_tables(const Model& model, const std::vector<std::pair<int, int>>& pairs, double least,
                                                           int most_boxes) {
   std::vector<std::shared_ptr<const TurnTable>> out(pairs.size());
-  Finder finder(model, pairs, least, most_boxes);
-  for (const CollisionScene::Pair& pair : finder.scene().single_pairs()) out[at(pair.index)] = finder.table(pair);
+  const CollisionScene scene(model, {}, pairs);
+  const std::vector<CollisionScene::Pair>& single = scene.single_pairs();
+  // Pair by pair, each by one thread alone: who finds it changes nothing.
+  const int n = static_cast<int>(single.size()), threads = std::clamp(n, 1, thread_limit());
+  std::vector<std::unique_ptr<Finder>> finders(at(threads));
+  parallel_for(n, threads, [&](int i, int worker) {
+    std::unique_ptr<Finder>& finder = finders[at(worker)];
+    if (!finder) finder = std::make_unique<Finder>(scene, least, most_boxes);
+    out[at(single[at(i)].index)] = finder->table(single[at(i)]);
+  });
   return out;
 }
 

@@ -48,12 +48,12 @@ def pose(
         if largest == 0:
             raise GeometryError("pose: quaternion is zero; x y z w of any positive length is needed")
         q = q / largest  # neither overflows nor underflows when squared
-        x, y, z, w = q / np.sqrt(q @ q)
-        X[:3, :3] = [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
+        x, y, z, w = (q / np.sqrt(q @ q)).tolist()  # plain numbers are faster, one by one
+        X[:3, :3] = np.array([
+            (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+            (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+            (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+        ])  # fmt: skip
     return X
 
 

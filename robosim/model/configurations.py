@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,9 +18,20 @@ if TYPE_CHECKING:
 _AGREEMENT = 1e-3
 
 
+_positions: WeakKeyDictionary[Model, dict[str, list[int]]] = WeakKeyDictionary()
+
+
 def joint_positions(model: Model, joint: str) -> list[int]:
     """Indices into q of a joint's coordinates (a mimic joint has none)."""
-    return [i for i, name in enumerate(model.position_names) if name == joint or name.startswith(f"{joint}/")]
+    known = _positions.get(model)
+    if known is None:
+        known = {}
+        for i, name in enumerate(model.position_names):
+            ends = [at for at, letter in enumerate(name) if letter == "/"]
+            for end in (*ends, len(name)):  # a joint's own name may have a slash, too
+                known.setdefault(name[:end], []).append(i)
+        _positions[model] = known
+    return known.get(joint, []).copy()
 
 
 def named_positions(model: Model, name: str) -> Mapping[str, float] | None:

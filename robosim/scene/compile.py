@@ -3,12 +3,13 @@ to check.
 
 Objects are numbered as the engine has them: the robot's colliders first, then one entry per shape of every
 scene object. Frames: an obstacle is posed in the world, X_WS = X_WO X_OS; an attached shape in the body B
-that carries its link L, X_BS = X_BL X_LO X_OS. Cost: linear in the number of pairs, in NumPy.
+that carries its link L, X_BS = X_BL X_LO X_OS. Cost: linear in the number of objects, but for what is held, which is
+checked against all others.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,12 +17,15 @@ from numpy.typing import NDArray
 
 from robosim import _engine
 from robosim.errors import SceneError, suggestion
-from robosim.geometry import Compound, Shape
+from robosim.geometry import Compound
+from robosim.scene.compiled import compiled_before, keep_compiled
+from robosim.scene.digests import digest_of
 from robosim.scene.turn_tables import tables_of
 
 if TYPE_CHECKING:
     from robosim.model import Model
-    from robosim.scene.scene import Scene
+    from robosim.scene.objects import SceneObject
+    from robosim.scene.scene import Attachment, Scene
 
 __all__ = ["compile_scene"]
 
@@ -29,7 +33,7 @@ Pairs = NDArray[np.int64]
 
 
 def compile_scene(scene: Scene, model: Model, *, with_tables: bool = True) -> _engine.CollisionScene:
-    """See `Scene.compile`.
+    """See `Scene.compile`. What was compiled before is given again (robosim/scene/compiled.py).
 
     Args:
         scene: what stands about.
@@ -37,58 +41,144 @@ def compile_scene(scene: Scene, model: Model, *, with_tables: bool = True) -> _e
         with_tables: whether what is known of pairs of the robot's own colliders is found, once for each model, and
             used; it makes planning faster and takes some 50 ms the first time.
     """
+    content = _content(scene, with_tables)
+    known = compiled_before(model, content)
+    if known is not None:
+        return known
+    compiled, parts = _compile(scene, model, with_tables)
+    keep_compiled(model, content, compiled, parts)
+    return compiled
+
+
+def _content(scene: Scene, with_tables: bool) -> bytes:
+    """A digest of all that decides what becomes of a scene with a given model."""
+    held = [(name, x.link, *sorted(x.touch_links)) for name, x in sorted(scene.attachments.items())]
+    rest = repr((held, sorted(scene.allowed), with_tables))
+    return digest_of([b"".join([thing.digest for thing in scene]), rest.encode()])
+
+
+def _compile(scene: Scene, model: Model, with_tables: bool) -> tuple[_engine.CollisionScene, int]:
+    """The scene, and of how many objects, pieces and pairs it is."""
     robot = model._engine
     listed, colliders = robot.frames, robot.colliders  # lists made anew at each access
     frames = {frame.name: frame for frame in listed}
-    collider_link = [listed[collider.frame].name for collider in colliders]
-    collider_body = [collider.body for collider in colliders]
     _check_names(scene, model.name, frames)
     allowed = _Allowed(scene)
+    links = [(listed[collider.frame].name, collider.body) for collider in colliders]
 
-    # Every shape of every object, and which rows of the engine's list each object got.
-    names: list[str] = []
-    shapes: list[Shape | Compound] = []
-    poses: list[NDArray[np.float64]] = []
-    bodies: list[int] = []
-    rows: dict[str, NDArray[np.int64]] = {}
-    for thing in scene:
-        first = len(collider_link) + len(shapes)
-        attachment = scene.attachments.get(thing.name)
-        body, X_BO = 0, thing.pose
-        if attachment is not None:
-            frame = frames[attachment.link]
-            body, X_BO = frame.body, np.asarray(frame.X_BF) @ thing.pose
-        names += [thing.name] * len(thing.shapes)  # a hit on any part is a hit on the object
-        shapes += thing.shapes
-        poses.append(X_BO @ thing.shape_poses)
-        bodies += [body] * len(thing.shapes)
-        rows[thing.name] = np.arange(first, first + len(thing.shapes))
+    # Every shape of every object, and which rows of the engine's list each object got: the first and how many.
+    things = list(scene)
+    counts = [len(thing.shapes) for thing in things]
+    rows = len(links) + np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    names = [thing.name for thing, n in zip(things, counts, strict=True) for _ in range(n)]
+    shapes = [shape for thing in things for shape in thing.shapes]  # a hit on any is a hit on the object
+    held = {name: frames[attachment.link] for name, attachment in scene.attachments.items()}
+    bodies = [
+        held[thing.name].body if thing.name in held else 0
+        for thing, n in zip(things, counts, strict=True)
+        for _ in range(n)
+    ]
+    poses = np.empty((0, 4, 4))
+    if shapes:
+        X_BO = np.stack(
+            [np.asarray(held[t.name].X_BF) @ t.pose if t.name in held else t.pose for t in things]
+        )
+        poses = np.repeat(X_BO, counts, axis=0) @ np.concatenate([thing.shape_poses for thing in things])
 
     # The robot with itself, then each object with the robot, then objects with each other.
-    own = [(a, b) for a, b in model.collision_pairs if not allowed(collider_link[a], collider_link[b])]
-    pairs: list[Pairs] = [np.array(own, dtype=np.int64).reshape(-1, 2)]
-    for thing in scene:
-        attachment = scene.attachments.get(thing.name)
-        spared = set() if attachment is None else set(attachment.touch_links)
-        body = 0 if attachment is None else frames[attachment.link].body
-        against = [
-            i
-            for i, link in enumerate(collider_link)
-            if collider_body[i] != body and link not in spared and not allowed(thing.name, link)
-        ]
-        pairs.append(_product(np.array(against, dtype=np.int64), rows[thing.name]))
-    for a, b in combinations(scene, 2):
-        held = [scene.attachments[thing.name].link for thing in (a, b) if thing.name in scene.attachments]
-        together = len(held) == 2 and frames[held[0]].body == frames[held[1]].body
-        if held and not together and not allowed(a.name, b.name):
-            pairs.append(_product(rows[a.name], rows[b.name]))
-
-    X = np.concatenate(poses) if poses else np.empty((0, 4, 4))
-    listed_pairs = np.concatenate(pairs)
+    own = [(a, b) for a, b in model.collision_pairs if not allowed(links[a][0], links[b][0])]
+    pairs = [np.array(own, dtype=np.int64).reshape(-1, 2)]
+    pairs += _with_robot(things, scene.attachments, links, held, allowed, rows)
+    pairs += _with_held(things, held, allowed, rows)
+    joined = np.concatenate(pairs)
     tables = None
     if with_tables:
-        tables = tables_of(model, own) + [None] * (len(listed_pairs) - len(own))
-    return _engine.CollisionScene(robot, names, shapes, X, bodies, listed_pairs, tables)
+        tables = tables_of(model, own) + [None] * (len(joined) - len(own))
+    compiled = _engine.CollisionScene(robot, names, shapes, poses, bodies, joined, tables)
+    pieces = sum(shape.n_pieces for shape in shapes if isinstance(shape, Compound))
+    return compiled, len(shapes) + pieces + len(joined)
+
+
+def _with_robot(
+    things: Sequence[SceneObject],
+    attachments: Mapping[str, Attachment],
+    links: Sequence[tuple[str, int]],
+    held: Mapping[str, _engine.Frame],
+    allowed: _Allowed,
+    rows: NDArray[np.int64],
+) -> list[Pairs]:
+    """Pairs of a collider and an object's shape: object by object, then collider by collider."""
+
+    def against(name: str) -> NDArray[np.int64]:
+        body = held[name].body if name in held else 0
+        spared = attachments[name].touch_links if name in held else ()
+        return np.array(
+            [
+                i
+                for i, (link, own) in enumerate(links)
+                if own != body and link not in spared and not allowed(name, link)
+            ],
+            dtype=np.int64,
+        )
+
+    # Most obstacles are told nothing about: they have the same colliders against them, and go together.
+    pairs: list[Pairs] = []
+    usual: NDArray[np.int64] | None = None
+    first = 0
+    while first < len(things):
+        end = first
+        while end < len(things) and things[end].name not in held and not allowed.names(things[end].name):
+            end += 1
+        if end > first:
+            usual = against(things[first].name) if usual is None else usual
+            pairs.append(_products(usual, rows[first:end], np.diff(rows[first : end + 1])))
+        if end < len(things):
+            own = against(things[end].name)
+            pairs.append(_products(own, rows[end : end + 1], np.diff(rows[end : end + 2])))
+        first = end + 1
+    return pairs
+
+
+def _with_held(
+    things: Sequence[SceneObject],
+    held: Mapping[str, _engine.Frame],
+    allowed: _Allowed,
+    rows: NDArray[np.int64],
+) -> list[Pairs]:
+    """Pairs of shapes of two objects of which one is held at least, and not both on the same body: held one by held
+    one, the object that was added first on the left."""
+    pairs: list[Pairs] = []
+    before: set[str] = set()  # held ones whose pairs are there
+    for i, a in enumerate(things if held else ()):
+        if a.name not in held:
+            continue
+        body = held[a.name].body
+        others = [
+            j
+            for j, b in enumerate(things)
+            if j != i
+            and b.name not in before
+            and not (b.name in held and held[b.name].body == body)
+            and not allowed(a.name, b.name)
+        ]
+        own = np.arange(rows[i], rows[i + 1])
+        pairs.append(np.sort(_products(own, rows[:-1][others], np.diff(rows)[others]), axis=1))
+        before.add(a.name)
+    return pairs
+
+
+def _products(a: NDArray[np.int64], starts: NDArray[np.int64], counts: NDArray[np.int64]) -> Pairs:
+    """All pairs (m, 2) of an entry of `a` with the `counts` numbers from each of `starts` on.
+
+    They come range by range, within one in the order of `a`, then of the numbers.
+    """
+    n = len(a)
+    if (counts == 1).all():  # the usual case, in the same order
+        return np.stack([np.tile(a, len(starts)), np.repeat(starts, n)], axis=1)
+    ranges = [np.arange(first, first + k) for first, k in zip(starts, counts, strict=True)]
+    return np.concatenate(
+        [np.stack([np.repeat(a, len(range_)), np.tile(range_, n)], axis=1) for range_ in ranges]
+    )
 
 
 class _Allowed:
@@ -97,14 +187,14 @@ class _Allowed:
     def __init__(self, scene: Scene) -> None:
         self._pairs = scene.allowed
         self._anything = {b for a, b in scene.allowed if a == "*"} | {a for a, b in scene.allowed if b == "*"}
+        self._names = {name for pair in scene.allowed for name in pair}
+
+    def names(self, a: str) -> bool:
+        """Whether an allowed pair names it, so that there may be an answer of its own."""
+        return a in self._names
 
     def __call__(self, a: str, b: str) -> bool:
         return (min(a, b), max(a, b)) in self._pairs or a in self._anything or b in self._anything
-
-
-def _product(a: NDArray[np.int64], b: NDArray[np.int64]) -> Pairs:
-    """All pairs of a row of `a` with a row of `b`: (len(a) * len(b), 2)."""
-    return np.stack([np.repeat(a, len(b)), np.tile(b, len(a))], axis=1)
 
 
 def _check_names(scene: Scene, robot: str, frames: dict[str, _engine.Frame]) -> None:

@@ -44,11 +44,11 @@ from numpy.typing import NDArray
 
 from robosim.errors import FileError, RobosimError, SceneError
 from robosim.files import read_file
-from robosim.geometry import Shape, TriangleMesh, shape_sizes
 from robosim.geometry import pose as make_pose
+from robosim.geometry import shape_sizes
 from robosim.scene import objects as make
 from robosim.scene.mesh_objects import mesh_object
-from robosim.scene.objects import Pose, SceneObject, Solidity
+from robosim.scene.objects import Piece, Pose, SceneObject, Solidity
 from robosim.scene.scene import Scene
 from robosim.scene.targets import Configuration, LinkPose
 from robosim.scene.terrain import DEFAULT_DEPTH, checked_terrain
@@ -192,9 +192,7 @@ def _read_object(node: Node, folder: Path | None) -> SceneObject:
     return make.compound_object(name, [(shape, None)], pose, color)
 
 
-def _read_part(
-    node: Node, what: str, name: str, folder: Path | None
-) -> list[tuple[Shape | TriangleMesh, Pose | None]]:
+def _read_part(node: Node, what: str, name: str, folder: Path | None) -> list[tuple[Piece, Pose | None]]:
     """One shape, or what a mesh collides as, with its pose in the object."""
     kinds = (*_SIZES, "mesh")
     entry = node.mapping(what, keys=("pose", *kinds))

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robosim.errors import suggestion
 from robosim.files import read_file
-from robosim.geometry import Shape, TriangleMesh
+from robosim.geometry import Shape
 from robosim.geometry import pose as make_pose
 from robosim.scene import objects as make
 from robosim.scene.files import located
@@ -41,7 +41,7 @@ from robosim.scene.moveit_values import (
     read_primitive,
     vector,
 )
-from robosim.scene.objects import Pose, SceneObject, Solidity, checked_pose
+from robosim.scene.objects import Piece, Pose, SceneObject, Solidity, checked_pose
 from robosim.scene.scene import Scene
 from robosim.scene.targets import Configuration
 from robosim.scene.yaml_nodes import MAX_BYTES, Node, parse_yaml, read_yaml
@@ -243,7 +243,7 @@ class _SceneReader:
         if operation.lower() not in ("0", "add", "\\0", "\x00"):
             raise entry["operation"].error(f"{what}: only the operation add is read, found {operation!r}")
         pose = read_pose(entry["pose"], what) if "pose" in entry else np.eye(4)
-        parts: list[tuple[Shape | TriangleMesh, Pose]] = []
+        parts: list[tuple[Piece, Pose]] = []
         for body, X in posed(entry, "primitives", "primitive_poses", what):
             with located(body):
                 parts.append((read_primitive(body, what), X))

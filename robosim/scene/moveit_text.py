@@ -25,12 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robosim.errors import SceneError, suggestion
-from robosim.geometry import Shape, TriangleMesh
 from robosim.geometry import pose as make_pose
 from robosim.scene import objects as make
 from robosim.scene.mesh_objects import mesh_object
 from robosim.scene.moveit_values import plane_pose
-from robosim.scene.objects import Pose, SceneObject, Solidity
+from robosim.scene.objects import Piece, Pose, SceneObject, Solidity
 from robosim.scene.scene import Scene
 from robosim.scene.yaml_nodes import decoded
 
@@ -74,7 +73,7 @@ class _Reader:
         what = f"object {name!r}"
         newer = len(self.peek().split()) == 3
         pose = self.pose(what) if newer else np.eye(4)
-        parts: list[tuple[Shape | TriangleMesh, Pose]] = []
+        parts: list[tuple[Piece, Pose]] = []
         sources = []
         color: list[float] | None = None
         for _ in range(self.count(f"{what}: number of shapes")):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from robosim.errors import SceneError
 from robosim.files import write_file
 from robosim.geometry import Shape, TriangleMesh, pose_to_xyz_quaternion, shape_sizes
+from robosim.scene import objects as make
 from robosim.scene.files import FORMAT, VERSION
 from robosim.scene.objects import MeshSource, PointCloud, Pose, SceneObject
 from robosim.scene.scene import Scene
@@ -80,11 +81,11 @@ def _object_lines(thing: SceneObject, folder: Path) -> list[str]:
         lines.append(f"    height_field: {_flow(_terrain_entry(thing.source))}")
     elif isinstance(thing.source, PointCloud):
         lines.append(f"    points: {_flow(_points_entry(thing.source))}")
-    elif len(thing.shapes) == 1 and np.array_equal(thing.shape_poses[0], np.eye(4)):
-        lines.append(f"    {_flow(_shape_entry(thing.shapes[0]))[1:-1]}")
+    elif len(pieces := make.pieces_of(thing)) == 1 and np.array_equal(pieces[0][1], np.eye(4)):
+        lines.append(f"    {_flow(_shape_entry(pieces[0][0]))[1:-1]}")
     else:
         lines.append("    parts:")
-        for shape, X_OS in zip(thing.shapes, thing.shape_poses, strict=True):
+        for shape, X_OS in pieces:
             lines.append(f"      - {_flow({**_shape_entry(shape), 'pose': _pose_entry(X_OS)})}")
     return lines
 

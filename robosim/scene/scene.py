@@ -19,7 +19,7 @@ from robosim.errors import SceneError, suggestion
 from robosim.geometry import Compound, Shape
 from robosim.pickling import maker, rebuild
 from robosim.scene import objects as make
-from robosim.scene.objects import Pose, SceneObject, Solidity, checked_object, checked_pose
+from robosim.scene.objects import PointCloud, Pose, SceneObject, Solidity, checked_object, checked_pose
 from robosim.scene.targets import Configuration, LinkPose, checked_goal, checked_start
 from robosim.scene.terrain import DEFAULT_DEPTH, checked_terrain
 
@@ -184,8 +184,33 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a cloud of points (n, 3) [m], each a ball of `radius` [m]; a tree keeps thousands of them fast."""
+        """Add a cloud of points (n, 3) or (h, w, 3) [m], each a ball of `radius` [m]; a tree keeps thousands fast.
+
+        All points must be finite: `clean_cloud` leaves out those of a camera that are not, those on the robot, and more
+        than a grid holds. A cloud may be empty. `set_points` takes the next picture.
+        """
         self.add(make.points_object(name, points, radius, pose, color))
+
+    def set_points(
+        self, name: str, points: ArrayLike, radius: float | None = None, pose: ArrayLike | None = None
+    ) -> None:
+        """Give a cloud other points, where it stands in the scene.
+
+        Its color, what it may touch and the link that carries it stay, as do radius and pose unless they are given.
+
+        Raises:
+            SceneError: there is no such object, it is no cloud, or points, radius or pose are not valid.
+        """
+        thing = self._objects[self._known(name)]
+        if not isinstance(thing.source, PointCloud):
+            raise SceneError(f"object {name!r} is no cloud of points; add_points makes one")
+        self._objects[name] = make.points_object(
+            name,
+            points,
+            thing.source.radius if radius is None else radius,
+            thing.pose if pose is None else pose,
+            thing.color,
+        )
 
     def add_height_field(
         self,
@@ -248,6 +273,17 @@ class Scene:
         """Give an object another pose: X_WO, or X_LO of an attached one."""
         thing = self._objects[self._known(name)]
         self._objects[name] = replace(thing, pose=checked_pose(pose, f"object {name!r}"))
+
+    def replace(self, thing: SceneObject) -> None:
+        """Put an object in place of the one with its name, which stays attached and keeps its allowed pairs.
+
+        Raises:
+            SceneError: no object has that name, `thing` is none that can collide, or it is unbounded and attached.
+        """
+        checked_object(thing)
+        if self._known(thing.name) in self._attachments:
+            _check_bounded(thing)
+        self._objects[thing.name] = thing
 
     def transformed(self, X: ArrayLike) -> Scene:
         """A copy in which everything posed in the world is moved by X (4, 4): X_WO becomes X @ X_WO.
@@ -343,8 +379,7 @@ class Scene:
         thing = self._objects[self._known(name)]
         if name in self._attachments:
             raise SceneError(f"object {name!r} is already attached to {self._attachments[name].link!r}")
-        if any(isinstance(shape, Shape) and shape.type == "half_space" for shape in thing.shapes):
-            raise SceneError(f"object {name!r} is unbounded and cannot be attached")
+        _check_bounded(thing)
         if pose is not None:
             X_LO = checked_pose(pose, f"object {name!r}")
         else:
@@ -395,6 +430,9 @@ class Scene:
         its own link and `touch_links`; attached objects on different links with each other. Allowed pairs are
         left out. Two things that never move, such as the robot's base and the table that it stands on, are
         not checked.
+
+        It takes time in proportion to the number of objects, and none to speak of for what was compiled with this
+        model before: of scenes alike in all that collides, the last few are kept, and the same is given again.
 
         Raises:
             SceneError: an allowed pair or an attachment names what is neither an object nor a link.
@@ -466,6 +504,12 @@ def _rebuilt_scene(
     for goal, wanted in goals.items():
         scene.set_goal(wanted, goal)
     return scene
+
+
+def _check_bounded(thing: SceneObject) -> None:
+    """SceneError where no link can carry it."""
+    if any(isinstance(shape, Shape) and shape.type == "half_space" for shape in thing.shapes):
+        raise SceneError(f"object {thing.name!r} is unbounded and cannot be attached")
 
 
 def _link_pose(name: str, link: str, model: Model | None, q: ArrayLike | None) -> Pose:

@@ -9,7 +9,7 @@ refused by its size.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from os import PathLike, fspath
 from typing import Any
 
@@ -123,7 +123,15 @@ class Node:
 
     def numbers(self, what: str, length: int | None = None) -> NDArray[np.float64]:
         """A sequence of finite numbers."""
-        return np.array([node.number(what) for node in self.sequence(what, length)], dtype=np.float64)
+        nodes = self.sequence(what, length)
+        # At a stroke where that works, and else one by one, which tells what is wrong with which.
+        try:
+            values = [float(node.value) for node in nodes if node.plain]
+        except (TypeError, ValueError):
+            values = []
+        if len(values) != len(nodes) or not math.isfinite(sum(values)):
+            values = [node.number(what) for node in nodes]
+        return np.array(values, dtype=np.float64)
 
     def table(self, what: str, width: int) -> NDArray[np.float64]:
         """A sequence of rows of `width` finite numbers: (n, width)."""
@@ -148,7 +156,11 @@ def parse_yaml(content: bytes | str, file: str) -> Node:
         content = decoded(content, file)
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return _compose(yaml.parse(content, Loader=loader), file)
+        reader = loader(content)
+        try:
+            return _compose(reader, file)
+        finally:
+            reader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = None if mark is None else mark.line + 1
@@ -171,18 +183,62 @@ def decoded(content: bytes, file: str) -> str:
         raise SceneError("not a text in UTF-8", file=file, line=line) from error
 
 
-def _compose(events: Iterator[Any], file: str) -> Node:
-    """Build the tree of nodes from the events, on an explicit stack."""
+def _compose(loader: Any, file: str) -> Node:
+    """Build the tree of nodes from the events of a parser, on an explicit stack."""
     anchors: dict[str, Node | None] = {}
-    stack: list[tuple[Node, str | None, list[Node]]] = []  # (container, its anchor, pending key of a mapping)
+    # The innermost container, its anchor and its key that has no value yet; and those that it stands in.
+    container: Node | None = None
+    anchor: str | None = None
+    key: str | None = None
+    stack: list[tuple[Node, str | None, str | None]] = []
     root: Node | None = None
+    next_event = loader.get_event
+    while True:
+        event = next_event()
+        kind = type(event)
+        if kind is yaml.ScalarEvent:  # first: most of what a large document has
+            line = event.start_mark.line + 1
+            if event.tag is not None:
+                _check_tag(event.tag, file, line)
+            node = Node(event.value, line, file, not event.style)
+            if event.anchor:
+                anchors[event.anchor] = node
+        elif kind is yaml.SequenceStartEvent or kind is yaml.MappingStartEvent:
+            line = event.start_mark.line + 1
+            _check_tag(event.tag, file, line)
+            if container is not None:
+                stack.append((container, anchor, key))
+            if len(stack) >= MAX_DEPTH:
+                raise SceneError(f"nested deeper than {MAX_DEPTH}", file=file, line=line)
+            container = Node([] if kind is yaml.SequenceStartEvent else {}, line, file)
+            anchor, key = event.anchor, None
+            if anchor:
+                anchors[anchor] = None  # known only once it is complete
+            continue
+        elif kind is yaml.SequenceEndEvent or kind is yaml.MappingEndEvent:
+            assert container is not None
+            node = container
+            if anchor:
+                anchors[anchor] = node
+            container, anchor, key = stack.pop() if stack else (None, None, None)
+        elif kind is yaml.AliasEvent:
+            target = anchors.get(event.anchor or "")
+            if target is None:
+                line = event.start_mark.line + 1
+                raise SceneError(f"the alias *{event.anchor} is unknown or recursive", file=file, line=line)
+            node = target
+        elif kind is yaml.DocumentStartEvent and root is not None:
+            line = event.start_mark.line + 1
+            raise SceneError("more than one YAML document in the file", file=file, line=line)
+        elif kind is yaml.StreamEndEvent:
+            break
+        else:
+            continue
 
-    def add(node: Node) -> None:
-        nonlocal root
-        if not stack:
+        # Into what it stands in.
+        if container is None:
             root = node
-            return
-        container, _, pending = stack[-1]
+            continue
         container.size += node.size
         if container.size > MAX_NODES:
             raise node.error(
@@ -190,46 +246,17 @@ def _compose(events: Iterator[Any], file: str) -> Node:
                 "give large clouds of points as a file"
             )
         values = container.value
-        if isinstance(values, list):
+        if type(values) is list:
             values.append(node)
-        elif not pending:
-            if not isinstance(node.value, str):
-                raise node.error(f"a key must be text, found {node.kind}")
-            if node.value in values:
-                raise node.error(f"the key {_shortened(node.value)!r} stands here twice")
-            pending.append(node)
+        elif key is not None:
+            values[key] = node
+            key = None
         else:
-            values[pending.pop().value] = node
-
-    for event in events:
-        line = event.start_mark.line + 1
-        if isinstance(event, yaml.ScalarEvent):  # first: most of what a large document has
-            if event.tag is not None:
-                _check_tag(event.tag, file, line)
-            node = Node(event.value, line, file, not event.style)
-            if event.anchor:
-                anchors[event.anchor] = node
-            add(node)
-        elif isinstance(event, yaml.AliasEvent):
-            target = anchors.get(event.anchor or "")
-            if target is None:
-                raise SceneError(f"the alias *{event.anchor} is unknown or recursive", file=file, line=line)
-            add(target)
-        elif isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent)):
-            _check_tag(event.tag, file, line)
-            if len(stack) >= MAX_DEPTH:
-                raise SceneError(f"nested deeper than {MAX_DEPTH}", file=file, line=line)
-            value: Any = [] if isinstance(event, yaml.SequenceStartEvent) else {}
-            if event.anchor:
-                anchors[event.anchor] = None  # known only once it is complete
-            stack.append((Node(value, line, file), event.anchor, []))
-        elif isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
-            node, anchor, _ = stack.pop()
-            if anchor:
-                anchors[anchor] = node
-            add(node)
-        elif isinstance(event, yaml.DocumentStartEvent) and root is not None:
-            raise SceneError("more than one YAML document in the file", file=file, line=line)
+            key = node.value
+            if not isinstance(key, str):
+                raise node.error(f"a key must be text, found {node.kind}")
+            if key in values:
+                raise node.error(f"the key {_shortened(key)!r} stands here twice")
     if root is None:
         raise SceneError("the file is empty", file=file)
     return root

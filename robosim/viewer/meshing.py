@@ -10,23 +10,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robosim.geometry import TriangleMesh
+from robosim.geometry import PointCloud, Shape, TriangleMesh
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from robosim.geometry import Shape
 
     Mesh = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 HALF_SPACE_EDGE = 4.0  # edge of the square that stands for a half-space's boundary [m]
 
 
-def shape_mesh(shape: Shape | TriangleMesh, *, segments: int = 48) -> Mesh:
+def shape_mesh(shape: Shape | TriangleMesh | PointCloud, *, segments: int = 48) -> Mesh:
     """Triangles of a collision shape.
 
     Args:
-        shape: of any type, or a mesh; a half-space is drawn as a square of its boundary plane, HALF_SPACE_EDGE wide.
+        shape: of any type, a mesh, or a cloud, whose balls are coarse; a half-space is drawn as a square of its
+            boundary plane, HALF_SPACE_EDGE wide.
         segments: number of sides of a round cross-section, at least 3.
 
     Returns:
@@ -34,6 +33,10 @@ def shape_mesh(shape: Shape | TriangleMesh, *, segments: int = 48) -> Mesh:
     """
     if isinstance(shape, TriangleMesh):
         return shape.vertices, shape.faces.astype(np.int64)
+    if isinstance(shape, PointCloud):
+        ball, faces = shape_mesh(Shape.sphere(shape.radius), segments=6)
+        first = len(ball) * np.arange(len(shape.points))[:, None, None]
+        return (shape.points[:, None] + ball).reshape(-1, 3), (first + faces).reshape(-1, 3)
     kind = str(shape.type)
     if kind == "sphere":
         return _revolve(*_cap_profile(shape.radius, 0.0, segments), segments)

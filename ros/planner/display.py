@@ -17,6 +17,7 @@ from robosim.meshes.tessellate import tessellated
 from robosim.model.tips import tip_links
 from robosim.planners.positions import chain
 from robosim.scene import MeshSource, PointCloud
+from robosim.scene.objects import pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +120,7 @@ def _object_marks(thing: SceneObject, X_WO: FloatArray, namespace: str, rgba: Co
         d = 2 * thing.source.radius
         yield Mark(namespace, "sphere_list", X_WO, (d, d, d), rgba, thing.source.points)
     else:
-        for shape, X_OS in zip(thing.shapes, thing.shape_poses, strict=True):
+        for shape, X_OS in pieces_of(thing):
             yield _shape_mark(shape, X_WO @ X_OS, namespace, rgba)
 
 

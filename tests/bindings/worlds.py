@@ -101,6 +101,7 @@ def _scene(height: float, link: str) -> Scene:
     scene.add_box("crate", (0.2, 0.2, 0.2), pose=_up(3.0))
     scene.add_sphere("held", 0.02, pose=_up(2.5))
     scene.attach("held", link, pose=_up(0.3))
+    scene.add_points("cloud", [(0, 0, 0), (0.1, 0, 0)], 0.02, pose=_up(3.5))
     scene.set_start({"joint0": 0.1})
     scene.set_goal({"joint0": -0.4})
     return scene
@@ -147,6 +148,7 @@ def _world(builder: Callable[[], ModelBuilder], height: float, closures: tuple[A
         [
             Visual(shape=Shape.box((0.1, 0.1, 0.1))),
             *(replace(thing, name=f"another {thing.name}") for thing in list(scene)[:1]),
+            scene.objects["crate"],
             *(Problem(model, scene, start=q, goal=goal) for goal in goals),
         ],
     )

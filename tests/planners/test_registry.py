@@ -69,6 +69,20 @@ def test_installed_packages_are_found(monkeypatch, clean):
         registry._discover.cache_clear()
 
 
+def test_other_packages_are_not_looked_for_where_a_planner_is_our_own(monkeypatch, clean):
+    """That reads what is installed from the disk: some 10 ms of the first plan."""
+
+    def entry_points(group):
+        raise AssertionError("nothing is missing")
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+    registry._discover.cache_clear()
+    try:
+        assert get_planner("rrt_connect").name == "rrt_connect"
+    finally:
+        registry._discover.cache_clear()
+
+
 def test_a_broken_package_takes_no_other_planner_down(monkeypatch, clean, capsys):
     class Entry:
         value = "broken.planners"

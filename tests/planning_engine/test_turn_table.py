@@ -157,3 +157,22 @@ def test_the_number_of_tables_is_checked():
         alone(model, [(0, 1)], [None, None])
     with pytest.raises(ValueError, match="least is -1"):
         _engine.turn_tables(model._engine, [(0, 1)], least=-1)
+
+
+def test_threads_find_the_same_tables():
+    """Pair by pair on whatever thread: to the bit."""
+    model = robosim.load_robot("ur5")
+    before = _engine.thread_limit()
+    found = []
+    try:
+        for threads in (1, 4):
+            _engine.set_thread_limit(threads)
+            found.append(_engine.turn_tables(model._engine, model.collision_pairs))
+    finally:
+        _engine.set_thread_limit(before)
+    assert sum(table is not None for table in found[0]) > 10
+    for one, other in zip(*found, strict=True):
+        assert (one is None) == (other is None)
+        if one is not None:
+            assert one.q_index == other.q_index
+            np.testing.assert_array_equal(one.free, other.free)

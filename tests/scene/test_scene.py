@@ -8,6 +8,7 @@ import pytest
 from robosim.errors import RobosimError, SceneError
 from robosim.geometry import Shape, pose
 from robosim.scene import LinkPose, MeshSource, PointCloud, Scene
+from robosim.scene.objects import pieces_of
 
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
 CUBE_FACES = np.array(
@@ -144,8 +145,12 @@ def test_points_keep_their_cloud():
     thing = scene.objects["cloud"]
     assert isinstance(thing.source, PointCloud)
     np.testing.assert_array_equal(thing.source.points, points)
-    np.testing.assert_array_equal(thing.shape_poses[:, :3, 3], points)
-    assert {shape.radius for shape in thing.shapes} == {0.01}
+    (body,) = thing.shapes
+    np.testing.assert_array_equal(body.points, points)
+    assert body.radius == 0.01
+    balls = pieces_of(thing)
+    np.testing.assert_array_equal([X[:3, 3] for _, X in balls], points)
+    assert {(shape.type, shape.radius) for shape, _ in balls} == {("sphere", 0.01)}
 
 
 def test_removing_forgets_allowed_pairs_and_attachment():

@@ -12,6 +12,7 @@ from robosim.errors import FileError, SceneError
 from robosim.geometry import Shape, pose, shape_sizes
 from robosim.meshes import TriangleMesh
 from robosim.scene import LinkPose, MeshSource, PointCloud, Scene, SceneObject, bundled_scenes, load_scene
+from robosim.scene.objects import pieces_of
 
 
 def rich_scene(folder: Path) -> Scene:
@@ -60,7 +61,7 @@ def assert_same(a: Scene, b: Scene) -> None:
         assert type(one.source) is type(other.source)
         if isinstance(one.source, PointCloud):
             np.testing.assert_array_equal(one.source.points, other.source.points)
-        for s, t in zip(one.shapes, other.shapes, strict=True):
+        for (s, _), (t, _) in zip(pieces_of(one), pieces_of(other), strict=True):
             assert s.type == t.type
             for size in {"box": ("size",), "sphere": ("radius",), "convex": ("vertices",)}.get(s.type, ()):
                 np.testing.assert_array_equal(getattr(s, size), getattr(t, size))
@@ -204,7 +205,7 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path: Path):
     cloud = Scene()
     cloud.add_points("cloud", np.random.default_rng(0).random((100_000, 3)), 0.01)
     cloud.save(tmp_path / "cloud.yaml")
-    assert len(Scene.load(tmp_path / "cloud.yaml").objects["cloud"].shapes) == 100_000
+    assert Scene.load(tmp_path / "cloud.yaml").objects["cloud"].shapes[0].n_pieces == 100_000
 
 
 @pytest.mark.parametrize("kind", shape_sizes())

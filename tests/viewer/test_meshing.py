@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from robosim.geometry import Shape, shape_sizes
+from robosim.geometry import PointCloud, Shape, shape_sizes
 from robosim.viewer.meshing import corner_normals, is_solid, shape_mesh, split_creases, tube_mesh
 
 SHAPES = {
@@ -131,3 +131,14 @@ def test_a_shape_of_a_new_type_is_drawn_by_its_farthest_points(name):
     vertices, faces = shape_mesh(unknown, segments=96)
     assert is_solid(vertices, faces)
     assert 0.99 * exact <= volume(vertices, faces) <= exact * (1 + 1e-12)
+
+
+def test_a_cloud_is_a_ball_about_each_of_its_points():
+    points = np.array([(0, 0, 0), (1, 2, 3)])
+    vertices, faces = shape_mesh(PointCloud(points, 0.1))
+    nearest = np.linalg.norm(vertices[:, None] - points, axis=2)
+    np.testing.assert_allclose(nearest.min(axis=1), 0.1, rtol=1e-12)
+    n = len(vertices) // 2
+    assert (nearest.argmin(axis=1) == np.repeat([0, 1], n)).all()
+    assert ((faces < n).all(axis=1) | (faces >= n).all(axis=1)).all()
+    assert is_solid(vertices, faces)
