@@ -15,7 +15,7 @@ namespace {
 
 constexpr double no_acceleration_limit = 1e5;  // stands for an infinite one
 constexpr double most_acceleration = 1e8;      // that matters, in squares of the top speed by the path's length
-constexpr double least_window = 1e-6;          // of the duration: a shorter average would be lost in rounding
+constexpr double least_window = 1e-5;          // of the duration: a shorter average would be lost in rounding
 constexpr double torque_step = 0.1;            // a column's way between grid points when torques are limited [rad, m]
 constexpr double torque_excess_allowed = 1e-7; // relative
 constexpr int tightenings = 8, damping_passes = 3;

@@ -171,6 +171,11 @@ def find_violations(trajectory: Trajectory, limits: TrajectoryLimits, tolerance:
         if lower is None and upper is None:
             continue
         times, values = extremes(trajectory, order)
+        if quantity == "jerk":  # infinite where the acceleration jumps
+            when, sizes = trajectory.acceleration_jumps()
+            jumps = np.where(sizes != 0, np.copysign(np.inf, sizes), 0.0)
+            times = np.vstack([times, np.repeat(when[:, None], values.shape[1], axis=1)])
+            values = np.vstack([values, jumps])
         room = [
             _room(trajectory, times, values, bound, sign) if order == 0 else 0.0
             for bound, sign in ((lower, -1.0), (upper, 1.0))

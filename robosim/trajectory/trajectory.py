@@ -179,13 +179,44 @@ class Trajectory(Value):
         return self._derivative(t, 1)
 
     def acceleration(self, t: ArrayLike) -> Array:
-        """d2q/dt2 at times t of any shape: (..., n). It may jump at the breaks."""
+        """d2q/dt2 at times t of any shape: (..., n). It may jump at the breaks: see ``acceleration_jumps``."""
         return self._derivative(t, 2)
 
     def jerk(self, t: ArrayLike) -> Array:
-        """d3q/dt3 inside the pieces at times t of any shape: (..., n). Jumps of the acceleration do not
-        appear in it."""
-        return self._derivative(t, 3)
+        """d3q/dt3 at times t of any shape: (..., n). Exactly at a break where the acceleration jumps, as
+        ``acceleration_jumps`` tells, it is infinite, with the sign of the jump; elsewhere the derivative within the
+        piece."""
+        times = _times(t)
+        jerk = self._derivative(times, 3)
+        when, sizes = self.acceleration_jumps()
+        if len(when):
+            i = np.minimum(np.searchsorted(when, times), len(when) - 1)
+            jumps = (times == when[i])[..., None] & (sizes[i] != 0)
+            jerk = np.where(jumps, np.copysign(np.inf, sizes[i]), jerk)
+        return jerk
+
+    def acceleration_jumps(self) -> tuple[Array, Array]:
+        """Where the acceleration jumps: times (m,) [s] and by how much (m, n), zero for positions that do not there.
+
+        At the ends a motion that is at rest there jumps from and to standing still; one that is moving, as a slice
+        is, does not, as what comes before and after is not known. Less than a millionth of the greatest acceleration
+        of a position counts as rounding.
+        """
+        h = np.diff(self.breaks)[:, None]
+        second = polynomial.differentiate(self.coefficients, 2)
+        ends = polynomial.horner(second, h)
+        jumps = np.vstack([second[:1, 0], second[1:, 0] - ends[:-1], -ends[-1:]])
+        velocity = polynomial.differentiate(self.coefficients, 1)
+        top = np.abs(velocity[:, 0]).max(initial=0.0)
+        for row, v in ((0, velocity[0, 0]), (-1, polynomial.horner(velocity[-1:], h[-1:])[0])):
+            if (np.abs(v) > 1e-9 * top).any():
+                jumps[row] = 0.0
+        # What rounding is: of the terms that are summed, and where a position hardly moves, of the others'.
+        terms = np.abs(second) * h[:, :, None] ** np.arange(second.shape[1])[:, None]
+        size = terms.sum(axis=1).max(axis=0)
+        jumps[np.abs(jumps) <= 1e-6 * size + 1e-9 * size.max()] = 0.0
+        found = np.flatnonzero(jumps.any(axis=1))
+        return self.breaks[found], jumps[found]
 
     def torque(self, t: ArrayLike) -> Array:
         """Inverse dynamics along the motion at times t of any shape: (..., n torques). Needs
@@ -333,7 +364,7 @@ class Trajectory(Value):
         nowhere.
 
         Positions, velocities, accelerations and jerks are checked at every time, between samples too: at the
-        exact extrema of the polynomials. A motion that starts beyond a position limit by no more than a
+        exact extrema of the polynomials; where the acceleration jumps the jerk is infinite. A motion that starts beyond a position limit by no more than a
         measurement may err (1e-3 rad, 1e-4 m) may go back inside: how far it is beyond must never grow.
         Torques, when inverse dynamics is attached, are sampled by how far q moves, and the peaks refined; those
         of a plan with the damping and dry friction that the robot's description states, and with none. So are the
