@@ -233,7 +233,7 @@ def time_parametrise(
             )
     stops = sorted(set(stops))
     limits = motion_limits(prepared) if limits is None else limits
-    model, columns = prepared.model, prepared.columns
+    columns = prepared.columns
     moves = start_velocity is not None and bool(np.any(start_velocity))  # then the first edge is a direction
     path, stops = merged(path, columns.q, stops, first=min(int(moves), len(path) - 1))
     breaks, coefficients = rounded(prepared, path, stops, largest_blend, resolution)
@@ -349,7 +349,8 @@ class ColumnTorque(_ColumnStates):
     """
 
     def __call__(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
-        return self.many(np.asarray(q)[None], np.asarray(dq)[None], np.asarray(ddq)[None])[0]
+        tau: FloatArray = self.many(np.asarray(q)[None], np.asarray(dq)[None], np.asarray(ddq)[None])[0]
+        return tau
 
     def many(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
         """Of rows: (m, c) from (m, c) each."""

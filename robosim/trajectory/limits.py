@@ -22,7 +22,7 @@ FIELDS = ("lower", "upper", "velocity", "acceleration", "jerk", "effort")
 # How far beyond a position limit a joint that stands at it may be measured, by unit: calibration and play of a joint,
 # and a gripper that is pressed on its stop. More than encoders err, less than a limit is set off from a hard stop.
 LIMIT_NOISE = {"rad": 1e-3, "m": 1e-4, "1": 0.0}
-# Samples of torques and speeds on a piece: one for so much of a joint's way [rad, m], and at least and at most how many.
+# Samples of torques and speeds on a piece: one for so much of a joint's way [rad, m], at least and at most how many.
 _STEP, _SAMPLES = 0.1, (8, 400)
 _CHUNK = 50_000  # samples at a time
 _PEAKS = 4  # looked at closely, of each value, side and chunk
@@ -107,7 +107,9 @@ class TrajectoryLimits(Value):
         unknown = set(data) - {*FIELDS, *others}
         if unknown:
             field = sorted(unknown)[0]
-            raise TrajectoryError(f"limits: unknown field {field!r}{suggestion(field, (*FIELDS, *sorted(others)))}")
+            raise TrajectoryError(
+                f"limits: unknown field {field!r}{suggestion(field, (*FIELDS, *sorted(others)))}"
+            )
         arrays: dict[str, Any] = {}
         for name in FIELDS:
             if name not in data:
@@ -133,7 +135,9 @@ def _tool_speed(value: Any) -> dict[str, float]:
     for link, speed in value.items():
         number = isinstance(speed, (int, float, np.number)) and not isinstance(speed, bool)
         if not isinstance(link, str) or not number or not 0 < speed < np.inf:
-            raise TrajectoryError(f"limits.tool_speed: must be positive numbers by name, not {link!r}: {speed!r}")
+            raise TrajectoryError(
+                f"limits.tool_speed: must be positive numbers by name, not {link!r}: {speed!r}"
+            )
     return {link: float(speed) for link, speed in value.items()}
 
 
@@ -173,7 +177,8 @@ def find_violations(trajectory: Trajectory, limits: TrajectoryLimits, tolerance:
         times, values = extremes(trajectory, order)
         if quantity == "jerk":  # infinite where the acceleration jumps
             when, sizes = trajectory.acceleration_jumps()
-            jumps = np.where(sizes != 0, np.copysign(np.inf, sizes), 0.0)
+            limited = (sizes != 0) & (False if upper is None else np.isfinite(upper))
+            jumps = np.where(limited, np.copysign(np.inf, sizes), 0.0)
             times = np.vstack([times, np.repeat(when[:, None], values.shape[1], axis=1)])
             values = np.vstack([values, jumps])
         room = [
@@ -185,7 +190,12 @@ def find_violations(trajectory: Trajectory, limits: TrajectoryLimits, tolerance:
         # With what the joints' damping and friction are said to be, and where that is known without them.
         certain = not hasattr(trajectory.inverse_dynamics, "frictionless")
         peaks = [
-            peaks_between(trajectory, partial(trajectory.piece_torque, frictionless=frictionless), limits.effort, tolerance)
+            peaks_between(
+                trajectory,
+                partial(trajectory.piece_torque, frictionless=frictionless),
+                limits.effort,
+                tolerance,
+            )
             for frictionless in ((False,) if certain else (False, True))
         ]
         times, values = (np.concatenate(each) for each in zip(*peaks, strict=True))

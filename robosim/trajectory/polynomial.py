@@ -15,7 +15,9 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 DEGREE = 5
-_ROOT_STEPS = 80  # at most: a fourth of them halve the bracket, the others converge on simple roots within ten
+_ROOT_STEPS = (
+    80  # at most: a fourth of them halve the bracket, the others converge on simple roots within ten
+)
 # _FALLING[d, j] = j (j-1) ... (j-d+1), the factor that d derivatives put before (t - b)**(j - d).
 _FALLING: Array = np.array(
     [[np.prod(np.arange(j - d + 1, j + 1)) for j in range(6)] for d in range(6)], dtype=float

@@ -23,8 +23,9 @@ from robosim.trajectory.polynomial import Array, Index
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# tau = f(q, v, a), each (n,): what Trajectory.torque evaluates. It may have two methods more, of rows (m, n) at once: many(q, v, a)
-# are its own values, and frictionless(q, v, a) those without damping and dry friction; limits are then kept with and without.
+# tau = f(q, v, a), each (n,): what Trajectory.torque evaluates. It may have two methods more, of rows (m, n) at once:
+# many(q, v, a) are its own values, and frictionless(q, v, a) those without damping and dry friction; then limits have
+# to hold with and without.
 InverseDynamics = Callable[[Array, Array, Array], ArrayLike]
 # The velocities (m, 3) [m/s] of the origin of a link in the world, by its name and rows (m, n) of q and v.
 LinkVelocity = Callable[[str, Array, Array], ArrayLike]
@@ -260,7 +261,9 @@ class Trajectory(Value):
     def _speeds(self, q: Array, v: Array, links: Sequence[str]) -> Array:
         f = self.link_velocity
         if f is None:
-            raise TrajectoryError("tool_speed: no link velocities are attached; use replace(link_velocity=...)")
+            raise TrajectoryError(
+                "tool_speed: no link velocities are attached; use replace(link_velocity=...)"
+            )
         return np.stack([np.linalg.norm(np.asarray(f(link, q, v)), axis=-1) for link in links], axis=-1)
 
     def sample(self, rate: float) -> Samples:
@@ -364,12 +367,13 @@ class Trajectory(Value):
         nowhere.
 
         Positions, velocities, accelerations and jerks are checked at every time, between samples too: at the
-        exact extrema of the polynomials; where the acceleration jumps the jerk is infinite. A motion that starts beyond a position limit by no more than a
-        measurement may err (1e-3 rad, 1e-4 m) may go back inside: how far it is beyond must never grow.
-        Torques, when inverse dynamics is attached, are sampled by how far q moves, and the peaks refined; those
-        of a plan with the damping and dry friction that the robot's description states, and with none. So are the
-        speeds of links, where they are limited and ``link_velocity`` is attached. One entry per joint or link, quantity and side, the worst. Without any limits nothing can be broken. The time it takes goes by
-        the number of pieces, not by the duration.
+        exact extrema of the polynomials; where the acceleration jumps the jerk is infinite. A motion that starts
+        beyond a position limit by no more than a measurement may err (1e-3 rad, 1e-4 m) may go back inside: how far
+        it is beyond must never grow. Torques, when inverse dynamics is attached, are sampled by how far q moves, and
+        the peaks refined; those of a plan with the damping and dry friction that the robot's description states, and
+        with none. So are the speeds of links, where they are limited and ``link_velocity`` is attached. One entry
+        per joint or link, quantity and side, the worst. Without any limits nothing can be broken. The time it takes
+        goes by the number of pieces, not by the duration.
         """
         limits = self.limits if limits is None else limits
         if limits is None:
@@ -481,7 +485,9 @@ class _PermutedFrictionless(_Permuted):
 def _rows(f: InverseDynamics, q: Array, v: Array, a: Array) -> Array:
     """The torques of rows of q, v and a."""
     many = getattr(f, "many", None)
-    return np.asarray(many(q, v, a) if many else [f(*state) for state in zip(q, v, a, strict=True)], dtype=float)
+    return np.asarray(
+        many(q, v, a) if many else [f(*state) for state in zip(q, v, a, strict=True)], dtype=float
+    )
 
 
 def _times(t: ArrayLike) -> Array:

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+
 import robosim
 from robosim.model import ModelBuilder
 from robosim.planners import NoPlan, Problem, motion_limits, plan, prepare, time_parametrise
@@ -18,7 +19,9 @@ def arm(rng, damping, friction):
     builder = ModelBuilder("arm")
     builder.add_link("l0")
     for i in range(4):
-        builder.add_link(f"l{i + 1}", mass=3.0 - 0.5 * i, com=rng.uniform(-0.1, 0.2, 3), inertia=0.02 * np.eye(3))
+        builder.add_link(
+            f"l{i + 1}", mass=3.0 - 0.5 * i, com=rng.uniform(-0.1, 0.2, 3), inertia=0.02 * np.eye(3)
+        )
         axis = rng.normal(size=3)
         builder.add_joint(
             f"j{i}",
@@ -49,7 +52,9 @@ def held_easily(model, prepared, rng, count):
     """Configurations in which gravity and dry friction leave a fifth of every effort."""
     q, v = list(prepared.columns.q), list(prepared.columns.v)
     lower, upper = np.maximum(prepared.columns.lower, -2), np.minimum(prepared.columns.upper, 2)
-    friction = -model.joint_forces(prepared.start, np.full(model.n_v, 1e3))[v]  # damping too, of no matter here
+    friction = -model.joint_forces(prepared.start, np.full(model.n_v, 1e3))[
+        v
+    ]  # damping too, of no matter here
     resting = -model.joint_forces(prepared.start, np.full(model.n_v, 2e3))[v]
     friction = 2 * friction - resting  # what does not grow with speed
     out = []
@@ -64,7 +69,7 @@ def held_easily(model, prepared, rng, count):
 
 
 def greatest_shares(model, prepared, trajectory):
-    """(2001, c) |torque| / effort, the greatest for all, half or none of damping and Coulomb's friction, by other code."""
+    """(2001, c) |torque| / effort, the greatest for all, half or none of damping and friction, by other code."""
     t = np.linspace(0, trajectory.duration, 2001)
     q, v = list(prepared.columns.q), list(prepared.columns.v)
     out = []
@@ -81,10 +86,10 @@ def greatest_shares(model, prepared, trajectory):
 
 
 def check_random_motions(model, group, rng, runs):
-    """Random polylines, fast and slow, with and without jerk limits; returns how many torque limits shape, and costs."""
+    """Random polylines, fast and slow, with and without jerk limits; how many torque limits shape, and the costs."""
     rest = np.clip(model.neutral(), model.limits.lower, model.limits.upper)
     prepared = prepare(Problem(model, None, rest, rest, group=group))
-    shaped, costs = 0, []
+    shaped, costs, reasons = 0, [], []
     for k in range(runs):
         path = held_easily(model, prepared, rng, int(rng.integers(2, 6)))
         limits = motion_limits(prepared, jerk=[None, None, 3000.0][k % 3])
@@ -92,7 +97,7 @@ def check_random_motions(model, group, rng, runs):
         try:
             trajectory = time_parametrise(prepared, path, limits)
         except NoPlan as refused:
-            assert "gravity" in refused.reason or "torque limits cannot be kept" in refused.reason
+            reasons.append(refused.reason)
             continue
         assert trajectory.validate() == [], k
         share = greatest_shares(model, prepared, trajectory)
@@ -103,6 +108,8 @@ def check_random_motions(model, group, rng, runs):
             assert 0 <= cost["stated"] < trajectory.duration
             assert 0 <= cost["none"] < trajectory.duration
             costs.append(cost["none"] / trajectory.duration)
+    assert all("gravity" in reason or "torque limits cannot be kept" in reason for reason in reasons)
+    assert len(reasons) < runs / 2
     return shaped, costs
 
 
@@ -132,7 +139,7 @@ def test_the_torque_shown_is_the_one_that_drives_have_to_exert():
     rng = np.random.default_rng(5)
     model = arm(rng, 1.0, 2.0)
     rest = model.neutral()
-    trajectory = plan(Problem(model, None, rest, rest + [0.5, -0.4, 0.6, 1.0])).trajectory
+    trajectory = plan(Problem(model, None, rest, rest + np.array([0.5, -0.4, 0.6, 1.0]))).trajectory
     times = np.linspace(0, trajectory.duration, 50)
     expected = [
         model.inverse_dynamics(
@@ -151,7 +158,7 @@ def test_a_brake_that_counts_on_friction_is_found():
     rng = np.random.default_rng(6)
     model = arm(rng, 0.0, 6.0)
     rest = model.neutral()
-    trajectory = plan(Problem(model, None, rest, rest + [1.0, 0.0, 0.0, 0.0])).trajectory
+    trajectory = plan(Problem(model, None, rest, rest + np.array([1.0, 0.0, 0.0, 0.0]))).trajectory
     with_friction = trajectory.torque(np.linspace(0, trajectory.duration, 4001))
     most = np.abs(with_friction).max(axis=0)
     limits = dataclasses.replace(trajectory.limits, effort=most * (1 + 1e-3))

@@ -277,7 +277,9 @@ def test_goals_of_the_scene(ur5, states):
 
 
 def test_options_and_their_defaults():
-    settings = Settings(allowed_planning_time=7.0, max_velocity_scaling_factor=0.5, jerk_limit=100.0, tool_speed=0.25)
+    settings = Settings(
+        allowed_planning_time=7.0, max_velocity_scaling_factor=0.5, jerk_limit=100.0, tool_speed=0.25
+    )
     options = make_options(MotionRequest(), settings)
     assert dataclasses.astuple(options) == ("rrt_connect", 0, 7.0, 0.5, 1.0, 100.0, 0.25)
     asked = MotionRequest(
