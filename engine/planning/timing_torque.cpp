@@ -28,6 +28,7 @@ PathTorque::PathTorque(const Model& model, const std::vector<int>& columns, cons
       zero_(columns.size(), 0) {
   for (int i = 0; i < model.n_v; ++i)
     if (std::isfinite(effort[at(i)])) limited_.push_back(i);
+  has_springs_ = std::any_of(model.stiffness.begin(), model.stiffness.end(), [](double k) { return k != 0; });
   dof_of_.assign(at(model.n_q), -1);
   for (const Joint& joint : model.joints) {
     if (joint.n_q != joint.n_v || joint.mimic) continue;
@@ -91,7 +92,7 @@ void PathTorque::coefficients(const double* q, const double* dq, const double* d
 void PathTorque::smooth_torque(const double* q, const double* v, const double* a, double* tau, double* damping, double* rate) {
   set(q, v, a);
   rnea(model_, data_, q_.data(), v_.data(), a_.data(), tau_.data());
-  joint_forces(model_, q_.data(), at_rest_.data(), spring_.data());
+  if (has_springs_) joint_forces(model_, q_.data(), at_rest_.data(), spring_.data());
   for (std::size_t k = 0; k < limited_.size(); ++k) {
     const std::size_t i = at(limited_[k]);
     tau[k] = tau_[i] - spring_[i];

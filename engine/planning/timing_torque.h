@@ -54,6 +54,7 @@ class PathTorque {
   Data<double> data_;
   std::vector<int> columns_, limited_, dof_of_;  // dof_of_: of each entry of q, -1 where it has none of its own
   std::vector<const Joint*> moving_frames_;  // joints of several v, which are not the rates of q
+  bool has_springs_ = false;
   std::vector<double> effort_, q_, v_, a_, tau_, still_, moving_, spring_, at_rest_, zero_;
 };
 
