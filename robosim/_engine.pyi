@@ -1356,7 +1356,8 @@ def blend_corners(
     Rounds the corners of the free polyline path (p, n_q) by quadratic curves as large as they are free: C1 in s.
 
     s is the metric length along straight parts and |dq/ds| <= 1 in blends, each of which takes at most half of an edge,
-    and at most `largest` of it.
+    and at most `largest` of it. Where points follow each other smoothly at nearly equal distances, curves run from middle to middle
+    of the edges and |dq/ds| changes with the edges' lengths: a uniform quadratic B-spline.
     """
 
 def bodies_closer_than(
