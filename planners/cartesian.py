@@ -131,6 +131,7 @@ def plan_cartesian(
     acceleration_scaling: float = 1.0,
     jerk: float | ArrayLike | Mapping[str, float] | None = None,
     torque_limits: bool = True,
+    tool_speed: float | Mapping[str, float] | None = None,
     resolution: float = RESOLUTION,
     stop: Callable[[], bool] | None = None,
 ) -> CartesianResult:
@@ -148,7 +149,7 @@ def plan_cartesian(
         largest_step: [rad or m] no joint moves more between two neighbouring points of the line, however close:
             joints do not jump.
         seed: noted in the result; nothing here is random.
-        velocity_scaling, acceleration_scaling, jerk, torque_limits, resolution: as of `plan`.
+        velocity_scaling, acceleration_scaling, jerk, torque_limits, tool_speed, resolution: as of `plan`.
         stop: asked at each step along the line and before each timing; when it says True, planning ends with the
             status CANCELLED.
 
@@ -182,6 +183,7 @@ def plan_cartesian(
             acceleration_scaling=acceleration_scaling,
             jerk=jerk,
             torque_limits=torque_limits,
+            tool_speed=tool_speed,
         )
         link, lines = _lines(prepared)
         follower = _Follower(

@@ -50,6 +50,8 @@ def _surely_within_limits(trajectory: Trajectory) -> bool:
     limits = trajectory.limits
     if limits is None:
         return True
+    if limits.jerk is not None and len(trajectory.acceleration_jumps()[0]):
+        return False
     bounds = [(limits.lower, limits.upper)]
     bounds += [(None if x is None else -x, x) for x in (limits.velocity, limits.acceleration, limits.jerk)]
     c, h = trajectory.coefficients, np.diff(trajectory.breaks)

@@ -51,6 +51,7 @@ def plan(
     acceleration_scaling: float = 1.0,
     jerk: float | ArrayLike | Mapping[str, float] | None = None,
     torque_limits: bool = True,
+    tool_speed: float | Mapping[str, float] | None = None,
     resolution: float = RESOLUTION,
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
@@ -74,11 +75,13 @@ def plan(
         shortcut_iterations: of the simplification; 0 leaves the path as the search found it.
         optimiser_iterations: of the optimisation of the path; 0 does without. None: as many as pay where the problem
             asks for a clearance, else none, as a shorter and rounder path costs some ten milliseconds.
-        velocity_scaling: 0 < factor <= 1 of the velocity limits.
-        acceleration_scaling: 0 < factor <= 1 of the acceleration limits.
+        velocity_scaling: 1e-12 <= factor <= 1 of the velocity limits.
+        acceleration_scaling: 1e-12 <= factor <= 1 of the acceleration limits.
         jerk: [rad/s^3, m/s^3] limit: one for all, one per coordinate that moves, or by name; None: unlimited.
         torque_limits: whether the joints' effort limits are kept too. Where the model has no valid dynamics
             (`Model.dynamics_faults`) they are not, and the reason says so.
+        tool_speed: [m/s] the most that the origin of a link may move in the world, at every time, such as 0.25 near
+            people: by the link's name, or a number for the link of the pose goals, else the only tip of what moves.
         resolution: [m] of collider motion, of the collision checks: a motion that passes nearer than half of it may
             be refused.
         progress: called with the name of each stage as it begins.
@@ -124,6 +127,7 @@ def plan(
                 acceleration_scaling=acceleration_scaling,
                 jerk=jerk,
                 torque_limits=torque_limits,
+                tool_speed=tool_speed,
             )
         path, goal_index, trajectory = _solve(prepared, limits, run)
         if run.cut_short:

@@ -9,17 +9,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim import _engine
+from robosim import _engine, batch
 from robosim.errors import PlanningError, suggestion
+from robosim.model.tips import tip_links
 from robosim.planners.noise import merged
-from robosim.planners.positions import Columns
+from robosim.planners.positions import Columns, chain
 from robosim.planners.prepare import Prepared
+from robosim.planners.problem import PoseGoal
 from robosim.planners.result import NoPlan, Status
 from robosim.planners.stages import RESOLUTION
 from robosim.trajectory import Trajectory, TrajectoryLimits
@@ -31,17 +33,23 @@ __all__ = ["MotionLimits", "motion_limits", "time_parametrise"]
 
 FloatArray = NDArray[np.float64]
 ROUNDING = 1e-13  # length [metric of q] that counts as no motion (engine/planning/timing_grid.cpp)
+SLOWEST = 1e-12  # of velocity and acceleration limits: beyond that numbers lose digits
+SLOWEST_TOOL = 1e-6  # [m/s]
 STOP = 1e-9  # largest blend [metric of q] that makes a motion stop at its corners
 
 
 @dataclass(frozen=True, eq=False)
 class MotionLimits:
-    """What a motion is timed for, per column: limits times scaling, jerk or None, efforts (n_v,) or None."""
+    """What a motion is timed for, per column: limits times scaling, jerk or None, efforts (n_v,) or None.
+
+    And the most that the origins of links may move, [m/s] by name.
+    """
 
     velocity: FloatArray
     acceleration: FloatArray
     jerk: FloatArray | None
     effort: FloatArray | None
+    tool_speed: Mapping[str, float] = field(default_factory=dict)
 
 
 def motion_limits(
@@ -51,19 +59,22 @@ def motion_limits(
     acceleration_scaling: float = 1.0,
     jerk: float | ArrayLike | Mapping[str, float] | None = None,
     torque_limits: bool = True,
+    tool_speed: float | Mapping[str, float] | None = None,
 ) -> MotionLimits:
     """The model's limits for the columns that move, scaled.
 
     Args:
         prepared: the problem.
-        velocity_scaling: 0 < factor <= 1 of the velocity limits.
-        acceleration_scaling: 0 < factor <= 1 of the acceleration limits.
+        velocity_scaling: 1e-12 <= factor <= 1 of the velocity limits.
+        acceleration_scaling: 1e-12 <= factor <= 1 of the acceleration limits.
         jerk: [rad/s^3, m/s^3] one for all, one per column, or by position name (others unlimited); None: unlimited.
         torque_limits: whether efforts are limited too, by the model's limits; a model without valid dynamics
             (`Model.dynamics_faults`) has none to keep.
+        tool_speed: [m/s] the most that the origin of a link may move in the world: by the link's name, or a number
+            for the link of the pose goals, else for the only tip of what moves.
 
     Raises:
-        PlanningError: a factor or a jerk limit is not valid.
+        PlanningError: a factor or a limit is not valid, or it is not clear which link a tool speed is for.
     """
     for name, factor in (
         ("velocity_scaling", velocity_scaling),
@@ -71,6 +82,8 @@ def motion_limits(
     ):
         if not (isinstance(factor, (int, float, np.number)) and 0 < factor <= 1):
             raise PlanningError(f"{name} is {factor!r}; it must be above 0 and at most 1")
+        if factor < SLOWEST:
+            raise PlanningError(f"{name} is {factor!r}; the least that motions are timed with is {SLOWEST}")
     columns = prepared.columns
     effort = None
     if torque_limits and not prepared.model.dynamics_faults:  # of the joints that move
@@ -81,6 +94,7 @@ def motion_limits(
         columns.acceleration * acceleration_scaling,
         _jerk(columns, jerk),
         effort,
+        _tool_speed(prepared, tool_speed),
     )
 
 
@@ -112,6 +126,34 @@ def _jerk(columns: Columns, jerk: float | ArrayLike | Mapping[str, float] | None
     if not (out > 0).all():
         raise PlanningError(f"jerk is {jerk!r}; limits must be positive")
     return out
+
+
+def _tool_speed(prepared: Prepared, tool_speed: float | Mapping[str, float] | None) -> dict[str, float]:
+    """[m/s] by link."""
+    if tool_speed is None:
+        return {}
+    model = prepared.model
+    by_link = dict(tool_speed) if isinstance(tool_speed, Mapping) else {"": tool_speed}
+    for link, speed in by_link.items():
+        what = f"tool_speed of {link!r}" if link else "tool_speed"
+        number = isinstance(speed, (int, float, np.number)) and not isinstance(speed, bool)
+        if not number or not SLOWEST_TOOL <= speed < math.inf:
+            raise PlanningError(f"{what} is {speed!r}; it must be a number of at least {SLOWEST_TOOL} [m/s]")
+        if link not in model.link_names and (link or isinstance(tool_speed, Mapping)):
+            raise PlanningError(
+                f"tool_speed: {model.name!r} has no link {link!r}{suggestion(link, model.link_names)}"
+            )
+    if isinstance(tool_speed, Mapping):
+        return {link: float(speed) for link, speed in by_link.items()}
+    goals = [goal for alternatives in (*prepared.via, prepared.goals) for goal in alternatives]
+    links = list(dict.fromkeys(goal.link for goal in goals if isinstance(goal, PoseGoal)))
+    if not links:
+        moving = set(prepared.columns.joints)
+        links = [link for link in tip_links(model) if chain(model, link) & moving]
+    if len(links) != 1:
+        which = f"one of {', '.join(map(repr, links))}" if links else "a link"
+        raise PlanningError(f"tool_speed is {tool_speed!r}, but of which link? Name {which}: {{link: speed}}")
+    return {links[0]: float(tool_speed)}
 
 
 def rounded(
@@ -191,7 +233,7 @@ def time_parametrise(
             )
     stops = sorted(set(stops))
     limits = motion_limits(prepared) if limits is None else limits
-    model, columns = prepared.model, prepared.columns
+    columns = prepared.columns
     moves = start_velocity is not None and bool(np.any(start_velocity))  # then the first edge is a direction
     path, stops = merged(path, columns.q, stops, first=min(int(moves), len(path) - 1))
     breaks, coefficients = rounded(prepared, path, stops, largest_blend, resolution)
@@ -202,16 +244,30 @@ def time_parametrise(
         limits.acceleration,
         jerk=limits.jerk,
         start_velocity=start_velocity,
-        model=None if limits.effort is None else model._engine,
-        columns=None if limits.effort is None else list(columns.q),
-        q_rest=None if limits.effort is None else prepared.start,
-        effort=limits.effort,
+        **_of_model(prepared, limits),
         names=list(columns.names),
     )
     if timed.status != "solved":
         status = Status.START_VELOCITY if "start_velocity" in timed.status else Status.NO_TIMING
         raise NoPlan(status, timed.reason)
-    return as_trajectory(prepared, timed.breaks, timed.coefficients, limits, seed, metadata)
+    noted = dict(metadata or {})
+    if timed.resisted:
+        noted["friction_cost"] = {"stated": timed.sooner_as_stated, "none": timed.sooner_without}
+    return as_trajectory(prepared, timed.breaks, timed.coefficients, limits, seed, noted)
+
+
+def _of_model(prepared: Prepared, limits: MotionLimits) -> dict[str, Any]:
+    """What the engine needs of the robot for limits of torques and of links' speeds."""
+    if limits.effort is None and not limits.tool_speed:
+        return {}
+    model = prepared.model
+    return {
+        "model": model._engine,
+        "columns": list(prepared.columns.q),
+        "q_rest": prepared.start,
+        "effort": np.full(model.n_v, np.inf) if limits.effort is None else limits.effort,
+        "tool_speed": dict(limits.tool_speed),
+    }
 
 
 def as_trajectory(
@@ -243,19 +299,18 @@ def as_trajectory(
             jerk=limits.jerk,
             effort=None if limits.effort is None else limits.effort[list(columns.v)],
             acceleration_source=model.limits.acceleration_source,
+            tool_speed=limits.tool_speed or None,
         ),
         seed=seed,
         metadata={**(metadata or {}), "positions_at_rest": rest},
         inverse_dynamics=None if model.dynamics_faults else ColumnTorque(model, columns, prepared.start),
         torque_names=[model.velocity_names[j] for j in columns.v],
+        link_velocity=ColumnVelocity(model, columns, prepared.start),
     )
 
 
-class ColumnTorque:
-    """tau of the columns = f(q, dq/dt, d2q/dt2), each (c,).
-
-    By the inverse dynamics of the whole robot, its other joints standing still.
-    """
+class _ColumnStates:
+    """States of the whole robot from those of its columns, its other joints standing still."""
 
     def __init__(self, model: Model, columns: Columns, q_rest: FloatArray) -> None:
         self._model, self._rest = model, q_rest.copy()
@@ -268,15 +323,52 @@ class ColumnTorque:
             if f"{joint}/theta" in names
         ]
 
-    def __call__(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
-        full, v, a = self._rest.copy(), np.zeros(self._model.n_v), np.zeros(self._model.n_v)
-        full[self._q] = q
+    def _states(
+        self, q: FloatArray, dq: FloatArray, ddq: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """(m, n_q), (m, n_v), (m, n_v) of the whole robot."""
+        full = np.tile(self._rest, (len(q), 1))
+        v, a = np.zeros((len(q), self._model.n_v)), np.zeros((len(q), self._model.n_v))
+        full[:, self._q] = q
         dq, ddq = np.array(dq), np.array(ddq)
         for x, y, theta in self._planar:
-            c, s, rate = math.cos(q[theta]), math.sin(q[theta]), dq[theta]
-            R = np.array([[c, s], [-s, c]])  # from the plane's axes to the moving frame's
-            linear = R @ dq[[x, y]]
-            ddq[[x, y]] = R @ ddq[[x, y]] + rate * np.array([linear[1], -linear[0]])
-            dq[[x, y]] = linear
-        v[self._v], a[self._v] = dq, ddq
-        return np.asarray(self._model.inverse_dynamics(full, v, a))[self._v]
+            c, s, rate = np.cos(q[:, theta]), np.sin(q[:, theta]), dq[:, theta]
+            # R^T, from the plane's axes to the moving frame's.
+            vx, vy = c * dq[:, x] + s * dq[:, y], c * dq[:, y] - s * dq[:, x]
+            ax, ay = c * ddq[:, x] + s * ddq[:, y], c * ddq[:, y] - s * ddq[:, x]
+            dq[:, x], dq[:, y] = vx, vy
+            ddq[:, x], ddq[:, y] = ax + rate * vy, ay - rate * vx
+        v[:, self._v], a[:, self._v] = dq, ddq
+        return full, v, a
+
+
+class ColumnTorque(_ColumnStates):
+    """tau of the columns = f(q, dq/dt, d2q/dt2), each (c,).
+
+    By the inverse dynamics of the whole robot, with the damping, dry friction and springs that its description states.
+    """
+
+    def __call__(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+        tau: FloatArray = self.many(np.asarray(q)[None], np.asarray(dq)[None], np.asarray(ddq)[None])[0]
+        return tau
+
+    def many(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+        """Of rows: (m, c) from (m, c) each."""
+        full, v, a = self._states(q, dq, ddq)
+        tau = batch.inverse_dynamics(self._model, full, v, a, joint_forces=True, threads=1)
+        return np.asarray(tau[:, self._v])
+
+    def frictionless(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+        """Of rows: (m, c) from (m, c) each, with springs, but without damping and dry friction."""
+        full, v, a = self._states(q, dq, ddq)
+        tau = batch.inverse_dynamics(self._model, full, v, a, threads=1)
+        springs = batch.joint_forces(self._model, full, np.zeros_like(v), threads=1)
+        return np.asarray((tau - springs)[:, self._v])
+
+
+class ColumnVelocity(_ColumnStates):
+    """Velocities (m, 3) of a link's origin in the world = f(link, q, dq/dt), of rows (m, c) of the columns."""
+
+    def __call__(self, link: str, q: FloatArray, dq: FloatArray) -> FloatArray:
+        full, v, _ = self._states(q, dq, np.zeros_like(dq))
+        return np.asarray(batch.frame_velocity(self._model, full, v, link, threads=1)[:, :3])

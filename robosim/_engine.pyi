@@ -909,6 +909,11 @@ class TimingResult:
         In words; empty when solved.
         """
     @property
+    def resisted(self) -> bool:
+        """
+        Whether torque limits shape it, of joints with damping or dry friction: these may be anything up to what is stated.
+        """
+    @property
     def s(self) -> float:
         """
         Where on the path the reason is about.
@@ -922,6 +927,16 @@ class TimingResult:
     def slowdown(self) -> float:
         """
         Factor of a last uniform slowing down for torque limits; 1 when the optimisation kept them.
+        """
+    @property
+    def sooner_as_stated(self) -> float:
+        """
+        How much sooner the motion could end if damping and dry friction were surely as the model says [s].
+        """
+    @property
+    def sooner_without(self) -> float:
+        """
+        How much sooner it could end if there were surely none [s].
         """
     @property
     def status(self) -> str:
@@ -1349,7 +1364,8 @@ def blend_corners(
     Rounds the corners of the free polyline path (p, n_q) by quadratic curves as large as they are free: C1 in s.
 
     s is the metric length along straight parts and |dq/ds| <= 1 in blends, each of which takes at most half of an edge,
-    and at most `largest` of it.
+    and at most `largest` of it. Where points follow each other smoothly at nearly equal distances, curves run from middle to middle
+    of the edges and |dq/ds| changes with the edges' lengths: a uniform quadratic B-spline.
     """
 
 def bodies_closer_than(
@@ -1984,11 +2000,13 @@ def time_path(
     q_rest: typing.Any = None,
     effort: typing.Any = None,
     names: collections.abc.Sequence[str] = [],
+    tool_speed: collections.abc.Mapping[str, typing.SupportsFloat | typing.SupportsIndex] = {},
 ) -> TimingResult:
     """
     The fastest motion along a piecewise quadratic path q(s), breaks (k + 1) and coefficients (k, 3, n), within limits per
     column (infinite for none). With a model, torques are limited too, by effort (n_v; the model's by default): the path's
-    columns are then these entries of q, the others stay as in q_rest. Velocities at the ends have to be along the path. The
+    columns are then these entries of q, the others stay as in q_rest; tool_speed has the most that the origins of links may move,
+    by name [m/s]. Velocities at the ends have to be along the path. The
     motion stops where the path has a corner. A jerk limit lets the motion leave the path by `deviation`: check it again.
     """
 

@@ -1,4 +1,4 @@
-"""For all tests: a cache folder of this run's own, and the plugin for those marked `realtime`.
+"""For all tests: a cache folder of this run's own, robots of others, and the plugin for those marked `realtime`.
 
 These are the tests in `REALTIME`. Give them the whole machine (`pytest -m realtime`). What becomes
 of those that did not get it, see realtime.py.
@@ -6,6 +6,7 @@ of those that did not get it, see realtime.py.
 
 from __future__ import annotations
 
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(folder in item.path.parents for folder in REALTIME):
             item.add_marker("realtime")
+
+
+@pytest.fixture(scope="session")
+def example_robots() -> Path:
+    """The folder of robots of the package example-robot-data."""
+    try:
+        distribution = metadata.distribution("example-robot-data")
+    except metadata.PackageNotFoundError:
+        pytest.skip("example-robot-data is not installed")
+    return Path(str(distribution.locate_file("cmeel.prefix/share/example-robot-data/robots")))

@@ -1,7 +1,10 @@
 // Inverse kinematics and time parametrisation.
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <map>
 #include <optional>
 
 #include "bindings/configurations.h"
@@ -72,7 +75,8 @@ struct Timed {
 Timed time_path_bound(const py::object& breaks, const py::object& coefficients, const py::object& velocity,
                       const py::object& acceleration, const py::object& jerk, const py::object& start_velocity,
                       const py::object& end_velocity, const Model* model, const std::optional<std::vector<int>>& columns,
-                      const py::object& q_rest, const py::object& effort, const std::vector<std::string>& names) {
+                      const py::object& q_rest, const py::object& effort, const std::vector<std::string>& names,
+                      const std::map<std::string, double>& tool_speed) {
   const py::array given = py::array::ensure(coefficients);
   if (!given || given.ndim() != 3 || given.shape(0) < 1 || given.shape(1) != 3 || given.shape(2) < 1)
     throw InputError("coefficients must have shape (k, 3, n) with at least one piece and one column");
@@ -97,6 +101,8 @@ Timed time_path_bound(const py::object& breaks, const py::object& coefficients, 
   options.names = names;
 
   std::optional<PathTorque> torque;
+  std::optional<PathSpeed> speed;
+  if (!tool_speed.empty() && model == nullptr) throw InputError("tool_speed needs a model");
   if (model != nullptr) {
     std::vector<int> moving;
     if (columns) moving = checked_columns(*model, *columns);
@@ -111,13 +117,21 @@ Timed time_path_bound(const py::object& breaks, const py::object& coefficients, 
     else if (n != model->n_q)
       throw InputError("q_rest is needed where only some columns of q move");
     torque.emplace(*model, moving, rest, effort.is_none() ? model->limits.effort : limit_values(effort, model->n_v, "effort"));
+    std::vector<PathSpeed::Cap> caps;
+    for (const auto& [link, most] : tool_speed) {
+      const auto frame = std::find_if(model->frames.begin(), model->frames.end(), [&](const Frame& f) { return f.name == link; });
+      if (frame == model->frames.end()) throw InputError(message("tool_speed: there is no link '", link, "'"));
+      if (!(most > 0 && std::isfinite(most))) throw InputError(message("tool_speed of '", link, "' is ", most, "; it must be positive"));
+      caps.push_back({static_cast<int>(frame - model->frames.begin()), most});
+    }
+    if (!caps.empty()) speed.emplace(*model, moving, rest, caps);
   } else if (!effort.is_none()) {
     throw InputError("effort limits need a model");
   }
   py::gil_scoped_release release;
   const auto start = std::chrono::steady_clock::now();
   Timed timed;
-  timed.result = time_path(path, options, torque ? &*torque : nullptr);
+  timed.result = time_path(path, options, torque ? &*torque : nullptr, speed ? &*speed : nullptr);
   timed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return timed;
 }
@@ -290,6 +304,12 @@ void bind_motion(py::module_& m) {
                              "Whether torque limits shape the motion.")
       .def_property_readonly("slowdown", [](const Timed& t) { return t.result.slowdown; },
                              "Factor of a last uniform slowing down for torque limits; 1 when the optimisation kept them.")
+      .def_property_readonly("resisted", [](const Timed& t) { return t.result.resisted; },
+                             "Whether torque limits shape it, of joints with damping or dry friction: these may be anything up to what is stated.")
+      .def_property_readonly("sooner_as_stated", [](const Timed& t) { return t.result.sooner_as_stated; },
+                             "How much sooner the motion could end if damping and dry friction were surely as the model says [s].")
+      .def_property_readonly("sooner_without", [](const Timed& t) { return t.result.sooner_without; },
+                             "How much sooner it could end if there were surely none [s].")
       .def_property_readonly("window", [](const Timed& t) { return t.result.window; }, "Of the moving average for jerk limits [s].")
       .def_property_readonly("deviation", [](const Timed& t) { return t.result.deviation; },
                              "Bound of how far the moving average leaves the path, over columns [rad, m].")
@@ -297,10 +317,11 @@ void bind_motion(py::module_& m) {
   m.def("time_path", &time_path_bound, py::arg("breaks"), py::arg("coefficients"), py::arg("velocity"), py::arg("acceleration"),
         py::kw_only(), py::arg("jerk") = py::none(), py::arg("start_velocity") = py::none(), py::arg("end_velocity") = py::none(),
         py::arg("model") = nullptr, py::arg("columns") = py::none(), py::arg("q_rest") = py::none(), py::arg("effort") = py::none(),
-        py::arg("names") = std::vector<std::string>(),
+        py::arg("names") = std::vector<std::string>(), py::arg("tool_speed") = std::map<std::string, double>(),
         "The fastest motion along a piecewise quadratic path q(s), breaks (k + 1) and coefficients (k, 3, n), within limits per\n"
         "column (infinite for none). With a model, torques are limited too, by effort (n_v; the model's by default): the path's\n"
-        "columns are then these entries of q, the others stay as in q_rest. Velocities at the ends have to be along the path. The\n"
+        "columns are then these entries of q, the others stay as in q_rest; tool_speed has the most that the origins of links may move,\n"
+        "by name [m/s]. Velocities at the ends have to be along the path. The\n"
         "motion stops where the path has a corner. A jerk limit lets the motion leave the path by `deviation`: check it again.");
   m.def("brake", &brake_bound, py::arg("q"), py::arg("velocity"), py::arg("acceleration"), py::arg("jerk") = py::none(),
         py::arg("fraction") = 1.0,

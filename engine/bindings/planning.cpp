@@ -470,7 +470,8 @@ void bind_search(py::module_& m) {
       py::arg("largest") = std::numeric_limits<double>::infinity(),
       "Rounds the corners of the free polyline path (p, n_q) by quadratic curves as large as they are free: C1 in s.\n\n"
       "s is the metric length along straight parts and |dq/ds| <= 1 in blends, each of which takes at most half of an edge,\n"
-      "and at most `largest` of it.");
+      "and at most `largest` of it. Where points follow each other smoothly at nearly equal distances, curves run from middle to middle\n"
+      "of the edges and |dq/ds| changes with the edges' lengths: a uniform quadratic B-spline.");
 }
 
 }  // namespace

@@ -8,6 +8,8 @@ namespace {
 
 // No blend is smaller than this, in the metric; edges shorter than a tenth of it count as repeated waypoints.
 constexpr double smallest = 1e-6;
+// Corners of a smooth run: how different the edges may be, and how much the path may turn (the cosine of that angle).
+constexpr double even = 1.2, gentle = 0.7;
 
 }  // namespace
 
@@ -40,10 +42,13 @@ BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path,
   out.breaks.push_back(0);
   if (lengths.empty()) return out;
 
-  // One piece: q(s) = a + b s + c s^2.
-  const auto append = [&](const std::vector<double>& a, const std::vector<double>& b, const std::vector<double>& c, double s) {
-    for (const auto* row : {&a, &b, &c}) out.coefficients.insert(out.coefficients.end(), row->begin(), row->end());
-    out.breaks.push_back(out.breaks.back() + s);
+  // One piece: q = a + b w + c w^2 for 0 <= w <= length, in s of which w is the `speed`-fold.
+  double speed = 1;
+  const auto append = [&](const std::vector<double>& a, const std::vector<double>& b, const std::vector<double>& c, double length) {
+    out.coefficients.insert(out.coefficients.end(), a.begin(), a.end());
+    for (const double x : b) out.coefficients.push_back(x * speed);
+    for (const double x : c) out.coefficients.push_back(x * speed * speed);
+    out.breaks.push_back(out.breaks.back() + length / speed);
   };
   const std::vector<double> zero(n, 0.0);
   const auto beside = [&](std::size_t i, const std::vector<double>& u, double d) {
@@ -59,15 +64,31 @@ BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path,
 
   checker.restrict_to(options.columns);
   const std::vector<double> rest(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(n_q));
-  const auto is_free = [&](std::size_t i, double d) {
-    const double breaks[2] = {0, 2 * d};
+  // The curve from d before corner i, bending by `bend` on a length.
+  const auto curve_is_free = [&](std::size_t i, double d, const std::vector<double>& bend, double length) {
+    const double breaks[2] = {0, length};
     std::vector<double> c = beside(i, directions[i - 1], -d);
-    const std::vector<double> bend = curvature(i, d);
     c.insert(c.end(), directions[i - 1].begin(), directions[i - 1].end());
     c.insert(c.end(), bend.begin(), bend.end());
     const PiecewisePolynomial curve(breaks, 1, c.data(), 3, options.columns.data(), static_cast<int>(n), rest.data(),
                                     static_cast<int>(n_q));
-    return checker.curve(curve, 0, 2 * d, options.resolution).free;
+    return checker.curve(curve, 0, length, options.resolution).free;
+  };
+  const auto is_free = [&](std::size_t i, double d) { return curve_is_free(i, d, curvature(i, d), 2 * d); };
+  // Of the curve from middle to middle of the edges about corner i, with the speed of s on the edge before it.
+  const auto whole_bend = [&](std::size_t i) {
+    const double before = lengths[i - 1], ratio = lengths[i] / before;
+    std::vector<double> c(n);
+    for (std::size_t k = 0; k < n; ++k) c[k] = (ratio * directions[i][k] - directions[i - 1][k]) / (2 * before);
+    return c;
+  };
+  // Whether corner i is part of a smooth run.
+  const auto is_smooth = [&](std::size_t i) {
+    const double before = lengths[i - 1], after = lengths[i];
+    if (std::max(before, after) > std::min(even * std::min(before, after), 2 * options.largest)) return false;
+    double cosine = 0;
+    for (std::size_t k = 0; k < n; ++k) cosine += weight(k) * weight(k) * directions[i - 1][k] * directions[i][k];
+    return cosine > gentle && std::min(before, after) > 4 * smallest && curve_is_free(i, before / 2, whole_bend(i), before);
   };
   // The largest free size: the most that fits, else bisected below the smallest power-of-two part that is free.
   const auto size_of_blend = [&](std::size_t i) {
@@ -88,6 +109,15 @@ BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path,
   double behind = 0;  // how much of the edge the blend at its start takes
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     const bool has_corner = i + 1 < lengths.size();
+    if (has_corner && is_smooth(i + 1)) {
+      const double half = lengths[i] / 2;
+      if (const double straight = half - behind; straight > 1e-12 * lengths[i])
+        append(beside(i, directions[i], behind), directions[i], zero, straight);
+      append(beside(i + 1, directions[i], -half), directions[i], whole_bend(i + 1), lengths[i]);
+      behind = lengths[i + 1] / 2;
+      speed *= lengths[i + 1] / lengths[i];
+      continue;
+    }
     const double ahead = has_corner ? size_of_blend(i + 1) : 0;
     if (const double straight = lengths[i] - behind - ahead; straight > 1e-12 * lengths[i])
       append(beside(i, directions[i], behind), directions[i], zero, straight);

@@ -8,6 +8,16 @@
 // piecewise quadratic, and |dq/ds| <= 1 in the metric. Nearest the corner, q(d) = w + d (v - u) / 4. A turn back (v = -u)
 // slows to dq/ds = 0 half a d short of the corner and needs no special case. d is at most half of either neighbouring edge, and
 // found by bisection of the proof that the curve is free (edge_check.h).
+//
+// Corners of smooth paths, where points follow each other at nearly equal distances, would be rounded with straight bits between
+// them, over which the acceleration of a motion chatters. There the curve goes from the middle of an edge, a before the corner, to
+// that of the next, b behind it,
+//
+//   q(w) = w - a u + u w + (b v / a - u) w^2 / (4 a),  0 <= w <= 2 a
+//
+// a uniform quadratic B-spline of the points. Its dq/dw is b / a at the end, so that s runs on as much faster. It touches each edge in
+// the middle, as blends that take half of an edge do. Points count as such where neighbouring edges differ by at most a fifth and turn by
+// at most 45 degrees.
 #pragma once
 
 #include <vector>

@@ -25,6 +25,10 @@ constexpr double weights_of_clearance[] = {30, 300, 3000, 30000, 30000};  // b, 
 constexpr int n_weights = std::size(weights_of_clearance);
 constexpr double reached = 0.02;      // part of the clearance that may be missing
 constexpr double converged = 1e-4;    // by how much E, of which length is about 1/2, falls in the last iteration
+constexpr double spacings[] = {0.4, 0.25, 0.15, 0.1};  // of the points that describe a path, the first that do [rad, m]
+constexpr std::size_t least_edges = 4;
+// How much more E, relative, and clearance missing, as a part of it, that may bring: at most and in the (quadratic) mean.
+constexpr double cost_of_few = 0.05, missing_of_few = 0.05, mean_of_few = 0.02;
 constexpr double thin_tolerance = 1e-3;  // from the line between the points that stay [rad, m]
 
 class Optimiser {
@@ -59,17 +63,18 @@ class Optimiser {
       x_ = now.resampled(steps_).points;
       descend(share);
       now.points = x_;
-      Polyline thin = now.thinned(thin_tolerance);
-      if (!free(thin)) continue;
-      found.push_back(std::move(thin));
-      if (violation_ <= reached) break;
+      const double missing = violation_;
+      Polyline control = few_points(now);
+      if (control.size() == 0) continue;
+      found.push_back(std::move(control));
+      if (missing <= reached) break;
     }
     out.iterations = iterations_;
     if (found.empty()) return out;
     out.cost_before = evaluate(given.points, false);
     out.cost_after = std::numeric_limits<double>::infinity();
     for (Polyline& candidate : found) {
-      const double cost = evaluate(candidate.resampled(steps_).points, false);
+      const double cost = evaluate(candidate.curved().resampled(steps_).points, false);
       if (cost < out.cost_after) out.cost_after = cost, best = std::move(candidate);
     }
     out.improved = out.cost_after < out.cost_before && (options_.clearance > 0 || best.length() < length_);
@@ -106,6 +111,31 @@ class Optimiser {
       if (!checker_.line(from.data(), to.data(), options_.resolution).free) return false;
     }
     return true;
+  }
+
+  // A free polyline of as few evenly spread points as describe the path `fine`, with corners rounded from middle to middle of the
+  // edges: of many points the acceleration of a motion chatters. Empty where none is free.
+  Polyline few_points(const Polyline& fine) {
+    // What it costs is seen at points that are evenly spread, as those of `fine` are not.
+    const double length = fine.length(), cost = evaluate(fine.resampled(steps_).points, true), missing = violation_;
+    const double most = cost * (1 + cost_of_few) + 0.5 * weight_ * mean_of_few * mean_of_few;
+    for (const double spacing : spacings) {
+      if (options_.clearance <= 0) break;  // as short as can be is all that is asked for
+      const std::size_t steps = std::clamp(static_cast<std::size_t>(std::ceil(length / spacing)), least_edges, steps_);
+      Polyline control = fine.resampled(steps);
+      // Set out from the path by as much as rounding will cut: an eighth of the second difference.
+      const std::vector<double> on = control.points;
+      for (std::size_t i = 1; i < steps; ++i)
+        for (std::size_t k = 0; k < n_; ++k) {
+          const double cut = (on[(i - 1) * n_ + k] - 2 * on[i * n_ + k] + on[(i + 1) * n_ + k]) / 8;
+          control.points[i * n_ + k] = std::clamp(on[i * n_ + k] - cut, options_.lower[k], options_.upper[k]);
+        }
+      const bool describes = evaluate(control.curved().resampled(steps_).points, true) <= most &&
+                             violation_ <= std::max(reached, missing) + missing_of_few;
+      if (describes && free(control)) return control;
+    }
+    Polyline thin = fine.thinned(thin_tolerance);
+    return free(thin) ? thin : Polyline{n_, {}};
   }
 
   void set_targets() {

@@ -8,8 +8,9 @@
 // with L the length of the input: length (1/2 for a straight line of length L), acceleration, and the clearance c wanted of each pair
 // that is nearer than that. dd/dq is exact (scene/configuration_rates.h). Each step solves the Gauss-Newton system, whose matrix has
 // half-bandwidth 2 n_columns, damped as Levenberg and Marquardt do; entries that a limit holds stay there (Bertsekas, "Projected Newton
-// methods", 1982). b grows until the clearance is there as far as the ends and the room allow it. Then points that do not matter go, and
-// every edge is proven free (edge_check.h).
+// methods", 1982). b grows until the clearance is there as far as the ends and the room allow it. Then as few evenly
+// spread points are taken as describe the path with corners rounded from middle to middle (blend.h), without a clearance those that
+// matter, and every edge is proven free (edge_check.h).
 //
 // The result is never worse than the input: where an edge cannot be proven, E at the last b has not fallen or, without a clearance asked
 // for, the path has not become shorter, the input is given back. Deterministic; the deadline just cuts.

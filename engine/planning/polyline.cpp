@@ -71,6 +71,21 @@ Polyline Polyline::thinned(double tolerance) const {
   return out;
 }
 
+Polyline Polyline::curved() const {
+  constexpr int parts = 4;
+  Polyline out{n, {point(0), point(0) + n}};
+  for (std::size_t i = 1; i + 1 < size(); ++i)
+    for (int part = 0; part < parts; ++part) {
+      const double t = static_cast<double>(part) / parts, before = 0.5 * (1 - t) * (1 - t), after = 0.5 * t * t;
+      for (std::size_t k = 0; k < n; ++k)
+        out.points.push_back(before * point(i - 1)[k] + (1 - before - after) * point(i)[k] + after * point(i + 1)[k]);
+    }
+  if (size() > 2)
+    for (std::size_t k = 0; k < n; ++k) out.points.push_back(0.5 * (point(size() - 2)[k] + point(size() - 1)[k]));
+  out.points.insert(out.points.end(), point(size() - 1), point(size() - 1) + n);
+  return out;
+}
+
 Polyline columns_of(const std::vector<double>& waypoints, std::size_t n_q, const std::vector<int>& columns) {
   Polyline out{columns.size(), {}};
   for (std::size_t i = 0; i + n_q <= waypoints.size(); i += n_q)

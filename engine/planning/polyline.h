@@ -18,6 +18,9 @@ struct Polyline {
   // Some of its points, the ends among them, so few that the others are within `tolerance` of the lines between them (Imai, Iri 1988,
   // from each point the farthest next one).
   Polyline thinned(double tolerance) const;
+  // Points, four on each curve, of the uniform quadratic B-spline with these control points, and its straight halves of the edges at
+  // the ends (blend.h).
+  Polyline curved() const;
 };
 
 // The entries `columns` of waypoints (p, n_q).

@@ -14,6 +14,8 @@ namespace robosim {
 namespace {
 
 constexpr double no_acceleration_limit = 1e5;  // stands for an infinite one
+constexpr double most_acceleration = 1e8;      // that matters, in squares of the top speed by the path's length
+constexpr double least_window = 1e-5;          // of the duration: a shorter average would be lost in rounding
 constexpr double torque_step = 0.1;            // a column's way between grid points when torques are limited [rad, m]
 constexpr double torque_excess_allowed = 1e-7; // relative
 constexpr int tightenings = 8, damping_passes = 3;
@@ -30,14 +32,14 @@ PolynomialMotion rest(const QuadraticPath& path) {
 
 class Timing {
  public:
-  Timing(const QuadraticPath& path, const TimingOptions& options, PathTorque* torque)
-      : options_(options), torque_(torque != nullptr && torque->size() > 0 ? torque : nullptr), tidy_(tidy(path)) {
+  Timing(const QuadraticPath& path, const TimingOptions& options, PathTorque* torque, PathSpeed* speed)
+      : options_(options), torque_(torque != nullptr && torque->size() > 0 ? torque : nullptr), link_speed_(speed), tidy_(tidy(path)) {
     limits_ = {options.velocity, options.acceleration};
     for (double& a : limits_.acceleration) a = std::min(a, no_acceleration_limit);
   }
 
   TimingResult run() {
-    if (limits_allow_motion() && end_speeds() && solve()) {
+    if (limits_allow_motion() && end_speeds() && (calm(), solve())) {
       if (!options_.jerk.empty() && result_.status == TimingStatus::solved) smooth();
     }
     if (result_.status != TimingStatus::solved) result_.motion = {};
@@ -115,6 +117,32 @@ class Timing {
     return true;
   }
 
+  // Where velocity limits are very low, the way that accelerating takes is lost in rounding beside the path. Lower accelerations
+  // make it a hundred-millionth of the path, which costs as little time.
+  void calm() {
+    if (tidy_.path.pieces() == 0 || start_speed_ > 0 || end_speed_ > 0) return;
+    const QuadraticPath& path = tidy_.path;
+    const int n = path.n;
+    // Bounds of ds/dt, from above, and of d2s/dt2 on straight parts: by the least |q'| that the limits leave a say.
+    double speed = 0, acceleration = infinity;
+    for (int i = 0; i < path.pieces(); ++i) {
+      const double* c1 = path.coefficients.data() + at(3 * n * i + n);
+      const double h = path.breaks[at(i) + 1] - path.breaks[at(i)];
+      double v = infinity, a = infinity;
+      for (int j = 0; j < n; ++j) {
+        const double slope = std::max(std::abs(c1[j]), std::abs(c1[j] + 2 * c1[n + j] * h));
+        if (slope == 0) continue;
+        v = std::min(v, limits_.velocity[at(j)] / slope);
+        a = std::min(a, limits_.acceleration[at(j)] / slope);
+      }
+      speed = std::max(speed, v);
+      acceleration = std::min(acceleration, a);
+    }
+    const double most = most_acceleration * speed * (speed / path.breaks.back());
+    if (!(acceleration > most)) return;
+    for (double& a : limits_.acceleration) a *= most / acceleration;
+  }
+
   bool solve_profile(const ProfileProblem& problem) {
     const ProfileStatus status = solver_.solve(problem);
     std::ostringstream text;
@@ -155,7 +183,7 @@ class Timing {
   }
 
   void make_problem(double step) {
-    grid_ = make_grid(tidy_, limits_, step);
+    grid_ = make_grid(tidy_, limits_, step, link_speed_);
     grid_.problem.x_start = start_speed_ * start_speed_;
     grid_.problem.x_end = end_speed_ * end_speed_;
   }
@@ -185,7 +213,10 @@ class Timing {
         break;
       }
       const std::vector<TorqueExcess> excess = torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed);
-      if (excess.empty() && !(damped_ && pass < damping_passes)) return true;
+      if (excess.empty() && !(damped_ && pass < damping_passes)) {
+        compare_resistances();
+        return true;
+      }
       for (const TorqueExcess& e : excess) {
         const std::size_t interval = at(solver_.segments()[at(e.piece)].interval);
         reserve_[interval * at(torque_->size()) + at(e.index)] += (1.02 * (e.ratio - 1) + 2e-7) * torque_->limit(e.index);
@@ -193,7 +224,28 @@ class Timing {
       if (damped_) speed_ = grid_speeds();
       last = result_.motion;
     }
+    compare_resistances();
     return slow_down_for_torque();
+  }
+
+  // What it costs that limits hold with damping and dry friction and without: the profiles with either alone, on the same grid.
+  void compare_resistances() {
+    result_.resisted = torque_->resisted();
+    if (!result_.resisted) return;
+    const auto sooner_with = [&](Resistance resistance) {
+      ProfileSolver other;
+      if (other.solve(with_torque_rows(grid_.problem, *torque_, left_, right_, reserve_, speed_, resistance)) != ProfileStatus::solved)
+        return 0.0;
+      return std::max(0.0, duration(solver_.segments()) - duration(other.segments()));
+    };
+    result_.sooner_as_stated = sooner_with(Resistance::stated);
+    result_.sooner_without = sooner_with(Resistance::none);
+  }
+
+  static double duration(const std::vector<ProfileSegment>& segments) {
+    double sum = 0;
+    for (const ProfileSegment& s : segments) sum += 2 * (s.sigma1 - s.sigma0) / (s.v0 + s.v1);
+    return sum;
   }
 
   // Cuts the intervals in which a torque comes near its limit.
@@ -206,7 +258,7 @@ class Timing {
     for (std::size_t i = 0; i < parts.size(); ++i)
       for (int m = 0; m < parts[i]; ++m) speed_.push_back(coarse[i] + (coarse[i + 1] - coarse[i]) * m / parts[i]);
     speed_.push_back(coarse.back());
-    grid_ = refine_grid(tidy_, limits_, grid_, parts);
+    grid_ = refine_grid(tidy_, limits_, grid_, parts, link_speed_);
   }
 
   bool torque_coefficients() {
@@ -242,7 +294,7 @@ class Timing {
   // Whether gravity and friction alone leave every joint within its effort at both ends of an interval.
   bool can_stand_still(std::size_t i) {
     for (int k = 0; k < torque_->size(); ++k) {
-      const PathTorque::Friction friction = interval_friction(grid_.problem, i, *torque_, k, left_[i], right_[i]);
+      const PathTorque::Friction friction = interval_friction(*torque_, k, left_[i], right_[i]);
       for (const bool right_end : {false, true}) {
         const double c = (right_end ? right_ : left_)[i].c[at(k)];
         const double needed = std::max(c + friction.up, friction.down - c);
@@ -290,7 +342,7 @@ class Timing {
   // Longer time: tau = tau_0 + tau_1 / f^2 when it stretches by f, but for damping. The f that brings every excess to its limit.
   bool slow_down_for_torque() {
     const int n = tidy_.path.n;
-    std::vector<double> q(at(n)), zero(at(n), 0.0), still(at(torque_->size())), rate(at(torque_->size()));
+    std::vector<double> q(at(n)), zero(at(n), 0.0), still(at(torque_->size())), damping(still), rate(still);
     for (int pass = 0; pass < 40; ++pass) {
       const std::vector<TorqueExcess> excess = torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed);
       if (excess.empty()) return true;
@@ -303,7 +355,7 @@ class Timing {
           for (int power = 5; power >= 0; --power) value = value * e.t + c[power * n + j];
           q[at(j)] = value;
         }
-        torque_->smooth_torque(q.data(), zero.data(), zero.data(), still.data(), rate.data());
+        torque_->smooth_torque(q.data(), zero.data(), zero.data(), still.data(), damping.data(), rate.data());
         const double limit = torque_->limit(e.index);
         const double held = std::min(std::abs(still[at(e.index)]) + torque_->friction(e.index, -1, 1).up, limit);
         const double square = (e.ratio * limit - held) / std::max(limit * (1 - 1e-7) - held, 1e-3 * limit);
@@ -324,7 +376,7 @@ class Timing {
     for (std::size_t j = 0; j < peaks.size(); ++j)
       if (std::isfinite(options_.jerk[j])) window = std::max(window, 2 * peaks[j] / options_.jerk[j]);
     if (!(window > 0)) return;
-    window *= 1 + 1e-9;
+    window = std::max(window * (1 + 1e-9), least_window * result_.motion.breaks.back());
     for (const double a : peaks) deviation = std::max(deviation, a * window * window / 24);
     if (!std::isfinite(window)) {
       fail(TimingStatus::zero_limit, -1, 0, "a joint has to move whose jerk limit is zero");
@@ -334,10 +386,13 @@ class Timing {
     result_.window = window;
     result_.deviation = deviation;
     if (torque_ != nullptr) slow_down_for_torque();
+    if (link_speed_ == nullptr || result_.status != TimingStatus::solved) return;
+    if (const double factor = link_speed_->peak(result_.motion); factor > 1) stretch(result_.motion, factor);
   }
 
   const TimingOptions& options_;
   PathTorque* torque_;
+  PathSpeed* link_speed_;
   TidyPath tidy_;
   RateLimits limits_;
   double start_speed_ = 0, end_speed_ = 0;
@@ -372,8 +427,8 @@ const char* to_string(TimingStatus status) {
   return "solved";
 }
 
-TimingResult time_path(const QuadraticPath& path, const TimingOptions& options, PathTorque* torque) {
-  Timing timing(path, options, torque);
+TimingResult time_path(const QuadraticPath& path, const TimingOptions& options, PathTorque* torque, PathSpeed* speed) {
+  Timing timing(path, options, torque, speed);
   TimingResult result = timing.run();
   if (result.status == TimingStatus::solved && result.motion.breaks.empty()) result.motion = rest(path);
   return result;

@@ -4,14 +4,15 @@
 //
 //   velocity      |q'_j| sqrt(x) <= v_j
 //   acceleration  |q'_j u + q''_j x| <= a_j
-//   torque        |a_j u + b_j x + c_j + damping_j q'_j sqrt(x) + friction_j sign(q'_j)| <= effort_j,
+//   torque        |a_j u + b_j x + c_j + k (damping_j q'_j sqrt(x) + friction_j sign(q'_j))| <= effort_j for all 0 <= k <= 1,
 //                 a = M q', b = M q'' + C(q, q') q', c = gravity(q)
+//   link's speed  |dp/ds| sqrt(x) <= cap, p its origin in the world
 //
 // u is constant in each interval of a grid in s, so s(t) is piecewise quadratic and q(t) *exactly* piecewise quartic. In an
 // interval the acceleration is linear in s: limits that hold at its ends hold between. So do velocities, since x is kept below
 // a tangent of the convex bound v^2 / q'^2. Torques are checked between grid points and their limits tightened where they
 // exceed; they enter the problem only when the motion without them breaks one. Where the path has a corner (q' jumps), the motion
-// stops. timing_profile.h has the optimisation, timing_torque.h the dynamics.
+// stops. timing_profile.h has the optimisation, timing_torque.h the dynamics, timing_speed.h the links' speeds.
 //
 // With jerk limits q(t) is replaced by its moving average over a window T = max_j 2 max|ddq_j| / jerk_j: velocities and
 // accelerations are averages of ones within their limits, and d3q(t) = (ddq(t) - ddq(t - T)) / T is at most the jerk limit.
@@ -23,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "planning/timing_speed.h"
 #include "planning/timing_torque.h"
 
 namespace robosim {
@@ -71,13 +73,16 @@ struct TimingResult {
   int intervals = 0;        // of the grid
   bool torque_limited = false;  // whether torque limits shape the motion
   double slowdown = 1;      // factor of a last uniform slowing down to keep torques; 1 when the optimisation kept them
+  // Whether they do so in spite of damping or dry friction; how much sooner it could end if these were certain: as stated, or none [s].
+  bool resisted = false;
+  double sooner_as_stated = 0, sooner_without = 0;
   double window = 0;        // T of the moving average [s]
   double deviation = 0;     // bound of how far the averaged motion leaves the path, max over columns [rad, m]
 };
 
-// torque: null when no torque is limited. Infinite acceleration limits count as 1e5: the profile needs some bound.
+// torque: null when no torque is limited; speed: null when no link's speed is. Infinite acceleration limits count as 1e5: the profile needs some bound.
 // A path without motion gives one piece of a millisecond at rest.
-TimingResult time_path(const QuadraticPath& path, const TimingOptions& options, PathTorque* torque);
+TimingResult time_path(const QuadraticPath& path, const TimingOptions& options, PathTorque* torque, PathSpeed* speed = nullptr);
 
 // From q0 with velocity v0 straight to rest, all joints together: the shortest that keeps |ddq_j| <= fraction * acceleration_j
 // and, where jerk is given, |d3q_j| <= jerk_j (then starting and ending with zero acceleration). One to three pieces.

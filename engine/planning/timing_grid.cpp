@@ -12,6 +12,9 @@ namespace robosim {
 namespace {
 
 constexpr double corner_tolerance = 1e-6;  // jump of q' that counts as a corner, relative to its size
+constexpr double close_speed = 0.01;       // part of the square of a link's speed that may be from a bound and not its own
+constexpr int most_halvings = 12;          // of an interval, to bring the bound that close
+constexpr double fast = 1e6;               // x that counts as no bound, for how close another has to be
 constexpr double negligible = 1e-13;       // motion relative to the size of q that rounding may have left
 
 // Two linear functions, given by their values at the ends of an interval of length delta, bounding v^2 / l^2 from below for a
@@ -74,8 +77,22 @@ TidyPath tidy(const QuadraticPath& given) {
 
 namespace {
 
+// x <= 1 / g of a linear g > 0, from left to right: the tangent in the middle, or the least value where g varies much.
+void reciprocal_bound(double left, double right, double& x_left, double& x_right) {
+  const double most = std::max(left, right);
+  if (!(most > 0)) return;
+  double bound = 1 / most, tilt = 0;
+  if (most < 1.5 * std::min(left, right)) {
+    const double middle = 0.5 * (left + right);
+    bound = 1 / middle;
+    tilt = (right - left) / (2 * middle);
+  }
+  x_left = std::min(x_left, bound * (1 + tilt));
+  x_right = std::min(x_right, bound * (1 - tilt));
+}
+
 // The stretch (r0, r0 + delta) of a piece, with the bounds and rows of the rates' limits.
-void append_interval(Grid& grid, const TidyPath& tidy, const RateLimits& limits, int piece, double r0, double delta) {
+void append_rates(Grid& grid, const TidyPath& tidy, const RateLimits& limits, int piece, double r0, double delta) {
   const int n = tidy.path.n;
   const double* c1 = tidy.path.coefficients.data() + at(3 * n * piece + n);
   const double* c2 = c1 + n;
@@ -100,9 +117,34 @@ void append_interval(Grid& grid, const TidyPath& tidy, const RateLimits& limits,
   grid.intervals.push_back({piece, r0});
 }
 
+void remove_last(Grid& grid) {
+  grid.problem.rows.resize(grid.problem.intervals.back().first_row);
+  grid.problem.intervals.pop_back();
+  grid.problem.stop.pop_back();
+  grid.intervals.pop_back();
+}
+
+// The same with the bound of the links' speeds; where that is not close, in up to 2^halvings parts.
+void append_interval(Grid& grid, const TidyPath& tidy, const RateLimits& limits, PathSpeed* speed, int piece, double r0, double delta,
+                     int halvings) {
+  append_rates(grid, tidy, limits, piece, r0, delta);
+  if (speed == nullptr) return;
+  const PathSpeed::Bound g = speed->bound(tidy.path.coefficients.data() + at(3 * tidy.path.n * piece), 3, r0, delta);
+  ProfileInterval& interval = grid.problem.intervals.back();
+  const double most = std::max(g.left, g.right);
+  const bool counts = most * std::min(std::max(interval.x_left, interval.x_right), fast) > 1;
+  if (counts && halvings > 0 && g.slack > close_speed * most) {
+    remove_last(grid);
+    append_interval(grid, tidy, limits, speed, piece, r0, delta / 2, halvings - 1);
+    append_interval(grid, tidy, limits, speed, piece, r0 + delta / 2, delta / 2, halvings - 1);
+    return;
+  }
+  reciprocal_bound(g.left, g.right, interval.x_left, interval.x_right);
+}
+
 }  // namespace
 
-Grid make_grid(const TidyPath& tidy, const RateLimits& limits, double step) {
+Grid make_grid(const TidyPath& tidy, const RateLimits& limits, double step, PathSpeed* speed) {
   const QuadraticPath& path = tidy.path;
   const int n = path.n;
   Grid grid;
@@ -118,18 +160,18 @@ Grid make_grid(const TidyPath& tidy, const RateLimits& limits, double step) {
     }
     const double curved = change > 1e-9 * size ? std::clamp(std::ceil(12 * change / size), 3.0, 24.0) : 1.0;
     const int count = static_cast<int>(std::clamp(std::ceil(size * h / step), curved, 1000.0));
-    for (int m = 0; m < count; ++m) append_interval(grid, tidy, limits, i, h * m / count, h / count);
+    for (int m = 0; m < count; ++m) append_interval(grid, tidy, limits, speed, i, h * m / count, h / count, most_halvings);
   }
   grid.problem.stop.push_back(0);
   return grid;
 }
 
-Grid refine_grid(const TidyPath& tidy, const RateLimits& limits, const Grid& grid, const std::vector<int>& parts) {
+Grid refine_grid(const TidyPath& tidy, const RateLimits& limits, const Grid& grid, const std::vector<int>& parts, PathSpeed* speed) {
   Grid fine;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const double delta = grid.problem.intervals[i].length / parts[i];
     for (int m = 0; m < parts[i]; ++m)
-      append_interval(fine, tidy, limits, grid.intervals[i].piece, grid.intervals[i].r0 + m * delta, delta);
+      append_interval(fine, tidy, limits, speed, grid.intervals[i].piece, grid.intervals[i].r0 + m * delta, delta, 0);
   }
   fine.problem.stop.push_back(0);
   fine.problem.x_start = grid.problem.x_start;
@@ -137,19 +179,16 @@ Grid refine_grid(const TidyPath& tidy, const RateLimits& limits, const Grid& gri
   return fine;
 }
 
-PathTorque::Friction interval_friction(const ProfileProblem& problem, std::size_t i, const PathTorque& torque, int k,
-                                       const PathTorque::Coefficients& left, const PathTorque::Coefficients& right) {
-  double least = std::min(left.rate[at(k)], right.rate[at(k)]), greatest = std::max(left.rate[at(k)], right.rate[at(k)]);
-  const bool starts = problem.stop[i] || (i == 0 && problem.x_start == 0);
-  const bool ends = problem.stop[i + 1] || (i + 1 == problem.intervals.size() && problem.x_end == 0);
-  if (starts || ends) least = std::min(least, 0.0), greatest = std::max(greatest, 0.0);
-  return torque.friction(k, least, greatest);
+PathTorque::Friction interval_friction(const PathTorque& torque, int k, const PathTorque::Coefficients& left,
+                                       const PathTorque::Coefficients& right) {
+  const double l = left.rate[at(k)], r = right.rate[at(k)];
+  return torque.friction(k, std::min(l, r), std::max(l, r));
 }
 
 ProfileProblem with_torque_rows(const ProfileProblem& base, const PathTorque& torque,
                                 const std::vector<PathTorque::Coefficients>& left,
                                 const std::vector<PathTorque::Coefficients>& right, const std::vector<double>& reserve,
-                                const std::vector<double>& speed) {
+                                const std::vector<double>& speed, Resistance resistance) {
   ProfileProblem problem = base;
   problem.rows.clear();
   const int m = torque.size();
@@ -160,21 +199,26 @@ ProfileProblem with_torque_rows(const ProfileProblem& base, const PathTorque& to
     problem.rows.insert(problem.rows.end(), first, first + static_cast<std::ptrdiff_t>(interval.n_rows));
     for (int k = 0; k < m; ++k) {
       const double limit = torque.limit(k) - reserve[i * at(m) + at(k)];
-      const PathTorque::Friction friction = interval_friction(base, i, torque, k, left[i], right[i]);
+      PathTorque::Friction friction;
+      if (resistance != Resistance::none) friction = interval_friction(torque, k, left[i], right[i]);
+      if (resistance == Resistance::stated && (friction.up == 0 || friction.down == 0))  // of one direction: it spares what it takes
+        friction = {friction.up - friction.down, friction.down - friction.up};
       for (const bool at_right : {false, true}) {
         const PathTorque::Coefficients& t = at_right ? right[i] : left[i];
         // x at the right end is x + 2 u delta, so what multiplies it there multiplies u too.
         const double lever = at_right ? 2 * interval.length : 0;
-        const double a = t.a[at(k)], b = t.b[at(k)], c = t.c[at(k)], d = t.d[at(k)];
+        const double a = t.a[at(k)], b = t.b[at(k)], c = t.c[at(k)], d = resistance == Resistance::none ? 0 : t.d[at(k)];
         const double lower = -limit - c + friction.down, upper = limit - c - friction.up;
         if (d == 0) {
           problem.rows.push_back({a + lever * b, b, lower, upper});
           continue;
         }
-        // sqrt(x) <= (x + v^2) / (2 v) for any v > 0, and sqrt(x) >= 0: against the motion the first, along it the second.
+        // sqrt(x) <= (x + v^2) / (2 v) for any v > 0: where damping takes torque. Where it would spare some it is not counted on, or,
+        // if it is certain, by sqrt(x) >= x / v, true of x <= v^2.
         const double v = speed[i + (at_right ? 1 : 0)], slope = b + d / (2 * v), offset = d * v / 2;
+        const double spared = resistance == Resistance::stated ? b + d / v : b;
         problem.rows.push_back({a + lever * slope, slope, d > 0 ? -infinity : lower - offset, d > 0 ? upper - offset : infinity});
-        problem.rows.push_back({a + lever * b, b, d > 0 ? lower : -infinity, d > 0 ? infinity : upper});
+        problem.rows.push_back({a + lever * spared, spared, d > 0 ? lower : -infinity, d > 0 ? infinity : upper});
       }
     }
     interval.n_rows = problem.rows.size() - interval.first_row;

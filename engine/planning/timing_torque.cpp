@@ -28,6 +28,7 @@ PathTorque::PathTorque(const Model& model, const std::vector<int>& columns, cons
       zero_(columns.size(), 0) {
   for (int i = 0; i < model.n_v; ++i)
     if (std::isfinite(effort[at(i)])) limited_.push_back(i);
+  has_springs_ = std::any_of(model.stiffness.begin(), model.stiffness.end(), [](double k) { return k != 0; });
   dof_of_.assign(at(model.n_q), -1);
   for (const Joint& joint : model.joints) {
     if (joint.n_q != joint.n_v || joint.mimic) continue;
@@ -88,13 +89,14 @@ void PathTorque::coefficients(const double* q, const double* dq, const double* d
   }
 }
 
-void PathTorque::smooth_torque(const double* q, const double* v, const double* a, double* tau, double* rate) {
+void PathTorque::smooth_torque(const double* q, const double* v, const double* a, double* tau, double* damping, double* rate) {
   set(q, v, a);
   rnea(model_, data_, q_.data(), v_.data(), a_.data(), tau_.data());
-  joint_forces(model_, q_.data(), at_rest_.data(), spring_.data());
+  if (has_springs_) joint_forces(model_, q_.data(), at_rest_.data(), spring_.data());
   for (std::size_t k = 0; k < limited_.size(); ++k) {
     const std::size_t i = at(limited_[k]);
-    tau[k] = tau_[i] - spring_[i] + model_.damping[i] * v_[i];
+    tau[k] = tau_[i] - spring_[i];
+    damping[k] = model_.damping[i] * v_[i];
     rate[k] = v_[i];
   }
 }
@@ -102,9 +104,13 @@ void PathTorque::smooth_torque(const double* q, const double* v, const double* a
 PathTorque::Friction PathTorque::friction(int i, double least_rate, double greatest_rate) const {
   const double f = model_.friction[at(dof(i))];
   const double rounding = 1e-9 * std::max(std::abs(least_rate), std::abs(greatest_rate));
-  if (f == 0 || rounding == 0) return {};
-  const bool forwards = greatest_rate > -rounding, backwards = least_rate < rounding;
-  return {forwards ? f : -f, backwards ? f : -f};
+  return {greatest_rate > rounding ? f : 0, least_rate < -rounding ? f : 0};
+}
+
+bool PathTorque::damped(int i) const { return model_.damping[at(dof(i))] != 0; }
+
+bool PathTorque::resisted() const {
+  return std::any_of(limited_.begin(), limited_.end(), [&](int i) { return model_.damping[at(i)] != 0 || model_.friction[at(i)] != 0; });
 }
 
 namespace {
@@ -115,7 +121,16 @@ constexpr double sample_step = 0.25;  // twice a column's way between samples [r
 class PieceScan {
  public:
   PieceScan(const PolynomialMotion& motion, PathTorque& torque)
-      : motion_(motion), torque_(torque), n_(motion.n), m_(torque.size()), q_(at(n_)), v_(at(n_)), a_(at(n_)), tau_(at(m_)), rate_(at(m_)) {}
+      : motion_(motion),
+        torque_(torque),
+        n_(motion.n),
+        m_(torque.size()),
+        q_(at(n_)),
+        v_(at(n_)),
+        a_(at(n_)),
+        tau_(at(m_)),
+        damping_(at(m_)),
+        rate_(at(m_)) {}
 
   void scan(int piece, double threshold, std::vector<TorqueExcess>& out) {
     c_ = motion_.piece(piece);
@@ -128,12 +143,14 @@ class PieceScan {
     }
     count_ = 2 * static_cast<int>(std::clamp(std::ceil(way / sample_step), 1.0, 200.0));
     samples_.resize(at((count_ + 1) * m_));
+    damping_samples_.resize(samples_.size());
     least_.assign(at(m_), 0);
     greatest_.assign(at(m_), 0);
     for (int s = 0; s <= count_; ++s) {
       evaluate(h_ * s / count_);
       for (int k = 0; k < m_; ++k) {
         samples_[at(s * m_ + k)] = tau_[at(k)] / torque_.limit(k);
+        damping_samples_[at(s * m_ + k)] = damping_[at(k)] / torque_.limit(k);
         least_[at(k)] = s == 0 ? rate_[at(k)] : std::min(least_[at(k)], rate_[at(k)]);
         greatest_[at(k)] = s == 0 ? rate_[at(k)] : std::max(greatest_[at(k)], rate_[at(k)]);
       }
@@ -143,9 +160,13 @@ class PieceScan {
       TorqueExcess peak{piece, k, 0, 0};
       for (const double sign : {1.0, -1.0}) {
         const double offset = (sign > 0 ? friction.up : friction.down) / torque_.limit(k);
-        double t;
-        const double ratio = top(k, sign, threshold - offset, t) + offset;
-        if (ratio > peak.ratio) peak.ratio = ratio, peak.t = t;
+        // Without damping and with it; between the two it is between the two.
+        for (const double share : {0.0, 1.0}) {
+          if (share > 0 && !torque_.damped(k)) continue;
+          double t;
+          const double ratio = top(k, sign, share, threshold - offset, t) + offset;
+          if (ratio > peak.ratio) peak.ratio = ratio, peak.t = t;
+        }
       }
       if (peak.ratio > threshold) out.push_back(peak);
     }
@@ -162,12 +183,13 @@ class PieceScan {
       }
       q_[at(j)] = p, v_[at(j)] = dp, a_[at(j)] = 2 * half_ddp;
     }
-    torque_.smooth_torque(q_.data(), v_.data(), a_.data(), tau_.data(), rate_.data());
+    torque_.smooth_torque(q_.data(), v_.data(), a_.data(), tau_.data(), damping_.data(), rate_.data());
   }
 
-  // Greatest value of sign * torque / limit of entry k, and when; only as exact as it takes to see that it stays below `threshold`.
-  double top(int k, double sign, double threshold, double& t) {
-    const auto y = [&](int s) { return sign * samples_[at(s * m_ + k)]; };
+  // Greatest value of sign * torque / limit of entry k with a share of its damping, and when; only as exact as it takes to see that it
+  // stays below `threshold`.
+  double top(int k, double sign, double share, double threshold, double& t) {
+    const auto y = [&](int s) { return sign * (samples_[at(s * m_ + k)] + share * damping_samples_[at(s * m_ + k)]); };
     int best = 0;
     double bend = 0;
     for (int s = 0; s <= count_; ++s) {
@@ -192,7 +214,7 @@ class PieceScan {
       for (int side = -1; side <= 1; ++side) {
         evaluate(middle + side * width);
         double& here = *y3[side + 1];
-        here = sign * tau_[at(k)] / torque_.limit(k);
+        here = sign * (tau_[at(k)] + share * damping_[at(k)]) / torque_.limit(k);
         if (here > value) value = here, t = middle + side * width;
       }
       if (value + 4 * std::abs(left - 2 * at_middle + right) < threshold) break;
@@ -205,8 +227,9 @@ class PieceScan {
   int n_, m_, count_ = 0;
   const double* c_ = nullptr;
   double h_ = 0;
-  std::vector<double> q_, v_, a_, tau_, rate_, samples_;
-  std::vector<double> least_, greatest_;  // rates of each entry in the piece
+  std::vector<double> q_, v_, a_, tau_, damping_, rate_;
+  std::vector<double> samples_, damping_samples_;  // shares of the limits, per sample and entry
+  std::vector<double> least_, greatest_;           // rates of each entry in the piece
 };
 
 }  // namespace

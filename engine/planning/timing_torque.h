@@ -1,8 +1,11 @@
 // Joint torques along a path and along a motion, as linear functions of (u, x) and as numbers.
 //
-// tau = M(q) ddq + h(q, dq) + damping dq + friction sign(dq) + stiffness (q - reference), with armature in M. Dry friction is taken
-// at its most, which it has for all but the slowest motions (joint_forces.h). Only some entries of q move (the columns, of
-// joints that have as many q as v); the rest stay where they are. Cost: three inverse dynamics per set of coefficients.
+// tau = M(q) ddq + h(q, dq) + damping dq + friction sign(dq) + stiffness (q - reference), with armature in M. Damping and dry
+// friction are never certain: they change with temperature, grease, load and age, and a brake that counts on them is not safe. So each may
+// be anything from none to all that is stated, and a limit holds for all of these. As both are against the motion, the torque is then
+// between that without them and that with both; joint_forces.h, where friction fades at rest, is in between. Only some entries
+// of q move (the columns, of joints that have as many q as v); the rest stay where they are. Cost: three inverse dynamics per
+// set of coefficients.
 #pragma once
 
 #include <vector>
@@ -30,15 +33,19 @@ class PathTorque {
     std::vector<double> a, b, c, d, rate;
   };
   void coefficients(const double* q, const double* dq, const double* ddq, Coefficients& out);
-  // Torque of the limited entries but for dry friction, and their rates, for velocity v and acceleration a of the columns.
-  void smooth_torque(const double* q, const double* v, const double* a, double* tau, double* rate);
+  // Torque of the limited entries without damping and dry friction, what damping adds to it, and their rates, for velocity v and
+  // acceleration a of the columns.
+  void smooth_torque(const double* q, const double* v, const double* a, double* tau, double* damping, double* rate);
 
-  // Dry friction of a limited entry whose rate is between these two: the most that it adds to tau, and to -tau. At rest, or next to
-  // it, it counts against both.
+  // Dry friction of a limited entry whose rate is between these two: the most that it may add to tau, and to -tau.
   struct Friction {
     double up = 0, down = 0;
   };
   Friction friction(int i, double least_rate, double greatest_rate) const;
+
+  // Whether a limited entry has damping, and whether any has damping or dry friction.
+  bool damped(int i) const;
+  bool resisted() const;
 
  private:
   void set(const double* q, const double* v, const double* a);
@@ -47,6 +54,7 @@ class PathTorque {
   Data<double> data_;
   std::vector<int> columns_, limited_, dof_of_;  // dof_of_: of each entry of q, -1 where it has none of its own
   std::vector<const Joint*> moving_frames_;  // joints of several v, which are not the rates of q
+  bool has_springs_ = false;
   std::vector<double> effort_, q_, v_, a_, tau_, still_, moving_, spring_, at_rest_, zero_;
 };
 

@@ -159,7 +159,7 @@ def load_trajectory(name: str | None, model: Model) -> Trajectory | None:
     return trajectory
 
 
-def parse_positions(text: str, option: str) -> Any:
+def parse_positions(text: str, option: str, what: str = "joint") -> Any:
     """What a user writes for a configuration: `q1,q2,...`, `joint=q,...`, or the name of a state.
 
     Returns:
@@ -178,14 +178,29 @@ def parse_positions(text: str, option: str) -> Any:
         for item in items:
             joint, equals, value = item.partition("=")
             if not equals:
-                raise PlanningError(f"{option}: {item!r} lacks a joint name; expected joint=number")
+                raise PlanningError(f"{option}: {item!r} lacks a {what} name; expected {what}=number")
             if joint.strip() in named:
-                raise PlanningError(f"{option}: joint {joint.strip()!r} is given twice")
+                raise PlanningError(f"{option}: {what} {joint.strip()!r} is given twice")
             named[joint.strip()] = _number(value, option)
         return named
     if len(items) == 1 and not _is_number(items[0]):
         return items[0]
     return [_number(item, option) for item in items]
+
+
+def parse_speeds(text: str, option: str) -> float | dict[str, float]:
+    """What a user writes for speeds of links: one number, or `link=number,...`.
+
+    Raises:
+        PlanningError: it is neither.
+    """
+    from robosim.errors import PlanningError
+
+    given = parse_positions(text, option, "link")
+    if isinstance(given, str) or (isinstance(given, list) and len(given) != 1):
+        raise PlanningError(f"{option} is {text!r}; expected one number, or link=number,...")
+    speeds: float | dict[str, float] = given[0] if isinstance(given, list) else given
+    return speeds
 
 
 def _number(text: str, option: str) -> float:

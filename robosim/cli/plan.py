@@ -76,6 +76,11 @@ def add_parsers(commands: Subparsers) -> None:
         "--jerk-limit", metavar="J", type=float, help="[rad/s^3, m/s^3] for all joints; no limit by default"
     )
     how.add_argument(
+        "--tool-speed",
+        metavar="V|LINK=V,...",
+        help="the most that a link's origin may move [m/s]: of the pose goal's link, else the only tip, or by name",
+    )
+    how.add_argument(
         "--clearance",
         metavar="M",
         type=float,
@@ -95,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     """Plan, report, write."""
     from robosim import planners
     from robosim.cli import files, report
-    from robosim.cli.options import find_scene, load_model
+    from robosim.cli.options import find_scene, load_model, parse_speeds
     from robosim.cli.output import busy, print_json, printable
 
     files.check_outputs(
@@ -108,6 +113,7 @@ def run(args: argparse.Namespace) -> int:
     model = load_model(args)
     scene = find_scene(args.scene, model)
     problem = make_problem(args, model, scene)
+    tool_speed = None if args.tool_speed is None else parse_speeds(args.tool_speed, "--tool-speed")
     with busy("planning") as say:
         result = planners.plan(
             problem,
@@ -117,6 +123,7 @@ def run(args: argparse.Namespace) -> int:
             velocity_scaling=args.velocity_scaling,
             acceleration_scaling=args.acceleration_scaling,
             jerk=args.jerk_limit,
+            tool_speed=tool_speed,
             progress=say,
         )
     summary = report.summarize(result, model, scene)

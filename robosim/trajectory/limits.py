@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from robosim.errors import TrajectoryError, suggestion, told_apart
 from robosim.pickling import Value
 from robosim.trajectory import polynomial
-from robosim.trajectory.polynomial import Array
+from robosim.trajectory.polynomial import Array, Index
 
 if TYPE_CHECKING:
     from robosim.trajectory.trajectory import Trajectory
@@ -21,6 +22,10 @@ FIELDS = ("lower", "upper", "velocity", "acceleration", "jerk", "effort")
 # How far beyond a position limit a joint that stands at it may be measured, by unit: calibration and play of a joint,
 # and a gripper that is pressed on its stop. More than encoders err, less than a limit is set off from a hard stop.
 LIMIT_NOISE = {"rad": 1e-3, "m": 1e-4, "1": 0.0}
+# Samples of torques and speeds on a piece: one for so much of a joint's way [rad, m], at least and at most how many.
+_STEP, _SAMPLES = 0.1, (8, 400)
+_CHUNK = 50_000  # samples at a time
+_PEAKS = 4  # looked at closely, of each value, side and chunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +38,7 @@ class TrajectoryLimits(Value):
         velocity, acceleration, jerk: symmetric bounds >= 0, (n,).
         effort: symmetric bounds of force or torque >= 0, one per entry of the trajectory's ``torque_names``,
         [N m] or [N]. acceleration_source: where the acceleration limits come from (URDF has none).
+        tool_speed: the most that the origin of a link may move, by the link's name, [m/s].
     """
 
     lower: Array | None = None
@@ -42,6 +48,7 @@ class TrajectoryLimits(Value):
     jerk: Array | None = None
     effort: Array | None = None
     acceleration_source: str = ""
+    tool_speed: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         for name in FIELDS:
@@ -62,6 +69,8 @@ class TrajectoryLimits(Value):
             raise TrajectoryError(
                 f"limits.acceleration_source: must be a string, not {self.acceleration_source!r}"
             )
+        if self.tool_speed is not None:
+            object.__setattr__(self, "tool_speed", _tool_speed(self.tool_speed))
 
     def check_sizes(self, n: int, n_torques: int) -> None:
         """Raise TrajectoryError unless every array fits n positions and n_torques torques."""
@@ -76,7 +85,9 @@ class TrajectoryLimits(Value):
         for name in FIELDS:
             value = getattr(self, name)
             arrays[name] = None if value is None else value[list(torque_index if name == "effort" else index)]
-        return TrajectoryLimits(**arrays, acceleration_source=self.acceleration_source)
+        return TrajectoryLimits(
+            **arrays, acceleration_source=self.acceleration_source, tool_speed=self.tool_speed
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form: arrays as lists with None for infinity; absent arrays left out."""
@@ -85,15 +96,20 @@ class TrajectoryLimits(Value):
             value = getattr(self, name)
             if value is not None:
                 out[name] = [float(x) if np.isfinite(x) else None for x in value]
+        if self.tool_speed is not None:
+            out["tool_speed"] = dict(self.tool_speed)
         return out
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> TrajectoryLimits:
         """Inverse of to_dict. Raises TrajectoryError naming the field."""
-        unknown = set(data) - {*FIELDS, "acceleration_source"}
+        others = {"acceleration_source", "tool_speed"}
+        unknown = set(data) - {*FIELDS, *others}
         if unknown:
             field = sorted(unknown)[0]
-            raise TrajectoryError(f"limits: unknown field {field!r}{suggestion(field, FIELDS)}")
+            raise TrajectoryError(
+                f"limits: unknown field {field!r}{suggestion(field, (*FIELDS, *sorted(others)))}"
+            )
         arrays: dict[str, Any] = {}
         for name in FIELDS:
             if name not in data:
@@ -106,7 +122,23 @@ class TrajectoryLimits(Value):
                 arrays[name] = np.array([infinity if x is None else x for x in values], dtype=float)
             except OverflowError:
                 raise TrajectoryError(f"limits.{name}: a number is too large") from None
-        return TrajectoryLimits(**arrays, acceleration_source=data.get("acceleration_source", ""))
+        return TrajectoryLimits(
+            **arrays,
+            acceleration_source=data.get("acceleration_source", ""),
+            tool_speed=data.get("tool_speed"),
+        )
+
+
+def _tool_speed(value: Any) -> dict[str, float]:
+    if not isinstance(value, Mapping):
+        raise TrajectoryError(f"limits.tool_speed: must give a speed by the name of a link, not {value!r}")
+    for link, speed in value.items():
+        number = isinstance(speed, (int, float, np.number)) and not isinstance(speed, bool)
+        if not isinstance(link, str) or not number or not 0 < speed < np.inf:
+            raise TrajectoryError(
+                f"limits.tool_speed: must be positive numbers by name, not {link!r}: {speed!r}"
+            )
+    return {link: float(speed) for link, speed in value.items()}
 
 
 @dataclass(frozen=True)
@@ -114,8 +146,8 @@ class Violation:
     """The worst violation of one limit by one joint.
 
     Attributes:
-        quantity: "position", "velocity", "acceleration", "jerk" or "torque".
-        name: the position (or torque) it concerns.
+        quantity: "position", "velocity", "acceleration", "jerk", "torque" or "tool speed".
+        name: the position (or torque, or link) it concerns.
         time: when it is worst, [s] from the trajectory's start.
         value, limit: the value then and the bound that it breaks, SI units.
     """
@@ -143,16 +175,38 @@ def find_violations(trajectory: Trajectory, limits: TrajectoryLimits, tolerance:
         if lower is None and upper is None:
             continue
         times, values = extremes(trajectory, order)
+        if quantity == "jerk":  # infinite where the acceleration jumps
+            when, sizes = trajectory.acceleration_jumps()
+            limited = (sizes != 0) & (False if upper is None else np.isfinite(upper))
+            jumps = np.where(limited, np.copysign(np.inf, sizes), 0.0)
+            times = np.vstack([times, np.repeat(when[:, None], values.shape[1], axis=1)])
+            values = np.vstack([values, jumps])
         room = [
             _room(trajectory, times, values, bound, sign) if order == 0 else 0.0
             for bound, sign in ((lower, -1.0), (upper, 1.0))
         ]
         found += _worst(quantity, trajectory.position_names, times, values, lower, upper, tolerance, room)
     if trajectory.inverse_dynamics is not None and limits.effort is not None:
-        times, values = _torque_extremes(trajectory)
+        # With what the joints' damping and friction are said to be, and where that is known without them.
+        certain = not hasattr(trajectory.inverse_dynamics, "frictionless")
+        peaks = [
+            peaks_between(
+                trajectory,
+                partial(trajectory.piece_torque, frictionless=frictionless),
+                limits.effort,
+                tolerance,
+            )
+            for frictionless in ((False,) if certain else (False, True))
+        ]
+        times, values = (np.concatenate(each) for each in zip(*peaks, strict=True))
         found += _worst(
             "torque", trajectory.torque_names, times, values, -limits.effort, limits.effort, tolerance
         )
+    if trajectory.link_velocity is not None and limits.tool_speed:
+        bound = np.array(list(limits.tool_speed.values()))
+        speeds = partial(trajectory.piece_speed, links=tuple(limits.tool_speed))
+        times, values = peaks_between(trajectory, speeds, bound, tolerance)
+        found += _worst("tool speed", tuple(limits.tool_speed), times, values, None, bound, tolerance)
     return found
 
 
@@ -216,31 +270,61 @@ def _worst(
     return found
 
 
-def _torque_extremes(trajectory: Trajectory) -> tuple[Array, Array]:
-    """Torques at both sides of every break and between, at 1 kHz and at least 8 per piece, the peaks refined.
+def peaks_between(
+    trajectory: Trajectory, f: Callable[[Index, Array], Array], bound: Array, tolerance: float
+) -> tuple[Array, Array]:
+    """Times (2, n) and values (2, n) of the least and the greatest of each, exact where that decides about a bound.
 
-    The inverse dynamics is an arbitrary function, so this is a search, not a proof: around each joint's
-    greatest and least sample the bracket is narrowed three times by 16.
+    f gives values (m, n) on pieces (m,) at local times (m,). It is an arbitrary function of the motion, so this is a
+    search, not a proof. Samples at both sides of every break and between tell how large a value is and how much it
+    bends: torques and speeds turn with q, so how many there are goes by how far q moves, not by how long that takes.
+    Where a peak between them may be beyond its bound, the bracket about it is narrowed.
     """
     h = np.diff(trajectory.breaks)
-    count = np.maximum(8, np.ceil(h * 1000)).astype(int)
-    fraction = np.concatenate([np.arange(m + 1) / m for m in count])
-    piece = np.repeat(np.arange(len(h)), count + 1)
-    step = np.repeat(h / count, count + 1)
-    s = fraction * h[piece]
-    values = trajectory.piece_torque(piece, s)
-    names = range(values.shape[1])
-    times = np.repeat((trajectory.breaks[piece] + s)[:, None], values.shape[1], axis=1)
-    extra_t, extra_v = [], []
-    for sign in (-1.0, 1.0):
-        for j in names:
-            i = int(np.argmax(sign * values[:, j]))
-            centre, width = float(s[i]), float(step[i])
-            for _ in range(3):
-                local = np.clip(centre + width * np.linspace(-1, 1, 33), 0, h[piece[i]])
-                tau = trajectory.piece_torque(np.full(33, piece[i]), local)
-                best = int(np.argmax(sign * tau[:, j]))
-                centre, width = float(local[best]), width / 16
-                extra_t.append(np.full(values.shape[1], trajectory.breaks[piece[i]] + centre))
-                extra_v.append(tau[best])
-    return np.vstack([times, *[t[None] for t in extra_t]]), np.vstack([values, *[v[None] for v in extra_v]])
+    powers = np.arange(1, polynomial.DEGREE + 1)
+    moves = (np.abs(trajectory.coefficients[:, 1:]) * (h[:, None] ** powers)[:, :, None]).sum(axis=1)
+    count = np.clip(np.ceil(moves.max(axis=1) / _STEP), *_SAMPLES).astype(int)
+    n = len(bound)
+    times, values = np.zeros((2, n)), np.zeros((2, n))
+    values[0], values[1] = np.inf, -np.inf
+    # Of long motions some pieces at a time, as memory is finite.
+    part = np.cumsum(count + 1) // _CHUNK
+    for pieces in np.split(np.arange(len(h)), np.flatnonzero(np.diff(part)) + 1):
+        piece = np.repeat(pieces, count[pieces] + 1)
+        first = np.cumsum(count[pieces] + 1) - (count[pieces] + 1)  # sample of each piece
+        fraction = (np.arange(len(piece)) - np.repeat(first, count[pieces] + 1)) / count[piece]
+        s = fraction * h[piece]
+        sampled = f(piece, s)
+        bend = np.zeros_like(sampled)
+        bend[1:-1] = np.abs(sampled[:-2] - 2 * sampled[1:-1] + sampled[2:])
+        bend[first], bend[first + count[pieces]] = bend[first + 1], bend[first + count[pieces] - 1]
+        for row, sign in enumerate((-1.0, 1.0)):
+            y = sign * sampled
+            highest = y.argmax(axis=0)
+            best, when = y[highest, range(n)], (trajectory.breaks[piece] + s)[highest]
+            # Peaks between samples that may be the highest, and beyond the bound; a few of them, where many are.
+            may = y + bend > np.maximum(best, bound * (1 + tolerance))
+            for j in np.flatnonzero(may.any(axis=0)):
+                peaks = np.flatnonzero(may[:, j])
+                for i in peaks[np.argsort(-(y + bend)[peaks, j], kind="stable")[:_PEAKS]]:
+                    length = float(h[piece[i]])
+                    width = length / int(count[piece[i]])
+                    found, local = _narrowed(f, int(piece[i]), float(s[i]), width, length, int(j), sign)
+                    if found > best[j]:
+                        best[j], when[j] = found, trajectory.breaks[piece[i]] + local
+            better = best > sign * values[row]
+            times[row, better], values[row, better] = when[better], sign * best[better]
+    return times, values
+
+
+def _narrowed(
+    f: Callable[[Index, Array], Array], piece: int, centre: float, width: float, h: float, j: int, sign: float
+) -> tuple[float, float]:
+    """The highest of sign * value j within a width of a local time on a piece of length h, and its local time."""
+    best = -np.inf
+    for _ in range(3):
+        local = np.clip(centre + width * np.linspace(-1, 1, 17), 0, h)
+        values = sign * f(np.full(17, piece), local)[:, j]
+        i = int(np.argmax(values))
+        centre, width, best = float(local[i]), width / 8, max(best, float(values[i]))
+    return best, centre

@@ -15,6 +15,9 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 DEGREE = 5
+_ROOT_STEPS = (
+    80  # at most: a fourth of them halve the bracket, the others converge on simple roots within ten
+)
 # _FALLING[d, j] = j (j-1) ... (j-d+1), the factor that d derivatives put before (t - b)**(j - d).
 _FALLING: Array = np.array(
     [[np.prod(np.arange(j - d + 1, j + 1)) for j in range(6)] for d in range(6)], dtype=float
@@ -121,31 +124,49 @@ def extreme_times(coefficients: Array, h: Array) -> Array:
     """Every local time in [0, h] at which each polynomial can be extreme: both ends and all roots of its
     derivative.
 
-    coefficients: (k, d + 1, n), h: (k,). Returns (k, d + 1, n), sorted along axis 1, repeated where there
-    are fewer roots. Between the roots of p'' the derivative p' is monotone, so each of its roots is
-    bracketed: bisection to the last bit, from the linear derivative upwards. Nothing is missed, and nothing
-    depends on the conditioning of an eigenproblem.
+    coefficients: (k, d + 1, n), h: (k,). Returns (k, m, n) with m <= d + 1, sorted along axis 1, repeated where there
+    are fewer roots. Between the roots of p'' the derivative p' is monotone, so each of its roots is bracketed: Newton's
+    method kept inside the bracket, from the linear derivative upwards. Nothing is missed, and nothing depends on the
+    conditioning of an eigenproblem.
     """
     degree = coefficients.shape[1] - 1
+    while degree > 1 and not coefficients[:, degree].any():
+        degree -= 1
     # p(u h) has the coefficients c_j h**j in u = s / h, in [0, 1].
-    c = coefficients * (h[:, None] ** np.arange(degree + 1))[:, :, None]
+    c = coefficients[:, : degree + 1] * (h[:, None] ** np.arange(degree + 1))[:, :, None]
     k, _, n = c.shape
     points = np.stack([np.zeros((k, n)), np.ones((k, n))], axis=1)
     for order in range(degree - 1, 0, -1):
         d = np.moveaxis(c[:, order:] * _FALLING[order, order : degree + 1, None], 1, 0)[:, :, None, :]
-        lo, hi = points[:, :-1].copy(), points[:, 1:].copy()
-        f_lo, f_hi = _horner_first(d, lo), _horner_first(d, hi)
-        rising = f_hi > f_lo
-        crosses = (np.minimum(f_lo, f_hi) < 0) & (np.maximum(f_lo, f_hi) > 0)
-        for _ in range(54):
-            mid = 0.5 * (lo + hi)
-            below = (_horner_first(d, mid) < 0) == rising
-            lo = np.where(below, mid, lo)
-            hi = np.where(below, hi, mid)
-        root = np.where(crosses, 0.5 * (lo + hi), points[:, 1:])
+        at_points = _horner_first(d, points)
+        f_lo, f_hi = at_points[:, :-1], at_points[:, 1:]
+        root = points[:, 1:].copy()
+        crosses = np.nonzero((np.minimum(f_lo, f_hi) < 0) & (np.maximum(f_lo, f_hi) > 0))
+        if len(crosses[0]):
+            lo, hi = points[:, :-1][crosses], points[:, 1:][crosses]
+            root[crosses] = _root(d[:, crosses[0], 0, crosses[2]], lo, hi, (f_hi > f_lo)[crosses])
         points = np.concatenate([points[:, :1], root, points[:, -1:]], axis=1)
     times: Array = points * h[:, None, None]
     return times
+
+
+def _root(d: Array, lo: Array, hi: Array, rising: NDArray[np.bool_]) -> Array:
+    """Where each polynomial d (powers, m) is zero, in (lo, hi), in which it is monotone and changes its sign."""
+    slope = d[1:] * np.arange(1, len(d))[:, None]
+    u = 0.5 * (lo + hi)
+    for step in range(_ROOT_STEPS):
+        value = _horner_first(d, u)
+        below = (value < 0) == rising
+        lo, hi = np.where(below, u, lo), np.where(below, hi, u)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            newton = u - value / _horner_first(slope, u)
+        middle = 0.5 * (lo + hi)
+        # Every fourth step halves the bracket, in case that Newton's crawl.
+        inside = (newton > lo) & (newton < hi) & (step % 4 != 3)
+        before, u = u, np.where(inside, newton, middle)
+        if (np.abs(u - before) <= 2e-16).all():
+            break
+    return u
 
 
 def _horner_first(d: Array, u: Array) -> Array:

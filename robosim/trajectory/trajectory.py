@@ -23,8 +23,12 @@ from robosim.trajectory.polynomial import Array, Index
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# tau = f(q, v, a), each (n,): what Trajectory.torque evaluates.
+# tau = f(q, v, a), each (n,): what Trajectory.torque evaluates. It may have two methods more, of rows (m, n) at once:
+# many(q, v, a) are its own values, and frictionless(q, v, a) those without damping and dry friction; then limits have
+# to hold with and without.
 InverseDynamics = Callable[[Array, Array, Array], ArrayLike]
+# The velocities (m, 3) [m/s] of the origin of a link in the world, by its name and rows (m, n) of q and v.
+LinkVelocity = Callable[[str, Array, Array], ArrayLike]
 Format = Literal["json", "csv", "npz"]
 
 UNITS = ("rad", "m", "1")
@@ -60,6 +64,8 @@ class Trajectory(Value):
         metadata: anything JSON can hold.
         inverse_dynamics: tau = f(q, v, a), for ``torque``; not saved in files, and pickled if it can be.
         torque_names: names of the torques; by default the position names.
+        link_velocity: velocities (m, 3) = f(link, q, v) of a link's origin [m/s], of rows (m, n), for
+            ``tool_speed``; not saved in files, and pickled if it can be.
 
     Raises TrajectoryError, naming the field, when something does not fit, is not finite, or jumps at a break.
     """
@@ -77,6 +83,7 @@ class Trajectory(Value):
         metadata: Mapping[str, Any] | None = None,
         inverse_dynamics: InverseDynamics | None = None,
         torque_names: Sequence[str] | None = None,
+        link_velocity: LinkVelocity | None = None,
     ) -> None:
         self.position_names = _names("position_names", position_names)
         n = len(self.position_names)
@@ -101,6 +108,7 @@ class Trajectory(Value):
         except (TypeError, ValueError, RecursionError) as error:
             raise TrajectoryError(f"metadata: not representable in JSON ({error})") from None
         self.inverse_dynamics = inverse_dynamics
+        self.link_velocity = link_velocity
 
     # -- Construction ----------------------------------------------------------------------------------------
 
@@ -172,30 +180,91 @@ class Trajectory(Value):
         return self._derivative(t, 1)
 
     def acceleration(self, t: ArrayLike) -> Array:
-        """d2q/dt2 at times t of any shape: (..., n). It may jump at the breaks."""
+        """d2q/dt2 at times t of any shape: (..., n). It may jump at the breaks: see ``acceleration_jumps``."""
         return self._derivative(t, 2)
 
     def jerk(self, t: ArrayLike) -> Array:
-        """d3q/dt3 inside the pieces at times t of any shape: (..., n). Jumps of the acceleration do not
-        appear in it."""
-        return self._derivative(t, 3)
+        """d3q/dt3 at times t of any shape: (..., n). Exactly at a break where the acceleration jumps, as
+        ``acceleration_jumps`` tells, it is infinite, with the sign of the jump; elsewhere the derivative within the
+        piece."""
+        times = _times(t)
+        jerk = self._derivative(times, 3)
+        when, sizes = self.acceleration_jumps()
+        if len(when):
+            i = np.minimum(np.searchsorted(when, times), len(when) - 1)
+            jumps = (times == when[i])[..., None] & (sizes[i] != 0)
+            jerk = np.where(jumps, np.copysign(np.inf, sizes[i]), jerk)
+        return jerk
+
+    def acceleration_jumps(self) -> tuple[Array, Array]:
+        """Where the acceleration jumps: times (m,) [s] and by how much (m, n), zero for positions that do not there.
+
+        At the ends a motion that is at rest there jumps from and to standing still; one that is moving, as a slice
+        is, does not, as what comes before and after is not known. Less than a millionth of the greatest acceleration
+        of a position counts as rounding.
+        """
+        h = np.diff(self.breaks)[:, None]
+        second = polynomial.differentiate(self.coefficients, 2)
+        ends = polynomial.horner(second, h)
+        jumps = np.vstack([second[:1, 0], second[1:, 0] - ends[:-1], -ends[-1:]])
+        velocity = polynomial.differentiate(self.coefficients, 1)
+        top = np.abs(velocity[:, 0]).max(initial=0.0)
+        for row, v in ((0, velocity[0, 0]), (-1, polynomial.horner(velocity[-1:], h[-1:])[0])):
+            if (np.abs(v) > 1e-9 * top).any():
+                jumps[row] = 0.0
+        # What rounding is: of the terms that are summed, and where a position hardly moves, of the others'.
+        terms = np.abs(second) * h[:, :, None] ** np.arange(second.shape[1])[:, None]
+        size = terms.sum(axis=1).max(axis=0)
+        jumps[np.abs(jumps) <= 1e-6 * size + 1e-9 * size.max()] = 0.0
+        found = np.flatnonzero(jumps.any(axis=1))
+        return self.breaks[found], jumps[found]
 
     def torque(self, t: ArrayLike) -> Array:
         """Inverse dynamics along the motion at times t of any shape: (..., n torques). Needs
-        ``inverse_dynamics``."""
+        ``inverse_dynamics``; that of a plan has the joints' damping, dry friction and springs in it."""
         times = _times(t)
         f = self._inverse_dynamics()
-        q, v, a = (self._derivative(times, order).reshape(-1, self.n) for order in range(3))
-        tau = np.array([f(*state) for state in zip(q, v, a, strict=True)], dtype=float)
+        tau = _rows(f, *(self._derivative(times, order).reshape(-1, self.n) for order in range(3)))
         return tau.reshape(*times.shape, len(self.torque_names))
 
-    def piece_torque(self, piece: Index, s: Array) -> Array:
-        """Torque on the given pieces (m,) at local times s (m,): at a break, either side can be asked for."""
+    def piece_torque(self, piece: Index, s: Array, frictionless: bool = False) -> Array:
+        """Torque on the given pieces (m,) at local times s (m,): at a break, either side can be asked for.
+
+        frictionless: without damping and dry friction, of an inverse dynamics that knows it.
+        """
         f = self._inverse_dynamics()
         c = self.coefficients[piece]
         states = [polynomial.horner(polynomial.differentiate(c, order), s[:, None]) for order in range(3)]
-        tau = np.array([f(*state) for state in zip(*states, strict=True)], dtype=float)
-        return tau.reshape(len(s), len(self.torque_names))
+        tau = f.frictionless(*states) if frictionless else _rows(f, *states)  # type: ignore[attr-defined]
+        return np.asarray(tau, dtype=float).reshape(len(s), len(self.torque_names))
+
+    def tool_speed(self, t: ArrayLike, link: str | None = None) -> Array:
+        """Speed of the origin of a link in the world [m/s] at times t of any shape: (...). Needs ``link_velocity``.
+
+        link: by default the one whose speed is limited.
+        """
+        times = _times(t)
+        if link is None:
+            limited = tuple((self.limits and self.limits.tool_speed) or ())
+            if len(limited) != 1:
+                raise TrajectoryError("tool_speed: of which link? Name it: tool_speed(t, link)")
+            link = limited[0]
+        q, v = (self._derivative(times, order).reshape(-1, self.n) for order in range(2))
+        return self._speeds(q, v, (link,)).reshape(times.shape)
+
+    def piece_speed(self, piece: Index, s: Array, links: Sequence[str]) -> Array:
+        """Speeds (m, links) of links' origins on the given pieces (m,) at local times s (m,)."""
+        c = self.coefficients[piece]
+        q, v = (polynomial.horner(polynomial.differentiate(c, order), s[:, None]) for order in range(2))
+        return self._speeds(q, v, links)
+
+    def _speeds(self, q: Array, v: Array, links: Sequence[str]) -> Array:
+        f = self.link_velocity
+        if f is None:
+            raise TrajectoryError(
+                "tool_speed: no link velocities are attached; use replace(link_velocity=...)"
+            )
+        return np.stack([np.linalg.norm(np.asarray(f(link, q, v)), axis=-1) for link in links], axis=-1)
 
     def sample(self, rate: float) -> Samples:
         """The motion at 0, 1/rate, 2/rate, ... [Hz] and at its end, which is always the last sample."""
@@ -276,7 +345,11 @@ class Trajectory(Value):
             torque_names, torque_index = names, index
         inverse_dynamics = self.inverse_dynamics
         if inverse_dynamics is not None:
-            inverse_dynamics = _Permuted(inverse_dynamics, np.argsort(index), np.array(torque_index))
+            permuted = _PermutedFrictionless if hasattr(inverse_dynamics, "frictionless") else _Permuted
+            inverse_dynamics = permuted(inverse_dynamics, np.argsort(index), np.array(torque_index))
+        link_velocity = self.link_velocity
+        if link_velocity is not None:
+            link_velocity = _PermutedVelocity(link_velocity, np.argsort(index))
         return self.replace(
             coefficients=self.coefficients[:, :, index],
             position_names=names,
@@ -284,6 +357,7 @@ class Trajectory(Value):
             units=tuple(self.units[i] for i in index),
             limits=None if self.limits is None else self.limits.reordered(index, torque_index),
             inverse_dynamics=inverse_dynamics,
+            link_velocity=link_velocity,
         )
 
     # -- Checks, files, pictures -----------------------------------------------------------------------------
@@ -293,10 +367,13 @@ class Trajectory(Value):
         nowhere.
 
         Positions, velocities, accelerations and jerks are checked at every time, between samples too: at the
-        exact extrema of the polynomials. A motion that starts beyond a position limit by no more than a
-        measurement may err (1e-3 rad, 1e-4 m) may go back inside: how far it is beyond must never grow.
-        Torques, when inverse dynamics is attached, are searched at 1 kHz with refined peaks. One entry per
-        joint, quantity and side, the worst. Without any limits nothing can be broken.
+        exact extrema of the polynomials; where the acceleration jumps the jerk is infinite. A motion that starts
+        beyond a position limit by no more than a measurement may err (1e-3 rad, 1e-4 m) may go back inside: how far
+        it is beyond must never grow. Torques, when inverse dynamics is attached, are sampled by how far q moves, and
+        the peaks refined; those of a plan with the damping and dry friction that the robot's description states, and
+        with none. So are the speeds of links, where they are limited and ``link_velocity`` is attached. One entry
+        per joint or link, quantity and side, the worst. Without any limits nothing can be broken. The time it takes
+        goes by the number of pieces, not by the duration.
         """
         limits = self.limits if limits is None else limits
         if limits is None:
@@ -369,7 +446,7 @@ class Trajectory(Value):
 
 _FIELDS = (
     "breaks", "coefficients", "position_names", "units", "robot", "limits", "seed", "metadata",
-    "inverse_dynamics", "torque_names",
+    "inverse_dynamics", "torque_names", "link_velocity",
 )  # fmt: skip
 
 
@@ -382,6 +459,35 @@ class _Permuted:
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
         tau: Array = np.asarray(self.f(q[self.back], v[self.back], a[self.back]), dtype=float)
         return tau[self.torque_index]
+
+    def many(self, q: Array, v: Array, a: Array) -> Array:
+        return _rows(self.f, *(x[:, self.back] for x in (q, v, a)))[:, self.torque_index]
+
+
+class _PermutedVelocity:
+    """Link velocities of reordered positions."""
+
+    def __init__(self, f: LinkVelocity, back: Index) -> None:
+        self.f, self.back = f, back
+
+    def __call__(self, link: str, q: Array, v: Array) -> ArrayLike:
+        return self.f(link, q[:, self.back], v[:, self.back])
+
+
+class _PermutedFrictionless(_Permuted):
+    """Of one that knows its torques without friction too."""
+
+    def frictionless(self, q: Array, v: Array, a: Array) -> Array:
+        tau: Array = self.f.frictionless(*(x[:, self.back] for x in (q, v, a)))  # type: ignore[attr-defined]
+        return tau[:, self.torque_index]
+
+
+def _rows(f: InverseDynamics, q: Array, v: Array, a: Array) -> Array:
+    """The torques of rows of q, v and a."""
+    many = getattr(f, "many", None)
+    return np.asarray(
+        many(q, v, a) if many else [f(*state) for state in zip(q, v, a, strict=True)], dtype=float
+    )
 
 
 def _times(t: ArrayLike) -> Array:

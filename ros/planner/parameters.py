@@ -112,6 +112,12 @@ PARAMETERS = (
         minimum=0.0,
     ),
     Parameter(
+        "tool_speed",
+        0.0,
+        "The most that the link of the pose goals moves, else the arm's only tip [m/s]; 0 is no limit.",
+        minimum=0.0,
+    ),
+    Parameter(
         "state_timeout",
         1.0,
         "A joint state older than this is refused as a start, and a first one is waited for so long [s].",

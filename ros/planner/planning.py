@@ -170,6 +170,7 @@ def _plan(
             velocity_scaling=options.velocity_scaling,
             acceleration_scaling=options.acceleration_scaling,
             jerk=options.jerk,
+            tool_speed=options.tool_speed,
             progress=progress,
             stop=stop,
         )
@@ -183,6 +184,7 @@ def _plan(
         velocity_scaling=options.velocity_scaling,
         acceleration_scaling=options.acceleration_scaling,
         jerk=options.jerk,
+        tool_speed=options.tool_speed,
         stop=lambda: time.perf_counter() > end or (stop is not None and stop()),
     )
     if result.status is Status.CANCELLED and not (stop is not None and stop()):

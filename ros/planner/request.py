@@ -78,6 +78,7 @@ class Settings:
     max_velocity_scaling_factor: float = 1.0
     max_acceleration_scaling_factor: float = 1.0
     jerk_limit: float = 0.0
+    tool_speed: float = 0.0
     state_timeout: float = 1.0
     stopped_velocity: float = 0.05
     limit_tolerance: float = 1e-3
@@ -87,7 +88,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Options:
-    """How to plan: `jerk` is None where there is no limit."""
+    """How to plan: `jerk` and `tool_speed` are None where there is no limit."""
 
     planner: str
     seed: int
@@ -95,6 +96,7 @@ class Options:
     velocity_scaling: float
     acceleration_scaling: float
     jerk: float | None
+    tool_speed: float | None
 
 
 def make_options(request: MotionRequest, settings: Settings) -> Options:
@@ -136,6 +138,7 @@ def make_options(request: MotionRequest, settings: Settings) -> Options:
         scalings["max_velocity_scaling_factor"],
         scalings["max_acceleration_scaling_factor"],
         jerk if 0 < jerk < math.inf else None,
+        settings.tool_speed if 0 < settings.tool_speed < math.inf else None,
     )
 
 

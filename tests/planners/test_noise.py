@@ -474,10 +474,7 @@ def test_noise_of_any_size(planner):
         np.testing.assert_array_equal(trajectory.position(0.0), start[moving], what)
         np.testing.assert_allclose(trajectory.velocity(0.0), given, rtol=1e-9, atol=1e-15, err_msg=what)
         np.testing.assert_allclose(trajectory.position(trajectory.duration), end, atol=1e-9, err_msg=what)
-        assert trajectory.replace(inverse_dynamics=None).validate() == [], what
-        # Torques of plans without noise exceed their limits by up to 5e-5 as well, of some robots.
-        if "torque_limits" not in options:
-            assert trajectory.validate(tolerance=1e-4) == [], what
+        assert trajectory.validate() == [], what
         if k % 10 == 0:
             again = plan(problem, planner=planner, seed=k, **options)
             assert again.trajectory.coefficients.tobytes() == trajectory.coefficients.tobytes(), what

@@ -22,7 +22,7 @@ from robosim.planners import (
     simplify,
 )
 from robosim.planners.stages import path_length
-from robosim.scene import Scene, generate
+from robosim.scene import Scene, generate, load_scene
 
 
 def found_path(problem: Problem, *, shortcuts: int = 40, seed: int = 0):
@@ -176,3 +176,67 @@ def test_nothing_to_do(robots):
     np.testing.assert_array_equal(optimise(prepared, line[:1]), line[:1])
     still = line[[0, 0]]
     np.testing.assert_array_equal(optimise(prepared, still), still)
+
+
+def sign_changes(trajectory) -> float:
+    """Of the acceleration, per joint and second; what stays below a tenth of the limit does not count."""
+    t = np.unique(np.concatenate([np.linspace(0, trajectory.duration, 20001), trajectory.breaks]))
+    share = trajectory.acceleration(t) / trajectory.limits.acceleration
+    count = 0
+    for joint in share.T:
+        signs = np.sign(joint[np.abs(joint) > 0.1])
+        count += int((np.diff(signs) != 0).sum())
+    return count / share.shape[1] / trajectory.duration
+
+
+def test_motions_with_a_clearance_do_not_chatter(ur5):
+    """Nearly as few changes of sign as on a few long edges, 1.4: some 2, and 6 to 7 if each point is rounded alone."""
+    plain, wide = [], []
+    for name in ("table_pick", "table_under_pick", "box", "bookshelf_small", "bookshelf_tall"):
+        scene = load_scene(name, model=ur5)
+        for seed in range(2):
+            for clearance, into in ((0.0, plain), (0.02, wide), (0.04, wide)):
+                result = plan(Problem(ur5, scene, goal="goal", clearance=clearance), seed=seed)
+                assert result.ok, result.reason
+                assert result.trajectory.validate() == []
+                into.append((sign_changes(result.trajectory), result.trajectory.duration))
+    plain, wide = np.mean(plain, axis=0), np.mean(wide, axis=0)
+    assert wide[0] < 3.5
+    assert wide[1] < 1.1 * plain[1]
+
+
+def test_smooth_runs_are_splines_through_the_middles(robots):
+    """Points of an arc at equal distances: the curve touches each edge in its middle, and bends but for its ends."""
+    model = robots.planar_arm()
+    prepared = prepare(Problem(model, None, [0.5, 0, 0], [0.5, 0, 0]))
+    angle = np.linspace(0, np.pi / 2, 9)
+    path = np.stack([0.5 * np.cos(angle), 0.5 * np.sin(angle), 0 * angle], axis=1)
+    curve = _engine.blend_corners(prepared.scene, path, [0, 1, 2])
+    assert len(curve.stops) == 0
+    assert len(curve.coefficients) == 9  # seven corners and half an edge at either end
+    bends = np.linalg.norm(curve.coefficients[:, 2], axis=1)
+    np.testing.assert_allclose(bends[[0, -1]], 0, atol=1e-12)
+    np.testing.assert_allclose(bends[1:-1], bends[1], rtol=1e-9)
+    starts = curve.coefficients[1:, 0]
+    np.testing.assert_allclose(starts, (path[1:] + path[:-1]) / 2, atol=1e-12)
+    # Edges that grow by a tenth each: still C1, and faster as they are longer.
+    steps = 0.05 * 1.1 ** np.arange(6)
+    turn = 0.2 * np.arange(6)
+    edges = steps[:, None] * np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1)
+    path = np.concatenate([np.zeros((1, 3)), np.cumsum(edges, axis=0)])
+    curve = _engine.blend_corners(prepared.scene, path, [0, 1, 2])
+    h = np.diff(curve.breaks)[:-1, None]
+    c = curve.coefficients
+    np.testing.assert_allclose(c[:-1, 0] + h * (c[:-1, 1] + h * c[:-1, 2]), c[1:, 0], atol=1e-12)
+    np.testing.assert_allclose(c[:-1, 1] + 2 * h * c[:-1, 2], c[1:, 1], atol=1e-12)
+    assert np.linalg.norm(c[-1, 1]) == pytest.approx(1.1**5)
+    # Uneven ones, and turns by more than 45 degrees, are rounded one by one.
+    for corner in (
+        [[0, 0, 0], [0.2, 0, 0], [0.4, 0.1, 0], [0.9, 0.2, 0]],
+        [[0, 0, 0], [0.2, 0, 0], [0.2, 0.2, 0]],
+    ):
+        curve = _engine.blend_corners(prepared.scene, np.array(corner, dtype=float), [0, 1, 2])
+        np.testing.assert_allclose(np.linalg.norm(curve.coefficients[:, 1], axis=1)[0], 1.0)
+        assert np.linalg.norm(curve.coefficients[-1, 1]) == pytest.approx(
+            1.0 if len(corner) == 3 else 1.118, abs=1e-3
+        )

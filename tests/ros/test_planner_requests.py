@@ -277,14 +277,17 @@ def test_goals_of_the_scene(ur5, states):
 
 
 def test_options_and_their_defaults():
-    settings = Settings(allowed_planning_time=7.0, max_velocity_scaling_factor=0.5, jerk_limit=100.0)
+    settings = Settings(
+        allowed_planning_time=7.0, max_velocity_scaling_factor=0.5, jerk_limit=100.0, tool_speed=0.25
+    )
     options = make_options(MotionRequest(), settings)
-    assert dataclasses.astuple(options) == ("rrt_connect", 0, 7.0, 0.5, 1.0, 100.0)
+    assert dataclasses.astuple(options) == ("rrt_connect", 0, 7.0, 0.5, 1.0, 100.0, 0.25)
     asked = MotionRequest(
         planner="cartesian", seed=3, allowed_planning_time=0.5, max_velocity_scaling_factor=0.1,
         max_acceleration_scaling_factor=0.2, jerk_limit=math.inf,
     )  # fmt: skip
-    assert dataclasses.astuple(make_options(asked, settings)) == ("cartesian", 3, 0.5, 0.1, 0.2, None)
+    assert dataclasses.astuple(make_options(asked, settings)) == ("cartesian", 3, 0.5, 0.1, 0.2, None, 0.25)
+    assert make_options(MotionRequest(), Settings()).tool_speed is None
 
 
 @pytest.mark.parametrize(
