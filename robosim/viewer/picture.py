@@ -5,6 +5,7 @@ tip.
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -125,14 +126,21 @@ class _Painter:
 
     def surface(self, part: Part, t: float, tint: tuple[float, float, float] | None = None) -> Surface:
         """The part where it is at time t, in its own colour or one drawn towards a tint."""
-        key = id(part)
-        if key not in self._normals:
-            self._normals[key] = corner_normals(part.vertices, part.faces)
         X = part.pose(self.stage.link_poses(self.stage.configuration(t)))
         rgb = np.array(part.rgba[:3])
         if tint is not None:
             rgb = 0.35 * rgb + 0.65 * np.array(tint)
-        m = len(part.faces)
+        if part.radius > 0:
+            n = len(part.vertices)
+            return replace(
+                Surface.empty(),
+                centres=transform(X, part.vertices),
+                radii=np.full(n, part.radius),
+                tints=np.tile(to_linear(rgb), (n, 1)),
+            )
+        key, m = id(part), len(part.faces)
+        if key not in self._normals:
+            self._normals[key] = corner_normals(part.vertices, part.faces)
         return Surface(
             transform(X, part.vertices)[part.faces],
             self._normals[key] @ X[:3, :3].T,

@@ -118,7 +118,9 @@ class Stage:
 
     def bounds(self, *, samples: int = 25) -> NDArray[np.float64]:
         """Points in W (k, 3) whose hull holds everything bounded, over the whole motion."""
-        points = [transform(p.X, p.vertices) for p in self.world if p.bounded]
+        points = [
+            transform(p.X, _box_corners(p) if p.radius > 0 else p.vertices) for p in self.world if p.bounded
+        ]
         for t in np.linspace(0, self.duration, samples if self.duration > 0 else 1):
             points += self._robot_boxes(t)
             if self.forces is not None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 TRACE_COLOUR = (235, 110, 30)
 _GLASS = 0.6  # opacity of a robot that arrows are to be seen through
 _UNSEEN = 1e-6  # size of an arrow that there is not [m]
+_HALF_PRECISION = 2.0**-11  # largest relative error of a half-precision number
 
 
 def import_viser() -> ModuleType:
@@ -115,6 +116,8 @@ class WebScene:
     def see_through(self, wanted: bool) -> None:
         """Whether the robot lets through what is behind and in it, such as arrows."""
         for part, node in zip(self.stage.robot, self._robot, strict=True):
+            if part.radius > 0:
+                continue  # points have no opacity
             opacity = part.rgba[3] * (_GLASS if wanted else 1.0)
             node.opacity = opacity if opacity < 1 else None
 
@@ -167,10 +170,14 @@ class WebScene:
         handles = []
         for k, part in enumerate(parts):
             parent = f"/{kind}" if part.link is None else self.links[part.link].name
+            name = f"{parent}/{kind}_{k}_{_node(part.name)}"
+            if part.radius > 0:
+                handles.append(self._add_cloud(part, name, visible))
+                continue
             vertices, faces = split_creases(part.vertices, part.faces)
             handles.append(
                 self.server.scene.add_mesh_simple(
-                    f"{parent}/{kind}_{k}_{_node(part.name)}",
+                    name,
                     vertices.astype(np.float32),
                     faces.astype(np.uint32),
                     color=_vivid(part.rgba),
@@ -182,6 +189,23 @@ class WebScene:
                 )
             )
         return handles
+
+    def _add_cloud(self, part: Part, name: str, visible: bool) -> Any:
+        """One node for all points, about their middle, so that half precision does where it is fine enough."""
+        low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
+        middle = (low + high) / 2
+        coarse = _HALF_PRECISION * float((high - low).max()) / 2 > part.radius / 4
+        return self.server.scene.add_point_cloud(
+            name,
+            part.vertices - middle,
+            np.array(_vivid(part.rgba)),
+            point_size=part.radius,
+            point_shape="circle",
+            precision="float32" if coarse else "float16",
+            position=tuple(part.X[:3, :3] @ middle + part.X[:3, 3]),
+            wxyz=tuple(wxyz(part.X[:3, :3])),
+            visible=visible,
+        )
 
 
 def wxyz(R: NDArray[np.float64]) -> NDArray[np.float64]:
