@@ -275,12 +275,16 @@ def points_object(
         P = np.array(points, dtype=np.float64)
     except (TypeError, ValueError):
         raise SceneError(f"{what}: points must be an (n, 3) array of numbers") from None
-    if P.ndim != 2 or P.shape[1] != 3 or len(P) == 0:
-        raise SceneError(f"{what}: points must be an (n, 3) array with n >= 1, found shape {P.shape}")
+    if P.ndim not in (2, 3) or P.shape[-1] != 3:
+        raise SceneError(
+            f"{what}: points must be (n, 3), or (h, w, 3) as of a picture; found shape {P.shape}"
+        )
+    P = P.reshape(-1, 3)
     bad = np.flatnonzero(~(np.abs(P) <= _MAX_COORDINATE).all(axis=1))
     if bad.size:
         raise SceneError(
             f"{what}: point {bad[0]} is not finite or beyond {_MAX_COORDINATE:g} m: {P[bad[0]].tolist()}"
+            f"{'; clean_cloud leaves out what is not finite' if not np.isfinite(P[bad[0]]).all() else ''}"
         )
     ball = make_shape(what, "sphere", radius)
     poses = np.tile(np.eye(4), (len(P), 1, 1))

@@ -19,7 +19,7 @@ from robosim.errors import SceneError, suggestion
 from robosim.geometry import Compound, Shape
 from robosim.pickling import maker, rebuild
 from robosim.scene import objects as make
-from robosim.scene.objects import Pose, SceneObject, Solidity, checked_object, checked_pose
+from robosim.scene.objects import PointCloud, Pose, SceneObject, Solidity, checked_object, checked_pose
 from robosim.scene.targets import Configuration, LinkPose, checked_goal, checked_start
 from robosim.scene.terrain import DEFAULT_DEPTH, checked_terrain
 
@@ -184,8 +184,33 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a cloud of points (n, 3) [m], each a ball of `radius` [m]; a tree keeps thousands of them fast."""
+        """Add a cloud of points (n, 3) or (h, w, 3) [m], each a ball of `radius` [m]; a tree keeps thousands fast.
+
+        All points must be finite: `clean_cloud` leaves out those of a camera that are not, those on the robot, and more
+        than a grid holds. A cloud may be empty. `set_points` takes the next picture.
+        """
         self.add(make.points_object(name, points, radius, pose, color))
+
+    def set_points(
+        self, name: str, points: ArrayLike, radius: float | None = None, pose: ArrayLike | None = None
+    ) -> None:
+        """Give a cloud other points, where it stands in the scene.
+
+        Its color, what it may touch and the link that carries it stay, as do radius and pose unless they are given.
+
+        Raises:
+            SceneError: there is no such object, it is no cloud, or points, radius or pose are not valid.
+        """
+        thing = self._objects[self._known(name)]
+        if not isinstance(thing.source, PointCloud):
+            raise SceneError(f"object {name!r} is no cloud of points; add_points makes one")
+        self._objects[name] = make.points_object(
+            name,
+            points,
+            thing.source.radius if radius is None else radius,
+            thing.pose if pose is None else pose,
+            thing.color,
+        )
 
     def add_height_field(
         self,

@@ -84,7 +84,6 @@ OWN = {
         4,
         "'a'",
     ),
-    "points without any": (HEAD + "objects:\n  - name: a\n    points: {radius: 1, xyz: []}\n", 4, "n >= 1"),
     "points from a missing file": (
         HEAD + "objects:\n  - name: a\n    points: {radius: 1, file: p.npy}\n",
         5,
