@@ -72,7 +72,9 @@ def _proxies(stage: Stage) -> tuple[Surface, NDArray[np.int64]]:
     robot, world = [np.empty((0, 3, 3))], [np.empty((0, 3, 3))]
     for t in np.linspace(0, stage.duration, _POSES if stage.duration > 0 else 1):
         X_WL = stage.link_poses(stage.configuration(t))
-        robot += [transform(part.pose(X_WL), _box(part)) for part in stage.robot]
+        robot += [
+            transform(stage.part_pose(part, t, X_WL), _box(part)) for part in (*stage.robot, *stage.carried)
+        ]
     tubes = [tube_mesh(path, 0.02, segments=4) for path in stage.tip_paths(40)]
     paths = [np.empty((0, 3, 3)), *(vertices[faces] for vertices, faces in tubes)]
     around = [p for p in stage.world if p.rgba[3] > 0.5 and p.bounded]

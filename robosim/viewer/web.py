@@ -86,6 +86,12 @@ class WebScene:
         self._robot = self._add(stage.robot, "robot")
         self.colliders = self._add(stage.colliders, "colliders", visible=False)
         self._add(stage.world, "world")
+        self.objects: dict[str, Any] = {}
+        for part in stage.carried:
+            if part.name not in self.objects:
+                name = f"/carried/{len(self.objects)}_{_node(part.name)}"
+                self.objects[part.name] = scene.add_frame(name, show_axes=False)
+        self._add(stage.carried, "carried")
         self.traces = [
             scene.add_line_segments(
                 f"/trace/{k}", np.stack([path[:-1], path[1:]], axis=1), TRACE_COLOUR, thickness=0.006
@@ -99,6 +105,8 @@ class WebScene:
     def show(self, t: float) -> None:
         """Move everything to where it is at time t of the motion."""
         self.place(self.stage.configuration(t))
+        for name, frame in self.objects.items():
+            self._move(frame, f"object/{name}", self.stage.object_pose(name, t))
         if self.arrows:
             self._place_arrows(self.stage.moment(t))
 
@@ -106,12 +114,15 @@ class WebScene:
         """Move the robot to a configuration; links that stay where they are cost nothing."""
         poses = self.stage.link_poses(q)
         for name, frame in self.links.items():
-            X = poses[name]
-            if name in self._placed and np.array_equal(self._placed[name], X):
-                continue
-            self._placed[name] = X
-            frame.position = tuple(X[:3, 3])
-            frame.wxyz = tuple(wxyz(X[:3, :3]))
+            self._move(frame, name, poses[name])
+
+    def _move(self, frame: Any, name: str, X: NDArray[np.float64]) -> None:
+        """A node to X in W, unless it is there."""
+        if name in self._placed and np.array_equal(self._placed[name], X):
+            return
+        self._placed[name] = X
+        frame.position = tuple(X[:3, 3])
+        frame.wxyz = tuple(wxyz(X[:3, :3]))
 
     def see_through(self, wanted: bool) -> None:
         """Whether the robot lets through what is behind and in it, such as arrows."""
@@ -170,6 +181,8 @@ class WebScene:
         handles = []
         for k, part in enumerate(parts):
             parent = f"/{kind}" if part.link is None else self.links[part.link].name
+            if kind == "carried":
+                parent = self.objects[part.name].name
             name = f"{parent}/{kind}_{k}_{_node(part.name)}"
             if part.radius > 0:
                 handles.append(self._add_cloud(part, name, visible))
