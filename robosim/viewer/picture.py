@@ -95,11 +95,11 @@ def picture(
         raise RobosimError(f"a picture of {width} x {height} pixels: each must lie between 16 and 8192")
     stage = Stage(model, scene, trajectory, q=q)
     camera = default_camera(stage, width / height, azimuth=azimuth, elevation=elevation)
-    painter = _Painter(stage)
+    painter = Painter(stage)
     end = stage.duration
     parts = (*stage.world, *stage.robot, *stage.carried)
     solid = [painter.surface(p, end) for p in parts if p.rgba[3] >= 0.99]
-    lines = Surface.join([_tube(tip_path) for tip_path in stage.tip_paths()])
+    lines = tip_lines(stage)
     layers = [(painter.surface(p, end), p.rgba[3]) for p in parts if p.rgba[3] < 0.99]
     if end > 0:
         moved = painter.moving_parts()
@@ -114,11 +114,11 @@ def picture(
         height,
         ground=stage.ground(),
         lines=lines,
-        marks=_arrows(stage, end),
+        marks=arrows(stage, end),
     )
 
 
-class _Painter:
+class Painter:
     """Turns parts into surfaces; the normals, which do not depend on where a part is, are computed once."""
 
     def __init__(self, stage: Stage) -> None:
@@ -173,6 +173,11 @@ class _Painter:
         return [part for part, moves in zip(parts, moving, strict=True) if moves]
 
 
+def tip_lines(stage: Stage) -> Surface:
+    """The paths of the tips."""
+    return Surface.join([_tube(path) for path in stage.tip_paths()])
+
+
 def _tube(path: NDArray[np.float64]) -> Surface:
     vertices, faces = tube_mesh(path, 0.006)
     m = len(faces)
@@ -180,7 +185,7 @@ def _tube(path: NDArray[np.float64]) -> Surface:
     return Surface(vertices[faces], corner_normals(vertices, faces), colour, np.full(m, 0.2, np.float32))
 
 
-def _arrows(stage: Stage, t: float) -> Surface | None:
+def arrows(stage: Stage, t: float) -> Surface | None:
     """The contact forces at time t, where there are some."""
     if stage.forces is None:
         return None

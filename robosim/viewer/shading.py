@@ -132,6 +132,10 @@ class _Samples:
     gloss: F32
     fade: F32  # share of the backdrop, from 0 to 1
 
+    def part(self, wanted: NDArray[np.bool_]) -> _Samples:
+        """Those that are wanted (k,)."""
+        return _Samples(*(getattr(self, f.name)[wanted] for f in fields(_Samples)))
+
     @staticmethod
     def join(a: _Samples, b: _Samples) -> _Samples:
         """Both lists, one after the other."""
@@ -163,28 +167,66 @@ def draw(
     Returns:
         sRGB picture (height, width, 3).
     """
-    w, h = 2 * width, 2 * height
-    rays = camera.rays(w, h).astype(np.float32).reshape(-1, 3)
-    lights = Lights.facing(camera.R_WC[:, 2])
-    n_veiled = len(surface.corners)
-    if lines is not None:
-        surface = Surface.join([surface, lines])
-    seen = visible_faces(surface, camera, w, h)
-    image = _backdrop(rays)
-    s = _Samples.join(
-        _solid_samples(surface, seen, rays, camera), _ground_samples(seen, rays, camera, h, ground)
-    )
-    lit = s.albedo * _light(s, surface, lights, camera, w)
-    image[s.where] += (lit - image[s.where]) * (1 - s.fade)[:, None]
-    is_line = (seen.face >= n_veiled) & (seen.face < len(surface.corners))
-    nearest = np.where(is_line, np.float32(np.inf), seen.nearness)
-    for ghost, opacity in ghosts:
-        _blend_ghost(image, ghost, opacity, nearest, camera, rays, lights)
-    if marks is not None:
-        for opacity, before in ((_SHINING, np.zeros_like(nearest)), (_SOLID, seen.nearness)):
-            _blend_ghost(image, marks, opacity, before, camera, rays, lights)
-    image = image.reshape(height, 2, width, 2, 3).mean(axis=(1, 3))
-    return np.asarray((np.clip(_to_srgb(image), 0, 1) * 255 + 0.5).astype(np.uint8))
+    return View(camera, width, height, ground=ground).draw(surface, ghosts, lines=lines, marks=marks)
+
+
+class View:
+    """What stays in all pictures by a camera that stands still: rays, backdrop, floor and lights.
+
+    Args:
+        camera, width, height, ground: as of `draw`.
+        n_sun, n_sky: numbers of lights; with fewer, shadows have steps and pictures take less time.
+        line_shadows: whether lines cast shadows; of thin ones few lights make scribbles.
+    """
+
+    def __init__(
+        self,
+        camera: Camera,
+        width: int,
+        height: int,
+        *,
+        ground: float | None,
+        n_sun: int = 24,
+        n_sky: int = 32,
+        line_shadows: bool = True,
+    ) -> None:
+        self._line_shadows = line_shadows
+        self.camera, self.width, self.height = camera, width, height
+        self._w, self._h = 2 * width, 2 * height
+        self._rays = camera.rays(self._w, self._h).astype(np.float32).reshape(-1, 3)
+        self._lights = Lights.facing(camera.R_WC[:, 2], n_sun=n_sun, n_sky=n_sky)
+        self._backdrop = _backdrop(self._rays)
+        self._floor = _floor_samples(self._rays, camera, self._h, ground)
+
+    def draw(
+        self,
+        surface: Surface,
+        ghosts: Sequence[tuple[Surface, float]] = (),
+        *,
+        lines: Surface | None = None,
+        marks: Surface | None = None,
+    ) -> NDArray[np.uint8]:
+        """One picture, see `draw`."""
+        camera, rays, lights = self.camera, self._rays, self._lights
+        n_veiled, standing = len(surface.corners), surface
+        if lines is not None:
+            surface = Surface.join([surface, lines])
+        seen = visible_faces(surface, camera, self._w, self._h)
+        image = self._backdrop.copy()
+        free = seen.face.reshape(-1)[self._floor.where] < 0
+        s = _Samples.join(_solid_samples(surface, seen, rays, camera), self._floor.part(free))
+        casting = surface if self._line_shadows else standing
+        lit = s.albedo * _light(s, casting, lights, camera, self._w)
+        image[s.where] += (lit - image[s.where]) * (1 - s.fade)[:, None]
+        is_line = (seen.face >= n_veiled) & (seen.face < len(surface.corners))
+        nearest = np.where(is_line, np.float32(np.inf), seen.nearness)
+        for ghost, opacity in ghosts:
+            _blend_ghost(image, ghost, opacity, nearest, camera, rays, lights)
+        if marks is not None:
+            for opacity, before in ((_SHINING, np.zeros_like(nearest)), (_SOLID, seen.nearness)):
+                _blend_ghost(image, marks, opacity, before, camera, rays, lights)
+        image = image.reshape(self.height, 2, self.width, 2, 3).mean(axis=(1, 3))
+        return np.asarray((np.clip(_to_srgb(image), 0, 1) * 255 + 0.5).astype(np.uint8))
 
 
 def visible_faces(surface: Surface, camera: Camera, width: int, height: int) -> Buffer:
@@ -213,14 +255,10 @@ def _solid_samples(surface: Surface, seen: Buffer, rays: F32, camera: Camera) ->
     return _Samples(where, p, normal, *surface.look(faces), np.zeros(len(where), np.float32))
 
 
-def _ground_samples(seen: Buffer, rays: F32, camera: Camera, h: int, ground: float | None) -> _Samples:
-    """The floor where nothing stands before it, fading away with the distance from what is looked at."""
+def _floor_samples(rays: F32, camera: Camera, h: int, ground: float | None) -> _Samples:
+    """The floor, fading away with the distance from what is looked at."""
     height = np.inf if ground is None else float(camera.position[2]) - ground
-    where = (
-        np.flatnonzero((seen.face.reshape(-1) < 0) & (rays[:, 2] < 0))
-        if 0 < height < np.inf
-        else np.empty(0, np.int64)
-    )
+    where = np.flatnonzero(rays[:, 2] < 0) if 0 < height < np.inf else np.empty(0, np.int64)
     along = np.float32(-height) / rays[where, 2]
     p = camera.position.astype(np.float32) + rays[where] * along[:, None]
     reach = max(float(np.linalg.norm(camera.look_at - camera.position)), 1.0)
