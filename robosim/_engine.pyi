@@ -1637,9 +1637,9 @@ def gather_light(
     corners: typing.Any,
     centres: typing.Any,
     radii: typing.Any,
-    positions: typing.Annotated[numpy.typing.ArrayLike, numpy.float32],
-    normals: typing.Annotated[numpy.typing.ArrayLike, numpy.float32],
-    groups: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8],
+    positions: typing.Any,
+    normals: typing.Any,
+    groups: typing.Any,
     lights: typing.Any,
     n_groups: typing.SupportsInt | typing.SupportsIndex,
     side: typing.SupportsInt | typing.SupportsIndex,
@@ -1647,7 +1647,8 @@ def gather_light(
 ) -> numpy.typing.NDArray[numpy.float32]:
     """
     Of points (n, 3) with normals, float32, the sums (n, 3) over the lights of their group that they see past triangles (m, 3, 3) and balls
-    (k, 3) in W: of max(n . l, 0), of l_z times that, and of 1. Lights (d, 3) are unit directions; every n_groups-th is of a group.
+    (k, 3) in W: of max(n . l, 0), of l_z times that, and of 1. Lights (d, 3) are directions; every n_groups-th is of a group. The `side`
+    of a light's buffer is in pixels.
     """
 
 def inertial_parameters(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...

@@ -17,7 +17,7 @@ from robosim.errors import RobosimError, SceneError, SimulationError, suggestion
 from robosim.model.tips import tip_links
 from robosim.simulation import Replay
 from robosim.trajectory import Trajectory
-from robosim.trajectory.configurations import position_columns, positions_at_rest, resting
+from robosim.trajectory.configurations import position_columns, resting
 from robosim.viewer.content import collider_parts, robot_parts, scene_parts
 from robosim.viewer.forces import ForceArrows, tree_of
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from robosim.viewer.content import Part
 
     Motion: TypeAlias = Trajectory | Sequence[Trajectory] | Replay
-
-__all__ = ["Stage", "position_columns", "positions_at_rest", "transform"]
 
 
 @dataclass(frozen=True, eq=False)

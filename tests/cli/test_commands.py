@@ -197,7 +197,7 @@ def test_no_plan_is_code_3_with_the_reason(tmp_path, capsys):
         (["inspect", "broken.urdf"], "broken.urdf:2"),
         (["view", "ur5", "--trajectory", "none.json"], "none.json"),
         (["view", "ur5", "--host", "203.0.113.7"], "203.0.113.7"),
-        (["render", "ur5", "-o", "a.gif"], ".html or .png"),
+        (["render", "ur5", "-o", "a.jpg"], ".html, .png, .gif or .mp4"),
         (["render", "ur5", "-o", "a.png", "--size", "big"], "1200x900"),
         (["render", "ur5", "-o", "a.png", "--size", "9x9"], "9 x 9"),
     ],

@@ -136,7 +136,7 @@ class LightMap {
     };
     for (const Vec3d& p : things.corners) take(p, 0);
     for (std::size_t i = 0; i < things.balls.centres.size(); ++i) take(things.balls.centres[i], things.balls.radii[i]);
-    texel_ = std::max({high.x - low_.x, high.y - low_.y, 1e-6}) / (side_ - 4);
+    texel_ = std::max({high.x - low_.x, high.y - low_.y, 1e-6}) / std::max(side_ - 4, 1);
     off_ = static_cast<float>(1.6 * texel_);
     for (int k = 0; k < 3; ++k) {
       const double scale = k < 2 ? 1 / texel_ : 1;
@@ -227,8 +227,8 @@ void draw_balls(const Balls& balls, double focal, double near, int first_number,
 }
 
 void gather_light(const Shadowing& things, const LitPoints& points, std::span<const Vec3d> lights, int n_groups, int side, int threads, float* out) {
-  if (n_groups < 1 || n_groups > 256) throw InputError(message("n_groups is ", n_groups, "; it must lie between 1 and 256"));
-  if (side < 8 || side > max_picture_side) throw InputError(message("side is ", side, " pixels; it must lie between 8 and ", max_picture_side));
+  if (n_groups < 1) throw InputError(message("n_groups is ", n_groups, "; it must be positive"));
+  if (side < 1 || side > max_picture_side) throw InputError(message("side is ", side, " pixels; it must lie between 1 and ", max_picture_side));
   std::vector<std::vector<std::size_t>> members(place(n_groups));
   for (std::size_t i = 0; i < points.group.size(); ++i) {
     if (points.group[i] >= n_groups) throw InputError(message("point ", i, " is of group ", int{points.group[i]}, "; there are ", n_groups));
