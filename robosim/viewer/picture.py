@@ -58,7 +58,7 @@ def render_png(
         model, scene, trajectory, q=q, size=size, ghosts=ghosts, azimuth=azimuth, elevation=elevation
     )
     data = io.BytesIO()
-    imsave(data, image, format="png", pil_kwargs={"optimize": True})
+    imsave(data, image, format="png")
     write_file(path, data.getvalue())
 
 

@@ -286,15 +286,20 @@ def _normals_at(surface: Surface, things: NDArray[np.int32], points: F32, rays: 
 
 def _interpolate_normals(surface: Surface, faces: NDArray[np.int32], points: F32) -> F32:
     """Normals at points inside faces, by barycentric coordinates."""
-    a, b, c = (surface.corners[faces, k] for k in range(3))
-    ab, ac, ap = b - a, c - a, points - a
+    # Of each face once, in doubles: rows that give the coordinates at b and c of a point relative to a.
+    a, b, c = (surface.corners[:, k] for k in range(3))
+    ab, ac = b - a, c - a
     d00, d01, d11 = (np.einsum("ij,ij->i", u, v) for u, v in ((ab, ab), (ab, ac), (ac, ac)))
-    d20, d21 = np.einsum("ij,ij->i", ap, ab), np.einsum("ij,ij->i", ap, ac)
-    det = np.maximum(d00 * d11 - d01 * d01, 1e-300)
-    v, u = np.clip((d11 * d20 - d01 * d21) / det, 0, 1), np.clip((d00 * d21 - d01 * d20) / det, 0, 1)
-    n = surface.normals[faces]
-    mixed = n[:, 0] * np.maximum(1 - u - v, 0)[:, None] + n[:, 1] * v[:, None] + n[:, 2] * u[:, None]
-    mixed /= np.maximum(np.linalg.norm(mixed, axis=1, keepdims=True), 1e-12)
+    det = np.maximum(d00 * d11 - d01 * d01, 1e-300)[:, None]
+    rows = np.stack([d11[:, None] * ab - d01[:, None] * ac, d00[:, None] * ac - d01[:, None] * ab], axis=1)
+    rows = (rows / det[:, None]).astype(np.float32)
+    relative = points - a.astype(np.float32)[faces]
+    v, u = np.clip(np.einsum("nij,nj->in", rows[faces], relative), 0, 1)
+    n = surface.normals.astype(np.float32)
+    mixed = n[faces, 0] * np.maximum(1 - u - v, 0)[:, None]
+    mixed += n[faces, 1] * v[:, None]
+    mixed += n[faces, 2] * u[:, None]
+    mixed /= np.maximum(np.sqrt(np.einsum("ij,ij->i", mixed, mixed)), 1e-12)[:, None]
     return np.asarray(mixed, dtype=np.float32)
 
 
