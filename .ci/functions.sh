@@ -151,7 +151,7 @@ overlay() {
 # The environments of lanes.
 export PIP_CONSTRAINT=$PWD/.ci/constraints.txt # build environments included
 test_packages=(pytest-xdist pin "cmeel-eigen>=3.4" coal ompl mujoco toppra example-robot-data cma)
-test_extras=test,view,decomp,dds,rtde,bag,torch,jax
+test_extras=test,view,video,decomp,dds,rtde,bag,torch,jax
 # shellcheck disable=SC2034
 no_rclpy="rclpy is not installed: the ROS 2 tests run in CI's ros lane" # a reason to skip tests
 build_environment() { environment build build "cmeel-eigen>=3.4" cmake ninja; }

@@ -1,15 +1,17 @@
 """Make the pictures of the README and the documentation anew: `python docs/make_pictures.py`.
 
 Writes into docs/images: a painted picture of a real plan, its torques beside their limits, how a simulated arm
-followed it, the clearance of a plan, a plan into a concave mesh, falling dominoes and the forces between them, the plot
-of `robosim simulate`, what examples find, bundled robots, what a state of a batch costs, and, where a Chromium is
-installed, a screenshot of the viewer. Needs the extra `view` for the last, an idle machine for the one before, and
-`cma` of the extra `bench` beside what examples find.
+followed it, the clearance of a plan, a plan into a concave mesh, a film of a pick and place, falling dominoes and the
+forces between them, the plot of `robosim simulate`, what examples find, bundled robots, what a state of a batch costs,
+and, where a Chromium is installed, a screenshot of the viewer. Needs the extra `view` for the last, an idle machine for
+the one before, and `cma` of the extra `bench` beside what examples find.
 """
 
 from __future__ import annotations
 
 import http.server
+import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -75,6 +77,7 @@ def main() -> None:
             screenshot(IMAGES / "viewer.png", ur5, scene, result.trajectory)
     clearance(IMAGES / "clearance.png", ur5)
     concave(IMAGES / "concave.png", ur5)
+    pick_and_place(IMAGES / "pick_and_place.gif")
     dominoes(IMAGES / "dominoes.png", IMAGES / "forces.png")
     fall(IMAGES / "fall.png")
     found(IMAGES / "find_friction.png", "10_find_friction.py")
@@ -85,7 +88,7 @@ def main() -> None:
     found(IMAGES / "lift_a_ball.png", "15_lift_a_ball.py")
     bundled(IMAGES / "robots.png")
     costs_of_batches(IMAGES / "batch.png", ur5)
-    for path in sorted(IMAGES.glob("*.png")):
+    for path in sorted([*IMAGES.glob("*.png"), *IMAGES.glob("*.gif")]):
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
 
 
@@ -184,6 +187,18 @@ def concave(path: Path, ur5) -> None:
     figure.colorbar(image, ax=axes[1], label="depth [m]", shrink=0.8)
     figure.savefig(path, dpi=90)
     plt.close(figure)
+
+
+def pick_and_place(path: Path) -> None:
+    """What the example shows, larger."""
+    program, here = Path(__file__).resolve().parents[1] / "examples" / "06_pick_and_place.py", Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        shown = runpy.run_path(str(program))
+        os.chdir(here)
+    motions = [shown["reach"].trajectory, shown["carried"]]
+    look = {"size": (520, 360), "rate": 15, "azimuth": 0.25, "elevation": 0.55}
+    viewer.save(path, shown["robot"], shown["at_the_beginning"], motions, **look)
 
 
 def dominoes(path: Path, pushing: Path) -> None:

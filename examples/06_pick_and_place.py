@@ -3,9 +3,11 @@
 import numpy as np
 
 import robosim
+from robosim import viewer
 from robosim.geometry import pose
 from robosim.planners import PoseGoal, Problem, plan
 from robosim.scene import Scene
+from robosim.trajectory import Event
 
 robot = robosim.load_robot("ur5_gripper")
 tip = robot.groups["manipulator"].tip
@@ -14,7 +16,8 @@ gripper = [link for link in robot.link_names if link.startswith("gripper")]
 scene = Scene("pick and place")
 scene.add_box("table", (1.0, 1.6, 0.04), pose((0.55, 0, -0.04)))
 scene.add_box("divider", (0.3, 0.03, 0.35), pose((0.55, 0, 0.155)))
-scene.add_box("block", (0.04, 0.04, 0.08), pose((0.5, -0.3, 0.02)), color=(0.8, 0.3, 0.2, 1))
+scene.add_box("block", (0.04, 0.04, 0.08), pose((0.5, -0.3, 0.02)), color=(0.2, 0.6, 0.3, 1))
+at_the_beginning = scene.copy()
 
 
 def grasp(x: float, y: float) -> PoseGoal:
@@ -36,3 +39,11 @@ print("carry:", carry.status.value, carry.reason)
 q_place = carry.configuration(carry.trajectory.duration)
 scene.detach("block", model=robot, q=q_place)
 print("the block now stands at", np.round(scene.objects["block"].pose[:3, 3], 3))
+
+# Shown, the block goes with the tip from the first moment of the second motion to its last.
+end = carry.trajectory.duration
+carried = carry.trajectory.replace(events=[Event(0.0, "attach", "block", tip), Event(end, "detach", "block")])
+viewer.save(
+    "pick_and_place.gif", robot, at_the_beginning, [reach.trajectory, carried], size=(320, 240), rate=10
+)
+print("see pick_and_place.gif")

@@ -56,14 +56,18 @@ __all__: list[str] = [
     "default_friction_width",
     "default_linear_acceleration",
     "distance_lower_bound",
+    "draw_picture",
     "evaluate",
     "evaluate_batch",
     "farthest_from",
+    "gather_light",
     "ik_statuses",
     "inertial_parameters",
     "inverse_kinematics",
     "inverse_kinematics_many",
     "joint_kinds",
+    "merged_points",
+    "near_robot",
     "neutral",
     "operations",
     "optimise_path",
@@ -1605,6 +1609,20 @@ def distance_lower_bound(
     A certified lower bound on the distance [m], 0 for an overlap; computed only as far as `enough`.
     """
 
+def draw_picture(
+    corners: typing.Any,
+    centres: typing.Any,
+    radii: typing.Any,
+    width: typing.SupportsInt | typing.SupportsIndex,
+    height: typing.SupportsInt | typing.SupportsIndex,
+    focal: typing.SupportsFloat | typing.SupportsIndex,
+    near: typing.SupportsFloat | typing.SupportsIndex,
+) -> tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float32]]:
+    """
+    What each pixel sees of triangles (m, 3, 3), corners in pixels with their nearness, and of balls (k, 3) in the camera's frame [m]:
+    numbers (height, width), -1 for nothing, balls after triangles, and nearness (height, width), 0 for nothing.
+    """
+
 def evaluate(
     operation: typing.SupportsInt | typing.SupportsIndex,
     model: Model,
@@ -1637,6 +1655,24 @@ def evaluate_batch(
 def farthest_from(shape: Shape, p_S: typing.Any) -> float:
     """
     Farthest distance [m] of a point of the shape from p_S (3,) of its frame.
+    """
+
+def gather_light(
+    corners: typing.Any,
+    centres: typing.Any,
+    radii: typing.Any,
+    positions: typing.Any,
+    normals: typing.Any,
+    groups: typing.Any,
+    lights: typing.Any,
+    n_groups: typing.SupportsInt | typing.SupportsIndex,
+    side: typing.SupportsInt | typing.SupportsIndex,
+    threads: typing.SupportsInt | typing.SupportsIndex,
+) -> numpy.typing.NDArray[numpy.float32]:
+    """
+    Of points (n, 3) with normals, float32, the sums (n, 3) over the lights of their group that they see past triangles (m, 3, 3) and balls
+    (k, 3) in W: of max(n . l, 0), of l_z times that, and of 1. Lights (d, 3) are directions; every n_groups-th is of a group. The `side`
+    of a light's buffer is in pixels.
     """
 
 def inertial_parameters(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...
@@ -1699,6 +1735,24 @@ def inverse_kinematics_many(
     takes, and the least and most that it can be; joints: their names.
     start: (n_q) or (n, n_q), the first attempt. scene: of this model; answers are free of collisions.
     progress(done) is called now and then, and ends it by returning False.
+    """
+
+def merged_points(
+    points: typing.Any, edge: typing.SupportsFloat | typing.SupportsIndex
+) -> tuple[numpy.typing.NDArray[numpy.float64], float]:
+    """
+    See robosim.scene.clean_cloud: (points (k, 3), distance of the farthest point from the one that stands for it).
+    """
+
+def near_robot(
+    scene: CollisionScene,
+    q: typing.Any,
+    points: typing.Any,
+    margin: typing.SupportsFloat | typing.SupportsIndex,
+    threads: typing.SupportsInt | typing.SupportsIndex,
+) -> numpy.typing.NDArray[numpy.bool]:
+    """
+    Whether each of the points (n, 3) in W is within margin [m] of the robot at q (n_q,), or of what it holds: (n,).
     """
 
 def neutral(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...

@@ -43,7 +43,7 @@ from robosim.simulation import (
     State,
     Weld,
 )
-from robosim.trajectory import TrajectoryLimits
+from robosim.trajectory import Event, TrajectoryLimits
 from robosim.urdf import LoadOptions, bundled_robots
 
 from .pickles import faults, with_other
@@ -151,6 +151,7 @@ def examples() -> list[object]:
         Compound([(box, X), (mesh, np.eye(4)), (Compound([(mesh, X)]), X)]),
         Tracking(("a", "b"), np.arange(3.0), row, row, row),
         ArmState(("a",), [1.0], [np.nan], 0.5), Setpoint([1.0, 2.0]), ManualClock(2.0), LoadOptions(base="floating"),
+        Event(0.5, "attach", "box", "tool0"),
         NoPlan(Status.NO_PATH, "no way"), Refusal(ErrorCode.TIMED_OUT, "late"), JointSpline(knots),
     ]  # fmt: skip
 

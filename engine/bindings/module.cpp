@@ -44,6 +44,8 @@ PYBIND11_MODULE(_engine, m) {
   robosim::bind_self_collision(m);
   robosim::bind_configuration_rates(m);
   robosim::bind_scene_rays(m);
+  robosim::bind_clouds(m);
+  robosim::bind_drawing(m);
   robosim::bind_path_optimiser(m);
   robosim::bind_motion(m);
   robosim::bind_simulation(m);

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 # Optional package, the extra that brings it, what it is for.
 _EXTRAS = (
     ("viser", "view", "robosim view, and HTML from robosim render"),
+    ("av", "video", "films as MP4"),
     ("coacd", "decomp", "convex pieces of concave meshes"),
     ("ompl", "bench", "OMPL's planners"),
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from robosim.errors import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from matplotlib.figure import Figure
 
@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
 TRAJECTORY = (".json", ".csv", ".npz")
 PLOT = (".png", ".svg", ".pdf")
-RENDER = (".html", ".png")
+RENDER = (".html", ".png", ".gif", ".mp4")
+_KINDS = {
+    ".html": (),
+    ".png": ("size", "ghosts"),
+    ".gif": ("size", "rate"),
+    ".mp4": ("size", "rate"),
+}  # their options
 
 
 def check_outputs(outputs: Mapping[str, tuple[str | None, tuple[str, ...]]]) -> None:
@@ -65,12 +71,21 @@ def render(
     trajectory: Trajectory | Replay | None,
     *,
     q: Any = None,
-    **picture: Any,
+    say: Callable[[str], None] | None = None,
+    azimuth: float | None = None,
+    elevation: float | None = None,
+    **options: Any,
 ) -> None:
-    """Write an animation or a picture, by the name's ending."""
+    """Write an animation, a picture or a film, by the name's ending; options of other kinds, and that are None, are
+    passed over. `say` is told how far a film is.
+    """
     from robosim import viewer
 
-    if Path(name).suffix.lower() == ".html":
-        viewer.export_html(name, model, scene, trajectory, q=q)
-    else:
-        viewer.render_png(name, model, scene, trajectory, q=q, **picture)
+    kind = Path(name).suffix.lower()
+    chosen = {key: value for key, value in options.items() if key in _KINDS[kind] and value is not None}
+    if kind != ".html":
+        chosen |= {"azimuth": azimuth, "elevation": elevation}
+    if "rate" in _KINDS[kind] and say is not None:
+        tell = say
+        chosen["progress"] = lambda done, of: tell(f"picture {done} of {of}")
+    viewer.save(name, model, scene, trajectory, q=q, **chosen)

@@ -150,7 +150,7 @@ def load_trajectory(name: str | None, model: Model) -> Trajectory | None:
         FileError, TrajectoryError: it cannot be read, or moves what the robot lacks.
     """
     from robosim.trajectory import Trajectory
-    from robosim.viewer.stage import position_columns
+    from robosim.trajectory.configurations import position_columns
 
     if name is None:
         return None

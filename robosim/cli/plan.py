@@ -90,7 +90,9 @@ def add_parsers(commands: Subparsers) -> None:
     out = parser.add_argument_group("what to do with the plan")
     out.add_argument("-o", "--output", metavar="FILE", help="write the trajectory: .json, .csv or .npz")
     out.add_argument("--plot", metavar="FILE", help="plot positions to torques: .png, .svg or .pdf")
-    out.add_argument("--render", metavar="FILE", help="write an animation (.html) or a picture (.png)")
+    out.add_argument(
+        "--render", metavar="FILE", help="write an animation (.html), a picture (.png) or a film (.gif, .mp4)"
+    )
     out.add_argument("--view", action="store_true", help="show it in the browser")
     add_json(out)
     parser.set_defaults(run=run)
@@ -137,8 +139,8 @@ def run(args: argparse.Namespace) -> int:
                 files.save_figure(result.trajectory.plot(), args.plot)
             written.append(args.plot)
         if args.render:
-            with busy(f"rendering {args.render}"):
-                files.render(args.render, model, scene, result.trajectory, q=result.q_rest)
+            with busy(f"rendering {args.render}") as say:
+                files.render(args.render, model, scene, result.trajectory, q=result.q_rest, say=say)
             written.append(args.render)
     if args.json:
         print_json({**summary, "written": written})

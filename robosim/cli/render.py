@@ -1,4 +1,4 @@
-"""`robosim render`: a motion as a standalone HTML animation or a PNG picture."""
+"""`robosim render`: a motion as a standalone HTML animation, a PNG picture or a film, GIF or MP4."""
 
 from __future__ import annotations
 
@@ -15,17 +15,23 @@ def add_parsers(commands: Subparsers) -> None:
     """Add this subcommand."""
     parser = commands.add_parser(
         "render",
-        help="write an HTML animation or a PNG picture",
-        description="Write a standalone HTML animation (.html), or a picture (.png) painted without browser or GPU.",
+        help="write an HTML animation, a PNG picture or a film",
+        description="Write a standalone HTML animation (.html), or a picture (.png) or a film (.gif, .mp4) painted "
+        "without browser or GPU.",
         allow_abbrev=False,
     )
     add_robot(parser)
     add_scene(parser)
     parser.add_argument("--trajectory", metavar="FILE", help="a motion that `robosim plan -o` wrote")
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="out.html or out.png")
-    picture = parser.add_argument_group("the picture")
-    picture.add_argument("--size", metavar="WxH", default="1200x900", help="in pixels, default 1200x900")
-    picture.add_argument("--ghosts", metavar="N", type=int, default=4, help="poses between start and goal")
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="out.html, .png, .gif or .mp4")
+    picture = parser.add_argument_group("the picture or film")
+    picture.add_argument(
+        "--size", metavar="WxH", help="in pixels; default 1200x900 for a picture, 640x480 for a film"
+    )
+    picture.add_argument(
+        "--ghosts", metavar="N", type=int, default=4, help="of a picture: poses between start and goal"
+    )
+    picture.add_argument("--rate", metavar="R", type=float, help="of a film: pictures per second, default 20")
     picture.add_argument(
         "--azimuth", metavar="DEG", type=float, help="where the eye stands, about z from x; chosen by default"
     )
@@ -42,12 +48,12 @@ def run(args: argparse.Namespace) -> int:
     from robosim.cli.output import busy
 
     files.check_outputs({"--output": (args.output, files.RENDER)})
-    size = _size(args.size)
+    size = None if args.size is None else _size(args.size)
     model = load_model(args)
     scene = find_scene(args.scene, model)
     trajectory = load_trajectory(args.trajectory, model)
     q = resting_configuration(model, scene)
-    with busy(f"rendering {args.output}"):
+    with busy(f"rendering {args.output}") as say:
         files.render(
             args.output,
             model,
@@ -56,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
             q=q,
             size=size,
             ghosts=args.ghosts,
+            rate=args.rate,
+            say=say,
             azimuth=None if args.azimuth is None else math.radians(args.azimuth),
             elevation=None if args.elevation is None else math.radians(args.elevation),
         )

@@ -22,13 +22,15 @@ _SAMPLES = 1000  # moments at which peaks and clearance are taken
 
 
 def summarize(result: PlanResult, model: Model, scene: Scene | None) -> dict[str, Any]:
-    """The result's own account, with each joint's peaks beside their limits and the smallest clearance on the
-    way.
+    """The result's own account, with each joint's peaks beside their limits and the smallest clearances on the
+    way: to the scene, and between parts of the robot.
     """
     summary = {**result.to_dict(), "scene": None if scene is None else scene.name}
     if result.trajectory is not None:
         summary["joints"] = joint_peaks(result.trajectory)
-        summary["clearance"] = clearance(result, model, scene)
+        around, own = _apart(scene, model)
+        summary["clearance"] = clearance(result, model, around)
+        summary["self_clearance"] = clearance(result, model, own)
     return summary
 
 
@@ -66,12 +68,30 @@ def joint_peaks(trajectory: Trajectory) -> list[dict[str, Any]]:
     return joints
 
 
-def clearance(result: PlanResult, model: Model, scene: Scene | None) -> dict[str, Any] | None:
-    """The smallest distance on the way, at sampled moments: metres, seconds, and between what."""
-    from robosim.scene import Scene as EmptyScene
+def _apart(scene: Scene | None, model: Model) -> tuple[Scene, Scene]:
+    """Scenes whose distances are those to what stands around, and those between parts of the robot, with what it holds
+    in both.
+    """
+    from robosim.scene import Scene as AnyScene
 
+    around = AnyScene("empty") if scene is None else scene.copy()
+    own = around.copy()
+    for name in around.objects:
+        if name not in around.attachments:
+            own.remove(name)
+    parts = [*dict.fromkeys(collider.link for collider in model.colliders), *around.attachments]
+    for k, part in enumerate(parts):
+        for other in parts[:k]:
+            around.allow(part, other)
+    return around, own
+
+
+def clearance(result: PlanResult, model: Model, scene: Scene) -> dict[str, Any] | None:
+    """The smallest distance on the way, at sampled moments: metres, seconds, and between what; None where there is
+    nothing to collide with.
+    """
     assert result.trajectory is not None
-    compiled = (EmptyScene("empty") if scene is None else scene).compile(model)
+    compiled = scene.compile(model)
     best: dict[str, Any] | None = None
     if not len(compiled.pairs):
         return best
@@ -102,16 +122,23 @@ def print_summary(summary: Mapping[str, Any], written: Sequence[str]) -> None:
 
 def _print_motion(summary: Mapping[str, Any]) -> None:
     print_heading("Motion")
-    gap = summary["clearance"]
     print_pairs(
         {
             "duration": f"{summary['duration']:.3f} s",
             "path": f"{number(summary['path_length'])} in joint space, through {summary['waypoints']} waypoints",
-            "clearance": "nothing to collide with"
-            if gap is None
-            else f"{1e3 * gap['distance']:.1f} mm at {gap['time']:.2f} s, {gap['between'][0]} to {gap['between'][1]}",
+            "clearance": _gap(summary["clearance"], "nothing to collide with"),
+            "self-clearance": _gap(summary["self_clearance"], "no parts that could collide"),
             "accelerations": f"limits from {summary['acceleration_source']}",
         }
+    )
+
+
+def _gap(gap: Mapping[str, Any] | None, nothing: str) -> str:
+    """How near, when and what."""
+    if gap is None:
+        return nothing
+    return (
+        f"{1e3 * gap['distance']:.1f} mm at {gap['time']:.2f} s, {gap['between'][0]} to {gap['between'][1]}"
     )
 
 

@@ -95,7 +95,7 @@ def add_parsers(commands: Subparsers) -> None:
     out.add_argument(
         "--render",
         metavar="FILE",
-        help="write an animation (.html) or a picture (.png), with contact forces as arrows",
+        help="write an animation (.html), a picture (.png) or a film (.gif, .mp4), with contact forces as arrows",
     )
     out.add_argument(
         "--view", action="store_true", help="show it in the browser, with contact forces as arrows"
@@ -159,8 +159,8 @@ def run(args: argparse.Namespace) -> int:
         written.append(args.plot)
     shown = simulation.replay(motion, control) if args.render or args.view else None
     if args.render:
-        with busy(f"rendering {args.render}"):
-            files.render(args.render, model, scene, shown)
+        with busy(f"rendering {args.render}") as say:
+            files.render(args.render, model, scene, shown, say=say)
         written.append(args.render)
     if args.json:
         print_json({**summary, "written": written})

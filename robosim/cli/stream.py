@@ -163,7 +163,7 @@ def load(args: argparse.Namespace) -> tuple[Trajectory, Model]:
 
 def starting_positions(trajectory: Trajectory) -> dict[str, float]:
     """Positions by name where the plan begins, those of joints that rest in it too."""
-    from robosim.viewer.stage import positions_at_rest
+    from robosim.trajectory.configurations import positions_at_rest
 
     start = trajectory.position(0.0).tolist()
     return {**positions_at_rest(trajectory), **dict(zip(trajectory.position_names, start, strict=True))}

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robosim import _engine
+from robosim.errors import ModelError
 from robosim.model.operations import Axes, Operations
 from robosim.model.parts import FloatArray
 
@@ -106,7 +107,10 @@ class Kinematics(Operations):
 
     def link_poses(self, q: ArrayLike) -> dict[str, FloatArray]:
         """(4, 4) pose X_WL of every link in the world, by name."""
-        poses = self._evaluate("frame_poses", (q,), self._all_frames(), None, None)
+        try:
+            poses = self._evaluate("frame_poses", (q,), self._all_frames(), None, None)
+        except ModelError as wrong:
+            raise self._explained(wrong, (q,)) from None
         return dict(zip(self._frames, poses, strict=True))
 
     def jacobian(

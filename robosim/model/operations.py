@@ -131,7 +131,10 @@ class Operations(ABC):
         choices = self._choices(operation, link, axes, external, joint_forces, columns)
         if external:
             inputs = (*inputs, stacked_wrenches(external))
-        array: FloatArray = self._evaluate(operation, inputs, choices, out, None)
+        try:
+            array: FloatArray = self._evaluate(operation, inputs, choices, out, None)
+        except ModelError as wrong:
+            raise self._explained(wrong, inputs) from None
         return array
 
     def _arrays(
@@ -149,8 +152,24 @@ class Operations(ABC):
         choices = self._choices(operation, link, axes, external, joint_forces)
         if external:
             inputs = (*inputs, stacked_wrenches(external))
-        arrays: Results = self._evaluate(operation, inputs, choices, out, results)
+        try:
+            arrays: Results = self._evaluate(operation, inputs, choices, out, results)
+        except ModelError as wrong:
+            raise self._explained(wrong, inputs) from None
         return arrays
+
+    def _explained(self, wrong: ModelError, inputs: tuple[ArrayLike, ...]) -> ModelError:
+        """The same, with what to do where q are the positions that a plan moves, of a robot that has others beside."""
+        if (
+            str(wrong).startswith("q has shape")
+            and np.ndim(inputs[0]) == 1
+            and 0 < np.size(inputs[0]) < self.n_q
+        ):
+            return ModelError(
+                f"{wrong}, all of {self.name!r}: of a plan that moves some joints result.configuration(t) gives them, "
+                f"of a motion trajectory.configuration(t, model)"
+            )
+        return wrong
 
 
 def stacked_wrenches(external: External) -> FloatArray:

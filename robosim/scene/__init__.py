@@ -1,6 +1,7 @@
 """Scenes: obstacles, held objects, allowed contacts, named starts and goals; their files and bundled generators."""
 
 from robosim.scene.bundled import bundled_scenes, load_scene
+from robosim.scene.clouds import CleanCloud, clean_cloud
 from robosim.scene.derivatives import ContactDerivatives, contact_derivatives
 from robosim.scene.families import families, generate
 from robosim.scene.moveit import MotionRequest, read_moveit_request, read_moveit_scene
@@ -12,6 +13,7 @@ from robosim.scene.terrain import Terrain
 
 __all__ = [
     "Attachment",
+    "CleanCloud",
     "Configuration",
     "ContactDerivatives",
     "LinkPose",
@@ -23,6 +25,7 @@ __all__ = [
     "SceneRayHits",
     "Terrain",
     "bundled_scenes",
+    "clean_cloud",
     "contact_derivatives",
     "families",
     "generate",

@@ -1,6 +1,7 @@
 """Timed motions: evaluate, cut and join, check against limits, save, load and plot. Knows names, not robots."""
 
+from robosim.trajectory.events import Event
 from robosim.trajectory.limits import TrajectoryLimits, Violation
 from robosim.trajectory.trajectory import Samples, Trajectory
 
-__all__ = ["Samples", "Trajectory", "TrajectoryLimits", "Violation"]
+__all__ = ["Event", "Samples", "Trajectory", "TrajectoryLimits", "Violation"]

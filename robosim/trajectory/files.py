@@ -1,10 +1,10 @@
 """Trajectory files: JSON, CSV and NPZ, written atomically, read with suspicion.
 
 Every file says format "robosim-trajectory" and version 1 and carries the same header (names, units, robot,
-limits, seed, metadata). JSON: one object, with "breaks" and "coefficients". NPZ: arrays breaks and
-coefficients, and the header as a JSON string; no pickle. CSV: line 1 "# robosim-trajectory 1", line 2 "# "
-and the header in JSON, line 3 the column names, then a row per knot: time and the six derivatives 0..5 of
-each position just after it (the last row: just before it).
+limits, seed, metadata, and events where there are some). JSON: one object, with "breaks" and "coefficients".
+NPZ: arrays breaks and coefficients, and the header as a JSON string; no pickle. CSV: line 1
+"# robosim-trajectory 1", line 2 "# " and the header in JSON, line 3 the column names, then a row per knot: time
+and the six derivatives 0..5 of each position just after it (the last row: just before it).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FORMAT = "robosim-trajectory"
 VERSION = 1
 MAX_BYTES = 1 << 29  # unpacked; a 512 MiB trajectory has over ten million numbers
 DERIVATIVES = ("position", "velocity", "acceleration", "jerk", "snap", "crackle")
-HEADER_FIELDS = ("robot", "position_names", "torque_names", "units", "limits", "seed", "metadata")
+HEADER_FIELDS = ("robot", "position_names", "torque_names", "units", "limits", "seed", "metadata", "events")
 _FACTORIALS = np.array([factorial(j) for j in range(6)], dtype=float)
 
 
@@ -66,7 +66,7 @@ def _format(path: str | os.PathLike[str], format: str | None) -> str:
 
 
 def _header(trajectory: Trajectory) -> dict[str, Any]:
-    return {
+    header = {
         "format": FORMAT,
         "version": VERSION,
         "robot": trajectory.robot,
@@ -77,6 +77,9 @@ def _header(trajectory: Trajectory) -> dict[str, Any]:
         "seed": trajectory.seed,
         "metadata": trajectory.metadata,
     }
+    if trajectory.events:  # which older readers do not know
+        header["events"] = [event.to_dict() for event in trajectory.events]
+    return header
 
 
 def _check_version(header: Any) -> dict[str, Any]:
@@ -100,6 +103,8 @@ def _fields(header: dict[str, Any]) -> dict[str, Any]:
     for name, kind in (("position_names", list), ("torque_names", list), ("units", list), ("metadata", dict)):
         if not isinstance(header.get(name), kind):
             raise TrajectoryError(f"{name}: missing or not {'an object' if kind is dict else 'a list'}")
+    if not isinstance(header.get("events", []), list):
+        raise TrajectoryError("events: must be a list")
     fields = {name: header[name] for name in HEADER_FIELDS if name in header}
     limits = fields.get("limits")
     if limits is not None:

@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 from robosim.errors import TrajectoryError, told_apart
 from robosim.pickling import Value
 from robosim.trajectory import polynomial
+from robosim.trajectory.configurations import Robot, position_columns, resting
+from robosim.trajectory.events import Event, checked_events, moved
 from robosim.trajectory.limits import TrajectoryLimits, Violation, find_violations
 from robosim.trajectory.polynomial import Array, Index
 
@@ -62,6 +64,7 @@ class Trajectory(Value):
         limits: the limits it was made for.
         seed: of the planner that made it.
         metadata: anything JSON can hold.
+        events: what happens on the way: objects that are attached to a link and let go; in the order of their times.
         inverse_dynamics: tau = f(q, v, a), for ``torque``; not saved in files, and pickled if it can be.
         torque_names: names of the torques; by default the position names.
         link_velocity: velocities (m, 3) = f(link, q, v) of a link's origin [m/s], of rows (m, n), for
@@ -81,6 +84,7 @@ class Trajectory(Value):
         limits: TrajectoryLimits | None = None,
         seed: int | None = None,
         metadata: Mapping[str, Any] | None = None,
+        events: Sequence[Event | Mapping[str, Any]] = (),
         inverse_dynamics: InverseDynamics | None = None,
         torque_names: Sequence[str] | None = None,
         link_velocity: LinkVelocity | None = None,
@@ -107,6 +111,7 @@ class Trajectory(Value):
             self.metadata: dict[str, Any] = json.loads(json.dumps(dict(metadata or {}), allow_nan=False))
         except (TypeError, ValueError, RecursionError) as error:
             raise TrajectoryError(f"metadata: not representable in JSON ({error})") from None
+        self.events = checked_events(events, self.duration)
         self.inverse_dynamics = inverse_dynamics
         self.link_velocity = link_velocity
 
@@ -174,6 +179,18 @@ class Trajectory(Value):
     def position(self, t: ArrayLike) -> Array:
         """q at times t of any shape: (..., n)."""
         return self._derivative(t, 0)
+
+    def configuration(self, t: ArrayLike, model: Robot, rest: ArrayLike | None = None) -> Array:
+        """The whole robot at times t of any shape: (..., n_q), whichever of its joints the motion moves.
+
+        The others stand where the plan that made the motion noted, else as in `rest` (n_q,), else neutral.
+        Raises TrajectoryError where the motion names a position that the robot lacks.
+        """
+        position, columns = self.position(t), position_columns(model, self)
+        q = resting(model, self, rest)
+        whole: Array = np.broadcast_to(q, (*position.shape[:-1], len(q))).copy()
+        whole[..., columns] = position
+        return whole
 
     def velocity(self, t: ArrayLike) -> Array:
         """dq/dt at times t of any shape: (..., n)."""
@@ -286,15 +303,16 @@ class Trajectory(Value):
         breaks = np.concatenate([[t0], self.breaks[first + 1 : last], [t1]])
         c = self.coefficients[first:last].copy()
         c[:1] = polynomial.shift(c[:1], np.array([t0 - self.breaks[first]]))
-        return self.replace(breaks=breaks - t0, coefficients=c)
+        events = moved([e for e in self.events if t0 <= e.time <= t1], -t0)
+        return self.replace(breaks=breaks - t0, coefficients=c, events=events)
 
     def concatenate(self, *others: Trajectory) -> Trajectory:
-        """This motion and then the others, each starting where the one before ends.
+        """This motion and then the others, each starting where the one before ends, with the events of all.
 
         The others' positions are matched by name. Raises TrajectoryError when names differ, or when position
         or velocity jumps between two of them.
         """
-        breaks, pieces = [self.breaks], [self.coefficients]
+        breaks, pieces, events = [self.breaks], [self.coefficients], list(self.events)
         for other in others:
             if set(other.position_names) != set(self.position_names):
                 odd = sorted(set(other.position_names) ^ set(self.position_names))
@@ -302,18 +320,19 @@ class Trajectory(Value):
                     f"concatenate: the position names differ in {', '.join(map(repr, odd))}"
                 )
             index = [other.position_names.index(name) for name in self.position_names]
+            events += moved(other.events, breaks[-1][-1])
             breaks.append(breaks[-1][-1] + other.breaks[1:])
             pieces.append(other.coefficients[:, :, index])
-        return self.replace(breaks=np.concatenate(breaks), coefficients=np.concatenate(pieces))
+        return self.replace(breaks=np.concatenate(breaks), coefficients=np.concatenate(pieces), events=events)
 
     def reverse(self) -> Trajectory:
-        """The same path back: q(duration - t)."""
+        """The same path back: q(duration - t), without the events, which do not run backwards."""
         h = np.diff(self.breaks)
         c = polynomial.shift(self.coefficients, h)[::-1].copy()
         c[:, 1::2] *= -1
         breaks = (self.duration - self.breaks)[::-1]
         breaks[-1] = self.duration
-        return self.replace(breaks=breaks, coefficients=c)
+        return self.replace(breaks=breaks, coefficients=c, events=())
 
     def scale(self, factor: float) -> Trajectory:
         """The same path, taking factor times as long: velocities divide by factor, accelerations by its
@@ -321,7 +340,9 @@ class Trajectory(Value):
         if not (np.isfinite(factor) and factor > 0):
             raise TrajectoryError(f"scale: the factor must be positive and finite, not {factor!r}")
         return self.replace(
-            breaks=self.breaks * factor, coefficients=polynomial.scale_time(self.coefficients, factor)
+            breaks=self.breaks * factor,
+            coefficients=polynomial.scale_time(self.coefficients, factor),
+            events=moved(self.events, 0.0, factor),
         )
 
     def reorder(self, position_names: Sequence[str]) -> Trajectory:
@@ -445,7 +466,7 @@ class Trajectory(Value):
 
 
 _FIELDS = (
-    "breaks", "coefficients", "position_names", "units", "robot", "limits", "seed", "metadata",
+    "breaks", "coefficients", "position_names", "units", "robot", "limits", "seed", "metadata", "events",
     "inverse_dynamics", "torque_names", "link_velocity",
 )  # fmt: skip
 

@@ -34,11 +34,15 @@ class Camera:
         forward = self.look_at - self.position
         return camera_axes(forward)
 
+    def focal(self, height: int) -> float:
+        """Focal length [pixels] of a picture of that height."""
+        return float(height / 2 / np.tan(self.fov / 2))
+
     def project(self, points: NDArray[np.float64], width: int, height: int) -> NDArray[np.float64]:
         """Pixel coordinates and nearness 1 / depth of points (..., 3) given in the camera frame, all in front
         of the eye.
         """
-        focal = height / 2 / np.tan(self.fov / 2)
+        focal = self.focal(height)
         z = points[..., 2]
         return np.stack(
             [focal * points[..., 0] / z + width / 2, focal * points[..., 1] / z + height / 2, 1 / z], axis=-1
@@ -48,7 +52,7 @@ class Camera:
         """Direction in W (height, width, 3) through each pixel's centre, with unit component along the line
         of sight.
         """
-        focal = height / 2 / np.tan(self.fov / 2)
+        focal = self.focal(height)
         x = (np.arange(width) + 0.5 - width / 2) / focal
         y = (np.arange(height) + 0.5 - height / 2) / focal
         R = self.R_WC

@@ -28,16 +28,17 @@ COLLIDER_COLOUR = (0.95, 0.45, 0.15, 0.45)
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One coloured mesh, in its own frame.
+    """One coloured mesh, or a cloud of balls, in its own frame.
 
     Attributes:
         name: whose it is.
         link: the link that carries it, or None when it stands in the world.
         X: (4, 4) pose of the mesh in the link's frame, or in W.
-        vertices: (n, 3) [m].
-        faces: (m, 3).
+        vertices: (n, 3) [m]; of a cloud its points.
+        faces: (m, 3); of a cloud none.
         rgba: colour and opacity, 0..1, sRGB.
         bounded: False for what only stands for something endless, such as a floor.
+        radius: of the balls of a cloud [m], 0 of a mesh.
     """
 
     name: str
@@ -47,14 +48,15 @@ class Part:
     faces: NDArray[np.int64]
     rgba: Colour
     bounded: bool = True
+    radius: float = 0.0
 
     def pose(self, X_WL: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
         """Pose of the mesh in W (4, 4), given the links' poses."""
         return self.X if self.link is None else X_WL[self.link] @ self.X
 
     def box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Lower and upper corner (3,) of the axis-aligned box around the mesh, in its own frame."""
-        return self.vertices.min(axis=0), self.vertices.max(axis=0)
+        """Lower and upper corner (3,) of the axis-aligned box around mesh or balls, in its own frame."""
+        return self.vertices.min(axis=0) - self.radius, self.vertices.max(axis=0) + self.radius
 
 
 def robot_parts(model: Model) -> list[Part]:
@@ -89,7 +91,7 @@ def scene_parts(scene: Scene) -> list[Part]:
     parts = []
     for thing in scene.objects.values():
         held = scene.attachments.get(thing.name)
-        for X_OS, (vertices, faces), bounded in _object_meshes(thing):
+        for X_OS, (vertices, faces), bounded, radius in _object_meshes(thing):
             parts.append(
                 Part(
                     thing.name,
@@ -99,32 +101,26 @@ def scene_parts(scene: Scene) -> list[Part]:
                     faces,
                     thing.color,
                     bounded,
+                    radius,
                 )
             )
     return parts
 
 
-def _object_meshes(thing: SceneObject) -> Iterator[tuple[NDArray[np.float64], Mesh, bool]]:
-    """X_OS, mesh and boundedness of each piece of an object."""
+def _object_meshes(thing: SceneObject) -> Iterator[tuple[NDArray[np.float64], Mesh, bool, float]]:
+    """X_OS, mesh or points, boundedness and radius of each piece of an object."""
     from robosim.geometry import Shape
     from robosim.scene.objects import MeshSource, PointCloud
 
     if isinstance(thing.source, MeshSource):
-        yield np.eye(4), (thing.source.mesh.vertices, thing.source.mesh.faces), True
+        yield np.eye(4), (thing.source.mesh.vertices, thing.source.mesh.faces), True, 0.0
     elif isinstance(thing.source, PointCloud):
-        yield np.eye(4), _points_mesh(thing.source.points, thing.source.radius), True
+        cloud = thing.source
+        if len(cloud.points):
+            yield np.eye(4), (cloud.points, np.empty((0, 3), np.int64)), True, cloud.radius
     else:
         for shape, X_OS in zip(thing.shapes, thing.shape_poses, strict=True):
-            yield X_OS, shape_mesh(shape), not (isinstance(shape, Shape) and shape.type == "half_space")
-
-
-def _points_mesh(points: NDArray[np.float64], radius: float) -> Mesh:
-    """An octahedron for each point, as one mesh."""
-    corners = radius * np.concatenate([np.eye(3), -np.eye(3)])
-    octants = [(i, j, k) for i in (0, 3) for j in (1, 4) for k in (2, 5)]
-    faces = np.array([o if np.linalg.det(corners[list(o)]) > 0 else o[::-1] for o in octants], dtype=np.int64)
-    vertices = (points[:, None, :] + corners).reshape(-1, 3)
-    return vertices, (np.arange(len(points))[:, None, None] * 6 + faces).reshape(-1, 3)
+            yield X_OS, shape_mesh(shape), not (isinstance(shape, Shape) and shape.type == "half_space"), 0.0
 
 
 def _visual_meshes(visual: Visual) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64], Colour]]:

@@ -4,13 +4,15 @@ it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robosim import _engine
 from robosim.viewer.camera import Camera, direction, fit
 from robosim.viewer.meshing import box_mesh, tube_mesh
-from robosim.viewer.shading import visible_faces
+from robosim.viewer.shading import Surface, visible_faces
 from robosim.viewer.stage import transform
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 _ELEVATION = np.deg2rad(24.0)
 _SIZE = 120  # pixels of the trial pictures' height
+_CELL = 1 / 60  # of the grid that makes a cloud coarse, as part of the diagonal of its box
 _POSES = 5
 _AZIMUTHS = np.deg2rad(np.arange(0, 360, 22.5) + 11.25)
 
@@ -48,11 +51,11 @@ def default_camera(
     bounds = stage.bounds()
     if azimuth is not None:
         return fit(bounds, direction(azimuth, elevation), aspect, margin=margin)
-    corners, owner = _proxies(stage)
+    proxies, owner = _proxies(stage)
     cameras = [fit(bounds, direction(a, elevation), aspect, margin=margin) for a in _AZIMUTHS]
     seen = []
     for camera in cameras:
-        face = visible_faces(corners, camera, round(aspect * _SIZE), _SIZE).face
+        face = visible_faces(proxies, camera, round(aspect * _SIZE), _SIZE).face
         pixels = np.bincount(owner[face[face >= 0]], minlength=owner.max(initial=1) + 1)
         area = np.sum((camera.look_at - camera.position) ** 2)  # that a pixel shows, up to a common factor
         seen.append(area * pixels)
@@ -62,21 +65,34 @@ def default_camera(
     return cameras[int(np.argmax(score))]
 
 
-def _proxies(stage: Stage) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Triangles (m, 3, 3) in W and whose each is: 0 the robot's at some moment, a box for each part; 1 its
-    tips' paths; 2, 3, ... the things around it, a box for each.
+def _proxies(stage: Stage) -> tuple[Surface, NDArray[np.int64]]:
+    """Triangles and balls in W, without colours, and whose each is: 0 the robot's at some moment, a box for each
+    part; 1 its tips' paths; 2, 3, ... the things around it, a box for each, or coarse balls for a cloud.
     """
     robot, world = [np.empty((0, 3, 3))], [np.empty((0, 3, 3))]
     for t in np.linspace(0, stage.duration, _POSES if stage.duration > 0 else 1):
         X_WL = stage.link_poses(stage.configuration(t))
-        robot += [transform(part.pose(X_WL), _box(part)) for part in stage.robot]
+        robot += [
+            transform(stage.part_pose(part, t, X_WL), _box(part)) for part in (*stage.robot, *stage.carried)
+        ]
     tubes = [tube_mesh(path, 0.02, segments=4) for path in stage.tip_paths(40)]
     paths = [np.empty((0, 3, 3)), *(vertices[faces] for vertices, faces in tubes)]
-    world += [transform(p.X, _box(p)) for p in stage.world if p.rgba[3] > 0.5 and p.bounded]
+    around = [p for p in stage.world if p.rgba[3] > 0.5 and p.bounded]
+    solid, clouds = ([p for p in around if (p.radius > 0) == cloud] for cloud in (False, True))
+    world += [transform(p.X, _box(p)) for p in solid]
     groups = [np.concatenate(group) for group in (robot, paths, world)]
     sides = len(world[-1]) or 1  # triangles of a box
     owners = [np.full(len(groups[0]), 0), np.full(len(groups[1]), 1), 2 + np.arange(len(groups[2])) // sides]
-    return np.concatenate(groups), np.concatenate(owners)
+    proxies = replace(Surface.empty(), corners=np.concatenate(groups))
+    for k, part in enumerate(clouds, start=2 + len(solid)):
+        low, high = part.box()
+        points, farthest = _engine.merged_points(part.vertices, _CELL * np.linalg.norm(high - low))
+        radii = np.full(len(points), part.radius + farthest)
+        proxies = Surface.join(
+            [proxies, replace(Surface.empty(), centres=transform(part.X, points), radii=radii)]
+        )
+        owners.append(np.full(len(points), k))
+    return proxies, np.concatenate(owners)
 
 
 def _box(part: Part) -> NDArray[np.float64]:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from robosim.model import Model
     from robosim.scene import Scene
-    from robosim.simulation import Replay
-    from robosim.trajectory import Trajectory
+    from robosim.viewer.stage import Motion
 
 _REST = 0.8  # seconds before and after the motion
 _MAX_FRAMES = 1200
@@ -32,7 +31,7 @@ def export_html(
     path: str | PathLike[str],
     model: Model,
     scene: Scene | None = None,
-    trajectory: Trajectory | Replay | None = None,
+    trajectory: Motion | None = None,
     *,
     q: ArrayLike | None = None,
     rate: float = 30.0,

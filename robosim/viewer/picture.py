@@ -5,6 +5,7 @@ tip.
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,15 +17,15 @@ from robosim.viewer.shading import Surface, draw, to_linear
 from robosim.viewer.stage import Stage, transform
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
     from numpy.typing import ArrayLike, NDArray
 
     from robosim.model import Model
     from robosim.scene import Scene
-    from robosim.simulation import Replay
-    from robosim.trajectory import Trajectory
     from robosim.viewer.content import Part
+    from robosim.viewer.stage import Motion
 
 _TRACE = (1.0, 0.48, 0.12)
 _START = (0.16, 0.44, 0.78)
@@ -35,7 +36,7 @@ def render_png(
     path: str | PathLike[str],
     model: Model,
     scene: Scene | None = None,
-    trajectory: Trajectory | Replay | None = None,
+    trajectory: Motion | None = None,
     *,
     q: ArrayLike | None = None,
     size: tuple[int, int] = (1200, 900),
@@ -57,14 +58,14 @@ def render_png(
         model, scene, trajectory, q=q, size=size, ghosts=ghosts, azimuth=azimuth, elevation=elevation
     )
     data = io.BytesIO()
-    imsave(data, image, format="png", pil_kwargs={"optimize": True})
+    imsave(data, image, format="png")
     write_file(path, data.getvalue())
 
 
 def picture(
     model: Model,
     scene: Scene | None = None,
-    trajectory: Trajectory | Replay | None = None,
+    trajectory: Motion | None = None,
     *,
     q: ArrayLike | None = None,
     size: tuple[int, int] = (1200, 900),
@@ -94,11 +95,12 @@ def picture(
         raise RobosimError(f"a picture of {width} x {height} pixels: each must lie between 16 and 8192")
     stage = Stage(model, scene, trajectory, q=q)
     camera = default_camera(stage, width / height, azimuth=azimuth, elevation=elevation)
-    painter = _Painter(stage)
+    painter = Painter(stage)
     end = stage.duration
-    solid = [painter.surface(p, end) for p in (*stage.world, *stage.robot) if p.rgba[3] >= 0.99]
-    lines = Surface.join([_tube(tip_path) for tip_path in stage.tip_paths()])
-    layers = [(painter.surface(p, end), p.rgba[3]) for p in (*stage.world, *stage.robot) if p.rgba[3] < 0.99]
+    parts = (*stage.world, *stage.robot, *stage.carried)
+    solid = [painter.surface(p, end) for p in parts if p.rgba[3] >= 0.99]
+    lines = tip_lines(stage)
+    layers = [(painter.surface(p, end), p.rgba[3]) for p in parts if p.rgba[3] < 0.99]
     if end > 0:
         moved = painter.moving_parts()
         for k, t in reversed(list(enumerate(_spaced_times(stage, ghosts + 2)[:-1]))):
@@ -112,27 +114,41 @@ def picture(
         height,
         ground=stage.ground(),
         lines=lines,
-        marks=_arrows(stage, end),
+        marks=arrows(stage, end),
     )
 
 
-class _Painter:
+class Painter:
     """Turns parts into surfaces; the normals, which do not depend on where a part is, are computed once."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self._normals: dict[int, NDArray[np.float64]] = {}
+        self._poses: tuple[float, Mapping[str, NDArray[np.float64]]] | None = None
+
+    def _poses_at(self, t: float) -> Mapping[str, NDArray[np.float64]]:
+        """X_WL of all links at time t, of the last time asked for without computing them anew."""
+        if self._poses is None or self._poses[0] != t:
+            self._poses = t, self.stage.link_poses(self.stage.configuration(t))
+        return self._poses[1]
 
     def surface(self, part: Part, t: float, tint: tuple[float, float, float] | None = None) -> Surface:
         """The part where it is at time t, in its own colour or one drawn towards a tint."""
-        key = id(part)
-        if key not in self._normals:
-            self._normals[key] = corner_normals(part.vertices, part.faces)
-        X = part.pose(self.stage.link_poses(self.stage.configuration(t)))
+        X = self.stage.part_pose(part, t, self._poses_at(t))
         rgb = np.array(part.rgba[:3])
         if tint is not None:
             rgb = 0.35 * rgb + 0.65 * np.array(tint)
-        m = len(part.faces)
+        if part.radius > 0:
+            n = len(part.vertices)
+            return replace(
+                Surface.empty(),
+                centres=transform(X, part.vertices),
+                radii=np.full(n, part.radius),
+                tints=np.tile(to_linear(rgb), (n, 1)),
+            )
+        key, m = id(part), len(part.faces)
+        if key not in self._normals:
+            self._normals[key] = corner_normals(part.vertices, part.faces)
         return Surface(
             transform(X, part.vertices)[part.faces],
             self._normals[key] @ X[:3, :3].T,
@@ -141,14 +157,25 @@ class _Painter:
         )
 
     def moving_parts(self) -> list[Part]:
-        """Parts of the robot that are elsewhere at some time than at the end."""
+        """Parts of the robot, and of what it carries, that are elsewhere at some time than at the end."""
         stage = self.stage
-        end = stage.link_poses(stage.configuration(stage.duration))
-        moving: set[str | None] = set()
+        parts = (*stage.robot, *stage.carried)
+
+        def places(t: float) -> list[NDArray[np.float64]]:
+            X_WL = self._poses_at(t)
+            return [stage.part_pose(part, t, X_WL) for part in parts]
+
+        end, moving = places(stage.duration), np.zeros(len(parts), bool)
         for t in np.linspace(0, stage.duration, 12)[:-1]:
-            now = stage.link_poses(stage.configuration(float(t)))
-            moving |= {link for link, X in now.items() if not np.allclose(X, end[link], rtol=0, atol=1e-4)}
-        return [part for part in stage.robot if part.link in moving]
+            moving |= [
+                not np.allclose(X, Y, rtol=0, atol=1e-4) for X, Y in zip(places(float(t)), end, strict=True)
+            ]
+        return [part for part, moves in zip(parts, moving, strict=True) if moves]
+
+
+def tip_lines(stage: Stage) -> Surface:
+    """The paths of the tips."""
+    return Surface.join([_tube(path) for path in stage.tip_paths()])
 
 
 def _tube(path: NDArray[np.float64]) -> Surface:
@@ -158,7 +185,7 @@ def _tube(path: NDArray[np.float64]) -> Surface:
     return Surface(vertices[faces], corner_normals(vertices, faces), colour, np.full(m, 0.2, np.float32))
 
 
-def _arrows(stage: Stage, t: float) -> Surface | None:
+def arrows(stage: Stage, t: float) -> Surface | None:
     """The contact forces at time t, where there are some."""
     if stage.forces is None:
         return None

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from robosim.model import Model
     from robosim.scene import Scene
-    from robosim.simulation import Replay
-    from robosim.trajectory import Trajectory
+    from robosim.viewer.stage import Motion
 
 _FRAME = 1 / 60  # the clock's step while playing [s]
 _PAUSE = 0.8  # rest at the end before a motion plays again [s]
@@ -35,7 +34,7 @@ _PAUSE = 0.8  # rest at the end before a motion plays again [s]
 def show(
     model: Model,
     scene: Scene | None = None,
-    trajectory: Trajectory | Replay | None = None,
+    trajectory: Motion | None = None,
     *,
     q: ArrayLike | None = None,
     host: str = "127.0.0.1",

@@ -7,25 +7,54 @@ its own frame, posed by X in its link's frame L (or in W when it stands in the w
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robosim.errors import SimulationError
+from robosim.errors import RobosimError, SceneError, SimulationError, suggestion
 from robosim.model.tips import tip_links
 from robosim.simulation import Replay
+from robosim.trajectory import Trajectory
+from robosim.trajectory.configurations import position_columns, resting
 from robosim.viewer.content import collider_parts, robot_parts, scene_parts
 from robosim.viewer.forces import ForceArrows, tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
 
     from numpy.typing import ArrayLike, NDArray
 
     from robosim.model import Model
     from robosim.scene import Scene
-    from robosim.trajectory import Trajectory
     from robosim.viewer.content import Part
+
+    Motion: TypeAlias = Trajectory | Sequence[Trajectory] | Replay
+
+
+@dataclass(frozen=True, eq=False)
+class _Play:
+    """A trajectory that is shown from `start` [s] on: `columns` of q are its, the others are those of `rest` (n_q,)."""
+
+    start: float
+    motion: Trajectory
+    columns: list[int]
+    rest: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Stay:
+    """From `since` [s] on an object is at X in the frame of the link that carries it, or in W."""
+
+    since: float
+    link: str | None
+    X: NDArray[np.float64]
+
+    def pose(self, X_WL: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+        """X_WO (4, 4)."""
+        return self.X if self.link is None else np.asarray(X_WL[self.link] @ self.X)
 
 
 class Stage:
@@ -34,14 +63,17 @@ class Stage:
     Args:
         model: the robot.
         scene: what stands around it and what it holds.
-        trajectory: its motion; must name positions of the robot. Or the replay of a simulation, of which every moment
-            shows the nearest state; time counts from its first.
+        trajectory: its motion; must name positions of the robot. Several are shown one after the other, each from where
+            the one before left what it does not move. Their events attach objects of the scene to links and let go of
+            them. Or the replay of a simulation, of which every moment shows the nearest state; time counts from its
+            first.
         q: configuration (n_q,) of what neither the trajectory moves nor its metadata know; by default the
             neutral one.
 
     Attributes:
         robot, colliders, world: the parts of each kind. Objects that the robot holds belong to `robot`; level
             half-spaces are no parts but the `ground()`.
+        carried: parts of objects that events are about, each posed in its object's frame; see `object_pose`.
         duration: of the motion [s], 0 when there is none.
         forces: the arrows of a replay, else None.
         tips: links whose paths through space are worth drawing.
@@ -51,13 +83,17 @@ class Stage:
         self,
         model: Model,
         scene: Scene | None = None,
-        trajectory: Trajectory | Replay | None = None,
+        trajectory: Motion | None = None,
         *,
         q: ArrayLike | None = None,
     ) -> None:
         self.model = model
-        self.replay = trajectory if isinstance(trajectory, Replay) else None
-        self.trajectory = None if isinstance(trajectory, Replay) else trajectory
+        self.replay: Replay | None = None
+        motions: list[Trajectory] = []
+        if isinstance(trajectory, Replay):
+            self.replay = trajectory
+        else:
+            motions = _listed(trajectory)
         self.q_rest = np.array(model.neutral() if q is None else q, dtype=np.float64)
         self.robot = robot_parts(model)
         self.colliders = collider_parts(model)
@@ -68,13 +104,12 @@ class Stage:
         self.duration = 0.0
         self.tips = tip_links(model)
         self.forces: ForceArrows | None = None
-        if self.trajectory is not None:
-            self.duration = float(self.trajectory.duration)
-            self._columns = position_columns(model, self.trajectory)
-            for name, value in positions_at_rest(self.trajectory).items():
-                if name in model.position_names:
-                    self.q_rest[model.position_names.index(name)] = value
-        elif self.replay is not None:
+        self._plays: list[_Play] = []
+        for motion in motions:
+            columns, rest = position_columns(model, motion), self.configuration(self.duration)
+            self._plays.append(_Play(self.duration, motion, columns, resting(model, motion, rest)))
+            self.duration += float(motion.duration)
+        if self.replay is not None:
             if self.replay.q.shape[1:] != (model.n_q,):
                 raise SimulationError(
                     f"the replay has configurations of {self.replay.q.shape[-1]} numbers; those of {model.name} "
@@ -83,6 +118,14 @@ class Stage:
             self.duration = float(self.replay.times[-1] - self.replay.times[0])
             held = {} if scene is None else {name: at.link for name, at in scene.attachments.items()}
             self.forces = ForceArrows(model, self.replay, held, self._robot_size())
+        self._stays = self._follow_events(scene)
+        moved = [p for p in things if p.name in self._stays]
+        self.carried = [
+            replace(p, link=None, X=np.linalg.inv(scene.objects[p.name].pose) @ p.X)
+            for p in moved
+            if scene is not None
+        ]
+        self.robot, self.world = ([p for p in parts if p not in moved] for parts in (self.robot, self.world))
 
     def moment(self, t: float) -> int:
         """Which state of the replay is nearest to time t."""
@@ -93,14 +136,56 @@ class Stage:
         """q (n_q,) at time t of the motion, or the resting one."""
         if self.replay is not None:
             return np.array(self.replay.q[self.moment(t)])
-        q: NDArray[np.float64] = self.q_rest.copy()
-        if self.trajectory is not None:
-            q[self._columns] = self.trajectory.position(t)
+        started = [play for play in self._plays if play.start <= t] or self._plays[:1]
+        if not started:
+            return np.array(self.q_rest)
+        play = started[-1]
+        q = np.array(play.rest)
+        q[play.columns] = play.motion.position(t - play.start)
         return q
 
     def link_poses(self, q: NDArray[np.float64]) -> Mapping[str, NDArray[np.float64]]:
         """X_WL (4, 4) of every link."""
         return self.model.link_poses(q)
+
+    def object_pose(
+        self, name: str, t: float, X_WL: Mapping[str, NDArray[np.float64]] | None = None
+    ) -> NDArray[np.float64]:
+        """X_WO (4, 4) at time t of an object that events are about; X_WL, where the links are then, if it is known."""
+        poses = self.link_poses(self.configuration(t)) if X_WL is None else X_WL
+        return [stay for stay in self._stays[name] if stay.since <= t][-1].pose(poses)
+
+    def part_pose(self, part: Part, t: float, X_WL: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Pose of a part's mesh in W (4, 4) at time t, when the links are at X_WL."""
+        if any(part is carried for carried in self.carried):
+            return np.asarray(self.object_pose(part.name, t, X_WL) @ part.X)
+        return part.pose(X_WL)
+
+    def _follow_events(self, scene: Scene | None) -> dict[str, list[_Stay]]:
+        """For each object that events are about, in the order of time, what carries it and where."""
+        stays: dict[str, list[_Stay]] = {}
+        for play in self._plays:
+            for event in play.motion.events:
+                name, t = event.object, play.start + event.time
+                if scene is None or name not in scene:
+                    known = {} if scene is None else scene.objects
+                    raise SceneError(
+                        f"{event.action} {name!r} at {t:g} s: the scene has no such object{suggestion(name, known)}"
+                    )
+                if name not in stays:
+                    at = scene.attachments.get(name)
+                    stays[name] = [_Stay(-np.inf, at.link if at else None, scene.objects[name].pose)]
+                if event.action == "detach" and stays[name][-1].link is None:
+                    raise SceneError(f"detach {name!r} at {t:g} s: nothing carries it then")
+                poses = self.link_poses(self.configuration(t))
+                X_WO = stays[name][-1].pose(poses)
+                if event.link is not None:
+                    if event.link not in poses:
+                        near = suggestion(event.link, poses)
+                        raise SceneError(f"attach {name!r} at {t:g} s: there is no link {event.link!r}{near}")
+                    X_WO = np.linalg.inv(poses[event.link]) @ X_WO
+                stays[name].append(_Stay(t, event.link, X_WO))
+        return stays
 
     def ground(self) -> float:
         """Height in W at which the endless floor is drawn [m]: the scene's highest one, else 0, or under what
@@ -118,30 +203,45 @@ class Stage:
 
     def bounds(self, *, samples: int = 25) -> NDArray[np.float64]:
         """Points in W (k, 3) whose hull holds everything bounded, over the whole motion."""
-        points = [transform(p.X, p.vertices) for p in self.world if p.bounded]
+        points = [
+            transform(p.X, _box_corners(p) if p.radius > 0 else p.vertices) for p in self.world if p.bounded
+        ]
         for t in np.linspace(0, self.duration, samples if self.duration > 0 else 1):
-            points += self._robot_boxes(t)
+            points += self.boxes(t)
             if self.forces is not None:
                 points.append(self.forces.tips(self.moment(t)))
         return np.concatenate(points) if points else np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.0]])
 
-    def _robot_boxes(self, t: float) -> list[NDArray[np.float64]]:
-        """The corners (8, 3) of the box around each part of the robot, in W [m]."""
+    def boxes(self, t: float) -> list[NDArray[np.float64]]:
+        """The corners (8, 3) of the box around each part of the robot and of what it ever carries, in W [m]."""
         X_WL = self.link_poses(self.configuration(t))
-        return [transform(p.pose(X_WL), _box_corners(p)) for p in self.robot]
+        return [transform(self.part_pose(p, t, X_WL), _box_corners(p)) for p in (*self.robot, *self.carried)]
 
     def _robot_size(self) -> float:
         """Diagonal of the box around the robot at the beginning; where several things move freely, the geometric mean
         of the largest one's and of that around all [m].
         """
         corners: dict[str, list[NDArray[np.float64]]] = {}
-        for part, box in zip(self.robot, self._robot_boxes(0.0), strict=True):
+        X_WL = self.link_poses(self.configuration(0.0))
+        for part in self.robot:
+            box = transform(part.pose(X_WL), _box_corners(part))
             corners.setdefault(tree_of(self.model, str(part.link))[0], []).append(box)
         groups = [np.concatenate(boxes) for boxes in corners.values()]
         if not groups:
             return 1.0
         largest, every = max(map(_diagonal, groups)), _diagonal(np.concatenate(groups))
         return float(np.sqrt(largest * every)) or 1.0
+
+
+def _listed(trajectory: Trajectory | Sequence[Trajectory] | None) -> list[Trajectory]:
+    """The trajectories that are shown one after the other."""
+    if trajectory is None or isinstance(trajectory, Trajectory):
+        return [] if trajectory is None else [trajectory]
+    listed = list(trajectory) if isinstance(trajectory, Iterable) else [trajectory]
+    for item in listed:
+        if not isinstance(item, Trajectory):
+            raise RobosimError(f"a motion is a Trajectory, several, or a Replay; found {type(item).__name__}")
+    return listed
 
 
 def _diagonal(points: NDArray[np.float64]) -> float:
@@ -152,33 +252,6 @@ def _diagonal(points: NDArray[np.float64]) -> float:
 def transform(X: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Points (..., 3) moved by a pose X (4, 4)."""
     return np.asarray(points @ X[:3, :3].T + X[:3, 3])
-
-
-def position_columns(model: Model, trajectory: Trajectory) -> list[int]:
-    """Where in q each position of the trajectory belongs, by name.
-
-    Raises:
-        TrajectoryError: it names a position that the robot lacks.
-    """
-    from robosim.errors import TrajectoryError, suggestion
-
-    known = {name: k for k, name in enumerate(model.position_names)}
-    for name in trajectory.position_names:
-        if name not in known:
-            raise TrajectoryError(
-                f"the trajectory moves {name!r}, which {model.name} does not have{suggestion(name, known)}"
-            )
-    return [known[name] for name in trajectory.position_names]
-
-
-def positions_at_rest(trajectory: Trajectory) -> dict[str, float]:
-    """Positions of the joints that the trajectory does not move, as `planners.plan` notes them; a file may
-    say anything.
-    """
-    noted = trajectory.metadata.get("positions_at_rest")
-    if not isinstance(noted, dict):
-        return {}
-    return {k: float(v) for k, v in noted.items() if isinstance(v, int | float) and np.isfinite(v)}
 
 
 def _is_floor(part: Part) -> bool:

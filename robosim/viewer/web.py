@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 TRACE_COLOUR = (235, 110, 30)
 _GLASS = 0.6  # opacity of a robot that arrows are to be seen through
 _UNSEEN = 1e-6  # size of an arrow that there is not [m]
+_HALF_PRECISION = 2.0**-11  # largest relative error of a half-precision number
 
 
 def import_viser() -> ModuleType:
@@ -85,6 +86,12 @@ class WebScene:
         self._robot = self._add(stage.robot, "robot")
         self.colliders = self._add(stage.colliders, "colliders", visible=False)
         self._add(stage.world, "world")
+        self.objects: dict[str, Any] = {}
+        for part in stage.carried:
+            if part.name not in self.objects:
+                name = f"/carried/{len(self.objects)}_{_node(part.name)}"
+                self.objects[part.name] = scene.add_frame(name, show_axes=False)
+        self._add(stage.carried, "carried")
         self.traces = [
             scene.add_line_segments(
                 f"/trace/{k}", np.stack([path[:-1], path[1:]], axis=1), TRACE_COLOUR, thickness=0.006
@@ -98,6 +105,8 @@ class WebScene:
     def show(self, t: float) -> None:
         """Move everything to where it is at time t of the motion."""
         self.place(self.stage.configuration(t))
+        for name, frame in self.objects.items():
+            self._move(frame, f"object/{name}", self.stage.object_pose(name, t))
         if self.arrows:
             self._place_arrows(self.stage.moment(t))
 
@@ -105,16 +114,21 @@ class WebScene:
         """Move the robot to a configuration; links that stay where they are cost nothing."""
         poses = self.stage.link_poses(q)
         for name, frame in self.links.items():
-            X = poses[name]
-            if name in self._placed and np.array_equal(self._placed[name], X):
-                continue
-            self._placed[name] = X
-            frame.position = tuple(X[:3, 3])
-            frame.wxyz = tuple(wxyz(X[:3, :3]))
+            self._move(frame, name, poses[name])
+
+    def _move(self, frame: Any, name: str, X: NDArray[np.float64]) -> None:
+        """A node to X in W, unless it is there."""
+        if name in self._placed and np.array_equal(self._placed[name], X):
+            return
+        self._placed[name] = X
+        frame.position = tuple(X[:3, 3])
+        frame.wxyz = tuple(wxyz(X[:3, :3]))
 
     def see_through(self, wanted: bool) -> None:
         """Whether the robot lets through what is behind and in it, such as arrows."""
         for part, node in zip(self.stage.robot, self._robot, strict=True):
+            if part.radius > 0:
+                continue  # points have no opacity
             opacity = part.rgba[3] * (_GLASS if wanted else 1.0)
             node.opacity = opacity if opacity < 1 else None
 
@@ -167,10 +181,16 @@ class WebScene:
         handles = []
         for k, part in enumerate(parts):
             parent = f"/{kind}" if part.link is None else self.links[part.link].name
+            if kind == "carried":
+                parent = self.objects[part.name].name
+            name = f"{parent}/{kind}_{k}_{_node(part.name)}"
+            if part.radius > 0:
+                handles.append(self._add_cloud(part, name, visible))
+                continue
             vertices, faces = split_creases(part.vertices, part.faces)
             handles.append(
                 self.server.scene.add_mesh_simple(
-                    f"{parent}/{kind}_{k}_{_node(part.name)}",
+                    name,
                     vertices.astype(np.float32),
                     faces.astype(np.uint32),
                     color=_vivid(part.rgba),
@@ -182,6 +202,23 @@ class WebScene:
                 )
             )
         return handles
+
+    def _add_cloud(self, part: Part, name: str, visible: bool) -> Any:
+        """One node for all points, about their middle, so that half precision does where it is fine enough."""
+        low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
+        middle = (low + high) / 2
+        coarse = _HALF_PRECISION * float((high - low).max()) / 2 > part.radius / 4
+        return self.server.scene.add_point_cloud(
+            name,
+            part.vertices - middle,
+            np.array(_vivid(part.rgba)),
+            point_size=part.radius,
+            point_shape="circle",
+            precision="float32" if coarse else "float16",
+            position=tuple(part.X[:3, :3] @ middle + part.X[:3, 3]),
+            wxyz=tuple(wxyz(part.X[:3, :3])),
+            visible=visible,
+        )
 
 
 def wxyz(R: NDArray[np.float64]) -> NDArray[np.float64]:

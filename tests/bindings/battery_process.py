@@ -239,8 +239,10 @@ def _corrected(given: Given, answer: str) -> Given | None:
     """With a name that there is, where a refusal says so, for one that there is not."""
     for name, value in given.items():
         old = next(iter(value), None) if type(value) is dict else value
+        if type(old) is not str or f"'{old}'" not in answer:
+            continue
         known = [word for word in re.findall(r"'([^']*)'", answer) if word != old]
-        if type(old) is str and f"'{old}'" in answer and known:
+        if known:
             new = known[-1]
             return given | {name: {new: value[old]} if type(value) is dict else new}
     return None

@@ -12,6 +12,7 @@ import pytest
 
 from robosim import load_robot
 from robosim.cli import main
+from robosim.scene import load_scene
 from robosim.trajectory import Trajectory
 from robosim.urdf import bundled_robots
 
@@ -43,6 +44,7 @@ def test_plan_in_a_pipe(tmp_path):
         "ur5 in bookshelf_small: solved",
         "duration",
         "clearance",
+        "self-clearance",
         "wrist_3_joint",
         "search",
         "total",
@@ -65,12 +67,41 @@ def test_json_is_all_that_stdout_gets(tmp_path, capsys):
     assert data["status"] == "solved"
     assert data["scene"] == "bookshelf_small"
     assert data["written"] == [str(tmp_path / "plan.npz")]
-    assert data["clearance"]["distance"] >= 0
+    # That to the scene; between its own parts a UR5 is nearer, wherever it is.
+    assert data["clearance"]["distance"] > 0.01
+    assert set(data["clearance"]["between"]) & set(load_scene("bookshelf_small").objects)
+    assert data["self_clearance"]["distance"] < 0.01
+    assert all("link" in name for name in data["self_clearance"]["between"])
     trajectory = Trajectory.load(tmp_path / "plan.npz")
     assert np.isclose(data["duration"], trajectory.duration)
     for joint in data["joints"]:
         for quantity in ("velocity", "acceleration", "torque"):
             assert joint[quantity] <= joint[f"{quantity}_limit"] * (1 + 1e-6)
+
+
+def test_what_is_held_has_clearance_to_the_scene_and_to_the_robot():
+    from robosim.cli.report import summarize
+    from robosim.geometry import pose
+    from robosim.planners import Problem, plan
+    from robosim.scene import Scene
+    from robosim.urdf import load_robot
+
+    ur5, scene = load_robot("ur5"), Scene("held")
+    start, goal = [0, -1.2, 1.2, -1.6, -1.6, 0], [0.4, -1.2, 1.2, -1.6, -1.6, 0]
+    at = ur5.frame_pose(start, "tool0")[:3, 3]
+    scene.add_sphere("ball", 0.02)
+    scene.attach("ball", "tool0", pose=pose((0, 0, 0.03)))
+    summary = summarize(plan(Problem(ur5, scene, start, goal)), ur5, scene)
+    assert summary["clearance"] is None, "nothing stands around"
+    near = summary["self_clearance"]
+    scene.add_box("shelf", (0.2, 0.2, 0.1), pose((at[0], at[1], at[2] - 0.2)))
+    allowed = scene.allowed
+    with_shelf = summarize(plan(Problem(ur5, scene, start, goal)), ur5, scene)
+    # The ball's lowest point is 3 + 2 cm below the flange, the shelf's top 15 cm below.
+    assert with_shelf["clearance"]["distance"] == pytest.approx(0.1, abs=2e-3)
+    assert set(with_shelf["clearance"]["between"]) == {"ball", "shelf"}
+    assert with_shelf["self_clearance"]["distance"] == pytest.approx(near["distance"], abs=1e-4)
+    assert scene.allowed == allowed
 
 
 def test_same_seed_same_file(plan_file, tmp_path):
@@ -166,7 +197,7 @@ def test_no_plan_is_code_3_with_the_reason(tmp_path, capsys):
         (["inspect", "broken.urdf"], "broken.urdf:2"),
         (["view", "ur5", "--trajectory", "none.json"], "none.json"),
         (["view", "ur5", "--host", "203.0.113.7"], "203.0.113.7"),
-        (["render", "ur5", "-o", "a.gif"], ".html or .png"),
+        (["render", "ur5", "-o", "a.jpg"], ".html, .png, .gif or .mp4"),
         (["render", "ur5", "-o", "a.png", "--size", "big"], "1200x900"),
         (["render", "ur5", "-o", "a.png", "--size", "9x9"], "9 x 9"),
     ],

@@ -206,7 +206,7 @@ def test_where_it_begins(capsys):
     (["--for", "1e6min"], "at most 1e7 are taken"),
     (["--friction", "-1"], "material: friction is -1.0; it must not be negative"),
     (["-o", "state.txt"], "the name must end in"),
-    (["--render", "fall.gif"], "--render fall.gif: the name must end in .html or .png"),
+    (["--render", "fall.jpg"], "--render fall.jpg: the name must end in .html, .png, .gif or .mp4"),
     (["--plot", "a.png", "--render", "a.png"], "--plot writes the same file"),
     (["--from", "nothing.json"], "no such file"),
     (["--start", "nowhere"], "'ur5' has no state 'nowhere'"),

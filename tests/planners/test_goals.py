@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robosim.errors import ModelError
 from robosim.geometry import pose
 from robosim.planners import (
     JointGoal,
@@ -72,6 +73,27 @@ def test_unnamed_joints_stay(arm):
     assert result.trajectory.position_names == ("joint1",)
     np.testing.assert_allclose(end(result), [1.0, 0.5, 0.0], atol=1e-9)
     assert result.trajectory.metadata["positions_at_rest"] == {"joint2": 0.5, "joint3": 0.0}
+
+
+def test_the_whole_configuration_of_a_plan_that_moves_some_joints(arm):
+    result = plan(Problem(arm, None, {"joint2": 0.5}, {"joint1": 1.0}, group=["joint1"]))
+    t = np.linspace(0, result.trajectory.duration, 5)
+    whole = result.configuration(t)
+    assert whole.shape == (5, 3)
+    np.testing.assert_array_equal(result.trajectory.configuration(t, arm), whole)
+    assert arm.frame_pose(result.configuration(t[2]), "tip").shape == (4, 4)
+    for call in (arm.frame_pose, arm.jacobian):
+        with pytest.raises(
+            ModelError, match=r"q has shape \(1,\); expected \(3,\).* result\.configuration\(t\)"
+        ):
+            call(result.trajectory.position(t[2]), "tip")
+    with pytest.raises(ModelError, match=r"trajectory\.configuration\(t, model\)"):
+        arm.link_poses(result.trajectory.position(t[2]))
+    # Nothing of that where it would not help.
+    for wrong in ([0.0] * 4, [], [[0.0, 0.0]], 1.0):
+        with pytest.raises(ModelError) as caught:
+            arm.frame_pose(wrong, "tip")
+        assert "configuration" not in str(caught.value)
 
 
 def test_group_is_found(robots, check_plan):

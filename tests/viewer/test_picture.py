@@ -6,6 +6,7 @@ import pytest
 from robosim import viewer
 from robosim.errors import FileError, RobosimError, TrajectoryError
 from robosim.geometry import Shape
+from robosim.scene import Scene
 from robosim.trajectory import Trajectory
 from robosim.viewer.camera import Camera
 from robosim.viewer.framing import default_camera
@@ -104,6 +105,53 @@ def test_ghosts_let_through_and_stay_behind():
     mixed = draw(wall, [(front, 0.5)], camera, *SIZE, ground=None).astype(int)[centre]
     assert mixed[2] > plain[centre][2] + 20
     assert mixed[0] > 40
+
+
+def test_a_cloud_is_balls_that_shade_and_cast_shadows(arm):
+    rng = np.random.default_rng(0)
+    camera = Camera(np.array([-4.0, 0, 2.5]), np.array([0, 0, 0.3]))
+    points = rng.uniform((-0.4, -0.4, 0.5), (0.4, 0.4, 0.52), (4000, 3))
+    green = Surface(
+        *(getattr(Surface.empty(), name) for name in ("corners", "normals", "albedo", "gloss")),
+        points,
+        np.full(4000, 0.02),
+        np.tile(to_linear(np.array((0.1, 0.8, 0.1))), (4000, 1)),
+    )
+    image = draw(green, [], camera, *SIZE, ground=0.0).astype(int)
+    bare = draw(Surface.empty(), [], camera, *SIZE, ground=0.0).astype(int)
+    pixel = image[pixel_of((0, 0, 0.52), camera)]
+    assert pixel[1] > 2 * max(pixel[0], pixel[2])
+    # As dark under them as under a plate in the same place.
+    plate = box((0, 0, 0.51), (0.84, 0.84, 0.06), (0.1, 0.8, 0.1))
+    under = draw(plate, [], camera, *SIZE, ground=0.0).astype(int)
+    shadow = (bare.sum(axis=-1) - under.sum(axis=-1) > 100) & (np.ptp(under, axis=-1) < 20)
+    assert np.count_nonzero(shadow) > 100
+    darker = (bare.sum(axis=-1) - image.sum(axis=-1))[shadow] / (bare.sum(axis=-1) - under.sum(axis=-1))[
+        shadow
+    ]
+    assert 0.8 < np.median(darker) < 1.2
+
+
+def test_many_points_are_drawn(arm):
+    # As a mesh of eight triangles for each point 300,000 points took minutes and 20 GB.
+    rng = np.random.default_rng(1)
+    scene = Scene("camera")
+    scene.add_points(
+        "cloud", rng.uniform((-1, -1, -0.02), (1, 1, 0), (300_000, 3)), 0.004, color=(0.1, 0.8, 0.1)
+    )
+    image = viewer.picture(arm, scene, size=SIZE).astype(int)
+    assert np.count_nonzero(image[..., 1] > image[..., 0] + 40) > 3000
+
+
+def test_the_robot_is_seen_past_a_cloud(arm):
+    # The box about floor and wall holds the robot; the points of them do not hide it from everywhere.
+    rng = np.random.default_rng(2)
+    floor = rng.uniform((-1, -1, -0.06), (1, 1, -0.05), (20_000, 3))
+    wall = rng.uniform((0.9, -1, 0), (0.95, 1, 1.5), (20_000, 3))
+    scene = Scene("camera")
+    scene.add_points("cloud", np.concatenate([floor, wall]), 0.02)
+    camera = default_camera(Stage(arm, scene), 1.0)
+    assert camera.position[0] < camera.look_at[0], "looks through the wall"
 
 
 def test_from_which_side(arm):

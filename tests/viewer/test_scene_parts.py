@@ -55,12 +55,19 @@ def test_clouds_and_meshes_are_shown_as_they_were_given():
     cube = shape_mesh(scene_box())
     scene.add_mesh("cube", cube)
     cloud, mesh = scene_parts(scene)
-    assert len(cloud.vertices) == 6 * 50
-    assert np.allclose(cloud.vertices.reshape(50, 6, 3).mean(axis=1), points)
-    assert np.allclose(np.linalg.norm(cloud.vertices.reshape(50, 6, 3) - points[:, None], axis=-1), 0.01)
-    assert is_solid(cloud.vertices, cloud.faces)
+    assert np.array_equal(cloud.vertices, points)
+    assert cloud.radius == 0.01
+    assert len(cloud.faces) == 0
+    assert np.allclose(cloud.box(), (points.min(axis=0) - 0.01, points.max(axis=0) + 0.01))
     assert is_solid(mesh.vertices, mesh.faces)
     assert np.allclose(np.ptp(mesh.vertices, axis=0), (0.2, 0.2, 0.2))
+
+
+def test_a_cloud_without_points_is_nothing_to_see(arm):
+    scene = Scene("s")
+    scene.add_points("cloud", np.empty((0, 3)), 0.01)
+    assert scene_parts(scene) == []
+    assert np.isfinite(Stage(arm, scene).bounds()).all()
 
 
 def scene_box():
