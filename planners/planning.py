@@ -28,6 +28,7 @@ from robosim.planners.stages import (
     path_length,
     search,
     simplify,
+    straight_line,
 )
 from robosim.planners.targets import Targets, goal_configurations
 from robosim.planners.timing import MotionLimits, as_trajectory, motion_limits, with_torque_note
@@ -269,6 +270,7 @@ def _leg(
             prepared,
             targets.q,
             start=start,
+            full_turns=targets.full_turns,
             planner=run.planner,
             seed=run.seed,
             max_iterations=run.max_iterations,
@@ -297,6 +299,22 @@ def _leg(
             deadline_s=run.left(),
             resolution=run.resolution,
         )
+        # The way round to the nearest goal may be longer than the straight one to another turn, or another goal.
+        shorter = None
+        if len(path) > 2 or found.lines != 1:
+            shorter = straight_line(
+                prepared,
+                targets.q,
+                start=start,
+                full_turns=targets.full_turns,
+                below=path_length(path[:, list(prepared.columns.q)]),
+                skip=found.lines,
+                deadline_s=run.left(),
+                resolution=run.resolution,
+            )
+        goal = found.goal_index
+        if shorter is not None:
+            path, goal = shorter
     if run.optimiser_iterations > 0:
         with run.stage("optimise"):
             path = optimise(
@@ -307,4 +325,4 @@ def _leg(
                 resolution=run.resolution,
             )
     run.cut_short |= run.left() == 0.0
-    return path, targets.goal_index[found.goal_index]
+    return path, targets.goal_index[goal]

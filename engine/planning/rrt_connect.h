@@ -34,6 +34,8 @@ const char* name_of(SearchStatus status);
 struct SearchOptions {
   std::vector<int> columns;           // the entries of q that move
   std::vector<double> lower, upper;   // limits per column; infinite: sampled within pi of the start and goals
+  std::vector<char> periodic;         // per column, whether 2 pi more is the same pose; empty: none
+  std::vector<char> may_turn;         // per goal, whether configurations that differ from it by whole turns will do as well; empty: none
   std::vector<double> weights;        // of the metric, per column; empty: by reach, see metric.h
   std::uint64_t seed = 0;
   std::int64_t max_iterations = 100000;
@@ -48,7 +50,8 @@ struct SearchOptions {
 struct SearchResult {
   SearchStatus status = SearchStatus::budget_exhausted;
   std::vector<double> path;  // waypoints, each n_q entries; empty unless solved
-  int goal = -1;             // index of the goal reached
+  int goal = -1;             // index of the goal reached, whole turns away from it where it may turn
+  int lines = 0;             // straight lines tried, to the nearest of what will do
   std::int64_t iterations = 0, edges = 0, samples = 0, vertices = 0;  // edges checked, configurations looked at
   double seconds = 0;
   int culprit_a = -1, culprit_b = -1;  // start or goal in collision: the objects
@@ -57,8 +60,8 @@ struct SearchResult {
 // Bounds for a search, from limits: of entries that turn more than once (`periodic`) one turn about the middle of the starts and goals `ends`,
 // rows of n_q entries, shows all poses, and the whole range of a joint with +-2 pi would only double the space, for each such joint. Where they
 // are far apart, a quarter turn is left beyond either.
-void narrow_to_one_turn(const double* ends, std::size_t n_ends, std::size_t n_q, const std::vector<int>& columns, const bool* periodic,
-                        std::vector<double>& lower, std::vector<double>& upper);
+void narrow_to_one_turn(const double* ends, std::size_t n_ends, std::size_t n_q, const std::vector<int>& columns,
+                        const std::vector<char>& periodic, std::vector<double>& lower, std::vector<double>& upper);
 
 // start: n_q entries; goals: rows of n_q entries, of which only `columns` count (others are taken from the start).
 // The checker's scene is searched; the result does not depend on what the checker was used for before.
