@@ -71,7 +71,8 @@ def plan(
         planner: name of a registered planner, see `available_planners`.
         seed: of all random numbers.
         budget_s: wall-clock seconds for everything.
-        max_iterations: of the search.
+        max_iterations: of the search; one that asks much of the scene counts as several, and the default ends a search
+            without a way out within some 20 s.
         shortcut_iterations: of the simplification; 0 leaves the path as the search found it.
         optimiser_iterations: of the optimisation of the path; 0 does without. None: as many as pay where the problem
             asks for a clearance, else none, as a shorter and rounder path costs some ten milliseconds.
@@ -288,7 +289,11 @@ def _leg(
     if found.status is SearchStatus.CANCELLED:
         raise NoPlan(Status.CANCELLED, f"cancelled after {found.iterations} iterations of the search")
     if found.status is SearchStatus.EXHAUSTED:
-        reason = f"no path to the {what} within {found.iterations} iterations of {run.planner!r}"
+        reason = (
+            f"no path to the {what} within {found.iterations} iterations of {run.planner!r}: it may be shut off, or the "
+            f"way too narrow to be found by then; a larger max_iterations (now {run.max_iterations}) goes on for longer, "
+            "another seed looks elsewhere"
+        )
         raise NoPlan(Status.NO_PATH, reason)
     with run.stage("simplify"):
         path = simplify(

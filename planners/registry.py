@@ -78,7 +78,8 @@ class SearchQuery:
         upper: (c,) greatest value of each.
         seed: of the random numbers. The outcome depends on it and on `max_iterations`, never on the clock, unless the
             status says TIMEOUT.
-        max_iterations: the search gives up after so many.
+        max_iterations: the search gives up after so many; what takes as long as some (`_engine.work_per_iteration`)
+            counts as so many, so that a search ends in about the same time on any robot and scene.
         deadline_s: seconds from the call after which it gives up too.
         resolution: [m] accuracy of edge checks, see `_engine.CollisionScene.edge_free`.
         stop: asked every 50 ms or so; the search gives up when it says True. None never does.

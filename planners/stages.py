@@ -26,7 +26,7 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 RESOLUTION = 0.005  # [m] of collider motion, see _engine.CollisionScene.edge_free
-MAX_ITERATIONS = 1_000_000  # most only draw a sample; a search without a way out takes seconds to do them all
+MAX_ITERATIONS = 1_000_000  # a search without a way out takes some 5 to 20 s to do them all
 SHORTCUT_ITERATIONS = 10  # twice as many shorten a path by some one per cent, for 0.04 ms
 
 OPTIMISER_ITERATIONS = 60  # a third for each weight of the clearance
@@ -55,7 +55,8 @@ def search(
             path may then end some turns from the goal, which is the same pose.
         planner: name of a registered planner.
         seed: of the random numbers.
-        max_iterations: of the planner.
+        max_iterations: of the planner. One that asks much of the scene counts as several, so that their number tells
+            about how long a search takes.
         deadline_s: [s] from now.
         resolution: [m] of the edge checks.
         stop: asked every 50 ms or so; the search ends when it says True.

@@ -14,6 +14,7 @@
 #include "planning/free_line.h"
 #include "planning/rrt_connect.h"
 #include "planning/shortcut.h"
+#include "planning/whole_turns.h"
 #include "scene/self_collision.h"
 #include "scene/turn_table.h"
 
@@ -80,15 +81,23 @@ struct BoundEdgeResult {
   bool free;
   double t;
   py::object pair;
+  std::int64_t work;
 };
 
-BoundEdgeResult to_python(const BoundScene& s, const EdgeResult& r) { return {r.free, r.t, s.pair_names(r.a, r.b)}; }
+// What `look`, a function of the checker, finds.
+template <class Look>
+BoundEdgeResult to_python(const BoundScene& s, EdgeChecker& checker, Look&& look) {
+  const std::int64_t before = checker.work();
+  const EdgeResult r = look(checker);
+  return {r.free, r.t, s.pair_names(r.a, r.b), checker.work() - before};
+}
 
 void bind_scene(py::module_& m) {
   py::class_<BoundEdgeResult>(m, "EdgeResult", "Whether a motion is free, and if not, where and what touches.")
       .def_readonly("free", &BoundEdgeResult::free)
       .def_readonly("t", &BoundEdgeResult::t, "Where it touches: the curve's parameter; 0 when free.")
       .def_readonly("pair", &BoundEdgeResult::pair, "The two names that touch, or None.")
+      .def_readonly("work", &BoundEdgeResult::work, "What it took, as SearchResult.work counts.")
       .def("__bool__", [](const BoundEdgeResult& r) { return r.free; });
 
   py::class_<BoundTurnTable, std::shared_ptr<BoundTurnTable>>(
@@ -232,7 +241,8 @@ void bind_scene(py::module_& m) {
             const Array p0 = s.configuration(q0, "q0"), p1 = s.configuration(q1, "q1");
             const BoundScene::Lease checker(s);
             checker->restrict_to({});
-            return to_python(s, checker->line(p0.data(), p1.data(), checked_resolution(resolution)));
+            const double fine = checked_resolution(resolution);
+            return to_python(s, *checker, [&](EdgeChecker& c) { return c.line(p0.data(), p1.data(), fine); });
           },
           py::arg("q0"), py::arg("q1"), py::arg("resolution") = 0.005,
           "Whether the straight line from q0 to q1 is free of collisions, all of it: nothing is missed between samples.\n\n"
@@ -257,7 +267,8 @@ void bind_scene(py::module_& m) {
             const PiecewisePolynomial curve(breaks, pieces, c.data(), order, columns.data(), n, rest.data(), model.n_q);
             const BoundScene::Lease checker(s);
             checker->restrict_to({});
-            return to_python(s, checker->curve(curve, curve.start(), curve.end(), checked_resolution(resolution)));
+            const double fine = checked_resolution(resolution);
+            return to_python(s, *checker, [&](EdgeChecker& e) { return e.curve(curve, curve.start(), curve.end(), fine); });
           },
           py::arg("times"), py::arg("coefficients"), py::arg("columns"), py::arg("q_rest"), py::arg("resolution") = 0.005,
           "Whether a piecewise polynomial motion is free of collisions, all of it.\n\n"
@@ -333,6 +344,8 @@ void bind_search(py::module_& m) {
   struct BoundResult : SearchResult {
     py::object path_rows, culprits;
   };
+  m.attr("work_per_iteration") = work_per_iteration;
+
   // A goal's or a column's flags; None: none is set.
   const auto flags_from = [](const py::handle& value, py::ssize_t n, const char* what) {
     std::vector<char> flags;
@@ -351,10 +364,12 @@ void bind_search(py::module_& m) {
                              "'start_in_collision' or 'goal_in_collision' (the latter two of goals: of all goals)")
       .def_readonly("path", &BoundResult::path_rows, "Waypoints (p, n_q); (0, n_q) unless solved.")
       .def_readonly("goal_index", &BoundResult::goal, "Which goal was reached, -1 unless solved.")
-      .def_readonly("iterations", &BoundResult::iterations)
+      .def_readonly("iterations", &BoundResult::iterations,
+                    "Iterations done; one that took more than `work_per_iteration` counts as several.")
       .def_readonly("n_lines", &BoundResult::lines, "Straight lines tried, to goals and to what differs from these by whole turns, nearest first.")
       .def_readonly("n_edges", &BoundResult::edges, "Edges checked.")
       .def_readonly("n_checks", &BoundResult::samples, "Configurations looked at by the edge checks.")
+      .def_readonly("work", &BoundResult::work, "All that was asked of the scene and the trees, in bounds on the distance of two things.")
       .def_readonly("n_vertices", &BoundResult::vertices, "Vertices of both trees.")
       .def_readonly("seconds", &BoundResult::seconds)
       .def_readonly("pair", &BoundResult::culprits, "What collides at the start or the first goal, where that is the status.");
@@ -434,6 +449,41 @@ void bind_search(py::module_& m) {
       "max_iterations alone; deadline_s [s] just cuts. range: longest edge, in the metric sqrt(sum (weights dq)^2).\n"
       "progress() is called every 50 ms or so; it stops the search by returning False. periodic (n,): columns of which 2 pi more is\n"
       "the same pose, and full_turns (k,): goals for which any configuration that differs by whole turns will do; None: none.");
+
+  m.def(
+      "full_turns",
+      [flags_from](const py::handle& start, const py::handle& goals, const std::vector<int>& columns, const py::handle& lower,
+                   const py::handle& upper, const py::handle& periodic, const py::handle& full_turns, int most) {
+        const Array from = sized(start, {-1}, "start"), to = sized(goals, {-1, from.size()}, "goals");
+        const auto [low, high] = limits_from(lower, upper, columns);
+        const std::size_t n = columns.size(), n_q = static_cast<std::size_t>(from.size());
+        for (const int c : columns)
+          if (c < 0 || c >= from.size()) throw InputError(message("column ", c, " is not an entry of start, which has ", from.size()));
+        if (most < 0) throw InputError(message("most is ", most, "; it must not be negative"));
+        Turning turning{flags_from(periodic, static_cast<py::ssize_t>(n), "periodic"), low, high};
+        turning.periodic.resize(n, 0);
+        std::vector<char> may_turn = flags_from(full_turns, to.shape(0), "full_turns");
+        may_turn.resize(static_cast<std::size_t>(to.shape(0)), 0);
+        std::vector<double> a, b, rows;
+        for (const int c : columns) a.push_back(from.data()[c]);
+        for (py::ssize_t g = 0; g < to.shape(0); ++g)
+          for (const int c : columns) b.push_back(to.data()[g * from.size() + c]);
+        std::vector<int> of;
+        WholeTurns turns(turning, a.data(), b, may_turn);
+        WholeTurns::Candidate found;
+        while (static_cast<int>(of.size()) < most && turns.next(found)) {
+          rows.insert(rows.end(), from.data(), from.data() + from.size());
+          for (std::size_t k = 0; k < n; ++k) rows[of.size() * n_q + static_cast<std::size_t>(columns[k])] = found.q[k];
+          of.push_back(found.goal);
+        }
+        Array q(Shape2{static_cast<py::ssize_t>(of.size()), from.size()});
+        std::copy(rows.begin(), rows.end(), q.mutable_data());
+        return py::make_tuple(q, of);
+      },
+      py::arg("start"), py::arg("goals"), py::arg("columns"), py::arg("lower"), py::arg("upper"), py::arg("periodic"), py::arg("full_turns"),
+      py::arg("most") = 1000,
+      "The goals (k, n_q) and what differs from them by whole turns, as in rrt_connect: configurations (m, n_q) within limits, nearest\n"
+      "to the start (n_q,) first, m <= most, and which goal each stands for.");
 
   m.def(
       "free_line",

@@ -114,6 +114,7 @@ template <class Metric>
 void NearestNeighbours::search(const Metric& metric, std::size_t node, const double* p, int& best, double& best_squared) const {
   const Node& n = nodes_[node];
   if (n.split < 0) {
+    looks_ += static_cast<std::int64_t>(n.ids.size());
     for (const int i : n.ids) {
       const double* x = point(i);
       double sum = 0;
@@ -125,6 +126,7 @@ void NearestNeighbours::search(const Metric& metric, std::size_t node, const dou
     }
     return;
   }
+  looks_ += 4;
   const std::size_t left = static_cast<std::size_t>(n.left), nearer = p[n.split] < n.at ? left : left + 1;
   const std::size_t farther = left + left + 1 - nearer;
   if (squared_distance_to_box(metric, nearer, p) <= best_squared) search(metric, nearer, p, best, best_squared);

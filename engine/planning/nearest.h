@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace robosim {
@@ -24,6 +25,8 @@ class NearestNeighbours {
   int nearest(const double* p, double* squared_distance) const;
   // The same where coordinate k repeats after `periods[k]`, or 0: does not.
   int nearest(const double* p, const double* periods, double* squared_distance) const;
+  // Points looked at by all these questions so far; a node of the tree counts as four.
+  std::int64_t looks() const { return looks_; }
 
  private:
   static constexpr std::size_t bucket_size = 64;
@@ -45,6 +48,7 @@ class NearestNeighbours {
 
   std::size_t dimension_;
   int n_points_ = 0;
+  mutable std::int64_t looks_ = 0;
   std::vector<double> points_, boxes_;  // boxes: lower then upper corner per node
   std::vector<Node> nodes_;
 };

@@ -47,6 +47,7 @@ class Search {
         goals_(goals),
         checker_(checker),
         samples_before_(checker.samples()),
+        work_before_(checker.work()),
         rng_(options.seed),
         trees_{Tree(n_), Tree(n_)},
         weights_(options.weights.empty() ? reach_weights(checker.scene(), options.columns) : options.weights),
@@ -76,6 +77,7 @@ class Search {
   Growth grow(Tree& tree, int from, double distance, const double* target, int& added);
   bool connect(int side, int added);
   bool fits(int in_goal_tree) const;
+  std::int64_t work() const;
   bool interrupted();
   void finish(int in_start_tree, int in_goal_tree);
   void append(const double* columns);
@@ -84,7 +86,7 @@ class Search {
   int n_q_, n_, n_goals_;
   const double *start_, *goals_;
   EdgeChecker& checker_;
-  std::int64_t samples_before_;
+  std::int64_t samples_before_, work_before_;
   Rng rng_;
   Tree trees_[2];  // from the start, from the goals
   std::vector<double> weights_, sample_lower_, sample_upper_;
@@ -188,6 +190,11 @@ bool Search::prepare() {
     if (!std::isfinite(sample_upper_[at(k)])) sample_upper_[at(k)] = std::max(most + pi, sample_lower_[at(k)]);
   }
   return true;
+}
+
+std::int64_t Search::work() const {
+  // Some three points of a tree are looked at in the time of one bound of the checker.
+  return checker_.work() - work_before_ + (trees_[0].points.looks() + trees_[1].points.looks()) / 3;
 }
 
 bool Search::interrupted() {
@@ -332,10 +339,12 @@ bool Search::connect(int side, int added) {
 SearchResult Search::run() {
   if (prepare() && !try_lines(trees_[1].size())) {
     result_.status = SearchStatus::budget_exhausted;
-    while (result_.iterations < options_.max_iterations && !interrupted()) {
-      ++result_.iterations;
-      by_turns_ = has_turns_ && result_.iterations > before_turns;
-      if (by_turns_ && result_.iterations % line_every == 0 && result_.lines < most_lines && try_line()) break;
+    // Those that take long count as several.
+    std::int64_t rounds = 0;
+    while (std::max(rounds, work() / work_per_iteration) < options_.max_iterations && !interrupted()) {
+      ++rounds;
+      by_turns_ = has_turns_ && rounds > before_turns;
+      if (by_turns_ && rounds % line_every == 0 && result_.lines < most_lines && try_line()) break;
       const int side = trees_[0].size() <= trees_[1].size() ? 0 : 1;
       Tree& here = trees_[side];
       draw();
@@ -346,8 +355,10 @@ SearchResult Search::run() {
       if (grow(here, near, distance, sample_.data(), added) == Growth::trapped) continue;
       if (connect(side, added)) break;
     }
+    result_.iterations = std::min(std::max(rounds, work() / work_per_iteration), options_.max_iterations);
   }
   result_.samples = checker_.samples() - samples_before_;
+  result_.work = work();
   result_.vertices = trees_[0].size() + trees_[1].size();
   result_.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
   return std::move(result_);

@@ -43,8 +43,8 @@ WholeTurns::WholeTurns(const Turning& turning, const double* start, const std::v
         const double x = nearest + m == 0 ? q : std::clamp(q + turn * (nearest + m), lower, upper);
         if (x >= lower && x <= upper) copies_.push_back({(x - start[k]) * (x - start[k]), x, nearest + m});
       }
-      std::stable_sort(copies_.begin() + static_cast<std::ptrdiff_t>(first_.back()), copies_.end(),
-                       [](const Copy& a, const Copy& b) { return a.squared < b.squared; });
+      std::sort(copies_.begin() + static_cast<std::ptrdiff_t>(first_.back()), copies_.end(),
+                [](const Copy& a, const Copy& b) { return a.squared != b.squared ? a.squared < b.squared : a.turns < b.turns; });
     }
   first_.push_back(copies_.size());
   for (int g = 0; g < n_goals; ++g) {

@@ -72,7 +72,7 @@ def test_every_status_has_a_code():
 
 def test_request_has_the_interface_fields():
     text = (INTERFACES / "msg" / "MotionPlanRequest.msg").read_text()
-    fields = re.findall(r"^[a-z][\w/\[\]]* ([a-z_]+)$", text, re.MULTILINE)
+    fields = re.findall(r"^[a-z][\w/\[\]]* ([a-z_]+)(?: \S+)?$", text, re.MULTILINE)
     assert fields == [field.name for field in dataclasses.fields(MotionRequest)]
 
 
