@@ -1,8 +1,8 @@
-"""Random problems among boxes on arms of many kinds, beside OMPL's RRT-Connect: every one that OMPL solves must be solved.
+"""Random problems among boxes on arms of many kinds: every one that OMPL's RRT-Connect solves must be solved.
 
-Both sides have 10 s of the clock. OMPL asks the same scene at samples, and its space is all that the joint limits allow, so
-it holds every turn of every joint. It counts as having solved a problem only if robosim's check, which misses nothing
-between samples, finds its path free: a path that cuts through the corner of a box is no solution.
+Both sides have 10 s of the clock. OMPL asks the same scene at samples, and its space is all that the joint limits
+allow, so it holds every turn of every joint. It counts as having solved a problem only if robosim's check, which misses
+nothing between samples, finds its path free: a path that cuts through the corner of a box is no solution.
 
     python benchmarks/bench_random.py [--quick] [--json FILE] [--robot NAME] [--planner NAME]
 """
@@ -29,8 +29,9 @@ STEP = 0.02  # between OMPL's samples, Euclidean in q: some 1 to 2 cm of an arm'
 
 def example_robot(file: str):
     """A robot of the package example-robot-data."""
-    import robosim
     from harness.robots import Robot
+
+    import robosim
 
     path = Robot(file, file, floating=False).path
     return robosim.load_robot(path, package_dirs=[path.parents[4]], visuals=False)
@@ -198,7 +199,7 @@ def main() -> int:
     parser.add_argument("--robot", choices=ROBOTS, help="one of the robots alone")
     parser.add_argument("--count", type=int, metavar="N", help="problems per robot")
     options = parser.parse_args()
-    require_peers("ompl", "example_robot_data")
+    require_peers("ompl", "example-robot-data")
     from harness import ompl_peer
 
     ompl_peer.silence()

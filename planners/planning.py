@@ -290,9 +290,9 @@ def _leg(
         raise NoPlan(Status.CANCELLED, f"cancelled after {found.iterations} iterations of the search")
     if found.status is SearchStatus.EXHAUSTED:
         reason = (
-            f"no path to the {what} within {found.iterations} iterations of {run.planner!r}: it may be shut off, or the "
-            f"way too narrow to be found by then; a larger max_iterations (now {run.max_iterations}) goes on for longer, "
-            "another seed looks elsewhere"
+            f"no path to the {what} within {found.iterations} iterations of {run.planner!r}: it may be shut off, or "
+            f"the way too narrow to be found by then; a larger max_iterations (now {run.max_iterations}) goes on "
+            "longer, another seed looks elsewhere"
         )
         raise NoPlan(Status.NO_PATH, reason)
     with run.stage("simplify"):

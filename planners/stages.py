@@ -89,7 +89,7 @@ def search(
 
 
 def _of_each(full_turns: bool | Sequence[bool], goals: FloatArray) -> NDArray[np.bool_]:
-    return np.full(len(goals), full_turns) if isinstance(full_turns, bool) else np.array(full_turns, dtype=bool)
+    return np.array([full_turns] * len(goals) if isinstance(full_turns, bool) else full_turns, dtype=bool)
 
 
 def straight_line(

@@ -59,6 +59,8 @@ __all__: list[str] = [
     "evaluate",
     "evaluate_batch",
     "farthest_from",
+    "free_line",
+    "full_turns",
     "inertial_parameters",
     "inverse_kinematics",
     "joint_kinds",
@@ -84,6 +86,7 @@ __all__: list[str] = [
     "time_path",
     "total_mass",
     "turn_tables",
+    "work_per_iteration",
     "xla_handler",
 ]
 
@@ -578,6 +581,11 @@ class EdgeResult:
         """
         Where it touches: the curve's parameter; 0 when free.
         """
+    @property
+    def work(self) -> int:
+        """
+        What it took, as SearchResult.work counts.
+        """
 
 class TurnTable:
     """
@@ -705,7 +713,10 @@ class SearchResult:
         Which goal was reached, -1 unless solved.
         """
     @property
-    def iterations(self) -> int: ...
+    def iterations(self) -> int:
+        """
+        Iterations done; one that took more than `work_per_iteration` counts as several.
+        """
     @property
     def n_checks(self) -> int:
         """
@@ -715,6 +726,11 @@ class SearchResult:
     def n_edges(self) -> int:
         """
         Edges checked.
+        """
+    @property
+    def n_lines(self) -> int:
+        """
+        Straight lines tried, to goals and to what differs from these by whole turns, nearest first.
         """
     @property
     def n_vertices(self) -> int:
@@ -738,6 +754,11 @@ class SearchResult:
         """
         'solved', 'budget_exhausted', 'time_out', 'cancelled', 'start_out_of_limits', 'goal_out_of_limits',
         'start_in_collision' or 'goal_in_collision' (the latter two of goals: of all goals)
+        """
+    @property
+    def work(self) -> int:
+        """
+        All that was asked of the scene and the trees, in bounds on the distance of two things.
         """
 
 class BlendedPath:
@@ -1615,6 +1636,42 @@ def farthest_from(shape: Shape, p_S: typing.Any) -> float:
     Farthest distance [m] of a point of the shape from p_S (3,) of its frame.
     """
 
+def free_line(
+    scene: CollisionScene,
+    start: typing.Any,
+    goals: typing.Any,
+    columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    lower: typing.Any,
+    upper: typing.Any,
+    periodic: typing.Any = None,
+    full_turns: typing.Any = None,
+    skip: typing.SupportsInt | typing.SupportsIndex = 0,
+    below: typing.SupportsFloat | typing.SupportsIndex = ...,
+    deadline_s: typing.SupportsFloat | typing.SupportsIndex = ...,
+    resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005,
+) -> SearchResult:
+    """
+    The shortest free straight line from start (n_q,) to any of goals (k, n_q), or to what differs from one by whole turns.
+
+    periodic and full_turns as in rrt_connect, whose first `skip` lines are left out. Lines not shorter than `below`, Euclidean in
+    q[columns], are not looked at. The goals are taken for free.
+    """
+
+def full_turns(
+    start: typing.Any,
+    goals: typing.Any,
+    columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    lower: typing.Any,
+    upper: typing.Any,
+    periodic: typing.Any,
+    full_turns: typing.Any,
+    most: typing.SupportsInt | typing.SupportsIndex = 1000,
+) -> tuple[numpy.typing.NDArray[numpy.float64], list[int]]:
+    """
+    The goals (k, n_q) and what differs from them by whole turns, as in rrt_connect: configurations (m, n_q) within limits, nearest
+    to the start (n_q,) first, m <= most, and which goal each stands for.
+    """
+
 def inertial_parameters(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...
 def inverse_kinematics(
     model: Model,
@@ -1739,13 +1796,16 @@ def rrt_connect(
     progress: typing.Any = None,
     range: typing.SupportsFloat | typing.SupportsIndex = 0.6,
     weights: typing.Any = None,
+    periodic: typing.Any = None,
+    full_turns: typing.Any = None,
 ) -> SearchResult:
     """
     RRT-Connect from start (n_q,) to any of goals (k, n_q), moving the entries `columns` of q within lower, upper (n,).
 
     Every edge is proven free as a whole at `resolution` [m] (see edge_free). The result depends on the seed and
     max_iterations alone; deadline_s [s] just cuts. range: longest edge, in the metric sqrt(sum (weights dq)^2).
-    progress() is called every 50 ms or so; it stops the search by returning False.
+    progress() is called every 50 ms or so; it stops the search by returning False. periodic (n,): columns of which 2 pi more is
+    the same pose, and full_turns (k,): goals for which any configuration that differs by whole turns will do; None: none.
     """
 
 def sample_configuration(model: Model, u: typing.Any) -> numpy.typing.NDArray[numpy.float64]: ...
@@ -1981,3 +2041,4 @@ default_angular_acceleration: float = 5.0
 default_friction_width: float = 0.01
 default_linear_acceleration: float = 2.0
 joint_kinds: tuple = ("fixed", "continuous", "revolute", "prismatic", "helical", "planar", "floating")
+work_per_iteration: int = 300

@@ -156,7 +156,7 @@ void EdgeChecker::place(const Curve& curve, const Interval* intervals, int count
   }
   sifter_->place(count, q);
   samples_ += count;
-  work_ += static_cast<std::int64_t>(scene_->model().joints.size());
+  work_ += static_cast<std::int64_t>(scene_->model().joints.size()) / 4;
 }
 
 // Of one question about the exact shapes of two objects, or of the bodies that they stand for.

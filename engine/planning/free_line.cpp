@@ -8,12 +8,13 @@
 
 namespace robosim {
 
-SearchResult free_line(EdgeChecker& checker, const double* start, const double* goals, int n_goals, const SearchOptions& options, int skip, double below) {
+SearchResult free_line(EdgeChecker& checker, const double* start, const double* goals, int n_goals,
+                       const SearchOptions& options, int skip, double below) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   const std::size_t n_q = at(checker.scene().model().n_q), n = options.columns.size();
-  const std::int64_t samples_before = checker.samples();
+  const std::int64_t samples_before = checker.samples(), work_before = checker.work();
   SearchResult result;
 
   // The next line, if it is short enough.
@@ -59,6 +60,7 @@ SearchResult free_line(EdgeChecker& checker, const double* start, const double* 
   } while (next());
   result.lines = lines.count();
   result.samples = checker.samples() - samples_before;
+  result.work = checker.work() - work_before;
   result.seconds = elapsed();
   return result;
 }

@@ -177,7 +177,8 @@ bool Search::prepare() {
   turning_.periodic.resize(at(n_), 0);
   lines_.emplace(turning_, trees_[0].vertex(0), trees_[1].q, may_turn_);
   sample_lower_ = options_.lower, sample_upper_ = options_.upper;
-  narrow_to_one_turn(roots.data(), roots.size() / at(n_q_), at(n_q_), options_.columns, turning_.periodic, sample_lower_, sample_upper_);
+  narrow_to_one_turn(roots.data(), roots.size() / at(n_q_), at(n_q_), options_.columns, turning_.periodic,
+                     sample_lower_, sample_upper_);
   for (int k = 0; k < n_; ++k) {
     has_turns_ |= sample_lower_[at(k)] > options_.lower[at(k)] || sample_upper_[at(k)] < options_.upper[at(k)];
     periods_.push_back(turning_.periodic[at(k)] ? 2 * pi * weights_[at(k)] : 0);
@@ -222,7 +223,8 @@ void Search::draw() {
 
 int Search::nearest(const Tree& tree, const double* q, double& distance, bool by_turns) {
   for (int k = 0; k < n_; ++k) scaled_[at(k)] = weights_[at(k)] * q[k];
-  const int i = by_turns ? tree.points.nearest(scaled_.data(), periods_.data(), &distance) : tree.points.nearest(scaled_.data(), &distance);
+  const int i = by_turns ? tree.points.nearest(scaled_.data(), periods_.data(), &distance)
+                         : tree.points.nearest(scaled_.data(), &distance);
   distance = std::sqrt(distance);
   return i;
 }
@@ -258,8 +260,8 @@ void Search::finish(int in_start_tree, int in_goal_tree) {
   // The trees meet in one configuration, which is in both.
   for (int i = trees_[1].parent[at(in_goal_tree)]; i >= 0; i = trees_[1].parent[at(i)]) {
     for (int k = 0; k < n_; ++k) {
-      const double q = trees_[1].vertex(i)[k];
-      step_[at(k)] = turns_[at(k)] == 0 ? q : std::clamp(q + turns_[at(k)], options_.lower[at(k)], options_.upper[at(k)]);
+      const double q = trees_[1].vertex(i)[k], moved = q + turns_[at(k)];
+      step_[at(k)] = turns_[at(k)] == 0 ? q : std::clamp(moved, options_.lower[at(k)], options_.upper[at(k)]);
     }
     append(step_.data());
   }
@@ -267,7 +269,8 @@ void Search::finish(int in_start_tree, int in_goal_tree) {
   result_.status = SearchStatus::solved;
 }
 
-// Tries the straight line to the next goal, or to one whole turns away from it, nearest first; true: solved or interrupted.
+// Tries the straight line to the next goal, or to what is whole turns away from one, nearest first; true: the search
+// ends, solved or interrupted.
 bool Search::try_line() {
   if (interrupted()) return true;
   if (!lines_->next(line_)) return false;
@@ -280,7 +283,6 @@ bool Search::try_line() {
   return true;
 }
 
-// As many as there are goals.
 bool Search::try_lines(int count) {
   for (int i = 0; i < count; ++i)
     if (try_line()) return true;
@@ -302,8 +304,8 @@ bool Search::fits(int in_goal_tree) const {
   return !moves || may_turn_[at(root)];
 }
 
-// The other tree comes to meet the vertex that one has just got. What is free stays free after whole turns, so where these are looked at, it comes
-// from the vertex that is nearest after any number of them, if that is a way within limits to a goal.
+// The other tree comes to meet the vertex that one has just got: where turns are looked at, from the vertex that is
+// nearest after any number of them, if from there a way within limits leads to a goal.
 bool Search::connect(int side, int added) {
   Tree &here = trees_[side], &there = trees_[1 - side];
   const std::vector<double> vertex(here.vertex(added), here.vertex(added) + n_);
@@ -313,7 +315,8 @@ bool Search::connect(int side, int added) {
   if (by_turns_) {
     const double sign = side == 0 ? 1 : -1;
     for (int k = 0; k < n_; ++k)
-      turns_[at(k)] = turning_.periodic[at(k)] ? sign * 2 * pi * std::round((vertex[at(k)] - there.vertex(tip)[k]) / (2 * pi)) : 0;
+      if (turning_.periodic[at(k)])
+        turns_[at(k)] = sign * 2 * pi * std::round((vertex[at(k)] - there.vertex(tip)[k]) / (2 * pi));
     if (fits(side == 0 ? tip : added)) {
       for (int k = 0; k < n_; ++k) {
         if (turns_[at(k)] == 0) continue;

@@ -9,11 +9,12 @@
 // The metric is Euclidean in q, each entry weighted by its reach (metric.h). Every edge is proven free as a whole (edge_check.h). The result
 // depends on the seed and the number of iterations only; the deadline just cuts.
 //
-// Whole turns: where joints turn more than once, a goal may stand for all configurations within limits that differ from it by whole turns. What is free
-// stays so after these. So the trees grow over one turn about start and goals first; if they do not meet soon, they meet up to whole turns
-// (nearest in the metric of the torus), as long as the way from there to the goal is within limits after the same turns. Half of the samples are then
-// moved by random turns, so that the tree from the start covers all that limits allow, and the next of the straight lines to all turns
-// (whole_turns.h) is tried every few iterations.
+// Whole turns: where joints turn more than once, a goal may stand for all configurations within limits that differ from
+// it by whole turns, and what is free stays so after these. So the trees grow over one turn about start and goals first.
+// If they do not meet soon, they meet up to whole turns, nearest in the metric of the torus, provided that the way from
+// there to the goal is within limits after the same turns. Half of the samples are then moved by random turns, so that
+// the tree from the start covers all that limits allow, and every few iterations the next of the straight lines to all
+// turns (whole_turns.h) is tried.
 #pragma once
 
 #include <cstddef>
@@ -37,16 +38,16 @@ enum class SearchStatus : std::uint8_t {
 };
 const char* name_of(SearchStatus status);
 
-// What an iteration takes at most, in what EdgeChecker::work counts: one that took more counts as several. So a search without a way out ends in
-// about the same time on any robot and scene: a million iterations in 5 to 20 s, as edges among many shapes take a hundred times as long as
-// samples that are held back.
+// What an iteration takes at most, in what EdgeChecker::work counts: those that take more count as several. Edges among
+// many shapes take a hundred times as long as samples that are held back; so a search without a way out ends in about
+// the same time on any robot and scene, a million iterations in 5 to 20 s.
 inline constexpr std::int64_t work_per_iteration = 300;
 
 struct SearchOptions {
   std::vector<int> columns;           // the entries of q that move
   std::vector<double> lower, upper;   // limits per column; infinite: sampled within pi of the start and goals
   std::vector<char> periodic;         // per column, whether 2 pi more is the same pose; empty: none
-  std::vector<char> may_turn;         // per goal, whether configurations that differ from it by whole turns will do as well; empty: none
+  std::vector<char> may_turn;         // per goal, whether what differs from it by whole turns will do, too; empty: none
   std::vector<double> weights;        // of the metric, per column; empty: by reach, see metric.h
   std::uint64_t seed = 0;
   std::int64_t max_iterations = 100000;  // as work_per_iteration counts them

@@ -1,4 +1,4 @@
-"""Full turns: what is equal up to 2 pi is as good a goal, the shortest way wins, and a goal can be asked for as given."""
+"""Full turns: what is equal up to 2 pi is as good a goal, the shortest way wins, a goal can be asked for as given."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FEW = 20_000
 
 
 def turned(columns, goal, most=None):
-    """Every configuration within limits that differs from goal (n_q,) by whole turns; joints without limits by `most`."""
+    """All configurations within limits that differ from goal (n_q,) by whole turns; joints without limits by `most`."""
     choices = []
     for i, periodic, lower, upper in zip(
         columns.q, columns.periodic, columns.lower, columns.upper, strict=True
@@ -56,7 +56,9 @@ def random_world(rng, model):
     scene = Scene("posts")
     for i in range(rng.integers(2, 6)):
         angle, r = rng.uniform(-np.pi, np.pi), rng.uniform(0.25, 0.25 + 0.4 * model.n_q)
-        scene.add_cylinder(f"post{i}", rng.uniform(0.02, 0.08), 1.0, pose((r * np.cos(angle), r * np.sin(angle), 0.5)))
+        scene.add_cylinder(
+            f"post{i}", rng.uniform(0.02, 0.08), 1.0, pose((r * np.cos(angle), r * np.sin(angle), 0.5))
+        )
     compiled = scene.compile(model)
     lower, upper = model.limits.lower, model.limits.upper
     if not np.isfinite(lower).all():
@@ -71,7 +73,7 @@ def random_world(rng, model):
 
 @pytest.mark.parametrize("kind", ["revolute of two", "revolute of three", "continuous"])
 def test_free_straight_motions_are_found(robots, kind):
-    """60 random worlds: where the straight motion to any turn is free, the plan is no longer than the shortest of them."""
+    """60 random worlds: where the straight motion to any turn is free, the plan is no longer than the shortest."""
     n = 3 if kind == "revolute of three" else 2
     model = robots.planar_arm(n, continuous=kind == "continuous", limit=TURN)
     rng = np.random.default_rng(len(kind))
@@ -132,7 +134,8 @@ def test_no_straight_motion_is_free(robots, check_plan, planner, continuous):
     check_plan(problem, result)
     assert result.path[-1][0] == pytest.approx(-2.3, abs=1e-12)
     # Not so where the turn behind the wall is asked for.
-    shut = plan(Problem(model, scene, start, JointGoal(nearest, full_turns=False)), planner=planner, max_iterations=2000)
+    given = Problem(model, scene, start, JointGoal(nearest, full_turns=False))
+    shut = plan(given, planner=planner, max_iterations=2000)
     assert shut.status is Status.NO_PATH
     again = plan(problem, planner=planner, max_iterations=FEW)
     assert again.path.tobytes() == result.path.tobytes()
@@ -152,9 +155,7 @@ def test_limits_are_kept_on_the_way_to_another_turn(robots, check_plan):
 def test_pose_goals_turn_too(robots, check_plan):
     """Inverse kinematics gives the nearest turn; where that is blocked another one is reached."""
     model = robots.planar_arm(2, limit=TURN)
-    problem = Problem(
-        model, wall_behind(), [2.3, 0.0], PoseGoal("tip", model.frame_pose([-2.3, 0.0], "tip"))
-    )
+    problem = Problem(model, wall_behind(), [2.3, 0.0], PoseGoal("tip", model.frame_pose([-2.3, 0.0], "tip")))
     result = plan(problem, max_iterations=FEW)
     check_plan(problem, result)
     assert result.path[-1][0] == pytest.approx(-2.3, abs=1e-5)
@@ -228,15 +229,16 @@ def test_all_turns_come_nearest_first(robots, seed):
     """The enumeration is what a plain product of all turns is, sorted by length: none missing, none twice."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 5))
-    model = robots.planar_arm(n, continuous=bool(seed % 2), limit=float(rng.uniform(3.2, 14.0 if n < 4 else 7.0)))
+    model = robots.planar_arm(
+        n, continuous=bool(seed % 2), limit=float(rng.uniform(3.2, 14.0 if n < 4 else 7.0))
+    )
     columns = prepare(Problem(model, None, model.neutral(), model.neutral())).columns
     low, high = (-3.0, 3.0) if seed % 2 else (columns.lower, columns.upper)
     start = rng.uniform(low, high, n)
     goals = rng.uniform(low, high, (3, n))
     full_turns = np.array([True, False, True])
-    q, of = _engine.full_turns(
-        start, goals, columns.q, columns.lower, columns.upper, columns.periodic, full_turns, 100_000
-    )
+    where = (columns.q, columns.lower, columns.upper, columns.periodic, full_turns)
+    q, of = _engine.full_turns(start, goals, *where, 100_000)
     expected = []
     for i, goal in enumerate(goals):
         if not full_turns[i]:
@@ -254,7 +256,7 @@ def test_all_turns_come_nearest_first(robots, seed):
         apart = np.abs(mine[:, None] - e[None]).max(axis=2)
         assert (apart.min(axis=1) < 1e-9).all()
         assert (apart.min(axis=0) < 1e-9).all()
-    assert len(_engine.full_turns(start, goals, columns.q, columns.lower, columns.upper, columns.periodic, full_turns, 2)[1]) == 2
+    assert len(_engine.full_turns(start, goals, *where, 2)[1]) == 2
 
 
 def test_a_longer_way_round_gives_way_to_another_turn(robots):
@@ -281,7 +283,7 @@ def test_a_longer_way_round_gives_way_to_another_turn(robots):
 
 @pytest.mark.parametrize("planner", sorted(available_planners()))
 def test_planners_end_whole_turns_from_a_goal(planner, robots):
-    """With `turns` a query's path may leave the bounds, keeps the limits, and ends whole turns from the goal it tells."""
+    """With `turns` a path may leave the query's bounds, keeps the limits, and ends whole turns from its goal."""
     from robosim.planners.registry import SearchQuery, Turns
 
     model = robots.planar_arm(2, limit=TURN)
