@@ -145,7 +145,7 @@ def ompl_solves(problem, prepared) -> tuple[bool, float]:
     # Without limits, two turns more to either side: far more than it ever needs.
     ends = prepared.start[columns], np.asarray(prepared.goals[0].positions)[columns]
     lower, upper = prepared.columns.lower.copy(), prepared.columns.upper.copy()
-    endless = ~np.isfinite(lower + upper)
+    endless = ~(np.isfinite(lower) & np.isfinite(upper))
     lower[endless] = np.minimum(*ends)[endless] - 2 * np.pi
     upper[endless] = np.maximum(*ends)[endless] + 2 * np.pi
     begin = time.perf_counter()

@@ -138,7 +138,7 @@ def sampling_window(columns: Columns, start: FloatArray, goals: FloatArray) -> t
 
     Poses repeat every 2 pi, so one turn about the middle of the `start` (n_q,) and the `goals` (k, n_q) shows all of
     them; the whole range of a joint with +-2 pi would only double the space, for each such joint. Where start and goal
-    are far apart, a quarter turn is left beyond either.
+    are far apart, a quarter turn is left beyond either; where limits cut it off on one side, it goes on on the other.
     """
     lower, upper = _engine.sampling_window(
         start, goals, columns.q, columns.lower, columns.upper, columns.periodic

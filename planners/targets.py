@@ -63,8 +63,12 @@ def goal_configurations(
         raise NoPlan(closest.status, "; ".join(str(failure) for failure in failures))
     found.sort(key=lambda item: item[:2])
     indices = tuple(index for _, index, _ in found)
-    turning = tuple(not isinstance(goals[i], JointGoal) or goals[i].full_turns for i in indices)
+    turning = tuple(_may_turn(goals[i]) for i in indices)
     return Targets(np.array([q for _, _, q in found]), indices, turning)
+
+
+def _may_turn(goal: Goal) -> bool:
+    return goal.full_turns if isinstance(goal, JointGoal) else True
 
 
 _CLOSENESS = {Status.GOAL_IN_COLLISION: 0, Status.GOAL_OUT_OF_LIMITS: 1, Status.GOAL_UNREACHABLE: 2}

@@ -23,6 +23,20 @@ using Clock = std::chrono::steady_clock;
 // Iterations before whole turns are looked at, and after how many then one more straight line is tried.
 constexpr std::int64_t before_turns = 200, line_every = 4;
 
+// The turn or little more about the middle of entry `column` of the rows `ends`, of n_q entries each.
+struct Turn {
+  double middle, half;
+};
+Turn turn_about(const double* ends, std::size_t n_ends, std::size_t n_q, int column) {
+  double least = infinity, most = -infinity;
+  for (std::size_t i = 0; i < n_ends; ++i) {
+    const double q = ends[i * n_q + at(column)];
+    least = std::min(least, q);
+    most = std::max(most, q);
+  }
+  return {(least + most) / 2, std::max(pi, (most - least) / 2 + pi / 2)};
+}
+
 struct Tree {
   NearestNeighbours points;     // weighted
   std::vector<double> q;        // vertices, columns only
@@ -90,6 +104,7 @@ class Search {
   Rng rng_;
   Tree trees_[2];  // from the start, from the goals
   std::vector<double> weights_, sample_lower_, sample_upper_;
+  std::vector<double> near_lower_, near_upper_;  // of samples before turns are looked at
   std::vector<double> from_, to_;  // whole configurations, only the columns change
   std::optional<ShapesFirst> shapes_first_;
   std::vector<double> sample_, step_, scaled_;
@@ -180,7 +195,6 @@ bool Search::prepare() {
   narrow_to_one_turn(roots.data(), roots.size() / at(n_q_), at(n_q_), options_.columns, turning_.periodic,
                      sample_lower_, sample_upper_);
   for (int k = 0; k < n_; ++k) {
-    has_turns_ |= sample_lower_[at(k)] > options_.lower[at(k)] || sample_upper_[at(k)] < options_.upper[at(k)];
     periods_.push_back(turning_.periodic[at(k)] ? 2 * pi * weights_[at(k)] : 0);
     double least = trees_[0].vertex(0)[k], most = least;
     for (int i = 0; i < trees_[1].size(); ++i) {
@@ -189,6 +203,16 @@ bool Search::prepare() {
     }
     if (!std::isfinite(sample_lower_[at(k)])) sample_lower_[at(k)] = std::min(least - pi, sample_upper_[at(k)]);
     if (!std::isfinite(sample_upper_[at(k)])) sample_upper_[at(k)] = std::max(most + pi, sample_lower_[at(k)]);
+  }
+
+  // Ways are mostly found between start and goals.
+  near_lower_ = sample_lower_, near_upper_ = sample_upper_;
+  for (int k = 0; k < n_; ++k) {
+    if (!turning_.periodic[at(k)]) continue;
+    const Turn turn = turn_about(roots.data(), roots.size() / at(n_q_), at(n_q_), options_.columns[at(k)]);
+    near_lower_[at(k)] = std::max(sample_lower_[at(k)], turn.middle - turn.half);
+    near_upper_[at(k)] = std::min(sample_upper_[at(k)], turn.middle + turn.half);
+    has_turns_ |= near_lower_[at(k)] > options_.lower[at(k)] || near_upper_[at(k)] < options_.upper[at(k)];
   }
   return true;
 }
@@ -209,10 +233,14 @@ bool Search::interrupted() {
   return false;
 }
 
-// In the box, or where turns are looked at half of the time some whole turns away from it.
+// In the box near start and goals; where turns are looked at, one in four in the box that shows all poses, half of them
+// some whole turns away.
 void Search::draw() {
-  for (int k = 0; k < n_; ++k) sample_[at(k)] = rng_.uniform(sample_lower_[at(k)], sample_upper_[at(k)]);
-  if (!by_turns_ || rng_.below(2) == 0) return;
+  const bool is_far = by_turns_ && rng_.below(4) == 0;
+  const std::vector<double>& lower = is_far ? sample_lower_ : near_lower_;
+  const std::vector<double>& upper = is_far ? sample_upper_ : near_upper_;
+  for (int k = 0; k < n_; ++k) sample_[at(k)] = rng_.uniform(lower[at(k)], upper[at(k)]);
+  if (!is_far || rng_.below(2) == 0) return;
   for (int k = 0; k < n_; ++k) {
     const int least = turning_.least(at(k), sample_[at(k)]), most = turning_.most(at(k), sample_[at(k)]);
     if (most <= least || rng_.below(4) != 0) continue;
@@ -395,13 +423,10 @@ void narrow_to_one_turn(const double* ends, std::size_t n_ends, std::size_t n_q,
                         const std::vector<char>& periodic, std::vector<double>& lower, std::vector<double>& upper) {
   for (std::size_t k = 0; k < columns.size(); ++k) {
     if (!periodic[k] || n_ends == 0) continue;
-    double least = infinity, most = -infinity;
-    for (std::size_t i = 0; i < n_ends; ++i) {
-      const double q = ends[i * n_q + at(columns[k])];
-      least = std::min(least, q), most = std::max(most, q);
-    }
-    const double middle = (least + most) / 2, half = std::max(pi, (most - least) / 2 + pi / 2);
-    lower[k] = std::max(lower[k], middle - half), upper[k] = std::min(upper[k], middle + half);
+    const Turn turn = turn_about(ends, n_ends, n_q, columns[k]);
+    const double low = lower[k], high = upper[k];
+    lower[k] = std::max(low, std::min(turn.middle - turn.half, high - 2 * turn.half));
+    upper[k] = std::min(high, std::max(turn.middle + turn.half, low + 2 * turn.half));
   }
 }
 

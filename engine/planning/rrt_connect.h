@@ -12,9 +12,9 @@
 // Whole turns: where joints turn more than once, a goal may stand for all configurations within limits that differ from
 // it by whole turns, and what is free stays so after these. So the trees grow over one turn about start and goals first.
 // If they do not meet soon, they meet up to whole turns, nearest in the metric of the torus, provided that the way from
-// there to the goal is within limits after the same turns. Half of the samples are then moved by random turns, so that
-// the tree from the start covers all that limits allow, and every few iterations the next of the straight lines to all
-// turns (whole_turns.h) is tried.
+// there to the goal is within limits after the same turns. Some samples are then moved by random turns, so that the tree
+// from the start covers all that limits allow, and every few iterations the next of the straight lines to all turns
+// (whole_turns.h) is tried.
 #pragma once
 
 #include <cstddef>
@@ -70,9 +70,10 @@ struct SearchResult {
   int culprit_a = -1, culprit_b = -1;  // start or goal in collision: the objects
 };
 
-// Bounds for a search, from limits: of entries that turn more than once (`periodic`) one turn about the middle of the starts and goals `ends`,
-// rows of n_q entries, shows all poses, and the whole range of a joint with +-2 pi would only double the space, for each such joint. Where they
-// are far apart, a quarter turn is left beyond either.
+// Bounds for a search, from limits: of entries that turn more than once (`periodic`) one turn shows all poses, and the
+// whole range of a joint with +-2 pi would only double the space, for each such joint. It is the turn about the middle of
+// the starts and goals `ends`, rows of n_q entries; where they are far apart, a quarter turn is left beyond either; where
+// limits cut it off on one side, it goes on as far on the other, so that no pose is left out.
 void narrow_to_one_turn(const double* ends, std::size_t n_ends, std::size_t n_q, const std::vector<int>& columns,
                         const std::vector<char>& periodic, std::vector<double>& lower, std::vector<double>& upper);
 
