@@ -42,6 +42,8 @@ END_LENGTH = 4e-3
 END_PART = 0.01
 # An end velocity below this [per s] is rounding, and zero.
 AT_REST = 1e-6
+# A plan at a billionth of the speed has no more to tell than the same at full speed: at most about so many points.
+MOST_POINTS = 20_000
 
 
 def from_trajectory(
@@ -59,7 +61,7 @@ def from_trajectory(
     Args:
         trajectory: the plan.
         joint_names: the order of the joints; the plan's own by default.
-        max_interval: points are at most this far apart [s].
+        max_interval: points are at most this far apart [s], or farther where they would be more than 20,000.
         stamp: when to start, on the arm's clock [s]; 0: on arrival.
 
     Raises TrajectoryError for names that are missing or extra, or a max_interval that is not positive.
@@ -67,7 +69,8 @@ def from_trajectory(
     if not max_interval > 0:
         raise TrajectoryError(f"max_interval: must be positive, not {max_interval!r}")
     plan = trajectory if joint_names is None else trajectory.reorder(joint_names)
-    points = tuple(JointTrajectoryPoint(float(t), q, v, a) for t, q, v, a in _knots(plan, max_interval))
+    interval = max(max_interval, plan.duration / MOST_POINTS)
+    points = tuple(JointTrajectoryPoint(float(t), q, v, a) for t, q, v, a in _knots(plan, interval))
     return JointTrajectory(plan.position_names, points, stamp)
 
 
