@@ -117,6 +117,16 @@ def test_an_executor_commands_the_plan(plans):
     np.testing.assert_allclose(commands, trajectory.position(t), atol=1e-5)
 
 
+def test_a_plan_that_takes_days_has_a_bounded_number_of_points(ur5):
+    """At a millionth of the speed: as many points as memory holds easily, and still the plan."""
+    goal = {"elbow_joint": 1.0}
+    slow = plan(Problem(ur5, goal=goal), velocity_scaling=1e-6).trajectory
+    assert slow.duration > 1e5
+    points = from_trajectory(slow).points
+    assert 10_000 < len(points) < 20_100  # and a few where the acceleration jumps
+    np.testing.assert_allclose(points[-1].positions, slow.position(slow.duration), atol=1e-12)
+
+
 @pytest.mark.parametrize("max_interval", [0.1, 0.013, 5.0])
 def test_jumps_of_the_acceleration_become_ramps_without_overshoot(max_interval):
     trajectory = bang_bang()
