@@ -19,6 +19,8 @@ from robosim.planners.registry import SearchOutcome, SearchQuery, SearchStatus, 
 FloatArray = NDArray[np.float64]
 # What a call of OMPL into Python counts beside what it asks of the scene, in the units of that (`EdgeResult.work`).
 _CALL = 400
+# Its edges are long and find little in caches: each counts as so many of ours.
+_LONG = 2
 # Of goals and configurations equal to them up to full turns, how many are goals at most.
 _MOST_GOALS = 200
 
@@ -102,7 +104,7 @@ def _search(query: SearchQuery) -> SearchOutcome:
             nonlocal checks, work
             edge = query.scene.edge_free(configuration(a), configuration(b), query.resolution)
             checks += 1
-            work += _CALL + edge.work
+            work += _CALL + _LONG * edge.work
             return bool(edge.free)
 
     def is_free(state: Any) -> bool:
