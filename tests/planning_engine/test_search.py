@@ -177,7 +177,7 @@ def test_deadline_and_progress_stop_a_hopeless_search(hopeless):
 
 
 def test_iterations_count_what_they_take(hopeless, problems):
-    """Among many shapes an iteration asks more, and counts as several: what a search takes is bounded by their number."""
+    """Among many shapes an iteration asks more, and counts as several: their number bounds what a search takes."""
     model, scene, start, goal = hopeless
     posts = [pose((0.3 * np.cos(a), 0.3 * np.sin(a), 0)) for a in (-0.7, 0.7)]
     rng = np.random.default_rng(0)
