@@ -28,6 +28,7 @@ from robosim.planners.stages import (
     path_length,
     search,
     simplify,
+    straight_line,
 )
 from robosim.planners.targets import Targets, goal_configurations
 from robosim.planners.timing import MotionLimits, as_trajectory, motion_limits, with_torque_note
@@ -71,7 +72,8 @@ def plan(
         planner: name of a registered planner, see `available_planners`.
         seed: of all random numbers.
         budget_s: wall-clock seconds for everything.
-        max_iterations: of the search.
+        max_iterations: of the search; one that asks much of the scene counts as several, and the default ends a search
+            without a way out within some 20 s.
         shortcut_iterations: of the simplification; 0 leaves the path as the search found it.
         optimiser_iterations: of the optimisation of the path; 0 does without. None: as many as pay where the problem
             asks for a clearance, else none, as a shorter and rounder path costs some ten milliseconds.
@@ -273,6 +275,7 @@ def _leg(
             prepared,
             targets.q,
             start=start,
+            full_turns=targets.full_turns,
             planner=run.planner,
             seed=run.seed,
             max_iterations=run.max_iterations,
@@ -290,7 +293,11 @@ def _leg(
     if found.status is SearchStatus.CANCELLED:
         raise NoPlan(Status.CANCELLED, f"cancelled after {found.iterations} iterations of the search")
     if found.status is SearchStatus.EXHAUSTED:
-        reason = f"no path to the {what} within {found.iterations} iterations of {run.planner!r}"
+        reason = (
+            f"no path to the {what} within {found.iterations} iterations of {run.planner!r}: it may be shut off, or "
+            f"the way too narrow to be found by then; a larger max_iterations (now {run.max_iterations}) goes on "
+            "longer, another seed looks elsewhere"
+        )
         raise NoPlan(Status.NO_PATH, reason)
     with run.stage("simplify"):
         path = simplify(
@@ -301,6 +308,22 @@ def _leg(
             deadline_s=run.left(),
             resolution=run.resolution,
         )
+        # The way round to the nearest goal may be longer than the straight one to another turn, or another goal.
+        shorter = None
+        if len(path) > 2 or found.lines != 1:
+            shorter = straight_line(
+                prepared,
+                targets.q,
+                start=start,
+                full_turns=targets.full_turns,
+                below=path_length(path[:, list(prepared.columns.q)]),
+                skip=found.lines,
+                deadline_s=run.left(),
+                resolution=run.resolution,
+            )
+        goal = found.goal_index
+        if shorter is not None:
+            path, goal = shorter
     if run.optimiser_iterations > 0:
         with run.stage("optimise"):
             path = optimise(
@@ -311,4 +334,4 @@ def _leg(
                 resolution=run.resolution,
             )
     run.cut_short |= run.left() == 0.0
-    return path, targets.goal_index[found.goal_index]
+    return path, targets.goal_index[goal]

@@ -151,13 +151,13 @@ def _goals(value: Goal | Positions | Sequence[Goal] | None, problem: Problem, wh
         named = scene.goals[value]
         return (JointGoal(named) if isinstance(named, Mapping) else PoseGoal(named.link, named.pose),)
     if isinstance(value, (JointGoal, PoseGoal)):
-        return (value,)
+        return (_from_scene(value, scene, what),)
     if (
         isinstance(value, Sequence)
         and value
         and all(isinstance(item, (JointGoal, PoseGoal)) for item in value)
     ):
-        return tuple(cast("Sequence[Goal]", value))
+        return tuple(_from_scene(goal, scene, what) for goal in cast("Sequence[Goal]", value))
     if isinstance(value, Sequence) and not isinstance(value, str):
         if not value:
             raise PlanningError(f"{what}: an empty list of goals")
@@ -165,6 +165,21 @@ def _goals(value: Goal | Positions | Sequence[Goal] | None, problem: Problem, wh
         if odd:
             raise PlanningError(f"{what}: expected JointGoal or PoseGoal or numbers, found {odd[0]!r}")
     return (JointGoal(cast("Positions", value)),)
+
+
+def _from_scene(goal: Goal, scene: Scene | None, what: str) -> Goal:
+    """A goal that names one of the scene's by the positions of that."""
+    if isinstance(goal, PoseGoal) or scene is None or not isinstance(goal.positions, str):
+        return goal
+    named = scene.goals.get(goal.positions)
+    if named is None:
+        return goal
+    if not isinstance(named, Mapping):
+        raise PlanningError(
+            f"{what}: JointGoal({goal.positions!r}) needs positions, but that goal of the scene is a pose of "
+            f"{named.link!r}; name it without JointGoal"
+        )
+    return JointGoal(named, goal.full_turns)
 
 
 def _resolved(
@@ -193,7 +208,7 @@ def _resolved(
                     f"the group is {list(joints)}"
                 )
             full[i] = q[i]  # it stays: the rest is how two measurements of it differ
-        out.append(JointGoal(full))
+        out.append(JointGoal(full, goal.full_turns))
     return tuple(out)
 
 

@@ -26,9 +26,29 @@ POSITION_TOLERANCE, ROTATION_TOLERANCE = 1e-4, 1e-3
 
 @dataclass(frozen=True, eq=False)
 class JointGoal:
-    """The joints are to have these positions."""
+    """The joints are to have these positions.
+
+    A joint that can turn by more than a full turn shows the same pose at several positions, 2 pi apart. By default any
+    configuration within limits that is equal up to full turns satisfies the goal, and the shortest way to one of them
+    wins; so for plain positions as a goal, too. `full_turns=False` asks for the positions as given: so a joint that has
+    wound up a cable unwinds it.
+
+    Args:
+        positions: (n_q,) in model order; or one number per joint of the group; or by joint name; or the name of a
+            state, or of a goal of the scene.
+        full_turns: whether positions that differ by full turns will do as well.
+
+    Raises:
+        PlanningError: `full_turns` is neither True nor False.
+    """
 
     positions: Positions
+    full_turns: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.full_turns, (bool, np.bool_)):
+            raise PlanningError(f"full_turns is {self.full_turns!r}; it must be True or False")
+        object.__setattr__(self, "full_turns", bool(self.full_turns))
 
 
 def _per_axis(value: ArrayLike, what: str) -> FloatArray:
@@ -122,7 +142,8 @@ class Problem(Value):
             start of the name "start", or without one the model's neutral configuration. A string names a state of the
             model or a start of the scene.
         goal: a JointGoal or PoseGoal, or several of which any will do, nearest first; positions, a mapping or a name
-            stand for a JointGoal, and a string may also name a goal of the scene. Positions beyond a limit by as little
+            stand for a JointGoal, for which any full turns will do, and a string may also name a goal of the scene.
+            Positions beyond a limit by as little
             as a start may be are moved to it. None takes the scene's "goal".
         via: goals to be passed in this order on the way, without stopping where that is possible. Those less than 1e-6
             [rad, m] from where the motion comes from count as passed there.

@@ -37,6 +37,7 @@ __all__ = [
     "SearchOutcome",
     "SearchQuery",
     "SearchStatus",
+    "Turns",
     "available_planners",
     "get_planner",
     "planner",
@@ -45,6 +46,23 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 
 # Records of a search are not frozen: freezing takes some microseconds each, where a whole search takes a few hundred.
+
+
+@dataclass(eq=False, slots=True)
+class Turns:
+    """How the goals of a search repeat: which configurations are as good, since they are the same but for full turns.
+
+    Attributes:
+        goals: (k,) bool, of each goal whether any configuration equal up to full turns satisfies it too.
+        columns: (c,) bool, whether 2 pi more is the same pose.
+        lower: (c,) least value of each that a path may have; infinite where there is none.
+        upper: (c,) greatest value of each.
+    """
+
+    goals: NDArray[np.bool_]
+    columns: NDArray[np.bool_]
+    lower: FloatArray
+    upper: FloatArray
 
 
 @dataclass(eq=False, slots=True)
@@ -60,10 +78,13 @@ class SearchQuery:
         upper: (c,) greatest value of each.
         seed: of the random numbers. The outcome depends on it and on `max_iterations`, never on the clock, unless the
             status says TIMEOUT.
-        max_iterations: the search gives up after so many.
+        max_iterations: the search gives up after so many; what takes as long as some (`_engine.work_per_iteration`)
+            counts as so many, so that a search ends in about the same time on any robot and scene.
         deadline_s: seconds from the call after which it gives up too.
         resolution: [m] accuracy of edge checks, see `_engine.CollisionScene.edge_free`.
         stop: asked every 50 ms or so; the search gives up when it says True. None never does.
+        turns: what there is beyond the goals and the bounds, which then hold one turn or little more. A planner may
+            leave it alone; one that is `complete` should find a way to any turn. None: nothing.
     """
 
     scene: _engine.CollisionScene
@@ -77,6 +98,7 @@ class SearchQuery:
     deadline_s: float = float("inf")
     resolution: float = 0.005
     stop: Callable[[], bool] | None = None
+    turns: Turns | None = None
 
 
 class SearchStatus(Enum):
@@ -96,9 +118,12 @@ class SearchOutcome:
         status: FOUND, or why not.
         path: (p, n_q) waypoints from the start to a goal, joined by straight lines in q that are free; (0, n_q) if
             not found.
-        goal_index: row of the query's goals where the path ends; -1 if not found.
+        goal_index: row of the query's goals where the path ends, or from which its end differs by full turns; -1 if
+            not found.
         iterations: done.
         checks: configurations or edges looked at, as the planner counts.
+        lines: how many of the straight lines from the start to what satisfies the query, nearest first, are known not
+            to be free, or to be the path.
     """
 
     status: SearchStatus
@@ -106,6 +131,7 @@ class SearchOutcome:
     goal_index: int = -1
     iterations: int = 0
     checks: int = 0
+    lines: int = 0
 
 
 Search = Callable[[SearchQuery], SearchOutcome]

@@ -26,12 +26,15 @@ class Targets:
     """Configurations that satisfy a goal.
 
     Attributes:
-        q: (k, n_q) free and within limits, nearest to where the motion comes from first; k >= 1.
+        q: (k, n_q) free and within limits, nearest to where the motion comes from first; k >= 1. Of those equal up to
+            full turns only the nearest is among them.
         goal_index: (k) which of the alternatives each satisfies.
+        full_turns: (k) whether any configuration equal up to full turns satisfies it too.
     """
 
     q: FloatArray
     goal_index: tuple[int, ...]
+    full_turns: tuple[bool, ...]
 
 
 def goal_configurations(
@@ -59,7 +62,13 @@ def goal_configurations(
         closest = min(failures, key=lambda failure: _CLOSENESS[failure.status])
         raise NoPlan(closest.status, "; ".join(str(failure) for failure in failures))
     found.sort(key=lambda item: item[:2])
-    return Targets(np.array([q for _, _, q in found]), tuple(index for _, index, _ in found))
+    indices = tuple(index for _, index, _ in found)
+    turning = tuple(_may_turn(goals[i]) for i in indices)
+    return Targets(np.array([q for _, _, q in found]), indices, turning)
+
+
+def _may_turn(goal: Goal) -> bool:
+    return goal.full_turns if isinstance(goal, JointGoal) else True
 
 
 _CLOSENESS = {Status.GOAL_IN_COLLISION: 0, Status.GOAL_OUT_OF_LIMITS: 1, Status.GOAL_UNREACHABLE: 2}
@@ -78,7 +87,9 @@ def _configurations(
             raise NoPlan(
                 Status.GOAL_OUT_OF_LIMITS, f"{label}: " + "; ".join(violations) + degrees_hint(model, q)
             )
-        q = nearest_equivalent(prepared.columns, prepared.columns.inside(q), start)
+        q = prepared.columns.inside(q)
+        if goal.full_turns:
+            q = nearest_equivalent(prepared.columns, q, start)
         if scene.collides(q):
             raise NoPlan(Status.GOAL_IN_COLLISION, f"{label}: " + describe_collisions(scene, q))
         return [q]

@@ -60,6 +60,8 @@ __all__: list[str] = [
     "evaluate",
     "evaluate_batch",
     "farthest_from",
+    "free_line",
+    "full_turns",
     "gather_light",
     "ik_statuses",
     "inertial_parameters",
@@ -90,6 +92,7 @@ __all__: list[str] = [
     "time_path",
     "total_mass",
     "turn_tables",
+    "work_per_iteration",
     "xla_handler",
 ]
 
@@ -584,6 +587,11 @@ class EdgeResult:
         """
         Where it touches: the curve's parameter; 0 when free.
         """
+    @property
+    def work(self) -> int:
+        """
+        What it took, as SearchResult.work counts.
+        """
 
 class TurnTable:
     """
@@ -711,7 +719,10 @@ class SearchResult:
         Which goal was reached, -1 unless solved.
         """
     @property
-    def iterations(self) -> int: ...
+    def iterations(self) -> int:
+        """
+        Iterations done; one that took more than `work_per_iteration` counts as several.
+        """
     @property
     def n_checks(self) -> int:
         """
@@ -721,6 +732,11 @@ class SearchResult:
     def n_edges(self) -> int:
         """
         Edges checked.
+        """
+    @property
+    def n_lines(self) -> int:
+        """
+        Straight lines tried, to goals and to what differs from these by whole turns, nearest first.
         """
     @property
     def n_vertices(self) -> int:
@@ -744,6 +760,11 @@ class SearchResult:
         """
         'solved', 'budget_exhausted', 'time_out', 'cancelled', 'start_out_of_limits', 'goal_out_of_limits',
         'start_in_collision' or 'goal_in_collision' (the latter two of goals: of all goals)
+        """
+    @property
+    def work(self) -> int:
+        """
+        All that was asked of the scene and the trees, in bounds on the distance of two things.
         """
 
 class BlendedPath:
@@ -1673,6 +1694,40 @@ def gather_light(
     Of points (n, 3) with normals, float32, the sums (n, 3) over the lights of their group that they see past triangles (m, 3, 3) and balls
     (k, 3) in W: of max(n . l, 0), of l_z times that, and of 1. Lights (d, 3) are directions; every n_groups-th is of a group. The `side`
     of a light's buffer is in pixels.
+def free_line(
+    scene: CollisionScene,
+    start: typing.Any,
+    goals: typing.Any,
+    columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    lower: typing.Any,
+    upper: typing.Any,
+    periodic: typing.Any = None,
+    full_turns: typing.Any = None,
+    skip: typing.SupportsInt | typing.SupportsIndex = 0,
+    below: typing.SupportsFloat | typing.SupportsIndex = ...,
+    deadline_s: typing.SupportsFloat | typing.SupportsIndex = ...,
+    resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005,
+) -> SearchResult:
+    """
+    The shortest free straight line from start (n_q,) to any of goals (k, n_q), or to what differs from one by whole turns.
+
+    periodic and full_turns as in rrt_connect, whose first `skip` lines are left out. Lines not shorter than `below`, Euclidean in
+    q[columns], are not looked at. The goals are taken for free.
+    """
+
+def full_turns(
+    start: typing.Any,
+    goals: typing.Any,
+    columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    lower: typing.Any,
+    upper: typing.Any,
+    periodic: typing.Any,
+    full_turns: typing.Any,
+    most: typing.SupportsInt | typing.SupportsIndex = 1000,
+) -> tuple[numpy.typing.NDArray[numpy.float64], list[int]]:
+    """
+    The goals (k, n_q) and what differs from them by whole turns, as in rrt_connect: configurations (m, n_q) within limits, nearest
+    to the start (n_q,) first, m <= most, and which goal each stands for.
     """
 
 def inertial_parameters(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...
@@ -1847,13 +1902,16 @@ def rrt_connect(
     progress: typing.Any = None,
     range: typing.SupportsFloat | typing.SupportsIndex = 0.6,
     weights: typing.Any = None,
+    periodic: typing.Any = None,
+    full_turns: typing.Any = None,
 ) -> SearchResult:
     """
     RRT-Connect from start (n_q,) to any of goals (k, n_q), moving the entries `columns` of q within lower, upper (n,).
 
     Every edge is proven free as a whole at `resolution` [m] (see edge_free). The result depends on the seed and
     max_iterations alone; deadline_s [s] just cuts. range: longest edge, in the metric sqrt(sum (weights dq)^2).
-    progress() is called every 50 ms or so; it stops the search by returning False.
+    progress() is called every 50 ms or so; it stops the search by returning False. periodic (n,): columns of which 2 pi more is
+    the same pose, and full_turns (k,): goals for which any configuration that differs by whole turns will do; None: none.
     """
 
 def sample_configuration(model: Model, u: typing.Any) -> numpy.typing.NDArray[numpy.float64]: ...
@@ -2092,3 +2150,4 @@ default_friction_width: float = 0.01
 default_linear_acceleration: float = 2.0
 ik_statuses: tuple = ("solved", "out_of_reach", "in_collision", "not_found")
 joint_kinds: tuple = ("fixed", "continuous", "revolute", "prismatic", "helical", "planar", "floating")
+work_per_iteration: int = 300

@@ -38,10 +38,12 @@ def rrt_connect(
     *,
     budget_s: float,
     simplify: bool = False,
+    step: float | None = None,
 ) -> OmplResult:
     """Plan from start to goal (n,) within joint limits (n,). Construction and set-up are not timed, the search is.
 
-    With `simplify` also shorten the path as SimpleSetup.simplifySolution does, without a limit of time.
+    With `simplify` also shorten the path as SimpleSetup.simplifySolution does, without a limit of time. `step` is
+    between states that are looked at, Euclidean; by default it is 1 % of the space's extent.
     """
     from ompl import base, geometric
 
@@ -61,6 +63,8 @@ def rrt_connect(
         return is_free(state[0:n])
 
     information.setStateValidityChecker(valid)
+    if step is not None:
+        information.setStateValidityCheckingResolution(step / space.getMaximumExtent())
     information.setup()
     problem = base.ProblemDefinition(information)
     ends = []

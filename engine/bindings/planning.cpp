@@ -11,8 +11,10 @@
 #include "bindings/module.h"
 #include "bindings/shape_arguments.h"
 #include "planning/blend.h"
+#include "planning/free_line.h"
 #include "planning/rrt_connect.h"
 #include "planning/shortcut.h"
+#include "planning/whole_turns.h"
 #include "scene/self_collision.h"
 #include "scene/turn_table.h"
 
@@ -79,15 +81,23 @@ struct BoundEdgeResult {
   bool free;
   double t;
   py::object pair;
+  std::int64_t work;
 };
 
-BoundEdgeResult to_python(const BoundScene& s, const EdgeResult& r) { return {r.free, r.t, s.pair_names(r.a, r.b)}; }
+// What `look`, a function of the checker, finds.
+template <class Look>
+BoundEdgeResult to_python(const BoundScene& s, EdgeChecker& checker, Look&& look) {
+  const std::int64_t before = checker.work();
+  const EdgeResult r = look(checker);
+  return {r.free, r.t, s.pair_names(r.a, r.b), checker.work() - before};
+}
 
 void bind_scene(py::module_& m) {
   py::class_<BoundEdgeResult>(m, "EdgeResult", "Whether a motion is free, and if not, where and what touches.")
       .def_readonly("free", &BoundEdgeResult::free)
       .def_readonly("t", &BoundEdgeResult::t, "Where it touches: the curve's parameter; 0 when free.")
       .def_readonly("pair", &BoundEdgeResult::pair, "The two names that touch, or None.")
+      .def_readonly("work", &BoundEdgeResult::work, "What it took, as SearchResult.work counts.")
       .def("__bool__", [](const BoundEdgeResult& r) { return r.free; });
 
   py::class_<BoundTurnTable, std::shared_ptr<BoundTurnTable>>(
@@ -231,7 +241,8 @@ void bind_scene(py::module_& m) {
             const Array p0 = s.configuration(q0, "q0"), p1 = s.configuration(q1, "q1");
             const BoundScene::Lease checker(s);
             checker->restrict_to({});
-            return to_python(s, checker->line(p0.data(), p1.data(), checked_resolution(resolution)));
+            const double fine = checked_resolution(resolution);
+            return to_python(s, *checker, [&](EdgeChecker& c) { return c.line(p0.data(), p1.data(), fine); });
           },
           py::arg("q0"), py::arg("q1"), py::arg("resolution") = 0.005,
           "Whether the straight line from q0 to q1 is free of collisions, all of it: nothing is missed between samples.\n\n"
@@ -256,7 +267,8 @@ void bind_scene(py::module_& m) {
             const PiecewisePolynomial curve(breaks, pieces, c.data(), order, columns.data(), n, rest.data(), model.n_q);
             const BoundScene::Lease checker(s);
             checker->restrict_to({});
-            return to_python(s, checker->curve(curve, curve.start(), curve.end(), checked_resolution(resolution)));
+            const double fine = checked_resolution(resolution);
+            return to_python(s, *checker, [&](EdgeChecker& e) { return e.curve(curve, curve.start(), curve.end(), fine); });
           },
           py::arg("times"), py::arg("coefficients"), py::arg("columns"), py::arg("q_rest"), py::arg("resolution") = 0.005,
           "Whether a piecewise polynomial motion is free of collisions, all of it.\n\n"
@@ -338,57 +350,88 @@ void bind_search(py::module_& m) {
   struct BoundResult : SearchResult {
     py::object path_rows, culprits;
   };
+  m.attr("work_per_iteration") = work_per_iteration;
+
+  // A goal's or a column's flags; None: none is set.
+  const auto flags_from = [](const py::handle& value, py::ssize_t n, const char* what) {
+    std::vector<char> flags;
+    if (value.is_none()) return flags;
+    const auto given = py::array_t<bool, py::array::c_style | py::array::forcecast>::ensure(value);
+    if (!given || given.ndim() != 1 || given.shape(0) != n) {
+      PyErr_Clear();
+      throw InputError(message(what, " is not an array of ", n, " flags"));
+    }
+    flags.assign(given.data(), given.data() + n);
+    return flags;
+  };
   py::class_<BoundResult>(m, "SearchResult", "What a search found, and what it cost.")
       .def_property_readonly("status", [](const BoundResult& r) { return name_of(r.status); },
                              "'solved', 'budget_exhausted', 'time_out', 'cancelled', 'start_out_of_limits', 'goal_out_of_limits',\n"
                              "'start_in_collision' or 'goal_in_collision' (the latter two of goals: of all goals)")
       .def_readonly("path", &BoundResult::path_rows, "Waypoints (p, n_q); (0, n_q) unless solved.")
       .def_readonly("goal_index", &BoundResult::goal, "Which goal was reached, -1 unless solved.")
-      .def_readonly("iterations", &BoundResult::iterations)
+      .def_readonly("iterations", &BoundResult::iterations,
+                    "Iterations done; one that took more than `work_per_iteration` counts as several.")
+      .def_readonly("n_lines", &BoundResult::lines, "Straight lines tried, to goals and to what differs from these by whole turns, nearest first.")
       .def_readonly("n_edges", &BoundResult::edges, "Edges checked.")
       .def_readonly("n_checks", &BoundResult::samples, "Configurations looked at by the edge checks.")
+      .def_readonly("work", &BoundResult::work, "All that was asked of the scene and the trees, in bounds on the distance of two things.")
       .def_readonly("n_vertices", &BoundResult::vertices, "Vertices of both trees.")
       .def_readonly("seconds", &BoundResult::seconds)
       .def_readonly("pair", &BoundResult::culprits, "What collides at the start or the first goal, where that is the status.");
 
   m.def(
       "sampling_window",
-      [](const py::handle& start, const py::handle& goals, const std::vector<int>& columns, const py::handle& lower, const py::handle& upper,
-         const py::handle& periodic) {
+      [flags_from](const py::handle& start, const py::handle& goals, const std::vector<int>& columns, const py::handle& lower,
+                   const py::handle& upper, const py::handle& periodic) {
         const Array from = sized(start, {-1}, "start"), to = sized(goals, {-1, from.size()}, "goals");
         auto [low, high] = limits_from(lower, upper, columns);
         const py::ssize_t n = static_cast<py::ssize_t>(columns.size());
-        const auto turns = py::array_t<bool, py::array::c_style | py::array::forcecast>::ensure(periodic);
-        if (!turns || turns.ndim() != 1 || turns.shape(0) != n) throw InputError("periodic is not an array of " + std::to_string(n) + " flags");
+        std::vector<char> turns = flags_from(periodic, n, "periodic");
+        turns.resize(columns.size(), 0);
         for (const int c : columns)
           if (c < 0 || c >= from.size()) throw InputError(message("column ", c, " is not an entry of start, which has ", from.size()));
         std::vector<double> ends(from.data(), from.data() + from.size());
         ends.insert(ends.end(), to.data(), to.data() + to.size());
-        narrow_to_one_turn(ends.data(), static_cast<std::size_t>(1 + to.shape(0)), static_cast<std::size_t>(from.size()), columns, turns.data(), low, high);
+        narrow_to_one_turn(ends.data(), static_cast<std::size_t>(1 + to.shape(0)), static_cast<std::size_t>(from.size()), columns, turns, low, high);
         return py::make_tuple(vector_array(low), vector_array(high));
       },
       py::arg("start"), py::arg("goals"), py::arg("columns"), py::arg("lower"), py::arg("upper"), py::arg("periodic"),
       "Bounds (c,), (c,) for a search from `start` (n_q,) to rows of `goals` (k, n_q): the limits, of columns that are periodic (c,)\n"
       "no more than a turn.");
 
+  // What a search and a look along straight lines are given alike.
+  const auto options_from = [flags_from](const Model& model, const std::vector<int>& columns, const py::handle& lower, const py::handle& upper,
+                                         const py::handle& periodic, const py::handle& full_turns, py::ssize_t n_goals, double deadline_s,
+                                         double resolution) {
+    SearchOptions options;
+    options.columns = checked_columns(model, columns);
+    if (columns.empty()) throw InputError("columns is empty: nothing may move");
+    if (n_goals == 0) throw InputError("goals holds no goal");
+    std::tie(options.lower, options.upper) = limits_from(lower, upper, columns);
+    options.periodic = flags_from(periodic, static_cast<py::ssize_t>(columns.size()), "periodic");
+    options.may_turn = flags_from(full_turns, n_goals, "full_turns");
+    options.deadline = checked_deadline(deadline_s);
+    options.resolution = checked_resolution(resolution);
+    return options;
+  };
+  const auto fill_in = [](const BoundScene& s, BoundResult& result) {
+    result.path_rows = path_array(result.path, s.scene.model().n_q);
+    result.culprits = s.pair_names(result.culprit_a, result.culprit_b);
+  };
+
   m.def(
       "rrt_connect",
-      [](BoundScene& s, const py::handle& start, const py::handle& goals, const std::vector<int>& columns,
-         const py::handle& lower, const py::handle& upper, std::uint64_t seed, std::int64_t max_iterations, double deadline_s,
-         double resolution, const py::object& progress, double range, const py::handle& weights) {
-        const Model& model = s.scene.model();
-        SearchOptions options;
-        options.columns = checked_columns(model, columns);
-        if (columns.empty()) throw InputError("columns is empty: nothing may move");
+      [options_from, fill_in](BoundScene& s, const py::handle& start, const py::handle& goals, const std::vector<int>& columns,
+                                const py::handle& lower, const py::handle& upper, std::uint64_t seed, std::int64_t max_iterations,
+                                double deadline_s, double resolution, const py::object& progress, double range, const py::handle& weights,
+                                const py::handle& periodic, const py::handle& full_turns) {
         const Array from = s.configuration(start, "start"), to = s.configurations(goals, "goals");
-        if (to.shape(0) == 0) throw InputError("goals holds no goal");
-        std::tie(options.lower, options.upper) = limits_from(lower, upper, columns);
+        SearchOptions options = options_from(s.scene.model(), columns, lower, upper, periodic, full_turns, to.shape(0), deadline_s, resolution);
         options.weights = weights_from(weights, columns.size());
         options.seed = seed;
         if (max_iterations < 0) throw InputError(message("max_iterations is ", max_iterations, "; it must not be negative"));
         options.max_iterations = max_iterations;
-        options.deadline = checked_deadline(deadline_s);
-        options.resolution = checked_resolution(resolution);
         if (!(range > 0)) throw InputError(message("range is ", range, "; it must be positive"));
         options.range = range;
         bool raised = false;
@@ -400,18 +443,78 @@ void bind_search(py::module_& m) {
               rrt_connect(*BoundScene::Lease(s), from.data(), to.data(), static_cast<int>(to.shape(0)), options);
         }
         if (raised) throw py::error_already_set();
-        result.path_rows = path_array(result.path, model.n_q);
-        result.culprits = s.pair_names(result.culprit_a, result.culprit_b);
+        fill_in(s, result);
         return result;
       },
       py::arg("scene"), py::arg("start"), py::arg("goals"), py::arg("columns"), py::arg("lower"), py::arg("upper"),
       py::arg("seed") = 0, py::arg("max_iterations") = 100000, py::arg("deadline_s") = std::numeric_limits<double>::infinity(),
       py::arg("resolution") = 0.005, py::arg("progress") = py::none(), py::arg("range") = SearchOptions().range,
-      py::arg("weights") = py::none(),
+      py::arg("weights") = py::none(), py::arg("periodic") = py::none(), py::arg("full_turns") = py::none(),
       "RRT-Connect from start (n_q,) to any of goals (k, n_q), moving the entries `columns` of q within lower, upper (n,).\n\n"
       "Every edge is proven free as a whole at `resolution` [m] (see edge_free). The result depends on the seed and\n"
       "max_iterations alone; deadline_s [s] just cuts. range: longest edge, in the metric sqrt(sum (weights dq)^2).\n"
-      "progress() is called every 50 ms or so; it stops the search by returning False.");
+      "progress() is called every 50 ms or so; it stops the search by returning False. periodic (n,): columns of which 2 pi more is\n"
+      "the same pose, and full_turns (k,): goals for which any configuration that differs by whole turns will do; None: none.");
+
+  m.def(
+      "full_turns",
+      [flags_from](const py::handle& start, const py::handle& goals, const std::vector<int>& columns, const py::handle& lower,
+                   const py::handle& upper, const py::handle& periodic, const py::handle& full_turns, int most) {
+        const Array from = sized(start, {-1}, "start"), to = sized(goals, {-1, from.size()}, "goals");
+        const auto [low, high] = limits_from(lower, upper, columns);
+        const std::size_t n = columns.size(), n_q = static_cast<std::size_t>(from.size());
+        for (const int c : columns)
+          if (c < 0 || c >= from.size()) throw InputError(message("column ", c, " is not an entry of start, which has ", from.size()));
+        if (most < 0) throw InputError(message("most is ", most, "; it must not be negative"));
+        Turning turning{flags_from(periodic, static_cast<py::ssize_t>(n), "periodic"), low, high};
+        turning.periodic.resize(n, 0);
+        std::vector<char> may_turn = flags_from(full_turns, to.shape(0), "full_turns");
+        may_turn.resize(static_cast<std::size_t>(to.shape(0)), 0);
+        std::vector<double> a, b, rows;
+        for (const int c : columns) a.push_back(from.data()[c]);
+        for (py::ssize_t g = 0; g < to.shape(0); ++g)
+          for (const int c : columns) b.push_back(to.data()[g * from.size() + c]);
+        std::vector<int> of;
+        WholeTurns turns(turning, a.data(), b, may_turn);
+        WholeTurns::Candidate found;
+        while (static_cast<int>(of.size()) < most && turns.next(found)) {
+          rows.insert(rows.end(), from.data(), from.data() + from.size());
+          for (std::size_t k = 0; k < n; ++k) rows[of.size() * n_q + static_cast<std::size_t>(columns[k])] = found.q[k];
+          of.push_back(found.goal);
+        }
+        Array q(Shape2{static_cast<py::ssize_t>(of.size()), from.size()});
+        std::copy(rows.begin(), rows.end(), q.mutable_data());
+        return py::make_tuple(q, of);
+      },
+      py::arg("start"), py::arg("goals"), py::arg("columns"), py::arg("lower"), py::arg("upper"), py::arg("periodic"), py::arg("full_turns"),
+      py::arg("most") = 1000,
+      "The goals (k, n_q) and what differs from them by whole turns, as in rrt_connect: configurations (m, n_q) within limits, nearest\n"
+      "to the start (n_q,) first, m <= most, and which goal each stands for.");
+
+  m.def(
+      "free_line",
+      [options_from, fill_in](BoundScene& s, const py::handle& start, const py::handle& goals, const std::vector<int>& columns,
+                                const py::handle& lower, const py::handle& upper, const py::handle& periodic, const py::handle& full_turns,
+                                int skip, double below, double deadline_s, double resolution) {
+        const Array from = s.configuration(start, "start"), to = s.configurations(goals, "goals");
+        const SearchOptions options = options_from(s.scene.model(), columns, lower, upper, periodic, full_turns, to.shape(0), deadline_s, resolution);
+        if (skip < 0) throw InputError(message("skip is ", skip, "; it must not be negative"));
+        if (!(below >= 0)) throw InputError(message("below is ", below, "; it must not be negative"));
+        BoundResult result;
+        {
+          const py::gil_scoped_release release;
+          static_cast<SearchResult&>(result) =
+              free_line(*BoundScene::Lease(s), from.data(), to.data(), static_cast<int>(to.shape(0)), options, skip, below);
+        }
+        fill_in(s, result);
+        return result;
+      },
+      py::arg("scene"), py::arg("start"), py::arg("goals"), py::arg("columns"), py::arg("lower"), py::arg("upper"), py::arg("periodic") = py::none(),
+      py::arg("full_turns") = py::none(), py::arg("skip") = 0, py::arg("below") = std::numeric_limits<double>::infinity(),
+      py::arg("deadline_s") = std::numeric_limits<double>::infinity(), py::arg("resolution") = 0.005,
+      "The shortest free straight line from start (n_q,) to any of goals (k, n_q), or to what differs from one by whole turns.\n\n"
+      "periodic and full_turns as in rrt_connect, whose first `skip` lines are left out. Lines not shorter than `below`, Euclidean in\n"
+      "q[columns], are not looked at. The goals are taken for free.");
 
   m.def(
       "shortcut",

@@ -156,6 +156,14 @@ void EdgeChecker::place(const Curve& curve, const Interval* intervals, int count
   }
   sifter_->place(count, q);
   samples_ += count;
+  work_ += static_cast<std::int64_t>(scene_->model().joints.size()) / 4;
+}
+
+// Of one question about the exact shapes of two objects, or of the bodies that they stand for.
+std::int64_t EdgeChecker::work_of(int a, int b) const {
+  constexpr std::int64_t shapes = 8, bodies = 64;
+  const bool is_many = scene_->object(a).geometry.compound || scene_->object(b).geometry.compound;
+  return is_many || query_.stands_for_more(a, b) ? bodies : shapes;
 }
 
 std::pair<int, int> EdgeChecker::objects_of(const SiftItem& pair) const {
@@ -195,6 +203,7 @@ bool EdgeChecker::any_overlaps(EdgeResult& result) {
     Place& place = place_of(s.pair);
     ++place.looks;
     const int cache = s.pair.kind == SiftItem::single ? s.pair.item : -1;
+    if (!s.is_certain) work_ += work_of(s.a, s.b);
     if (!s.is_certain && !query_.overlaps(s.a, X_WO(s.a, s.lane), s.b, X_WO(s.b, s.lane), cache)) continue;
     ++place.hits;
     result = {false, looks_[s.lane].middle, s.a, s.b};
@@ -332,6 +341,7 @@ void EdgeChecker::ask(const SiftRow& row, int a, int b) {
     enough[l] = questions_[l].enough + 2 * rounding_slack;
     at_floor |= questions_[l].at_floor;
   }
+  work_ += 8 * std::popcount(asked);
   answered_ = asked == 0 ? 0 : sifter_->bounds(a, b, asked, enough, at_floor ? 0 : rough, place.normal, bounds_);
   if (answered_ == 0) return;
   place.normal = bounds_.normal[std::countr_zero(answered_)];
@@ -351,6 +361,7 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
     bound = bounds_.distance[lane] - rounding_slack, n = bounds_.normal[lane];
   } else {
     const int cache = row.kind == SiftItem::single ? row.item : -1;
+    work_ += work_of(a, b);
     bound = query_.distance_bound(ask_for + 2 * rounding_slack, a, X_WO(a, lane), b, X_WO(b, lane), cache) - rounding_slack;
     n = bounds_.normal[lane] = place_of(row).normal = query_.separating_axis(cache);
     sifter_->approaches(row, 1u << lane, bounds_.normal, approaches_);
@@ -359,6 +370,7 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
   // Shapes that stand for meshes overlap, or come too near, where the meshes may not.
   if ((bound <= 0 || (at_floor && bound < motion)) && query_.stands_for_more(a, b)) {
     const int cache = row.kind == SiftItem::single ? row.item : -1;
+    work_ += work_of(a, b);
     const double exact = query_.exact_distance_bound(motion + 2 * rounding_slack, a, X_WO(a, lane), b, X_WO(b, lane), cache) - rounding_slack;
     if (exact > bound) {
       bound = exact, n = bounds_.normal[lane] = {};

@@ -93,8 +93,14 @@ class IntervalSifter {
   // The placement of a body in configuration l.
   virtual SE3d X_WB(int body, int l) const = 0;
 
+  // Cheap bounds asked for so far, of an item in all its intervals each: the same number on every processor. Those of nodes of trees that are too
+  // large for caches count twice.
+  std::int64_t looks() const { return looks_; }
+
  protected:
   IntervalSifter() = default;
+  static constexpr std::size_t large_tree = 50000;  // nodes
+  std::int64_t looks_ = 0;
 };
 
 // For the instruction set that this process uses (base/cpu.h). Scene and layout must outlive it.

@@ -1,9 +1,35 @@
 #include "planning/nearest.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace robosim {
+namespace {
+
+// How far coordinate k of two points is apart, and from an interval to a point outside it.
+struct Plain {
+  double between(std::size_t, double a, double b) const { return a - b; }
+  double outside(std::size_t, double lower, double upper, double x) const { return std::max(std::max(lower - x, x - upper), 0.0); }
+};
+
+struct Periodic {
+  const double* periods;
+
+  double between(std::size_t k, double a, double b) const {
+    const double d = a - b, period = periods[k];
+    return period > 0 ? d - period * std::round(d / period) : d;
+  }
+  double outside(std::size_t k, double lower, double upper, double x) const {
+    const double period = periods[k];
+    if (!(period > 0)) return Plain().outside(k, lower, upper, x);
+    // From the lower end on upwards, less than a period.
+    const double beyond = x - lower - period * std::floor((x - lower) / period);
+    return std::max(std::min(beyond - (upper - lower), period - beyond), 0.0);
+  }
+};
+
+}  // namespace
 
 NearestNeighbours::NearestNeighbours(int dimension) : dimension_(static_cast<std::size_t>(dimension)) { clear(); }
 
@@ -73,37 +99,52 @@ void NearestNeighbours::split(std::size_t node) {
   }
 }
 
-double NearestNeighbours::squared_distance_to_box(std::size_t node, const double* p) const {
+template <class Metric>
+double NearestNeighbours::squared_distance_to_box(const Metric& metric, std::size_t node, const double* p) const {
   const double *lo = lower(node), *hi = lo + dimension_;
   double sum = 0;
   for (std::size_t k = 0; k < dimension_; ++k) {
-    const double gap = std::max(std::max(lo[k] - p[k], p[k] - hi[k]), 0.0);
+    const double gap = metric.outside(k, lo[k], hi[k], p[k]);
     sum += gap * gap;
   }
   return sum;
 }
 
-void NearestNeighbours::search(std::size_t node, const double* p, int& best, double& best_squared) const {
+template <class Metric>
+void NearestNeighbours::search(const Metric& metric, std::size_t node, const double* p, int& best, double& best_squared) const {
   const Node& n = nodes_[node];
   if (n.split < 0) {
+    looks_ += static_cast<std::int64_t>(n.ids.size());
     for (const int i : n.ids) {
       const double* x = point(i);
       double sum = 0;
-      for (std::size_t k = 0; k < dimension_; ++k) sum += (x[k] - p[k]) * (x[k] - p[k]);
+      for (std::size_t k = 0; k < dimension_; ++k) {
+        const double d = metric.between(k, x[k], p[k]);
+        sum += d * d;
+      }
       if (sum < best_squared || (sum == best_squared && i < best)) best = i, best_squared = sum;
     }
     return;
   }
+  looks_ += 4;
   const std::size_t left = static_cast<std::size_t>(n.left), nearer = p[n.split] < n.at ? left : left + 1;
   const std::size_t farther = left + left + 1 - nearer;
-  if (squared_distance_to_box(nearer, p) <= best_squared) search(nearer, p, best, best_squared);
-  if (squared_distance_to_box(farther, p) <= best_squared) search(farther, p, best, best_squared);
+  if (squared_distance_to_box(metric, nearer, p) <= best_squared) search(metric, nearer, p, best, best_squared);
+  if (squared_distance_to_box(metric, farther, p) <= best_squared) search(metric, farther, p, best, best_squared);
 }
 
 int NearestNeighbours::nearest(const double* p, double* squared_distance) const {
   int best = -1;
   double best_squared = std::numeric_limits<double>::infinity();
-  search(0, p, best, best_squared);
+  search(Plain(), 0, p, best, best_squared);
+  if (squared_distance) *squared_distance = best_squared;
+  return best;
+}
+
+int NearestNeighbours::nearest(const double* p, const double* periods, double* squared_distance) const {
+  int best = -1;
+  double best_squared = std::numeric_limits<double>::infinity();
+  search(Periodic{periods}, 0, p, best, best_squared);
   if (squared_distance) *squared_distance = best_squared;
   return best;
 }

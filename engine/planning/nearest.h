@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace robosim {
@@ -22,6 +23,10 @@ class NearestNeighbours {
   void clear();
   // Index of the nearest point, the earliest of equals, and its squared distance; -1 and infinity when there is none.
   int nearest(const double* p, double* squared_distance) const;
+  // The same where coordinate k repeats after `periods[k]`, or 0: does not.
+  int nearest(const double* p, const double* periods, double* squared_distance) const;
+  // Points looked at by all these questions so far; a node of the tree counts as four.
+  std::int64_t looks() const { return looks_; }
 
  private:
   static constexpr std::size_t bucket_size = 64;
@@ -35,11 +40,15 @@ class NearestNeighbours {
   const double* lower(std::size_t node) const { return &boxes_[2 * node * dimension_]; }
   void include(std::size_t node, const double* p);
   void split(std::size_t node);
-  double squared_distance_to_box(std::size_t node, const double* p) const;
-  void search(std::size_t node, const double* p, int& best, double& best_squared) const;
+  // `Metric` says how far coordinates are apart, see nearest.cpp.
+  template <class Metric>
+  double squared_distance_to_box(const Metric& metric, std::size_t node, const double* p) const;
+  template <class Metric>
+  void search(const Metric& metric, std::size_t node, const double* p, int& best, double& best_squared) const;
 
   std::size_t dimension_;
   int n_points_ = 0;
+  mutable std::int64_t looks_ = 0;
   std::vector<double> points_, boxes_;  // boxes: lower then upper corner per node
   std::vector<Node> nodes_;
 };

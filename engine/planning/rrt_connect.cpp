@@ -13,11 +13,29 @@
 #include "planning/metric.h"
 #include "planning/nearest.h"
 #include "planning/shapes_first.h"
+#include "planning/whole_turns.h"
 
 namespace robosim {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// Iterations before whole turns are looked at, and after how many then one more straight line is tried.
+constexpr std::int64_t before_turns = 200, line_every = 4;
+
+// The turn or little more about the middle of entry `column` of the rows `ends`, of n_q entries each.
+struct Turn {
+  double middle, half;
+};
+Turn turn_about(const double* ends, std::size_t n_ends, std::size_t n_q, int column) {
+  double least = infinity, most = -infinity;
+  for (std::size_t i = 0; i < n_ends; ++i) {
+    const double q = ends[i * n_q + at(column)];
+    least = std::min(least, q);
+    most = std::max(most, q);
+  }
+  return {(least + most) / 2, std::max(pi, (most - least) / 2 + pi / 2)};
+}
 
 struct Tree {
   NearestNeighbours points;     // weighted
@@ -43,6 +61,7 @@ class Search {
         goals_(goals),
         checker_(checker),
         samples_before_(checker.samples()),
+        work_before_(checker.work()),
         rng_(options.seed),
         trees_{Tree(n_), Tree(n_)},
         weights_(options.weights.empty() ? reach_weights(checker.scene(), options.columns) : options.weights),
@@ -50,7 +69,8 @@ class Search {
         to_(start, start + n_q_),
         sample_(at(n_)),
         step_(at(n_)),
-        scaled_(at(n_)) {
+        scaled_(at(n_)),
+        turns_(at(n_), 0.0) {
     checker_.restrict_to(options.columns);
   }
 
@@ -61,12 +81,17 @@ class Search {
 
   bool within_limits(const double* q) const;
   bool prepare();
-  bool try_straight();
+  bool look_for_turns(const std::vector<char>& may_turn);
+  bool try_line();
+  bool try_lines(int count);
   void add(Tree& tree, const double* q, int parent, int root);
   bool edge(const double* a, const double* b);
   void draw();
-  int nearest(const Tree& tree, const double* q, double& distance);
+  int nearest(const Tree& tree, const double* q, double& distance, bool by_turns = false);
   Growth grow(Tree& tree, int from, double distance, const double* target, int& added);
+  bool connect(int side, int added);
+  bool fits(int in_goal_tree) const;
+  std::int64_t work() const;
   bool interrupted();
   void finish(int in_start_tree, int in_goal_tree);
   void append(const double* columns);
@@ -75,13 +100,22 @@ class Search {
   int n_q_, n_, n_goals_;
   const double *start_, *goals_;
   EdgeChecker& checker_;
-  std::int64_t samples_before_;
+  std::int64_t samples_before_, work_before_;
   Rng rng_;
   Tree trees_[2];  // from the start, from the goals
   std::vector<double> weights_, sample_lower_, sample_upper_;
+  std::vector<double> near_lower_, near_upper_;  // of samples before turns are looked at
   std::vector<double> from_, to_;  // whole configurations, only the columns change
   std::optional<ShapesFirst> shapes_first_;
   std::vector<double> sample_, step_, scaled_;
+  Turning turning_;
+  std::optional<WholeTurns> lines_;
+  WholeTurns::Candidate line_;
+  std::vector<char> may_turn_;   // per root of the goal tree
+  std::vector<double> periods_;  // weighted
+  bool has_turns_ = false;       // there is more than one turn to look at
+  bool by_turns_ = false;        // and now it is
+  std::vector<double> turns_;    // from the goal tree to where it meets the start tree
   SearchResult result_;
   Clock::time_point begin_ = Clock::now(), last_poll_ = begin_;
 };
@@ -140,6 +174,7 @@ bool Search::prepare() {
     for (int k = 0; k < n_; ++k) to_[at(options_.columns[at(k)])] = goal[options_.columns[at(k)]];
     if (!collides(to_.data())) {
       add(trees_[1], pick(goal), -1, g);
+      may_turn_.push_back(!options_.may_turn.empty() && options_.may_turn[at(g)]);
       roots.insert(roots.end(), to_.begin(), to_.end());
     } else if (a < 0) {
       a = result_.culprit_a, b = result_.culprit_b;
@@ -153,8 +188,14 @@ bool Search::prepare() {
   }
   shapes_first_.emplace(checker_, roots.data(), roots.size() / at(n_q_), options_.columns);
 
+  turning_ = {options_.periodic, options_.lower, options_.upper};
+  turning_.periodic.resize(at(n_), 0);
+  lines_.emplace(turning_, trees_[0].vertex(0), trees_[1].q, may_turn_);
   sample_lower_ = options_.lower, sample_upper_ = options_.upper;
+  narrow_to_one_turn(roots.data(), roots.size() / at(n_q_), at(n_q_), options_.columns, turning_.periodic,
+                     sample_lower_, sample_upper_);
   for (int k = 0; k < n_; ++k) {
+    periods_.push_back(turning_.periodic[at(k)] ? 2 * pi * weights_[at(k)] : 0);
     double least = trees_[0].vertex(0)[k], most = least;
     for (int i = 0; i < trees_[1].size(); ++i) {
       least = std::min(least, trees_[1].vertex(i)[k]);
@@ -163,7 +204,22 @@ bool Search::prepare() {
     if (!std::isfinite(sample_lower_[at(k)])) sample_lower_[at(k)] = std::min(least - pi, sample_upper_[at(k)]);
     if (!std::isfinite(sample_upper_[at(k)])) sample_upper_[at(k)] = std::max(most + pi, sample_lower_[at(k)]);
   }
+
+  // Ways are mostly found between start and goals.
+  near_lower_ = sample_lower_, near_upper_ = sample_upper_;
+  for (int k = 0; k < n_; ++k) {
+    if (!turning_.periodic[at(k)]) continue;
+    const Turn turn = turn_about(roots.data(), roots.size() / at(n_q_), at(n_q_), options_.columns[at(k)]);
+    near_lower_[at(k)] = std::max(sample_lower_[at(k)], turn.middle - turn.half);
+    near_upper_[at(k)] = std::min(sample_upper_[at(k)], turn.middle + turn.half);
+    has_turns_ |= near_lower_[at(k)] > options_.lower[at(k)] || near_upper_[at(k)] < options_.upper[at(k)];
+  }
   return true;
+}
+
+std::int64_t Search::work() const {
+  // Some three points of a tree are looked at in the time of one bound of the checker.
+  return checker_.work() - work_before_ + (trees_[0].points.looks() + trees_[1].points.looks()) / 3;
 }
 
 bool Search::interrupted() {
@@ -177,13 +233,26 @@ bool Search::interrupted() {
   return false;
 }
 
+// In the box near start and goals; where turns are looked at, one in four in the box that shows all poses, half of them
+// some whole turns away.
 void Search::draw() {
-  for (int k = 0; k < n_; ++k) sample_[at(k)] = rng_.uniform(sample_lower_[at(k)], sample_upper_[at(k)]);
+  const bool is_far = by_turns_ && rng_.below(4) == 0;
+  const std::vector<double>& lower = is_far ? sample_lower_ : near_lower_;
+  const std::vector<double>& upper = is_far ? sample_upper_ : near_upper_;
+  for (int k = 0; k < n_; ++k) sample_[at(k)] = rng_.uniform(lower[at(k)], upper[at(k)]);
+  if (!is_far || rng_.below(2) == 0) return;
+  for (int k = 0; k < n_; ++k) {
+    const int least = turning_.least(at(k), sample_[at(k)]), most = turning_.most(at(k), sample_[at(k)]);
+    if (most <= least || rng_.below(4) != 0) continue;
+    sample_[at(k)] += 2 * pi * (least + rng_.below(most - least + 1));
+    sample_[at(k)] = std::clamp(sample_[at(k)], options_.lower[at(k)], options_.upper[at(k)]);
+  }
 }
 
-int Search::nearest(const Tree& tree, const double* q, double& distance) {
+int Search::nearest(const Tree& tree, const double* q, double& distance, bool by_turns) {
   for (int k = 0; k < n_; ++k) scaled_[at(k)] = weights_[at(k)] * q[k];
-  const int i = tree.points.nearest(scaled_.data(), &distance);
+  const int i = by_turns ? tree.points.nearest(scaled_.data(), periods_.data(), &distance)
+                         : tree.points.nearest(scaled_.data(), &distance);
   distance = std::sqrt(distance);
   return i;
 }
@@ -210,69 +279,117 @@ void Search::append(const double* columns) {
   result_.path.insert(result_.path.end(), q.begin(), q.end());
 }
 
+// `turns_` away from where the goal tree has it.
 void Search::finish(int in_start_tree, int in_goal_tree) {
   std::vector<int> chain;
   for (int i = in_start_tree; i >= 0; i = trees_[0].parent[at(i)]) chain.push_back(i);
   std::reverse(chain.begin(), chain.end());
   for (const int i : chain) append(trees_[0].vertex(i));
   // The trees meet in one configuration, which is in both.
-  for (int i = trees_[1].parent[at(in_goal_tree)]; i >= 0; i = trees_[1].parent[at(i)]) append(trees_[1].vertex(i));
+  for (int i = trees_[1].parent[at(in_goal_tree)]; i >= 0; i = trees_[1].parent[at(i)]) {
+    for (int k = 0; k < n_; ++k) {
+      const double q = trees_[1].vertex(i)[k], moved = q + turns_[at(k)];
+      step_[at(k)] = turns_[at(k)] == 0 ? q : std::clamp(moved, options_.lower[at(k)], options_.upper[at(k)]);
+    }
+    append(step_.data());
+  }
   result_.goal = trees_[1].root[at(in_goal_tree)];
   result_.status = SearchStatus::solved;
 }
 
-bool Search::try_straight() {
-  std::vector<std::pair<double, int>> order;
-  for (int i = 0; i < trees_[1].size(); ++i) {
-    double sum = 0;
-    for (int k = 0; k < n_; ++k) {
-      const double d = weights_[at(k)] * (trees_[1].vertex(i)[k] - trees_[0].vertex(0)[k]);
-      sum += d * d;
-    }
-    order.emplace_back(sum, i);
-  }
-  std::sort(order.begin(), order.end());
-  for (const auto& [distance, i] : order) {
-    if (interrupted()) return true;
-    if (!edge(trees_[0].vertex(0), trees_[1].vertex(i))) continue;
-    append(trees_[0].vertex(0));
-    append(trees_[1].vertex(i));
-    result_.goal = trees_[1].root[at(i)];
-    result_.status = SearchStatus::solved;
-    return true;
-  }
+// Tries the straight line to the next goal, or to what is whole turns away from one, nearest first; true: the search
+// ends, solved or interrupted.
+bool Search::try_line() {
+  if (interrupted()) return true;
+  if (!lines_->next(line_)) return false;
+  ++result_.lines;
+  if (!edge(trees_[0].vertex(0), line_.q.data())) return false;
+  append(trees_[0].vertex(0));
+  append(line_.q.data());
+  result_.goal = trees_[1].root[at(line_.goal)];
+  result_.status = SearchStatus::solved;
+  return true;
+}
+
+bool Search::try_lines(int count) {
+  for (int i = 0; i < count; ++i)
+    if (try_line()) return true;
   return false;
 }
 
+// Whether the path of the goal tree from this vertex on, moved by `turns_`, is within limits and ends at a goal.
+bool Search::fits(int in_goal_tree) const {
+  constexpr double rounding = 1e-9;  // [rad]
+  const bool moves = std::any_of(turns_.begin(), turns_.end(), [](double x) { return x != 0; });
+  int root = in_goal_tree;
+  for (int i = in_goal_tree; i >= 0; i = trees_[1].parent[at(i)]) {
+    for (int k = 0; k < n_; ++k) {
+      const double q = trees_[1].vertex(i)[k] + turns_[at(k)];
+      if (q < options_.lower[at(k)] - rounding || q > options_.upper[at(k)] + rounding) return false;
+    }
+    root = i;
+  }
+  return !moves || may_turn_[at(root)];
+}
+
+// The other tree comes to meet the vertex that one has just got: where turns are looked at, from the vertex that is
+// nearest after any number of them, if from there a way within limits leads to a goal.
+bool Search::connect(int side, int added) {
+  Tree &here = trees_[side], &there = trees_[1 - side];
+  const std::vector<double> vertex(here.vertex(added), here.vertex(added) + n_);
+  std::vector<double> target = vertex;
+  double distance;
+  int tip = nearest(there, target.data(), distance, by_turns_);
+  if (by_turns_) {
+    const double sign = side == 0 ? 1 : -1;
+    for (int k = 0; k < n_; ++k)
+      if (turning_.periodic[at(k)])
+        turns_[at(k)] = sign * 2 * pi * std::round((vertex[at(k)] - there.vertex(tip)[k]) / (2 * pi));
+    if (fits(side == 0 ? tip : added)) {
+      for (int k = 0; k < n_; ++k) {
+        if (turns_[at(k)] == 0) continue;
+        target[at(k)] -= sign * turns_[at(k)];
+        if (side == 1) target[at(k)] = std::clamp(target[at(k)], options_.lower[at(k)], options_.upper[at(k)]);
+      }
+    } else {
+      std::fill(turns_.begin(), turns_.end(), 0.0);
+      tip = nearest(there, target.data(), distance);
+      if (!fits(side == 0 ? tip : added)) return false;
+    }
+  }
+  Growth growth = Growth::advanced;
+  while (growth == Growth::advanced) {
+    growth = grow(there, tip, distance, target.data(), tip);
+    distance = std::max(distance - options_.range, 0.0);
+  }
+  if (growth != Growth::reached) return false;
+  finish(side == 0 ? added : tip, side == 0 ? tip : added);
+  return true;
+}
+
 SearchResult Search::run() {
-  if (prepare() && !try_straight()) {
+  if (prepare() && !try_lines(trees_[1].size())) {
     result_.status = SearchStatus::budget_exhausted;
-    while (result_.iterations < options_.max_iterations && !interrupted()) {
-      ++result_.iterations;
+    // Those that take long count as several.
+    std::int64_t rounds = 0;
+    while (std::max(rounds, work() / work_per_iteration) < options_.max_iterations && !interrupted()) {
+      ++rounds;
+      by_turns_ = has_turns_ && rounds > before_turns;
+      if (by_turns_ && rounds % line_every == 0 && result_.lines < most_lines && try_line()) break;
       const int side = trees_[0].size() <= trees_[1].size() ? 0 : 1;
-      Tree &here = trees_[side], &there = trees_[1 - side];
+      Tree& here = trees_[side];
       draw();
       double distance;
       const int near = nearest(here, sample_.data(), distance);
       if (distance > here.radius[at(near)] || distance == 0) continue;
       int added = -1;
       if (grow(here, near, distance, sample_.data(), added) == Growth::trapped) continue;
-
-      // The other tree comes to meet the new vertex.
-      const std::vector<double> target(here.vertex(added), here.vertex(added) + n_);
-      int tip = nearest(there, target.data(), distance);
-      Growth growth = Growth::advanced;
-      while (growth == Growth::advanced) {
-        growth = grow(there, tip, distance, target.data(), tip);
-        distance = std::max(distance - options_.range, 0.0);
-      }
-      if (growth == Growth::reached) {
-        finish(side == 0 ? added : tip, side == 0 ? tip : added);
-        break;
-      }
+      if (connect(side, added)) break;
     }
+    result_.iterations = std::min(std::max(rounds, work() / work_per_iteration), options_.max_iterations);
   }
   result_.samples = checker_.samples() - samples_before_;
+  result_.work = work();
   result_.vertices = trees_[0].size() + trees_[1].size();
   result_.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
   return std::move(result_);
@@ -302,17 +419,14 @@ const char* name_of(SearchStatus status) {
   return "goal_in_collision";
 }
 
-void narrow_to_one_turn(const double* ends, std::size_t n_ends, std::size_t n_q, const std::vector<int>& columns, const bool* periodic,
-                        std::vector<double>& lower, std::vector<double>& upper) {
+void narrow_to_one_turn(const double* ends, std::size_t n_ends, std::size_t n_q, const std::vector<int>& columns,
+                        const std::vector<char>& periodic, std::vector<double>& lower, std::vector<double>& upper) {
   for (std::size_t k = 0; k < columns.size(); ++k) {
     if (!periodic[k] || n_ends == 0) continue;
-    double least = infinity, most = -infinity;
-    for (std::size_t i = 0; i < n_ends; ++i) {
-      const double q = ends[i * n_q + at(columns[k])];
-      least = std::min(least, q), most = std::max(most, q);
-    }
-    const double middle = (least + most) / 2, half = std::max(pi, (most - least) / 2 + pi / 2);
-    lower[k] = std::max(lower[k], middle - half), upper[k] = std::min(upper[k], middle + half);
+    const Turn turn = turn_about(ends, n_ends, n_q, columns[k]);
+    const double low = lower[k], high = upper[k];
+    lower[k] = std::max(low, std::min(turn.middle - turn.half, high - 2 * turn.half));
+    upper[k] = std::min(high, std::max(turn.middle + turn.half, low + 2 * turn.half));
   }
 }
 

@@ -6,22 +6,80 @@ path, as long as no other thread uses OMPL at the same time.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robosim import _engine
 from robosim.planners.registry import SearchOutcome, SearchQuery, SearchStatus, planner
+
+FloatArray = NDArray[np.float64]
+# What a call of OMPL into Python counts beside what it asks of the scene, in the units of that (`EdgeResult.work`).
+_CALL = 400
+# Its edges are long and find little in caches: each counts as so many of ours.
+_LONG = 2
+# Of goals and configurations equal to them up to full turns, how many are goals at most.
+_MOST_GOALS = 200
 
 
 @planner("ompl", complete=True, requires=["ompl"])
 def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
-    """`ompl.geometric.RRTConnect`; each motion is proven free by `edge_free`, none by samples."""
-    from ompl import base, geometric, util
+    """`ompl.geometric.RRTConnect`; each motion is proven free by `edge_free`, none by samples.
+
+    Where goals repeat, half of the iterations go to the goals as given, in the query's bounds, and the others to all
+    turns within limits: first along straight lines, then by the same search.
+    """
+    from ompl import util
 
     util.setLogLevel(util.LOG_NONE)
     util.RNG.setSeed(query.seed % (2**31 - 1) + 1)  # 0 would mean a seed from the clock
+    turns = query.turns
+    if turns is None or not turns.columns.any():
+        return _search(query)
+    end = time.perf_counter() + query.deadline_s
+    first = _search(dataclasses.replace(query, max_iterations=(query.max_iterations + 1) // 2))
+    if first.status is not SearchStatus.EXHAUSTED:
+        return first
+    where = (query.columns, turns.lower, turns.upper, turns.columns, turns.goals)
+    line = _engine.free_line(
+        query.scene,
+        query.start,
+        query.goals,
+        *where,
+        deadline_s=max(end - time.perf_counter(), 0.0),
+        resolution=query.resolution,
+    )
+    if line.status == "solved":
+        checks = first.checks + line.n_edges
+        path = np.asarray(line.path)
+        return SearchOutcome(
+            SearchStatus.FOUND, path, line.goal_index, first.iterations, checks, line.n_lines
+        )
+    goals, standing_for = _engine.full_turns(query.start, query.goals, *where, _MOST_GOALS)
+    wider = dataclasses.replace(
+        query,
+        goals=goals,
+        lower=turns.lower,
+        upper=turns.upper,
+        max_iterations=query.max_iterations - first.iterations,
+        deadline_s=max(end - time.perf_counter(), 0.0),
+    )
+    found = _search(wider)
+    found.iterations += first.iterations
+    found.checks += first.checks + line.n_edges
+    found.lines = line.n_lines
+    if found.goal_index >= 0:
+        found.goal_index = standing_for[found.goal_index]
+    return found
+
+
+def _search(query: SearchQuery) -> SearchOutcome:
+    """From the start to one of the goals as they are, within the bounds."""
+    from ompl import base, geometric
+
     columns = np.array(query.columns)
     n = len(columns)
     ends = np.vstack([query.start, query.goals])[:, columns]
@@ -34,20 +92,27 @@ def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
         bounds.setHigh(i, float(upper[i]))
     space.setBounds(bounds)
     information = base.SpaceInformation(space)
-    checks = 0
+    checks, work = 0, 0
 
-    def configuration(state: Any) -> NDArray[np.float64]:
-        q: NDArray[np.float64] = query.start.copy()
+    def configuration(state: Any) -> FloatArray:
+        q: FloatArray = query.start.copy()
         q[columns] = state[0:n]
         return q
 
     class ExactMotions(base.MotionValidator):  # type: ignore[misc]  # OMPL has no types
         def checkMotion(self, a: Any, b: Any) -> bool:
-            nonlocal checks
+            nonlocal checks, work
+            edge = query.scene.edge_free(configuration(a), configuration(b), query.resolution)
             checks += 1
-            return bool(query.scene.edge_free(configuration(a), configuration(b), query.resolution).free)
+            work += _CALL + _LONG * edge.work
+            return bool(edge.free)
 
-    def state_of(q: NDArray[np.float64]) -> Any:
+    def is_free(state: Any) -> bool:
+        nonlocal work
+        work += _CALL
+        return not query.scene.collides(configuration(state))
+
+    def state_of(q: FloatArray) -> Any:
         state = space.allocState()
         for i, column in enumerate(columns):
             state[i] = float(q[column])
@@ -55,7 +120,7 @@ def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
 
     motions = ExactMotions(information)
     information.setMotionValidator(motions)
-    information.setStateValidityChecker(lambda state: not query.scene.collides(configuration(state)))
+    information.setStateValidityChecker(is_free)
     information.setup()
     goals = base.GoalStates(information)
     for goal in query.goals:
@@ -67,23 +132,27 @@ def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
     search.setProblemDefinition(problem)
     search.setup()
     end = time.perf_counter() + query.deadline_s
-    iterations, late, cancelled = 0, False, False
+    calls, late, cancelled = 0, False, False
+
+    def iterations() -> int:
+        return max(calls, work // _engine.work_per_iteration)
 
     def stop() -> bool:  # asked once per iteration
-        nonlocal iterations, late, cancelled
-        iterations += 1
+        nonlocal calls, late, cancelled
+        calls += 1
         late = time.perf_counter() > end
         cancelled = query.stop is not None and query.stop()
-        return late or cancelled or iterations > query.max_iterations
+        return late or cancelled or iterations() > query.max_iterations
 
     search.solve(base.PlannerTerminationCondition(stop))
+    done = min(iterations(), query.max_iterations)
     if not problem.hasExactSolution():
         status = SearchStatus.EXHAUSTED
         if cancelled or late:
             status = SearchStatus.CANCELLED if cancelled else SearchStatus.TIMEOUT
-        return SearchOutcome(status, np.empty((0, len(query.start))), -1, iterations, checks)
+        return SearchOutcome(status, np.empty((0, len(query.start))), -1, done, checks)
     path = np.array([configuration(state) for state in problem.getSolutionPath().getStates()])
     path[0] = query.start
     reached = int(np.argmin(np.abs(query.goals - path[-1]).max(axis=1)))
     path[-1] = query.goals[reached]
-    return SearchOutcome(SearchStatus.FOUND, path, reached, iterations, checks)
+    return SearchOutcome(SearchStatus.FOUND, path, reached, done, checks)

@@ -18,20 +18,22 @@ _STATUS = {
 @planner("rrt_connect", complete=True)
 def rrt_connect(query: SearchQuery) -> SearchOutcome:
     """Two trees, from the start and from all goals, grow towards one another (Kuffner, LaValle, ICRA 2000)."""
-    stop = query.stop
+    stop, turns = query.stop, query.turns
     result = _engine.rrt_connect(
         query.scene,
         query.start,
         query.goals,
         query.columns,
-        query.lower,
-        query.upper,
+        query.lower if turns is None else turns.lower,
+        query.upper if turns is None else turns.upper,
         query.seed,
         query.max_iterations,
         query.deadline_s,
         query.resolution,
         None if stop is None else lambda: not stop(),
+        periodic=None if turns is None else turns.columns,
+        full_turns=None if turns is None else turns.goals,
     )
     status = _STATUS[result.status]
     path = np.asarray(result.path) if status is SearchStatus.FOUND else np.empty((0, len(query.start)))
-    return SearchOutcome(status, path, result.goal_index, result.iterations, result.n_checks)
+    return SearchOutcome(status, path, result.goal_index, result.iterations, result.n_checks, result.n_lines)

@@ -22,6 +22,7 @@ examples:
   robosim plan ur5 --scene bookshelf_small -o plan.json
   robosim plan ur5 --scene bookshelf_small --clearance 0.03 --view
   robosim plan ur5 --goal 0.5,-1.2,1.3,-1.6,-1.5,0
+  robosim plan ur5 --start shoulder_pan_joint=6.28 --goal shoulder_pan_joint=0 --no-full-turns
   robosim plan my_arm.urdf --goal-pose 0.4 0.1 0.5 0 1 0 0 --frame tool0 --view
 """
 
@@ -55,6 +56,13 @@ def add_parsers(commands: Subparsers) -> None:
     )
     where.add_argument(
         "--frame", metavar="LINK", help="the link that --goal-pose is about; the end effector by default"
+    )
+    where.add_argument(
+        "--full-turns",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="whether any positions equal to --goal or --goal-named up to full turns will do, as by default; "
+        "--no-full-turns asks for those given, so that a joint unwinds",
     )
     where.add_argument("--start", metavar="Q1,Q2,...", help="like --goal, or the name of a start or state")
     where.add_argument(
@@ -164,13 +172,13 @@ def make_problem(args: argparse.Namespace, model: Model, scene: Scene | None) ->
     from robosim.cli.options import parse_positions
     from robosim.errors import PlanningError
     from robosim.geometry import pose
-    from robosim.planners import PoseGoal, Problem
+    from robosim.planners import JointGoal, PoseGoal, Problem
 
     goal: Any = None
     if args.goal is not None:
-        goal = parse_positions(args.goal, "--goal")
+        goal = JointGoal(parse_positions(args.goal, "--goal"), full_turns=args.full_turns)
     elif args.goal_named is not None:
-        goal = args.goal_named
+        goal = args.goal_named if args.full_turns else JointGoal(args.goal_named, full_turns=False)
     elif args.goal_pose is not None:
         x, y, z, *quaternion = args.goal_pose
         norm = sum(c * c for c in quaternion) ** 0.5
@@ -190,6 +198,8 @@ def make_problem(args: argparse.Namespace, model: Model, scene: Scene | None) ->
         known = ", ".join(scene.goals)
         hint = f"name one of its goals with --goal-named: {known}" if known else "give --goal or --goal-pose"
         raise PlanningError(f"scene {scene.name!r} has no goal named 'goal'; {hint}")
+    if not args.full_turns and args.goal is None and args.goal_named is None:
+        raise PlanningError("--no-full-turns is about --goal or --goal-named, which are not given")
     if args.frame is not None and args.goal_pose is None:
         raise PlanningError("--frame is about --goal-pose, which is not given")
     start = None if args.start is None else parse_positions(args.start, "--start")

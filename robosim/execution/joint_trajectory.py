@@ -42,8 +42,10 @@ END_LENGTH = 4e-3
 END_PART = 0.01
 # An end velocity below this [per s] is rounding, and zero.
 AT_REST = 1e-6
-# A message of so many is some tens of megabytes; at 0.1 s they last for three hours.
-MOST_POINTS = 100_000
+# A plan at a billionth of the speed has no more to tell than the same at full speed: at most about so many points.
+MOST_POINTS = 20_000
+# The seconds of a point are a whole number of 32 bits in messages.
+LONGEST = 2**31 - 1
 
 
 def from_trajectory(
@@ -61,22 +63,21 @@ def from_trajectory(
     Args:
         trajectory: the plan.
         joint_names: the order of the joints; the plan's own by default.
-        max_interval: points are at most this far apart [s].
+        max_interval: points are at most this far apart [s], or farther where they would be more than 20,000.
         stamp: when to start, on the arm's clock [s]; 0: on arrival.
 
-    Raises TrajectoryError for names that are missing or extra, a max_interval that is not positive, or one so short for
-    the plan that it takes more than 100,000 points.
+    Raises TrajectoryError for names that are missing or extra, a max_interval that is not positive, or a plan that lasts
+    for more than 68 years.
     """
     if not max_interval > 0:
         raise TrajectoryError(f"max_interval: must be positive, not {max_interval!r}")
-    if trajectory.duration > MOST_POINTS * max_interval:
+    if not trajectory.duration <= LONGEST:
         raise TrajectoryError(
-            f"max_interval: {max_interval:.6g} s would take {trajectory.duration / max_interval:.3g} points for a plan that "
-            f"lasts {trajectory.duration:.6g} s, and at most {MOST_POINTS} can be sent; it must be at least "
-            f"{trajectory.duration / MOST_POINTS:.3g} s, or the plan faster"
+            f"the plan lasts {trajectory.duration:.6g} s; points of messages can be at most {LONGEST} s after the start"
         )
     plan = trajectory if joint_names is None else trajectory.reorder(joint_names)
-    points = tuple(JointTrajectoryPoint(float(t), q, v, a) for t, q, v, a in _knots(plan, max_interval))
+    interval = max(max_interval, plan.duration / MOST_POINTS)
+    points = tuple(JointTrajectoryPoint(float(t), q, v, a) for t, q, v, a in _knots(plan, interval))
     return JointTrajectory(plan.position_names, points, stamp)
 
 

@@ -33,6 +33,7 @@ def motion_request(message: Any) -> MotionRequest:
         goal_joint_names=tuple(message.goal_joint_names),
         goal_positions=tuple(message.goal_positions),
         goal_name=message.goal_name,
+        full_turns=message.full_turns,
         goal_poses=tuple(_frame_pose(goal) for goal in message.goal_poses),
         goal_link=message.goal_link,
         position_tolerance=position,

@@ -201,8 +201,8 @@ def _answer(result: PlanResult, scene: Scene | None, settings: Settings) -> Answ
     if result.trajectory is not None:
         try:
             points = from_trajectory(result.trajectory, max_interval=settings.point_interval)
-        except TrajectoryError as error:  # a motion that lasts for days
-            return Answer(ErrorCode.INVALID_MOTION_PLAN, f"point_interval, as {error}", status=result.status)
+        except TrajectoryError as error:  # a motion that lasts for a lifetime
+            return Answer(ErrorCode.INVALID_MOTION_PLAN, str(error), status=result.status)
     return Answer(
         STATUS_CODES[result.status],
         message,

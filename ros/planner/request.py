@@ -53,6 +53,7 @@ class MotionRequest:
     goal_joint_names: tuple[str, ...] = ()
     goal_positions: tuple[float, ...] = ()
     goal_name: str = ""
+    full_turns: bool = True
     goal_poses: tuple[FramePose, ...] = ()
     goal_link: str = ""
     position_tolerance: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -252,8 +253,10 @@ def _goal(
     if given == ["joint positions"]:
         positions = _by_name("goal", request.goal_joint_names, request.goal_positions, code)
         _check_positions(model, positions, start, "goal")
-        return JointGoal(positions)
-    return _named_goal(request.goal_name, model, scene, start)
+        return JointGoal(positions, request.full_turns)
+    name = _named_goal(request.goal_name, model, scene, start)
+    is_pose = scene is not None and isinstance(scene.goals.get(name), LinkPose)
+    return name if request.full_turns or is_pose else JointGoal(name, full_turns=False)
 
 
 def _named_goal(name: str, model: Model, scene: Scene | None, start: FloatArray) -> str:

@@ -155,6 +155,19 @@ def test_scaling_slows_down(capsys):
     assert min(durations[1:]) > 1.05 * durations[0]
 
 
+def test_unwinding(capsys):
+    """From a full turn to 0: nothing to do, unless the positions are asked for as given."""
+    command = ["plan", "ur5", "--start", "wrist_3_joint=6.283", "--goal", "wrist_3_joint=0", "--json"]
+    durations = []
+    for options in ([], ["--full-turns"], ["--no-full-turns"]):
+        assert main([*command, *options]) == 0
+        durations.append(json.loads(capsys.readouterr().out)["duration"])
+    assert max(durations[:2]) < 0.1
+    assert durations[2] > 1.5  # at most pi rad/s
+    assert main(["plan", "ur5", "--scene", "bookshelf_small", "--no-full-turns"]) == 2
+    assert "--no-full-turns is about --goal" in capsys.readouterr().err
+
+
 def test_no_plan_is_code_3_with_the_reason(tmp_path, capsys):
     output = tmp_path / "none.json"
     far = ["--goal-pose", "5", "0", "0", "0", "0", "0", "1"]

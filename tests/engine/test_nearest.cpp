@@ -1,6 +1,8 @@
 // The nearest neighbour is the one that a plain scan finds: spread points, clustered ones, many equal ones.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -39,6 +41,37 @@ TEST_CASE("nearest is what a scan finds, at every size") {
         REQUIRE(points.nearest(q.data(), &squared) == best);
         REQUIRE(squared == least);
       }
+    }
+  }
+}
+
+TEST_CASE("nearest up to periods is what a scan over all turns finds") {
+  const std::vector<double> periods{2, 0, 0.7};
+  for (const double spread : {0.3, 1.0, 5.0}) {
+    Rng rng(static_cast<std::uint64_t>(10 * spread));
+    NearestNeighbours points(3);
+    std::vector<std::vector<double>> all;
+    const auto draw = [&] { return std::vector<double>{rng.uniform(-spread, spread), rng.uniform(-1, 1), rng.uniform(-spread, spread)}; };
+    for (int i = 0; i < 800; ++i) {
+      all.push_back(draw());
+      points.add(all.back().data());
+      const std::vector<double> q = draw();
+      double least = std::numeric_limits<double>::infinity();
+      for (const std::vector<double>& p : all) {
+        double sum = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+          double d = std::abs(p[k] - q[k]);
+          // At most 10 apart: that many turns and one more.
+          for (int turn = -16; periods[k] > 0 && turn <= 16; ++turn) d = std::min(d, std::abs(p[k] - q[k] + turn * periods[k]));
+          sum += d * d;
+        }
+        least = std::min(least, sum);
+      }
+      double squared;
+      const int found = points.nearest(q.data(), periods.data(), &squared);
+      REQUIRE(found >= 0);
+      // A few roundings of numbers up to 10.
+      REQUIRE(squared == doctest::Approx(least).epsilon(1e-12));
     }
   }
 }

@@ -12,7 +12,7 @@ from robosim.errors import TrajectoryError
 from robosim.execution.clock import ManualClock
 from robosim.execution.executor import TrajectoryExecutor
 from robosim.execution.goals import GoalStatus
-from robosim.execution.joint_trajectory import deviation, from_trajectory, to_trajectory
+from robosim.execution.joint_trajectory import MOST_POINTS, deviation, from_trajectory, to_trajectory
 from robosim.execution.messages import ArmState, Goal, JointTrajectory, JointTrajectoryPoint
 from robosim.execution.profiles import JAZZY
 from robosim.planners import Problem, plan
@@ -117,6 +117,16 @@ def test_an_executor_commands_the_plan(plans):
     np.testing.assert_allclose(commands, trajectory.position(t), atol=1e-5)
 
 
+def test_a_plan_that_takes_days_has_a_bounded_number_of_points(ur5):
+    """At a millionth of the speed: as many points as memory holds easily, and still the plan."""
+    goal = {"elbow_joint": 1.0}
+    slow = plan(Problem(ur5, goal=goal), velocity_scaling=1e-6).trajectory
+    assert slow.duration > 1e5
+    points = from_trajectory(slow).points
+    assert 10_000 < len(points) < 20_100  # and a few where the acceleration jumps
+    np.testing.assert_allclose(points[-1].positions, slow.position(slow.duration), atol=1e-12)
+
+
 @pytest.mark.parametrize("max_interval", [0.1, 0.013, 5.0])
 def test_jumps_of_the_acceleration_become_ramps_without_overshoot(max_interval):
     trajectory = bang_bang()
@@ -161,14 +171,16 @@ def test_joints_come_in_the_order_asked_for():
         from_trajectory(trajectory, max_interval=0.0)
 
 
-def test_a_motion_that_lasts_for_days_is_no_message():
-    """Neither memory nor time without end: the error names the interval that would do, and that one does."""
+def test_a_motion_that_lasts_for_days_has_few_points():
+    """Neither memory nor time without end, and as exact, as it has no more pieces; none lasts longer than messages can say."""
     days = Trajectory([0, 1e6], [[[0.0], [1e-6]]], ["a"])
-    with pytest.raises(TrajectoryError, match=r"1e\+07 points for a plan that lasts 1e\+06 s.*at least 10 s"):
-        from_trajectory(days)
-    points = from_trajectory(days, max_interval=10.0).points
-    assert len(points) == 100_001
-    np.testing.assert_allclose(points[50_000].positions, 0.5, atol=1e-12)
+    sent = from_trajectory(days)
+    assert len(sent.points) == MOST_POINTS + 1
+    np.testing.assert_allclose(sent.points[MOST_POINTS // 2].positions, 0.5, atol=1e-12)
+    assert deviation(days, sent) < 1e-9
+    with pytest.raises(TrajectoryError, match=r"lasts 1e\+10 s; points of messages can be at most 2147483647 s"):
+        from_trajectory(Trajectory([0, 1e10], [[[0.0], [1e-10]]], ["a"]))
+
 
 
 def test_a_plan_that_ends_moving_keeps_its_end():

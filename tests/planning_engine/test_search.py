@@ -176,6 +176,26 @@ def test_deadline_and_progress_stop_a_hopeless_search(hopeless):
         search(scene, model, start, goal, max_iterations=10**9, progress=fail)
 
 
+def test_iterations_count_what_they_take(hopeless, problems):
+    """Among many shapes an iteration asks more, and counts as several: their number bounds what a search takes."""
+    model, scene, start, goal = hopeless
+    posts = [pose((0.3 * np.cos(a), 0.3 * np.sin(a), 0)) for a in (-0.7, 0.7)]
+    rng = np.random.default_rng(0)
+    far = [pose((x, y, 0)) for x, y in rng.uniform(0.45, 0.9, (400, 2)) * rng.choice([-1, 1], (400, 2))]
+    crowded = problems.scene_of(
+        model, [Shape.cylinder(0.05, 0.5)] * 2 + [Shape.sphere(0.005)] * 400, posts + far
+    )
+    n = 20_000
+    edges = []
+    for where in (scene, crowded):
+        result = search(where, model, start, goal, max_iterations=n)
+        assert (result.status, result.iterations) == ("budget_exhausted", n)
+        # The last iteration goes on beyond, by less than a hundredth of the whole.
+        assert result.work < 1.01 * n * _engine.work_per_iteration
+        edges.append(result.n_edges / result.work)
+    assert edges[1] < 0.8 * edges[0]  # an edge there takes more
+
+
 def test_other_threads_run_while_it_searches(hopeless):
     model, scene, start, goal = hopeless
     ticks = []

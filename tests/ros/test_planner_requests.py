@@ -72,7 +72,7 @@ def test_every_status_has_a_code():
 
 def test_request_has_the_interface_fields():
     text = (INTERFACES / "msg" / "MotionPlanRequest.msg").read_text()
-    fields = re.findall(r"^[a-z][\w/\[\]]* ([a-z_]+)$", text, re.MULTILINE)
+    fields = re.findall(r"^[a-z][\w/\[\]]* ([a-z_]+)(?: \S+)?$", text, re.MULTILINE)
     assert fields == [field.name for field in dataclasses.fields(MotionRequest)]
 
 
@@ -208,6 +208,16 @@ def test_joint_goal(ur5, states):
     problem = problem_of(ur5, states, goal_joint_names=("elbow_joint",), goal_positions=(1.0,))
     assert isinstance(problem.goal, JointGoal)
     assert problem.goal.positions == {"elbow_joint": 1.0}
+    assert problem.goal.full_turns
+
+
+def test_goals_as_given(ur5, states):
+    """`full_turns: false` is about positions and what names stand for; a pose that a name stands for has no turns."""
+    fields = {"goal_joint_names": ("elbow_joint",), "goal_positions": (1.0,)}
+    assert not problem_of(ur5, states, full_turns=False, **fields).goal.full_turns
+    named = problem_of(ur5, states, full_turns=False, goal_name="home").goal
+    assert (named.positions, named.full_turns) == ("home", False)
+    assert problem_of(ur5, states, goal_name="home").goal == "home"
 
 
 def test_pose_goals_in_frames(ur5, states):

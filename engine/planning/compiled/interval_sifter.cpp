@@ -259,11 +259,13 @@ class CompiledSifter final : public IntervalSifter {
       }
       const CollisionScene::Group& group = scene_->groups().data()[item.kind];
       const AabbTree& tree = scene_->bvh(group.bvh);
+      const bool is_large = tree.nodes().size() > large_tree;
       Open stack[64];  // see broadphase.h
       int depth = 0;
       stack[depth++] = {item.item, every()};
       while (depth > 0) {
         const Open open = stack[--depth];
+        this->looks_ += is_large;
         const AabbTree::Node& node = tree.node(open.node);
         if (node.is_leaf()) {
           touching({open.node, item.kind}, group.object, tree.item(node.first), open.lanes, out);
@@ -328,6 +330,7 @@ class CompiledSifter final : public IntervalSifter {
   // returns, put together.
   template <class F>
   ROBOSIM_INLINE std::uint32_t each(std::uint32_t lanes, F&& f) {
+    ++this->looks_;
     std::uint32_t out = 0;
     for (int k = 0; k < registers; ++k)
       if (const std::uint32_t own = lanes >> (k * L::width) & all; own != 0) out |= f(*registers_[k], own, k * L::width) << (k * L::width);
@@ -406,11 +409,13 @@ class CompiledSifter final : public IntervalSifter {
     }
     const CollisionScene::Group& group = scene_->groups().data()[given.kind];
     const AabbTree& tree = scene_->bvh(group.bvh);
+    const bool is_large = tree.nodes().size() > large_tree;
     Open stack[64];  // see broadphase.h
     int depth = 0;
     stack[depth++] = {given.item, lanes};
     while (depth > 0) {
       const Open at = stack[--depth];
+      this->looks_ += is_large;
       const AabbTree::Node& node = tree.node(at.node);
       if (node.is_leaf()) {
         sift_pair(given, {at.node, given.kind}, group.object, tree.item(node.first), layout_->objects.data()[group.object], at.lanes, out);
