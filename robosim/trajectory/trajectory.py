@@ -234,7 +234,9 @@ class Trajectory(Value):
         """
         f = self._inverse_dynamics()
         if frictionless and not hasattr(f, "frictionless"):
-            raise TrajectoryError("piece_torque: the inverse dynamics does not know its torques without friction")
+            raise TrajectoryError(
+                "piece_torque: the inverse dynamics does not know its torques without friction"
+            )
         c = self.coefficients[piece]
         states = [polynomial.horner(polynomial.differentiate(c, order), s[:, None]) for order in range(3)]
         tau = f.frictionless(*states) if frictionless else _rows(f, *states)  # type: ignore[attr-defined]
