@@ -204,7 +204,7 @@ def find_violations(trajectory: Trajectory, limits: TrajectoryLimits, tolerance:
         )
     if trajectory.link_velocity is not None and limits.tool_speed:
         bound = np.array(list(limits.tool_speed.values()))
-        speeds = partial(trajectory.piece_speed, links=tuple(limits.tool_speed))
+        speeds = partial(trajectory._piece_speed, links=tuple(limits.tool_speed))
         times, values = peaks_between(trajectory, speeds, bound, tolerance)
         found += _worst("tool speed", tuple(limits.tool_speed), times, values, None, bound, tolerance)
     return found

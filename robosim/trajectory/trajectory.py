@@ -250,6 +250,10 @@ class Trajectory(Value):
         frictionless: without damping and dry friction, of an inverse dynamics that knows it.
         """
         f = self._inverse_dynamics()
+        if frictionless and not hasattr(f, "frictionless"):
+            raise TrajectoryError(
+                "piece_torque: the inverse dynamics does not know its torques without friction"
+            )
         c = self.coefficients[piece]
         states = [polynomial.horner(polynomial.differentiate(c, order), s[:, None]) for order in range(3)]
         tau = f.frictionless(*states) if frictionless else _rows(f, *states)  # type: ignore[attr-defined]
@@ -269,7 +273,7 @@ class Trajectory(Value):
         q, v = (self._derivative(times, order).reshape(-1, self.n) for order in range(2))
         return self._speeds(q, v, (link,)).reshape(times.shape)
 
-    def piece_speed(self, piece: Index, s: Array, links: Sequence[str]) -> Array:
+    def _piece_speed(self, piece: Index, s: Array, links: Sequence[str]) -> Array:
         """Speeds (m, links) of links' origins on the given pieces (m,) at local times s (m,)."""
         c = self.coefficients[piece]
         q, v = (polynomial.horner(polynomial.differentiate(c, order), s[:, None]) for order in range(2))
