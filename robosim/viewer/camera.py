@@ -6,7 +6,7 @@ Camera frame C: x right, y down, z forwards. Pixel = focal * (x, y) / z + centre
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,14 +48,14 @@ class Camera:
             [focal * points[..., 0] / z + width / 2, focal * points[..., 1] / z + height / 2, 1 / z], axis=-1
         )
 
-    def rays(self, width: int, height: int) -> NDArray[np.float64]:
+    def rays(self, width: int, height: int, dtype: type[np.floating[Any]] = np.float64) -> NDArray[Any]:
         """Direction in W (height, width, 3) through each pixel's centre, with unit component along the line
         of sight.
         """
         focal = self.focal(height)
-        x = (np.arange(width) + 0.5 - width / 2) / focal
-        y = (np.arange(height) + 0.5 - height / 2) / focal
-        R = self.R_WC
+        x = ((np.arange(width) + 0.5 - width / 2) / focal).astype(dtype)
+        y = ((np.arange(height) + 0.5 - height / 2) / focal).astype(dtype)
+        R = self.R_WC.astype(dtype)
         return np.asarray(x[None, :, None] * R[:, 0] + y[:, None, None] * R[:, 1] + R[:, 2])
 
 

@@ -134,7 +134,8 @@ class _Samples:
 
     def part(self, wanted: NDArray[np.bool_]) -> _Samples:
         """Those that are wanted (k,)."""
-        return _Samples(*(getattr(self, f.name)[wanted] for f in fields(_Samples)))
+        chosen = np.flatnonzero(wanted)
+        return _Samples(*(getattr(self, f.name).take(chosen, axis=0) for f in fields(_Samples)))
 
     @staticmethod
     def join(a: _Samples, b: _Samples) -> _Samples:
@@ -193,9 +194,10 @@ class View:
         self._line_shadows = line_shadows
         self.camera, self.width, self.height = camera, width, height
         self._w, self._h = 2 * width, 2 * height
-        self._rays = camera.rays(self._w, self._h).astype(np.float32).reshape(-1, 3)
+        self._rays = camera.rays(self._w, self._h, np.float32).reshape(-1, 3)
         self._lights = Lights.facing(camera.R_WC[:, 2], n_sun=n_sun, n_sky=n_sky)
-        self._backdrop = _backdrop(self._rays)
+        shades = _backdrop(camera.rays(width, height, np.float32))  # the same for all samples of a pixel
+        self._backdrop = shades.repeat(2, axis=0).repeat(2, axis=1).reshape(-1, 3)
         self._floor = _floor_samples(self._rays, camera, self._h, ground)
 
     def draw(
@@ -262,7 +264,8 @@ def _floor_samples(rays: F32, camera: Camera, h: int, ground: float | None) -> _
     along = np.float32(-height) / rays[where, 2]
     p = camera.position.astype(np.float32) + rays[where] * along[:, None]
     reach = max(float(np.linalg.norm(camera.look_at - camera.position)), 1.0)
-    fade = np.linalg.norm(p[:, :2] - camera.look_at[:2].astype(np.float32), axis=1) / np.float32(reach)
+    off = p[:, :2] - camera.look_at[:2].astype(np.float32)
+    fade = np.sqrt(np.einsum("ij,ij->i", off, off)) / np.float32(reach)
     fade = np.clip((fade - 0.35) / 0.9, 0, 1) ** 0.8
     near = fade < 1
     where, p, along, fade = where[near], p[near], along[near], fade[near]
