@@ -66,8 +66,8 @@ def from_trajectory(
         max_interval: points are at most this far apart [s], or farther where they would be more than 20,000.
         stamp: when to start, on the arm's clock [s]; 0: on arrival.
 
-    Raises TrajectoryError for names that are missing or extra, a max_interval that is not positive, or a plan that lasts
-    for more than 68 years.
+    Raises TrajectoryError for names that are missing or extra, a max_interval that is not positive, or a plan that
+    lasts for more than 68 years.
     """
     if not max_interval > 0:
         raise TrajectoryError(f"max_interval: must be positive, not {max_interval!r}")

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from robosim.trajectory.trajectory import Trajectory
 
 
+MOST_DRAWN = 100_000  # points of a curve, far more than a figure is wide
+
+
 def plot(trajectory: Trajectory, names: Sequence[str] | None, rate: float) -> Figure:
     """See Trajectory.plot."""
     from matplotlib.figure import Figure
@@ -30,7 +33,7 @@ def plot(trajectory: Trajectory, names: Sequence[str] | None, rate: float) -> Fi
     units = {trajectory.units[i] for i in index}
     unit = units.pop() if len(units) == 1 else "SI"
     limits = trajectory.limits
-    time, *curves = trajectory.sample(rate)
+    time, *curves = trajectory.sample(min(rate, MOST_DRAWN / trajectory.duration))
 
     rows = 4 if trajectory.inverse_dynamics is not None else 3
     figure = Figure(figsize=(9, 2.2 * rows + 0.6), layout="constrained")

@@ -37,6 +37,7 @@ UNITS = ("rad", "m", "1")
 # Pieces must meet this closely: rounding of polynomials on pieces as short as a microsecond stays far below.
 _POSITION_TOLERANCE = 1e-8
 _VELOCITY_TOLERANCE = 1e-5
+_MOST_SAMPLES = 20_000_000  # some gigabytes for an arm
 
 
 class Samples(NamedTuple):
@@ -291,6 +292,11 @@ class Trajectory(Value):
         """The motion at 0, 1/rate, 2/rate, ... [Hz] and at its end, which is always the last sample."""
         if not (np.isfinite(rate) and rate > 0):
             raise TrajectoryError(f"rate: must be a positive number of samples per second, not {rate!r}")
+        if self.duration * rate > _MOST_SAMPLES:
+            raise TrajectoryError(
+                f"rate: {rate:.6g} per second would give {self.duration * rate:.3g} samples of {self.duration:.6g} s; "
+                f"it must be at most {_MOST_SAMPLES / self.duration:.3g}, for {_MOST_SAMPLES} samples"
+            )
         # A regular sample within a millionth of a period of the end gives way to the end itself.
         count = int(np.ceil(self.duration * rate - 1e-6))
         t = np.append(np.arange(count) / rate, self.duration)
@@ -443,7 +449,7 @@ class Trajectory(Value):
 
         Args:
             names: which positions to show (and torques of the same names); all by default.
-            rate: samples per second that the curves are drawn with.
+            rate: samples per second that the curves are drawn with, or fewer where they would be more than 100,000.
         """
         from robosim.trajectory.plot import plot
 

@@ -172,15 +172,19 @@ def test_joints_come_in_the_order_asked_for():
 
 
 def test_a_motion_that_lasts_for_days_has_few_points():
-    """Neither memory nor time without end, and as exact, as it has no more pieces; none lasts longer than messages can say."""
+    """Neither memory nor time without end, and as exact, as it has no more pieces.
+
+    None lasts longer than messages can say.
+    """
     days = Trajectory([0, 1e6], [[[0.0], [1e-6]]], ["a"])
     sent = from_trajectory(days)
     assert len(sent.points) == MOST_POINTS + 1
     np.testing.assert_allclose(sent.points[MOST_POINTS // 2].positions, 0.5, atol=1e-12)
     assert deviation(sent, days, rate=0.01).position < 1e-9
-    with pytest.raises(TrajectoryError, match=r"lasts 1e\+10 s; points of messages can be at most 2147483647 s"):
+    with pytest.raises(
+        TrajectoryError, match=r"lasts 1e\+10 s; points of messages can be at most 2147483647 s"
+    ):
         from_trajectory(Trajectory([0, 1e10], [[[0.0], [1e-10]]], ["a"]))
-
 
 
 def test_a_plan_that_ends_moving_keeps_its_end():

@@ -83,7 +83,9 @@ def test_plans_without_end_are_answered(ur5, states, scaling):
         assert len(answer.trajectory.points) < 30_000
     else:
         assert answer.code == ErrorCode.INVALID_MOTION_PLAN
-        assert re.search(r"the plan lasts .* s; points of messages can be at most 2147483647 s", answer.message)
+        assert re.search(
+            r"the plan lasts .* s; points of messages can be at most 2147483647 s", answer.message
+        )
         assert answer.trajectory is None
 
 

@@ -30,6 +30,13 @@ def curves(ax):
     return {line.get_label(): line for line in ax.lines if line.get_linestyle() == "-"}
 
 
+def test_a_motion_that_lasts_for_years_is_drawn_by_few_points():
+    figure = Trajectory([0, 1e12], [[[0.0], [1e-12]]], ["a"]).plot()
+    time, position = curves(figure.axes[0])["a"].get_data()
+    assert len(time) < 200_000
+    np.testing.assert_allclose(position, 1e-12 * time, rtol=1e-12)
+
+
 def test_positions_to_torques_with_their_limits(tmp_path):
     T = example(inverse_dynamics=lambda q, v, a: v * 2)
     figure = T.plot(rate=100)

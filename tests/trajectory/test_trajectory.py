@@ -125,6 +125,8 @@ def test_a_sample_at_the_end_is_not_doubled():
     np.testing.assert_allclose(T.sample(10).time, [0, 0.1, 0.2, 0.3], rtol=1e-15)
     with pytest.raises(TrajectoryError, match="rate"):
         T.sample(0)
+    with pytest.raises(TrajectoryError, match=r"100 per second would give 1e\+12 samples of 1e\+10 s"):
+        Trajectory([0, 1e10], [[[0.0], [1e-10]]], ["a"]).sample(100)
 
 
 @given(st.integers(0, 10**6), st.floats(0, 0.9), st.floats(0.05, 1))
