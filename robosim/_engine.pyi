@@ -1678,22 +1678,6 @@ def farthest_from(shape: Shape, p_S: typing.Any) -> float:
     Farthest distance [m] of a point of the shape from p_S (3,) of its frame.
     """
 
-def gather_light(
-    corners: typing.Any,
-    centres: typing.Any,
-    radii: typing.Any,
-    positions: typing.Any,
-    normals: typing.Any,
-    groups: typing.Any,
-    lights: typing.Any,
-    n_groups: typing.SupportsInt | typing.SupportsIndex,
-    side: typing.SupportsInt | typing.SupportsIndex,
-    threads: typing.SupportsInt | typing.SupportsIndex,
-) -> numpy.typing.NDArray[numpy.float32]:
-    """
-    Of points (n, 3) with normals, float32, the sums (n, 3) over the lights of their group that they see past triangles (m, 3, 3) and balls
-    (k, 3) in W: of max(n . l, 0), of l_z times that, and of 1. Lights (d, 3) are directions; every n_groups-th is of a group. The `side`
-    of a light's buffer is in pixels.
 def free_line(
     scene: CollisionScene,
     start: typing.Any,
@@ -1728,6 +1712,24 @@ def full_turns(
     """
     The goals (k, n_q) and what differs from them by whole turns, as in rrt_connect: configurations (m, n_q) within limits, nearest
     to the start (n_q,) first, m <= most, and which goal each stands for.
+    """
+
+def gather_light(
+    corners: typing.Any,
+    centres: typing.Any,
+    radii: typing.Any,
+    positions: typing.Any,
+    normals: typing.Any,
+    groups: typing.Any,
+    lights: typing.Any,
+    n_groups: typing.SupportsInt | typing.SupportsIndex,
+    side: typing.SupportsInt | typing.SupportsIndex,
+    threads: typing.SupportsInt | typing.SupportsIndex,
+) -> numpy.typing.NDArray[numpy.float32]:
+    """
+    Of points (n, 3) with normals, float32, the sums (n, 3) over the lights of their group that they see past triangles (m, 3, 3) and balls
+    (k, 3) in W: of max(n . l, 0), of l_z times that, and of 1. Lights (d, 3) are directions; every n_groups-th is of a group. The `side`
+    of a light's buffer is in pixels.
     """
 
 def inertial_parameters(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...
