@@ -30,7 +30,7 @@ from robosim.planners.stages import (
     simplify,
     straight_line,
 )
-from robosim.planners.targets import Targets, goal_configurations
+from robosim.planners.targets import Targets, goal_configurations, turns_from_goal
 from robosim.planners.timing import MotionLimits, as_trajectory, motion_limits, with_torque_note
 from robosim.trajectory import Trajectory
 
@@ -136,6 +136,8 @@ def plan(
             status = Status.CUT_SHORT
             reason = f"the budget of {budget_s} s ended the simplification of the path"
         reason = with_torque_note(reason, model, torque_limits)
+        if turned := turns_from_goal(prepared, prepared.goals[goal_index], path[-1]):
+            reason = f"{reason}; {turned}" if reason else turned
     except NoPlan as failure:
         status, reason = failure.status, failure.reason
     run.timings["total"] = time.perf_counter() - begin

@@ -16,7 +16,7 @@ from robosim.planners.problem import Goal, JointGoal
 from robosim.planners.result import NoPlan, Status
 from robosim.planners.units import degrees_hint, millimeters_hint
 
-__all__ = ["Targets", "goal_configurations"]
+__all__ = ["Targets", "goal_configurations", "turns_from_goal"]
 
 FloatArray = NDArray[np.float64]
 
@@ -65,6 +65,20 @@ def goal_configurations(
     indices = tuple(index for _, index, _ in found)
     turning = tuple(_may_turn(goals[i]) for i in indices)
     return Targets(np.array([q for _, _, q in found]), indices, turning)
+
+
+def turns_from_goal(prepared: Prepared, goal: Goal, q: FloatArray) -> str:
+    """Words for how many full turns the end q (n_q,) of a motion is away from a goal's positions; empty if none."""
+    if not isinstance(goal, JointGoal):
+        return ""
+    columns = prepared.columns
+    away = (q - np.asarray(goal.positions, dtype=float))[list(columns.q)]
+    turns = np.where(columns.periodic, np.round(away / (2 * np.pi)), 0.0)
+    far = [f"{name!r} by {abs(n):g}" for name, n in zip(columns.names, turns, strict=True) if n]
+    if not far:
+        return ""
+    asked = "JointGoal(..., full_turns=False) asks for the positions as given"
+    return f"the goal is reached full turns away, {', '.join(far)}; {asked}"
 
 
 def _may_turn(goal: Goal) -> bool:

@@ -176,10 +176,14 @@ def test_unwinding(robots, check_plan, form):
     start = np.array([TURN, 0.2])
     stays = plan(Problem(model, None, start, [0.0, 0.2]))
     assert stays.path_length == pytest.approx(0, abs=1e-12)
+    assert stays.reason.startswith(
+        "the goal is reached full turns away, 'joint1' by 1; JointGoal(..., full_turns=False)"
+    )
     problem = Problem(model, None, start, FORMS[form]([0.0, 0.2]), group="arm")
     result = plan(problem)
     check_plan(problem, result)
     assert result.goal_index == 0
+    assert result.reason == ""
     np.testing.assert_array_equal(result.path[-1], [0.0, 0.2])
     assert result.trajectory.duration >= np.pi  # at 2 rad/s
     # As a point on the way, it is passed as given; the way back may then be none.
