@@ -4,8 +4,9 @@ Both sides see the same shapes, pairs, limits, starts and goals. Ours proves eve
 OMPL samples edges at its default 1 % of the space's extent, and asks coal behind coal's own broadphase. OMPL's time is
 that of `solve` alone, less what its calls into Python cost (measured, and shown). Times are the processor time of the
 one thread that either side uses, so that a busy machine does not count. Whole plans are by the clock on the wall: the
-first call, which compiles the scene, and the second. Every trajectory of ours is then checked again by coal. In the end
-come the first plan of a process, and scenes of many objects and points by their number.
+first call, which compiles the scene, and the second. Every trajectory of ours is then checked again by coal. Where
+VAMP is installed (`pip install vamp-planner`), its search and simplification are measured too, and its paths checked
+in the same way. In the end come the first plan of a process, and scenes of many objects and points by their number.
 
     python benchmarks/bench_planning.py [--quick] [--json FILE] [--planner NAME]
 """
@@ -16,13 +17,15 @@ import gc
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from harness import vamp_planner
 from harness.report import Report, Row, arguments, require_peers
 from harness.whole_plans import add_processes, add_scenes, first_and_second, whole_plan_rows
 
@@ -32,12 +35,13 @@ SECOND_PLAN = 3.0  # [ms] the whole of it, where the scene is known
 
 @dataclass(frozen=True)
 class Settings:
-    """What holds for the whole run: our planner, the cost of OMPL's calls into Python [s], how much is looked at."""
+    """What holds for a set: our planner, the cost of OMPL's calls into Python [s], how much is looked at, and VAMP."""
 
     planner: str
     overhead: float
     torque_rate: float  # [Hz]
     variants: bool  # whether OMPL also runs with ways of ours, see measure
+    vamp: Any | None = None  # where it is installed and has the robot
 
 
 @dataclass
@@ -65,6 +69,7 @@ class Outcome:
     deepest: float = 0.0
     excess: float = -1.0
     worst: str = ""
+    vamp: vamp_planner.Run | None = None
 
     @property
     def solved(self) -> bool:
@@ -92,6 +97,20 @@ def checker_of(case, prepared, *, by_meshes=False):
         raise ValueError(f"{case.name}: attached objects are not handed to coal by this benchmark")
     frozen = dict(zip(model.position_names, prepared.start, strict=True))
     return CoalChecker(case.urdf, prepared.columns.names, frozen, colliders, obstacles, prepared.scene.pairs)
+
+
+def vamp_for(case, report: Report) -> Any | None:
+    """VAMP where it is installed and its robot is that of a case; else a remark says why it is not measured."""
+    from robosim.planners import prepare
+
+    library = vamp_planner.load()
+    if library is None:
+        report.remark("VAMP: not measured, vamp-planner is not installed")
+        return None
+    why = vamp_planner.difference(library, case.problem.model, prepare(case.problem).columns.names)
+    if why:
+        report.remark(f"VAMP: not measured, its robot is another: {why}")
+    return None if why else library
 
 
 def callback_cost() -> float:
@@ -140,6 +159,13 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
     if found.status is SearchStatus.FOUND:
         simplify(prepared, search(prepared, targets.q, planner=settings.planner, deadline_s=1.0).path)
     again = time.thread_time() - ended
+    beside = None
+    if settings.vamp is not None:
+        # Its joints turn by half a turn each way, so that of goals a full turn apart it has the one nearest to zero.
+        nearest = targets.q[np.abs(targets.q).max(axis=1).argmin()]
+        beside = vamp_planner.run(
+            settings.vamp, case, prepared.columns.names, prepared.start[columns], nearest
+        )
     result, first, second = first_and_second(case.problem, settings.planner)
     checker = checker_of(case, prepared)
     goal = targets.q[max(found.goal_index, 0)]
@@ -162,7 +188,7 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
         peer.solved,
         peer.checks,
     )
-    outcome.second = second
+    outcome.second, outcome.vamp = second, beside
     if found.status is SearchStatus.FOUND:
         outcome.length, outcome.length_optimised = path_length(short), path_length(optimised)
         outcome.optimise, outcome.again = ended - simplified, again
@@ -174,10 +200,11 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
         outcome.ompl_window = ompl(*window)[1]
         checker.use("boxes")
         outcome.ompl_boxes = ompl(*window)[1]
+    exact = checker_of(case, prepared, by_meshes=True)
+    if beside is not None and beside.solved:
+        outcome.vamp = beside.checked(exact)
     if result.ok:
-        verdict = recheck(
-            checker_of(case, prepared, by_meshes=True), result, torque_rate=settings.torque_rate
-        )
+        verdict = recheck(exact, result, torque_rate=settings.torque_rate)
         outcome.overlaps, outcome.deepest = verdict.overlaps, verdict.deepest
         outcome.excess, outcome.worst = verdict.excess, verdict.worst
         if verdict.overlaps:
@@ -275,6 +302,18 @@ def run_set(label: str, cases: Iterable, settings: Settings, report: Report) -> 
         rows_of(family, [o for o in outcomes if o.family == family], report, judged=False)
     if outcomes:
         rows_of(label, outcomes, report, judged=True)
+    pairs = [
+        (
+            vamp_planner.Ours(
+                o.solved, o.search + o.simplify, o.again, o.length, o.length_optimised, o.overlaps
+            ),
+            o.vamp,
+        )
+        for o in outcomes
+        if o.vamp is not None
+    ]
+    if pairs:
+        vamp_planner.add_rows(label, pairs, report)
     return outcomes
 
 
@@ -299,7 +338,11 @@ def main() -> int:
     n_bundled, n_mbm = (3, 2) if options.quick else (100, 10)
     ours = run_set("bundled", bundled(options.per_family or n_bundled), settings, report)
     if DATA.is_dir():
-        real = run_set("ur5_mbm", motion_bench_maker(options.per_family or n_mbm), settings, report)
+        cases = list(motion_bench_maker(options.per_family or n_mbm))
+        settings = replace(
+            settings, vamp=vamp_for(cases[0], report)
+        )  # which has no robot like the bundled one
+        real = run_set("ur5_mbm", cases, settings, report)
         medians = [float(np.median([o.ompl for o in outcomes])) * 1e3 for outcomes in (ours, real)]
         report.add(Row("OMPL's median, bundled against ur5_mbm", medians[0], "ms", medians[1],
                        bar=2.0, on_ratio=True, note="the bundled families must not be easier than that"))  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,9 +37,15 @@ def times_apart(checker: CoalChecker, result: PlanResult, step: float = STEP) ->
     """Times at which no point of the robot moves more than `step` [m] from one to the next."""
     trajectory = result.trajectory
     assert trajectory is not None
-    times = np.linspace(0.0, trajectory.duration, 200)
+    return _apart(checker, trajectory.position, np.linspace(0.0, trajectory.duration, 200), step)
+
+
+def _apart(
+    checker: CoalChecker, position: Callable[[np.ndarray], np.ndarray], times: np.ndarray, step: float
+) -> np.ndarray:
+    """More of these times, so that no point of the robot moves more than `step` [m] from one to the next."""
     while True:
-        motion = checker.motion(trajectory.position(times))
+        motion = checker.motion(position(times))
         parts = np.ceil(motion / (0.9 * step)).astype(int)
         if (motion <= step).all():
             return times
@@ -47,6 +54,19 @@ def times_apart(checker: CoalChecker, result: PlanResult, step: float = STEP) ->
             for a, b, k in zip(times[:-1], times[1:], parts, strict=True)
         ]
         times = np.append(np.concatenate(grown), times[-1])
+
+
+def recheck_path(checker: CoalChecker, path: np.ndarray, step: float = STEP) -> tuple[int, float]:
+    """Of straight motions (p, joints): how many configurations coal calls colliding, and the worst distance [m]."""
+    corners = np.arange(float(len(path)))
+
+    def position(at: np.ndarray) -> np.ndarray:
+        return np.stack([np.interp(at, corners, column) for column in path.T], axis=1)
+
+    # 50 of each motion to begin with, so that no turn is taken for a standstill.
+    at = _apart(checker, position, np.linspace(0.0, corners[-1], 50 * (len(path) - 1) + 1), step)
+    found = checker.overlaps(position(at))
+    return len(found), min((distance for _, _, distance in found), default=0.0)
 
 
 def recheck(checker: CoalChecker, result: PlanResult, *, torque_rate: float = RATE) -> Verdict:
