@@ -194,13 +194,16 @@ class Scene:
     def set_points(
         self, name: str, points: ArrayLike, radius: float | None = None, pose: ArrayLike | None = None
     ) -> None:
-        """Give a cloud other points, where it stands in the scene.
+        """Give a cloud other points, where it stands in the scene; with a radius, add it where there is none yet.
 
         Its color, what it may touch and the link that carries it stay, as do radius and pose unless they are given.
 
         Raises:
-            SceneError: there is no such object, it is no cloud, or points, radius or pose are not valid.
+            SceneError: there is no such object and no radius, it is no cloud, or points, radius or pose are not valid.
         """
+        if name not in self._objects and radius is not None:
+            self.add_points(name, points, radius, pose)
+            return
         thing = self._objects[self._known(name)]
         if not isinstance(thing.source, PointCloud):
             raise SceneError(f"object {name!r} is no cloud of points; add_points makes one")

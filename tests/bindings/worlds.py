@@ -100,7 +100,6 @@ def _scene(height: float, link: str) -> Scene:
     scene.add_half_space("floor", pose=_up(height))
     scene.add_box("crate", (0.2, 0.2, 0.2), pose=_up(3.0))
     scene.add_sphere("held", 0.02, pose=_up(2.5))
-    scene.add_points("points", [[0, 0, 0], [0.1, 0, 0]], 0.01, pose=_up(4.0))
     scene.attach("held", link, pose=_up(0.3))
     scene.add_points("cloud", [(0, 0, 0), (0.1, 0, 0)], 0.02, pose=_up(3.5))
     scene.set_start({"joint0": 0.1})

@@ -170,6 +170,8 @@ def test_the_next_picture_takes_the_place_of_the_last():
     assert len(before.objects["cloud"].source.points) == 5, "a copy keeps its own"
     with pytest.raises(SceneError, match="did you mean 'cloud'"):
         scene.set_points("clout", points)
+    scene.set_points("other", points, 0.03)  # the first picture
+    assert scene.objects["other"].source.radius == 0.03
     with pytest.raises(SceneError, match="'ball' is no cloud"):
         scene.set_points("ball", points)
     with pytest.raises(SceneError, match=r"found shape \(3, 4\)"):
