@@ -118,7 +118,7 @@ def test_light_takes_any_array_of_numbers_and_says_what_does_not_fit():
     for name, wrong, says in (
         ("normals", np.zeros(2), r"normals has shape \(2,\); expected \(2, 3\)"),
         ("normals", np.zeros((3, 3), np.float32), r"normals has shape \(3, 3\); expected \(2, 3\)"),
-        ("positions", [[0, 0, 0], [1e300, 0, 0]], "positions holds inf"),
+        ("positions", np.array([[0, 0, 0], [np.inf, 0, 0]], np.float32), "positions holds inf"),
         ("groups", [0, 1], "groups holds 1 at index 1"),
         ("groups", [0], "groups has shape"),
         ("lights", [[0, 0, 0]], "its direction is zero"),
