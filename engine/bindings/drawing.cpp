@@ -38,7 +38,8 @@ std::vector<double> radii_of(const py::handle& value, std::size_t n) {
 
 // Finite numbers of this shape in single precision; no copy where they are that already.
 Floats floats(const py::handle& value, const Shape2& shape, const char* name) {
-  const Floats array = py::isinstance<Floats>(value) ? py::reinterpret_borrow<Floats>(value) : Floats::ensure(real_array(value, shape, name));
+  using Cast = py::array_t<float, py::array::c_style | py::array::forcecast>;
+  const Floats array = py::isinstance<Floats>(value) ? py::reinterpret_borrow<Floats>(value) : Floats(Cast::ensure(real_array(value, shape, name)));
   if (!std::equal(shape.begin(), shape.end(), array.shape(), array.shape() + array.ndim()))
     throw InputError(message(name, " has shape ", shape_text(array.shape(), static_cast<std::size_t>(array.ndim())), "; expected ",
                              shape_text(shape.data(), shape.size())));

@@ -128,10 +128,10 @@ class Values:
             return [lambda *_: True, None]
         if kind is Any or kind is ABSENT:
             return [ArrayOf(name, k), None]
-        if getattr(kind, "_is_protocol", False):  # whatever has what it asks for
-            members = [member for member in dir(kind) if not member.startswith("_")]
+        members = [member for member in dir(kind) if not member.startswith("_")]
+        if getattr(kind, "_is_protocol", False) and members:  # of ours: whatever has what it asks for
             kept = [value for values in self.found.values() for value in values]
-            return [value for value in kept if all(hasattr(type(value), member) for member in members)][:2]
+            return [value for value in kept if all(hasattr(value, member) for member in members)][:2]
         if _is_array(kind):
             return [ArrayOf(name, k), *([None] if "None" in str(kind) else [])]
         if kind is PathLike or origin is PathLike:

@@ -97,6 +97,39 @@ def test_neighbouring_triangles_leave_no_gap():
     assert np.all(rasterize(square[[[0, 1, 2], [0, 2, 3]]], 32, 32).face >= 0)
 
 
+def test_light_takes_any_array_of_numbers_and_says_what_does_not_fit():
+    from robosim import _engine
+
+    given = {
+        "corners": [[[-1, -1, 1], [1, -1, 1], [0, 1, 1]]],
+        "centres": np.empty((0, 3)),
+        "radii": [],
+        "positions": [[0, 0, 0], [5, 0, 0]],
+        "normals": np.array([[0, 0, 1], [0, 0, 1]]),
+        "groups": [0, 0],
+        "lights": [[0, 0, 2.0]],
+        "n_groups": 1,
+        "side": 64,
+        "threads": 1,
+    }
+    single = {name: np.array(given[name], np.float32) for name in ("positions", "normals")}
+    for numbers in ({}, single):
+        assert np.array_equal(_engine.gather_light(**given | numbers), [[0, 0, 0], [1, 1, 1]])
+    for name, wrong, says in (
+        ("normals", np.zeros(2), r"normals has shape \(2,\); expected \(2, 3\)"),
+        ("normals", np.zeros((3, 3), np.float32), r"normals has shape \(3, 3\); expected \(2, 3\)"),
+        ("positions", np.array([[0, 0, 0], [np.inf, 0, 0]], np.float32), "positions holds inf"),
+        ("groups", [0, 1], "groups holds 1 at index 1"),
+        ("groups", [0], "groups has shape"),
+        ("lights", [[0, 0, 0]], "its direction is zero"),
+        ("n_groups", 0, "n_groups is 0"),
+        ("side", 0, "side is 0"),
+        ("threads", -1, "threads is -1"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            _engine.gather_light(**given | {name: wrong})
+
+
 def test_nothing_to_draw():
     assert np.all(rasterize(np.empty((0, 3, 3)), 8, 8).face == -1)
     behind = np.array([[[100.0, 100, 1], [110, 100, 1], [100, 110, 1]]])
