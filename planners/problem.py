@@ -25,7 +25,7 @@ POSITION_TOLERANCE, ROTATION_TOLERANCE = 1e-4, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class JointGoal:
+class JointGoal(Value):
     """The joints are to have these positions.
 
     A joint that can turn by more than a full turn shows the same pose at several positions, 2 pi apart. By default any

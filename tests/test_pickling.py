@@ -29,7 +29,7 @@ from robosim.execution.messages import ArmState, Setpoint
 from robosim.execution.tracking import Tracking
 from robosim.geometry import Compound, HeightField, PointCloud, Shape, TriangleMesh
 from robosim.pickling import rebuild
-from robosim.planners import NoPlan, PoseGoal, Problem, Status, plan, plan_cartesian
+from robosim.planners import JointGoal, NoPlan, PoseGoal, Problem, Status, plan, plan_cartesian
 from robosim.ros.planner.codes import ErrorCode, Refusal
 from robosim.scene import Scene, families, load_scene
 from robosim.scene.targets import LinkPose
@@ -141,7 +141,8 @@ def examples() -> list[object]:
         model, scene, result, simulation, result.trajectory, limits, mesh, box, points, points.points[0],
         Problem(model, scene, goal=PoseGoal("tool0", X, 0.1, (0, 0, np.inf)), clearance=0.01),
         plan_cartesian(Problem(model, scene, start=result.q_rest, goal=PoseGoal(tool, down))),
-        PoseGoal("tool0", X), LinkPose("tool0", X), Scene("empty"), next(iter(scene)),
+        JointGoal(result.q_rest, full_turns=False), PoseGoal("tool0", X), LinkPose("tool0", X),
+        Scene("empty"), next(iter(scene)),
         geometry.signed_distance_derivatives(box, np.eye(4), Shape.sphere(0.1), geometry.pose((1, 0, 0))),
         model.mass_factor(q), batch.mass_factor(model, q[None]), Runs(simulation, 3),
         State(q, q, 1.5), simulation.step(simulation.state()), Control(tau=q), Material(0.5, 0.1),
@@ -306,6 +307,7 @@ def test_simulations_keep_all_that_they_were_told():
         ("robosim.scene.scene.Scene", ("objects", 0, "shape_poses"), np.zeros((1, 4, 4))),
         ("robosim.scene.scene.Scene", ("starts", "start"), {"elbow_joint": np.nan}),
         ("robosim.scene.targets.LinkPose", ("pose",), np.full((4, 4), np.nan)),
+        ("robosim.planners.problem.JointGoal", ("full_turns",), "no"),
         ("robosim.planners.problem.PoseGoal", ("pose",), np.eye(3)),
         ("robosim.planners.problem.Problem", ("clearance",), np.nan),
         ("robosim.planners.result.PlanResult", ("q_rest",), np.full(6, np.nan)),

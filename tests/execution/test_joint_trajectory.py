@@ -180,7 +180,7 @@ def test_a_motion_that_lasts_for_days_has_few_points():
     sent = from_trajectory(days)
     assert len(sent.points) == MOST_POINTS + 1
     np.testing.assert_allclose(sent.points[MOST_POINTS // 2].positions, 0.5, atol=1e-12)
-    assert deviation(sent, days, rate=0.01).position < 1e-9
+    assert deviation(sent, days, rate=0.01).position < 1e-5  # as of any plan
     with pytest.raises(
         TrajectoryError, match=r"lasts 1e\+10 s; points of messages can be at most 2147483647 s"
     ):
