@@ -195,30 +195,32 @@ def robot_files():
     return files + some(sorted(str(path) for path in folder.rglob("*.urdf")), 12)
 
 
-@pytest.mark.parametrize("source", robot_files(), ids=lambda source: Path(source).stem)
-def test_what_can_be_reached_is_never_out_of_reach(source):
+def test_what_can_be_reached_is_never_out_of_reach():
     """Poses of random configurations within limits, of any link, all joints or a part of them moving."""
-    try:
-        model = robosim.load_robot(without_geometry(source) if "/" in source else source)
-    except UrdfError as error:
-        pytest.skip(f"cannot be loaded: {error}")
-    rng = np.random.default_rng(5)
-    links = [link for link in model.link_names if _is_moved(model, link)]
-    if not links:
-        pytest.skip("no joint but a floating base")
-    for link in rng.choice(links, min(len(links), repeats(3, 8)), replace=False):
-        q = configurations(model, repeats(50, 300), seed=int(rng.integers(1 << 30)))
-        # Joints at their limits reach farthest.
-        at_limits = np.where(rng.random(q.shape) < 0.5, model.limits.lower, model.limits.upper)
-        q = np.where(np.isfinite(at_limits) & (rng.random(q.shape) < 0.3), at_limits, q)
-        X = batch.frame_pose(model, q, link)
-        for box in ((1e-4, 1e-3), (0, 0), (0, INF), (0.01, (0, 0, INF))):
-            found = inverse_kinematics_many(
-                model, link, X, start=q, position_tolerance=box[0], rotation_tolerance=box[1], attempts=1
-            )
-            assert (found.status != IkStatus.OUT_OF_REACH).all(), found.reason(
-                int(np.argmax(found.status == IkStatus.OUT_OF_REACH))
-            )
+    files, looked_at = robot_files(), 0
+    for source in files:
+        try:
+            model = robosim.load_robot(without_geometry(source) if "/" in source else source)
+        except UrdfError:  # some of the package are xacro, or fragments
+            continue
+        rng = np.random.default_rng(5)
+        links = [link for link in model.link_names if _is_moved(model, link)]
+        looked_at += bool(links)
+        for link in rng.choice(links, min(len(links), repeats(3, 8)), replace=False):
+            q = configurations(model, repeats(50, 300), seed=int(rng.integers(1 << 30)))
+            # Joints at their limits reach farthest.
+            at_limits = np.where(rng.random(q.shape) < 0.5, model.limits.lower, model.limits.upper)
+            q = np.where(np.isfinite(at_limits) & (rng.random(q.shape) < 0.3), at_limits, q)
+            X = batch.frame_pose(model, q, link)
+            for box in ((1e-4, 1e-3), (0, 0), (0, INF), (0.01, (0, 0, INF))):
+                found = inverse_kinematics_many(
+                    model, link, X, start=q, position_tolerance=box[0], rotation_tolerance=box[1], attempts=1
+                )
+                far = found.status == IkStatus.OUT_OF_REACH
+                assert not far.any(), f"{source}, {link}: {found.reason(int(np.argmax(far)))}"
+    assert looked_at >= 0.8 * len(
+        files
+    )  # the others are a drone, which is a floating base, and what does not load
 
 
 def without_geometry(path):
