@@ -75,8 +75,9 @@ def whole_plan_rows(
 def add_processes(report: Report, runs: int) -> None:
     """The first plan of a process, and what comes before it."""
     found = []
+    command, here = [sys.executable, "-c", _FIRST], Path(__file__).parent  # not in a source tree, which is robosim, too
     for _ in range(runs):
-        done = subprocess.run([sys.executable, "-c", _FIRST], capture_output=True, text=True, check=True)
+        done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=True)
         found.append([float(x) for x in done.stdout.split()])
     names = ("import", "robot and scene read", "first plan", "second plan")
     for name, value in zip(names, np.median(found, axis=0), strict=True):
