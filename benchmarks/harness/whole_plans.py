@@ -75,7 +75,8 @@ def whole_plan_rows(
 def add_processes(report: Report, runs: int) -> None:
     """The first plan of a process, and what comes before it."""
     found = []
-    command, here = [sys.executable, "-c", _FIRST], Path(__file__).parent  # not in a source tree, which is robosim, too
+    here = Path(__file__).parent  # not where a source tree is found, which is robosim, too
+    command = [sys.executable, "-c", _FIRST]
     for _ in range(runs):
         done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=True)
         found.append([float(x) for x in done.stdout.split()])
