@@ -50,7 +50,7 @@ def render_png(
         FileError: the file cannot be written.
         TrajectoryError: the trajectory names positions that the robot lacks.
     """
-    from matplotlib.image import imsave
+    from PIL import Image
 
     from robosim.files import write_file
 
@@ -58,7 +58,7 @@ def render_png(
         model, scene, trajectory, q=q, size=size, ghosts=ghosts, azimuth=azimuth, elevation=elevation
     )
     data = io.BytesIO()
-    imsave(data, image, format="png")
+    Image.fromarray(image).save(data, "PNG")
     write_file(path, data.getvalue())
 
 
