@@ -122,7 +122,7 @@ def poses(report: Report, robot: str, base: str, tip: str, n: int, quick: bool) 
 
 
 def met(model, tip: str, q, X) -> int:
-    """How many configurations (n, n_q), NaN for none, are within limits and have their pose."""
+    """Count the configurations (n, n_q), NaN for none, that are within limits and have their pose."""
     from scipy.spatial.transform import Rotation
 
     from robosim import batch
@@ -175,7 +175,7 @@ def trac_ik(model, robot: str, base: str, tip: str):
 
 
 def lines(report: Report, n: int) -> None:
-    """How many lines of the Panda are followed to their end, of those that a dense search can do; the time it takes."""
+    """Count the Panda's lines that are followed to their end, of those that a dense search can do; time them."""
     from harness.null_space_lines import can_be_followed, random_lines
 
     import robosim

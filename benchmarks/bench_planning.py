@@ -35,7 +35,7 @@ SECOND_PLAN = 3.0  # [ms] the whole of it, where the scene is known
 
 @dataclass(frozen=True)
 class Settings:
-    """What holds for a set: our planner, the cost of OMPL's calls into Python [s], how much is looked at, and VAMP."""
+    """Settings of a set of problems: our planner, the cost of OMPL's calls into Python [s], sample counts, and VAMP."""
 
     planner: str
     overhead: float

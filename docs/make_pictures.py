@@ -190,7 +190,7 @@ def concave(path: Path, ur5) -> None:
 
 
 def pick_and_place(path: Path) -> None:
-    """What the example shows, larger."""
+    """The example's picture, larger."""
     program, here = Path(__file__).resolve().parents[1] / "examples" / "06_pick_and_place.py", Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -108,7 +108,7 @@ def configurations(X: FloatArray, q7: FloatArray) -> FloatArray:
 
 
 def can_be_followed(model: Model, link: str, start: FloatArray, X: FloatArray) -> bool:
-    """Whether some motion of the joints, within limits and free, takes the link along a line from start (n_q,) to X."""
+    """Search for a motion, within limits and free, that takes the link along the line from start (n_q,) to X."""
     scene = Scene().compile(model)
     X0 = model.frame_pose(start, link)
     lower, upper = model.limits.lower[:7], model.limits.upper[:7]
@@ -156,7 +156,7 @@ def _pair(n: int, shift: int) -> tuple[slice, slice]:
 
 
 def _spread(q: FloatArray, reached: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """What motions at one pose lead to: from grid point to grid point, and between branches where they meet."""
+    """Reach of motions at one pose: from grid point to grid point, and between branches where they meet."""
     links = [
         np.abs(q[:, None, there] - q[None, :, here]).max(axis=3) <= STEP
         for there, here in (_pair(q.shape[1], 1), _pair(q.shape[1], 0))

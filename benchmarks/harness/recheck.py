@@ -57,7 +57,7 @@ def _apart(
 
 
 def recheck_path(checker: CoalChecker, path: np.ndarray, step: float = STEP) -> tuple[int, float]:
-    """Of straight motions (p, joints): how many configurations coal calls colliding, and the worst distance [m]."""
+    """Count configurations of straight motions (p, joints) that coal calls colliding; the worst distance [m] beside."""
     corners = np.arange(float(len(path)))
 
     def position(at: np.ndarray) -> np.ndarray:

@@ -167,7 +167,7 @@ def run(library: Any, case: Case, joints: Sequence[str], start: np.ndarray, goal
 
 @dataclass(frozen=True)
 class Ours:
-    """What is set beside a run: seconds of search with simplification, of the same again, lengths [rad], overlaps."""
+    """Figures of our side: seconds of search with simplification, of the same again, lengths [rad], overlaps."""
 
     solved: bool
     both: float

@@ -1,4 +1,4 @@
-"""What a user waits for: whole calls of `plan`, the first of a process, scenes compiled and files read."""
+"""Times that a user waits: whole calls of `plan`, the first of a process, scenes compiled and files read."""
 
 from __future__ import annotations
 

@@ -400,7 +400,7 @@ void bind_search(py::module_& m) {
       "Bounds (c,), (c,) for a search from `start` (n_q,) to rows of `goals` (k, n_q): the limits, of columns that are periodic (c,)\n"
       "no more than a turn.");
 
-  // What a search and a look along straight lines are given alike.
+  // Options that a search and a look along straight lines share.
   const auto options_from = [flags_from](const Model& model, const std::vector<int>& columns, const py::handle& lower, const py::handle& upper,
                                          const py::handle& periodic, const py::handle& full_turns, py::ssize_t n_goals, double deadline_s,
                                          double resolution) {

@@ -13,6 +13,7 @@ from robosim.errors import TrajectoryError, suggestion, told_apart
 from robosim.pickling import Value
 from robosim.trajectory import polynomial
 from robosim.trajectory.polynomial import Array, Index
+from robosim.trajectory.torque import KnowsFriction
 
 if TYPE_CHECKING:
     from robosim.trajectory.trajectory import Trajectory
@@ -188,7 +189,7 @@ def find_violations(trajectory: Trajectory, limits: TrajectoryLimits, tolerance:
         found += _worst(quantity, trajectory.position_names, times, values, lower, upper, tolerance, room)
     if trajectory.inverse_dynamics is not None and limits.effort is not None:
         # With what the joints' damping and friction are said to be, and where that is known without them.
-        certain = not hasattr(trajectory.inverse_dynamics, "frictionless")
+        certain = not isinstance(trajectory.inverse_dynamics, KnowsFriction)
         peaks = [
             peaks_between(
                 trajectory,

@@ -7,7 +7,7 @@ never a robot.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -21,16 +21,18 @@ from robosim.trajectory.configurations import Robot, position_columns, resting
 from robosim.trajectory.events import Event, checked_events, moved
 from robosim.trajectory.limits import TrajectoryLimits, Violation, find_violations
 from robosim.trajectory.polynomial import Array, Index
+from robosim.trajectory.torque import (
+    InverseDynamics,
+    KnowsFriction,
+    LinkVelocity,
+    PermutedVelocity,
+    permuted,
+    torque_rows,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# tau = f(q, v, a), each (n,): what Trajectory.torque evaluates. It may have two methods more, of rows (m, n) at once:
-# many(q, v, a) are its own values, and frictionless(q, v, a) those without damping and dry friction; then limits have
-# to hold with and without.
-InverseDynamics = Callable[[Array, Array, Array], ArrayLike]
-# The velocities (m, 3) [m/s] of the origin of a link in the world, by its name and rows (m, n) of q and v.
-LinkVelocity = Callable[[str, Array, Array], ArrayLike]
 Format = Literal["json", "csv", "npz"]
 
 UNITS = ("rad", "m", "1")
@@ -242,7 +244,7 @@ class Trajectory(Value):
         ``inverse_dynamics``; that of a plan has the joints' damping, dry friction and springs in it."""
         times = _times(t)
         f = self._inverse_dynamics()
-        tau = _rows(f, *(self._derivative(times, order).reshape(-1, self.n) for order in range(3)))
+        tau = torque_rows(f, *(self._derivative(times, order).reshape(-1, self.n) for order in range(3)))
         return tau.reshape(*times.shape, len(self.torque_names))
 
     def piece_torque(self, piece: Index, s: Array, frictionless: bool = False) -> Array:
@@ -251,13 +253,16 @@ class Trajectory(Value):
         frictionless: without damping and dry friction, of an inverse dynamics that knows it.
         """
         f = self._inverse_dynamics()
-        if frictionless and not hasattr(f, "frictionless"):
+        c = self.coefficients[piece]
+        states = [polynomial.horner(polynomial.differentiate(c, order), s[:, None]) for order in range(3)]
+        if not frictionless:
+            tau = torque_rows(f, *states)
+        elif isinstance(f, KnowsFriction):
+            tau = f.frictionless(*states)
+        else:
             raise TrajectoryError(
                 "piece_torque: the inverse dynamics does not know its torques without friction"
             )
-        c = self.coefficients[piece]
-        states = [polynomial.horner(polynomial.differentiate(c, order), s[:, None]) for order in range(3)]
-        tau = f.frictionless(*states) if frictionless else _rows(f, *states)  # type: ignore[attr-defined]
         return np.asarray(tau, dtype=float).reshape(len(s), len(self.torque_names))
 
     def tool_speed(self, t: ArrayLike, link: str | None = None) -> Array:
@@ -376,11 +381,10 @@ class Trajectory(Value):
             torque_names, torque_index = names, index
         inverse_dynamics = self.inverse_dynamics
         if inverse_dynamics is not None:
-            permuted = _PermutedFrictionless if hasattr(inverse_dynamics, "frictionless") else _Permuted
             inverse_dynamics = permuted(inverse_dynamics, np.argsort(index), np.array(torque_index))
         link_velocity = self.link_velocity
         if link_velocity is not None:
-            link_velocity = _PermutedVelocity(link_velocity, np.argsort(index))
+            link_velocity = PermutedVelocity(link_velocity, np.argsort(index))
         return self.replace(
             coefficients=self.coefficients[:, :, index],
             position_names=names,
@@ -479,46 +483,6 @@ _FIELDS = (
     "breaks", "coefficients", "position_names", "units", "robot", "limits", "seed", "metadata", "events",
     "inverse_dynamics", "torque_names", "link_velocity",
 )  # fmt: skip
-
-
-class _Permuted:
-    """Inverse dynamics of reordered positions: put the inputs back in order, call, reorder the torques."""
-
-    def __init__(self, f: InverseDynamics, back: Index, torque_index: Index) -> None:
-        self.f, self.back, self.torque_index = f, back, torque_index
-
-    def __call__(self, q: Array, v: Array, a: Array) -> Array:
-        tau: Array = np.asarray(self.f(q[self.back], v[self.back], a[self.back]), dtype=float)
-        return tau[self.torque_index]
-
-    def many(self, q: Array, v: Array, a: Array) -> Array:
-        return _rows(self.f, *(x[:, self.back] for x in (q, v, a)))[:, self.torque_index]
-
-
-class _PermutedVelocity:
-    """Link velocities of reordered positions."""
-
-    def __init__(self, f: LinkVelocity, back: Index) -> None:
-        self.f, self.back = f, back
-
-    def __call__(self, link: str, q: Array, v: Array) -> ArrayLike:
-        return self.f(link, q[:, self.back], v[:, self.back])
-
-
-class _PermutedFrictionless(_Permuted):
-    """Of one that knows its torques without friction too."""
-
-    def frictionless(self, q: Array, v: Array, a: Array) -> Array:
-        tau: Array = self.f.frictionless(*(x[:, self.back] for x in (q, v, a)))  # type: ignore[attr-defined]
-        return tau[:, self.torque_index]
-
-
-def _rows(f: InverseDynamics, q: Array, v: Array, a: Array) -> Array:
-    """The torques of rows of q, v and a."""
-    many = getattr(f, "many", None)
-    return np.asarray(
-        many(q, v, a) if many else [f(*state) for state in zip(q, v, a, strict=True)], dtype=float
-    )
 
 
 def _times(t: ArrayLike) -> Array:

@@ -108,7 +108,7 @@ class LightMap {
     for (std::size_t i = 0; i < things.balls.centres.size(); ++i) draw_nearness(pixel(things.balls.centres[i]), things.balls.radii[i], texel_, map);
   }
 
-  // Whether a point sees the light: it is moved off its own surface by about a pixel, or rounding would let it shadow itself.
+  // True if a point sees the light: it is moved off its own surface by about a pixel, or rounding would let it shadow itself.
   bool reaches(const float* p, const float* n) const {
     float at[3];
     for (int k = 0; k < 3; ++k)
@@ -152,7 +152,7 @@ class LightMap {
   float to_map_[3][3] = {}, origin_[3] = {}, off_ = 0;
 };
 
-// Of pixel coordinates (p - middle) / focal, the least and largest that the ball about (x, z) in the plane across the other axis reaches:
+// The least and largest pixel coordinates (p - middle) / focal that the ball about (x, z) in the plane across the other axis reaches:
 // the tangents from the eye.
 std::pair<double, double> tangents(double x, double z, double r) {
   const double along = std::sqrt(std::max(x * x + z * z - r * r, 0.0)), square = z * z - r * r;

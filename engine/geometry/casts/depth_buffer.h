@@ -20,7 +20,7 @@ namespace robosim {
 
 inline constexpr int max_picture_side = 1 << 15;
 
-// What each pixel sees; row by row.
+// The nearest thing in each pixel; row by row.
 struct DepthBuffer {
   int width = 0, height = 0;
   std::vector<float> nearness;       // 0 where there is nothing
@@ -47,7 +47,7 @@ void draw_triangles(std::span<const PixelTriangle> triangles, int first, DepthBu
 // the middle of the picture on the line of sight. Balls that reach nearer than `near` [m] are left out.
 void draw_balls(const Balls& balls, double focal, double near, int first, DepthBuffer& buffer);
 
-// What stands in the light, in W: triangles by their corners, three each, and balls.
+// Things that cast shadows, in W: triangles by their corners, three each, and balls.
 struct Shadowing {
   std::span<const Vec3d> corners;
   Balls balls;
