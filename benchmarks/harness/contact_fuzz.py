@@ -117,6 +117,12 @@ def any_scene(rng: Random) -> Scene:
 
 def any_simulation(seed: int) -> tuple[Simulation, dict[str, Any]]:
     """The world of a seed, and its options."""
+    model, scene, arguments, options = any_world(seed)
+    return Simulation(model, scene, **arguments, **options), options
+
+
+def any_world(seed: int) -> tuple[Model, Scene, dict[str, Any], dict[str, Any]]:
+    """What the world of a seed is made of: model, scene, motors and materials, and its options."""
     rng = np.random.default_rng(seed)
     model, scene = any_model(rng), any_scene(rng)
     names = [
@@ -153,7 +159,7 @@ def any_simulation(seed: int) -> tuple[Simulation, dict[str, Any]]:
     }
     links = [link.name for link in model.links if link.name != "root"]
     materials = {name: surface() for name in (*links, "floor")}
-    return Simulation(model, scene, motors=motors, materials=materials, **options), options
+    return model, scene, {"motors": motors, "materials": materials}, options
 
 
 def any_step(simulation: Simulation, rng: Random) -> tuple[State, Control]:

@@ -30,6 +30,8 @@ class BoundSimulation {
   const Model& model() const { return world_.model(); }
   const World& world() const { return world_; }
   const BoundScene& scene() const { return scene_; }
+  const StepOptions& options() const { return options_; }
+  int substeps() const { return substeps_; }
 
   class Lease {
    public:

@@ -144,6 +144,20 @@ void bind_scene(py::module_& m) {
                                return names;
                              },
                              "Names of objects whose shape stands for a mesh; depths of their overlaps are those of the shapes: upper bounds.")
+      .def_property_readonly("shapes",
+                             [](const BoundScene& s) {
+                               std::vector<py::object> shapes;
+                               for (const SceneObject& o : s.scene.objects()) shapes.push_back(body_object(o.geometry));
+                               return shapes;
+                             },
+                             "Of all objects, the model's colliders first.")
+      .def_property_readonly("poses",
+                             [](const BoundScene& s) {
+                               std::vector<Array> poses;
+                               for (const SceneObject& o : s.scene.objects()) poses.push_back(pose_array(o.X_BO));
+                               return poses;
+                             },
+                             "(4, 4) of all objects, in the bodies that carry them.")
       .def_property_readonly("n_q", [](const BoundScene& s) { return s.scene.model().n_q; })
       .def_property_readonly("n_colliders", [](const BoundScene& s) { return s.scene.model().colliders.size(); })
       .def_property_readonly("pairs",

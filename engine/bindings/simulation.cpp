@@ -1,7 +1,9 @@
 // Time steps of a world with contact.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "bindings/shape_arguments.h"
 #include "bindings/step_details.h"
 #include "bindings/step_gradients.h"
+#include "step/parameters.h"
 #include "step/step_signature.h"
 
 namespace py = pybind11;
@@ -132,6 +135,49 @@ GradientTuple step_vjp(BoundSimulation& s, const py::handle& q, const py::handle
   return gradient_tuple(s.world(), g);
 }
 
+// Numbers of all parameters, and of vertices (n, 3).
+std::tuple<Array, Array> values(const BoundSimulation& s) {
+  const ParameterValues values = parameter_values(WorldParts(s.world(), s.options().dt), s.world().parameters());
+  Array numbers(Shape2{static_cast<py::ssize_t>(values.numbers.size())}), vertices(Shape2{static_cast<py::ssize_t>(values.vertices.size() / 3), 3});
+  std::copy(values.numbers.begin(), values.numbers.end(), numbers.mutable_data());
+  std::copy(values.vertices.begin(), values.vertices.end(), vertices.mutable_data());
+  return {numbers, vertices};
+}
+
+// The same with other values: simulation, scene and model, of which the last two may be those that are given. Each keeps the next alive.
+std::tuple<py::object, py::object, py::object> with_values(const BoundSimulation& s, const py::object& scene, const py::object& model, const py::handle& numbers,
+                                                           const py::handle& vertices, const std::optional<int>& substeps) {
+  const World& world = s.world();
+  const ParameterLayout& layout = world.parameters();
+  const Array given = real_array(numbers, {layout.size()}, "parameters", false), corners = real_array(vertices, {world.vertices().size(), 3}, "vertices");
+  WorldParts parts(world, s.options().dt);
+  const bool is_other = set_parameter_values(parts, layout, {{given.data(), given.data() + given.size()}, {corners.data(), corners.data() + corners.size()}});
+  py::object its_model = model, its_scene = scene;
+  if (is_other) {
+    its_model = py::cast(std::make_shared<Model>(std::move(parts.model)));
+    its_scene = py::cast(new BoundScene(its_model.cast<const Model&>(), std::move(parts.extras), std::move(parts.pairs), {}), py::return_value_policy::take_ownership);
+    py::detail::keep_alive_impl(its_scene, its_model);
+  }
+  StepOptions options = s.options();
+  options.dt = parts.dt;
+  auto other = std::make_unique<BoundSimulation>(its_scene.cast<BoundScene&>(), std::move(parts.materials), std::move(parts.motors), std::move(parts.closures), options, substeps.value_or(s.substeps()));
+  py::object simulation = py::cast(other.release(), py::return_value_policy::take_ownership);
+  py::detail::keep_alive_impl(simulation, its_scene);
+  return {simulation, its_scene, its_model};
+}
+
+// The frames of each closure in its bodies, (2, 4, 4); the coefficients of each equality.
+std::tuple<std::vector<Array>, std::vector<std::vector<double>>> closures(const BoundSimulation& s) {
+  std::tuple<std::vector<Array>, std::vector<std::vector<double>>> out;
+  for (const FrameClosure& c : s.world().closures().frames) {
+    Array& frames = std::get<0>(out).emplace_back(Shape2{2, 4, 4});
+    const Array poses[] = {pose_array(c.X_AF), pose_array(c.X_BG)};
+    for (const int k : {0, 1}) std::copy_n(poses[k].data(), 16, frames.mutable_data() + 16 * k);
+  }
+  for (const JointEquality& c : s.world().closures().joints) std::get<1>(out).emplace_back(std::begin(c.coefficients), std::end(c.coefficients));
+  return out;
+}
+
 // Of each shape with vertices: number and name of its object, row of its first vertex, shape.
 using MeshTuple = std::tuple<int, std::string, int, Shape>;
 std::vector<MeshTuple> meshes(const BoundSimulation& s) {
@@ -192,6 +238,11 @@ void bind_simulation(py::module_& m) {
            py::arg("erp"), py::arg("margin"), py::arg("limit_margin"), py::arg("restitution_threshold"), py::arg("bounce"),
            py::arg("complementarity_aware"), py::arg("substeps"), py::keep_alive<1, 2>())
       .def_property_readonly("meshes", &meshes, "Number and name of the object, first row in a gradient, shape: of each that has vertices.")
+      .def_property_readonly("parameter_kinds", [](const BoundSimulation& s) { return parameter_kind_tuples(s.world()); }, "See ParameterKindTuple.")
+      .def_property_readonly("closures", &closures, "Frames of closures in their bodies, (2, 4, 4) each; coefficients of equalities.")
+      .def("parameter_values", &values, "Numbers of all parameters, and of vertices (n, 3).")
+      .def("with_parameter_values", &with_values, py::arg("scene"), py::arg("model"), py::arg("numbers"), py::arg("vertices"), py::arg("substeps") = py::none(),
+           "The same with other values: simulation, scene and model, those that are given where these have not changed.")
       .def("step", &step, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(), py::arg("v_target") = py::none(),
            about_drive)
       .def("details", &details, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),

@@ -24,35 +24,7 @@ void add_drives(const StepGradient& x, StepGradient& to) {
   add(x.tau, to.tau), add(x.q_target, to.q_target), add(x.v_target, to.v_target);
 }
 void add_parameters(const StepGradient& x, StepGradient& to) {
-  for (std::size_t i = 0; i < to.materials.size(); ++i) {
-    const PairMaterial& from = x.materials[i];
-    PairMaterial& sum = to.materials[i];
-    sum.friction += from.friction, sum.restitution += from.restitution;
-    sum.torsional_friction += from.torsional_friction, sum.rolling_friction += from.rolling_friction;
-    sum.compliance += from.compliance, sum.relaxation_time += from.relaxation_time;
-  }
-  for (std::size_t k = 0; k < to.motors.size(); ++k) {
-    to.motors[k].position_gain += x.motors[k].position_gain, to.motors[k].velocity_gain += x.motors[k].velocity_gain;
-    to.motors[k].limit += x.motors[k].limit;
-  }
-  for (std::size_t i = 0; i < to.objects.size(); ++i) {
-    const ObjectGradient& from = x.objects[i];
-    ObjectGradient& sum = to.objects[i];
-    for (int k = 0; k < 6; ++k) sum.pose[k] += from.pose[k];
-    for (int k = 0; k < WitnessDerivatives::max_sizes; ++k) sum.size[k] += from.size[k];
-    sum.scale += from.scale;
-  }
-  to.vertices.add(x.vertices);
-  for (std::size_t i = 0; i < to.closures.size(); ++i)
-    for (int k = 0; k < 6; ++k) to.closures[i].F[k] += x.closures[i].F[k], to.closures[i].G[k] += x.closures[i].G[k];
-  for (std::size_t i = 0; i < to.equalities.size(); ++i)
-    for (int k = 0; k < JointEquality::terms; ++k) to.equalities[i].coefficients[k] += x.equalities[i].coefficients[k];
-  for (std::vector<double> ModelGradient::* of :
-       {&ModelGradient::mass, &ModelGradient::com, &ModelGradient::inertia, &ModelGradient::placement, &ModelGradient::armature, &ModelGradient::damping,
-        &ModelGradient::friction, &ModelGradient::stiffness, &ModelGradient::spring_reference, &ModelGradient::q_lower, &ModelGradient::q_upper})
-    add(x.model.*of, to.model.*of);
-  to.model.gravity += x.model.gravity;
-  to.dt += x.dt;
+  to.parameters.add(x.parameters);
   to.is_one_sided |= x.is_one_sided;
 }
 
@@ -121,7 +93,7 @@ void Simulator::go_back(const StepControl& control, const double* q_next_bar, co
     gradient.q = one_.q, gradient.v = one_.v;
     add_drives(one_, gradient), add_parameters(one_, gradient);
   }
-  gradient.dt /= substeps_;  // of the whole step
+  *gradient.parameters.of("dt") /= substeps_;  // of the whole step
 }
 
 void Simulator::vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar,
@@ -133,7 +105,7 @@ void Simulator::vjp(const double* q, const double* v, const StepControl& control
 bool Simulator::jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* q_next, double* v_next) {
   const Model& m = world().model();
   one_ = direction;
-  one_.dt /= substeps_;  // of the whole step
+  *one_.parameters.of("dt") /= substeps_;  // of the whole step
   std::copy_n(q, m.n_q, q_.data()), std::copy_n(v, m.n_v, v_.data());
   bool is_one_sided = false;
   for (int i = 0; i < substeps_; ++i) {

@@ -92,22 +92,22 @@ void Stepper::add_closure_vjp(const StepIsland& island, std::size_t b, const dou
   // By what a row's target takes back.
   const auto error_bar = [&](int i) {
     const double target_bar = island.is_relaxed && island.problem.rows[at(i)].target == 0 ? 0 : island.gradient.target[at(i)];
-    gradient.dt -= island.problem.rows[at(i)].target / dt * target_bar;
+    *gradient.parameters.of("dt") -= island.problem.rows[at(i)].target / dt * target_bar;
     return -rate * target_bar;
   };
   const auto d_bar = [&](int i) { return &island.gradient.d[at(i * most_block_channels)]; };
   if (block.closure < 0) {
     const JointEquality& closure = world_->closures().joints[at(block.equality)];
-    JointEqualityGradient& bar = gradient.equalities[at(block.equality)];
+    double* const bar = gradient.parameters.of("coefficients", block.equality);
     const double of_error = error_bar(rows.first_row);
     gradient.q[at(closure.b)] += of_error;
-    bar.coefficients[0] -= of_error;
+    bar[0] -= of_error;
     if (closure.a < 0) return;
     const double q_a = q[world_->coordinate(closure.a).q], of_slope = -d_bar(rows.first_row)[1];
     const JointEquality::Value p = law_of(closure, q);
     gradient.q[at(closure.a)] += p.curvature * of_slope - p.slope * of_error;
     double power = 1;  // q_a^(k-1)
-    for (int k = 1; k < JointEquality::terms; ++k, power *= q_a) bar.coefficients[k] += k * power * of_slope - power * q_a * of_error;
+    for (int k = 1; k < JointEquality::terms; ++k, power *= q_a) bar[k] += k * power * of_slope - power * q_a * of_error;
     return;
   }
 
@@ -129,10 +129,13 @@ void Stepper::add_closure_vjp(const StepIsland& island, std::size_t b, const dou
   }
   // As forces at G's origin and moments: e and theta see the motion of G against F there.
   const Vec3d force = apart.X_WF.R * e_bar, moment = apart.X_WF.R * inverse_left_jacobian_times(-apart.theta, theta_bar);
-  ClosureGradient& bar = gradient.closures[at(block.closure)];
+  double twist_bar[2][6] = {};  // of F and of G
   const auto about_W = [&](const Vec3d& about, const Vec3d& linear) { return about + cross(apart.X_WG.p, linear); };
-  add_frame_motion(closure.b, apart.X_WG, force + p_bar, about_W(moment, force + p_bar), bar.G);
-  add_frame_motion(closure.a, apart.X_WF, -force, about_W(turning_F - moment, -force), bar.F);
+  add_frame_motion(closure.b, apart.X_WG, force + p_bar, about_W(moment, force + p_bar), twist_bar[1]);
+  add_frame_motion(closure.a, apart.X_WF, -force, about_W(turning_F - moment, -force), twist_bar[0]);
+  double* const frames_bar = gradient.parameters.of("frames", block.closure);
+  for (int k = 0; k < 6; ++k)
+    for (const int frame : {0, 1}) frames_bar[2 * k + frame] += twist_bar[frame][k];
 }
 
 }  // namespace robosim

@@ -79,7 +79,7 @@ void Stepper::add_shape_motion(int object, int piece, const double* twist_bar, S
   const SceneObject& o = world_->scene().object(object);
   const SE3d &X_WO = query_.X_WO(object), X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return X_WO * p.X_BP; });
   const Vec3d linear = X.R * vec3_at(twist_bar), about_W = X.R * vec3_at(twist_bar + 3) + cross(X.p, linear);
-  add_frame_motion(o.body, X_WO, linear, about_W, gradient.objects[at(object)].pose);
+  add_frame_motion(o.body, X_WO, linear, about_W, gradient.parameters.of("pose", object));
 }
 
 // Of the rows of one manifold.
@@ -89,7 +89,7 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, int first
   const SceneQuery::PairManifold& pair = manifolds_[at(manifold)];
   const Manifold& m = pair.manifold;
   const SceneObject &A = world_->scene().object(pair.a), &B = world_->scene().object(pair.b);
-  PairMaterial& material_bar = gradient.materials[at(world_->pair(pair.a, pair.b))];
+  const int of_pair = world_->pair(pair.a, pair.b);
 
   // From the rows to the points, the normal and the axes.
   Vec3d p_bar[Manifold::max_points], n_bar;
@@ -121,9 +121,9 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, int first
     switch (source) {
       case RowSource::normal: along(n, n_bar); break;
       case RowSource::friction_1:
-      case RowSource::friction_2: along(on[0] * axes.t[0] + on[1] * axes.t[1], axis_bar), material_bar.friction += mu_bar; break;
-      case RowSource::torsion: about(n_bar), material_bar.torsional_friction += mu_bar; break;
-      default: about(axis_bar), material_bar.rolling_friction += mu_bar;
+      case RowSource::friction_2: along(on[0] * axes.t[0] + on[1] * axes.t[1], axis_bar), *gradient.parameters.of("friction", of_pair) += mu_bar; break;
+      case RowSource::torsion: about(n_bar), *gradient.parameters.of("torsional_friction", of_pair) += mu_bar; break;
+      default: about(axis_bar), *gradient.parameters.of("rolling_friction", of_pair) += mu_bar;
     }
     for (int k = 0; k < 2; ++k) t_bar.t[k] += on[k] * axis_bar;
   }
@@ -142,14 +142,14 @@ void Stepper::add_contact_vjp(const StepIsland& island, std::size_t b, int first
   };
   for (int k = 0; k < 12; ++k) twist_bar[k] = change([k](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.twist[k]; });
   for (const int side : {0, 1}) {
-    ObjectGradient& object = gradient.objects[at(side ? pair.b : pair.a)];
+    const int object = side ? pair.b : pair.a;
     if (gradient.wants_vertices && rates.points[0].n_corners[side] > 0)
-      if (const int row = world_->vertices().first(side ? pair.b : pair.a, side ? pair.piece_b : pair.piece_a); row >= 0)
-        add_vertices(rates, side, row, n_bar, gap_bar, p_bar, gradient.vertices);
+      if (const int row = world_->vertices().first(object, side ? pair.piece_b : pair.piece_a); row >= 0)
+        add_vertices(rates, side, row, n_bar, gap_bar, p_bar, gradient.parameters.vertices);
     if ((side ? B : A).geometry.compound) continue;
     for (int k = 0; k < rates.n_sizes[side]; ++k)
-      object.size[k] += change([=](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.size[side][k]; });
-    object.scale += change([=](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.scale[side]; });
+      gradient.parameters.of("sizes", object)[k] += change([=](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.size[side][k]; });
+    *gradient.parameters.of("scale", object) += change([=](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.scale[side]; });
   }
   add_shape_motion(pair.a, pair.piece_a, twist_bar, gradient);
   add_shape_motion(pair.b, pair.piece_b, twist_bar + 6, gradient);

@@ -178,9 +178,9 @@ void Stepper::add_late_vjp(StepIsland& island) {
 void Stepper::add_normal_vjp(StepIsland& island, std::size_t b, int i, StepGradient& gradient) const {
   const SceneQuery::PairManifold& pair = manifolds_[at(island.rows[at(i)].manifold)];
   const PairMaterial& material = world_->material(pair.a, pair.b);
-  PairMaterial& material_bar = gradient.materials[at(world_->pair(pair.a, pair.b))];
+  const int of_pair = world_->pair(pair.a, pair.b);
   const double dt = options_.dt, restitution = material.restitution;
-  double& restitution_bar = material_bar.restitution;
+  double &restitution_bar = *gradient.parameters.of("restitution", of_pair), &dt_bar = *gradient.parameters.of("dt");
   const std::size_t first = at(island.problem.blocks[b].first_channel);
   const int width = island.problem.blocks[b].width;
   const ConstraintRow& row = island.problem.rows[at(i)];
@@ -199,18 +199,18 @@ void Stepper::add_normal_vjp(StepIsland& island, std::size_t b, int i, StepGradi
       break;
     case NormalLaw::rest:
       gap_bar = -options_.erp / dt * target_bar;
-      gradient.dt += options_.erp / (dt * dt) * gap * target_bar;
+      dt_bar += options_.erp / (dt * dt) * gap * target_bar;
       break;
     case NormalLaw::ahead:
       gap_bar = -target_bar / dt;
-      gradient.dt += gap / (dt * dt) * target_bar;
+      dt_bar += gap / (dt * dt) * target_bar;
       break;
     case NormalLaw::soft: {
       const double time = time_to_give(material), give_bar = island.gradient.compliance[at(i)];
       const double by_time = (gap / time * target_bar - row.compliance * give_bar) / time;
       gap_bar = -target_bar / time;
-      material_bar.compliance += give_bar / (dt * time), material_bar.relaxation_time += by_time;
-      gradient.dt += by_time - row.compliance / dt * give_bar;
+      *gradient.parameters.of("compliance", of_pair) += give_bar / (dt * time), *gradient.parameters.of("relaxation_time", of_pair) += by_time;
+      dt_bar += by_time - row.compliance / dt * give_bar;
       break;
     }
     case NormalLaw::landing:
@@ -228,7 +228,7 @@ void Stepper::add_normal_vjp(StepIsland& island, std::size_t b, int i, StepGradi
       }
       // share = gap / (dt closing)
       gap_bar = share_bar / (dt * closing);
-      gradient.dt -= share_bar * share / dt;
+      dt_bar -= share_bar * share / dt;
       const double closing_bar = -share_bar * share / closing;
       for (int c = 0; c < width; ++c) d_bar[c] -= closing_bar * free[c], impact_bar[c] -= closing_bar * row.d[c];
     }

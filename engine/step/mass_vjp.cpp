@@ -73,7 +73,7 @@ Spatial times(const CompositeInertia<double>& I, const Spatial& V) {
 
 void Stepper::add_mass_vjp(const double* x, const double* y, std::size_t count, StepGradient& gradient) {
   const Model& m = world_->model();
-  ModelGradient& of = gradient.model;
+  double *const mass_bar = gradient.parameters.of("mass"), *const com_bar = gradient.parameters.of("com"), *const moments_bar = gradient.parameters.of("inertia");
   for (std::size_t r = 0; r < at(m.n_v); ++r)
     for (std::size_t a = 0; a < count; ++a) inertia_bar_[r] -= x[r * count + a] * y[r * count + a];
   joint_motions(m, data_, x, count, V_virtual_);
@@ -92,15 +92,15 @@ void Stepper::add_mass_vjp(const double* x, const double* y, std::size_t count, 
     const Mat3d shift = skew(c), angular = C.part(0, 0);
     const Mat3d linear_by_angular = C.part(3, 0) - shift * angular, angular_by_linear = C.part(0, 3) + angular * shift;
     const Mat3d linear = C.part(3, 3) - shift * C.part(0, 3) + linear_by_angular * shift;
-    of.mass[at(i - 1)] -= linear(0, 0) + linear(1, 1) + linear(2, 2);
+    mass_bar[i - 1] -= linear(0, 0) + linear(1, 1) + linear(2, 2);
     const auto crossed = [](const Mat3d& A) { return Vec3d{A(1, 2) - A(2, 1), A(2, 0) - A(0, 2), A(0, 1) - A(1, 0)}; };
     const Vec3d moment = transpose_times(R, crossed(linear_by_angular) - crossed(angular_by_linear));
-    for (int k = 0; k < 3; ++k) of.com[at(3 * (i - 1) + k)] -= body.mass * moment[k];
+    for (int k = 0; k < 3; ++k) com_bar[3 * (i - 1) + k] -= body.mass * moment[k];
     const Mat3d turned = transpose(R) * angular * R;
     constexpr int entries[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}};
     for (int k = 0; k < 6; ++k) {
       const auto [r, s] = entries[k];
-      of.inertia[at(6 * (i - 1) + k)] -= r == s ? turned(r, r) : turned(r, s) + turned(s, r);
+      moments_bar[6 * (i - 1) + k] -= r == s ? turned(r, r) : turned(r, s) + turned(s, r);
     }
   }
   for (int i = m.n_bodies() - 1; i > 0; --i) {

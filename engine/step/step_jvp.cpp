@@ -27,7 +27,8 @@ Motion<double> twist(const double* linear_angular) {
 // -dr at fixed u, and where bodies go: displaced_.
 void Stepper::add_free_motion_jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* change) {
   const Model& m = world_->model();
-  const ModelGradient& of = direction.model;
+  const ParameterVector& of = direction.parameters;
+  const double d_dt = *of.of("dt");
   const double dt = options_.dt;
   const std::size_t n = at(m.n_v);
   turning_rates(m, v, a_.data());
@@ -36,18 +37,18 @@ void Stepper::add_free_motion_jvp(const double* q, const double* v, const StepCo
   // Before the sweeps, which leave other forces in data_.
   for (std::size_t k = 0; k < n; ++k) {
     const double tau = control.tau ? control.tau[k] : 0.0;
-    change[k] += dt * direction.tau[k] - direction.dt * (data_.bias[k] + m.damping[k] * moved_[k] - tau) - dt * of.damping[k] * moved_[k];
+    change[k] += dt * direction.tau[k] - d_dt * (data_.bias[k] + m.damping[k] * moved_[k] - tau) - dt * of.of("damping")[k] * moved_[k];
   }
   for (const World::Coordinate& c : world_->coordinates()) {
     const std::size_t k = at(c.v);
     const double K = m.stiffness[k], stretch = q[c.q] - m.spring_reference[k];
-    change[k] -= dt * (K * (direction.q[k] - of.spring_reference[k]) + of.stiffness[k] * (stretch + dt * moved_[k]));
-    change[k] -= direction.dt * K * (stretch + 2 * dt * moved_[k]);
+    change[k] -= dt * (K * (direction.q[k] - of.of("spring_reference")[k]) + of.of("stiffness")[k] * (stretch + dt * moved_[k]));
+    change[k] -= d_dt * K * (stretch + 2 * dt * moved_[k]);
   }
   rnea_jvp(m, data_, q, v, a_.data(), direction.q.data(), direction.v.data(), d_acceleration_.data(), q_part_.data());
   displaced_ = data_.X_rate;
   detail::add_parameter_jvp<double>(
-      m, data_, v, a_.data(), {of.mass.data(), of.com.data(), of.inertia.data(), of.placement.data(), of.armature.data(), of.gravity}, q_part_.data());
+      m, data_, v, a_.data(), {of.of("mass"), of.of("com"), of.of("inertia"), of.of("placement"), of.of("armature"), vec3_at(of.of("gravity"))}, q_part_.data());
   for (std::size_t i = 0; i < displaced_.size(); ++i) displaced_[i] = displaced_[i] + data_.X_rate[i];
   for (std::size_t k = 0; k < n; ++k) change[k] -= dt * q_part_[k];
 }
@@ -61,22 +62,21 @@ Vec3d Stepper::point_jvp(const StepIsland::Block& block, const StepGradient& dir
   for (const int side : {0, 1}) {
     const int object = side ? pair.b : pair.a, piece = side ? pair.piece_b : pair.piece_a;
     const SceneObject& o = world_->scene().object(object);
-    const ObjectGradient& change = direction.objects[at(object)];
     const SE3d& X_WO = query_.X_WO(object);
     const SE3d X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return X_WO * p.X_BP; });
-    Motion<double> V = X_WO * twist(change.pose);
+    Motion<double> V = X_WO * twist(direction.parameters.of("pose", object));
     if (o.body > 0) V = V + at_point(displaced_[at(o.body)], -data_.X_WB[1].p);
     const Motion<double> own = inverse_times(X, V);
     for (int k = 0; k < 3; ++k) moved += own.linear[k] * point.twist[6 * side + k].p_W + own.angular[k] * point.twist[6 * side + 3 + k].p_W;
-    if (!direction.vertices.empty() && point.n_corners[side] > 0)
+    if (!direction.parameters.vertices.empty() && point.n_corners[side] > 0)
       if (const int row = world_->vertices().first(object, piece); row >= 0)
         for (int c = 0; c < point.n_corners[side]; ++c) {
-          const Vec3d step = direction.vertices.of(row + point.vertex[side][c]);
+          const Vec3d step = direction.parameters.vertices.of(row + point.vertex[side][c]);
           for (int k = 0; k < 3; ++k) moved += step[k] * point.corner[side][c][k].p_W;
         }
     if (o.geometry.compound) continue;  // by whose sizes there is no derivative
-    for (int k = 0; k < rates.n_sizes[side]; ++k) moved += change.size[k] * point.size[side][k].p_W;
-    moved += change.scale * point.scale[side].p_W;
+    for (int k = 0; k < rates.n_sizes[side]; ++k) moved += direction.parameters.of("sizes", object)[k] * point.size[side][k].p_W;
+    moved += *direction.parameters.of("scale", object) * point.scale[side].p_W;
   }
   return moved;
 }
@@ -142,12 +142,12 @@ bool Stepper::jvp(const double* q, const double* v, const StepControl& control, 
       const std::size_t channel = at(impulse_rates_.asked[c]);
       StepGradient& row = of_impulse_;
       row.set_zero(*world_);
-      row.wants_vertices = !direction.vertices.empty();
+      row.wants_vertices = !direction.parameters.vertices.empty();
       resize_adjoint();
       impulse_bar_[channel] = 1;
       add_row_adjoint(island, row);
       add_row_vjp(island, q, v, control, nullptr, row);
-      gather_turned(row.q.data(), row.model.placement.data());
+      gather_turned(row.q.data(), row.parameters.of("placement"));
       add_diagonal_vjp(row);
       impulse_bar_[channel] = 0;
       impulses_by_[c] = along(row, direction);
@@ -156,7 +156,7 @@ bool Stepper::jvp(const double* q, const double* v, const StepControl& control, 
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t c = 0; c < w; ++c) change_[r] += Y[r * w + c] * impulses_by_[c];
   }
-  advance_jvp(m, options_.dt, way_.data(), moved_.data(), direction.q.data(), direction.dt, change_.data(), change_.data(), q_next, v_next);
+  advance_jvp(m, options_.dt, way_.data(), moved_.data(), direction.q.data(), *direction.parameters.of("dt"), change_.data(), change_.data(), q_next, v_next);
   return is_one_sided_;
 }
 

@@ -158,6 +158,7 @@ void Stepper::add_coordinate_vjp(const StepIsland& island, std::size_t b, const 
   const double dt = options_.dt, rate = options_.erp / dt;
   const StepIsland::Block& block = island.blocks[b];
   const std::size_t v = at(block.v);
+  double& dt_bar = *gradient.parameters.of("dt");
   for (int i = island.problem.blocks[b].first_row; i < island.problem.blocks[b].last_row; ++i) {
     const ConstraintRow& row = island.problem.rows[at(i)];
     const double target_bar = island.gradient.target[at(i)];
@@ -171,25 +172,24 @@ void Stepper::add_coordinate_vjp(const StepIsland& island, std::size_t b, const 
         const bool is_lower = source == RowSource::lower_limit;
         const double change = (is_lower ? -rate : rate) * target_bar;
         gradient.q[v] += change;
-        (is_lower ? gradient.model.q_lower : gradient.model.q_upper)[at(block.q)] -= change;
-        gradient.dt -= row.target / dt * target_bar;
+        *(is_lower ? gradient.parameters.of("lower_limit", block.q) : gradient.parameters.of("upper_limit", block.q)) -= change;
+        dt_bar -= row.target / dt * target_bar;
         break;
       }
       case RowSource::joint_friction:
-        gradient.model.friction[v] += dt * bound_bar;
-        gradient.dt += world_->model().friction[v] * bound_bar;
+        *gradient.parameters.of("joint_friction", block.v) += dt * bound_bar;
+        dt_bar += world_->model().friction[v] * bound_bar;
         break;
       case RowSource::motor: {
         const Motor& motor = world_->motor(block.v);
-        Motor& bar = gradient.motors[v];
         const double sum = motor.position_gain * dt + motor.velocity_gain;
         const bool is_pulled = block.q >= 0 && control.q_target;
         const double stretch = is_pulled ? control.q_target[block.q] - q[block.q] : 0.0, speed = control.v_target ? control.v_target[block.v] : 0.0;
         const double per_sum = -row.compliance * island.gradient.compliance[at(i)] - row.target * target_bar;  // of sum, times sum
-        bar.position_gain += (stretch * target_bar + dt * per_sum) / sum;
-        bar.velocity_gain += (speed * target_bar + per_sum) / sum;
-        if (row.kind == RowKind::box) bar.limit += dt * bound_bar, gradient.dt += motor.limit * bound_bar;
-        gradient.dt += motor.position_gain / sum * per_sum - row.compliance / dt * island.gradient.compliance[at(i)];
+        *gradient.parameters.of("position_gain", block.v) += (stretch * target_bar + dt * per_sum) / sum;
+        *gradient.parameters.of("velocity_gain", block.v) += (speed * target_bar + per_sum) / sum;
+        if (row.kind == RowKind::box) *gradient.parameters.of("motor_limit", block.v) += dt * bound_bar, dt_bar += motor.limit * bound_bar;
+        dt_bar += motor.position_gain / sum * per_sum - row.compliance / dt * island.gradient.compliance[at(i)];
         if (is_pulled) {
           gradient.q[v] -= motor.position_gain / sum * target_bar;
           gradient.q_target[at(block.q)] += motor.position_gain / sum * target_bar;
@@ -208,20 +208,21 @@ void Stepper::add_free_motion_vjp(const double* q, const double* v, const StepCo
   const Model& m = world_->model();
   const double dt = options_.dt;
   const std::size_t n = at(m.n_v);
-  ModelGradient& of = gradient.model;
+  ParameterVector& of = gradient.parameters;
+  double &dt_bar = *of.of("dt"), *const damping_bar = of.of("damping"), *const stiffness_bar = of.of("stiffness"), *const reference_bar = of.of("spring_reference");
   turning_rates(m, v, a_.data());
   for (std::size_t k = 0; k < n; ++k) {
     a_[k] += (moved_[k] - v[k]) / dt, held_[k] = -dt * lambda_[k];
     gradient.tau[k] = dt * lambda_[k];
-    gradient.dt -= lambda_[k] * (data_.bias[k] + m.damping[k] * moved_[k] - (control.tau ? control.tau[k] : 0.0));
-    of.damping[k] = held_[k] * moved_[k];
+    dt_bar -= lambda_[k] * (data_.bias[k] + m.damping[k] * moved_[k] - (control.tau ? control.tau[k] : 0.0));
+    damping_bar[k] = held_[k] * moved_[k];
   }
   for (const World::Coordinate& c : world_->coordinates()) {
     const std::size_t k = at(c.v);
     const double K = m.stiffness[k], stretch = q[c.q] - m.spring_reference[k];
     gradient.q[k] += K * held_[k];
-    of.stiffness[k] = held_[k] * (stretch + dt * moved_[k]), of.spring_reference[k] = -K * held_[k];
-    gradient.dt -= lambda_[k] * K * (stretch + 2 * dt * moved_[k]);
+    stiffness_bar[k] = held_[k] * (stretch + dt * moved_[k]), reference_bar[k] = -K * held_[k];
+    dt_bar -= lambda_[k] * K * (stretch + 2 * dt * moved_[k]);
   }
   rnea_vjp(m, data_, q, v, a_.data(), held_.data(), q_part_.data(), v_part_.data(), a_bar_.data());
   for (std::size_t k = 0; k < n; ++k) {
@@ -230,9 +231,10 @@ void Stepper::add_free_motion_vjp(const double* q, const double* v, const StepCo
   }
   add_turning_rates_vjp(m, v, a_bar_.data(), gradient.v.data());
   detail::parameter_vjp_sweep(m, data_, a_.data(), held_.data(), data_.F_bar, 1.0,
-                              {of.mass.data(), of.com.data(), of.inertia.data(), of.placement.data(), of.armature.data()});
+                              {of.of("mass"), of.of("com"), of.of("inertia"), of.of("placement"), of.of("armature")});
+  double* const gravity_bar = of.of("gravity");
   for (int i = 1; i < m.n_bodies(); ++i)
-    if (m.joints[at(i)].parent == 0) of.gravity += -1.0 * data_.A_bar[at(i)].linear;
+    for (int k = 0; m.joints[at(i)].parent == 0 && k < 3; ++k) gravity_bar[k] += -1.0 * data_.A_bar[at(i)].linear[k];
 }
 
 // What rows look at, as X turns, and where its impulses meet lambda, if there is one; then what rows are made from, after add_row_adjoint.
@@ -272,7 +274,7 @@ void Stepper::exact_vjp(const double* q, const double* v, const StepControl& con
   if (!is_derived_by_everything_) derive(q, v, control, true);
   gradient.is_one_sided = is_one_sided_;
   resize_adjoint();
-  gradient.dt = advance_vjp(m, dt, way_.data(), moved_.data(), q_next_bar, v_next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
+  *gradient.parameters.of("dt") = advance_vjp(m, dt, way_.data(), moved_.data(), q_next_bar, v_next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
   for (std::size_t k = 0; k < n; ++k) v_bar_[k] += way_bar_[k];  // the way is v+ less what acts late
 
   for (int i = 0; i < n_islands_; ++i) {
@@ -308,7 +310,7 @@ void Stepper::pull_back(int begin, int end, const double* q, const double* v, co
     add_row_vjp(island, q, v, control, lambda_.data(), gradient);
     if (island.has_impacts) add_impact_vjp(island, gradient);
   }
-  gather_turned(gradient.q.data(), gradient.model.placement.data());
+  gather_turned(gradient.q.data(), gradient.parameters.of("placement"));
   add_diagonal_vjp(gradient);
 }
 
@@ -316,11 +318,13 @@ void Stepper::pull_back(int begin, int end, const double* q, const double* v, co
 void Stepper::add_diagonal_vjp(StepGradient& gradient) const {
   const Model& m = world_->model();
   const double dt = options_.dt;
+  ParameterVector& of = gradient.parameters;
+  double &dt_bar = *of.of("dt"), *const armature_bar = of.of("armature"), *const damping_bar = of.of("damping");
   for (std::size_t k = 0; k < inertia_bar_.size(); ++k) {
-    gradient.model.armature[k] += inertia_bar_[k], gradient.model.damping[k] += dt * inertia_bar_[k];
-    gradient.dt += (m.damping[k] + 2 * dt * m.stiffness[k]) * inertia_bar_[k];
+    armature_bar[k] += inertia_bar_[k], damping_bar[k] += dt * inertia_bar_[k];
+    dt_bar += (m.damping[k] + 2 * dt * m.stiffness[k]) * inertia_bar_[k];
   }
-  for (const World::Coordinate& c : world_->coordinates()) gradient.model.stiffness[at(c.v)] += dt * dt * inertia_bar_[at(c.v)];
+  for (const World::Coordinate& c : world_->coordinates()) *of.of("stiffness", c.v) += dt * dt * inertia_bar_[at(c.v)];
 }
 
 }  // namespace robosim

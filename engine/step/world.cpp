@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/index.h"
+#include "step/parameters.h"
 
 namespace robosim {
 namespace {
@@ -63,6 +64,7 @@ World::World(const CollisionScene& scene, std::vector<PairMaterial> materials, s
     }
   }
   check();
+  parameters_ = std::make_shared<const ParameterLayout>(*this);
 }
 
 int World::pair(int a, int b) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "step/vertex_rows.h"
 
 namespace robosim {
+
+class ParameterLayout;
 
 // Of two surfaces against each other.
 struct PairMaterial {
@@ -47,9 +50,12 @@ class World {
   // Of two objects that are a pair of the scene, in either order.
   const PairMaterial& material(int a, int b) const { return materials_[static_cast<std::size_t>(pair(a, b))]; }
   int pair(int a, int b) const;  // its place in scene().pairs()
+  const std::vector<PairMaterial>& materials() const { return materials_; }  // of each of scene().pairs()
+  const std::vector<Motor>& motors() const { return motors_; }               // of each entry of v
   const Motor& motor(int v) const { return motors_[static_cast<std::size_t>(v)]; }
   const Closures& closures() const { return closures_; }
   const VertexRows& vertices() const { return vertices_; }  // of the scene's shapes
+  const ParameterLayout& parameters() const { return *parameters_; }
   // Joints whose position has a limit, a motor or dry friction is looked at through these: every joint with one position.
   const std::vector<Coordinate>& coordinates() const { return coordinates_; }
   const Coordinate& coordinate(int v) const { return coordinates_[static_cast<std::size_t>(coordinate_of_v_[static_cast<std::size_t>(v)])]; }
@@ -76,6 +82,7 @@ class World {
   std::vector<PairIndex> pair_index_;  // sorted by (a, b), a < b
   std::vector<int> tree_of_body_, tree_of_v_;
   int n_trees_ = 0;
+  std::shared_ptr<const ParameterLayout> parameters_;
 };
 
 }  // namespace robosim

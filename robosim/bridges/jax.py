@@ -19,7 +19,7 @@ unit length.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ import numpy as np
 from robosim.bridges.runs import NO_SECOND_DERIVATIVES, Runs
 from robosim.errors import MissingDependencyError, SimulationError
 from robosim.simulation import Simulation
+from robosim.simulation.parameters import Key
 
 try:
     import jax
@@ -61,8 +62,7 @@ def step(
     tau: jax.typing.ArrayLike | None = None,
     q_target: jax.typing.ArrayLike | None = None,
     v_target: jax.typing.ArrayLike | None = None,
-    materials: jax.typing.ArrayLike | None = None,
-    motors: jax.typing.ArrayLike | None = None,
+    parameters: Mapping[Key, jax.typing.ArrayLike] | None = None,
     threads: int | None = None,
 ) -> States:
     """The state one step later, a function of all arrays.
@@ -74,9 +74,8 @@ def step(
         tau: (..., n_v) as of `Control`, as are the next two.
         q_target: (..., n_q).
         v_target: (..., n_v).
-        materials: (..., m, 6) in the place of `Simulation.materials`; of runs that have other numbers each value makes
-            a world of its own, and only runs within one go on several threads.
-        motors: (..., n_v, 3) in the place of `Simulation.motors`, likewise.
+        parameters: by name as in `Simulation.parameters`, each (..., *its shape), in the place of its values; of runs
+            that have other values each makes a world of its own, and only runs within one go on several threads.
         threads: at most; None for as many as `robosim.batch.get_threads` says.
 
     Raises:
@@ -84,7 +83,8 @@ def step(
         jax.errors.JaxRuntimeError: a number is not finite or out of its range; it says what `SimulationError` would.
     """
     drive = (None if x is None else jnp.expand_dims(x, -2) for x in (tau, q_target, v_target))
-    states = _run(Runs(simulation, 1, 1, threads), (q, v, *drive, materials, motors))
+    runs, values = _with_parameters(simulation, 1, parameters, 1, threads)
+    states = _run(runs, (q, v, *drive, *values))
     return States(states.q[..., 1, :], states.v[..., 1, :], states.unsolved)
 
 
@@ -97,8 +97,7 @@ def rollout(
     tau: jax.typing.ArrayLike | None = None,
     q_target: jax.typing.ArrayLike | None = None,
     v_target: jax.typing.ArrayLike | None = None,
-    materials: jax.typing.ArrayLike | None = None,
-    motors: jax.typing.ArrayLike | None = None,
+    parameters: Mapping[Key, jax.typing.ArrayLike] | None = None,
     interval: int = 1,
     threads: int | None = None,
 ) -> States:
@@ -114,8 +113,7 @@ def rollout(
         tau: (..., steps, n_v), or (n_v,) or (..., 1, n_v) for all steps; as are the next two.
         q_target: (..., steps, n_q).
         v_target: (..., steps, n_v).
-        materials: as of `step`.
-        motors: as of `step`.
+        parameters: as of `step`.
         interval: every which state is kept, beside the last; the gradient makes those between again.
         threads: as of `step`.
 
@@ -125,9 +123,20 @@ def rollout(
     Raises:
         SimulationError: as of `step`.
     """
-    return _run(
-        Runs(simulation, steps, interval, threads), (q, v, tau, q_target, v_target, materials, motors)
-    )
+    runs, values = _with_parameters(simulation, steps, parameters, interval, threads)
+    return _run(runs, (q, v, tau, q_target, v_target, *values))
+
+
+def _with_parameters(
+    simulation: Simulation,
+    steps: int,
+    parameters: Mapping[Key, jax.typing.ArrayLike] | None,
+    interval: int,
+    threads: int | None,
+) -> tuple[Runs, tuple[Any, ...]]:
+    """Runs that are functions of these parameters, too, and their values."""
+    given = parameters or {}
+    return Runs(simulation, steps, tuple(given), interval, threads), tuple(given.values())
 
 
 Operands = tuple[Any, ...]  # as of `Runs`, of jax.Array or None
@@ -185,7 +194,7 @@ def _gradient(runs: Runs, operands: Operands, *arrays: jax.Array) -> Operands:
 
 @partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
 def _call(function: Any, runs: Runs, outlines: Any, *arguments: Any) -> Any:
-    return call(function, runs.simulation, (runs.steps, runs.interval, runs.threads), outlines, *arguments)
+    return call(function, runs.simulation, (runs.steps, runs.parameters, runs.interval, runs.threads), outlines, *arguments)
 
 
 @_call.defjvp
@@ -208,7 +217,7 @@ def _summed(gradient: jax.Array, operand: jax.Array) -> jax.Array:
 
 # On the host.
 
-Settings = tuple[int, int, int | None]  # of Runs
+Settings = tuple[int, tuple[Key, ...], int, int | None]  # of Runs
 
 
 def _forward(simulation: Simulation, settings: Settings, operands: Operands) -> States:

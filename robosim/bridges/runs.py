@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,14 @@ from robosim.bridges.entries import from_entries, to_entries
 from robosim.errors import SimulationError
 from robosim.simulation import Simulation
 from robosim.simulation.arrays import Drive, run_arrays, run_arrays_vjp
+from robosim.simulation.parameters import Key
 
 __all__ = ["NO_SECOND_DERIVATIVES", "OPERANDS", "OperandShape", "Runs"]
 
 Array = NDArray[np.float64]
-OPERANDS = ("q", "v", "tau", "q_target", "v_target", "materials", "motors")
-"""What runs are functions of, in this order everywhere."""
-_DRIVE, _NUMBERS = slice(2, 5), slice(5, 7)  # of OPERANDS
+OPERANDS = ("q", "v", "tau", "q_target", "v_target")
+"""What runs are functions of, in this order everywhere; parameters follow."""
+_DRIVE, _PARAMETERS = slice(2, 5), slice(5, None)
 NO_SECOND_DERIVATIVES = (
     "steps have first derivatives in reverse mode only: no second ones, and none in forward mode; "
     "Simulation.jacobians gives the matrices of a step"
@@ -46,14 +47,17 @@ class Runs:
     which simulation it has, as frameworks ask.
 
     Args:
-        simulation: what is run; where `materials` or `motors` are operands these numbers take the place of its own.
+        simulation: what is run.
         steps: of each run.
+        parameters: names of parameters, as of `Simulation.parameters`, that are operands as well, and whose values take
+            the place of its own.
         interval: every which state is kept, beside the last.
         threads: at most; None for as many as `robosim.batch.get_threads` says.
     """
 
     simulation: Simulation
     steps: int
+    parameters: tuple[Key, ...] = ()
     interval: int = 1
     threads: int | None = None
 
@@ -71,9 +75,15 @@ class Runs:
     @cached_property
     def core_shapes(self) -> tuple[tuple[int, ...], ...]:
         """Of each operand, without leading axes."""
-        model, numbers = self.simulation.model, (self.simulation.materials, self.simulation.motors)
+        model, names = self.simulation.model, self.simulation._names
         n_q, n_v, steps = model.n_q, model.n_v, self.steps
-        return ((n_q,), (n_v,), (steps, n_v), (steps, n_q), (steps, n_v), *(x.shape for x in numbers))
+        of_parameters = (names.select(key).shape for key in self.parameters)
+        return ((n_q,), (n_v,), (steps, n_v), (steps, n_q), (steps, n_v), *of_parameters)
+
+    @property
+    def _names(self) -> tuple[Any, ...]:
+        """Of the operands, for errors."""
+        return (*OPERANDS, *self.parameters)
 
     def layout(self, shapes: Sequence[tuple[int, ...] | None]) -> list[OperandShape | None]:
         """How operands of these shapes go together, by NumPy's rules of broadcasting: leading axes, and rows of steps.
@@ -82,7 +92,7 @@ class Runs:
             SimulationError: one has another shape than it must, or leading axes do not go together.
         """
         split: list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]] | None] = []
-        for name, shape, core in zip(OPERANDS, shapes, self.core_shapes, strict=True):
+        for name, shape, core in zip(self._names, shapes, self.core_shapes, strict=True):
             if shape is None:
                 split.append(None)
                 continue
@@ -99,7 +109,7 @@ class Runs:
             depth = len(np.broadcast_shapes(*leading))
         except ValueError:
             described = ", ".join(
-                f"{name} {shape}" for name, shape in zip(OPERANDS, shapes, strict=True) if shape is not None
+                f"{name} {shape}" for name, shape in zip(self._names, shapes, strict=True) if shape is not None
             )
             raise SimulationError(f"leading axes do not go together: {described}") from None
         return [
@@ -190,7 +200,8 @@ class Runs:
                 interval=self.interval,
                 threads=self.threads,
             )
-            columns = [np.stack(column) for column in zip(*gradients, strict=True)]
+            columns = [np.stack([g[k] for g in gradients]) for k in range(len(OPERANDS))]
+            columns += [np.stack([g.parameters[key] for g in gradients]) for key in self.parameters]
             columns[0] = to_entries(model, q[runs, 0], columns[0]) + q_bar[runs, 0]
             for out, column in zip(found, columns, strict=True):
                 if out is not None:
@@ -203,7 +214,7 @@ class Runs:
         is_alike = [x is None or math.prod(x.shape[: len(leading)]) == 1 for x in operands]
         is_alike[:2] = False, False
         is_alike[_DRIVE] = [all(is_alike[_DRIVE])] * 3  # as run_many has it: all of a control, or nothing
-        is_alike[_NUMBERS] = [all(is_alike[_NUMBERS])] * 2
+        is_alike[_PARAMETERS] = [all(is_alike[_PARAMETERS])] * len(self.parameters)
         return [
             None
             if x is None
@@ -221,20 +232,18 @@ class Runs:
         """The simulations with the numbers that runs have, and which runs each has."""
         if not count:
             return []
-        given = {name: x for name, x in zip(OPERANDS[_NUMBERS], flat[_NUMBERS], strict=True) if x is not None}
+        given = [x for x in flat[_PARAMETERS] if x is not None]
         if not given:
             return [(self.simulation, slice(None))]
-        if next(len(x) for x in given.values()) == 1:
-            return [(self.simulation.with_numbers(**{name: x[0] for name, x in given.items()}), slice(None))]
-        rows = np.concatenate([x.reshape(count, -1) for x in given.values()], axis=1)
+
+        def world(k: int) -> Simulation:
+            return self.simulation.with_parameters({key: x[k] for key, x in zip(self.parameters, given, strict=True)})
+
+        if len(given[0]) == 1:
+            return [(world(0), slice(None))]
+        rows = np.concatenate([x.reshape(count, -1) for x in given], axis=1)
         _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-        return [
-            (
-                self.simulation.with_numbers(**{name: x[k] for name, x in given.items()}),
-                np.flatnonzero(which.reshape(-1) == i),
-            )
-            for i, k in enumerate(first)
-        ]
+        return [(world(k), np.flatnonzero(which.reshape(-1) == i)) for i, k in enumerate(first)]
 
     def _of(
         self, flat: list[Array | None], runs: NDArray[np.intp] | slice

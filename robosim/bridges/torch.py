@@ -18,7 +18,7 @@ unit length.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ import numpy as np
 from robosim.bridges.runs import NO_SECOND_DERIVATIVES, Runs
 from robosim.errors import MissingDependencyError, SimulationError
 from robosim.simulation import Simulation
+from robosim.simulation.parameters import Key
 
 try:
     import torch
@@ -57,8 +58,7 @@ def step(
     tau: torch.Tensor | None = None,
     q_target: torch.Tensor | None = None,
     v_target: torch.Tensor | None = None,
-    materials: torch.Tensor | None = None,
-    motors: torch.Tensor | None = None,
+    parameters: Mapping[Key, torch.Tensor] | None = None,
     threads: int | None = None,
 ) -> States:
     """The state one step later, a function of all tensors.
@@ -70,9 +70,8 @@ def step(
         tau: (..., n_v) as of `Control`, as are the next two.
         q_target: (..., n_q).
         v_target: (..., n_v).
-        materials: (..., m, 6) in the place of `Simulation.materials`; of runs that have other numbers each value makes
-            a world of its own, and only runs within one go on several threads.
-        motors: (..., n_v, 3) in the place of `Simulation.motors`, likewise.
+        parameters: by name as in `Simulation.parameters`, each (..., *its shape), in the place of its values; of runs
+            that have other values each makes a world of its own, and only runs within one go on several threads.
         threads: at most; None for as many as `robosim.batch.get_threads` says.
 
     Raises:
@@ -80,7 +79,8 @@ def step(
             different devices.
     """
     drive = (None if x is None else x.unsqueeze(-2) for x in (tau, q_target, v_target))
-    states = _run(Runs(simulation, 1, 1, threads), (q, v, *drive, materials, motors))
+    runs, values = _with_parameters(simulation, 1, parameters, 1, threads)
+    states = _run(runs, (q, v, *drive, *values))
     return States(states.q[..., 1, :], states.v[..., 1, :], states.unsolved)
 
 
@@ -93,8 +93,7 @@ def rollout(
     tau: torch.Tensor | None = None,
     q_target: torch.Tensor | None = None,
     v_target: torch.Tensor | None = None,
-    materials: torch.Tensor | None = None,
-    motors: torch.Tensor | None = None,
+    parameters: Mapping[Key, torch.Tensor] | None = None,
     interval: int = 1,
     threads: int | None = None,
 ) -> States:
@@ -110,8 +109,7 @@ def rollout(
         tau: (..., steps, n_v), or (n_v,) or (..., 1, n_v) for all steps; as are the next two.
         q_target: (..., steps, n_q).
         v_target: (..., steps, n_v).
-        materials: as of `step`.
-        motors: as of `step`.
+        parameters: as of `step`.
         interval: every which state is kept, beside the last; the gradient makes those between again.
         threads: as of `step`.
 
@@ -121,9 +119,20 @@ def rollout(
     Raises:
         SimulationError: as of `step`.
     """
-    return _run(
-        Runs(simulation, steps, interval, threads), (q, v, tau, q_target, v_target, materials, motors)
-    )
+    runs, values = _with_parameters(simulation, steps, parameters, interval, threads)
+    return _run(runs, (q, v, tau, q_target, v_target, *values))
+
+
+def _with_parameters(
+    simulation: Simulation,
+    steps: int,
+    parameters: Mapping[Key, torch.Tensor] | None,
+    interval: int,
+    threads: int | None,
+) -> tuple[Runs, tuple[Any, ...]]:
+    """Runs that are functions of these parameters, too, and their values."""
+    given = parameters or {}
+    return Runs(simulation, steps, tuple(given), interval, threads), tuple(given.values())
 
 
 Operands = Sequence["torch.Tensor | None"]

@@ -12,10 +12,7 @@ from robosim.simulation.details import (
     StepRow,
 )
 from robosim.simulation.gradients import (
-    ClosureGradients,
     MeshRows,
-    ModelGradient,
-    ObjectGradients,
     RunJacobians,
     StepCurvature,
     StepGradient,
@@ -23,6 +20,7 @@ from robosim.simulation.gradients import (
     StepTangent,
 )
 from robosim.simulation.material import Material, Motor
+from robosim.simulation.parameters import ParameterGradient, ParameterKind, Parameters, ParameterValues
 from robosim.simulation.replay import Replay
 from robosim.simulation.simulation import Simulation
 from robosim.simulation.state import Control, Motion, State
@@ -30,7 +28,6 @@ from robosim.simulation.state import Control, Motion, State
 __all__ = [
     "Closure",
     "ClosureForce",
-    "ClosureGradients",
     "ContactForce",
     "Control",
     "Energy",
@@ -38,10 +35,12 @@ __all__ = [
     "JointForce",
     "Material",
     "MeshRows",
-    "ModelGradient",
     "Motion",
     "Motor",
-    "ObjectGradients",
+    "ParameterGradient",
+    "ParameterKind",
+    "ParameterValues",
+    "Parameters",
     "PointClosure",
     "Replay",
     "RunJacobians",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from robosim.simulation.arguments import engine_errors, thread_count
 
 if TYPE_CHECKING:
+    from robosim.simulation.gradients import StepGradient
     from robosim.simulation.simulation import Simulation
 
 __all__ = ["Drive", "run_arrays", "run_arrays_vjp"]
@@ -67,11 +68,8 @@ def run_arrays_vjp(
     is_shared: bool,
     interval: int = 1,
     threads: int | None = None,
-) -> list[tuple[Array, ...]]:
+) -> list[StepGradient]:
     """`Simulation.run_many_vjp` of what `run_arrays` gave: the same gradients, to the bit.
-
-    Returns:
-        Of each run q, v, tau, q_target, v_target, materials and motors of its `StepGradient`.
 
     Raises:
         SimulationError: as of `Simulation.run_many_vjp`.
@@ -90,4 +88,4 @@ def run_arrays_vjp(
             None,
             (True, True, True),
         )
-    return [gradient[:7] for gradient in gradients]
+    return [simulation._gradient(parts) for parts in gradients]

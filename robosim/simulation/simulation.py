@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robosim import _engine
-from robosim.errors import SimulationError, check_type, suggestion
-from robosim.model import Model
+from robosim.errors import SimulationError, check_type
+from robosim.model import Link, Model
 from robosim.pickling import maker, rebuild
 from robosim.scene import Scene
 from robosim.scene.compile import compile_scene
@@ -26,13 +27,11 @@ from robosim.simulation.arguments import (
     thread_count,
 )
 from robosim.simulation.balance import StepBalance, balance_of
+from robosim.simulation.changed import changed_closures, changed_model, changed_scene
 from robosim.simulation.closure import Closure, JointEquality, equality_rows, frame_rows
 from robosim.simulation.details import StepDetails, StepReport, details_of
 from robosim.simulation.gradients import (
-    ClosureGradients,
     MeshRows,
-    ModelGradient,
-    ObjectGradients,
     RunJacobians,
     StepCurvature,
     StepGradient,
@@ -41,6 +40,7 @@ from robosim.simulation.gradients import (
 )
 from robosim.simulation.hulls import links_in_hulls
 from robosim.simulation.material import Material, Motor, motor_rows, pair_materials
+from robosim.simulation.parameters import Key, ParameterGradient, ParameterNames, ParameterValues
 from robosim.simulation.replay import Replay, spread
 from robosim.simulation.state import DRIVES, Control, Motion, State
 
@@ -141,7 +141,7 @@ class Simulation:
             raise SimulationError(model._dynamics_fault)
         self.model = model
         self.dt = float(dt)
-        self._closures = tuple(closures)
+        self._closures: tuple[Closure, ...] = tuple(closures)
         held = [c for c in closures if not isinstance(c, JointEquality)]
         frames = frame_rows(model, held)
         scene = Scene() if scene is None else scene.copy()
@@ -173,64 +173,89 @@ class Simulation:
             "complementarity_aware": aware(complementarity_aware),
             "substeps": substeps,
         }
-        self._set_numbers(
-            pair_materials(model, self._scene, materials or {}), motor_rows(model, motors or {})
-        )
+        with engine_errors():
+            self._engine = _engine.Simulation(
+                self._scene,
+                pair_materials(model, self._scene, materials or {}),
+                motor_rows(model, motors or {}),
+                **self._options,
+            )
+        self._parameter_names: ParameterNames | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        numbers = {"materials": self._materials, "motors": self._motors}
         options = {name: self._options[name] for name in self._options if name not in self._world}
         del options["equalities"]  # made of the closures
-        return rebuild, (_rebuilt_simulation, {**self._world, **options, **numbers})
-
-    def _copy(self) -> Simulation:
-        """Itself again, whose numbers can be set."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        return other
-
-    def _set_numbers(self, materials: Array, motors: Array) -> None:
-        self._materials: Array = materials.copy()
-        self._motors: Array = motors.copy()
-        for array in self._materials, self._motors:
-            array.setflags(write=False)
-        with engine_errors():
-            self._engine = _engine.Simulation(self._scene, self._materials, self._motors, **self._options)
+        options["dt"] = self.dt
+        values = self.parameters
+        numbers = {
+            name: np.array(values[name])
+            for name, kind in values.kinds.items()
+            if kind.owner == "pair" or name in ("position_gain", "velocity_gain", "motor_limit")
+        }
+        return rebuild, (_rebuilt_simulation, {**self._world, **options, "numbers": numbers})
 
     @property
-    def materials(self) -> Array:
-        """(m, 6) the numbers of `Material` of each of `pairs`, in its order, as in `StepGradient`."""
-        return self._materials
+    def _names(self) -> ParameterNames:
+        if self._parameter_names is None:
+            self._parameter_names = ParameterNames(self.model, self._scene, self._closures, self._engine)
+        return self._parameter_names
 
     @property
-    def motors(self) -> Array:
-        """(n_v, 3) position gain, velocity gain and limit of each coordinate's motor, as in `StepGradient`."""
-        return self._motors
+    def parameters(self) -> ParameterValues:
+        """The values of all parameters, by name.
 
-    def with_numbers(
-        self, *, materials: ArrayLike | None = None, motors: ArrayLike | None = None
-    ) -> Simulation:
-        """The same world with other materials or motors, the model and the obstacles shared.
+        Example:
+            >>> import robosim
+            >>> from robosim.simulation import Simulation
+            >>> arm = Simulation(robosim.load_robot("ur5"))
+            >>> float(arm.parameters["mass", "forearm_link"])
+            2.33
+            >>> arm.parameters.kinds["mass"].unit
+            'kg'
+        """
+        return ParameterValues(self._names, *self._engine.parameter_values())
 
-        Some microseconds, so that numbers can be fitted or drawn anew for each run.
+    def with_parameters(self, changes: Mapping[Key, ArrayLike]) -> Simulation:
+        """The same world with other values of some parameters: the steps of its gradient's arguments.
 
         Args:
-            materials: (m, 6) as `materials`; None: as they are.
-            motors: (n_v, 3) as `motors`, a limit may be infinite; None: as they are.
+            changes: by name, as in `parameters`. Poses and placements are twists [linear; angular] from where things
+                are, in their own frames; a scale is a factor. A pair stands for all pairs of shapes of both.
 
         Raises:
-            SimulationError: an array has the wrong shape, or a number is out of its range.
+            SimulationError: there is no such parameter, an array has the wrong shape, or a number is out of its range.
+
+        Example:
+            >>> import robosim
+            >>> from robosim.simulation import Simulation
+            >>> arm = Simulation(robosim.load_robot("ur5"))
+            >>> heavier = arm.with_parameters({("mass", "forearm_link"): 3.0, "gravity": [0, 0, -1.62]})
+            >>> float(heavier.parameters["mass", "forearm_link"])
+            3.0
         """
-        other = self._copy()
-        other._set_numbers(
-            *(
-                known if given is None else sized(given, known.shape, what)
-                for what, given, known in (
-                    ("materials", materials, self._materials),
-                    ("motors", motors, self._motors),
-                )
+        numbers, vertices, links = self._names.with_values(self.parameters, changes)
+        return self._with_values(numbers, vertices, links)
+
+    def _with_values(
+        self, numbers: Array, vertices: Array, links: Mapping[str, Link] = MappingProxyType({}), substeps: int | None = None
+    ) -> Simulation:
+        """With the engine's numbers of all parameters, and links whose inertias they have."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        with engine_errors():
+            other._engine, scene, model = self._engine.with_parameter_values(
+                self._scene, self.model._engine, numbers, vertices, substeps
             )
-        )
+        other.dt = float(self._names.view(numbers, "dt")[0])
+        if scene is not self._scene:
+            other.model = changed_model(self.model, model, links)
+            other._scene = scene
+            scene_now = changed_scene(self._world["scene"], self._scene, scene)
+            other._world = {**self._world, "model": other.model, "scene": scene_now}
+        if self._closures:
+            other._closures = changed_closures(other.model, self._closures, other._engine)
+            other._world = {**other._world, "closures": other._closures}
+        other._parameter_names = None
         return other
 
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, *, time: float = 0.0) -> State:
@@ -286,10 +311,9 @@ class Simulation:
         substeps = self._options["substeps"]
         one = self
         if substeps > 1:
-            one = self._copy()
-            one.dt = self.dt / substeps
-            one._options = {**self._options, "dt": one.dt, "substeps": 1}
-            one._set_numbers(self._materials, self._motors)
+            numbers, vertices = self._engine.parameter_values()
+            self._names.view(numbers, "dt")[...] = self.dt / substeps
+            one = self._with_values(numbers, vertices, substeps=1)
             for _ in range(substeps - 1):
                 state = one.step(state, control)
         details = one.details(state, control)
@@ -401,7 +425,7 @@ class Simulation:
 
     @property
     def objects(self) -> list[str]:
-        """Names of the shapes that may touch, in the order of `StepGradient.objects`: colliders, then obstacles.
+        """Names of the shapes that may touch, in the order of `parameters["pose"]`: colliders, then obstacles.
 
         An obstacle of several shapes is there once for each.
         """
@@ -409,7 +433,7 @@ class Simulation:
 
     @property
     def meshes(self) -> list[MeshRows]:
-        """The shapes that have vertices, with the rows of these in `StepGradient.objects.vertices`.
+        """The shapes that have vertices, with the rows of these in `parameters["vertices"]`.
 
         Convex meshes and single triangles, of colliders and obstacles; parts of an obstacle are objects of their own.
 
@@ -429,7 +453,7 @@ class Simulation:
             >>> simulation = Simulation(builder.build(), ground)
             >>> pushed = simulation.vjp(simulation.state(), np.zeros(6), [0, 0, 1, 0, 0, 0])
             >>> mesh = simulation.meshes[0]
-            >>> mesh.name, int(pushed.objects.vertices[mesh.rows, 2].argmin())  # the lowest one pushes
+            >>> mesh.name, int(pushed.parameters["vertices", "stone"][:, 2].argmin())  # the lowest one pushes
             ('stone/0', 0)
         """
         return [
@@ -439,7 +463,7 @@ class Simulation:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Names of the pairs that may touch, in the order of `StepGradient.materials`."""
+        """Names of the pairs that may touch, in the order of `parameters["friction"]`."""
         names = self._scene.names
         return [(names[a], names[b]) for a, b in self._scene.pairs]
 
@@ -469,7 +493,7 @@ class Simulation:
         2021, Algorithm 1.
         """
         with engine_errors():
-            return _gradient(self._engine.vjp(state.q, state.v, q_bar, v_bar, *drive_of(control)))
+            return self._gradient(self._engine.vjp(state.q, state.v, q_bar, v_bar, *drive_of(control)))
 
     def jvp(
         self,
@@ -481,12 +505,7 @@ class Simulation:
         tau: ArrayLike | None = None,
         q_target: ArrayLike | None = None,
         v_target: ArrayLike | None = None,
-        materials: ArrayLike | None = None,
-        motors: ArrayLike | None = None,
-        model: Mapping[str, ArrayLike] | None = None,
-        objects: Mapping[str, ArrayLike] | None = None,
-        closures: Mapping[str, ArrayLike] | None = None,
-        dt: float = 0.0,
+        parameters: Mapping[Key, ArrayLike] | None = None,
     ) -> StepTangent:
         """What the next state changes by when everything that it depends on changes along one direction.
 
@@ -501,16 +520,11 @@ class Simulation:
             tau: (n_v,) of the control; as are q_target (n_q,) and v_target (n_v,).
             q_target: see tau.
             v_target: see tau.
-            materials: (m, 6) of the pairs, as in `StepGradient`.
-            motors: (n_v, 3), as there.
-            model: arrays by the names of `ModelGradient`'s fields, such as `{"mass": ...}`; any of them.
-            objects: the same of `ObjectGradients`. Sizes and scales of bodies made of pieces have no derivative: where
+            parameters: by name, as in `parameters`. Sizes and scales of bodies made of pieces have no derivative: where
                 they change and anything touches, the result is nan.
-            closures: the same of `ClosureGradients`.
-            dt: of the step's length [s].
 
         Raises:
-            SimulationError: an array has the wrong shape or is not finite, or there is no field of that name.
+            SimulationError: an array has the wrong shape or is not finite, or there is no parameter of that name.
 
         Example:
             >>> import numpy as np, robosim
@@ -524,17 +538,9 @@ class Simulation:
         Source: `engine/step/step_jvp.cpp`.
         """
         given = {"q": q, "v": v, "tau": tau, "q_target": q_target, "v_target": v_target}
-        given |= {"materials": materials, "motors": motors, "dt": dt}
-        for name, part, fields in (
-            ("model", model, ModelGradient._fields),
-            ("objects", objects, ObjectGradients._fields),
-            ("closures", closures, ClosureGradients._fields),
-        ):
-            for key in part or ():
-                if key not in fields:
-                    raise SimulationError(f"{name} has no {key!r}{suggestion(key, fields, limit=None)}")
-            given |= part or {}
         direction = {name: value for name, value in given.items() if value is not None}
+        if parameters:
+            direction |= self._names.direction(parameters)
         with engine_errors():
             return StepTangent(*self._engine.jvp(state.q, state.v, direction, *drive_of(control)))
 
@@ -592,7 +598,7 @@ class Simulation:
         direction = {name: value for name, value in given.items() if value is not None}
         with engine_errors():
             product, error = self._engine.hvp(state.q, state.v, q_bar, v_bar, direction, *drive_of(control))
-        return StepCurvature(_gradient(product), _gradient(error))
+        return StepCurvature(self._gradient(product), self._gradient(error))
 
     def jacobians(
         self, state: State, control: Control = _NO_CONTROL, *, by: Collection[str] = _JACOBIANS
@@ -731,7 +737,11 @@ class Simulation:
             gradients = self._engine.run_vjp(
                 q, v, q_bars, v_bars, steps, interval, *rows, thread_count(threads), progress, wanted
             )
-        return [_gradient(parts) for parts in gradients]
+        return [self._gradient(parts) for parts in gradients]
+
+    def _gradient(self, parts: tuple[Any, ...]) -> StepGradient:
+        *state, numbers, vertices, one_sided = parts
+        return StepGradient(*state, ParameterGradient(self._names, numbers, vertices), one_sided)
 
     def _bars(self, given: Sequence[ArrayLike], runs: int, kept: int, name: str) -> Array:
         if len(given) != runs:
@@ -746,12 +756,6 @@ class Simulation:
 
 
 @maker
-def _rebuilt_simulation(materials: Array, motors: Array, **arguments: Any) -> Simulation:
-    """The simulation that was pickled: of the constructor's arguments, and the numbers that it had in the end."""
-    return Simulation(**arguments).with_numbers(materials=materials, motors=motors)
-
-
-def _gradient(parts: tuple[Any, ...]) -> StepGradient:
-    values = list(parts)
-    values[7:10] = ModelGradient(*parts[7]), ObjectGradients(*parts[8]), ClosureGradients(*parts[9])
-    return StepGradient(*values)
+def _rebuilt_simulation(numbers: Mapping[str, Array], **arguments: Any) -> Simulation:
+    """The simulation that was pickled: of the constructor's arguments, and the numbers of its pairs and motors."""
+    return Simulation(**arguments).with_parameters(numbers)

@@ -10,6 +10,7 @@
 #include "ridders.h"
 #include "scale.h"
 #include "step/contact_axes.h"
+#include "step/parameters.h"
 #include "step/step_signature.h"
 #include "step_worlds.h"
 #include "varied_shapes.h"
@@ -36,23 +37,6 @@ inline SE3d moved_along(const SE3d& X, const double* twist) {
 struct Counts {
   int compared = 0, switched = 0, one_sided = 0, contacts = 0, sliding = 0, sticking = 0, impacts = 0, bounces = 0, on_faces = 0, edges = 0;
   double worst = 0;
-};
-
-// What the world is made of, to be changed: numbers by which each kind of its parameters goes along a direction of its own.
-struct Change {
-  double materials = 0, motors = 0;
-  Model model;
-  Closures closures;
-
-  // Each number of a material by its own factor, but those that are zero, where their laws begin.
-  PairMaterial of(PairMaterial x) const {
-    x.friction += materials;
-    if (x.restitution > 0) x.restitution += 0.5 * materials;
-    if (x.torsional_friction > 0) x.torsional_friction += 0.1 * materials;
-    if (x.rolling_friction > 0) x.rolling_friction += 0.05 * materials;
-    if (x.compliance > 0) x.compliance += 1e-3 * materials, x.relaxation_time += 0.02 * materials;
-    return x;
-  }
 };
 
 // The matrices' products with a loss are its gradient, but for rounding: of forces that hold each other in balance a part of 1e-10 or less is left.
@@ -87,8 +71,8 @@ inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar
   StepGradient zero = g, all = g;
   for_each_number([](double& x) { x = 0; }, zero);
   for_each_number([&](double& x, double by) { x = std::isfinite(by) ? random.numbers(1)[0] : 0.0; }, all, g);
-  all.vertices.clear();
-  for (int row = 0; row < stepper.world().vertices().size(); ++row) all.vertices.add(row, random.vec3());  // those that touch nothing, too
+  all.parameters.vertices.clear();
+  for (int row = 0; row < stepper.world().vertices().size(); ++row) all.parameters.vertices.add(row, random.vec3());  // those that touch nothing, too
   // Of sweeps both see the rows' admittances themselves, which cancel in what they come to.
   const double rounding = stepper.options().solver == RowSolver::pgs ? 1e-9 : 1e-10;
   const auto compare = [&](const char* what, const StepGradient& direction) {
@@ -108,16 +92,14 @@ inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar
   };
   only("q", [](auto& x) -> auto& { return x.q; }), only("v", [](auto& x) -> auto& { return x.v; }), only("tau", [](auto& x) -> auto& { return x.tau; });
   only("q_target", [](auto& x) -> auto& { return x.q_target; }), only("v_target", [](auto& x) -> auto& { return x.v_target; });
-  only("materials", [](auto& x) -> auto& { return x.materials; }), only("motors", [](auto& x) -> auto& { return x.motors; });
-  only("objects", [](auto& x) -> auto& { return x.objects; }), only("vertices", [](auto& x) -> auto& { return x.vertices; });
-  only("closures", [](auto& x) -> auto& { return x.closures; }), only("equalities", [](auto& x) -> auto& { return x.equalities; });
-  only("mass", [](auto& x) -> auto& { return x.model.mass; }), only("com", [](auto& x) -> auto& { return x.model.com; });
-  only("inertia", [](auto& x) -> auto& { return x.model.inertia; }), only("placement", [](auto& x) -> auto& { return x.model.placement; });
-  only("armature", [](auto& x) -> auto& { return x.model.armature; }), only("damping", [](auto& x) -> auto& { return x.model.damping; });
-  only("dry friction", [](auto& x) -> auto& { return x.model.friction; }), only("stiffness", [](auto& x) -> auto& { return x.model.stiffness; });
-  only("spring reference", [](auto& x) -> auto& { return x.model.spring_reference; });
-  only("lower limits", [](auto& x) -> auto& { return x.model.q_lower; }), only("upper limits", [](auto& x) -> auto& { return x.model.q_upper; });
-  only("gravity", [](auto& x) -> auto& { return x.model.gravity; }), only("dt", [](auto& x) -> auto& { return x.dt; });
+  for (int k = 0; k < n_parameter_kinds; ++k) {
+    StepGradient direction = zero;
+    if (parameter_kinds[at(k)].owner == ParameterOwner::vertex) direction.parameters.vertices = all.parameters.vertices;
+    const ParameterId id(k);
+    for (int i = 0; i < all.parameters.layout().owners(id) && parameter_kinds[at(k)].owner != ParameterOwner::vertex; ++i)
+      std::copy_n(all.parameters.of(id, i), parameter_kinds[at(k)].width(), direction.parameters.of(id, i));
+    compare(std::string(parameter_kinds[at(k)].name).c_str(), direction);
+  }
 }
 
 // Vertices that move together, as a shape does that is moved or grows, are that shape.
@@ -125,32 +107,36 @@ inline void check_vertices_together(const World& world, const StepGradient& g) {
   for (const VertexRows::Mesh& mesh : world.vertices().meshes()) {
     const CollisionGeometry& geometry = world.scene().object(mesh.object).geometry;
     if (geometry.compound) continue;
-    const ObjectGradient& object = g.objects[at(mesh.object)];
+    const double* const pose = g.parameters.of("pose", mesh.object);
     Vec3d linear, angular;
-    double scale = geometry.shape.rounding * object.size[0], size = 1;
+    double scale = geometry.shape.rounding * *g.parameters.of("sizes", mesh.object), size = 1;
     for (int i = 0; i < mesh.count; ++i) {
-      const Vec3d p = geometry.shape.mesh->vertices[at(i)], by = g.vertices.of(mesh.first + i);
+      const Vec3d p = geometry.shape.mesh->vertices[at(i)], by = g.parameters.vertices.of(mesh.first + i);
       linear += by, angular += cross(p, by), scale += dot(p, by);
       size += norm(by);
     }
     for (int k = 0; k < 3; ++k) {
-      CHECK(std::abs(linear[k] - object.pose[k]) <= 1e-11 * size);
-      CHECK(std::abs(angular[k] - object.pose[3 + k]) <= 1e-11 * size);
+      CHECK(std::abs(linear[k] - pose[k]) <= 1e-11 * size);
+      CHECK(std::abs(angular[k] - pose[3 + k]) <= 1e-11 * size);
     }
-    CHECK(std::abs(scale - object.scale) <= 1e-11 * size);
+    CHECK(std::abs(scale - *g.parameters.of("scale", mesh.object)) <= 1e-11 * size);
   }
 }
 
-// The same shape with the hull of other vertices, of which all stay its corners.
-inline Shape rebuilt(const Shape& shape, const std::vector<Vec3d>& vertices) {
-  const Shape moved = Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(vertices)), shape.rounding);
-  REQUIRE(moved.mesh->vertices.size() == vertices.size());
-  return moved;
+// How far numbers of a kind go for each metre or radian that a configuration does; zero where a law begins, or nothing is.
+inline double unit_of(const ParameterKind& kind, double value, double dt) {
+  const bool begins = kind.owner == ParameterOwner::pair || kind.owner == ParameterOwner::motor || kind.owner == ParameterOwner::coordinate || kind.name == "sizes";
+  if (!std::isfinite(value) || (begins && value == 0 && kind.name != "spring_reference")) return 0;
+  const std::pair<std::string_view, double> units[] = {{"restitution", 0.5}, {"torsional_friction", 0.1}, {"rolling_friction", 0.05}, {"compliance", 1e-3}, {"relaxation_time", 0.02},
+                                                       {"mass", 0.1}, {"com", 0.1}, {"inertia", 0.1}, {"armature", 0.1}, {"joint_friction", 0.1}, {"sizes", 0.1}, {"scale", 0.1},
+                                                       {"vertices", 0.1}, {"dt", dt}};
+  for (const auto& [name, unit] : units)
+    if (kind.name == name) return unit;
+  return 1;
 }
 
 // One loss, and its gradient along directions of every argument.
-inline void check_gradients(const StepWorld& w, const StepOptions& options, const Point& point, Random& random, Counts& counts,
-                     const std::function<std::unique_ptr<StepWorld>(Change)>& varied) {
+inline void check_gradients(const StepWorld& w, const StepOptions& options, const Point& point, Random& random, Counts& counts) {
   const Model& m = w.model;
   const Numbers q_bar = random.numbers(m.n_v), v_bar = random.numbers(m.n_v);
   Stepper stepper(*w.world, options);
@@ -245,140 +231,36 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   moved("tau", g.tau, &Point::tau);
   moved("q_target", g.q_target, &Point::q_target);
   moved("v_target", g.v_target, &Point::v_target);
-  // All materials together, each of their numbers by its own factor; and all motors.
-  const auto [first_a, first_b] = w.world->scene().pairs().front();
-  const double bouncing = w.world->material(first_a, first_b).restitution > 0 ? 0.5 : 0;  // zero is where the law begins
-  const double giving = w.world->material(first_a, first_b).compliance > 0 ? 1 : 0;
-  const auto total = [=](const PairMaterial& x) {
-    return x.friction + bouncing * x.restitution + 0.1 * x.torsional_friction + 0.05 * x.rolling_friction + giving * (1e-3 * x.compliance + 0.02 * x.relaxation_time);
-  };
-  expected = size = 0;
-  for (const PairMaterial& x : g.materials) expected += total(x), size = std::max(size, std::abs(total(x)));
-  compare("materials", expected, size, [&](double h) { return loss(*varied({h, 0, m, w.world->closures()})->world, point); });
-  expected = size = 0;
-  for (int k = 0; k < m.n_v; ++k) {
-    const Motor& motor = w.world->motor(k);
-    if (!motor.is_there()) continue;
-    const double x = g.motors[at(k)].position_gain + 0.3 * g.motors[at(k)].velocity_gain + (std::isfinite(motor.limit) ? 0.2 * g.motors[at(k)].limit : 0);
-    expected += x, size = std::max(size, std::abs(x));
-  }
-  compare("motors", expected, size, [&](double h) { return loss(*varied({0, h, m, w.world->closures()})->world, point); });
-
-  // The model's numbers, each kind along a direction.
-  const auto model_moves = [&](const char* what, const std::vector<double>& gradient, double step, const std::function<void(Model&, const Numbers&)>& move) {
-    const Numbers d = random.numbers(static_cast<int>(gradient.size()));
-    const double sum = step * product(gradient, d, size);
-    compare(what, sum, step * size, [&](double h) {
-      Change change{0, 0, m, w.world->closures()};
-      Numbers way(d);
-      for (double& x : way) x *= step * h;
-      move(change.model, way);
-      return loss(*varied(std::move(change))->world, point);
-    });
-  };
-  const auto per_v = [&](const char* what, const std::vector<double>& gradient, std::vector<double> Model::* of, double step) {
-    Numbers of_those(gradient);  // what is not there stays so
-    for (std::size_t k = 0; k < of_those.size(); ++k)
-      if ((m.*of)[k] == 0) of_those[k] = 0;
-    model_moves(what, of_those, step, [&](Model& x, const Numbers& d) {
+  // All numbers of each kind of parameter, along a direction of their own.
+  const WorldParts parts(*w.world, options.dt);
+  for (int kind_index = 0; kind_index < n_parameter_kinds; ++kind_index) {
+    const ParameterKind& kind = parameter_kinds[at(kind_index)];
+    const ParameterId id(kind_index);
+    const int owners = w.world->parameters().owners(id), width = kind.width();
+    if (owners == 0) continue;
+    Numbers values(at(owners * width)), gradient(values.size()), d = random.numbers(owners * width);
+    kind.access.read(parts, owners, values.data());
+    for (int i = 0; i < owners; ++i) {
+      const Vec3d by = kind.owner == ParameterOwner::vertex ? g.parameters.vertices.of(i) : Vec3d();
+      for (int k = 0; k < width; ++k) gradient[at(i * width + k)] = kind.owner == ParameterOwner::vertex ? by[k] : g.parameters.of(id, i)[k];
+    }
+    size = expected = 0;
+    for (std::size_t k = 0; k < d.size(); ++k) {
+      d[k] *= unit_of(kind, values[k], options.dt);
+      if (d[k] == 0) continue;
+      expected += d[k] * gradient[k], size = std::max(size, std::abs(d[k] * gradient[k]));
+    }
+    compare(std::string(kind.name).c_str(), expected, size, [&](double h) {
+      WorldParts changed(parts);
+      Numbers numbers(values);
       for (std::size_t k = 0; k < d.size(); ++k)
-        if ((x.*of)[k] != 0) (x.*of)[k] += d[k];
+        if (d[k] != 0) numbers[k] += h * d[k];
+      kind.access.write(changed, owners, numbers.data());
+      StepOptions with = options;
+      with.dt = changed.dt;
+      return loss_in(*StepWorld(std::move(changed)).world, point, with);
     });
-  };
-  model_moves("mass", g.model.mass, 0.1, [&](Model& x, const Numbers& d) {
-    for (std::size_t k = 0; k < d.size(); ++k) x.inertias[k + 1].mass += d[k];
-  });
-  model_moves("com", g.model.com, 0.1, [&](Model& x, const Numbers& d) {
-    for (std::size_t k = 0; k < d.size(); ++k) x.inertias[k / 3 + 1].com[static_cast<int>(k % 3)] += d[k];
-  });
-  model_moves("inertia", g.model.inertia, 0.1, [&](Model& x, const Numbers& d) {
-    for (std::size_t b = 0; 6 * b < d.size(); ++b) {
-      const double* t = &d[6 * b];
-      x.inertias[b + 1].I_com += Mat3d{{t[0], t[1], t[3]}, {t[1], t[2], t[4]}, {t[3], t[4], t[5]}};
-    }
-  });
-  model_moves("placement", g.model.placement, 1, [&](Model& x, const Numbers& d) {
-    for (std::size_t b = 0; 6 * b < d.size(); ++b) {
-      x.joints[b + 1].X_PJ = moved_along(x.joints[b + 1].X_PJ, &d[6 * b]);
-      x.joints[b + 1].prepare();
-    }
-  });
-  per_v("armature", g.model.armature, &Model::armature, 0.1);
-  per_v("damping", g.model.damping, &Model::damping, 1);
-  per_v("dry friction", g.model.friction, &Model::friction, 0.1);
-  per_v("stiffness", g.model.stiffness, &Model::stiffness, 1);
-  per_v("spring reference", g.model.spring_reference, &Model::spring_reference, 1);
-  model_moves("lower limits", g.model.q_lower, 1, [&](Model& x, const Numbers& d) {
-    for (std::size_t k = 0; k < d.size(); ++k) x.limits.q_lower[k] += d[k];
-  });
-  model_moves("upper limits", g.model.q_upper, 1, [&](Model& x, const Numbers& d) {
-    for (std::size_t k = 0; k < d.size(); ++k) x.limits.q_upper[k] += d[k];
-  });
-  model_moves("gravity", {g.model.gravity.x, g.model.gravity.y, g.model.gravity.z}, 1,
-              [&](Model& x, const Numbers& d) { x.gravity += Vec3d{d[0], d[1], d[2]}; });
-  Numbers poses;
-  for (std::size_t k = 0; k < m.colliders.size(); ++k) poses.insert(poses.end(), g.objects[k].pose, g.objects[k].pose + 6);
-  model_moves("colliders", poses, 1, [&](Model& x, const Numbers& d) {
-    for (std::size_t k = 0; 6 * k < d.size(); ++k) x.colliders[k].X_BC = moved_along(x.colliders[k].X_BC, &d[6 * k]);
-  });
-  // A size of each collider, and all together.
-  Numbers sizes, scales;
-  const auto is_sharp = [&](std::size_t k) { return m.colliders[k].geometry.shape.mesh && m.colliders[k].geometry.shape.rounding == 0; };
-  for (std::size_t k = 0; k < m.colliders.size(); ++k) sizes.push_back(is_sharp(k) ? 0.0 : g.objects[k].size[0]), scales.push_back(g.objects[k].scale);
-  model_moves("sizes", sizes, 0.1, [&](Model& x, const Numbers& d) {
-    for (std::size_t k = 0; k < d.size(); ++k)
-      if (!is_sharp(k)) x.colliders[k].geometry.shape = with_size(x.colliders[k].geometry.shape, 0, d[k]);
-  });
-  model_moves("scales", scales, 0.1, [&](Model& x, const Numbers& d) {
-    for (std::size_t k = 0; k < d.size(); ++k) x.colliders[k].geometry.shape = with_scale(x.colliders[k].geometry.shape, 1 + d[k]);
-  });
-  // All vertices of the colliders.
-  const auto vertices_move = [&](const char* what, const Numbers& gradient) {
-    model_moves(what, gradient, 0.1, [&](Model& x, const Numbers& d) {
-      for (const VertexRows::Mesh& mesh : w.world->vertices().meshes()) {
-        if (at(mesh.object) >= x.colliders.size()) continue;
-        Shape& shape = x.colliders[at(mesh.object)].geometry.shape;
-        std::vector<Vec3d> vertices = shape.mesh->vertices;
-        for (std::size_t i = 0; i < vertices.size(); ++i)
-          for (int k = 0; k < 3; ++k) vertices[i][k] += d[3 * (at(mesh.first) + i) + at(k)];
-        shape = rebuilt(shape, vertices);
-      }
-    });
-  };
-  if (const int rows = w.world->vertices().size(); rows > 0) {
-    Numbers vertices;
-    for (int row = 0; row < rows; ++row)
-      for (int k = 0; k < 3; ++k) vertices.push_back(g.vertices.of(row)[k]);
-    vertices_move("vertices", vertices);
   }
-  // Closures: all frames along a twist each, and all coefficients.
-  Numbers frames, coefficients;
-  for (const ClosureGradient& c : g.closures) frames.insert(frames.end(), c.F, c.F + 6), frames.insert(frames.end(), c.G, c.G + 6);
-  for (const JointEqualityGradient& c : g.equalities) coefficients.insert(coefficients.end(), std::begin(c.coefficients), std::end(c.coefficients));
-  const auto closures_move = [&](const char* what, const Numbers& gradient, const std::function<void(Closures&, const Numbers&)>& move) {
-    if (gradient.empty()) return;
-    const Numbers d = random.numbers(static_cast<int>(gradient.size()));
-    const double sum = product(gradient, d, size);
-    compare(what, sum, size, [&](double h) {
-      Change change{0, 0, m, w.world->closures()};
-      Numbers way(d);
-      for (double& x : way) x *= h;
-      move(change.closures, way);
-      return loss(*varied(std::move(change))->world, point);
-    });
-  };
-  closures_move("frames of closures", frames, [](Closures& x, const Numbers& d) {
-    for (std::size_t c = 0; c < x.frames.size(); ++c)
-      x.frames[c].X_AF = moved_along(x.frames[c].X_AF, &d[12 * c]), x.frames[c].X_BG = moved_along(x.frames[c].X_BG, &d[12 * c + 6]);
-  });
-  closures_move("coefficients of closures", coefficients, [](Closures& x, const Numbers& d) {
-    for (std::size_t k = 0; k < d.size(); ++k) x.joints[k / JointEquality::terms].coefficients[k % JointEquality::terms] += d[k];
-  });
-  compare("dt", options.dt * g.dt, std::abs(options.dt * g.dt), [&](double h) {
-    StepOptions longer = options;
-    longer.dt *= 1 + h;
-    return loss_in(*w.world, point, longer);
-  });
 }
 
 }  // namespace robosim::testing

@@ -7,6 +7,7 @@
 
 #include "random_models.h"
 #include "step/step.h"
+#include "step/world_parts.h"
 
 namespace robosim::testing {
 
@@ -27,6 +28,11 @@ struct StepWorld {
     std::vector<ExtraObject> floor{{"floor", ground, 0, SE3d()}};
     scene = std::make_unique<CollisionScene>(model, std::move(floor), pairs);
     world = std::make_unique<World>(*scene, std::vector<PairMaterial>{material}, std::move(motors), std::move(closures));
+  }
+  // Of parts that have been changed; dt is not of a world.
+  explicit StepWorld(WorldParts parts) : model(std::move(parts.model)) {
+    scene = std::make_unique<CollisionScene>(model, std::move(parts.extras), std::move(parts.pairs));
+    world = std::make_unique<World>(*scene, std::move(parts.materials), std::move(parts.motors), std::move(parts.closures));
   }
   StepWorld(const StepWorld&) = delete;
   StepWorld& operator=(const StepWorld&) = delete;

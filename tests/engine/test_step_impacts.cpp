@@ -86,7 +86,7 @@ TEST_CASE("two balls that hit: where one is in the end, by where and how fast bo
         CHECK_FALSE(g.is_one_sided);
         // dx/de = (1 - t_c) dv'/de
         double of_restitution = 0;
-        for (const PairMaterial& x : g.materials) of_restitution += x.restitution;
+        for (int i = 0; i < g.parameters.layout().owners("restitution"); ++i) of_restitution += *g.parameters.of("restitution", i);
         CHECK(std::abs(of_restitution - (1 - t_c) / (1 + c.mass)) < 1e-11);
       }
     }

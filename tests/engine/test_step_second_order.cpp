@@ -94,15 +94,13 @@ TEST_CASE("second-order products are symmetric, and along what is a vector diffe
     simulator.vjp(s.q.data(), v.data(), {tau.data()}, q_bar.data(), s.v_bar.data(), g);
     Numbers all(g.q);
     all.insert(all.end(), g.v.begin(), g.v.end()), all.insert(all.end(), g.tau.begin(), g.tau.end());
-    for (const PairMaterial& m : g.materials) all.push_back(m.friction), all.push_back(m.torsional_friction);
-    all.insert(all.end(), g.model.mass.begin(), g.model.mass.end());
+    all.insert(all.end(), g.parameters.numbers().begin(), g.parameters.numbers().end());
     return all;
   };
   const Numbers expected = ridders(gradient_at, 1e-5);
   Numbers got(by_b.q);
   got.insert(got.end(), by_b.v.begin(), by_b.v.end()), got.insert(got.end(), by_b.tau.begin(), by_b.tau.end());
-  for (const PairMaterial& m : by_b.materials) got.push_back(m.friction), got.push_back(m.torsional_friction);
-  got.insert(got.end(), by_b.model.mass.begin(), by_b.model.mass.end());
+  got.insert(got.end(), by_b.parameters.numbers().begin(), by_b.parameters.numbers().end());
   double largest = 0;
   for (const double x : expected) largest = std::max(largest, std::abs(x));
   for (std::size_t k = 0; k < got.size(); ++k) {

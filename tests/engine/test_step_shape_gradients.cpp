@@ -104,9 +104,6 @@ TEST_CASE("gradients of bodies that touch by many shapes, on many triangles, are
     }
     const PairMaterial material{random.uniform(0.1, 1), seed % 2 ? 0.0 : 0.4, seed % 3 ? 0.0 : 0.02, seed % 4 ? 0.0 : 0.01};
     const StepWorld w(builder.build({}), material, true, {}, ground);
-    const auto varied = [&](Change change) {
-      return std::make_unique<StepWorld>(std::move(change.model), change.of(material), true, std::vector<Motor>(), ground);
-    };
     const Model& m = w.model;
     StepOptions options;
     options.dt = 0.01, options.margin = 0.02, options.solver = solver, options.sweeps = 8, options.bounce = bounce;
@@ -126,7 +123,7 @@ TEST_CASE("gradients of bodies that touch by many shapes, on many triangles, are
         p.q[7 * body + 2] -= body == 0 ? 0.003 : 0.002;
         if (body == 0) p.q[2] += 0.0015;  // so that it does not hide how far the other is
       }
-      check_gradients(w, options, p, random, counts, varied);
+      check_gradients(w, options, p, random, counts);
       std::vector<SceneQuery::PairManifold> found;
       query.place(p.q.data());
       query.manifolds(options.margin, found);
@@ -161,9 +158,6 @@ TEST_CASE("gradients by the vertices of convex meshes are those of differences")
     for (int i = 0; i < 3; ++i) bodies.push_back({gem(random, i == 0 ? 4 : 12, (seed + at(i)) % 2 ? 0.01 : 0.0), random.inertia()});
     const PairMaterial material{random.uniform(0.1, 1), seed % 2 ? 0.0 : 0.4, seed % 3 ? 0.0 : 0.02, 0};
     const StepWorld w(free_bodies(bodies), material);
-    const auto varied = [&](Change change) {
-      return std::make_unique<StepWorld>(std::move(change.model), change.of(material));
-    };
     const Model& m = w.model;
     StepOptions options;
     options.dt = 0.01, options.margin = 0.02, options.solver = solver, options.sweeps = 8, options.bounce = bounce;
@@ -171,7 +165,7 @@ TEST_CASE("gradients by the vertices of convex meshes are those of differences")
       Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5), random.configuration(m), random.numbers(m.n_v)};
       if (trial % 2) turn_faces_down(w, p, random);
       put_on_each_other(w, p, random);
-      check_gradients(w, options, p, random, counts, varied);
+      check_gradients(w, options, p, random, counts);
     }
   }
   MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided, " one-sided; ", counts.contacts, " contacts, ",
@@ -205,7 +199,7 @@ TEST_CASE("gradients by vertices take no memory after the first one") {
     };
     all();  // buffers change places
     CHECK(allocations_when_repeated(all) == 0);
-    CHECK(g.vertices.rows().size() >= 4);
+    CHECK(g.parameters.vertices.rows().size() >= 4);
   }
 }
 
@@ -258,7 +252,7 @@ TEST_CASE("gradients after Jacobians, which know nothing of shapes and of what s
         derived(true, g[0], J[0]), derived(false, g[1], J[1]);
         for_each_number([&](double a, double b) { different += !(a == b || (std::isnan(a) && std::isnan(b))); }, g[0], g[1]);
         different += J[0].q != J[1].q || J[0].v != J[1].v || J[0].tau != J[1].tau;
-        for (std::size_t i = 0; i < g[0].objects.size(); ++i) of_the_ground += w.world->scene().object(static_cast<int>(i)).body == 0 && g[0].objects[i].pose[2] != 0;
+        for (std::size_t i = 0; i < at(w.world->parameters().owners("pose")); ++i) of_the_ground += w.world->scene().object(static_cast<int>(i)).body == 0 && g[0].parameters.of("pose", static_cast<int>(i))[2] != 0;
       }
       CHECK(different == 0);
       CHECK(of_the_ground > 0);
@@ -298,10 +292,10 @@ TEST_CASE("gradients by the vertices of pieces are those of the same shapes by t
       stepper.step(p.q.data(), p.v.data(), p.control(), q_next.data(), v_next.data());
       stepper.vjp(p.q.data(), p.v.data(), p.control(), bar.data(), bar.data(), g[is_alone]);
     }
-    REQUIRE(g[1].vertices.rows().size() >= 2);
-    CHECK(g[0].vertices.rows().size() == g[1].vertices.rows().size());
+    REQUIRE(g[1].parameters.vertices.rows().size() >= 2);
+    CHECK(g[0].parameters.vertices.rows().size() == g[1].parameters.vertices.rows().size());
     for (int i = 0; i < 18; ++i) {
-      const Vec3d found = g[0].vertices.of(i < 9 ? i : row + i - 9), expected = g[1].vertices.of(i);
+      const Vec3d found = g[0].parameters.vertices.of(i < 9 ? i : row + i - 9), expected = g[1].parameters.vertices.of(i);
       CHECK(norm(found - expected) <= 1e-9 * (1 + norm(expected)));
     }
   }

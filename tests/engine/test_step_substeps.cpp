@@ -15,8 +15,15 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+StepOptions coarse() {
+  StepOptions options;
+  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05;
+  return options;
+}
+
 // A robot with joints of one and of several positions, with everything that a gradient tells: motors within limits and without, springs,
-// dampers, dry friction, limits within reach, and a floor with friction of every kind.
+// dampers, dry friction, limits within reach, and a floor with friction of every kind, compliant under
+// one of the shapes.
 StepWorld world_of_everything() {
   Random random(5);
   ModelBuilder builder = random_tree("robot", random, {"revolute", "prismatic", "planar", "revolute"}, 5, false, true);
@@ -31,13 +38,10 @@ StepWorld world_of_everything() {
     if (n % 3) motors[at(joint.v_index)] = {30, 2, n % 3 == 1 ? 1.0 : INFINITY};
     ++n;
   }
-  return {std::move(model), {0.6, 0.3, 0.02, 0.01}, true, motors};
-}
-
-StepOptions coarse() {
-  StepOptions options;
-  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05;
-  return options;
+  const StepWorld hard(std::move(model), {0.6, 0.3, 0.02, 0.01}, true, motors);
+  WorldParts parts(*hard.world, coarse().dt);
+  parts.materials[1] = {0.6, 0, 0.02, 0.01, 1e-3, 0.02};
+  return StepWorld(std::move(parts));
 }
 
 // A state near the floor and what drives a step from there.
@@ -52,50 +56,18 @@ struct Drive {
   StepControl control() const { return {tau.data(), q_target.data(), v_target.data()}; }
 };
 
-// All that is not of the state or of the controls, as one row of numbers.
-Numbers parameters(const StepGradient& g) {
-  Numbers all;
-  const auto append = [&](const auto& x) { all.insert(all.end(), std::begin(x), std::end(x)); };
-  for (const PairMaterial& x : g.materials) append(std::initializer_list<double>{x.friction, x.restitution, x.torsional_friction, x.rolling_friction});
-  for (const Motor& x : g.motors) append(std::initializer_list<double>{x.position_gain, x.velocity_gain, x.limit});
-  for (const ObjectGradient& x : g.objects) append(x.pose), append(x.size), all.push_back(x.scale);
-  const ModelGradient& m = g.model;
-  for (const Numbers* x : {&m.mass, &m.com, &m.inertia, &m.placement, &m.armature, &m.damping, &m.friction, &m.stiffness, &m.spring_reference, &m.q_lower, &m.q_upper})
-    append(*x);
-  append(std::initializer_list<double>{m.gravity.x, m.gravity.y, m.gravity.z});
-  all.push_back(g.dt);
-  return all;
-}
-
-// That every kind of parameter has a gradient in one of them somewhere: a test of sums is worth what it sums.
+// That every kind of parameter that the world has any of has a gradient in one of them somewhere: a test of sums is worth what it sums.
 void check_everything_is_there(const std::vector<StepGradient>& all) {
-  const auto somewhere = [&](const char* what, const auto& of, auto&& number) {
-    INFO(std::string(what));
+  for (int kind = 0; kind < n_parameter_kinds; ++kind) {
+    if (all[0].parameters.layout().owners(ParameterId(kind)) == 0 || parameter_kinds[at(kind)].owner == ParameterOwner::vertex) continue;
+    INFO(std::string(parameter_kinds[at(kind)].name));
     CHECK(std::any_of(all.begin(), all.end(), [&](const StepGradient& g) {
-      const auto& numbers = of(g);
-      return std::any_of(numbers.begin(), numbers.end(), [&](const auto& x) { return number(x) != 0; });
+      for (int i = 0; i < g.parameters.layout().owners(ParameterId(kind)); ++i)
+        for (int k = 0; k < parameter_kinds[at(kind)].width(); ++k)
+          if (g.parameters.of(ParameterId(kind), i)[k] != 0) return true;
+      return false;
     }));
-  };
-  const auto materials = [](const StepGradient& g) -> const auto& { return g.materials; };
-  const auto motors = [](const StepGradient& g) -> const auto& { return g.motors; };
-  const auto objects = [](const StepGradient& g) -> const auto& { return g.objects; };
-  somewhere("friction", materials, [](const PairMaterial& x) { return x.friction; });
-  somewhere("restitution", materials, [](const PairMaterial& x) { return x.restitution; });
-  somewhere("torsional friction", materials, [](const PairMaterial& x) { return x.torsional_friction; });
-  somewhere("rolling friction", materials, [](const PairMaterial& x) { return x.rolling_friction; });
-  somewhere("position gain", motors, [](const Motor& x) { return x.position_gain; });
-  somewhere("velocity gain", motors, [](const Motor& x) { return x.velocity_gain; });
-  somewhere("limit", motors, [](const Motor& x) { return x.limit; });
-  for (int k = 0; k < 6; ++k) somewhere("pose", objects, [k](const ObjectGradient& x) { return x.pose[k]; });
-  somewhere("size", objects, [](const ObjectGradient& x) { return x.size[0]; });
-  somewhere("scale", objects, [](const ObjectGradient& x) { return x.scale; });
-  using M = ModelGradient;
-  const std::pair<const char*, Numbers M::*> of_model[] = {
-      {"mass", &M::mass},           {"com", &M::com},         {"inertia", &M::inertia},      {"placement", &M::placement},
-      {"armature", &M::armature},   {"damping", &M::damping}, {"dry friction", &M::friction}, {"stiffness", &M::stiffness},
-      {"spring reference", &M::spring_reference}, {"lower limits", &M::q_lower}, {"upper limits", &M::q_upper}};
-  for (const auto& [what, numbers] : of_model)
-    somewhere(what, [of = numbers](const StepGradient& g) -> const auto& { return g.model.*of; }, [](double x) { return x; });
+  }
 }
 
 Numbers plus(const Numbers& x, const Numbers& y) {
@@ -145,13 +117,13 @@ TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobi
       x.insert(x.end(), g.q_target.begin(), g.q_target.end()), x.insert(x.end(), g.v_target.begin(), g.v_target.end());
       return x;
     };
-    Numbers parameters_sum(parameters(one).size(), 0.0), drives_sum(drives_of(one).size(), 0.0), of_q(q_bar), of_v(v_bar);
+    Numbers parameters_sum(one.parameters.numbers().size(), 0.0), drives_sum(drives_of(one).size(), 0.0), of_q(q_bar), of_v(v_bar);
     int one_sided = 0;
     for (int i = parts - 1; i >= 0; --i) {
       const Numbers &q_i = q[at(i)], &v_i = v[at(i)];
       stepper.step(q_i.data(), v_i.data(), control, q_next.data(), v_next.data());
       stepper.vjp(q_i.data(), v_i.data(), control, of_q.data(), of_v.data(), one);
-      parameters_sum = plus(parameters_sum, parameters(one)), drives_sum = plus(drives_sum, drives_of(one));
+      parameters_sum = plus(parameters_sum, one.parameters.numbers()), drives_sum = plus(drives_sum, drives_of(one));
       of_q = one.q, of_v = one.v;
       one_sided += one.is_one_sided;
     }
@@ -159,7 +131,7 @@ TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobi
     CHECK(of_q == whole.q);
     CHECK(of_v == whole.v);
     CHECK(drives_sum == drives_of(whole));
-    CHECK(parameters_sum == parameters(whole));
+    CHECK(parameters_sum == whole.parameters.numbers());
     CHECK((one_sided > 0) == whole.is_one_sided);
     found.push_back(whole);
     if (seed > 1) continue;

@@ -1,0 +1,300 @@
+"""Hashes of steps and of all that is derived from them: whether two builds compute the same, to the bit.
+
+    python benchmarks/step_hashes.py --write before.txt      # with one build of robosim
+    python benchmarks/step_hashes.py --against before.txt    # with another
+
+Worlds: random ones (harness/contact_fuzz.py), in turn with each solver; random ones with closed loops; the scenes of
+`accuracy_contact.py`, every bundled robot on a floor and every bundled scene, with each solver. In each, some states
+are stepped: hashed are the next state, the Jacobians, the gradient, a tangent and a second-order product, each number
+by itself as the engine gives it; then a run of several steps, its gradient and its Jacobians. All of it is done once
+for each instruction set of the machine, which must agree, too: states are rounded, since what they are made by need not.
+
+A line of the file is a world, a name and a hash. Where two files differ, the names that do are counted, with the first
+worlds of each.
+
+    python benchmarks/step_hashes.py [--write FILE] [--against FILE] [--worlds 1500]
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import subprocess
+import sys
+import time
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from harness.contact_fuzz import SOLVERS, any_of, any_step, any_world
+from harness.touching_scenes import SCENES, Case, ground, until_touching, with_solver
+
+import robosim
+from robosim import _engine
+from robosim.model import Model
+from robosim.scene import Scene, bundled_scenes, load_scene
+from robosim.simulation import Control, JointEquality, Material, Motor, PointClosure, Simulation, State, Weld
+from robosim.simulation.arguments import drive_of
+from robosim.urdf import bundled_robots
+
+Random = np.random.Generator
+Makes = Callable[[], tuple[Simulation, list[tuple[State, Control]]]]
+
+WORLDS = 1500  # random ones
+LOOPED_PART = 10  # every which one more of them with closed loops
+STATES = 2  # of a world
+SECOND_ORDER_PART = 4  # every which world has second-order products, too
+STEPS, INTERVAL = 10, 4  # of a run, and every which state it keeps
+BOUNCES = ("step", "time_of_impact")
+SHOWN = 5  # worlds that differ, of each name
+
+STATE = ("q", "v", "tau", "q_target", "v_target")
+
+
+def numbers_of(gradient: tuple[Any, ...]) -> dict[str, Any]:
+    """The numbers of a gradient by the names of what they are the gradient by."""
+    *state, parameters, one_sided = gradient
+    return {**dict(zip(STATE, state, strict=True)), **parameters, "one_sided": one_sided}
+
+
+def any_direction(gradient: tuple[Any, ...], seed: int) -> dict[str, Any]:
+    """A direction of all numbers. Sizes of bodies made of pieces, which have no derivative, stay."""
+
+    def any_numbers(name: str, like: Any) -> Any:
+        rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+        numbers = rng.normal(size=np.shape(like))
+        return np.where(np.isfinite(like), 1e-3 * numbers if name == "dt" else numbers, 0.0)
+
+    numbers = numbers_of(gradient)
+    del numbers["one_sided"]
+    return {name: any_numbers(name, x) for name, x in numbers.items()}
+
+
+def computed(simulation: Simulation, cases: list[tuple[State, Control]], number: int) -> Iterator[tuple[str, Any]]:
+    """Name and numbers of all that is computed in a world, which has this number."""
+    rng = np.random.default_rng([number, 4])
+    cases = [(simulation.state(state.q.round(9), state.v.round(9)), control) for state, control in cases]
+    engine, model = simulation._engine, simulation.model
+    by_all = (True,) * 5
+    for k, (state, control) in enumerate(cases):
+        at, drive = (state.q, state.v), drive_of(control)
+        q, v, report = engine.step(*at, *drive)
+        yield from (("next q", q), ("next v", v), ("report", report))
+        yield from zip((f"Jacobian by {x}" for x in (*STATE, "one_sided")), engine.jacobians(*at, *drive, by_all), strict=True)  # fmt: skip
+        bars = rng.normal(size=(2, model.n_v))
+        gradient = engine.vjp(*at, *bars, *drive)
+        yield from ((f"gradient by {name}", x) for name, x in numbers_of(gradient).items())
+        direction = any_direction(gradient, k)
+        for what, names in ("state and control", STATE), ("everything", tuple(direction)):
+            tangent = engine.jvp(*at, {name: direction[name] for name in names}, *drive)
+            yield from ((f"tangent by {what}: {x}", y) for x, y in zip(("q", "v", "one_sided"), tangent, strict=True))
+        if k == 0 and number % SECOND_ORDER_PART == 0:
+            along = {name: rng.normal(size=n) for name, n in (("q", model.n_v), ("v", model.n_v), ("tau", model.n_v))}
+            product, error = engine.hvp(*at, *bars, along, *drive)
+            yield from ((f"second order by {name}", x) for name, x in numbers_of(product).items())
+            yield from ((f"its error by {name}", x) for name, x in numbers_of(error).items())
+    (state, control), starts = cases[0], (state_rows(cases), state_rows(cases, of_v=True))
+    drive = drive_of(control)
+    qs, vs, reports = engine.run(*starts, STEPS, INTERVAL, True, *drive, 1, None)
+    yield from (("run: q", qs), ("run: v", vs), ("run: report", reports))
+    bars = rng.normal(size=(2, len(cases), qs.shape[1], model.n_v))
+    for gradient in engine.run_vjp(qs, vs, *bars, STEPS, INTERVAL, True, *drive, 1, None, (True,) * 3):
+        yield from ((f"run: gradient by {name}", x) for name, x in numbers_of(gradient).items())
+    jacobians = engine.run_jacobians(qs[0], vs[0], STEPS, INTERVAL, *drive, 1, None, by_all)
+    yield from zip((f"run: Jacobian by {x}" for x in (*STATE, "one_sided")), jacobians, strict=True)
+
+
+def state_rows(cases: list[tuple[State, Control]], *, of_v: bool = False) -> NDArray[np.float64]:
+    """(m, n) of all states."""
+    return np.stack([state.v if of_v else state.q for state, _ in cases])
+
+
+def any_cases(simulation: Simulation, seed: int) -> list[tuple[State, Control]]:
+    """States and controls anywhere, the same for the same seed."""
+    rng = np.random.default_rng([seed, 2])
+    return [any_step(simulation, rng) for _ in range(STATES)]
+
+
+def near_cases(simulation: Simulation, seed: int) -> list[tuple[State, Control]]:
+    """The same for robots about where they begin, at everyday speeds."""
+    model, rng = simulation.model, np.random.default_rng([seed, 2])
+
+    def near() -> tuple[State, Control]:
+        q = model.integrate(model.neutral(), 0.3 * rng.normal(size=model.n_v))
+        if model.floating_base:
+            q[2] = 3.0
+            q = until_touching(model, ground(), q, 2, -1e-3)
+        drives = (rng.normal(size=n) for n in (model.n_v, model.n_q, model.n_v))
+        return simulation.state(q, rng.normal(size=model.n_v)), Control(*drives)
+
+    return [near() for _ in range(STATES)]
+
+
+def random_world(seed: int) -> Makes:
+    """The world of a seed, each solver in turn."""
+
+    def make() -> tuple[Simulation, list[tuple[State, Control]]]:
+        model, scene, arguments, options = any_world(seed)
+        simulation = Simulation(model, scene, **arguments, **{**options, "solver": SOLVERS[seed % len(SOLVERS)]})
+        return simulation, any_cases(simulation, seed)
+
+    return make
+
+
+def looped_world(seed: int) -> Makes:
+    """The same with links that are held together, and joints that follow each other."""
+
+    def make() -> tuple[Simulation, list[tuple[State, Control]]]:
+        model, scene, arguments, options = any_world(seed)
+        rng = np.random.default_rng([seed, 3])
+        links = [link.name for link in model.links]
+        closures: list[Any] = []
+        for _ in range(int(rng.integers(1, 3))):
+            a, b = rng.choice(len(links), 2, replace=False)
+            kind = PointClosure if rng.random() < 0.6 else Weld
+            closures.append(kind(links[a], links[b], *(rng.uniform(-0.2, 0.2, (2, 3)))))
+        single = [name for name in model.velocity_names if "/" not in name]
+        if len(single) > 1:
+            joint, of = rng.choice(single, 2, replace=False)
+            closures.append(JointEquality(str(joint), str(of), tuple(rng.uniform(-1, 1, 4))))
+        options = {**options, "solver": SOLVERS[seed // LOOPED_PART % len(SOLVERS)]}
+        bodies = {frame.name: frame.body for frame in model._engine.frames}
+        closures = [x for x in closures if isinstance(x, JointEquality) or bodies[x.a] != bodies[x.b]]
+        simulation = Simulation(model, scene, closures=closures, **arguments, **options)
+        return simulation, any_cases(simulation, seed)
+
+    return make
+
+
+def touching_world(name: str, solver: str) -> Makes:
+    """A scene of `accuracy_contact.py`, thrown and at rest."""
+
+    def make() -> tuple[Simulation, list[tuple[State, Control]]]:
+        scene = with_solver(SCENES[name](), solver)
+        simulation = scene.world.simulation()
+        cases: list[Case] = scene.cases(simulation, 2 * STATES, 1)
+        return simulation, [(x.state, x.control) for x in cases]
+
+    return make
+
+
+def driven(model: Model, scene: Scene, rng: Random, **options: Any) -> Simulation:
+    """A robot with motors on all joints."""
+    motors = {name: Motor(any_of(rng, 10, 1000), any_of(rng, 1, 100)) for name in model.velocity_names if "/" not in name}
+    materials = {thing.name: Material(0.7, 0.3) for thing in scene}
+    return Simulation(model, scene, dt=2e-3, motors=motors, materials=materials, **options)
+
+
+def robot_on_floor(name: str, solver: str, bounce: str) -> Makes:
+    """A bundled robot, on the floor or fallen into it."""
+
+    def make() -> tuple[Simulation, list[tuple[State, Control]]]:
+        model, rng = robosim.load_robot(name, base="floating"), np.random.default_rng(1)
+        if model.dynamics_faults:
+            model = robosim.load_robot(name)  # its base has no mass
+        simulation = driven(model, ground(), rng, solver=solver, bounce=bounce)
+        return simulation, near_cases(simulation, 1)
+
+    return make
+
+
+def robot_in_scene(robot: str, scene: str, solver: str) -> Makes:
+    """A bundled arm in a bundled scene."""
+
+    def make() -> tuple[Simulation, list[tuple[State, Control]]]:
+        model, rng = robosim.load_robot(robot), np.random.default_rng(1)
+        simulation = driven(model, load_scene(scene, model=model), rng, solver=solver)
+        return simulation, near_cases(simulation, 1)
+
+    return make
+
+
+def worlds(count: int) -> Iterator[tuple[str, Makes]]:
+    """Name of each world, and what makes it."""
+    yield from ((f"random {seed}", random_world(seed)) for seed in range(count))
+    yield from ((f"looped {seed}", looped_world(seed)) for seed in range(0, count, LOOPED_PART))
+    for solver in SOLVERS:
+        yield from ((f"{name}, {solver}", touching_world(name, solver)) for name in SCENES)
+        for robot in bundled_robots():
+            yield from ((f"{robot} on a floor, {solver}, {bounce}", robot_on_floor(robot, solver, bounce)) for bounce in BOUNCES)  # fmt: skip
+        for robot in ("ur5", "ur5e", "panda", "ur5_gripper"):
+            yield from ((f"{robot} in {scene}, {solver}", robot_in_scene(robot, scene, solver)) for scene in bundled_scenes())  # fmt: skip
+
+
+def hashed(numbers: Any) -> bytes:
+    """Its bits. Reports hold texts beside numbers."""
+    if isinstance(numbers, (tuple, list)):
+        return repr(numbers).encode()
+    return np.ascontiguousarray(numbers).tobytes()
+
+
+def lines(count: int) -> Iterator[str]:
+    """One for each name in each world, of this process's instruction set."""
+    for number, (world, make) in enumerate(worlds(count)):
+        simulation, cases = make()
+        digests: dict[str, Any] = defaultdict(hashlib.sha256)
+        for name, numbers in computed(simulation, cases, number):
+            digests[name].update(hashed(numbers))
+        for name, digest in digests.items():
+            yield f"{world}: {name}: {digest.hexdigest()[:16]}"
+
+
+def on(isa: str, count: int) -> list[str]:
+    """The lines of a process that is given this instruction set."""
+    command = [sys.executable, "-P", __file__, "--worlds", str(count), "--print"]
+    run = subprocess.run(command, env={**os.environ, "ROBOSIM_ISA": isa}, stdout=subprocess.PIPE, text=True, check=True)
+    return run.stdout.splitlines()
+
+
+def different(before: list[str], after: list[str]) -> Mapping[str, list[str]]:
+    """By name the worlds whose hashes are not the same, or not in both."""
+    known, found = ({tuple(line.rsplit(": ", 2)[:2]): line.rsplit(": ", 1)[1] for line in x} for x in (before, after))
+    names: dict[str, list[str]] = defaultdict(list)
+    for key in {**known, **found}:
+        if known.get(key) != found.get(key):
+            names[key[1]].append(key[0])
+    return names
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the lines to a file")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="compare with the lines of a file")
+    parser.add_argument("--worlds", type=int, default=WORLDS, help="how many random ones (default 1500)")
+    parser.add_argument("--print", action="store_true", help=argparse.SUPPRESS)  # what a process of its own does
+    options = parser.parse_args()
+    if options.print:
+        for line in lines(options.worlds):
+            print(line)
+        return 0
+    start = time.perf_counter()
+    isas = _engine.build_info()["usable_kernels"]
+    of_isa = {isa: on(isa, options.worlds) for isa in isas}
+    first = of_isa[isas[0]]
+    count = len({line.split(": ")[0] for line in first})
+    print(f"{count} worlds, {len(first)} hashes on each of {', '.join(isas)}, {time.perf_counter() - start:.0f} s")
+    compared = [(f"{isa} and {isas[0]}", first, of_isa[isa]) for isa in isas[1:]]
+    if options.against:
+        compared.append((f"this and {options.against.name}", options.against.read_text().splitlines(), first))
+    is_same = True
+    for what, before, after in compared:
+        names = different(before, after)
+        is_same &= not names
+        print(f"{what}: {'the same to the bit' if not names else 'DIFFERENT'}")
+        for name, where in sorted(names.items(), key=lambda item: -len(item[1])):
+            print(f"  {name}: {len(where)} worlds, as {'; '.join(where[:SHOWN])}")
+    if options.write:
+        options.write.write_text("\n".join(first) + "\n")
+    return 0 if is_same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+// Kinds of parameters: the numbers of a world that its steps are differentiated by.
+//
+// `parameter_kinds` is the one list of them. Everything else follows from it: where each number is in a gradient or a direction, zeros, sums and
+// products (parameters.h), the arrays and names of the bindings, the table of the documentation, the batteries of tests. A new parameter is a
+// row here, and the line in a law's gradient that adds to it:
+//
+//   *gradient.parameters.of("friction", pair) += mu_bar;      // a name that is not in the list does not compile
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "step/world_parts.h"
+
+namespace robosim {
+
+// How the numbers of all owners of a kind are read from a world's parts, and written to them; owner after owner. What geometry is measured by is
+// zero, or one, where it is: writing moves it.
+struct ParameterAccess {
+  void (*read)(const WorldParts& parts, int owners, double* x);
+  void (*write)(WorldParts& parts, int owners, const double* x);
+};
+
+namespace detail {
+
+template <auto list, auto field>
+struct Field {
+  static double& of(WorldParts& parts, int i) { return (parts.*list)[static_cast<std::size_t>(i)].*field; }
+};
+template <auto array>
+struct OfModel {
+  static double& of(WorldParts& parts, int i) { return (parts.model.*array)[static_cast<std::size_t>(i)]; }
+};
+template <auto array>
+struct OfLimits {
+  static double& of(WorldParts& parts, int i) { return (parts.model.limits.*array)[static_cast<std::size_t>(i)]; }
+};
+struct Mass {
+  static double& of(WorldParts& parts, int i) { return parts.model.inertias[static_cast<std::size_t>(i) + 1].mass; }
+};
+struct Dt {
+  static double& of(WorldParts& parts, int) { return parts.dt; }
+};
+
+// Of one number for each owner, a reference to which Place::of gives.
+template <class Place>
+inline constexpr ParameterAccess number{
+    [](const WorldParts& parts, int owners, double* x) {
+      for (int i = 0; i < owners; ++i) x[i] = Place::of(const_cast<WorldParts&>(parts), i);
+    },
+    [](WorldParts& parts, int owners, const double* x) {
+      for (int i = 0; i < owners; ++i) Place::of(parts, i) = x[i];
+    }};
+
+template <int width>
+void read_zeros(const WorldParts&, int owners, double* x) {
+  std::fill_n(x, owners * width, 0.0);
+}
+void write_poses(WorldParts& parts, int owners, const double* x);
+void read_object_sizes(const WorldParts& parts, int owners, double* x);
+void write_object_sizes(WorldParts& parts, int owners, const double* x);
+void read_object_scales(const WorldParts& parts, int owners, double* x);
+void write_object_scales(WorldParts& parts, int owners, const double* x);
+void read_vertices(const WorldParts& parts, int owners, double* x);
+void write_vertices(WorldParts& parts, int owners, const double* x);
+void write_closure_frames(WorldParts& parts, int owners, const double* x);
+void read_coefficients(const WorldParts& parts, int owners, double* x);
+void write_coefficients(WorldParts& parts, int owners, const double* x);
+void read_com(const WorldParts& parts, int owners, double* x);
+void write_com(WorldParts& parts, int owners, const double* x);
+void read_moments(const WorldParts& parts, int owners, double* x);
+void write_moments(WorldParts& parts, int owners, const double* x);
+void write_placements(WorldParts& parts, int owners, const double* x);
+void read_gravity(const WorldParts& parts, int owners, double* x);
+void write_gravity(WorldParts& parts, int owners, const double* x);
+
+}  // namespace detail
+
+// What has a parameter, and how its owners are numbered.
+enum class ParameterOwner : std::uint8_t {
+  pair,        // of objects that may touch: CollisionScene::pairs
+  motor,       // one per coordinate
+  object,      // CollisionScene::objects
+  vertex,      // rows of World::vertices
+  closure,     // of two frames: Closures::frames
+  equality,    // Closures::joints
+  body,        // that a joint moves, and this joint: body less one
+  coordinate,  // entry of v
+  position,    // entry of q
+  world        // one
+};
+
+// Whether the numbers of one owner lie side by side, kind after kind; else those of one kind do, owner after owner.
+constexpr bool is_record(ParameterOwner owner) { return owner == ParameterOwner::pair || owner == ParameterOwner::motor || owner == ParameterOwner::object; }
+
+struct ParameterKind {
+  std::string_view name;
+  ParameterOwner owner;
+  int rows, columns;  // of the numbers of one owner, which lie column by column
+  std::string_view unit, about;
+  double least;            // that a value may be
+  ParameterAccess access;  // to the values
+
+  constexpr int width() const { return rows * columns; }
+};
+
+// Geometry is measured from where it is: poses by twists (linear, angular) of a frame in itself, scale by a factor at 1.
+inline constexpr auto parameter_kinds = [] {
+  using namespace detail;
+  constexpr double any = std::numeric_limits<double>::infinity();
+  return std::to_array<ParameterKind>({
+    {"friction", ParameterOwner::pair, 1, 1, "-", "Coulomb's mu of two surfaces", 0,
+     number<Field<&WorldParts::materials, &PairMaterial::friction>>},
+    {"restitution", ParameterOwner::pair, 1, 1, "-", "part of the approaching speed that comes back", 0,
+     number<Field<&WorldParts::materials, &PairMaterial::restitution>>},
+    {"torsional_friction", ParameterOwner::pair, 1, 1, "m", "moment about the normal, per normal force", 0,
+     number<Field<&WorldParts::materials, &PairMaterial::torsional_friction>>},
+    {"rolling_friction", ParameterOwner::pair, 1, 1, "m", "moment about each axis across the normal, per normal force", 0,
+     number<Field<&WorldParts::materials, &PairMaterial::rolling_friction>>},
+    {"compliance", ParameterOwner::pair, 1, 1, "m/N", "of each point along the normal; without a derivative where it is 0", 0,
+     number<Field<&WorldParts::materials, &PairMaterial::compliance>>},
+    {"relaxation_time", ParameterOwner::pair, 1, 1, "s", "damping over stiffness of what is compliant", 0,
+     number<Field<&WorldParts::materials, &PairMaterial::relaxation_time>>},
+    {"position_gain", ParameterOwner::motor, 1, 1, "N m/rad or N/m", "of a motor, per position", 0,
+     number<Field<&WorldParts::motors, &Motor::position_gain>>},
+    {"velocity_gain", ParameterOwner::motor, 1, 1, "N m s/rad or N s/m", "of a motor, per velocity", 0,
+     number<Field<&WorldParts::motors, &Motor::velocity_gain>>},
+    {"motor_limit", ParameterOwner::motor, 1, 1, "N m or N", "greatest force of a motor", 0,
+     number<Field<&WorldParts::motors, &Motor::limit>>},
+    {"pose", ParameterOwner::object, 6, 1, "m, rad", "of a shape: twist in its own frame", -any,
+     {read_zeros<6>, write_poses}},
+    {"sizes", ParameterOwner::object, 4, 1, "m", "of a shape: its sizes in the order of its type, zero beyond", 0,
+     {read_object_sizes, write_object_sizes}},
+    {"scale", ParameterOwner::object, 1, 1, "-", "of a shape: factor about the origin of its frame", 0,
+     {read_object_scales, write_object_scales}},
+    {"vertices", ParameterOwner::vertex, 3, 1, "m", "of convex meshes and triangles, in the frame of the shape", -any,
+     {read_vertices, write_vertices}},
+    {"frames", ParameterOwner::closure, 2, 6, "m, rad", "of a closure: twists of its two frames in themselves", -any,
+     {read_zeros<12>, write_closure_frames}},
+    {"coefficients", ParameterOwner::equality, 5, 1, "rad or m, per power", "of the polynomial that a joint follows", -any,
+     {read_coefficients, write_coefficients}},
+    {"mass", ParameterOwner::body, 1, 1, "kg", "centre of mass and moments about it held", 0,
+     number<Mass>},
+    {"com", ParameterOwner::body, 3, 1, "m", "centre of mass, moments about it held", -any,
+     {read_com, write_com}},
+    {"inertia", ParameterOwner::body, 6, 1, "kg m^2", "xx, xy, yy, xz, yz, zz about the centre of mass", -any,
+     {read_moments, write_moments}},
+    {"placement", ParameterOwner::body, 6, 1, "m, rad", "of a joint in its parent: twist in its own frame", -any,
+     {read_zeros<6>, write_placements}},
+    {"armature", ParameterOwner::coordinate, 1, 1, "kg m^2 or kg", "inertia of a drive as seen at its joint", 0,
+     number<OfModel<&Model::armature>>},
+    {"damping", ParameterOwner::coordinate, 1, 1, "N m s/rad or N s/m", "viscous friction of a joint", 0,
+     number<OfModel<&Model::damping>>},
+    {"joint_friction", ParameterOwner::coordinate, 1, 1, "N m or N", "dry friction of a joint", 0,
+     number<OfModel<&Model::friction>>},
+    {"stiffness", ParameterOwner::coordinate, 1, 1, "N m/rad or N/m", "of a joint's spring", 0,
+     number<OfModel<&Model::stiffness>>},
+    {"spring_reference", ParameterOwner::coordinate, 1, 1, "rad or m", "where a joint's spring exerts nothing", -any,
+     number<OfModel<&Model::spring_reference>>},
+    {"lower_limit", ParameterOwner::position, 1, 1, "rad or m", "of a joint's position", -any,
+     number<OfLimits<&Limits::q_lower>>},
+    {"upper_limit", ParameterOwner::position, 1, 1, "rad or m", "of a joint's position", -any,
+     number<OfLimits<&Limits::q_upper>>},
+    {"gravity", ParameterOwner::world, 3, 1, "m/s^2", "in axes of W", -any,
+     {read_gravity, write_gravity}},
+    {"dt", ParameterOwner::world, 1, 1, "s", "length of a step", 0,
+     number<Dt>},
+  });
+}();
+inline constexpr int n_parameter_kinds = static_cast<int>(parameter_kinds.size());
+
+}  // namespace robosim

@@ -1,0 +1,120 @@
+#include "step/parameters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/index.h"
+#include "geometry/contact_derivatives.h"
+#include "model/structure.h"
+#include "step/world.h"
+
+namespace robosim {
+namespace {
+
+static_assert(parameter_kinds[ParameterId("sizes").index].width() == WitnessDerivatives::max_sizes);
+static_assert(parameter_kinds[ParameterId("coefficients").index].width() == JointEquality::terms);
+
+int count(const World& world, ParameterOwner owner) {
+  const Model& m = world.model();
+  switch (owner) {
+    case ParameterOwner::pair:
+      return static_cast<int>(world.scene().pairs().size());
+    case ParameterOwner::object:
+      return static_cast<int>(world.scene().objects().size());
+    case ParameterOwner::vertex:
+      return world.vertices().size();
+    case ParameterOwner::closure:
+      return static_cast<int>(world.closures().frames.size());
+    case ParameterOwner::equality:
+      return static_cast<int>(world.closures().joints.size());
+    case ParameterOwner::body:
+      return m.n_bodies() - 1;
+    case ParameterOwner::motor:
+    case ParameterOwner::coordinate:
+      return m.n_v;
+    case ParameterOwner::position:
+      return m.n_q;
+    case ParameterOwner::world:
+      break;
+  }
+  return 1;
+}
+
+// Whether it is about the model and the scene, and no part of them.
+bool is_beside_scene(const ParameterKind& kind) {
+  switch (kind.owner) {
+    case ParameterOwner::pair:
+    case ParameterOwner::motor:
+    case ParameterOwner::closure:
+    case ParameterOwner::equality:
+      return true;
+    default:
+      return kind.name == "dt";
+  }
+}
+
+// use(number of the vector, number of a list that goes owner after owner) of a kind.
+template <class Use>
+void for_each_place(const ParameterLayout& layout, ParameterId id, const Use& use) {
+  const int width = parameter_kinds[at(id.index)].width();
+  for (int i = 0; i < layout.owners(id); ++i)
+    for (int k = 0; k < width; ++k) use(at(layout.place(id, i) + k), at(i * width + k));
+}
+
+}  // namespace
+
+ParameterLayout::ParameterLayout(const World& world) {
+  int next = 0;
+  for (int k = 0; k < n_parameter_kinds;) {
+    const ParameterOwner owner = parameter_kinds[k].owner;
+    const int owners = count(world, owner);
+    int end = k + 1, stride = parameter_kinds[k].width();
+    for (; is_record(owner) && end < n_parameter_kinds && parameter_kinds[end].owner == owner; ++end) stride += parameter_kinds[end].width();
+    for (int first = next; k < end; first += parameter_kinds[k].width(), ++k) places_[k] = {first, stride, owners};
+    if (owner != ParameterOwner::vertex) next += owners * stride;
+  }
+  zeros_.assign(static_cast<std::size_t>(next), 0.0);
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  for (int i = 0; i < owners("scale"); ++i) {
+    if (!world.scene().object(i).geometry.compound) continue;
+    std::fill_n(zeros_.begin() + place("sizes", i), parameter_kinds[ParameterId("sizes").index].width(), none);
+    zeros_[static_cast<std::size_t>(place("scale", i))] = none;
+  }
+}
+
+ParameterValues parameter_values(const WorldParts& parts, const ParameterLayout& layout) {
+  ParameterValues values{std::vector<double>(layout.zeros().size()), {}};
+  std::vector<double> own;
+  for (int k = 0; k < n_parameter_kinds; ++k) {
+    const ParameterId id(k);
+    const ParameterKind& kind = parameter_kinds[at(k)];
+    own.resize(at(layout.owners(id) * kind.width()));
+    kind.access.read(parts, layout.owners(id), own.data());
+    if (kind.owner == ParameterOwner::vertex) values.vertices = own;
+    else for_each_place(layout, id, [&](std::size_t place, std::size_t i) { values.numbers[place] = own[i]; });
+  }
+  return values;
+}
+
+bool set_parameter_values(WorldParts& parts, const ParameterLayout& layout, const ParameterValues& values) {
+  bool is_other_scene = false;
+  std::vector<double> own, wanted;
+  for (int k = 0; k < n_parameter_kinds; ++k) {
+    const ParameterId id(k);
+    const ParameterKind& kind = parameter_kinds[at(k)];
+    own.resize(at(layout.owners(id) * kind.width()));
+    kind.access.read(parts, layout.owners(id), own.data());
+    wanted = own;
+    if (kind.owner == ParameterOwner::vertex) wanted = values.vertices;
+    else for_each_place(layout, id, [&](std::size_t place, std::size_t i) { wanted[i] = values.numbers[place]; });
+    const auto is_same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+    if (std::equal(own.begin(), own.end(), wanted.begin(), wanted.end(), is_same)) continue;
+    kind.access.write(parts, layout.owners(id), wanted.data());
+    is_other_scene |= !is_beside_scene(kind);
+  }
+  parts.model.massless = massless_joints(parts.model);
+  return is_other_scene;
+}
+
+}  // namespace robosim
