@@ -6,11 +6,13 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "bindings/bound_scene.h"
+#include "bindings/step_gradients.h"
 #include "rollout/rollouts.h"
 
 namespace robosim {
@@ -106,13 +108,18 @@ struct Drive {
 using ReportTuple = std::tuple<const char*, double, int, int, int, long, long, long>;
 ReportTuple report_tuple(const RolloutReport& r);
 
-// Jacobians with respect to q, v, tau, q_target and v_target. `extents` is empty for one step,
-// {steps} for several. A block that is not asked for has zero columns.
+// Jacobians with respect to q, v, tau, q_target, v_target, and selected parameters. `extents` is empty for
+// one step, {steps} for several. A block that is not asked for has zero columns.
 struct JacobianArrays {
-  Array q = no_array(), v = no_array(), tau = no_array(), q_target = no_array(), v_target = no_array();
+  Array q = no_array(), v = no_array(), tau = no_array(), q_target = no_array(), v_target = no_array(), parameters = no_array();
+  ParameterSelection selection;
   JacobianBlocks blocks;
 
-  JacobianArrays(const Model& model, Shape2 extents, const std::array<bool, 5>& by) {
+  JacobianArrays(const JacobianArrays&) = delete;
+  JacobianArrays& operator=(const JacobianArrays&) = delete;
+  JacobianArrays(const World& world, Shape2 extents, const std::array<bool, 5>& by, const std::optional<SelectionTuple>& parameters_)
+      : selection(parameters_ ? selection_of(world, *parameters_) : ParameterSelection()) {
+    const Model& model = world.model();
     extents.insert(extents.end(), {2, model.n_v, 0});
     const auto make = [&](Array& array, double*& block, int columns, bool is_wanted) {
       extents.back() = is_wanted ? columns : 0;
@@ -121,6 +128,8 @@ struct JacobianArrays {
     };
     make(q, blocks.q, model.n_v, by[0]), make(v, blocks.v, model.n_v, by[1]), make(tau, blocks.tau, model.n_v, by[2]);
     make(q_target, blocks.q_target, model.n_q, by[3]), make(v_target, blocks.v_target, model.n_v, by[4]);
+    make(parameters, blocks.parameters, selection.size(), parameters_.has_value());
+    blocks.selection = &selection;
   }
 };
 

@@ -137,15 +137,15 @@ std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, cons
 }
 
 // q: (rows, n_q), v: (rows, n_v), drives with a row per step. The Jacobians of each step; one_sided (steps,).
-std::tuple<Array, Array, Array, Array, Array, py::array_t<bool>> run_jacobians(BoundSimulation& s, const py::handle& q, const py::handle& v, py::ssize_t steps,
+std::tuple<Array, Array, Array, Array, Array, Array, py::array_t<bool>> run_jacobians(BoundSimulation& s, const py::handle& q, const py::handle& v, py::ssize_t steps,
                                                                                py::ssize_t interval, const py::handle& tau, const py::handle& q_target,
                                                                                const py::handle& v_target, py::ssize_t threads, const py::object& progress,
-                                                                               const std::array<bool, 5>& by) {
+                                                                               const std::array<bool, 5>& by, const std::optional<SelectionTuple>& parameters) {
   const Model& model = s.model();
   const KeptStates kept = kept_states(steps, interval);
   const Array qs = configuration_array(q, model, {kept.rows(), model.n_q}, "q"), vs = real_array(v, {kept.rows(), model.n_v}, "v");
   const Drive drive(model, tau, q_target, v_target, {steps});
-  JacobianArrays j(model, {steps}, by);
+  JacobianArrays j(s.world(), {steps}, by, parameters);
   py::array_t<bool> one_sided(Shape2{steps});
   bool* const flags = one_sided.mutable_data();
   int taken = 0;
@@ -156,7 +156,7 @@ std::tuple<Array, Array, Array, Array, Array, py::array_t<bool>> run_jacobians(B
     taken = rollout_jacobians(crew.simulators(), kept, qs.data(), vs.data(), drive.rows(), j.blocks, flags, go_on);
   }
   if (taken < kept.steps) throw py::error_already_set();
-  return {j.q, j.v, j.tau, j.q_target, j.v_target, one_sided};
+  return {j.q, j.v, j.tau, j.q_target, j.v_target, j.parameters, one_sided};
 }
 
 }  // namespace
@@ -168,7 +168,8 @@ void bind_rollouts(py::class_<BoundSimulation>& simulation) {
       .def("run_vjp", &run_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"),
            py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("threads"), py::arg("progress"), py::arg("by"), about_many)
       .def("run_jacobians", &run_jacobians, py::arg("q"), py::arg("v"), py::arg("steps"), py::arg("interval"), py::arg("tau"), py::arg("q_target"),
-           py::arg("v_target"), py::arg("threads"), py::arg("progress"), py::arg("by"), "Of one rollout; see run.")
+           py::arg("v_target"), py::arg("threads"), py::arg("progress"), py::arg("by"), py::arg("parameters") = py::none(),
+           "Of one rollout; see run.")
       .def("run", &run_rollouts, py::arg("q"), py::arg("v"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"), py::arg("tau"), py::arg("q_target"), py::arg("v_target"),
            py::arg("threads"), py::arg("progress"), about_many);
 }

@@ -213,14 +213,14 @@ std::tuple<GradientTuple, GradientTuple> step_hvp(BoundSimulation& s, const py::
   return {gradient_tuple(s.world(), product), gradient_tuple(s.world(), error)};
 }
 
-// And one_sided.
-std::tuple<Array, Array, Array, Array, Array, bool> jacobians(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau,
-                                                              const py::handle& q_target, const py::handle& v_target, const std::array<bool, 5>& by) {
-  const Model& model = s.model();
-  const StepArguments x(model, q, v, tau, q_target, v_target);
-  JacobianArrays j(model, {}, by);
+// By selected parameters as well; and one_sided.
+std::tuple<Array, Array, Array, Array, Array, Array, bool> jacobians(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau,
+                                                                     const py::handle& q_target, const py::handle& v_target, const std::array<bool, 5>& by,
+                                                                     const std::optional<SelectionTuple>& parameters) {
+  const StepArguments x(s.model(), q, v, tau, q_target, v_target);
+  JacobianArrays j(s.world(), {}, by, parameters);
   const bool one_sided = BoundSimulation::Lease(s)->jacobians(x.q.data(), x.v.data(), x.drive.step(), j.blocks);
-  return {j.q, j.v, j.tau, j.q_target, j.v_target, one_sided};
+  return {j.q, j.v, j.tau, j.q_target, j.v_target, j.parameters, one_sided};
 }
 
 }  // namespace
@@ -251,7 +251,8 @@ void bind_simulation(py::module_& m) {
            py::arg("v_target") = py::none(), about_drive)
       .def("vjp", &step_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive)
-      .def("jacobians", &jacobians, py::arg("q"), py::arg("v"), py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("by"), about_drive)
+      .def("jacobians", &jacobians, py::arg("q"), py::arg("v"), py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("by"),
+           py::arg("parameters") = py::none(), about_drive)
       .def("jvp", &step_jvp, py::arg("q"), py::arg("v"), py::arg("direction"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
            py::arg("v_target") = py::none(), about_drive)
       .def("hvp", &step_hvp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("direction"), py::arg("tau") = py::none(),

@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "base/error.h"
+
 namespace py = pybind11;
 
 namespace robosim {
@@ -19,6 +21,22 @@ Array vector_of(const std::vector<double>& x) {
 const char* name_of(ParameterOwner owner) {
   constexpr const char* names[] = {"pair", "motor", "object", "vertex", "closure", "equality", "body", "coordinate", "position", "world"};
   return names[static_cast<std::size_t>(owner)];
+}
+
+// The direction in which nothing changes, not even what has no derivative.
+StepGradient still(const World& world) {
+  StepGradient d;
+  d.set_zero(world);
+  std::fill(d.parameters.numbers().begin(), d.parameters.numbers().end(), 0.0);
+  return d;
+}
+
+// From rows of three.
+void add_vertices(const double* from, const World& world, StepGradient& to) {
+  for (int row = 0; row < world.vertices().size(); ++row) {
+    const Vec3d by = vec3_at(from + 3 * row);
+    if (squared_norm(by) > 0) to.parameters.vertices.add(row, by);
+  }
 }
 
 std::vector<int> shape_of(const ParameterKind& kind) {
@@ -60,9 +78,7 @@ GradientTuple gradient_tuple(const World& world, const StepGradient& g) {
 }
 
 StepGradient direction_of(const World& world, const py::dict& given) {
-  StepGradient d;
-  d.set_zero(world);
-  std::fill(d.parameters.numbers().begin(), d.parameters.numbers().end(), 0.0);  // those without a derivative, too
+  StepGradient d = still(world);
   const std::pair<const char*, std::vector<double>&> vectors[] = {{"q", d.q},           {"v", d.v},           {"tau", d.tau}, {"q_target", d.q_target}, {"v_target", d.v_target},
                                                                   {"parameters", d.parameters.numbers()}};
   for (const auto& [name, to] : vectors) {
@@ -71,13 +87,19 @@ StepGradient direction_of(const World& world, const py::dict& given) {
     std::copy_n(array.data(), to.size(), to.begin());
   }
   if (!given.contains("vertices")) return d;
-  const int rows = world.vertices().size();
-  const Array vertices = real_array(given["vertices"], {rows, 3}, "vertices");
-  for (int row = 0; row < rows; ++row) {
-    const Vec3d by = vec3_at(vertices.data() + 3 * row);
-    if (squared_norm(by) > 0) d.parameters.vertices.add(row, by);
-  }
+  const Array vertices = real_array(given["vertices"], {world.vertices().size(), 3}, "vertices");
+  add_vertices(vertices.data(), world, d);
   return d;
+}
+
+ParameterSelection selection_of(const World& world, const SelectionTuple& given) {
+  const auto& [begin, number, weight] = given;
+  const int all = world.parameters().size() + 3 * world.vertices().size();
+  const bool is_list = !begin.empty() && begin.front() == 0 && std::is_sorted(begin.begin(), begin.end()) && static_cast<std::size_t>(begin.back()) == number.size();
+  if (!is_list || weight.size() != number.size()) throw InputError("a selection of parameters has to be rows of numbers and as many weights");
+  for (const int n : number)
+    if (n < 0 || n >= all) throw InputError(message("a selection of parameters has number ", n, "; it must be from 0 to ", all - 1));
+  return {begin, number, weight};
 }
 
 }  // namespace robosim

@@ -26,6 +26,11 @@ GradientTuple gradient_tuple(const World& world, const StepGradient& g);
 // A direction from arrays by name: q, v, tau, q_target, v_target, parameters, vertices. What is not there is zero.
 StepGradient direction_of(const World& world, const pybind11::dict& given);
 
+// Combinations of numbers: where each begins in the lists behind, and where the last one ends; their numbers, of vertices 3 each behind all others; how
+// often each counts.
+using SelectionTuple = std::tuple<std::vector<int>, std::vector<int>, std::vector<double>>;
+ParameterSelection selection_of(const World& world, const SelectionTuple& given);
+
 // (n, 3) of all rows.
 Array vertices_array(int rows, const VertexGradient& vertices);
 

@@ -122,18 +122,23 @@ bool Simulator::jacobians(const double* q, const double* v, const StepControl& c
   const Model& m = world().model();
   const std::size_t n = at(m.n_v);
   if (substeps_ == 1) return stepper_->step(q, v, control, q_.data() + at(m.n_q), v_.data() + n), stepper_->jacobians(q, v, control, out);
-  const JacobianBlocks before = before_.resize(m), own = own_.resize(m);
+  JacobianBlocks before = before_.resize(m), own = own_.resize(m);
+  const std::size_t selected = out.parameters ? at(out.selection->size()) : 0;
+  if (out.parameters) {
+    own_parameters_.resize(2 * n * selected), before_parameters_.resize(2 * n * selected);
+    own.parameters = own_parameters_.data(), own.selection = out.selection, before.parameters = before_parameters_.data();
+  }
   std::copy_n(q, m.n_q, q_.data()), std::copy_n(v, m.n_v, v_.data());
   bool is_one_sided = false;
   for (int i = 0; i < substeps_; ++i) {
     const double *const q_i = q_.data() + at(i * m.n_q), *const v_i = v_.data() + at(i * m.n_v);
     stepper_->step(q_i, v_i, control, q_.data() + at((i + 1) * m.n_q), v_.data() + at((i + 1) * m.n_v));
     is_one_sided |= stepper_->jacobians(q_i, v_i, control, own);
-    for (const auto block : {&JacobianBlocks::q, &JacobianBlocks::v, &JacobianBlocks::tau, &JacobianBlocks::q_target, &JacobianBlocks::v_target}) {
+    for (const auto block : {&JacobianBlocks::q, &JacobianBlocks::v, &JacobianBlocks::tau, &JacobianBlocks::q_target, &JacobianBlocks::v_target, &JacobianBlocks::parameters}) {
       double* const to = out.*block;
       if (!to) continue;
       const bool is_of_state = block == &JacobianBlocks::q || block == &JacobianBlocks::v;
-      const std::size_t columns = block == &JacobianBlocks::q_target ? at(m.n_q) : n;
+      const std::size_t columns = block == &JacobianBlocks::q_target ? at(m.n_q) : block == &JacobianBlocks::parameters ? selected : n;
       // What the steps before did, as this one passes it on, and of a drive what this one does itself.
       if (i > 0) std::copy_n(to, 2 * n * columns, before.*block);
       if (i == 0 || !is_of_state) std::copy_n(own.*block, 2 * n * columns, to);

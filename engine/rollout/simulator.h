@@ -90,6 +90,7 @@ class Simulator {
   StepGradient one_, whole_;
   std::vector<double> q_bar_, v_bar_;
   StepJacobians before_, own_;
+  std::vector<double> own_parameters_, before_parameters_;
 };
 
 }  // namespace robosim

@@ -83,6 +83,18 @@ ParameterLayout::ParameterLayout(const World& world) {
   }
 }
 
+void ParameterSelection::read(const ParameterVector& from, double* to) const {
+  const int before = from.layout().size();
+  for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
+    double sum = 0;
+    for (std::size_t k = at(begin[i]); k < at(begin[i + 1]); ++k) {
+      const int n = number[k];
+      sum += weight[k] * (n < before ? from.numbers()[at(n)] : from.vertices.of((n - before) / 3)[(n - before) % 3]);
+    }
+    *to++ = sum;
+  }
+}
+
 ParameterValues parameter_values(const WorldParts& parts, const ParameterLayout& layout) {
   ParameterValues values{std::vector<double>(layout.zeros().size()), {}};
   std::vector<double> own;

@@ -92,6 +92,17 @@ void for_each_parameter(F&& f, Vectors&... vectors) {
   dense(middle, any.numbers().size());
 }
 
+// Combinations of parameters: what somebody asks for by name, as the mass of one of several links that make a body.
+struct ParameterSelection {
+  // Of each combination, from begin[i] to begin[i + 1], its numbers, those of vertices behind all others, and how often each counts.
+  std::vector<int> begin{0}, number;
+  std::vector<double> weight;
+
+  int size() const { return static_cast<int>(begin.size()) - 1; }
+  // Writes one number for each.
+  void read(const ParameterVector& from, double* to) const;
+};
+
 // The values of all parameters: numbers as in a ParameterVector, and three for each vertex.
 struct ParameterValues {
   std::vector<double> numbers, vertices;

@@ -185,6 +185,8 @@ struct StepReport {
 // Where Jacobians of the next state go: of each of q (tangent space, body side) and v, n_v rows; row-major. Null for what nobody asks for.
 struct JacobianBlocks {
   double *q = nullptr, *v = nullptr, *tau = nullptr, *q_target = nullptr, *v_target = nullptr;  // 2 n_v rows: q_next, then v_next; n_v, n_v, n_v, n_q, n_v columns
+  double* parameters = nullptr;  // a column for each of the selection
+  const ParameterSelection* selection = nullptr;
 
   JacobianBlocks of(const Model& model, int step) const;  // of many, one behind the other
 };
@@ -280,6 +282,7 @@ class Stepper {
   void resize_adjoint();
   void add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences = false);
   void add_diagonal_vjp(StepGradient& gradient) const;
+  void pull_back_velocity(const double* q, const double* v, const StepControl& control, StepGradient& gradient);
   void pull_back(int first_island, int last_island, const double* q, const double* v, const StepControl& control, StepGradient& gradient);
   void add_row_vjp(const StepIsland& island, const double* q, const double* v, const StepControl& control, const double* lambda, StepGradient& gradient);
   void add_late_vjp(StepIsland& island);
@@ -319,6 +322,7 @@ class Stepper {
   void add_free_motion_jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* change);
   void add_impulses_jvp(const StepGradient& direction, double* change);
   Vec3d point_jvp(const StepIsland::Block& block, const StepGradient& direction);
+  void parameter_jacobian(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out);
   void jacobians_by_gradients(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out);
   bool choose_classes(StepIsland& island);
   void take_other_classes(StepIsland& island);

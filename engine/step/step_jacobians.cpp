@@ -23,14 +23,14 @@
 namespace robosim {
 JacobianBlocks JacobianBlocks::of(const Model& m, int step) const {
   const auto own = [&](double* block, int columns) { return block ? block + static_cast<std::ptrdiff_t>(step) * 2 * m.n_v * columns : nullptr; };
-  return {own(q, m.n_v), own(v, m.n_v), own(tau, m.n_v), own(q_target, m.n_q), own(v_target, m.n_v)};
+  return {own(q, m.n_v), own(v, m.n_v), own(tau, m.n_v), own(q_target, m.n_q), own(v_target, m.n_v), own(parameters, selection ? selection->size() : 0), selection};
 }
 
 JacobianBlocks StepJacobians::resize(const Model& m) {
   const std::size_t n = at(m.n_v);
   for (auto* x : {&q, &v, &tau, &v_target}) x->resize(2 * n * n);
   q_target.resize(2 * n * at(m.n_q));
-  return {q.data(), v.data(), tau.data(), q_target.data(), v_target.data()};
+  return {q.data(), v.data(), tau.data(), q_target.data(), v_target.data(), nullptr, nullptr};
 }
 
 // use(row, column, entry) of 1 - dt d(turning_rates)/dv, where it is not zero.
@@ -199,7 +199,7 @@ bool Stepper::has_impacts() const {
 bool Stepper::jacobians(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out) {
   const Model& m = world_->model();
   if (m.n_v == 0) return false;
-  if (!is_diverged_ && !is_derived_) derive(q, v, control, has_impacts());
+  if (!is_diverged_ && (out.parameters ? !is_derived_by_everything_ : !is_derived_)) derive(q, v, control, has_impacts() || out.parameters);
   if (is_diverged_ || has_impacts()) return jacobians_by_gradients(q, v, control, out), is_diverged_ || is_one_sided_;
   resize_adjoint();
   bool is_driven = false;
@@ -218,9 +218,38 @@ bool Stepper::jacobians(const double* q, const double* v, const StepControl& con
     for (int i = 0; i < n_islands_; ++i) add_impulse_jacobians(i, q, v, control);
     advance_jacobians(out);
   }
+  if (out.parameters) parameter_jacobian(q, v, control, out);
   if (!is_driven && out.q_target) std::fill_n(out.q_target, 2 * at(m.n_v) * at(m.n_q), 0.0);
   if (!is_driven && out.v_target) std::fill_n(out.v_target, 2 * at(m.n_v) * at(m.n_v), 0.0);
   return is_one_sided_;
+}
+
+// Of each velocity at the end one gradient, which has all parameters; from there on column by column.
+void Stepper::parameter_jacobian(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out) {
+  const Model& m = world_->model();
+  const std::size_t n = at(m.n_v), columns = at(out.selection->size());
+  StepGradient& row = of_impulse_;
+  moved_by_.resize(n * columns);
+  for (std::size_t i = 0; i < n; ++i) {
+    row.set_zero(*world_);
+    resize_adjoint();
+    std::fill(v_bar_.begin(), v_bar_.end(), 0.0), std::fill(way_bar_.begin(), way_bar_.end(), 0.0);
+    v_bar_[i] = 1;
+    pull_back_velocity(q, v, control, row);
+    out.selection->read(row.parameters, &moved_by_[i * columns]);
+  }
+  // How far dt itself goes in each column.
+  row.set_zero(*world_);
+  *row.parameters.of("dt") = 1;
+  std::vector<double>& by_dt = unasked_;
+  by_dt.resize(columns), unit_.resize(n), zero_.assign(n, 0.0), d_acceleration_.resize(2 * n);
+  out.selection->read(row.parameters, by_dt.data());
+  for (std::size_t c = 0; c < columns; ++c) {
+    for (std::size_t i = 0; i < n; ++i) unit_[i] = moved_by_[i * columns + c];
+    double *const q_next = d_acceleration_.data(), *const v_next = q_next + n;
+    advance_jvp(m, options_.dt, way_.data(), moved_.data(), zero_.data(), by_dt[c], unit_.data(), unit_.data(), q_next, v_next);
+    for (std::size_t i = 0; i < 2 * n; ++i) out.parameters[i * columns + c] = d_acceleration_[i];
+  }
 }
 
 void Stepper::jacobians_by_gradients(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out) {
@@ -235,6 +264,7 @@ void Stepper::jacobians_by_gradients(const double* q, const double* v, const Ste
     };
     const StepGradient& row = of_impulse_;
     put(row.q, out.q), put(row.v, out.v), put(row.tau, out.tau), put(row.q_target, out.q_target), put(row.v_target, out.v_target);
+    if (out.parameters) out.selection->read(row.parameters, out.parameters + i * at(out.selection->size()));
   }
 }
 

@@ -276,7 +276,12 @@ void Stepper::exact_vjp(const double* q, const double* v, const StepControl& con
   resize_adjoint();
   *gradient.parameters.of("dt") = advance_vjp(m, dt, way_.data(), moved_.data(), q_next_bar, v_next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
   for (std::size_t k = 0; k < n; ++k) v_bar_[k] += way_bar_[k];  // the way is v+ less what acts late
+  pull_back_velocity(q, v, control, gradient);
+}
 
+// From v_bar_ and way_bar_.
+void Stepper::pull_back_velocity(const double* q, const double* v, const StepControl& control, StepGradient& gradient) {
+  const std::size_t n = at(world_->model().n_v);
   for (int i = 0; i < n_islands_; ++i) {
     StepIsland& island = islands_[at(i)];
     const std::size_t k = at(island.problem.channels);

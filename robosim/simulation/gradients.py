@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robosim.geometry import Shape
-from robosim.simulation.parameters import ParameterGradient
+from robosim.simulation.parameters import Key, ParameterGradient
 
 __all__ = [
     "MeshRows",
@@ -71,6 +72,8 @@ class StepJacobians(NamedTuple):
     """(2, n_v, n_q)."""
     v_target: Array
     """(2, n_v, n_v)."""
+    parameters: Mapping[Key, Array]
+    """(2, n_v, ...) in each parameter that was asked for, by its name: then the axes of its numbers."""
     one_sided: bool
     """As of `StepGradient`."""
 
@@ -88,6 +91,8 @@ class RunJacobians(NamedTuple):
     """(n, 2, n_v, n_q)."""
     v_target: Array
     """(n, 2, n_v, n_v)."""
+    parameters: Mapping[Key, Array]
+    """(n, 2, n_v, ...) by name, as there."""
     one_sided: NDArray[np.bool_]
     """(n,)."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from robosim.model import Link, Model
     from robosim.simulation.closure import Closure
 
-__all__ = ["Key", "Owner", "ParameterGradient", "ParameterKind", "ParameterNames", "ParameterValues", "Parameters"]
+__all__ = ["Columns", "Key", "Owner", "ParameterGradient", "ParameterKind", "ParameterNames", "ParameterValues", "Parameters"]
 
 Array = NDArray[np.float64]
 Owner = str | tuple[str, str] | tuple[str, int]
@@ -118,6 +119,7 @@ class ParameterNames:
                 self.size = max(self.size, first + stride * (count - 1) + width)
         self._owners: dict[str, tuple[Owner, ...]] = {}
         self._inertias: _LinkInertias | None = None
+        self._columns: dict[Key, list[tuple[list[int], list[float]]]] = {}
 
     # Whose they are
 
@@ -409,6 +411,23 @@ class ParameterNames:
         return {"parameters": numbers, "vertices": vertices} if len(vertices) else {"parameters": numbers}
 
 
+    def columns(self, key: Key) -> list[tuple[list[int], list[float]]]:
+        """Of each number of a key the engine's numbers that it moves, those of vertices behind all others, and how far.
+
+        Raises:
+            SimulationError: as of `select`.
+        """
+        if key not in self._columns:
+            shape = self.select(key).shape
+            width = int(np.prod(shape, dtype=int))
+            self._columns[key] = []
+            for unit in np.eye(width).reshape(width, *shape):
+                direction = np.concatenate([x.reshape(-1) for x in self.direction({key: unit}).values()])
+                moved = np.flatnonzero(direction)
+                self._columns[key].append((moved.tolist(), direction[moved].tolist()))
+        return self._columns[key]
+
+
 class Parameters(Mapping[str, Array]):
     """Numbers by name: of a kind, `parameters["mass"]`, or of one owner, `parameters["mass", "forearm"]`.
 
@@ -493,6 +512,38 @@ class ParameterValues(Parameters):
         if not (numbers == numbers[0]).all():
             raise SimulationError(f"{key!r} is not one number: it is {', '.join(map(str, np.unique(numbers)))}")
         return np.asarray(numbers[0])
+
+
+class Columns:
+    """The columns of Jacobians by parameters.
+
+    Args:
+        names: of the simulation.
+        keys: which parameters.
+
+    Raises:
+        SimulationError: as of `ParameterNames.select`; or a key is there twice.
+    """
+
+    def __init__(self, names: ParameterNames, keys: Sequence[Key]) -> None:
+        if len(set(keys)) < len(keys):
+            raise SimulationError(f"by names a parameter twice: {', '.join(map(repr, keys))}")
+        self._shapes = {key: names.select(key).shape for key in keys}
+        found = [column for key in keys for column in names.columns(key)]
+        begin = [0, *accumulate(len(numbers) for numbers, _ in found)]
+        lists = (list(chain.from_iterable(x)) for x in zip(*found, strict=True)) if found else ([], [])
+        self.engine: tuple[Any, ...] | None = (begin, *lists) if keys else None
+        """As the engine has them, None of none: where each begins, its numbers, what they count."""
+
+    def by_name(self, columns: Array) -> dict[Key, Array]:
+        """(..., k) as the numbers of each key."""
+        found: dict[Key, Array] = {}
+        first = 0
+        for key, shape in self._shapes.items():
+            width = int(np.prod(shape, dtype=int))
+            found[key] = columns[..., first : first + width].reshape(*columns.shape[:-1], *shape)
+            first += width
+        return found
 
 
 def check_inertia(link: Link) -> None:

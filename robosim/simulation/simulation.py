@@ -40,7 +40,7 @@ from robosim.simulation.gradients import (
 )
 from robosim.simulation.hulls import links_in_hulls
 from robosim.simulation.material import Material, Motor, motor_rows, pair_materials
-from robosim.simulation.parameters import Key, ParameterGradient, ParameterNames, ParameterValues
+from robosim.simulation.parameters import Columns, Key, ParameterGradient, ParameterNames, ParameterValues
 from robosim.simulation.replay import Replay, spread
 from robosim.simulation.state import DRIVES, Control, Motion, State
 
@@ -601,30 +601,49 @@ class Simulation:
         return StepCurvature(self._gradient(product), self._gradient(error))
 
     def jacobians(
-        self, state: State, control: Control = _NO_CONTROL, *, by: Collection[str] = _JACOBIANS
+        self, state: State, control: Control = _NO_CONTROL, *, by: Collection[Key] = _JACOBIANS
     ) -> StepJacobians:
-        """Derivatives of the next state in this one and in the control.
+        """Derivatives of the next state in this one, in the control and in parameters.
 
         Args:
             state: before the step.
             control: of the step.
-            by: which of them; the others are not made, and have no columns.
+            by: which of q, v, tau, q_target and v_target, and parameters by name, as in `parameters`. What is not named
+                is not made, and has no columns.
 
         Raises:
             SimulationError: as of `vjp`; or `by` has another name.
 
-        Source: `engine/step/step_jacobians.cpp`.
+        Example:
+            >>> import robosim
+            >>> from robosim.simulation import Simulation
+            >>> arm = Simulation(robosim.load_robot("ur5"))
+            >>> found = arm.jacobians(arm.state(), by=["v", "gravity", ("com", "forearm_link")])
+            >>> found.parameters["com", "forearm_link"].shape
+            (2, 6, 3)
+
+        Source: `engine/step/step_jacobians.cpp`, `engine/step/step_jvp.cpp`.
         """
-        wanted = asked_for(by, _JACOBIANS, "Jacobians are by")
+        wanted, columns = self._wanted(by)
         with engine_errors():
-            return StepJacobians(*self._engine.jacobians(state.q, state.v, *drive_of(control), wanted))
+            *blocks, parameters, one_sided = self._engine.jacobians(
+                state.q, state.v, *drive_of(control), wanted, columns.engine
+            )
+        return StepJacobians(*blocks, columns.by_name(parameters), one_sided)
+
+    def _wanted(self, by: Collection[Key]) -> tuple[tuple[bool, ...], Columns]:
+        """Which Jacobians of state and control, and the columns of parameters."""
+        of_state = [x for x in by if isinstance(x, str) and x in _JACOBIANS]
+        return asked_for(of_state, _JACOBIANS, "Jacobians are by"), Columns(
+            self._names, [x for x in by if x not in of_state]
+        )
 
     def run_jacobians(
         self,
         motion: Motion,
         control: Control = _NO_CONTROL,
         *,
-        by: Collection[str] = _JACOBIANS,
+        by: Collection[Key] = _JACOBIANS,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> RunJacobians:
@@ -650,10 +669,10 @@ class Simulation:
             >>> cart.run_jacobians(motion, by=["q", "v", "tau"]).tau.shape
             (20, 2, 2, 2)
         """
-        wanted = asked_for(by, _JACOBIANS, "Jacobians are by")
+        wanted, columns = self._wanted(by)
         rows = drive_of(control)
         with engine_errors():
-            parts = self._engine.run_jacobians(
+            *blocks, parameters, one_sided = self._engine.run_jacobians(
                 motion.q,
                 motion.v,
                 motion.steps,
@@ -662,8 +681,9 @@ class Simulation:
                 thread_count(threads),
                 progress,
                 wanted,
+                columns.engine,
             )
-        return RunJacobians(*parts)
+        return RunJacobians(*blocks, columns.by_name(parameters), one_sided)
 
     def run_vjp(
         self,

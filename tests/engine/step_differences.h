@@ -42,7 +42,12 @@ struct Counts {
 // The matrices' products with a loss are its gradient, but for rounding: of forces that hold each other in balance a part of 1e-10 or less is left.
 inline void check_jacobians(Stepper& stepper, const Point& point, const Numbers& q_bar, const Numbers& v_bar, const StepGradient& g) {
   StepJacobians J;
-  CHECK(stepper.jacobians(point.q.data(), point.v.data(), point.control(), J.resize(stepper.world().model())) == g.is_one_sided);
+  JacobianBlocks blocks = J.resize(stepper.world().model());
+  const ParameterSelection selection = all_parameters(stepper.world());
+  const Numbers by_parameters = numbers_of(selection, g);
+  Numbers parameters(2 * at(stepper.world().model().n_v) * by_parameters.size());
+  blocks.parameters = parameters.data(), blocks.selection = &selection;
+  CHECK(stepper.jacobians(point.q.data(), point.v.data(), point.control(), blocks) == g.is_one_sided);
   Numbers bars(q_bar);
   bars.insert(bars.end(), v_bar.begin(), v_bar.end());
   const auto compare = [&](const char* what, const Numbers& matrix, const Numbers& expected, double usual) {
@@ -61,6 +66,7 @@ inline void check_jacobians(Stepper& stepper, const Point& point, const Numbers&
   compare("Jacobian in tau", J.tau, g.tau, dt);
   compare("Jacobian in q_target", J.q_target, g.q_target, 1);
   compare("Jacobian in v_target", J.v_target, g.v_target, 1);
+  compare("Jacobian in parameters", parameters, by_parameters, 1 / dt);
 }
 
 // The product with a direction of every number at once, and of one kind of them at a time, is that of the gradient, for every loss: to rounding.

@@ -1,11 +1,13 @@
 // Small worlds for tests of the step: bodies over a floor.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "random_models.h"
+#include "step/parameters.h"
 #include "step/step.h"
 #include "step/world_parts.h"
 
@@ -67,6 +69,25 @@ inline FreeBody free_box(double mass, const Vec3d& half) { return {Shape::box(ha
 inline FreeBody free_ball(double mass, double radius) {
   const double moment = 0.4 * mass * radius * radius;
   return {Shape::sphere(radius), {mass, Vec3d(), Mat3d::diagonal(moment, moment, moment)}};
+}
+
+// Every number of every parameter that has a derivative, those of vertices last: each a column of its own.
+inline ParameterSelection all_parameters(const World& world) {
+  ParameterSelection selection;
+  const std::vector<double>& zeros = world.parameters().zeros();
+  const int before_vertices = static_cast<int>(zeros.size());
+  for (int i = 0; i < before_vertices + 3 * world.vertices().size(); ++i) {
+    if (i < before_vertices && std::isnan(zeros[static_cast<std::size_t>(i)])) continue;
+    selection.number.push_back(i), selection.weight.push_back(1), selection.begin.push_back(static_cast<int>(selection.number.size()));
+  }
+  return selection;
+}
+
+// The same numbers of a gradient.
+inline Numbers numbers_of(const ParameterSelection& selection, const StepGradient& g) {
+  Numbers numbers(static_cast<std::size_t>(selection.size()));
+  selection.read(g.parameters, numbers.data());
+  return numbers;
 }
 
 }  // namespace robosim::testing

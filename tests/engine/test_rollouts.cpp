@@ -203,9 +203,15 @@ TEST_CASE("the Jacobians of a rollout are those of its steps, to the bit, on any
     const RolloutControls controls{batch.tau.data(), nullptr, nullptr};
     std::vector<StepJacobians> expected(steps);
     Simulator alone(*batch.w.world, StepOptions(), substeps);
+    const ParameterSelection selection = all_parameters(*batch.w.world);
+    const std::size_t block_of_parameters = 2 * n_v * at(selection.size());
+    Numbers expected_parameters(steps * block_of_parameters);
     std::array<bool, steps> of_each{};
-    for (int i = 0; i < steps; ++i)
-      of_each[at(i)] = alone.jacobians(&batch.q[at(i * n_q)], &batch.v[at(i * n_v)], controls.at(m, i), expected[at(i)].resize(m));
+    for (int i = 0; i < steps; ++i) {
+      JacobianBlocks blocks = expected[at(i)].resize(m);
+      blocks.parameters = &expected_parameters[at(i) * block_of_parameters], blocks.selection = &selection;
+      of_each[at(i)] = alone.jacobians(&batch.q[at(i * n_q)], &batch.v[at(i * n_v)], controls.at(m, i), blocks);
+    }
     for (const auto& [interval, threads] : {std::pair(1, 1), std::pair(1, 3), std::pair(7, 2)}) {
       const KeptStates kept{steps, interval};
       Numbers q, v;
@@ -219,12 +225,13 @@ TEST_CASE("the Jacobians of a rollout are those of its steps, to the bit, on any
       std::vector<Simulator*> all;
       for (Simulator& x : simulators) all.push_back(&x);
       constexpr std::size_t block = 2 * n_v * n_v;
-      Numbers by_q(steps * block), by_tau(steps * block);
+      Numbers by_q(steps * block), by_tau(steps * block), by_parameters(steps * block_of_parameters);
       std::array<bool, steps> one_sided{};
       JacobianBlocks out;
-      out.q = by_q.data(), out.tau = by_tau.data();
+      out.q = by_q.data(), out.tau = by_tau.data(), out.parameters = by_parameters.data(), out.selection = &selection;
       CHECK(rollout_jacobians(all, kept, q.data(), v.data(), controls, out, one_sided.data(), [](int) { return true; }) == steps);
       CHECK(one_sided == of_each);
+      CHECK(by_parameters == expected_parameters);
       for (int i = 0; i < steps; ++i) {
         CHECK(std::equal(expected[at(i)].q.begin(), expected[at(i)].q.end(), &by_q[at(i) * block]));
         CHECK(std::equal(expected[at(i)].tau.begin(), expected[at(i)].tau.end(), &by_tau[at(i) * block]));

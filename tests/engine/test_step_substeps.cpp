@@ -138,7 +138,11 @@ TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobi
 
     // Rows of the Jacobians are gradients of single numbers.
     StepJacobians J;
-    CHECK(simulator.jacobians(drive.q.data(), drive.v.data(), control, J.resize(m)) == whole.is_one_sided);
+    JacobianBlocks blocks = J.resize(m);
+    const ParameterSelection selection = all_parameters(*w.world);
+    Numbers by_parameters(2 * at(m.n_v) * at(selection.size()));
+    blocks.parameters = by_parameters.data(), blocks.selection = &selection;
+    CHECK(simulator.jacobians(drive.q.data(), drive.v.data(), control, blocks) == whole.is_one_sided);
     for (int i = 0; i < 2 * m.n_v; i += 5) {
       CAPTURE(i);
       Numbers unit(at(m.n_v), 0.0), zero(unit);
@@ -155,6 +159,7 @@ TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobi
       CHECK(from_row(J.tau, one.tau) < 1e-12);
       CHECK(from_row(J.q_target, one.q_target) < 1e-12);
       CHECK(from_row(J.v_target, one.v_target) < 1e-12);
+      CHECK(from_row(by_parameters, numbers_of(selection, one)) < 1e-12);
     }
   }
   check_everything_is_there(found);
