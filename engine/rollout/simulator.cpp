@@ -126,7 +126,10 @@ bool Simulator::jacobians(const double* q, const double* v, const StepControl& c
   const std::size_t selected = out.parameters ? at(out.selection->size()) : 0;
   if (out.parameters) {
     own_parameters_.resize(2 * n * selected), before_parameters_.resize(2 * n * selected);
-    own.parameters = own_parameters_.data(), own.selection = out.selection, before.parameters = before_parameters_.data();
+    own.parameters = own_parameters_.data(), before.parameters = before_parameters_.data();
+    own_selection_ = *out.selection, own.selection = &own_selection_;
+    for (std::size_t k = 0; k < own_selection_.number.size(); ++k)  // dt is that of the whole step
+      if (own_selection_.number[k] == world().parameters().place("dt", 0)) own_selection_.weight[k] /= substeps_;
   }
   std::copy_n(q, m.n_q, q_.data()), std::copy_n(v, m.n_v, v_.data());
   bool is_one_sided = false;

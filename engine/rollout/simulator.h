@@ -91,6 +91,7 @@ class Simulator {
   std::vector<double> q_bar_, v_bar_;
   StepJacobians before_, own_;
   std::vector<double> own_parameters_, before_parameters_;
+  ParameterSelection own_selection_;
 };
 
 }  // namespace robosim
