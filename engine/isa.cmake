@@ -75,10 +75,10 @@ function(robosim_isa_sources target)
     if(libraries)
       target_link_libraries(${target}_${isa} PRIVATE ${libraries})
     endif()
-    if(isa STREQUAL "baseline")  # has the compile options of all other code
-      robosim_precompile(${target}_${isa} engine)
-    else()
+    if(NOT isa STREQUAL "baseline")
       robosim_precompile(${target}_${isa} ${isa})
+    elseif(NOT target STREQUAL "robosim_base")  # which holds what all other code reuses, and waits for its kernels
+      robosim_precompile(${target}_${isa} engine)
     endif()
     list(APPEND own $<TARGET_OBJECTS:${target}_${isa}>)
   endforeach()

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/index.h"
-#include "contact/small_sums.h"
+#include "base/linalg/small_sums.h"
 
 namespace robosim {
 

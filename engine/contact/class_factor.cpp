@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "contact/lu.h"
-#include "contact/small_matrices.h"
-#include "contact/small_sums.h"
+#include "base/linalg/lu.h"
+#include "base/linalg/small_matrices.h"
+#include "base/linalg/small_sums.h"
 
 namespace robosim {
 

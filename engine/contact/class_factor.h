@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "contact/impulse_rates.h"
-#include "contact/qr.h"
+#include "base/linalg/qr.h"
 #include "contact/row_basis.h"
 #include "contact/row_gradient.h"
 #include "contact/rows.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "contact/lu.h"
+#include "base/linalg/lu.h"
 
 namespace robosim {
 

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "base/index.h"
-#include "contact/lu.h"
-#include "contact/small_sums.h"
+#include "base/linalg/lu.h"
+#include "base/linalg/small_sums.h"
 
 namespace robosim {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "base/index.h"
 #include "contact/class_factor.h"
-#include "contact/small_matrices.h"
-#include "contact/small_sums.h"
+#include "base/linalg/small_matrices.h"
+#include "base/linalg/small_sums.h"
 
 namespace robosim {
 void ImpulseRates::ask_for_all(int channels) {

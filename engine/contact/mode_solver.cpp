@@ -5,7 +5,7 @@
 
 #include "base/index.h"
 #include "contact/class_changes.h"
-#include "contact/small_sums.h"
+#include "base/linalg/small_sums.h"
 
 namespace robosim {
 

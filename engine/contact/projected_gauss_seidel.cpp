@@ -4,8 +4,8 @@
 #include <bit>
 #include <cmath>
 
-#include "contact/small_matrices.h"
-#include "contact/small_sums.h"
+#include "base/linalg/small_matrices.h"
+#include "base/linalg/small_sums.h"
 
 namespace robosim {
 

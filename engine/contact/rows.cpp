@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "contact/small_sums.h"
+#include "base/linalg/small_sums.h"
 
 namespace robosim {
 

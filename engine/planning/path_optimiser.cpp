@@ -9,7 +9,7 @@
 #include "base/index.h"
 #include "model/joint_layout.h"
 #include "model/position_rates.h"
-#include "planning/banded_cholesky.h"
+#include "base/linalg/banded_cholesky.h"
 #include "planning/polyline.h"
 #include "planning/shapes_first.h"
 #include "scene/configuration_rates.h"

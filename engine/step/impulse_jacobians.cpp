@@ -10,7 +10,7 @@
 
 #include "base/index.h"
 #include "base/lanes.h"
-#include "contact/small_matrices.h"
+#include "base/linalg/small_matrices.h"
 #include "dynamics/kinematics.h"
 #include "step/contact_axes.h"
 #include "step/step.h"

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/index.h"
-#include "contact/small_matrices.h"
+#include "base/linalg/small_matrices.h"
 #include "dynamics/configuration.h"
 #include "dynamics/forward_dynamics.h"
 #include "dynamics/rnea.h"

@@ -11,8 +11,8 @@
 #include <tuple>
 
 #include "base/index.h"
-#include "contact/small_matrices.h"
-#include "contact/small_sums.h"
+#include "base/linalg/small_matrices.h"
+#include "base/linalg/small_sums.h"
 #include "dynamics/configuration.h"
 #include "dynamics/mass_factor.h"
 #include "dynamics/rnea_derivatives.h"

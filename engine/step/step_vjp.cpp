@@ -20,7 +20,7 @@
 #include <numeric>
 
 #include "base/index.h"
-#include "contact/small_sums.h"
+#include "base/linalg/small_sums.h"
 #include "dynamics/configuration.h"
 #include "dynamics/forward_dynamics.h"
 #include "dynamics/parameter_derivatives.h"

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <vector>
 
-#include "contact/lu.h"
+#include "base/linalg/lu.h"
 #include "contact/mode_solver.h"
-#include "contact/small_matrices.h"
-#include "contact/small_sums.h"
+#include "base/linalg/small_matrices.h"
+#include "base/linalg/small_sums.h"
 #include "random_rows.h"
 
 using namespace robosim;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "planning/banded_cholesky.h"
+#include "base/linalg/banded_cholesky.h"
 #include "planning/polyline.h"
 
 using namespace robosim;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "contact/small_matrices.h"
+#include "base/linalg/small_matrices.h"
 
 namespace robosim {
 

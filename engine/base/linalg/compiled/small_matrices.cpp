@@ -1,5 +1,5 @@
 // Products and solves of many columns for one instruction set.
-#include "contact/small_matrices.h"
+#include "base/linalg/small_matrices.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include "base/lane_memory.h"
 #include "base/lanes.h"
-#include "contact/small_sums.h"
+#include "base/linalg/small_sums.h"
 
 namespace robosim::detail {
 

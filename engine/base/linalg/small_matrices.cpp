@@ -1,5 +1,5 @@
 // The choice of the instruction set.
-#include "contact/small_matrices.h"
+#include "base/linalg/small_matrices.h"
 
 #include "base/cpu.h"
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "contact/small_sums.h"
+#include "base/linalg/small_sums.h"
 
 namespace robosim {
 
