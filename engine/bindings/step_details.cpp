@@ -6,16 +6,11 @@
 
 #include "base/index.h"
 #include "contact/row_diagnostics.h"
+#include "step/constraints/constraint_kinds.h"
 #include "step/contact_axes.h"
 
 namespace robosim {
 namespace {
-
-const char* name_of(RowSource source) {
-  constexpr const char* names[] = {"normal",    "friction_1",  "friction_2",  "torsion",        "rolling_1",
-                                   "rolling_2", "lower_limit", "upper_limit", "joint_friction", "motor",  "closure",    "equality"};
-  return names[static_cast<std::size_t>(source)];
-}
 
 const char* name_of(NormalLaw law) {
   constexpr const char* names[] = {"rest", "bounce", "impact", "landing", "ahead", "soft"};
@@ -34,7 +29,7 @@ const SceneQuery::PairManifold& manifold_of(const Stepper& stepper, const StepIs
 // Along which a row of a contact acts, or about which.
 Vec3d direction_of(const Stepper& stepper, const StepIsland::Row& row) {
   const Vec3d n = manifold_of(stepper, row).manifold.normal();
-  if (row.source == RowSource::normal || row.source == RowSource::torsion) return n;
+  if (row.role == Contact::normal || row.role == Contact::torsion) return n;
   const ContactAxes axes = contact_axes(n);
   return row.on[0] * axes.t[0] + row.on[1] * axes.t[1];
 }
@@ -51,10 +46,9 @@ void StepDetailTuples::add_contact(const BoundScene& scene, const Stepper& stepp
     const StepIsland::Row& row = island.rows[at(i)];
     if (row.point != point) continue;
     const Vec3d f = rate * island.solution.f[at(i)] * direction_of(stepper, row);
-    const bool is_friction = row.source == RowSource::friction_1 || row.source == RowSource::friction_2;
-    (row.source == RowSource::normal || is_friction ? force : moment) += f;
-    if (row.source == RowSource::normal) pushes = island.solution.f[at(i)] > 0;
-    if (is_friction) slides |= island.solution.classes[at(i)] != RowClass::clamping;
+        (row.role == Contact::normal || is_friction(row) ? force : moment) += f;
+    if (row.role == Contact::normal) pushes = island.solution.f[at(i)] > 0;
+    if (is_friction(row)) slides |= island.solution.classes[at(i)] != RowClass::clamping;
   }
   const ManifoldPoint& p = pair.manifold.points[point];
   const bool has_friction = last_row - first_row > pair.manifold.n_points;
@@ -73,9 +67,9 @@ void StepDetailTuples::add_closure(const Stepper& stepper, const StepIsland& isl
 }
 
 void StepDetailTuples::add_joint(const Stepper& stepper, const StepIsland& island, std::size_t b, int row) {
-  const RowSource source = island.rows[at(row)].source;
-  const double sign = source == RowSource::upper_limit ? -1 : 1;
-  joints.emplace_back(island.blocks[b].v, name_of(source), sign * island.solution.f[at(row)] / stepper.options().dt);
+  const StepIsland::Row& own = island.rows[at(row)];
+  const double sign = is_of<JointLimit>(own, JointLimit::upper) ? -1 : 1;
+  joints.emplace_back(island.blocks[b].v, row_name(own), sign * island.solution.f[at(row)] / stepper.options().dt);
 }
 
 StepDetailTuples::StepDetailTuples(const BoundScene& scene, const Stepper& stepper, int n_islands) {
@@ -86,7 +80,7 @@ StepDetailTuples::StepDetailTuples(const BoundScene& scene, const Stepper& stepp
     const auto add_row = [&](int i, std::size_t number, const std::optional<Array>& direction, const char* law) {
       const StepIsland::Row& row = island.rows[at(i)];
       const RowSolution& s = island.solution;
-      rows.emplace_back(name_of(row.source), static_cast<int>(number), direction, law, name_of(s.classes[at(i)]), s.f[at(i)], s.w[at(i)], island.problem.rows[at(i)].target,
+      rows.emplace_back(row_name(row), static_cast<int>(number), direction, law, name_of(s.classes[at(i)]), s.f[at(i)], s.w[at(i)], island.problem.rows[at(i)].target,
                         switch_distance(island.problem, island.sizes, s, i), row.impact);
     };
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {

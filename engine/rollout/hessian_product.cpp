@@ -101,7 +101,7 @@ double Simulator::reach(const StepGradient& d, const StepControl& control) const
   const Model& m = world().model();
   const double dt = stepper_->options().dt * substeps_;
   const auto moved_by = [&](std::vector<double> forces) {
-    mass_solve(m, stepper_->data().L.data(), forces.data(), 1);
+    mass_solve(m, stepper_->data().dynamics.L.data(), forces.data(), 1);
     return dt * dt * largest(forces);
   };
   std::vector<double> pulls(at(m.n_v));

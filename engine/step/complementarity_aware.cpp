@@ -16,7 +16,8 @@
 #include <utility>
 
 #include "base/index.h"
-#include "step/step.h"
+#include "step/constraints/normal_law.h"
+#include "step/linearization.h"
 
 namespace robosim {
 namespace {
@@ -33,12 +34,12 @@ double size_of(const StepGradient& g, double dt) {
 }  // namespace
 
 // The impulses that would take away the velocities M^-1 dl/dv+ of normals and limits: minus dl/dw. Closures, and what keeps together, stay closed.
-bool Stepper::choose_classes(StepIsland& island) {
+bool Linearization::choose_classes(StepIsland& island) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
   probe_ = problem;
   keeps_.assign(problem.rows.size(), false);
-  if (options_.complementarity_aware == ComplementarityAware::together)
+  if (step_.options.complementarity_aware == ComplementarityAware::together)
     for (std::size_t b = 0; b < island.blocks.size(); ++b)
       if (island.blocks[b].manifold >= 0 && island.blocks[b].a > 0 && island.blocks[b].b > 0)  // body 0 is the world
         std::fill(keeps_.begin() + problem.blocks[b].first_row, keeps_.begin() + problem.blocks[b].last_row, true);
@@ -72,36 +73,36 @@ bool Stepper::choose_classes(StepIsland& island) {
 }
 
 // Exchanges the solution of an island for that of its other classes, and what moves with it.
-void Stepper::take_other_classes(StepIsland& island) {
+void Linearization::take_other_classes(StepIsland& island) {
   const std::size_t k = at(island.problem.channels);
-  for (std::size_t r = 0; r < moved_.size(); ++r)
+  for (std::size_t r = 0; r < step_.u.size(); ++r)
     for (std::size_t c = 0; c < k; ++c) {
       const double change = island.Y[r * k + c] * (island.other.z[c] - island.solution.z[c]);
-      moved_[r] += change, way_[r] += change;
-      if (island.has_impacts) way_[r] += island.Y[r * k + c] * island.z_late[c];
+      step_.u[r] += change, step_.way[r] += change;
+      if (island.has_impacts) step_.way[r] += island.Y[r * k + c] * island.z_late[c];
     }
   std::swap(island.solution, island.other), std::swap(island.modes, island.other_modes);
-  add_late_impulses(island);
+  add_late_impulses(step_, island);
 }
 
-void Stepper::vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar,
+void Linearization::vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar,
                   StepGradient& gradient) {
-  exact_vjp(q, v, control, q_next_bar, v_next_bar, gradient);
-  if (options_.complementarity_aware == ComplementarityAware::none) return;
+  exact_vjp(in, q_next_bar, v_next_bar, gradient);
+  if (step_.options.complementarity_aware == ComplementarityAware::none) return;
   others_.clear();
-  for (int i = 0; i < n_islands_; ++i)
-    if (islands_[at(i)].has_modes && choose_classes(islands_[at(i)])) others_.push_back(i);
+  for (int i = 0; i < step_.n_islands; ++i)
+    if (step_.islands[at(i)].has_modes && choose_classes(step_.islands[at(i)])) others_.push_back(i);
   if (others_.empty()) return;
-  true_moved_ = moved_, true_way_ = way_;
-  for (const int i : others_) take_other_classes(islands_[at(i)]);
-  exact_vjp(q, v, control, q_next_bar, v_next_bar, aware_);
+  true_u_ = step_.u, true_way_ = step_.way;
+  for (const int i : others_) take_other_classes(step_.islands[at(i)]);
+  exact_vjp(in, q_next_bar, v_next_bar, aware_);
   for (const int i : others_) {
-    StepIsland& island = islands_[at(i)];
+    StepIsland& island = step_.islands[at(i)];
     std::swap(island.solution, island.other), std::swap(island.modes, island.other_modes);
-    add_late_impulses(island);
+    add_late_impulses(step_, island);
   }
-  moved_ = true_moved_, way_ = true_way_;
-  if (!(size_of(aware_, options_.dt) > size_of(gradient, options_.dt))) return;
+  step_.u = true_u_, step_.way = true_way_;
+  if (!(size_of(aware_, step_.options.dt) > size_of(gradient, step_.options.dt))) return;
   std::swap(gradient, aware_);
   gradient.is_one_sided = true;
 }

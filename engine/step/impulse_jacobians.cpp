@@ -6,14 +6,14 @@
 //   d(X u)/dq_c = J_c x V      at the channels' point
 // Of rows that have no such rates, as sweeps, sliding discs, bounces and closures, each channel's impulse has one adjoint (step_vjp.cpp) instead.
 #include <algorithm>
-#include <cstring>
 
 #include "base/index.h"
-#include "base/lanes.h"
 #include "base/linalg/small_matrices.h"
 #include "dynamics/kinematics.h"
-#include "step/contact_axes.h"
-#include "step/step.h"
+#include "dynamics/mass_factor.h"
+#include "geometry/bodies/compound_derivatives.h"
+#include "step/constraints/constraint_kinds.h"
+#include "step/linearization.h"
 
 namespace robosim {
 namespace {
@@ -24,8 +24,8 @@ void put(const Vec3d& x, double* to) {
 
 }  // namespace
 
-bool Stepper::has_rates(StepIsland& island) {
-  if (options_.solver == RowSolver::pgs || !island.has_modes) return false;
+bool Linearization::has_rates(StepIsland& island) {
+  if (step_.options.solver == RowSolver::pgs || !island.has_modes) return false;
   for (const StepIsland::Block& block : island.blocks)
     if (block.closure >= 0 || block.equality >= 0) return false;
   for (const StepIsland::Row& row : island.rows)
@@ -35,8 +35,8 @@ bool Stepper::has_rates(StepIsland& island) {
 
 // Asks impulse_rates_ for the channels along which something moves, and gives their columns of Y: by impulses of the others, as across the plane of a
 // flat robot, nothing does.
-const double* Stepper::ask_for_moving(const StepIsland& island) {
-  const int n = world_->model().n_v, k = island.problem.channels;
+const double* Linearization::ask_for_moving(const StepIsland& island) {
+  const int n = step_.model().n_v, k = island.problem.channels;
   std::vector<int>& moving = impulse_rates_.asked;
   moving.clear(), impulse_rates_.of_dependences = false;
   for (int c = 0; c < k; ++c) {
@@ -54,21 +54,21 @@ const double* Stepper::ask_for_moving(const StepIsland& island) {
 
 // Adds Y dz of an island. An island moves no other's coordinates. Where rows depend on each other, what that misses is one more row of impulses_by_, if
 // it is all there: by q and v, and of rows that have rates.
-void Stepper::add_impulse_jacobians(int i, const double* q, const double* v, const StepControl& control) {
-  StepIsland& island = islands_[at(i)];
+void Linearization::add_impulse_jacobians(int i, const StepInput& in) {
+  StepIsland& island = step_.islands[at(i)];
   const double* const Y = ask_for_moving(island);
-  const int n = world_->model().n_v, k = island.problem.channels, asked = impulse_rates_.width(), stride = jacobian_columns_.stride;
+  const int n = step_.model().n_v, k = island.problem.channels, asked = impulse_rates_.width(), stride = columns_.stride;
   const bool has_dependences = !is_derived_by_everything_ && island.has_modes && island.modes->has_dependences(island.problem);
-  impulse_rates_.of_dependences = asked > 0 && has_dependences && jacobian_columns_.q >= 0 && jacobian_columns_.v >= 0;
+  impulse_rates_.of_dependences = asked > 0 && has_dependences && columns_.q >= 0 && columns_.v >= 0;
   const bool by_rates = asked > 0 && has_rates(island);
   impulse_rates_.of_dependences &= by_rates;
-  if (has_dependences && !impulse_rates_.of_dependences) is_one_sided_ |= is_torn(i, q, v, control);
+  if (has_dependences && !impulse_rates_.of_dependences) is_one_sided_ |= is_torn(i, in);
   if (asked == 0) return;
   const int w = impulse_rates_.width();
   const SmallMatrices& matrices = small_matrices();
   impulses_by_.assign(at(w * stride), 0.0), channels_by_.assign(at(k * stride), 0.0);
-  if (by_rates) add_rates(island, control);
-  else add_adjoints(island, q, v, control);
+  if (by_rates) add_rates(island, in);
+  else add_adjoints(island, in);
   const auto add_seen = [&](int first, int end) {  // by the velocities that are in channels_by_
     LeftFactor by_velocity(&impulse_rates_.by_velocity[at(first)], end - first, k);
     by_velocity.by_row = 1, by_velocity.by_column = w;
@@ -82,148 +82,89 @@ void Stepper::add_impulse_jacobians(int i, const double* q, const double* v, con
   matrices.add_product({Y, n, asked}, impulses_by_.data(), stride, moved_by_.data(), stride, stride);
   if (!impulse_rates_.of_dependences) return;
   const double* const missed = &impulses_by_[at(asked * stride)];
-  is_one_sided_ |= is_torn_by(island, &impulse_rates_.by_target[at(asked)], w, missed + jacobian_columns_.q, missed + jacobian_columns_.v);
+  is_one_sided_ |= is_torn_by(island, &impulse_rates_.by_target[at(asked)], w, missed + columns_.q, missed + columns_.v);
 }
 
 // By one adjoint for each channel along which something moves: what it goes back to in its row, and in by_velocity.
-void Stepper::add_adjoints(StepIsland& island, const double* q, const double* v, const StepControl& control) {
-  const std::size_t k = at(island.problem.channels), w = at(impulse_rates_.width()), stride = at(jacobian_columns_.stride);
+void Linearization::add_adjoints(StepIsland& island, const StepInput& in) {
+  const std::size_t k = at(island.problem.channels), w = at(impulse_rates_.width()), stride = at(columns_.stride);
   StepGradient& row = of_impulse_;
-  row.set_zero(*world_);
+  row.set_zero(*step_.world);
   row.wants_vertices = false;
   impulse_bar_.assign(k, 0.0), impulse_rates_.by_velocity.resize(k * w);
   for (std::size_t c = 0; c < w; ++c) {
     const std::size_t channel = at(impulse_rates_.asked[c]);
     for (auto* x : {&row.q, &row.v, &row.q_target, &row.v_target}) std::fill(x->begin(), x->end(), 0.0);
-    for (auto* x : {&turned_, &carried_}) std::fill(x->begin(), x->end(), Force<double>());
+    for (auto* x : {&bodies_.turned, &bodies_.carried}) std::fill(x->begin(), x->end(), Force<double>());
     impulse_bar_[channel] = 1;
     add_row_adjoint(island, row);
-    add_row_vjp(island, q, v, control, nullptr, row);
-    gather_turned(row.q.data(), nullptr);
+    add_row_vjp(island, in, nullptr, row);
+    bodies_.gather(step_, row.q.data(), nullptr);
     impulse_bar_[channel] = 0;
     for (std::size_t other = 0; other < k; ++other) impulse_rates_.by_velocity[other * w + c] = island.gradient.y_free[other];
     const auto put_block = [&](const std::vector<double>& x, int first) {
       if (first >= 0) std::copy(x.begin(), x.end(), &impulses_by_[c * stride + at(first)]);
     };
-    put_block(row.q, jacobian_columns_.q), put_block(row.v, jacobian_columns_.v);
-    put_block(row.q_target, jacobian_columns_.q_target), put_block(row.v_target, jacobian_columns_.v_target);
+    put_block(row.q, columns_.q), put_block(row.v, columns_.v);
+    put_block(row.q_target, columns_.q_target), put_block(row.v_target, columns_.v_target);
   }
 }
 
 // By the rates of its rows, and what the turning of channels adds to what they see.
-void Stepper::add_rates(const StepIsland& island, const StepControl& control) {
+void Linearization::add_rates(const StepIsland& island, const StepInput& in) {
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     if (!island.blocks[b].is_of_bodies()) {
-      add_coordinate_rates(island, b, control.q_target != nullptr);
-    } else if (jacobian_columns_.q >= 0) {
+      add_coordinate_rates(island, b, in);
+    } else if (columns_.q >= 0) {
       add_turning_of_channels(island, b);
       island.for_each_manifold(b, [&](int first_row, int last_row) { add_contact_rates(island, b, first_row, last_row); });
     }
   }
 }
 
-void Stepper::add_turning_of_channels(const StepIsland& island, std::size_t b) {
-  const Model& m = world_->model();
+void Linearization::add_turning_of_channels(const StepIsland& island, std::size_t b) {
+  const Model& m = step_.model();
   const StepIsland::Block& block = island.blocks[b];
-  const Vec3d p = block.centre - data_.X_WB[1].p;  // from O (data.h)
-  double* const first = &channels_by_[at(island.problem.blocks[b].first_channel * jacobian_columns_.stride + jacobian_columns_.q)];
+  const Vec3d p = block.centre - step_.dynamics.X_WB[1].p;  // from O (data.h)
+  double* const first = &channels_by_[at(island.problem.blocks[b].first_channel * columns_.stride + columns_.q)];
   for (const int side : {0, 1}) {
     Motion<double> V;  // of the body against joint i's parent
     for (int i = side ? block.b : block.a; i > 0; i = m.joints[at(i)].parent) {
       const Joint& joint = m.joints[at(i)];
-      V = V + joint_motion(data_, joint, moved_.data() + joint.v_index);
+      V = V + joint_motion(step_.dynamics, joint, step_.u.data() + joint.v_index);
       for (int c = joint.column; c < joint.column + joint.n_v; ++c) {
-        const Motion<double> turned = at_point(cross(data_.J[at(c)], V), p);
+        const Motion<double> turned = at_point(cross(step_.dynamics.J[at(c)], V), p);
         const double sign = side ? 1 : -1;
         double* const column = first + m.column_v[at(c)];
-        for (int k = 0; k < block.linear(); ++k) column[k * jacobian_columns_.stride] += sign * block.size * turned.angular[k];
-        for (int k = 0; k < 3; ++k) column[(block.linear() + k) * jacobian_columns_.stride] += sign * turned.linear[k];
+        for (int k = 0; k < block.linear(); ++k) column[k * columns_.stride] += sign * block.size * turned.angular[k];
+        for (int k = 0; k < 3; ++k) column[(block.linear() + k) * columns_.stride] += sign * turned.linear[k];
       }
-    }
-  }
-}
-
-// What rows of one manifold change by with one shape's twist, its entries side by side, as ImpulseRates has them.
-void Stepper::fill_row_rates(const StepIsland& island, std::size_t b, int side, int first_row, int last_row) {
-  using Pair = Lanes<2, Isa::baseline>;  // neighbouring entries
-  constexpr int entries = ImpulseRates::at_once;
-  const StepIsland::Block& block = island.blocks[b];
-  const int manifold = island.rows[at(first_row)].manifold;
-  const ManifoldDerivatives& rates = manifold_rates_[at(manifold)];
-  const Manifold& m = manifolds_[at(manifold)].manifold;
-  const double scale = 1 / block.size;
-  const Vec3d n = m.normal();
-  const ContactAxes axes = contact_axes(n);
-  const auto pair = [](double first, double second) {
-    Pair x;
-    x.set(0, first), x.set(1, second);
-    return x;
-  };
-  const auto pairs = [&](const Vec3d& first, const Vec3d& second) { return Vec3<Pair>(pair(first.x, second.x), pair(first.y, second.y), pair(first.z, second.z)); };
-  for (int t = 0; t < entries; t += Pair::width) {
-    const auto rate_of = [&](int point, int lane) -> const ManifoldRate& { return rates.points[point].twist[entries * side + t + lane]; };
-    const Vec3<Pair> dn = pairs(rate_of(0, 0).normal, rate_of(0, 1).normal);
-    const ContactAxesChange<Pair> d_axes = contact_axes_moved(n, dn);
-    Vec3<Pair> d_arm;
-    Vec3d arm;
-    for (int i = first_row, point = -1; i < last_row; ++i) {
-      const StepIsland::Row& row = island.rows[at(i)];
-      if (row.point != point) {
-        point = row.point;
-        arm = scale * (m.points[point].p_W - block.centre), d_arm = pairs(scale * rate_of(point, 0).p_W, scale * rate_of(point, 1).p_W);
-      }
-      double* const to = &row_rates_[at((i - first_row) * most_block_channels * entries + t)];
-      Pair target(0.0);
-      const auto put = [&](const Vec3<Pair>& x, int first) {
-        for (int k = 0; k < 3; ++k) std::memcpy(to + (first + k) * entries, &x[k], sizeof(Pair));
-      };
-      const auto along = [&](const Vec3d& u, const Vec3<Pair>& du) {
-        if (block.turns) put(cross(d_arm, Vec3<Pair>(u)) + cross(Vec3<Pair>(arm), du), 0);
-        put(du, block.linear());
-      };
-      const auto about = [&](const Vec3<Pair>& du) { put(Pair(scale) * du, 0), put(Vec3<Pair>(), 3); };
-      const auto moved_axis = [&] { return Pair(row.on[0]) * d_axes.t[0] + Pair(row.on[1]) * d_axes.t[1]; };
-      switch (row.source) {
-        case RowSource::normal: {
-          along(n, dn);
-          const bool is_clipped = island.is_relaxed && island.problem.rows[at(i)].target == 0 && row.law != NormalLaw::soft;
-          const double share = row.law == NormalLaw::soft ? -1 / time_to_give(world_->material(manifolds_[at(manifold)].a, manifolds_[at(manifold)].b))
-                                                          : -(row.law == NormalLaw::ahead ? 1 : options_.erp) / options_.dt;
-          if (!is_clipped) target = pair(share * rate_of(point, 0).distance, share * rate_of(point, 1).distance);
-          break;
-        }
-        case RowSource::friction_1:
-        case RowSource::friction_2: along(row.on[0] * axes.t[0] + row.on[1] * axes.t[1], moved_axis()); break;
-        case RowSource::torsion: about(dn); break;
-        default: about(moved_axis());
-      }
-      std::memcpy(&target_rates_[at((i - first_row) * entries + t)], &target, sizeof(Pair));
     }
   }
 }
 
 // Of the rows of one manifold: by both shapes' twists, and from these to the joints that move them.
-void Stepper::add_contact_rates(const StepIsland& island, std::size_t b, int first_row, int last_row) {
-  const Model& model = world_->model();
+void Linearization::add_contact_rates(const StepIsland& island, std::size_t b, int first_row, int last_row) {
+  const Model& model = step_.model();
   const RowProblem& problem = island.problem;
   const StepIsland::Block& block = island.blocks[b];
   RowBlock rows = problem.blocks[b];
   rows.first_row = first_row, rows.last_row = last_row;
   constexpr int entries = ImpulseRates::at_once;
   const int manifold = island.rows[at(first_row)].manifold, w = impulse_rates_.width(), count = last_row - first_row;
-  const SceneQuery::PairManifold& pair = manifolds_[at(manifold)];
+  const SceneQuery::PairManifold& pair = step_.manifolds[at(manifold)];
   const SmallMatrices& matrices = small_matrices();
 
   // Of a single point the channels go with it: y changes by omega x dp.
   Vec3d omega;
   if (!block.turns)
     for (const int side : {0, 1})
-      for_each_on_path(model, side ? block.b : block.a, [&](int c) { omega += ((side ? 1 : -1) * moved_[at(model.column_v[at(c)])]) * data_.J[at(c)].angular; });
+      for_each_on_path(model, side ? block.b : block.a, [&](int c) { omega += ((side ? 1 : -1) * step_.u[at(model.column_v[at(c)])]) * step_.dynamics.J[at(c)].angular; });
 
   row_rates_.resize(at(count * most_block_channels * entries)), target_rates_.resize(at(count * entries));
   for (const int side : {0, 1}) {
-    if (world_->scene().object(side ? pair.b : pair.a).body == 0) continue;  // no joint moves it
-    fill_row_rates(island, b, side, first_row, last_row);
+    if (step_.object(side ? pair.b : pair.a).body == 0) continue;  // no joint moves it
+    Contact::fill_rates(step_, island, b, side, first_row, last_row, manifold_rates_[at(manifold)], row_rates_.data(), target_rates_.data());
     twist_rates_.assign(at(entries * w), 0.0);
     impulse_rates_.add(island.solution, rows, row_rates_.data(), target_rates_.data(), twist_rates_.data());
     if (!block.turns) {
@@ -232,33 +173,24 @@ void Stepper::add_contact_rates(const StepIsland& island, std::size_t b, int fir
       matrices.add_product({dy[0], entries, 3}, &impulse_rates_.by_velocity[at(rows.first_channel * w)], w, twist_rates_.data(), w, w);
     }
     matrices.add_product(LeftFactor::transposed(twist_rates_.data(), w, entries), twists_by(manifold, side), padded(model.n_v),
-                        &impulses_by_[at(jacobian_columns_.q)], jacobian_columns_.stride, padded(model.n_v));
+                        &impulses_by_[at(columns_.q)], columns_.stride, padded(model.n_v));
   }
 }
 
-// Limits' and motors' targets: as in add_coordinate_vjp.
-void Stepper::add_coordinate_rates(const StepIsland& island, std::size_t b, bool has_targets) {
+// Targets of rows that look at one coordinate.
+void Linearization::add_coordinate_rates(const StepIsland& island, std::size_t b, const StepInput& in) {
   const StepIsland::Block& block = island.blocks[b];
-  const int w = impulse_rates_.width(), stride = jacobian_columns_.stride;
+  const int w = impulse_rates_.width(), stride = columns_.stride;
   const auto add = [&](int row, double by, int first, int place) {
-    for (int c = 0; first >= 0 && c < w; ++c) impulses_by_[at(c * stride + first + place)] += by * impulse_rates_.by_target[at(row * w + c)];
+    for (int c = 0; by != 0 && first >= 0 && c < w; ++c) impulses_by_[at(c * stride + first + place)] += by * impulse_rates_.by_target[at(row * w + c)];
   };
-  for (int i = island.problem.blocks[b].first_row; i < island.problem.blocks[b].last_row; ++i) {
-    const RowSource source = island.rows[at(i)].source;
-    if (source == RowSource::lower_limit || source == RowSource::upper_limit) {
-      const double rate = options_.erp / options_.dt;
-      if (!(island.is_relaxed && island.problem.rows[at(i)].target == 0))
-        add(i, source == RowSource::lower_limit ? -rate : rate, jacobian_columns_.q, block.v);
-    } else if (source == RowSource::motor) {
-      const Motor& motor = world_->motor(block.v);
-      const double sum = motor.position_gain * options_.dt + motor.velocity_gain;
-      if (block.q >= 0 && has_targets) {
-        add(i, -motor.position_gain / sum, jacobian_columns_.q, block.v);
-        add(i, motor.position_gain / sum, jacobian_columns_.q_target, block.q);
-      }
-      add(i, motor.velocity_gain / sum, jacobian_columns_.v_target, block.v);
-    }
-  }
+  for (int i = island.problem.blocks[b].first_row; i < island.problem.blocks[b].last_row; ++i)
+    visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) {
+      const TargetRates rates = kind.target_rates(step_, in, {island, block, i});
+      add(i, rates.q, columns_.q, block.v);
+      add(i, rates.q_target, columns_.q_target, block.q);
+      add(i, rates.v_target, columns_.v_target, block.v);
+    });
 }
 
 }  // namespace robosim

@@ -8,7 +8,8 @@
 #include <cmath>
 
 #include "base/index.h"
-#include "step/step.h"
+#include "step/assembly.h"
+#include "step/constraints/contact.h"
 
 namespace robosim {
 namespace {
@@ -44,7 +45,7 @@ bool turn_to_motion(StepIsland& island, std::size_t b, int i, double a, double d
 }  // namespace
 
 // In one pass, in which what stays moves up.
-void Stepper::leave_out_rows(StepIsland& island) {
+void RowAssembly::leave_out_rows(StepIsland& island) {
   RowProblem& problem = island.problem;
   if (!island.blocks.empty() && is_closure(island.blocks[0])) span_.clear(problem.channels);  // closures come first
   int next = 0;  // where the next row goes
@@ -68,9 +69,9 @@ void Stepper::leave_out_rows(StepIsland& island) {
         if (is_of_disc_before) problem.rows[at(next - 1)].is_disc = false;
         continue;
       }
-      const RowSource source = island.rows[at(i)].source;
-      const bool is_pair = touches && i + 1 < last && ((source == RowSource::friction_1 && island.rows[at(i + 1)].source == RowSource::friction_2) ||
-                                                       (source == RowSource::rolling_1 && island.rows[at(i + 1)].source == RowSource::rolling_2));
+      const auto role = [&](int k) { return island.rows[at(k)].role; };
+      const bool is_pair = touches && i + 1 < last && ((role(i) == Contact::friction_1 && role(i + 1) == Contact::friction_2) ||
+                                                       (role(i) == Contact::rolling_1 && role(i + 1) == Contact::rolling_2));
       const bool is_one_motion = is_pair && turn_to_motion(island, b, i, admittances_[own], admittances_[own + 1]);
       if (is_one_motion) row.is_disc = false;
       if (row.normal >= 0) row.normal = places_[at(row.normal - first)];

@@ -1,23 +1,14 @@
-// What -sum_a x_a . dM^ y_a adds to the gradient of a step, for pairs of joint rates x_a and y_a.
-//
-// By x_a and y_a body i moves with W_a and P_a, and a pair's term is the sum of W_a . I_i P_a over bodies: inverse dynamics of the accelerations y_a
-// at rest, contracted with x_a. All that is asked of a body is linear in
-//   C_i = sum_a P_a W_a^T      6 x 6
-// so what its parameters get is made once of that, however many pairs there are; seen at its centre of mass in its axes,
-//   mass: the trace of C's linear part,   com: m sum_a (W_lin x P_ang + P_lin x W_ang),   moments: C's angular part
-// and what turns with joint i, whose subtree's forces are F (of y) and G (of x), gets  sum_a P_p x* G + W_p x* F,  p the joint's parent: of
-// products of the same kind.
+#include "step/mass_vjp.h"
+
 #include <algorithm>
-#include <array>
 
 #include "base/index.h"
 #include "dynamics/kinematics.h"
-#include "step/step.h"
 
 namespace robosim {
 namespace {
 
-using Spatial = std::array<double, 6>;  // [angular; linear], of motions and of forces
+using Spatial = MassVjp::Spatial;
 
 template <class T>  // Motion or Force
 Spatial spatial(const T& x) {
@@ -71,23 +62,23 @@ Spatial times(const CompositeInertia<double>& I, const Spatial& V) {
 
 }  // namespace
 
-void Stepper::add_mass_vjp(const double* x, const double* y, std::size_t count, StepGradient& gradient) {
-  const Model& m = world_->model();
+void MassVjp::add(const StepData& step, const double* x, const double* y, std::size_t count, MotionAdjoint& bodies, StepGradient& gradient) {
+  const Model& m = step.model();
   double *const mass_bar = gradient.parameters.of("mass"), *const com_bar = gradient.parameters.of("com"), *const moments_bar = gradient.parameters.of("inertia");
   for (std::size_t r = 0; r < at(m.n_v); ++r)
-    for (std::size_t a = 0; a < count; ++a) inertia_bar_[r] -= x[r * count + a] * y[r * count + a];
-  joint_motions(m, data_, x, count, V_virtual_);
-  joint_motions(m, data_, y, count, V_pushed_);
+    for (std::size_t a = 0; a < count; ++a) inertia_bar[r] -= x[r * count + a] * y[r * count + a];
+  joint_motions(m, step.dynamics, x, count, V_virtual_);
+  joint_motions(m, step.dynamics, y, count, V_pushed_);
   for (auto* forces : {&subtree_force_, &subtree_bar_}) forces->resize(V_virtual_.size());
   for (int i = 1; i < m.n_bodies(); ++i) {
     const std::size_t first = at(i) * count;
     for (std::size_t a = first; a < first + count; ++a)
-      subtree_force_[a] = times(data_.I[at(i)], V_pushed_[a]), subtree_bar_[a] = times(data_.I[at(i)], V_virtual_[a]);
+      subtree_force_[a] = times(step.dynamics.I[at(i)], V_pushed_[a]), subtree_bar_[a] = times(step.dynamics.I[at(i)], V_virtual_[a]);
     Products C;
     C.add(&V_pushed_[first], &V_virtual_[first], count);
     const Inertia& body = m.inertias[at(i)];
-    const Mat3d& R = data_.X_WB[at(i)].R;
-    const Vec3d c = R * body.com + data_.p_OB[at(i)];
+    const Mat3d& R = step.dynamics.X_WB[at(i)].R;
+    const Vec3d c = R * body.com + step.dynamics.p_OB[at(i)];
     // At the centre of mass c: V_lin + V_ang x c.
     const Mat3d shift = skew(c), angular = C.part(0, 0);
     const Mat3d linear_by_angular = C.part(3, 0) - shift * angular, angular_by_linear = C.part(0, 3) + angular * shift;
@@ -109,7 +100,7 @@ void Stepper::add_mass_vjp(const double* x, const double* y, std::size_t count, 
     const Spatial *const F = &subtree_force_[at(i) * count], *const G = &subtree_bar_[at(i) * count];
     Products both;
     both.add(&V_pushed_[at(p) * count], G, count), both.add(&V_virtual_[at(p) * count], F, count);
-    turned_[at(i)] += Force<double>{both.cross(0, 0) + both.cross(3, 3), both.cross(0, 3)};
+    bodies.turned[at(i)] += Force<double>{both.cross(0, 0) + both.cross(3, 3), both.cross(0, 3)};
     Spatial *const F_p = &subtree_force_[at(p) * count], *const G_p = &subtree_bar_[at(p) * count];
     for (std::size_t a = 0; a < count; ++a)
       for (std::size_t j = 0; j < 6; ++j) F_p[a][j] += F[a][j], G_p[a][j] += G[a][j];

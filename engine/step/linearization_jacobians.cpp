@@ -14,11 +14,9 @@
 #include "base/linalg/small_matrices.h"
 #include "base/linalg/small_sums.h"
 #include "dynamics/configuration.h"
-#include "dynamics/mass_factor.h"
-#include "dynamics/rnea_derivatives.h"
+#include "geometry/bodies/compound_derivatives.h"
 #include "step/columns.h"
-#include "step/inverse_dynamics_rates.h"
-#include "step/step.h"
+#include "step/linearization.h"
 
 namespace robosim {
 JacobianBlocks JacobianBlocks::of(const Model& m, int step) const {
@@ -33,71 +31,55 @@ JacobianBlocks StepJacobians::resize(const Model& m) {
   return {q.data(), v.data(), tau.data(), q_target.data(), v_target.data(), nullptr, nullptr};
 }
 
-// use(row, column, entry) of 1 - dt d(turning_rates)/dv, where it is not zero.
-template <class Use>
-void Stepper::for_each_turning(const Use& use, const double* v) const {
-  detail::for_each_own_joint(world_->model(), [&](auto type, const Joint& joint) {
-    const int k = joint.v_index;
-    for (int row = 0; row < type.n_v; ++row) {
-      double unit[type.n_v] = {}, entries[type.n_v] = {};
-      unit[row] = -options_.dt, entries[row] = 1;
-      if constexpr (requires { type.turning_rate(v, unit); }) {
-        type.add_turning_rate_vjp(v + k, unit, entries);
-        for (int c = 0; c < type.n_v; ++c) use(k + row, k + c, entries[c]);
-      } else {
-        use(k + row, k + row, 1.0);
-      }
-    }
-  });
-}
-
-// What contacts and closures push on each body by itself: carried_.
-void Stepper::carry_impulses() {
-  carried_.assign(at(world_->model().n_bodies()), Force<double>());
-  for (int i = 0; i < n_islands_; ++i) {
-    const StepIsland& island = islands_[at(i)];
+// What contacts and closures push on each body by itself: bodies_.carried.
+void Linearization::carry_impulses() {
+  bodies_.carried.assign(at(step_.model().n_bodies()), Force<double>());
+  for (int i = 0; i < step_.n_islands; ++i) {
+    const StepIsland& island = step_.islands[at(i)];
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
       const StepIsland::Block& block = island.blocks[b];
       if (!block.is_of_bodies()) continue;
-      const Force<double> F = channel_force(island, b, &island.solution.z[at(island.problem.blocks[b].first_channel)]);
-      carried_[at(block.b)] += F, carried_[at(block.a)] += Force<double>{-F.angular, -F.linear};
+      const Force<double> F = channel_force(step_, island, b, &island.solution.z[at(island.problem.blocks[b].first_channel)]);
+      bodies_.carried[at(block.b)] += F, bodies_.carried[at(block.a)] += Force<double>{-F.angular, -F.linear};
     }
   }
 }
 
 // d_x X^T z at fixed impulses: what contacts and closures push on bodies is held in the world, and columns turn with the joints before them,
 //   d(J_i . F)/dq_c = F . (J_c x J_i) = J_c . (J_i x* F)        c of a joint on the way to i's, or i's own; F on all behind i
-void Stepper::add_turning_of_impulses(double* by_q) {
-  const Model& m = world_->model();
+void Linearization::add_turning_of_impulses(double* by_q) {
+  const Model& m = step_.model();
   carry_impulses();
   for (int i = m.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = m.joints[at(i)];
-    if (joint.parent > 0) carried_[at(joint.parent)] += carried_[at(i)];
+    if (joint.parent > 0) bodies_.carried[at(joint.parent)] += bodies_.carried[at(i)];
     for (int c = joint.column; c < joint.column + joint.n_v; ++c) {
-      const Force<double> turned = cross(data_.J[at(c)], carried_[at(i)]);
-      double* const row = by_q + m.column_v[at(c)] * jacobian_columns_.stride;
-      for_each_on_path(m, i, [&](int l) { row[m.column_v[at(l)]] += dot(data_.J[at(l)], turned); });
+      const Force<double> turned = cross(step_.dynamics.J[at(c)], bodies_.carried[at(i)]);
+      double* const row = by_q + m.column_v[at(c)] * columns_.stride;
+      for_each_on_path(m, i, [&](int l) { row[m.column_v[at(l)]] += dot(step_.dynamics.J[at(l)], turned); });
     }
   }
 }
 
+const double* Linearization::twists_by(int manifold, int side) const { return &twists_by_[at((2 * manifold + side) * 6 * padded(step_.model().n_v))]; }
+
 // How the shapes of all contacts move with the joints: of each its twist, [linear; angular] in its own frame, by all of them, and zero in the columns
 // that pad these (columns.h). Joints that mimic others share their coordinate: their twists add up.
-void Stepper::fill_twists() {
-  const Model& m = world_->model();
+void Linearization::fill_twists() {
+  const Model& m = step_.model();
   const std::size_t n = at(padded(m.n_v));
-  twists_by_.assign(2 * manifolds_.size() * 6 * n, 0.0);
-  for (std::size_t i = 0; i < manifolds_.size(); ++i)
+  twists_by_.assign(2 * step_.manifolds.size() * 6 * n, 0.0);
+  for (std::size_t i = 0; i < step_.manifolds.size(); ++i)
     for (const int side : {0, 1}) {
-      const SceneQuery::PairManifold& pair = manifolds_[i];
+      const SceneQuery::PairManifold& pair = step_.manifolds[i];
       const int object = side ? pair.b : pair.a, piece = side ? pair.piece_b : pair.piece_a;
-      const SceneObject& o = world_->scene().object(object);
+      const SceneObject& o = step_.object(object);
       if (o.body == 0) continue;
-      const SE3d X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return query_.X_WO(object) * p.X_BP; });
-      const Vec3d p = X.p - data_.X_WB[1].p;
+      const SE3d X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return step_.query.X_WO(object) * p.X_BP; });
+      const Vec3d p = X.p - step_.dynamics.X_WB[1].p;
       double* const twist = &twists_by_[(2 * i + at(side)) * 6 * n];
       for_each_on_path(m, o.body, [&](int c) {
-        const Motion<double> J = at_point(data_.J[at(c)], p);
+        const Motion<double> J = at_point(step_.dynamics.J[at(c)], p);
         const Vec3d linear = transpose_times(X.R, J.linear), angular = transpose_times(X.R, J.angular);
         double* const column = twist + m.column_v[at(c)];
         for (int k = 0; k < 3; ++k) column[at(k) * n] += linear[k], column[at(3 + k) * n] += angular[k];
@@ -107,16 +89,16 @@ void Stepper::fill_twists() {
 
 // And what acts at a single point goes where that goes, as rows of other contacts tell by themselves (contact_vjp.cpp):
 //   (J_b - J_a)^T z at p:   d/dp = z x (omega_b - omega_a)        of each column
-void Stepper::add_moving_of_impulses(const StepIsland& island, std::size_t b, double* by_q) {
-  const Model& m = world_->model();
+void Linearization::add_moving_of_impulses(const StepIsland& island, std::size_t b, double* by_q) {
+  const Model& m = step_.model();
   const int n = padded(m.n_v);
   const StepIsland::Block& block = island.blocks[b];
-  const SceneQuery::PairManifold& pair = manifolds_[at(block.manifold)];
+  const SceneQuery::PairManifold& pair = step_.manifolds[at(block.manifold)];
   const ManifoldPointDerivatives& rates = manifold_rates_[at(block.manifold)].points[0];
   const SmallMatrices& matrices = small_matrices();
   point_by_.assign(at(3 * n), 0.0), per_point_.assign(at(3 * n), 0.0);
   for (const int side : {0, 1}) {
-    if (world_->scene().object(side ? pair.b : pair.a).body == 0) continue;
+    if (step_.object(side ? pair.b : pair.a).body == 0) continue;
     double moved[6][3];
     for (int k = 0; k < 6; ++k)
       for (int c = 0; c < 3; ++c) moved[k][c] = rates.twist[6 * side + k].p_W[c];
@@ -125,64 +107,57 @@ void Stepper::add_moving_of_impulses(const StepIsland& island, std::size_t b, do
   const double* const z = &island.solution.z[at(island.problem.blocks[b].first_channel)];
   for (const int side : {0, 1})
     for_each_on_path(m, side ? block.b : block.a, [&](int c) {
-      const Vec3d turned = (side ? 1.0 : -1.0) * cross(Vec3d{z[0], z[1], z[2]}, data_.J[at(c)].angular);
+      const Vec3d turned = (side ? 1.0 : -1.0) * cross(Vec3d{z[0], z[1], z[2]}, step_.dynamics.J[at(c)].angular);
       for (int k = 0; k < 3; ++k) per_point_[at(3 * m.column_v[at(c)] + k)] += turned[k];
     });
-  matrices.add_product({per_point_.data(), m.n_v, 3}, point_by_.data(), n, by_q, jacobian_columns_.stride, n);
+  matrices.add_product({per_point_.data(), m.n_v, 3}, point_by_.data(), n, by_q, columns_.stride, n);
 }
 
-// alpha, in the columns that are asked for. By v, with T what the turning of axes changes by with it (turning_rates),
-//   M^^-1 (M (1 - dt T) - dt dh/dv) = W + M^^-1 (-dt dh/dv - (M^ - M) W),   W = 1 - dt T,
-// so that M itself is not needed; M^ - M is what is implicit of damping and springs.
-void Stepper::free_jacobians(const double* v) {
-  const Model& m = world_->model();
-  const double dt = options_.dt;
+// alpha, in the columns that are asked for.
+void Linearization::free_jacobians(const StepInput& in) {
+  const Model& m = step_.model();
+  const double dt = step_.options.dt;
   const std::size_t n = at(m.n_v);
-  const JacobianColumns& by = jacobian_columns_;
+  const Columns& by = columns_;
   const int stride = by.stride;
   moved_by_.assign(n * at(stride), 0.0);
   for (int i = 0; by.tau >= 0 && i < m.n_v; ++i) moved_by_[at(i * stride + by.tau + i)] = dt;
   if (by.q >= 0 || by.v >= 0) {
-    turning_rates(m, v, a_.data());
-    for (std::size_t k = 0; k < n; ++k) a_[k] += (moved_[k] - v[k]) / dt;
-    detail::derivatives_outward<true>(m, data_, v, a_.data(), Vec3d(m.gravity));
     if (by.q < 0 || by.v < 0) unasked_.assign(n * at(stride), 0.0);
     double* const by_q = by.q >= 0 ? &moved_by_[at(by.q)] : unasked_.data();
     double* const by_v = by.v >= 0 ? &moved_by_[at(by.v)] : unasked_.data();
-    inverse_dynamics_rates().fill(m, data_, -dt, by_q, by_v, stride);
-    for (const World::Coordinate& c : world_->coordinates()) by_q[c.v * (stride + 1)] -= dt * m.stiffness[at(c.v)];
-    for_each_turning([&](int row, int column, double W) { by_v[row * stride + column] -= dt * (m.damping[at(row)] + dt * m.stiffness[at(row)]) * W; }, v);
-    if (by.q >= 0 && n_islands_ > 0) {
+    integrator_.fill_residual_rates(step_, in, by_q, by_v, stride);
+    if (by.q >= 0 && step_.n_islands > 0) {
       add_turning_of_impulses(by_q);
-      for (int i = 0; i < n_islands_; ++i)
-        for (std::size_t b = 0; b < islands_[at(i)].blocks.size(); ++b) {
-          const StepIsland::Block& block = islands_[at(i)].blocks[b];
-          if (block.manifold >= 0 && !block.turns) add_moving_of_impulses(islands_[at(i)], b, by_q);
+      for (int i = 0; i < step_.n_islands; ++i)
+        for (std::size_t b = 0; b < step_.islands[at(i)].blocks.size(); ++b) {
+          const StepIsland::Block& block = step_.islands[at(i)].blocks[b];
+          if (block.manifold >= 0 && !block.turns) add_moving_of_impulses(step_.islands[at(i)], b, by_q);
         }
     }
   }
-  columns().mass_solve(m, data_.L.data(), moved_by_.data(), stride);
-  if (by.v >= 0) for_each_turning([&](int row, int column, double W) { moved_by_[at(row * stride + by.v + column)] += W; }, v);
+  robosim::columns().mass_solve(m, step_.dynamics.L.data(), moved_by_.data(), stride);
+  if (by.v >= 0) SemiImplicit::add_carried_velocity(step_, in, &moved_by_[at(by.v)], stride);
 }
 
 // From u to the next state: q_next = q + dt u and v_next = u, but where joints move freely in axes that turn (advance of configuration.h).
-void Stepper::advance_jacobians(const JacobianBlocks& out) {
-  const Model& m = world_->model();
-  const JacobianColumns& by = jacobian_columns_;
+void Linearization::advance_jacobians(const JacobianBlocks& out) {
+  const Model& m = step_.model();
+  const Columns& by = columns_;
   const int n = m.n_v;
   const auto for_each_block = [&](auto&& use) {  // use(block, columns, where the first of them is in a row of moved_by_)
     const std::tuple<double*, int, int> blocks[] = {{out.q, n, by.q}, {out.v, n, by.v}, {out.tau, n, by.tau}, {out.q_target, m.n_q, by.q_target}, {out.v_target, n, by.v_target}};
     for (const auto& [block, count, first] : blocks)
       if (first >= 0) use(block, count, first);
   };
-  for_each_block([&](double* block, int count, int first) { columns().advance(&moved_by_[at(first)], by.stride, n, count, options_.dt, block, block + n * count); });
+  for_each_block([&](double* block, int count, int first) { robosim::columns().advance(&moved_by_[at(first)], by.stride, n, count, step_.options.dt, block, block + n * count); });
   detail::for_each_own_joint(m, [&](auto type, const Joint& joint) {
     const int k = joint.v_index, w = joint.n_v;
-    if constexpr (requires { type.turning_rate(way_.data(), way_.data()); }) {
-      AdvanceRates<double, decltype(type)> rates(options_.dt, &way_[at(k)], &moved_[at(k)]);
+    if constexpr (requires { type.turning_rate(step_.way.data(), step_.way.data()); }) {
+      AdvanceRates<double, decltype(type)> rates(step_.options.dt, &step_.way[at(k)], &step_.u[at(k)]);
       for (int row = 0; row < 2 * w; ++row) add_scaled<type.n_v>(1.0, rates.by_v[row], rates.by_u[row]);  // both are u
       for_each_block([&](double* block, int count, int first) {
-        columns().advance_turning(rates.by_u[0], w, &moved_by_[at(k * by.stride + first)], by.stride, count, block + k * count, block + (n + k) * count);
+        robosim::columns().advance_turning(rates.by_u[0], w, &moved_by_[at(k * by.stride + first)], by.stride, count, block + k * count, block + (n + k) * count);
       });
       for (int row = 0; by.q >= 0 && row < 2 * w; ++row)
         for (int c = 0; c < w; ++c) out.q[at((row < w ? k + row : n + k + row - w) * n + k + c)] += rates.by_q[row][c];
@@ -192,72 +167,68 @@ void Stepper::advance_jacobians(const JacobianBlocks& out) {
   });
 }
 
-bool Stepper::has_impacts() const {
-  return std::any_of(islands_.begin(), islands_.begin() + n_islands_, [](const StepIsland& island) { return island.has_impacts; });
-}
-
-bool Stepper::jacobians(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out) {
-  const Model& m = world_->model();
+bool Linearization::jacobians(const StepInput& in, const JacobianBlocks& out) {
+  const Model& m = step_.model();
   if (m.n_v == 0) return false;
-  if (!is_diverged_ && (out.parameters ? !is_derived_by_everything_ : !is_derived_)) derive(q, v, control, has_impacts() || out.parameters);
-  if (is_diverged_ || has_impacts()) return jacobians_by_gradients(q, v, control, out), is_diverged_ || is_one_sided_;
+  if (!step_.is_diverged && (out.parameters ? !is_derived_by_everything_ : !is_derived_)) derive(in, step_.has_impacts() || out.parameters);
+  if (step_.is_diverged || step_.has_impacts()) return jacobians_by_gradients(in, out), step_.is_diverged || is_one_sided_;
   resize_adjoint();
   bool is_driven = false;
-  for (int k = 0; k < m.n_v; ++k) is_driven |= world_->motor(k).is_there();
+  for (int k = 0; k < m.n_v; ++k) is_driven |= step_.world->motor(k).is_there();
   int end = 0;
   const auto take = [&](const double* block, int count, bool any = true) {
     const int first = end;
     end += block && any ? count : 0;
     return block && any ? first : -1;
   };
-  jacobian_columns_ = {take(out.q, m.n_v), take(out.v, m.n_v), take(out.tau, m.n_v), take(out.q_target, m.n_q, is_driven), take(out.v_target, m.n_v, is_driven), 0};
-  jacobian_columns_.stride = padded(end);
+  columns_ = {take(out.q, m.n_v), take(out.v, m.n_v), take(out.tau, m.n_v), take(out.q_target, m.n_q, is_driven), take(out.v_target, m.n_v, is_driven), 0};
+  columns_.stride = padded(end);
   if (end > 0) {
     if (out.q) fill_twists();
-    free_jacobians(v);
-    for (int i = 0; i < n_islands_; ++i) add_impulse_jacobians(i, q, v, control);
+    free_jacobians(in);
+    for (int i = 0; i < step_.n_islands; ++i) add_impulse_jacobians(i, in);
     advance_jacobians(out);
   }
-  if (out.parameters) parameter_jacobian(q, v, control, out);
+  if (out.parameters) parameter_jacobian(in, out);
   if (!is_driven && out.q_target) std::fill_n(out.q_target, 2 * at(m.n_v) * at(m.n_q), 0.0);
   if (!is_driven && out.v_target) std::fill_n(out.v_target, 2 * at(m.n_v) * at(m.n_v), 0.0);
   return is_one_sided_;
 }
 
 // Of each velocity at the end one gradient, which has all parameters; from there on column by column.
-void Stepper::parameter_jacobian(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out) {
-  const Model& m = world_->model();
+void Linearization::parameter_jacobian(const StepInput& in, const JacobianBlocks& out) {
+  const Model& m = step_.model();
   const std::size_t n = at(m.n_v), columns = at(out.selection->size());
   StepGradient& row = of_impulse_;
   moved_by_.resize(n * columns);
   for (std::size_t i = 0; i < n; ++i) {
-    row.set_zero(*world_);
+    row.set_zero(*step_.world);
     resize_adjoint();
     std::fill(v_bar_.begin(), v_bar_.end(), 0.0), std::fill(way_bar_.begin(), way_bar_.end(), 0.0);
     v_bar_[i] = 1;
-    pull_back_velocity(q, v, control, row);
+    pull_back_velocity(in, row);
     out.selection->read(row.parameters, &moved_by_[i * columns]);
   }
   // How far dt itself goes in each column.
-  row.set_zero(*world_);
+  row.set_zero(*step_.world);
   *row.parameters.of("dt") = 1;
   std::vector<double>& by_dt = unasked_;
-  by_dt.resize(columns), unit_.resize(n), zero_.assign(n, 0.0), d_acceleration_.resize(2 * n);
+  by_dt.resize(columns), unit_.resize(n), zero_.assign(n, 0.0), tangent_.resize(2 * n);
   out.selection->read(row.parameters, by_dt.data());
   for (std::size_t c = 0; c < columns; ++c) {
     for (std::size_t i = 0; i < n; ++i) unit_[i] = moved_by_[i * columns + c];
-    double *const q_next = d_acceleration_.data(), *const v_next = q_next + n;
-    advance_jvp(m, options_.dt, way_.data(), moved_.data(), zero_.data(), by_dt[c], unit_.data(), unit_.data(), q_next, v_next);
-    for (std::size_t i = 0; i < 2 * n; ++i) out.parameters[i * columns + c] = d_acceleration_[i];
+    double *const q_next = tangent_.data(), *const v_next = q_next + n;
+    advance_jvp(m, step_.options.dt, step_.way.data(), step_.u.data(), zero_.data(), by_dt[c], unit_.data(), unit_.data(), q_next, v_next);
+    for (std::size_t i = 0; i < 2 * n; ++i) out.parameters[i * columns + c] = tangent_[i];
   }
 }
 
-void Stepper::jacobians_by_gradients(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out) {
-  const std::size_t n = at(world_->model().n_v);
+void Linearization::jacobians_by_gradients(const StepInput& in, const JacobianBlocks& out) {
+  const std::size_t n = at(step_.model().n_v);
   unit_.assign(n, 0.0), zero_.assign(n, 0.0);
   for (std::size_t i = 0; i < 2 * n; ++i) {
     unit_[i % n] = 1;
-    exact_vjp(q, v, control, (i < n ? unit_ : zero_).data(), (i < n ? zero_ : unit_).data(), of_impulse_);
+    exact_vjp(in, (i < n ? unit_ : zero_).data(), (i < n ? zero_ : unit_).data(), of_impulse_);
     unit_[i % n] = 0;
     const auto put = [&](const std::vector<double>& row, double* block) {
       if (block) std::copy(row.begin(), row.end(), block + i * row.size());

@@ -1,0 +1,57 @@
+// RowAssembly: the rows of a step, in islands of those that can feel each other.
+//
+// Trees that a contact or a closure connects are one island, in the order of their first trees. Each kind of constraint (constraint_kinds.h) adds its
+// blocks of channels and their rows; then the channels' Jacobian X, Y = M^^-1 X^T and L = X Y are made, rows that cannot do anything by themselves are left
+// out (left_out.cpp), and each kind sets the targets of its rows.
+// Cost: O(n depth) per channel.
+#pragma once
+
+#include <vector>
+
+#include "contact/row_span.h"
+#include "step/step_data.h"
+
+namespace robosim {
+
+class RowAssembly {
+ public:
+  explicit RowAssembly(StepData& step);
+
+  // Fills step.islands with rows that have their targets.
+  void assemble(const StepInput& in);
+
+  // For kinds of constraints.
+  StepData& step() { return *step_; }
+  StepIsland& island_of(int tree);
+  StepIsland& island_of_bodies(int a, int b) {
+    const int tree = step_->world->tree_of_body(a);
+    return island_of(tree >= 0 ? tree : step_->world->tree_of_body(b));
+  }
+  // Trees, -1 of the world, that feel each other.
+  void join(int tree_a, int tree_b);
+  template <class Kind>
+  static RowBlock& add_block(StepIsland& island, StepIsland::Block block, int width);
+  // Of the last block.
+  template <class Kind>
+  static ConstraintRow& add_row(StepIsland& island, typename Kind::Role role, int point = -1, int manifold = -1);
+
+  // Room of the caller's own, kept from step to step.
+  std::vector<int>& scratch(int i) { return scratch_[i]; }
+
+ private:
+  static RowBlock& append(StepIsland& island, const StepIsland::Block& block, int width);
+  int root(int tree);
+  void add_coordinates(const StepInput& in);
+  void fill_jacobian(StepIsland& island, const double* v);
+  void leave_out_rows(StepIsland& island);
+
+  StepData* step_;
+  std::vector<int> joined_, island_of_tree_;  // trees: towards the root of those that are joined; their island
+  RowSpan span_;                              // of closures
+  std::vector<double> padded_Y_, padded_L_;   // of an island
+  std::vector<double> admittances_;           // of a block's rows
+  std::vector<int> places_;                   // the same: where they go
+  std::vector<int> scratch_[2];
+};
+
+}  // namespace robosim

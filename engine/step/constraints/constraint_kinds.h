@@ -1,0 +1,83 @@
+// All kinds of constraints: a new one is a file beside these and its name here.
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+
+#include "step/constraints/contact.h"
+#include "step/constraints/dry_friction.h"
+#include "step/constraints/frame_closure.h"
+#include "step/constraints/joint_equality.h"
+#include "step/constraints/joint_limit.h"
+#include "step/constraints/motor.h"
+
+namespace robosim {
+
+// Those with blocks of channels of their own, in the order of their blocks, and those whose rows look at one coordinate, in the order of its rows.
+using BlockKinds = std::tuple<ClosureOfFrames, EqualityOfJoints, Contact>;
+using CoordinateKinds = std::tuple<DryFriction, JointMotor, JointLimit>;
+using ConstraintKinds = decltype(std::tuple_cat(BlockKinds(), CoordinateKinds()));
+
+// Calls f(kind) of each kind of a list.
+template <class Kinds, class F>
+void for_each_kind(F&& f) {
+  std::apply([&](auto... kinds) { (f(kinds), ...); }, Kinds());
+}
+
+// The place of a kind in the list of all.
+template <class Kind>
+constexpr std::uint8_t kind_index() {
+  std::uint8_t index = 0;
+  bool is_found = false;
+  [&]<class... Kinds>(std::tuple<Kinds...>*) { ((is_found = is_found || std::is_same_v<Kind, Kinds>, index += !is_found), ...); }(static_cast<ConstraintKinds*>(nullptr));
+  return index;
+}
+
+// Whether a row is of this kind, and plays this role.
+template <class Kind>
+bool is_of(const StepIsland::Row& row) {
+  return row.kind == kind_index<Kind>();
+}
+template <class Kind>
+bool is_of(const StepIsland::Row& row, typename Kind::Role role) {
+  return is_of<Kind>(row) && row.role == role;
+}
+
+// Calls f(kind) of the kind of a row, one of this list.
+template <class Kinds, class F>
+void visit_kind(const StepIsland::Row& row, F&& f) {
+  for_each_kind<Kinds>([&](auto kind) {
+    if (is_of<decltype(kind)>(row)) f(kind);
+  });
+}
+
+// What a row is called.
+inline const char* row_name(const StepIsland::Row& row) {
+  const char* name = "";
+  visit_kind<ConstraintKinds>(row, [&](auto kind) { name = kind.roles[row.role]; });
+  return name;
+}
+
+// Calls f(kind) of the kind of a block, if it is of one alone.
+template <class F>
+void visit_kind(const StepIsland::Block& block, F&& f) {
+  for_each_kind<BlockKinds>([&](auto kind) {
+    if (block.kind == kind_index<decltype(kind)>()) f(kind);
+  });
+}
+
+template <class Kind>
+RowBlock& RowAssembly::add_block(StepIsland& island, StepIsland::Block block, int width) {
+  block.kind = kind_index<Kind>();
+  return append(island, block, width);
+}
+
+template <class Kind>
+ConstraintRow& RowAssembly::add_row(StepIsland& island, typename Kind::Role role, int point, int manifold) {
+  island.rows.push_back({.kind = kind_index<Kind>(), .role = static_cast<std::uint8_t>(role), .manifold = manifold, .point = point});
+  ++island.problem.blocks.back().last_row;
+  return island.problem.rows.emplace_back();
+}
+
+}  // namespace robosim

@@ -1,0 +1,23 @@
+// Frames of two bodies that stay together (closures.h): equalities, of which a part `erp` of what is apart is taken back in a step.
+//
+// Of two frames F and G the channels are size omega and v of b against a at G's origin, as of a contact. With e = R_F^T (p_G - p_F) and
+// theta = log(R_F^T R_G)
+//   de/dt = R_F^T v(p_G),   d theta/dt = Jl^-1(theta) R_F^T omega        (v, omega: of b against a; Jl as in spatial/lie.h)
+// so the rows are F's axes, exactly so for e however far the frames have come apart, and  R_F^T omega = -(erp/dt) theta  turns back along theta.
+#pragma once
+
+#include "step/constraints/constraint.h"
+
+namespace robosim {
+
+struct ClosureOfFrames {
+  enum Role : std::uint8_t { held };
+  static constexpr const char* roles[] = {"closure"};  // a row's point is the component that it holds: of e, then of theta
+
+  static void join(RowAssembly& rows);
+  static void add_blocks(RowAssembly& rows, const StepInput& in);
+  static void set_targets(const StepData& step, const StepInput& in, StepIsland& island, std::size_t block);
+  static void add_vjp(const StepIsland& island, std::size_t block, const StepAdjoint& to);
+};
+
+}  // namespace robosim

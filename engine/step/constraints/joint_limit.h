@@ -1,0 +1,45 @@
+// Limits of a joint's position: as a normal, of the coordinate, where it is within limit_margin of the limit.
+//
+//   w = +-v+,   t = -(erp/dt) gap,   gap = q - q_lower  or  q_upper - q
+#pragma once
+
+#include "step/constraints/constraint.h"
+
+namespace robosim {
+
+struct JointLimit {
+  enum Role : std::uint8_t { lower, upper };
+  static constexpr const char* roles[] = {"lower_limit", "upper_limit"};
+
+  static double gap(const StepData& step, const StepInput& in, int role, int i) {
+    const Limits& limits = step.model().limits;
+    const std::size_t k = static_cast<std::size_t>(i);
+    return role == lower ? in.q[i] - limits.q_lower[k] : limits.q_upper[k] - in.q[i];
+  }
+  static bool is_near(const StepData& step, const StepInput& in, int role, int i) { return i >= 0 && gap(step, in, role, i) <= step.options.limit_margin; }
+
+  static bool is_there(const StepData& step, const StepInput& in, int, int i) { return is_near(step, in, lower, i) || is_near(step, in, upper, i); }
+
+  static void add_rows(const StepData& step, const StepInput& in, int, int i, StepIsland& island) {
+    if (is_near(step, in, lower, i)) RowAssembly::add_row<JointLimit>(island, lower).d[0] = 1;
+    if (is_near(step, in, upper, i)) RowAssembly::add_row<JointLimit>(island, upper).d[0] = -1;
+  }
+
+  static void set_target(const StepData& step, const StepInput& in, const CoordinateRow& x, ConstraintRow& row) {
+    row.target = -(step.options.erp / step.options.dt) * gap(step, in, x.role(), x.q());
+  }
+
+  static TargetRates target_rates(const StepData& step, const StepInput&, const CoordinateRow& x) {
+    if (is_clipped(x.island, x.i)) return {};
+    const double rate = step.options.erp / step.options.dt;
+    return {.q = x.role() == lower ? -rate : rate};
+  }
+
+  static void add_vjp(const CoordinateRow& x, const StepAdjoint& to) {
+    if (is_clipped(x.island, x.i)) return;
+    *(x.role() == lower ? to.of("lower_limit", x.q()) : to.of("upper_limit", x.q())) -= target_rates(to.step, to.in, x).q * x.target_bar();
+    *to.of("dt") -= x.row().target / to.step.options.dt * x.target_bar();
+  }
+};
+
+}  // namespace robosim

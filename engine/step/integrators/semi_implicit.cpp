@@ -1,0 +1,151 @@
+#include "step/integrators/semi_implicit.h"
+
+#include "base/index.h"
+#include "dynamics/configuration.h"
+#include "dynamics/forward_dynamics.h"
+#include "dynamics/mass_factor.h"
+#include "dynamics/parameter_derivatives.h"
+#include "dynamics/rnea.h"
+#include "dynamics/rnea_derivatives.h"
+#include "dynamics/rnea_products.h"
+#include "step/inverse_dynamics_rates.h"
+
+namespace robosim {
+namespace {
+
+// use(row, column, entry) of 1 - dt d(turning_rates)/dv, where it is not zero.
+template <class Use>
+void for_each_turning(const StepData& step, const double* v, const Use& use) {
+  detail::for_each_own_joint(step.world->model(), [&](auto type, const Joint& joint) {
+    const int k = joint.v_index;
+    for (int row = 0; row < type.n_v; ++row) {
+      double unit[type.n_v] = {}, entries[type.n_v] = {};
+      unit[row] = -step.options.dt, entries[row] = 1;
+      if constexpr (requires { type.turning_rate(v, unit); }) {
+        type.add_turning_rate_vjp(v + k, unit, entries);
+        for (int c = 0; c < type.n_v; ++c) use(k + row, k + c, entries[c]);
+      } else {
+        use(k + row, k + row, 1.0);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+SemiImplicit::SemiImplicit(const Model& m) {
+  for (auto* x : {&held_, &a_, &a_bar_, &q_part_, &v_part_, &d_acceleration_}) x->resize(at(m.n_v));
+}
+
+void SemiImplicit::move_freely(StepData& step, const StepInput& in) {
+  const Model& m = step.world->model();
+  const double dt = step.options.dt;
+  inertia_stage(m, step.dynamics, in.q);
+  for (int k = 0; k < m.n_v; ++k) held_[at(k)] = dt * (m.damping[at(k)] + dt * m.stiffness[at(k)]);
+  detail::factor_mass_matrix(m, step.dynamics, held_.data());
+  turning_rates(m, in.v, held_.data());
+  detail::rnea_sweep<true, true, true>(m, step.dynamics, in.v, held_.data(), step.dynamics.bias.data(), Wrenches<double>());
+  for (int k = 0; k < m.n_v; ++k)
+    step.v_free[at(k)] = (in.control.tau ? in.control.tau[k] : 0.0) - step.dynamics.bias[at(k)] - (m.damping[at(k)] + dt * m.stiffness[at(k)]) * in.v[k];
+  for (const World::Coordinate& c : step.world->coordinates()) step.v_free[at(c.v)] -= m.stiffness[at(c.v)] * (in.q[c.q] - m.spring_reference[at(c.v)]);
+  for (double& x : step.v_free) x *= dt;
+  mass_solve(m, step.dynamics.L.data(), step.v_free.data(), 1);
+  for (int k = 0; k < m.n_v; ++k) step.v_free[at(k)] += in.v[k];
+}
+
+void SemiImplicit::solve(const StepData& step, double* x) { mass_solve(step.model(), step.dynamics.L.data(), x, 1); }
+
+void SemiImplicit::advance(const StepData& step, const StepInput& in, double* q_next, double* v_next) {
+  std::copy(step.u.begin(), step.u.end(), v_next);
+  robosim::advance(step.model(), in.q, step.options.dt, step.way.data(), v_next, q_next);
+}
+
+void SemiImplicit::add_residual_vjp(StepData& step, const StepInput& in, const std::vector<double>& lambda, StepGradient& gradient) {
+  const Model& m = step.world->model();
+  const double dt = step.options.dt;
+  const std::size_t n = at(m.n_v);
+  ParameterVector& of = gradient.parameters;
+  double &dt_bar = *of.of("dt"), *const damping_bar = of.of("damping"), *const stiffness_bar = of.of("stiffness"), *const reference_bar = of.of("spring_reference");
+  turning_rates(m, in.v, a_.data());
+  for (std::size_t k = 0; k < n; ++k) {
+    a_[k] += (step.u[k] - in.v[k]) / dt, held_[k] = -dt * lambda[k];
+    gradient.tau[k] = dt * lambda[k];
+    dt_bar -= lambda[k] * (step.dynamics.bias[k] + m.damping[k] * step.u[k] - (in.control.tau ? in.control.tau[k] : 0.0));
+    damping_bar[k] = held_[k] * step.u[k];
+  }
+  for (const World::Coordinate& c : step.world->coordinates()) {
+    const std::size_t k = at(c.v);
+    const double K = m.stiffness[k], stretch = in.q[c.q] - m.spring_reference[k];
+    gradient.q[k] += K * held_[k];
+    stiffness_bar[k] = held_[k] * (stretch + dt * step.u[k]), reference_bar[k] = -K * held_[k];
+    dt_bar -= lambda[k] * K * (stretch + 2 * dt * step.u[k]);
+  }
+  rnea_vjp(m, step.dynamics, in.q, in.v, a_.data(), held_.data(), q_part_.data(), v_part_.data(), a_bar_.data());
+  for (std::size_t k = 0; k < n; ++k) {
+    gradient.q[k] += q_part_[k];
+    gradient.v[k] += v_part_[k] - a_bar_[k] / dt;
+  }
+  add_turning_rates_vjp(m, in.v, a_bar_.data(), gradient.v.data());
+  detail::parameter_vjp_sweep(m, step.dynamics, a_.data(), held_.data(), step.dynamics.F_bar, 1.0,
+                              {of.of("mass"), of.of("com"), of.of("inertia"), of.of("placement"), of.of("armature")});
+  double* const gravity_bar = of.of("gravity");
+  for (int i = 1; i < m.n_bodies(); ++i)
+    for (int k = 0; m.joints[at(i)].parent == 0 && k < 3; ++k) gravity_bar[k] += -1.0 * step.dynamics.A_bar[at(i)].linear[k];
+}
+
+void SemiImplicit::add_diagonal_vjp(const StepData& step, const std::vector<double>& inertia_bar, StepGradient& gradient) {
+  const Model& m = step.world->model();
+  const double dt = step.options.dt;
+  ParameterVector& of = gradient.parameters;
+  double &dt_bar = *of.of("dt"), *const armature_bar = of.of("armature"), *const damping_bar = of.of("damping");
+  for (std::size_t k = 0; k < inertia_bar.size(); ++k) {
+    armature_bar[k] += inertia_bar[k], damping_bar[k] += dt * inertia_bar[k];
+    dt_bar += (m.damping[k] + 2 * dt * m.stiffness[k]) * inertia_bar[k];
+  }
+  for (const World::Coordinate& c : step.world->coordinates()) *of.of("stiffness", c.v) += dt * dt * inertia_bar[at(c.v)];
+}
+
+void SemiImplicit::add_residual_jvp(StepData& step, const StepInput& in, const StepGradient& direction, double* change, std::vector<Motion<double>>& displaced) {
+  const Model& m = step.world->model();
+  const ParameterVector& of = direction.parameters;
+  const double d_dt = *of.of("dt");
+  const double dt = step.options.dt;
+  const std::size_t n = at(m.n_v);
+  turning_rates(m, in.v, a_.data());
+  for (std::size_t k = 0; k < n; ++k) a_[k] += (step.u[k] - in.v[k]) / dt, d_acceleration_[k] = -direction.v[k] / dt;
+  add_turning_rates_jvp(m, in.v, direction.v.data(), d_acceleration_.data());
+  // Before the sweeps, which leave other forces in step.dynamics.
+  for (std::size_t k = 0; k < n; ++k) {
+    const double tau = in.control.tau ? in.control.tau[k] : 0.0;
+    change[k] += dt * direction.tau[k] - d_dt * (step.dynamics.bias[k] + m.damping[k] * step.u[k] - tau) - dt * of.of("damping")[k] * step.u[k];
+  }
+  for (const World::Coordinate& c : step.world->coordinates()) {
+    const std::size_t k = at(c.v);
+    const double K = m.stiffness[k], stretch = in.q[c.q] - m.spring_reference[k];
+    change[k] -= dt * (K * (direction.q[k] - of.of("spring_reference")[k]) + of.of("stiffness")[k] * (stretch + dt * step.u[k]));
+    change[k] -= d_dt * K * (stretch + 2 * dt * step.u[k]);
+  }
+  rnea_jvp(m, step.dynamics, in.q, in.v, a_.data(), direction.q.data(), direction.v.data(), d_acceleration_.data(), q_part_.data());
+  displaced = step.dynamics.X_rate;
+  detail::add_parameter_jvp<double>(
+      m, step.dynamics, in.v, a_.data(), {of.of("mass"), of.of("com"), of.of("inertia"), of.of("placement"), of.of("armature"), vec3_at(of.of("gravity"))}, q_part_.data());
+  for (std::size_t i = 0; i < displaced.size(); ++i) displaced[i] = displaced[i] + step.dynamics.X_rate[i];
+  for (std::size_t k = 0; k < n; ++k) change[k] -= dt * q_part_[k];
+}
+
+void SemiImplicit::fill_residual_rates(StepData& step, const StepInput& in, double* by_q, double* by_v, int stride) {
+  const Model& m = step.model();
+  const double dt = step.options.dt;
+  turning_rates(m, in.v, a_.data());
+  for (std::size_t k = 0; k < a_.size(); ++k) a_[k] += (step.u[k] - in.v[k]) / dt;
+  detail::derivatives_outward<true>(m, step.dynamics, in.v, a_.data(), Vec3d(m.gravity));
+  inverse_dynamics_rates().fill(m, step.dynamics, -dt, by_q, by_v, stride);
+  for (const World::Coordinate& c : step.world->coordinates()) by_q[c.v * (stride + 1)] -= dt * m.stiffness[at(c.v)];
+  for_each_turning(step, in.v, [&](int row, int column, double W) { by_v[row * stride + column] -= dt * (m.damping[at(row)] + dt * m.stiffness[at(row)]) * W; });
+}
+
+void SemiImplicit::add_carried_velocity(const StepData& step, const StepInput& in, double* by_v, int stride) {
+  for_each_turning(step, in.v, [&](int row, int column, double W) { by_v[row * stride + column] += W; });
+}
+
+}  // namespace robosim

@@ -1,0 +1,85 @@
+// Islands: the rows of a step that see each other, what they stand for, and what solving them has left.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "contact/mode_factor.h"
+#include "contact/projected_gauss_seidel.h"
+#include "contact/row_gradient.h"
+#include "contact/rows.h"
+#include "spatial/vec3.h"
+
+namespace robosim {
+
+// What a normal asks for.
+enum class NormalLaw : std::uint8_t {
+  rest,     // t = -(erp/dt) gap
+  bounce,   // what comes back, at the start of the step
+  impact,   // what comes back, within the step
+  landing,  // nothing comes back, within the step
+  ahead,    // t = -gap/dt: not met in this step
+  soft      // it gives
+};
+
+// Rows that see each other: those of trees that contacts connect.
+struct StepIsland {
+  static constexpr std::uint8_t of_coordinate = 255;  // of blocks that several kinds of constraints share
+
+  // Of contacts the first of the manifolds of two bodies; of a joint its coordinate; of a closure its place in the world's.
+  struct Block {
+    std::uint8_t kind = of_coordinate;  // of constraint, whose block it is: its place in constraint_kinds.h
+    int manifold = -1, v = -1, q = -1, closure = -1, equality = -1;
+    int v_of = -1;    // of an equality: the coordinate that v follows
+    int a = -1, b = -1;  // bodies, of contacts and frame closures: the channels are the twist of b against a
+    Vec3d centre;     // where they take it, in W: the middle of the contacts' points
+    double size = 1;  // [m] that the twist's angular part is times
+    bool turns = true;  // has the twist's angular part; a single point that nothing acts about does without
+
+    bool is_of_bodies() const { return a >= 0; }
+    int linear() const { return turns ? 3 : 0; }  // the first channel of the linear part
+    int width() const { return linear() + 3; }    // of channels of bodies
+  };
+  struct Row {
+    std::uint8_t kind = 0;  // of constraint: its place in constraint_kinds.h
+    std::uint8_t role = 0;  // which of that kind's rows
+    double on[2] = {};  // of friction and rolling: on the two axes of friction (contact_axes.h)
+    int manifold = -1;  // of a contact
+    int point = -1;  // of the manifold; of a closure the component that it holds: of e, then of theta
+    NormalLaw law = NormalLaw::rest;  // of its point
+    double impact = 0;                // share of the step after which its impulse acts
+    double lever = 0;                 // of friction: how far along the normal its point is from the manifold's, per gap (impacts.cpp)
+  };
+  // use(first_row, last_row) of each manifold of a block of contacts.
+  template <class Use>
+  void for_each_manifold(std::size_t block, const Use& use) const {
+    const RowBlock& all = problem.blocks[block];
+    for (int first = all.first_row, i = first; i < all.last_row; first = i) {
+      const int manifold = rows[static_cast<std::size_t>(first)].manifold;
+      while (i < all.last_row && rows[static_cast<std::size_t>(i)].manifold == manifold) ++i;
+      use(first, i);
+    }
+  }
+
+  std::vector<Block> blocks;  // as problem.blocks
+  std::vector<Row> rows;      // as problem.rows
+  RowProblem problem;
+  RowSizes sizes;  // of problem, once it is solved
+  RowSolution solution;
+  bool is_relaxed = false;
+  bool has_impacts = false;
+  ProjectedGaussSeidel sweeps;  // of pgs
+  std::unique_ptr<ModeFactor> modes = std::make_unique<ModeFactor>();  // of lcp and cone, for derivatives: where it has them
+  bool has_modes = false, is_factored = false;  // by the solver
+  RowGradient gradient;         // of vjp
+  RowSolution other;            // of complementarity-aware gradients
+  std::unique_ptr<ModeFactor> other_modes = std::make_unique<ModeFactor>();
+  std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and M^-1 times it
+  std::vector<double> before;  // channels: their velocity before the step
+  std::vector<double> z_late;  // channels: impulses times their impact's share of the step
+  // Of vjp: of each row's gap and impact; of `before`; and of y_free by impacts, which `gradient` has in its own, too.
+  std::vector<double> gap_bar, share_bar, before_bar, impact_bar;
+};
+
+}  // namespace robosim

@@ -1,0 +1,349 @@
+// The gradient of a step, by one transposed solve.
+//
+// With the impulses z of the channels, the step's velocity u = v+ in the axes at the start solves M^(u - v) + dt (...) - X^T z = 0, and z
+// answers y = X u, the rows' coefficients d and their targets. Let g be what the loss changes by with u, and y_bar, L_bar, d_bar, t_bar what
+// the rows' adjoint gives for z_bar = X M^^-1 g. Then
+//
+//   lambda = M^^-1 (g + X^T y_bar),   G = L_bar - y_bar z^T
+//   dloss = -lambda . d_x r + lambda . dX^T z + y_bar . (dX u) + G : dL + d_bar . dd + t_bar . dt
+//
+// with r = M(u - v) + dt (...) taken at fixed u: inverse dynamics at the velocity v and the acceleration (u - v)/dt contracted with lambda
+// (rnea_products.h, parameter_derivatives.h). The adjoint of solved rows (contact/mode_factor.h) sees L only through y = y_free + L z, so
+// that G is zero; that of sweeps (contact/projected_gauss_seidel.h) does not, nor do impacts (impacts.cpp). The contacts' geometry comes
+// through d and the gaps: points, normal and axes of friction move with both bodies (contact_vjp.cpp). The channels' point and size are
+// held, as the impulses do not depend on them. Classes are held, so the derivative of tied rows is one-sided. See Carpentier and Mansard (RSS 2018) for r, Werling et al. (RSS
+// 2021) and Qiao et al. (ICML 2021) for the idea; dA/dq is never formed.
+// Cost: about two products with the derivatives of RNEA, and what the manifolds' derivatives cost; of sweeps one such product more for every
+// channel.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <type_traits>
+
+#include "base/index.h"
+#include "base/linalg/small_sums.h"
+#include "dynamics/configuration.h"
+#include "geometry/bodies/compound_derivatives.h"
+#include "step/constraints/constraint_kinds.h"
+#include "step/constraints/normal_law.h"
+#include "step/linearization.h"
+
+namespace robosim {
+namespace {
+
+// Impulses that differ by this part of the largest are not those of the classes.
+constexpr double same_impulses = 1e-6;
+// Of what rows that depend on each other come to by themselves: more is missed beside the state.
+constexpr double torn = 1e-6;
+// What impulses that balance come to beside each of them by itself: dependences of rows are as good (row_basis.cpp, class_factor.cpp). Far below `torn`.
+constexpr double rounding_of_balance = 1e-10;
+
+}  // namespace
+
+// What all gradients of one step share: how the contacts' geometry moves, and the factors of the rows. Jacobians need no shapes, nor what
+// moves with objects that no joint moves; and they tell by themselves what is torn.
+void Linearization::derive(const StepInput& in, bool by_everything) {
+  is_derived_ = true, is_derived_by_everything_ = by_everything, is_one_sided_ = false;
+  if (manifold_rates_.size() < step_.manifolds.size()) manifold_rates_.resize(step_.manifolds.size());
+  for (std::size_t i = 0; i < step_.manifolds.size(); ++i) {
+    const SceneQuery::PairManifold& pair = step_.manifolds[i];
+    ManifoldDerivatives& rates = manifold_rates_[i];
+    const SceneObject &A = step_.object(pair.a), &B = step_.object(pair.b);
+    const DerivativesWanted wanted{{by_everything || A.body > 0, by_everything || B.body > 0}, by_everything};
+    manifold_derivatives(pair.manifold, A.geometry.body(), step_.query.X_WO(pair.a), pair.piece_a, B.geometry.body(), step_.query.X_WO(pair.b), pair.piece_b, rates,
+                         wanted);
+    for (int k = 0; k < pair.manifold.n_points; ++k) is_one_sided_ |= rates.points[k].one_sided;
+  }
+  for (int i = 0; i < step_.n_islands; ++i) {
+    StepIsland& island = step_.islands[at(i)];
+    is_one_sided_ |= step_.options.bounce == Bounce::time_of_impact && coupled_bounces(island) > 0;
+    if (step_.options.solver == RowSolver::pgs) {
+      is_one_sided_ |= island.sweeps.is_tied();
+      continue;
+    }
+    if (!island.is_factored) island.has_modes = island.modes->solve(island.problem, island.solution.classes.data(), island.solution.f.data(), again_);
+    is_one_sided_ |= !island.has_modes || !island.modes->is_differentiable(island.problem) || ties_.any(island.problem, island.sizes, island.solution);
+    if (!island.has_modes) continue;
+    is_one_sided_ |= by_everything && is_torn(i, in);
+    if (island.is_factored) continue;
+    double largest = 0, off = 0;
+    for (std::size_t r = 0; r < again_.f.size(); ++r)
+      largest = std::max(largest, std::abs(again_.f[r])), off = std::max(off, std::abs(again_.f[r] - island.solution.f[r]));
+    is_one_sided_ |= !(off <= same_impulses * largest);
+  }
+}
+
+void Linearization::resize_adjoint() {
+  const std::size_t n = at(step_.model().n_v);
+  for (auto* x : {&v_bar_, &way_bar_, &virtual_, &pushed_}) x->resize(n);
+  bodies_.reset(step_.model().n_bodies());
+  mass_.reset(step_.model().n_v);
+}
+
+// Whether these impulses of the channels, a stride apart, come to more than rounding.
+bool Linearization::pushes(const StepIsland& island, const double* z, int stride) const {
+  const std::size_t n = at(step_.model().n_v), k = at(island.problem.channels);
+  for (std::size_t r = 0; r < n; ++r) {
+    double sum = 0, size = 0;
+    for (std::size_t c = 0; c < k; ++c) {
+      const double part = island.X[r * k + c] * z[c * at(stride)];
+      sum += part, size += std::abs(part);
+    }
+    if (std::abs(sum) > rounding_of_balance * size) return true;
+  }
+  return false;
+}
+
+// Whether clamping rows that depend on each other, as those of limits and contacts that leave a body no motion at all, contradict each other as soon
+// as something moves: the derivative of their solution is then none of the step's.
+bool Linearization::is_torn(int i, const StepInput& in) {
+  StepIsland& island = step_.islands[at(i)];
+  if (!island.modes->has_dependences(island.problem)) return false;
+  resize_adjoint();
+  of_rows_.set_zero(*step_.world);
+  of_rows_.wants_vertices = false;
+  for (auto* x : {&v_bar_, &way_bar_}) std::fill(x->begin(), x->end(), 0.0);
+  add_row_adjoint(island, of_rows_, true);
+  // What moves nothing, as dependences do but where something slides, does not feel how things move freely.
+  if (island.has_impacts || pushes(island, island.gradient.y_free.data(), 1)) {
+    pull_back(i, i + 1, in, of_rows_);
+  } else {
+    add_row_vjp(island, in, nullptr, of_rows_);
+    bodies_.gather(step_, of_rows_.q.data(), nullptr);
+  }
+  return is_torn_by(island, island.gradient.target.data(), 1, of_rows_.q.data(), of_rows_.v.data());
+}
+
+// Whether what dependences with these multipliers, a stride apart, miss by q and v (n_v each) is more than what their rows come to by themselves,
+// without regard to sign, allows for.
+bool Linearization::is_torn_by(const StepIsland& island, const double* multipliers, int stride, const double* by_q, const double* by_v) const {
+  const RowProblem& problem = island.problem;
+  const std::size_t n = at(step_.model().n_v), k = at(problem.channels);
+  double size = 0;
+  for (const RowBlock& block : problem.blocks)
+    for (int r = block.first_row; r < block.last_row; ++r) {
+      const double multiplier = std::abs(multipliers[r * stride]);
+      if (multiplier == 0) continue;
+      double most = 0;
+      for (std::size_t j = 0; j < n; ++j) {
+        const double along = dot(problem.rows[at(r)].d, &island.X[j * k + at(block.first_channel)], block.width);
+        most = std::max(most, std::abs(along));
+      }
+      size += most * multiplier;
+    }
+  const auto largest = [n](const double* x) { return std::transform_reduce(x, x + n, 0.0, [](double a, double b) { return std::max(a, b); }, [](double y) { return std::abs(y); }); };
+  const double rate = step_.options.erp / step_.options.dt + 1;  // [1/s] that targets go with gaps; of gaps that nothing takes back that of slow motion
+  return largest(by_q) > torn * rate * size || largest(by_v) > torn * size;
+}
+
+// Fills island.gradient for the loss's impulse_bar_ and, where impulses act late, way_bar_, or for what dependences of the rows miss; and what it
+// comes to of the points' laws.
+void Linearization::add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences) {
+  const RowProblem& problem = island.problem;
+  const std::size_t k = at(problem.channels);
+  island.gradient.set_zero(problem, step_.options.solver == RowSolver::pgs);
+  for (auto* x : {&f_bar_, &island.gap_bar, &island.share_bar}) x->assign(problem.rows.size(), 0.0);
+  for (auto* x : {&island.before_bar, &island.impact_bar}) x->assign(k, 0.0);
+  if (island.has_impacts) add_late_vjp(island, way_bar_, late_bar_, f_bar_);
+  const auto adjoint_of = [&](auto& solver) { solver.add_vjp(problem, island.solution, f_bar_.data(), impulse_bar_.data(), island.gradient); };
+  if (of_dependences) island.modes->add_dependence_vjp(problem, island.solution, island.gradient);
+  else if (step_.options.solver == RowSolver::pgs) adjoint_of(island.sweeps);
+  else if (island.has_modes) adjoint_of(*island.modes);
+  for (std::size_t b = 0; b < island.blocks.size(); ++b)
+    for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i)
+      if (is_of<Contact>(island.rows[at(i)], Contact::normal)) add_normal_vjp(step_, island, b, i, gradient);
+  for (std::size_t c = 0; c < k; ++c) island.gradient.y_free[c] += island.impact_bar[c];
+}
+
+// Of a covector on the channels of a block that meets the velocities of the joints' rates. Channels of joints do not turn. Those of a single point
+// go where it goes: F . (v + omega x dp). Where there are angular ones rows tell what a point does beside the centre, which is held.
+void Linearization::add_turned_channels(const StepIsland& island, std::size_t b, const double* covector, const double* rates) {
+  const StepIsland::Block& block = island.blocks[b];
+  if (!block.is_of_bodies()) return;
+  if (std::all_of(covector, covector + block.width(), [](double x) { return x == 0; })) return;
+  const Force<double> F = channel_force(step_, island, b, covector);
+  const Vec3d omega = bodies_.add_velocity(step_, block.b, F, rates) - bodies_.add_velocity(step_, block.a, Force<double>{-F.angular, -F.linear}, rates);
+  if (!block.turns) centre_bar_[b] += cross(F.linear, omega);
+}
+
+// What rows look at, as X turns, and where its impulses meet lambda, if there is one; then what rows are made from, after add_row_adjoint.
+void Linearization::add_row_vjp(const StepIsland& island, const StepInput& in, const double* lambda, StepGradient& gradient) {
+  // How the channels turn.
+  const std::size_t k = at(island.problem.channels);
+  centre_bar_.assign(island.blocks.size(), Vec3d());
+  for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+    const std::size_t first = at(island.problem.blocks[b].first_channel);
+    add_turned_channels(island, b, &island.gradient.y_free[first], step_.u.data());
+    add_turned_channels(island, b, &island.before_bar[first], in.v);
+    if (lambda) add_turned_channels(island, b, &island.solution.z[first], lambda);
+  }
+  if (step_.options.solver == RowSolver::pgs) add_delassus_vjp(island, gradient);
+
+  // What each kind of constraint makes of its rows.
+  const StepAdjoint to{step_, in, bodies_, gradient};
+  for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+    const StepIsland::Block& block = island.blocks[b];
+    const RowBlock& rows = island.problem.blocks[b];
+    if (rows.first_row == rows.last_row) continue;
+    visit_kind(block, [&](auto kind) {
+      if constexpr (std::is_same_v<decltype(kind), Contact>) {
+        island.for_each_manifold(b, [&](int first_row, int last_row) {
+          kind.add_vjp(island, b, first_row, last_row, manifold_rates_[at(island.rows[at(first_row)].manifold)], centre_bar_[b], to);
+        });
+      } else {
+        kind.add_vjp(island, b, to);
+      }
+    });
+    for (int i = rows.first_row; block.kind == StepIsland::of_coordinate && i < rows.last_row; ++i) {
+      const CoordinateRow row{island, block, i};
+      visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) {
+        const TargetRates rates = kind.target_rates(step_, in, row);
+        gradient.q[at(block.v)] += rates.q * row.target_bar();
+        kind.add_vjp(row, to);
+        if (block.q >= 0) gradient.q_target[at(block.q)] += rates.q_target * row.target_bar();
+        gradient.v_target[at(block.v)] += rates.v_target * row.target_bar();
+      });
+    }
+  }
+  for (std::size_t r = 0; r < virtual_.size(); ++r)
+    for (std::size_t c = 0; c < k; ++c) gradient.v[r] += island.X[r * k + c] * island.before_bar[c];
+}
+
+void Linearization::exact_vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar,
+                        StepGradient& gradient) {
+  const Model& m = step_.model();
+  const double dt = step_.options.dt;
+  const std::size_t n = at(m.n_v);
+  gradient.set_zero(*step_.world);
+  if (n == 0) return;
+  if (step_.is_diverged) {
+    gradient.q.assign(q_next_bar, q_next_bar + n), gradient.v.assign(v_next_bar, v_next_bar + n);
+    gradient.is_one_sided = true;
+    return;
+  }
+  if (!is_derived_by_everything_) derive(in, true);
+  gradient.is_one_sided = is_one_sided_;
+  resize_adjoint();
+  *gradient.parameters.of("dt") = advance_vjp(m, dt, step_.way.data(), step_.u.data(), q_next_bar, v_next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
+  for (std::size_t k = 0; k < n; ++k) v_bar_[k] += way_bar_[k];  // the way is v+ less what acts late
+  pull_back_velocity(in, gradient);
+}
+
+// From v_bar_ and way_bar_.
+void Linearization::pull_back_velocity(const StepInput& in, StepGradient& gradient) {
+  const std::size_t n = at(step_.model().n_v);
+  for (int i = 0; i < step_.n_islands; ++i) {
+    StepIsland& island = step_.islands[at(i)];
+    const std::size_t k = at(island.problem.channels);
+    impulse_bar_.assign(k, 0.0);
+    for (std::size_t r = 0; r < n; ++r)
+      for (std::size_t c = 0; c < k; ++c) impulse_bar_[c] += island.Y[r * k + c] * v_bar_[r];
+    add_row_adjoint(island, gradient);
+  }
+  pull_back(0, step_.n_islands, in, gradient);
+}
+
+// From v_bar_, way_bar_ and the adjoints of the rows of these islands, with lambda = M^^-1 (g + X^T y_bar) over them.
+void Linearization::pull_back(int begin, int end, const StepInput& in, StepGradient& gradient) {
+  const std::size_t n = step_.size();
+  lambda_ = v_bar_;
+  bool has_impacts = false;
+  for (int i = begin; i < end; ++i) {
+    const StepIsland& island = step_.islands[at(i)];
+    const std::size_t k = at(island.problem.channels);
+    for (std::size_t r = 0; r < n; ++r)
+      for (std::size_t c = 0; c < k; ++c) lambda_[r] += island.X[r * k + c] * island.gradient.y_free[c];
+    has_impacts |= island.has_impacts;
+  }
+  SemiImplicit::solve(step_, lambda_.data());
+  lambda_way_ = way_bar_;
+  if (has_impacts) SemiImplicit::solve(step_, lambda_way_.data());
+  integrator_.add_residual_vjp(step_, in, lambda_, gradient);
+  for (int i = begin; i < end; ++i) {
+    const StepIsland& island = step_.islands[at(i)];
+    add_row_vjp(island, in, lambda_.data(), gradient);
+    if (island.has_impacts) add_impact_vjp(island, gradient);
+  }
+  bodies_.gather(step_, gradient.q.data(), gradient.parameters.of("placement"));
+  SemiImplicit::add_diagonal_vjp(step_, mass_.inertia_bar, gradient);
+}
+
+// Impacts see the way, which late impulses take  M^^-1 X^T z_late  from, and the velocities without rows, y_free = X u - L z. For
+// what the loss changes by with these, way_bar and i_bar,
+//   -lambda_way . dX^T z_late + lambda_way . dM^ (Y z_late),   lambda_way = M^^-1 way_bar
+//   -i_bar . dL z = -i_bar . dX (Y z) - (Y i_bar) . dX^T z + (Y i_bar) . dM^ (Y z)      (pgs: in its own adjoint of L)
+void Linearization::add_impact_vjp(const StepIsland& island, StepGradient& gradient) {
+  const std::size_t n = virtual_.size(), k = at(island.problem.channels);
+  const auto respond = [&](const std::vector<double>& z, double scale, std::vector<double>& to) {
+    for (std::size_t r = 0; r < n; ++r) {
+      to[r] = 0;
+      for (std::size_t c = 0; c < k; ++c) to[r] += scale * island.Y[r * k + c] * z[c];
+    }
+  };
+  const auto turn = [&](const std::vector<double>& covector, double scale, const std::vector<double>& rates) {
+    for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+      const RowBlock& block = island.problem.blocks[b];
+      double scaled[most_block_channels] = {};
+      for (int c = 0; c < block.width; ++c) scaled[c] = scale * covector[at(block.first_channel + c)];
+      add_turned_channels(island, b, scaled, rates.data());
+    }
+  };
+  virtual_ = lambda_way_;
+  respond(island.z_late, -1, pushed_);
+  mass_.add(step_, virtual_.data(), pushed_.data(), 1, bodies_, gradient);
+  turn(island.z_late, -1, virtual_);
+  if (step_.options.solver == RowSolver::pgs) return;
+  respond(island.impact_bar, 1, virtual_);
+  respond(island.solution.z, -1, pushed_);
+  mass_.add(step_, virtual_.data(), pushed_.data(), 1, bodies_, gradient);
+  turn(island.solution.z, -1, virtual_), turn(island.impact_bar, 1, pushed_);
+}
+
+// The sweeps of pgs see L itself, not only what is left of it at a solution. With G what they add beyond that,
+//   sum G_ac dL_ac,   L = X M^^-1 X^T:   2 dX_a . p_a - Y_a . dM^ p_a,   p_a = sum_c G_ac Y_c,   Y = M^^-1 X^T
+// for each channel a, the second in mass_vjp.cpp.
+void Linearization::add_delassus_vjp(const StepIsland& island, StepGradient& gradient) {
+  const RowProblem& problem = island.problem;
+  const std::size_t n = virtual_.size(), k = at(problem.channels);
+  const RowGradient& bar = island.gradient;
+  beyond_.resize(k * k);
+  bool any = false;
+  for (std::size_t a = 0; a < k; ++a)
+    for (std::size_t c = 0; c <= a; ++c) {
+      const double G = 0.5 * (bar.L[a * k + c] + bar.L[c * k + a] - bar.y_free[a] * island.solution.z[c] - bar.y_free[c] * island.solution.z[a]);
+      beyond_[a * k + c] = beyond_[c * k + a] = G;
+      any |= G != 0;
+    }
+  if (!any) return;
+  responses_.assign(n * k, 0.0);  // of each channel a in its column: p_a
+  for (std::size_t r = 0; r < n; ++r)
+    for (std::size_t c = 0; c < k; ++c) {
+      const double Y = island.Y[r * k + c];
+      if (Y == 0) continue;
+      for (std::size_t a = 0; a < k; ++a) responses_[r * k + a] += Y * beyond_[c * k + a];
+    }
+  for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+    if (!island.blocks[b].is_of_bodies()) continue;
+    for (int channel = 0; channel < problem.blocks[b].width; ++channel) {
+      const std::size_t a = at(problem.blocks[b].first_channel + channel);
+      for (std::size_t r = 0; r < n; ++r) pushed_[r] = responses_[r * k + a];
+      double unit[most_block_channels] = {};
+      unit[channel] = 2;
+      add_turned_channels(island, b, unit, pushed_.data());
+    }
+  }
+  // The sum over channels of Y_a . dM^ p_a is that over coordinates of unit vectors and  sum_a Y_a p_a^T: whichever are fewer.
+  if (k <= n) return mass_.add(step_, island.Y.data(), responses_.data(), k, bodies_, gradient);
+  units_.assign(n * n, 0.0), by_coordinate_.assign(n * n, 0.0);
+  for (std::size_t r = 0; r < n; ++r) {
+    units_[r * n + r] = 1;
+    for (std::size_t s = 0; s <= r; ++s) {  // it is symmetric
+      double sum[2] = {};
+      for (std::size_t a = 0; a < k; ++a) sum[a % 2] += island.Y[r * k + a] * responses_[s * k + a];
+      by_coordinate_[s * n + r] = by_coordinate_[r * n + s] = sum[0] + sum[1];
+    }
+  }
+  mass_.add(step_, units_.data(), by_coordinate_.data(), n, bodies_, gradient);
+}
+
+}  // namespace robosim

@@ -1,0 +1,45 @@
+// What a step is taken with: its options, and what drives it.
+#pragma once
+
+#include <cstdint>
+
+namespace robosim {
+
+enum class RowSolver : std::uint8_t {
+  lcp,   // friction within a square, to rounding (mode_solver.h)
+  cone,  // within a circle, to rounding
+  pgs    // within a square, by a number of sweeps (projected_gauss_seidel.h)
+};
+
+enum class Bounce : std::uint8_t {
+  step,           // wherever the step finds it
+  time_of_impact  // when things touch
+};
+
+// What a gradient looks at beyond the classes that the step found (complementarity_aware.cpp).
+enum class ComplementarityAware : std::uint8_t {
+  none,     // nothing: the derivative
+  each,     // every contact and limit by itself lets go or pushes as the loss wants it
+  together  // things that touch and both move keep together; contacts with the world and limits as of `each`
+};
+
+struct StepOptions {
+  double dt = 1e-3;                      // [s]
+  RowSolver solver = RowSolver::lcp;
+  int sweeps = 50;                       // of pgs
+  double erp = 0.2;                      // share of an overlap, or of a limit that is exceeded, taken back in one step; 0 to 1
+  double margin = 1e-3;                  // [m] within which pairs have rows
+  double limit_margin = 1e-3;            // [rad or m] the same of joint limits
+  Bounce bounce = Bounce::step;
+  double restitution_threshold = 0.01;   // [m/s] of approach, below which nothing bounces
+  ComplementarityAware complementarity_aware = ComplementarityAware::none;  // of vjp, not of pgs
+};
+
+// What drives a step; null for none. Forces are held over the step.
+struct StepControl {
+  const double* tau = nullptr;       // n_v [N m or N]
+  const double* q_target = nullptr;  // n_q, of motors with a position gain; null: the present position
+  const double* v_target = nullptr;  // n_v, of motors; null: zero
+};
+
+}  // namespace robosim

@@ -1,0 +1,25 @@
+// How a step was solved.
+#pragma once
+
+#include <cstdint>
+
+namespace robosim {
+
+enum class StepStatus : std::uint8_t {
+  solved,
+  basic,         // solved, but in some island by impulses other than those of the selection rule (impulse_selection.h)
+  rough,         // to 1e-8, in some island by impulses that no rule has chosen (mode_solver.h)
+  relaxed,       // solved, but in some island without what contradicted itself
+  inconsistent,  // not solved in some island: what came nearest
+  diverged       // not taken, as it would end beyond what numbers hold: the state stays as it is
+};
+
+struct StepReport {
+  StepStatus status = StepStatus::solved;      // the worst of the islands; of pgs always `solved`, as sweeps end when they end
+  double residual = 0;                         // row_residual, the largest
+  int manifolds = 0, contacts = 0, rows = 0, islands = 0;
+  int class_changes = 0, pivots = 0;           // of lcp and cone, together
+  int coupled_bounces = 0;                     // impacts and bounces that push while another normal that feels them does
+};
+
+}  // namespace robosim

@@ -1,0 +1,60 @@
+// What a step has found, stage by stage (step.h): what its report, its details and its derivatives are made from.
+#pragma once
+
+#include <vector>
+
+#include "dynamics/mass_factor.h"
+#include "model/data.h"
+#include "scene/scene_query.h"
+#include "step/island.h"
+#include "step/options.h"
+#include "step/world.h"
+
+namespace robosim {
+
+// Where a step begins and what drives it.
+struct StepInput {
+  const double *q, *v;  // n_q, n_v
+  const StepControl& control;
+};
+
+struct StepData {
+  const World* world;
+  StepOptions options;
+
+  // Free motion. Computed by SemiImplicit::move_freely.
+  Data<double> dynamics;       // placements, inertias, columns, bias; L: factor of M^, the mass matrix with what is implicit of damping and springs
+  std::vector<double> v_free;  // n_v: the velocity at the end without any row
+
+  // Contacts. Computed by find_contacts.
+  std::vector<Motion<double>> V_free;  // per body, of v_free; where bounces are timed
+  mutable SceneQuery query;             // places objects when they are asked for
+  std::vector<SceneQuery::PairManifold> manifolds;
+
+  // Rows and their impulses. Computed by RowAssembly::assemble and solve.
+  std::vector<StepIsland> islands;  // the first n_islands are in use
+  int n_islands = 0;
+
+  // End of the step. Computed by SemiImplicit::advance.
+  std::vector<double> u, way;  // n_v: the velocity at the end in the axes at the start; what q advances by, per dt
+  bool is_diverged = false;    // then nothing above holds
+
+  StepData(const World& w, const StepOptions& o)
+      : world(&w), options(o), dynamics(w.model()), v_free(size()), V_free(static_cast<std::size_t>(w.model().n_bodies())), query(w.scene()), u(size()), way(size()) {}
+
+  const Model& model() const { return world->model(); }
+  std::size_t size() const { return static_cast<std::size_t>(world->model().n_v); }
+  const SceneObject& object(int i) const { return world->scene().object(i); }
+  bool has_impacts() const {
+    for (int i = 0; i < n_islands; ++i)
+      if (islands[static_cast<std::size_t>(i)].has_impacts) return true;
+    return false;
+  }
+};
+
+// Whether a row asked for more than standing still, which a relaxed island has left out.
+inline bool is_clipped(const StepIsland& island, int row) {
+  return island.is_relaxed && island.problem.rows[static_cast<std::size_t>(row)].target == 0;
+}
+
+}  // namespace robosim
