@@ -9,6 +9,7 @@
 #include "checks.h"
 #include "ridders.h"
 #include "scale.h"
+#include "step/constraints/constraint_kinds.h"
 #include "step/contact_axes.h"
 #include "step/parameters.h"
 #include "step/step_signature.h"
@@ -160,8 +161,8 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   for (int i = 0; i < report.islands; ++i) {
     const StepIsland& island = stepper.islands()[i];
     for (std::size_t r = 0; r < island.rows.size(); ++r) {
-      counts.impacts += island.rows[r].source == RowSource::normal && island.rows[r].law == NormalLaw::impact && island.solution.f[r] > 0;
-      if (island.rows[r].source != RowSource::friction_1) continue;
+      counts.impacts += is_of<Contact>(island.rows[r], Contact::normal) && island.rows[r].law == NormalLaw::impact && island.solution.f[r] > 0;
+      if (!is_of<Contact>(island.rows[r], Contact::friction_1)) continue;
       counts.sliding += island.solution.classes[r] == RowClass::lower || island.solution.classes[r] == RowClass::upper;
       counts.sticking += island.solution.classes[r] == RowClass::clamping;
     }

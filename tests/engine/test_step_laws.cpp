@@ -7,6 +7,7 @@
 
 #include "checks.h"
 #include "dynamics/rnea.h"
+#include "step/constraints/constraint_kinds.h"
 #include "step/contact_axes.h"
 #include "step_worlds.h"
 
@@ -159,18 +160,20 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
           double normal_impulse = 0, first_w = 0;
           for (int r = island.problem.blocks[b].first_row; r < island.problem.blocks[b].last_row; ++r) {
             const double f = island.solution.f[at(r)];
-            const RowSource source = island.rows[at(r)].source;
+            const StepIsland::Row& own = island.rows[at(r)];
+            const std::uint8_t role = own.role;
             if (block.manifold < 0) {
               const double v1 = v_start[at(block.v)], q0 = block.q >= 0 ? c.q[at(block.q)] : 0;
               const double erp = options.erp / options.dt, dt = options.dt;
-              const double sign = source == RowSource::upper_limit ? -1 : 1;
+              const bool is_limit = is_of<JointLimit>(own), is_lower = is_limit && role == JointLimit::lower;
+              const double sign = is_limit && !is_lower ? -1 : 1;
               joint_impulse[at(block.v)] += sign * f;
-              const double gap = source == RowSource::lower_limit ? q0 + 1 : 1 - q0;
-              if (source == RowSource::lower_limit || source == RowSource::upper_limit)
+              const double gap = is_lower ? q0 + 1 : 1 - q0;
+              if (is_limit)
                 ++limits, check_law(f, sign * v1 - asked(-erp * gap), 0, INFINITY, f_scale, w_scale);
-              if (source == RowSource::joint_friction)
+              if (is_of<DryFriction>(own))
                 check_law(f, v1, -m.friction[at(block.v)] * dt, m.friction[at(block.v)] * dt, f_scale, w_scale);
-              if (source == RowSource::motor) {
+              if (is_of<JointMotor>(own)) {
                 ++motors;
                 const Motor& motor = w.world->motor(block.v);
                 const double wanted = motor.position_gain * (c.q_target[at(block.q)] - q0 - dt * v1) + motor.velocity_gain * (c.v_target[at(block.v)] - v1);
@@ -192,8 +195,8 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
             const Motion<double> V = relative(after);
             Force<double> F;  // of this row on b, at the point
             double velocity = 0;
-            switch (source) {
-              case RowSource::normal: {
+            switch (role) {
+              case Contact::normal: {
                 F.linear = f * n;
                 const double approach = -dot(n, relative(before).linear);
                 double closing = 0;
@@ -208,14 +211,14 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
                 normal_impulse = f;
                 break;
               }
-              case RowSource::friction_1:
-              case RowSource::friction_2: F.linear = f * axis, velocity = dot(axis, V.linear); break;
-              case RowSource::torsion: F.angular = f * n, velocity = dot(n, V.angular); break;
+              case Contact::friction_1:
+              case Contact::friction_2: F.linear = f * axis, velocity = dot(axis, V.linear); break;
+              case Contact::torsion: F.angular = f * n, velocity = dot(n, V.angular); break;
               default: F.angular = f * axis, velocity = dot(axis, V.angular);
             }
-            const bool rolls = source == RowSource::rolling_1 || source == RowSource::rolling_2;
-            const double mu = source == RowSource::torsion ? material.torsional_friction : rolls ? material.rolling_friction : material.friction;
-            const bool is_normal = source == RowSource::normal;
+            const bool rolls = role == Contact::rolling_1 || role == Contact::rolling_2;
+            const double mu = role == Contact::torsion ? material.torsional_friction : rolls ? material.rolling_friction : material.friction;
+            const bool is_normal = role == Contact::normal;
             const bool is_first = island.problem.rows[at(r)].is_disc, is_second = !is_first && is_of_disc(island.problem, r);
             if (is_first) first_w = velocity;
             else if (is_second) {

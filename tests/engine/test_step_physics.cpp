@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "count_allocations.h"
+#include "step/constraints/constraint_kinds.h"
 #include "step/contact_axes.h"
 #include "step_worlds.h"
 
@@ -68,7 +69,7 @@ TEST_CASE("a box at rest stays at rest, carried by its weight") {
     double sum = 0;
     const StepIsland& island = run.stepper.islands()[0];
     for (int i = 0; i < island.problem.size(); ++i)
-      if (island.rows[at(i)].source == RowSource::normal) sum += island.solution.f[at(i)];
+      if (is_of<Contact>(island.rows[at(i)], Contact::normal)) sum += island.solution.f[at(i)];
     CHECK(sum == doctest::Approx(2 * g * options.dt).epsilon(1e-12));
   }
 }
@@ -151,7 +152,7 @@ TEST_CASE("what lands without bouncing is carried from then on") {
       if (run.last.islands > 0) {
         const StepIsland& island = run.stepper.islands()[0];
         for (std::size_t r = 0; r < island.rows.size(); ++r)
-          if (island.rows[r].source == RowSource::normal) push += island.solution.f[r];
+          if (is_of<Contact>(island.rows[r], Contact::normal)) push += island.solution.f[r];
       }
       if (landed < 0 && push > 0) landed = i;
       CHECK((landed < 0 || push > 0));
@@ -285,7 +286,7 @@ TEST_CASE("a joint that follows one of another tree ties both to one island") {
   // Both weights and the motor's 1000 (0.1 + 0.2), at half the way.
   const StepIsland& island = run.stepper.islands()[0];
   for (int i = 0; i < island.problem.size(); ++i)
-    if (island.rows[at(i)].source == RowSource::normal) CHECK(0.5 * island.solution.f[at(i)] == doctest::Approx(options.dt * (2 * g + 0.5 * 2 * g + 300)).epsilon(1e-12));
+    if (is_of<Contact>(island.rows[at(i)], Contact::normal)) CHECK(0.5 * island.solution.f[at(i)] == doctest::Approx(options.dt * (2 * g + 0.5 * 2 * g + 300)).epsilon(1e-12));
 }
 
 TEST_CASE("a step and its gradient are functions of their arguments, to the bit, and take no memory once they have some") {
