@@ -202,7 +202,7 @@ class Runs:
                 interval=self.interval,
                 threads=self.threads,
             )
-            columns = [np.stack([g[k] for g in gradients]) for k in range(len(OPERANDS))]
+            columns = [np.stack([getattr(g, name) for g in gradients]) for name in OPERANDS]
             columns += [np.stack([g.parameters[key] for g in gradients]) for key in self.parameters]
             columns[0] = to_entries(model, q[runs, 0], columns[0]) + q_bar[runs, 0]
             for out, column in zip(found, columns, strict=True):
