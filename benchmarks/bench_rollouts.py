@@ -311,18 +311,8 @@ def seconds(work: Callable[[], object], runs: int, clock: Callable[[], float] = 
 
 def numbers(gradient: StepGradient) -> Array:
     """All that is compared to the bit."""
-    return np.concatenate(
-        [
-            gradient.q,
-            gradient.v,
-            gradient.q_target.ravel(),
-            gradient.materials.ravel(),
-            gradient.motors.ravel(),
-            gradient.model.mass,
-            gradient.model.inertia.ravel(),
-            [gradient.dt],
-        ]
-    )
+    by_parameters = (by.ravel() for by in gradient.parameters.values())
+    return np.concatenate([gradient.q, gradient.v, gradient.q_target.ravel(), *by_parameters])
 
 
 def check(walk: Walk) -> bool:

@@ -7,7 +7,8 @@ Worlds: random ones (harness/contact_fuzz.py), in turn with each solver; random 
 `accuracy_contact.py`, every bundled robot on a floor and every bundled scene, with each solver. In each, some states
 are stepped: hashed are the next state, the Jacobians, the gradient, a tangent and a second-order product, each number
 by itself as the engine gives it; then a run of several steps, its gradient and its Jacobians. All of it is done once
-for each instruction set of the machine, which must agree, too: states are rounded, since what they are made by need not.
+for each instruction set of the machine, which must agree, too: states are rounded, since what they are made by need not
+agree.
 
 A line of the file is a world, a name and a hash. Where two files differ, the names that do are counted, with the first
 worlds of each.
@@ -30,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -45,6 +47,7 @@ from robosim.simulation import Control, JointEquality, Material, Motor, PointClo
 from robosim.simulation.arguments import drive_of
 from robosim.urdf import bundled_robots
 
+Array = NDArray[np.float64]
 Random = np.random.Generator
 Makes = Callable[[], tuple[Simulation, list[tuple[State, Control]]]]
 
@@ -57,28 +60,51 @@ BOUNCES = ("step", "time_of_impact")
 SHOWN = 5  # worlds that differ, of each name
 
 STATE = ("q", "v", "tau", "q_target", "v_target")
+HASHED_AS = {"sizes": "size"}  # names of kinds in files of hashes and in seeds, where they are others
 
 
-def numbers_of(gradient: tuple[Any, ...]) -> dict[str, Any]:
-    """The numbers of a gradient by the names of what they are the gradient by."""
-    *state, parameters, one_sided = gradient
-    return {**dict(zip(STATE, state, strict=True)), **parameters, "one_sided": one_sided}
+def numbers_of(engine: _engine.Simulation, gradient: tuple[Any, ...]) -> dict[str, Any]:
+    """The numbers of a gradient by the names of what they are the gradient by; inertias are those of bodies."""
+    *state, numbers, vertices, one_sided = gradient
+    return {
+        **dict(zip(STATE, state, strict=True)),
+        **by_name(engine, numbers, vertices),
+        "one_sided": one_sided,
+    }
 
 
-def any_direction(gradient: tuple[Any, ...], seed: int) -> dict[str, Any]:
-    """A direction of all numbers. Sizes of bodies made of pieces, which have no derivative, stay."""
+def by_name(engine: _engine.Simulation, numbers: Array, vertices: Array) -> dict[str, Array]:
+    """Views of a vector of all parameters, (owners, ...) of each kind."""
+    found = {}
+    for name, _, count, shape, *_, first, stride in engine.parameter_kinds:
+        # An owner's numbers lie column by column, those of vertices in an array of their own.
+        strides = (stride, *np.cumprod((1, *shape))[: len(shape)])
+        place = numbers[first:] if count else numbers[:0]
+        of_kind = as_strided(place, (count, *shape), [place.itemsize * x for x in strides])
+        found[HASHED_AS.get(name, name)] = vertices if name == "vertices" else of_kind
+    return found
+
+
+def any_direction(engine: _engine.Simulation, gradient: tuple[Any, ...], seed: int) -> dict[str, Any]:
+    """A direction of all numbers, as the engine takes it. Sizes of bodies made of pieces, of no derivative, stay."""
 
     def any_numbers(name: str, like: Any) -> Any:
         rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
         numbers = rng.normal(size=np.shape(like))
         return np.where(np.isfinite(like), 1e-3 * numbers if name == "dt" else numbers, 0.0)
 
-    numbers = numbers_of(gradient)
-    del numbers["one_sided"]
-    return {name: any_numbers(name, x) for name, x in numbers.items()}
+    *state, numbers, vertices, _ = gradient
+    direction = {name: any_numbers(name, x) for name, x in zip(STATE, state, strict=True)}
+    direction |= {"parameters": np.zeros_like(numbers), "vertices": np.zeros_like(vertices)}
+    places = by_name(engine, direction["parameters"], direction["vertices"])
+    for name, like in by_name(engine, numbers, vertices).items():
+        places[name][...] = any_numbers(name, like)
+    return direction
 
 
-def computed(simulation: Simulation, cases: list[tuple[State, Control]], number: int) -> Iterator[tuple[str, Any]]:
+def computed(
+    simulation: Simulation, cases: list[tuple[State, Control]], number: int
+) -> Iterator[tuple[str, Any]]:
     """Name and numbers of all that is computed in a world, which has this number."""
     rng = np.random.default_rng([number, 4])
     cases = [(simulation.state(state.q.round(9), state.v.round(9)), control) for state, control in cases]
@@ -88,31 +114,37 @@ def computed(simulation: Simulation, cases: list[tuple[State, Control]], number:
         at, drive = (state.q, state.v), drive_of(control)
         q, v, report = engine.step(*at, *drive)
         yield from (("next q", q), ("next v", v), ("report", report))
-        yield from zip((f"Jacobian by {x}" for x in (*STATE, "one_sided")), engine.jacobians(*at, *drive, by_all), strict=True)  # fmt: skip
+        jacobians = engine.jacobians(*at, *drive, by_all)
+        yield from zip((f"Jacobian by {x}" for x in (*STATE, "one_sided")), jacobians, strict=True)
         bars = rng.normal(size=(2, model.n_v))
         gradient = engine.vjp(*at, *bars, *drive)
-        yield from ((f"gradient by {name}", x) for name, x in numbers_of(gradient).items())
-        direction = any_direction(gradient, k)
+        yield from ((f"gradient by {name}", x) for name, x in numbers_of(engine, gradient).items())
+        direction = any_direction(engine, gradient, k)
         for what, names in ("state and control", STATE), ("everything", tuple(direction)):
             tangent = engine.jvp(*at, {name: direction[name] for name in names}, *drive)
-            yield from ((f"tangent by {what}: {x}", y) for x, y in zip(("q", "v", "one_sided"), tangent, strict=True))
+            yield from (
+                (f"tangent by {what}: {x}", y) for x, y in zip(("q", "v", "one_sided"), tangent, strict=True)
+            )
         if k == 0 and number % SECOND_ORDER_PART == 0:
-            along = {name: rng.normal(size=n) for name, n in (("q", model.n_v), ("v", model.n_v), ("tau", model.n_v))}
+            along = {
+                name: rng.normal(size=n)
+                for name, n in (("q", model.n_v), ("v", model.n_v), ("tau", model.n_v))
+            }
             product, error = engine.hvp(*at, *bars, along, *drive)
-            yield from ((f"second order by {name}", x) for name, x in numbers_of(product).items())
-            yield from ((f"its error by {name}", x) for name, x in numbers_of(error).items())
+            yield from ((f"second order by {name}", x) for name, x in numbers_of(engine, product).items())
+            yield from ((f"its error by {name}", x) for name, x in numbers_of(engine, error).items())
     (state, control), starts = cases[0], (state_rows(cases), state_rows(cases, of_v=True))
     drive = drive_of(control)
     qs, vs, reports = engine.run(*starts, STEPS, INTERVAL, True, *drive, 1, None)
     yield from (("run: q", qs), ("run: v", vs), ("run: report", reports))
     bars = rng.normal(size=(2, len(cases), qs.shape[1], model.n_v))
     for gradient in engine.run_vjp(qs, vs, *bars, STEPS, INTERVAL, True, *drive, 1, None, (True,) * 3):
-        yield from ((f"run: gradient by {name}", x) for name, x in numbers_of(gradient).items())
+        yield from ((f"run: gradient by {name}", x) for name, x in numbers_of(engine, gradient).items())
     jacobians = engine.run_jacobians(qs[0], vs[0], STEPS, INTERVAL, *drive, 1, None, by_all)
     yield from zip((f"run: Jacobian by {x}" for x in (*STATE, "one_sided")), jacobians, strict=True)
 
 
-def state_rows(cases: list[tuple[State, Control]], *, of_v: bool = False) -> NDArray[np.float64]:
+def state_rows(cases: list[tuple[State, Control]], *, of_v: bool = False) -> Array:
     """(m, n) of all states."""
     return np.stack([state.v if of_v else state.q for state, _ in cases])
 
@@ -143,7 +175,9 @@ def random_world(seed: int) -> Makes:
 
     def make() -> tuple[Simulation, list[tuple[State, Control]]]:
         model, scene, arguments, options = any_world(seed)
-        simulation = Simulation(model, scene, **arguments, **{**options, "solver": SOLVERS[seed % len(SOLVERS)]})
+        simulation = Simulation(
+            model, scene, **arguments, **{**options, "solver": SOLVERS[seed % len(SOLVERS)]}
+        )
         return simulation, any_cases(simulation, seed)
 
     return make
@@ -188,7 +222,11 @@ def touching_world(name: str, solver: str) -> Makes:
 
 def driven(model: Model, scene: Scene, rng: Random, **options: Any) -> Simulation:
     """A robot with motors on all joints."""
-    motors = {name: Motor(any_of(rng, 10, 1000), any_of(rng, 1, 100)) for name in model.velocity_names if "/" not in name}
+    motors = {
+        name: Motor(any_of(rng, 10, 1000), any_of(rng, 1, 100))
+        for name in model.velocity_names
+        if "/" not in name
+    }
     materials = {thing.name: Material(0.7, 0.3) for thing in scene}
     return Simulation(model, scene, dt=2e-3, motors=motors, materials=materials, **options)
 
@@ -224,9 +262,11 @@ def worlds(count: int) -> Iterator[tuple[str, Makes]]:
     for solver in SOLVERS:
         yield from ((f"{name}, {solver}", touching_world(name, solver)) for name in SCENES)
         for robot in bundled_robots():
-            yield from ((f"{robot} on a floor, {solver}, {bounce}", robot_on_floor(robot, solver, bounce)) for bounce in BOUNCES)  # fmt: skip
+            for bounce in BOUNCES:
+                yield f"{robot} on a floor, {solver}, {bounce}", robot_on_floor(robot, solver, bounce)
         for robot in ("ur5", "ur5e", "panda", "ur5_gripper"):
-            yield from ((f"{robot} in {scene}, {solver}", robot_in_scene(robot, scene, solver)) for scene in bundled_scenes())  # fmt: skip
+            for scene in bundled_scenes():
+                yield f"{robot} in {scene}, {solver}", robot_in_scene(robot, scene, solver)
 
 
 def hashed(numbers: Any) -> bytes:
@@ -250,13 +290,17 @@ def lines(count: int) -> Iterator[str]:
 def on(isa: str, count: int) -> list[str]:
     """The lines of a process that is given this instruction set."""
     command = [sys.executable, "-P", __file__, "--worlds", str(count), "--print"]
-    run = subprocess.run(command, env={**os.environ, "ROBOSIM_ISA": isa}, stdout=subprocess.PIPE, text=True, check=True)
+    run = subprocess.run(
+        command, env={**os.environ, "ROBOSIM_ISA": isa}, stdout=subprocess.PIPE, text=True, check=True
+    )
     return run.stdout.splitlines()
 
 
 def different(before: list[str], after: list[str]) -> Mapping[str, list[str]]:
     """By name the worlds whose hashes are not the same, or not in both."""
-    known, found = ({tuple(line.rsplit(": ", 2)[:2]): line.rsplit(": ", 1)[1] for line in x} for x in (before, after))
+    known, found = (
+        {tuple(line.rsplit(": ", 2)[:2]): line.rsplit(": ", 1)[1] for line in x} for x in (before, after)
+    )
     names: dict[str, list[str]] = defaultdict(list)
     for key in {**known, **found}:
         if known.get(key) != found.get(key):
@@ -269,7 +313,8 @@ def main() -> int:
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the lines to a file")
     parser.add_argument("--against", type=Path, metavar="FILE", help="compare with the lines of a file")
     parser.add_argument("--worlds", type=int, default=WORLDS, help="how many random ones (default 1500)")
-    parser.add_argument("--print", action="store_true", help=argparse.SUPPRESS)  # what a process of its own does
+    # What a process of its own does.
+    parser.add_argument("--print", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.print:
         for line in lines(options.worlds):
@@ -280,7 +325,9 @@ def main() -> int:
     of_isa = {isa: on(isa, options.worlds) for isa in isas}
     first = of_isa[isas[0]]
     count = len({line.split(": ")[0] for line in first})
-    print(f"{count} worlds, {len(first)} hashes on each of {', '.join(isas)}, {time.perf_counter() - start:.0f} s")
+    print(
+        f"{count} worlds, {len(first)} hashes on each of {', '.join(isas)}, {time.perf_counter() - start:.0f} s"
+    )
     compared = [(f"{isa} and {isas[0]}", first, of_isa[isa]) for isa in isas[1:]]
     if options.against:
         compared.append((f"this and {options.against.name}", options.against.read_text().splitlines(), first))

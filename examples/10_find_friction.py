@@ -11,7 +11,7 @@ import numpy as np
 
 from robosim import load_robot
 from robosim.scene import Scene
-from robosim.simulation import Control, Material, Motor, Simulation
+from robosim.simulation import Control, Motor, Simulation
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -22,20 +22,19 @@ STEPS, DT = 1000, 2e-3
 RADIUS = 0.05  # of the wheels [m]
 ROBOT = load_robot("race_car", base="floating")
 WHEELS = ROBOT.groups["wheels"].joints
+TYRES = [joint.child for joint in ROBOT.joints if joint.name in WHEELS]
 BRAKE = Motor(velocity_gain=50.0)  # [N m s/rad]; the joints' effort limits hold
 
 
-def make_simulation(friction: float) -> Simulation:
+def make_simulation() -> Simulation:
     """The car on a road, its wheels locked and its steering straight."""
     scene = Scene("road")
     scene.add_half_space("road")
-    tyres = [joint.child for joint in ROBOT.joints if joint.name in WHEELS]
     steering = ROBOT.groups["steering"].joints
     return Simulation(
         ROBOT,
         scene,
         dt=DT,
-        materials={(tyre, "road"): Material(friction) for tyre in tyres},
         motors={**dict.fromkeys(steering, Motor(20.0, 0.5)), **dict.fromkeys(WHEELS, BRAKE)},
     )
 
@@ -46,17 +45,21 @@ def main() -> None:
     q[2], v[0] = RADIUS, SPEED
     q_bar, v_bar = np.zeros((2, STEPS + 1, ROBOT.n_v))
     q_bar[-1, 0] = 1  # of where it is in the end
+    control = Control(q_target=q)
+    sought = [("friction", (tyre, "road")) for tyre in TYRES]
     friction, figure = 0.002, plt.figure(figsize=(6, 3.5), layout="constrained")
+    car = make_simulation()
     for _ in range(10):
-        simulation = make_simulation(friction)
-        motion = simulation.run(simulation.state(q, v), STEPS, Control(q_target=q))
+        simulation = car.with_parameters(dict.fromkeys(sought, friction))
+        motion = simulation.run(simulation.state(q, v), STEPS, control)
         miss = motion.q[-1, 0] - STOP
         print(f"friction {friction:.5f}: {1000 * abs(miss):.2f} mm off after {motion.times[-1]:g} s")
         plt.plot(motion.times, motion.q[:, 0], label=f"{friction:.4f}")
         if abs(miss) < 1e-4:
             break
         # What the end changes by with the friction of all tyres, back through all steps; from it Newton's next guess.
-        friction -= miss / simulation.run_vjp(motion, q_bar, v_bar, Control(q_target=q)).materials[:, 0].sum()
+        gradient = simulation.run_vjp(motion, q_bar, v_bar, control)
+        friction -= miss / sum(gradient.parameters[key] for key in sought)
     else:
         raise SystemExit("no friction found")
     plt.axhline(STOP, color="black", linestyle=":")

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+import robosim
 from robosim import batch
 from robosim.model import Data, Model
 from robosim.ros import drivers
+from robosim.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES_WITH_PYTHON = ("concepts", "dynamics", "geometry", "learning", "parameters", "simulation", "your_arm")
 DYNAMICS = (ROOT / "docs" / "dynamics.md").read_text(encoding="utf-8")
 NOT_IN_BATCHES = {"inertial_parameters", "neutral"}  # have no state
 
@@ -23,6 +26,14 @@ def test_parameters_of_the_ros_nodes_are_current() -> None:
     page = runpy.run_path(str(ROOT / "docs" / "make_parameters.py"))["page"]()
     written = (ROOT / "docs" / "ros_parameters.md").read_text(encoding="utf-8")
     assert written == page, "run `python docs/make_parameters.py`"
+
+
+def test_table_of_parameters_is_that_of_the_simulation() -> None:
+    made = runpy.run_path(str(ROOT / "docs" / "make_parameter_table.py"))
+    written = (ROOT / "docs" / "parameters.md").read_text(encoding="utf-8")
+    assert written == made["page"](), "run `python docs/make_parameter_table.py`"
+    simulation = Simulation(robosim.load_robot("cart_pole"))
+    assert re.findall(r"^\| `(\w+)` \|", written, re.MULTILINE) == list(simulation.parameters.kinds)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -41,7 +52,7 @@ def test_every_page_is_in_the_contents() -> None:
     assert listed | {"index"} == {path.stem for path in (ROOT / "docs").glob("*.md")} | {"api"}
 
 
-@pytest.mark.parametrize("page", ["concepts", "dynamics", "geometry", "learning", "simulation", "your_arm"])
+@pytest.mark.parametrize("page", PAGES_WITH_PYTHON)
 def test_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
     """All of its blocks, one after the other."""
     if page == "learning":

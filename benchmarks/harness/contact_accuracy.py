@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -230,7 +230,7 @@ class Comparison:
             states.append((number, case, start, bars, gradients))
         if not states:
             return
-        for group in groups(self._scene.world):
+        for group in groups(simulation):
             direction = group.direction(rng)
             worlds: dict[float, Simulation] = {}
             told = np.array([[group.along(x, direction) for x in gradients] for *_, gradients in states])
@@ -246,7 +246,7 @@ class Comparison:
                     worlds: dict[float, Simulation] = worlds, change=group.changed, d: Array = direction,
                 ) -> Array | None:  # fmt: skip
                     if t not in worlds:
-                        worlds[t] = change(t * d).simulation()
+                        worlds[t] = change(t * d)
                     moved = self._moved(worlds[t], case, start)(case.state, case.control)
                     return None if moved is None else np.sum(bars * moved, axis=1, keepdims=True)
 
@@ -379,19 +379,14 @@ class Comparison:
         rng = np.random.default_rng([self._seed, number, 2])
         sizes: list[Array] = []
 
-        def of(by: Array | float) -> Array:
-            step = np.where(np.isfinite(by), rng.normal(size=np.shape(by)), 0.0)
-            sizes.append(np.atleast_1d(np.nan_to_num(by) * step).ravel())
+        def of(by: Array) -> Array:
+            step = np.where(np.isfinite(by), rng.normal(size=by.shape), 0.0)
+            sizes.append((np.nan_to_num(by) * step).ravel())
             return step
 
-        direction: dict[str, Any] = {
-            name: {key: of(x) for key, x in value._asdict().items()}
-            if hasattr(value, "_asdict")
-            else of(value)
-            for name, value in gradient._asdict().items()
-            if name != "one_sided"
-        }
-        tangent = simulation.jvp(case.state, case.control, **direction)
+        direction = {name: of(getattr(gradient, name)) for name in ARGUMENTS}
+        parameters = {name: of(by) for name, by in gradient.parameters.items()}
+        tangent = simulation.jvp(case.state, case.control, **direction, parameters=parameters)
         terms = np.concatenate(sizes)
         error = abs(bars[0] @ tangent.q + bars[1] @ tangent.v - terms.sum())
         self._judge_product(number, "one direction", error / max(np.abs(terms).sum(), 1.0))

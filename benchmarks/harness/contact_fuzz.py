@@ -175,16 +175,12 @@ def any_step(simulation: Simulation, rng: Random) -> tuple[State, Control]:
 
 
 def numbers(gradient: StepGradient, simulation: Simulation) -> Iterator[tuple[str, Array]]:
-    """All of a gradient but the sizes of bodies made of pieces, which have none."""
-    yield from ((name, np.asarray(getattr(gradient, name))) for name in StepGradient._fields[:7])
-    yield from zip(gradient.model._fields, map(np.asarray, gradient.model), strict=True)
-    whole = ~np.isnan(gradient.objects.scale)
-    for k, name in enumerate(simulation.objects):
-        if not whole[k] and name != "terrain":
-            yield f"scale of {name}", gradient.objects.scale[k : k + 1]
-    yield "poses", gradient.objects.pose
-    yield "sizes", gradient.objects.size[whole]
-    yield "dt", np.array([gradient.dt])
+    """All of a gradient but the sizes and scale of the terrain where it is made of pieces, which has none."""
+    yield from ((name, getattr(gradient, name)) for name in StepGradient._fields[:5])
+    whole = ~np.isnan(gradient.parameters["scale"])
+    own = whole | (np.array(simulation.objects, dtype=str) != "terrain")
+    for name, array in gradient.parameters.items():
+        yield name, array[own] if name in ("sizes", "scale") else array
 
 
 def findings(seed: int, counts: Counter[str]) -> Iterator[Finding]:

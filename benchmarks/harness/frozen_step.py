@@ -95,7 +95,6 @@ class FrozenStep:
         self._erp, self._solver, self._sweeps = options["erp"], options["solver"], options["sweeps"]
         self._colliders = {c.name: (c.shape, c.link, c.X_LC) for c in self._model.colliders}
         self._obstacles = {x.name: (x.shapes[0], x.pose @ x.shape_poses[0]) for x in world.scene}
-        self._materials = dict(zip(map(frozenset, simulation.pairs), simulation.materials, strict=True))
         frames = self._model._engine.frames
         self._fixed = {frame.name for frame in frames if frame.body == 0}
 
@@ -181,12 +180,12 @@ class FrozenStep:
                 if row.direction is None:
                     rows.append(self._of_joint(row, details))
                     continue
-                contact, force = contacts[row.of], details.contacts[row.of]
+                contact = contacts[row.of]
                 if row.source == "normal":
                     normal = len(rows)
-                    rows.append(self._of_normal(row, contact, force, v, v_free, details.state.report.status))
+                    rows.append(self._of_normal(row, contact, v, v_free, details.state.report.status))
                 else:
-                    rows.append(self._of_friction(row, contact, force, rows[normal], normal))
+                    rows.append(self._of_friction(row, contact, rows[normal], normal))
             self._pair_discs(rows, first)
         return rows
 
@@ -212,7 +211,9 @@ class FrozenStep:
             bound = model.friction[c] * dt
             return Row(row, J, nothing, bounds=(-bound, bound))
         if row.source == "motor":
-            position_gain, velocity_gain, limit = self._simulation.motors[c]
+            motor = self._world.motors[model.velocity_names[c]]
+            position_gain, velocity_gain = motor.position_gain, motor.velocity_gain
+            limit = model.limits.effort[c] if motor.limit is None else motor.limit
             stretch = nothing
             if position_gain > 0:
                 i = model.position_names.index(model.velocity_names[c])
@@ -229,12 +230,11 @@ class FrozenStep:
             target = nothing
         return Row(row, sign * J, target)
 
-    def _of_normal(
-        self, row: StepRow, contact: _Contact, force: ContactForce, v: Dual, v_free: Dual, status: str
-    ) -> Row:
+    def _of_normal(self, row: StepRow, contact: _Contact, v: Dual, v_free: Dual, status: str) -> Row:
         """By its law (impacts.cpp)."""
         dt = self._simulation.dt
-        _, restitution, _, _, give, time = self._materials[frozenset((force.A, force.B))]
+        material = self._world.material
+        restitution, give, time = material.restitution, material.compliance, material.relaxation_time
         J = self._across(contact, contact.p, contact.n)
         before, free, share, compliance = J @ v, J @ v_free, None, 0.0
         target = Dual.constant(0.0, self._dq.shape[-1])
@@ -255,12 +255,11 @@ class FrozenStep:
             target = 0.0 * target
         return Row(row, J, target, compliance, share=share)
 
-    def _of_friction(
-        self, row: StepRow, contact: _Contact, force: ContactForce, normal: Row, number: int
-    ) -> Row:
+    def _of_friction(self, row: StepRow, contact: _Contact, normal: Row, number: int) -> Row:
         """Along, torsional or rolling, of the normal with this number."""
-        friction, _, torsional, rolling = self._materials[frozenset((force.A, force.B))][:4]
-        mu = torsional if row.source == "torsion" else rolling if "rolling" in row.source else friction
+        material = self._world.material
+        turning = {"torsion": material.torsional_friction, "rolling": material.rolling_friction}
+        mu = turning.get(row.source.partition("_")[0], material.friction)
         if row.source == "torsion":
             u = contact.n
         else:

@@ -111,11 +111,7 @@ def robot_of(simulation: Simulation, sweeps: int) -> Robot:
     bodies = [[body(joint.child) for joint in leg] for leg in legs]
     (feet,) = zip(*(after[leg[-1].child] for leg in legs), strict=True)
     (ball,) = (collider for collider in model.colliders if collider.link == feet[0].child)
-    (friction,) = {
-        material[0]
-        for pair, material in zip(simulation.pairs, simulation.materials, strict=True)
-        if pair == (ball.name, "floor")
-    }
+    numbers = simulation.parameters
     return Robot(
         trunk=body(model.root_link),
         links=Inertia(*(np.array([[link[i] for link in leg] for leg in bodies]) for i in range(3))),
@@ -124,9 +120,9 @@ def robot_of(simulation: Simulation, sweeps: int) -> Robot:
         axes=np.array([[joint.axis for joint in leg] for leg in legs]),
         feet=np.array([weld.X_PJ[:3, 3] for weld in feet]),
         radius=ball.shape.radius,
-        friction=friction,
-        stiffness=simulation.motors[BASE:, 0].reshape(LEGS, JOINTS),
-        damping=simulation.motors[BASE:, 1].reshape(LEGS, JOINTS),
+        friction=float(numbers["friction", (ball.name, "floor")]),
+        stiffness=numbers["position_gain"][BASE:].reshape(LEGS, JOINTS),
+        damping=numbers["velocity_gain"][BASE:].reshape(LEGS, JOINTS),
         gravity=np.array([0, 0, -9.80665]),
         dt=simulation.dt,
         sweeps=sweeps,

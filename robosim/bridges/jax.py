@@ -135,7 +135,7 @@ def _with_parameters(
     threads: int | None,
 ) -> tuple[Runs, tuple[Any, ...]]:
     """Runs that are functions of these parameters, too, and their values."""
-    given = parameters or {}
+    given = {key: x for key, x in (parameters or {}).items() if x is not None}
     return Runs(simulation, steps, tuple(given), interval, threads), tuple(given.values())
 
 
@@ -194,7 +194,13 @@ def _gradient(runs: Runs, operands: Operands, *arrays: jax.Array) -> Operands:
 
 @partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
 def _call(function: Any, runs: Runs, outlines: Any, *arguments: Any) -> Any:
-    return call(function, runs.simulation, (runs.steps, runs.parameters, runs.interval, runs.threads), outlines, *arguments)
+    return call(
+        function,
+        runs.simulation,
+        (runs.steps, runs.parameters, runs.interval, runs.threads),
+        outlines,
+        *arguments,
+    )
 
 
 @_call.defjvp

@@ -109,7 +109,9 @@ class Runs:
             depth = len(np.broadcast_shapes(*leading))
         except ValueError:
             described = ", ".join(
-                f"{name} {shape}" for name, shape in zip(self._names, shapes, strict=True) if shape is not None
+                f"{name} {shape}"
+                for name, shape in zip(self._names, shapes, strict=True)
+                if shape is not None
             )
             raise SimulationError(f"leading axes do not go together: {described}") from None
         return [
@@ -200,13 +202,13 @@ class Runs:
                 interval=self.interval,
                 threads=self.threads,
             )
-            columns = [np.stack([g[k] for g in gradients]) for k in range(len(OPERANDS))]
+            columns = [np.stack([getattr(g, name) for g in gradients]) for name in OPERANDS]
             columns += [np.stack([g.parameters[key] for g in gradients]) for key in self.parameters]
             columns[0] = to_entries(model, q[runs, 0], columns[0]) + q_bar[runs, 0]
             for out, column in zip(found, columns, strict=True):
                 if out is not None:
                     out[runs] = column
-        return [None if x is None else x.reshape(*leading, *x.shape[1:]) for x in found]
+        return [None if x is None else x.reshape((*leading, *x.shape[1:])) for x in found]
 
     def _flat(self, operands: Sequence[Array | None], leading: tuple[int, ...]) -> list[Array | None]:
         """With one leading axis: of all runs, or where they share controls or numbers of 1."""
@@ -237,7 +239,9 @@ class Runs:
             return [(self.simulation, slice(None))]
 
         def world(k: int) -> Simulation:
-            return self.simulation.with_parameters({key: x[k] for key, x in zip(self.parameters, given, strict=True)})
+            return self.simulation.with_parameters(
+                {key: x[k] for key, x in zip(self.parameters, given, strict=True)}
+            )
 
         if len(given[0]) == 1:
             return [(world(0), slice(None))]

@@ -131,7 +131,7 @@ def _with_parameters(
     threads: int | None,
 ) -> tuple[Runs, tuple[Any, ...]]:
     """Runs that are functions of these parameters, too, and their values."""
-    given = parameters or {}
+    given = {key: x for key, x in (parameters or {}).items() if x is not None}
     return Runs(simulation, steps, tuple(given), interval, threads), tuple(given.values())
 
 
@@ -210,7 +210,7 @@ class _Gradient(torch.autograd.Function):
     def forward(runs: Runs, *tensors: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
         q_bar, v_bar, q, v, *operands = map(_array, tensors)
         found = runs.vjp(operands, q, v, q_bar, v_bar)
-        return tuple(torch.from_numpy(np.ascontiguousarray(x)) for x in found if x is not None)
+        return tuple(torch.from_numpy(np.asarray(x, order="C")) for x in found if x is not None)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:

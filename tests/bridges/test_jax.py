@@ -12,7 +12,7 @@ from robosim.bridges.entries import from_entries, to_entries
 from robosim.errors import SimulationError
 from robosim.simulation import State
 
-from .worlds import STEPS, control, many, sliding_world
+from .worlds import KEYS, STEPS, control, many, sliding_world, values
 
 jax = pytest.importorskip("jax", reason="JAX is not installed, extra `jax`")
 import jax.numpy as jnp  # noqa: E402 (after the skip)
@@ -38,8 +38,10 @@ def _x64():
 
 
 def run(simulation, q, v, *rest, **options):
-    given = dict(zip((*DRIVE, "materials", "motors"), rest, strict=False))
-    return rollout(simulation, q, v, STEPS, **given, **options)
+    """`rest` are forces, targets and the values of `KEYS`, the first so many of them."""
+    drive = dict(zip(DRIVE, rest, strict=False))
+    parameters = dict(zip(KEYS, rest[len(DRIVE) :], strict=False))
+    return rollout(simulation, q, v, STEPS, **drive, parameters=parameters, **options)
 
 
 def loss_of(states, bars):
@@ -61,7 +63,7 @@ def gradient_of(simulation, bars, **options):
 def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(simulation, interval, compiled):
     rng = np.random.default_rng(0)
     arrays, model = many(simulation, rng, 3), simulation.model
-    operands = [jnp.asarray(x) for x in (*arrays, simulation.materials, simulation.motors)]
+    operands = [jnp.asarray(x) for x in (*arrays, *values(simulation))]
     states = run(simulation, *operands, interval=interval)
     bars = random_bars(states, rng)
     gradient = gradient_of(simulation, bars, interval=interval)
@@ -80,7 +82,7 @@ def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(simulation,
         np.testing.assert_array_equal(found[0][i], to_entries(model, motion.q[0], expected.q) + q_bar[0])
         for got, name in zip(found[1:5], ("v", *DRIVE), strict=True):
             np.testing.assert_array_equal(got[i], getattr(expected, name))
-        numbers = numbers + np.concatenate([expected.materials.ravel(), expected.motors.ravel()])
+        numbers = numbers + np.concatenate([expected.parameters[key].ravel() for key in KEYS])
     # Shared by all runs: their sum, which is taken in another order.
     got = np.concatenate([np.ravel(x) for x in found[5:]])
     np.testing.assert_allclose(got, numbers, rtol=1e-12, atol=1e-14)
@@ -89,11 +91,15 @@ def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(simulation,
 @pytest.mark.usefixtures("_x64")
 def test_gradients_are_differences_in_every_entry(simulation):
     arrays = [x[0] for x in many(simulation, np.random.default_rng(2), 1)]
-    operands = tuple(jnp.asarray(x) for x in arrays)
+    keys = ("friction", ("position_gain", "swing"), ("mass", "arm"), ("com", "arm"), ("radius", ("box", 0)))
+    operands = tuple(jnp.asarray(x) for x in (*arrays, *values(simulation, keys)))
 
     # 1e-6 beside 1e-9 of rounding over 1e-7; larger steps lift a foot.
     def states(*x):
-        return run(simulation, *x)[:2]
+        parameters = dict(zip(keys, x[len(arrays) :], strict=True))
+        return rollout(
+            simulation, *x[:2], STEPS, **dict(zip(DRIVE, x[2:], strict=False)), parameters=parameters
+        )[:2]
 
     check_vjp(states, lambda *x: jax.vjp(states, *x), operands, eps=1e-7, atol=1e-6, rtol=1e-5)
 
@@ -105,7 +111,7 @@ def test_without_x64_all_is_computed_in_double(simulation):
     states = run(simulation, *operands)
     bars = random_bars(states, rng)
     found = jax.jit(gradient_of(simulation, bars))([jnp.asarray(x) for x in operands])
-    doubles = [*(x.astype(float) for x in operands), None, None]
+    doubles = [x.astype(float) for x in operands]
     runs = shared.Runs(simulation, STEPS)
     q, v, _ = runs.forward(doubles)
     expected = runs.vjp(doubles, q, v, *(np.asarray(bar, dtype=float) for bar in bars))
@@ -121,7 +127,7 @@ def test_without_x64_all_is_computed_in_double(simulation):
 def test_vmap_is_one_call_and_the_same_to_the_bit(simulation, monkeypatch):
     arrays = [jnp.asarray(x) for x in many(simulation, np.random.default_rng(4), 4)]
     bars = random_bars(run(simulation, *arrays), np.random.default_rng(5))
-    materials = jnp.asarray(simulation.materials)
+    friction = jnp.asarray(simulation.parameters["friction"])
     calls = []
     for name in "run_arrays", "run_arrays_vjp":
         plain = getattr(shared, name)
@@ -132,22 +138,22 @@ def test_vmap_is_one_call_and_the_same_to_the_bit(simulation, monkeypatch):
 
         monkeypatch.setattr(shared, name, counted)
 
-    def gradient(materials, q_bar, v_bar, *operands):
-        return gradient_of(simulation, (q_bar, v_bar))((*operands, materials))
+    def gradient(friction, q_bar, v_bar, *operands):
+        return gradient_of(simulation, (q_bar, v_bar))((*operands, friction))
 
-    mapped = jax.jit(jax.vmap(gradient, in_axes=(None, *[0] * 7)))(materials, *bars, *arrays)
+    mapped = jax.jit(jax.vmap(gradient, in_axes=(None, *[0] * 7)))(friction, *bars, *arrays)
     jax.block_until_ready(mapped)
     assert calls == [("run_arrays", 4), ("run_arrays_vjp", 4)]
     # Another axis in the middle: runs that share their controls.
     swapped = jax.vmap(gradient, in_axes=(None, 0, 0, 1, 1, None, None, None))(
-        materials, *bars, arrays[0].T, arrays[1].T, *(x[0] for x in arrays[2:])
+        friction, *bars, arrays[0].T, arrays[1].T, *(x[0] for x in arrays[2:])
     )
     for i in range(4):
-        alone = gradient(materials, *(x[i] for x in bars), *(x[i] for x in arrays))
+        alone = gradient(friction, *(x[i] for x in bars), *(x[i] for x in arrays))
         for whole, one in zip(mapped, alone, strict=True):
             np.testing.assert_array_equal(whole[i], one)
         shared_drive = gradient(
-            materials, *(x[i] for x in bars), *(x[i] for x in arrays[:2]), *(x[0] for x in arrays[2:])
+            friction, *(x[i] for x in bars), *(x[i] for x in arrays[:2]), *(x[0] for x in arrays[2:])
         )
         for whole, one in zip(swapped, shared_drive, strict=True):
             np.testing.assert_array_equal(whole[i], one)

@@ -12,7 +12,7 @@ from robosim.bridges.runs import Runs
 from robosim.errors import SimulationError
 from robosim.simulation import JointEquality, Simulation
 
-from .worlds import STEPS, control, many, model_of_all_kinds, sliding_world
+from .worlds import KEYS, MOTORS, STEPS, SURFACES, control, many, model_of_all_kinds, sliding_world, values
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def simulation():
 
 def test_runs_are_those_of_the_simulation(simulation):
     arrays = many(simulation, np.random.default_rng(0), 4)
-    q, v, unsolved = Runs(simulation, STEPS).forward([*arrays, None, None])
+    q, v, unsolved = Runs(simulation, STEPS).forward(arrays)
     for i in range(4):
         motion = simulation.run(simulation.state(arrays[0][i], arrays[1][i]), STEPS, control(arrays, i))
         np.testing.assert_array_equal(q[i], motion.q)
@@ -31,24 +31,27 @@ def test_runs_are_those_of_the_simulation(simulation):
 
 
 def test_every_set_of_numbers_has_its_own_world(simulation):
-    """Materials of their own in each of three rows of two runs, motors shared by all."""
+    """Surfaces of their own in each of three rows of two runs, all else shared by all."""
     rng = np.random.default_rng(1)
     arrays = many(simulation, rng, 2)
-    materials = simulation.materials * rng.uniform(0.5, 1, (3, 1, 1, 1))
-    motors = 0.5 * simulation.motors[None, None]
-    runs = Runs(simulation, STEPS)
-    operands = [*(x[None] for x in arrays), materials, motors]
+    parts = rng.uniform(0.5, 1, (3, 1))
+    given = [
+        parts.reshape(3, 1, *[1] * x.ndim) * x if key in SURFACES else 0.9 * x[None, None]
+        for key, x in zip(KEYS, values(simulation), strict=True)
+    ]
+    runs = Runs(simulation, STEPS, KEYS)
+    operands = [*(x[None] for x in arrays), *given]
     q, v, _ = runs.forward(operands)
     q_bar, v_bar = rng.normal(size=q.shape), rng.normal(size=v.shape)
     gradients = runs.vjp(operands, q, v, q_bar, v_bar)
     for i in range(3):
-        own = simulation.with_numbers(materials=materials[i, 0], motors=motors[0, 0])
+        own = simulation.with_parameters({key: x[i % len(x), 0] for key, x in zip(KEYS, given, strict=True)})
         for j in range(2):
             motion = own.run(own.state(arrays[0][j], arrays[1][j]), STEPS, control(arrays, j))
             np.testing.assert_array_equal(q[i, j], motion.q)
             np.testing.assert_array_equal(v[i, j], motion.v)
-            alone = Runs(own, STEPS).vjp(
-                [*(x[j] for x in arrays), own.materials, own.motors],
+            alone = Runs(own, STEPS, KEYS).vjp(
+                [*(x[j] for x in arrays), *values(own)],
                 q[i, j],
                 v[i, j],
                 q_bar[i, j],
@@ -58,20 +61,24 @@ def test_every_set_of_numbers_has_its_own_world(simulation):
                 np.testing.assert_array_equal(whole[i, j], one)
 
 
-def test_with_numbers_is_the_world_that_is_made_of_them(simulation):
+def test_with_parameters_is_the_world_that_is_made_of_them(simulation):
     arrays = many(simulation, np.random.default_rng(2), 1)
-    other = simulation.with_numbers(materials=0.5 * simulation.materials, motors=2 * simulation.motors)
-    np.testing.assert_array_equal(other.materials, 0.5 * simulation.materials)
-    np.testing.assert_array_equal(simulation.motors[6], [20, 1, 40])  # the first is as it was
-    back = other.with_numbers(materials=simulation.materials, motors=simulation.motors)
+    before = dict(zip(KEYS, values(simulation), strict=True))
+    factors = {key: 0.5 if key in SURFACES else 2 if key in MOTORS else 1.1 for key in KEYS}
+    other = simulation.with_parameters({key: factors[key] * x for key, x in before.items()})
+    for key, x in before.items():
+        np.testing.assert_array_equal(other.parameters[key], factors[key] * x)
+    swing = [simulation.parameters[name, "swing"] for name in MOTORS]
+    np.testing.assert_array_equal(swing, [20, 1, 40])  # the first is as it was
+    back = other.with_parameters(before)
     state = simulation.state(arrays[0][0], arrays[1][0])
     expected, got, changed = (x.run(state, STEPS, control(arrays, 0)) for x in (simulation, back, other))
     np.testing.assert_array_equal(got.q, expected.q)
     assert np.abs(changed.v - expected.v).max() > 1e-4
-    with pytest.raises(SimulationError, match="materials has shape"):
-        simulation.with_numbers(materials=[0.5])
+    with pytest.raises(SimulationError, match="'friction' has shape"):
+        simulation.with_parameters({"friction": [0.5]})
     with pytest.raises(SimulationError, match="friction"):
-        simulation.with_numbers(materials=-simulation.materials)
+        simulation.with_parameters({"friction": -simulation.parameters["friction"]})
 
 
 def test_other_numbers_leave_the_rest_of_the_world_as_it_is():
@@ -80,7 +87,7 @@ def test_other_numbers_leave_the_rest_of_the_world_as_it_is():
     world = Simulation(model_of_all_kinds(), **options)
     q = world.model.neutral()
     q[7] = 0.1
-    half = world.with_numbers(motors=world.motors * 0.5)
+    half = world.with_parameters({name: 0.5 * world.parameters[name] for name in MOTORS})
     expected, got = (x.run(x.state(q), 20).q for x in (world, half))  # no motor has a gain
     np.testing.assert_array_equal(got, expected)
     assert abs(got[-1, 7] - 0.2) < 0.01 < abs(got[0, 7] - 0.2)
@@ -91,7 +98,7 @@ def test_what_is_not_solved_is_told():
     arrays = many(world, np.random.default_rng(3), 2)
     report = world.run(world.state(arrays[0][0], arrays[1][0]), STEPS, control(arrays, 0)).report
     assert report.status == "relaxed"
-    assert Runs(world, STEPS).forward([*arrays, None, None])[2].all()
+    assert Runs(world, STEPS).forward(arrays)[2].all()
 
 
 @pytest.mark.parametrize(
@@ -100,16 +107,16 @@ def test_what_is_not_solved_is_told():
 def test_as_many_states_are_kept_as_a_run_keeps(simulation, steps, interval, kept):
     state = simulation.state()
     motion = simulation.run(state, steps, interval=interval)
-    runs = Runs(simulation, steps, interval)
+    runs = Runs(simulation, steps, interval=interval)
     assert len(motion.times) == runs.kept == kept
-    q, _, _ = runs.forward([state.q, state.v, *[None] * 5])
+    q, _, _ = runs.forward([state.q, state.v, *[None] * 3])
     np.testing.assert_array_equal(q, motion.q)
 
 
 def test_no_runs_are_no_runs(simulation):
     model = simulation.model
     runs = Runs(simulation, 2)
-    operands = [np.zeros((0, model.n_q)), np.zeros((0, model.n_v)), *[None] * 5]
+    operands = [np.zeros((0, model.n_q)), np.zeros((0, model.n_v)), *[None] * 3]
     q, v, unsolved = runs.forward(operands)
     assert q.shape == (0, 3, model.n_q)
     assert unsolved.shape == (0,)
@@ -118,7 +125,7 @@ def test_no_runs_are_no_runs(simulation):
 
 def test_layout_broadcasts_and_says_what_does_not_fit(simulation):
     n_q, n_v = simulation.model.n_q, simulation.model.n_v
-    runs = Runs(simulation, 5)
+    runs = Runs(simulation, 5, ("friction", ("mass", "arm")))
     nothing = [None] * 4
     q, v, tau, *_ = runs.layout([(n_q,), (3, n_v), (n_v,), *nothing])
     assert q == ((1, n_q), (1, n_q))
@@ -132,12 +139,17 @@ def test_layout_broadcasts_and_says_what_does_not_fit(simulation):
         ),
         ([(n_q,), (), None, *nothing], "v has shape"),
         ([(2, n_q), (3, n_v), None, *nothing], "leading axes do not go together"),
+        (
+            [(n_q,), (3, n_v), None, None, None, None, (2,)],
+            r"leading axes do not go together: .*\('mass', 'arm'\)",
+        ),
+        ([(n_q,), (n_v,), None, None, None, (1,), None], r"friction has shape \(1,\); expected"),
     ):
         with pytest.raises(SimulationError, match=message):
             runs.layout(shapes)
     for steps, interval in (-1, 1), (1, 0):
         with pytest.raises(SimulationError, match=r"(steps|interval) is"):
-            Runs(simulation, steps, interval)
+            Runs(simulation, steps, interval=interval)
 
 
 @pytest.mark.parametrize(("name", "package"), [("torch", "PyTorch"), ("jax", "JAX")])

@@ -11,7 +11,7 @@ from robosim.bridges.entries import from_entries, to_entries
 from robosim.errors import SimulationError
 from robosim.simulation import State
 
-from .worlds import STEPS, control, many, sliding_world
+from .worlds import FELT, KEYS, MOTORS, STEPS, control, many, sliding_world, values
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed, extra `torch`")
 from robosim.bridges import runs as shared  # noqa: E402 (after the skip)
@@ -29,14 +29,11 @@ def tensors(arrays, dtype=torch.float64):
     return [torch.tensor(x, dtype=dtype, requires_grad=True) for x in arrays]
 
 
-def numbers(simulation):
-    return [torch.tensor(x.copy(), requires_grad=True) for x in (simulation.materials, simulation.motors)]
-
-
 def run(simulation, q, v, *rest, **options):
-    drive, others = rest[:3], rest[3:]
-    given = dict(zip((*DRIVE, "materials", "motors"), (*drive, *others), strict=False))
-    return rollout(simulation, q, v, STEPS, **given, **options)
+    """`rest` are forces, targets and the values of `KEYS`, the first so many of them."""
+    drive = dict(zip(DRIVE, rest, strict=False))
+    parameters = dict(zip(KEYS, rest[len(DRIVE) :], strict=False))
+    return rollout(simulation, q, v, STEPS, **drive, parameters=parameters, **options)
 
 
 def random_bars(states, rng):
@@ -74,30 +71,31 @@ def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(simulation,
 def test_numbers_of_the_world_have_the_gradients_of_the_simulation_to_the_bit(simulation):
     rng = np.random.default_rng(1)
     arrays = [x[0] for x in many(simulation, rng, 1)]
-    given = numbers(simulation)
+    given = tensors(values(simulation))
     states = run(simulation, *map(torch.tensor, arrays), *given)
     bars = random_bars(states, rng)
     gradients = torch.autograd.grad(loss_of(states, bars), given)
     motion = simulation.run(State(*arrays[:2]), STEPS, control([x[None] for x in arrays], 0))
     t_bar = from_entries(simulation.model, motion.q, bars[0].numpy())
     expected = simulation.run_vjp(motion, t_bar, bars[1].numpy(), control([x[None] for x in arrays], 0))
-    for got, name in zip(gradients, ("materials", "motors"), strict=True):
-        np.testing.assert_array_equal(got, getattr(expected, name))
-        assert float(got.abs().max()) > 1e-3
+    for got, key in zip(gradients, KEYS, strict=True):
+        np.testing.assert_array_equal(got, expected.parameters[key])
+        assert (float(got.abs().max()) > 1e-3) == (key in FELT)
 
 
 def test_gradients_are_differences_in_every_entry(simulation):
     """Of a whole rollout, in all seven of what is free, too, whatever its quaternion's length."""
     arrays = [x[0] for x in many(simulation, np.random.default_rng(2), 1)]
     given = tensors(arrays)
-    materials, gains = (x.detach() for x in numbers(simulation))
+    of_motor = [(name, "swing") for name in MOTORS]
+    keys = ("friction", *of_motor, ("mass", "arm"), ("com", "arm"), ("radius", ("box", 0)), "gravity")
 
-    def end(q, v, tau, q_target, v_target, friction, swing):
-        rows = torch.cat([gains[:6], swing[None], gains[7:]])
-        values = torch.cat([friction[:, None], materials[:, 1:]], dim=1)
-        return run(simulation, q, v, tau, q_target, v_target, values, rows)[:2]
+    def end(q, v, tau, q_target, v_target, *numbers):
+        drive = dict(zip(DRIVE, (tau, q_target, v_target), strict=True))
+        parameters = dict(zip(keys, numbers, strict=True))
+        return rollout(simulation, q, v, STEPS, **drive, parameters=parameters)[:2]
 
-    inputs = (*given, materials[:, 0].clone().requires_grad_(), gains[6].clone().requires_grad_())
+    inputs = (*given, *tensors(values(simulation, keys)))
     # 1e-6 beside 1e-9 of rounding over 1e-7; larger steps may lift a foot.
     assert torch.autograd.gradcheck(end, inputs, eps=1e-7, atol=1e-6, rtol=1e-5)
     assert torch.autograd.gradcheck(
@@ -123,23 +121,23 @@ def test_vmap_is_one_call_and_the_same_to_the_bit(simulation, monkeypatch):
 
         monkeypatch.setattr(shared, name, counted)
 
-    def loss(q, v, tau, q_target, v_target, materials, q_bar, v_bar):
-        return loss_of(run(simulation, q, v, tau, q_target, v_target, materials), (q_bar, v_bar))
+    def loss(q, v, tau, q_target, v_target, friction, q_bar, v_bar):
+        return loss_of(run(simulation, q, v, tau, q_target, v_target, friction), (q_bar, v_bar))
 
-    materials = numbers(simulation)[0].detach()
+    friction = torch.tensor(simulation.parameters["friction"])
     grad = torch.func.grad(loss, argnums=tuple(range(6)))
-    mapped = torch.func.vmap(grad, in_dims=(0, 0, 0, 0, 0, None, 0, 0))(*given, materials, *bars)
+    mapped = torch.func.vmap(grad, in_dims=(0, 0, 0, 0, 0, None, 0, 0))(*given, friction, *bars)
     assert calls == [("run_arrays", 4), ("run_arrays_vjp", 4)]
     # Another axis in the middle: runs that share their controls.
     swapped = torch.func.vmap(grad, in_dims=(1, 1, None, None, None, None, 0, 0))(
-        given[0].T, given[1].T, *(x[0] for x in given[2:]), materials, *bars
+        given[0].T, given[1].T, *(x[0] for x in given[2:]), friction, *bars
     )
     for i in range(4):
-        alone = grad(*(x[i] for x in given), materials, *(x[i] for x in bars))
+        alone = grad(*(x[i] for x in given), friction, *(x[i] for x in bars))
         for whole, one in zip(mapped, alone, strict=True):
             np.testing.assert_array_equal(whole[i], one)
         shared_drive = grad(
-            *(x[i] for x in given[:2]), *(x[0] for x in given[2:]), materials, *(x[i] for x in bars)
+            *(x[i] for x in given[:2]), *(x[0] for x in given[2:]), friction, *(x[i] for x in bars)
         )
         for whole, one in zip(swapped, shared_drive, strict=True):
             np.testing.assert_array_equal(whole[i], one)
@@ -148,14 +146,17 @@ def test_vmap_is_one_call_and_the_same_to_the_bit(simulation, monkeypatch):
 def test_what_runs_share_has_the_sum_of_their_gradients(simulation):
     arrays = many(simulation, np.random.default_rng(5), 3)
     q, v, *_ = (x.detach() for x in tensors(arrays))
-    tau, materials = torch.zeros(simulation.model.n_v, dtype=q.dtype), numbers(simulation)[0].detach()
+    tau, friction = (
+        torch.zeros(simulation.model.n_v, dtype=q.dtype),
+        torch.tensor(simulation.parameters["friction"]),
+    )
 
-    def loss(tau, materials, q, v):
-        return (rollout(simulation, q, v, STEPS, tau=tau, materials=materials).v ** 2).sum()
+    def loss(tau, friction, q, v):
+        return (rollout(simulation, q, v, STEPS, tau=tau, parameters={"friction": friction}).v ** 2).sum()
 
     grad = torch.func.grad(loss, argnums=(0, 1))
-    whole = grad(tau, materials, q, v)
-    parts = [grad(tau, materials, q[i], v[i]) for i in range(3)]
+    whole = grad(tau, friction, q, v)
+    parts = [grad(tau, friction, q[i], v[i]) for i in range(3)]
     for got, *others in zip(whole, *parts, strict=True):
         # Rounding of sums in another order.
         np.testing.assert_allclose(got, sum(others), rtol=1e-12, atol=1e-14)

@@ -11,6 +11,26 @@ from robosim.simulation import Control, Material, Motor, Simulation
 from ..simulation.worlds import floor  # noqa: TID252 (tests have no absolute name)
 
 STEPS = 6
+# All of surfaces and motors, and some of links, shapes and the world.
+SURFACES = (
+    "friction",
+    "restitution",
+    "torsional_friction",
+    "rolling_friction",
+    "compliance",
+    "relaxation_time",
+)
+MOTORS = ("position_gain", "velocity_gain", "motor_limit")
+KEYS = (*SURFACES, *MOTORS, ("mass", "arm"), "com", ("radius", ("box", 0)), "gravity")
+FELT = (
+    "friction",
+    "position_gain",
+    "velocity_gain",
+    ("mass", "arm"),
+    "com",
+    ("radius", ("box", 0)),
+    "gravity",
+)
 
 
 def model_of_all_kinds(height=0.5):
@@ -52,6 +72,11 @@ def start(simulation, rng):
     v = rng.normal(size=simulation.model.n_v)
     v[:6] = rng.uniform(0.8, 1.2), rng.uniform(-0.3, 0.3), 0, 0, 0, rng.uniform(-0.5, 0.5)
     return q, v
+
+
+def values(simulation, keys=KEYS):
+    """Of these parameters."""
+    return [np.array(simulation.parameters[key]) for key in keys]
 
 
 def drive(simulation, rng, steps=STEPS):
