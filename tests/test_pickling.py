@@ -288,7 +288,8 @@ def test_simulations_keep_all_that_they_were_told():
         motors=motors, closures=[Weld("FL_foot", "FR_foot"), JointEquality("FL_hip_joint", "FR_hip_joint")],
         substeps=2, erp=0.1, margin=2e-3, restitution_threshold=0.2, complementarity_aware="together",
     )  # fmt: skip
-    changed = told.with_numbers(materials=0.5 * told.materials, motors=1.5 * told.motors)
+    factors = {"friction": 0.5, "position_gain": 1.5, "velocity_gain": 1.5, "motor_limit": 1.5}
+    changed = told.with_parameters({name: x * told.parameters[name] for name, x in factors.items()})
     control = Control(q_target=model.neutral())
     for one in (told, changed):
         for how, copied in HOW.items():
@@ -316,8 +317,8 @@ def test_simulations_keep_all_that_they_were_told():
         ("robosim.trajectory.trajectory.Trajectory", ("breaks",), np.full(3, np.nan)),
         ("robosim.trajectory.trajectory.Trajectory", ("coefficients",), np.zeros((2, 3))),
         ("robosim.trajectory.limits.TrajectoryLimits", ("velocity",), np.full(6, np.nan)),
-        ("robosim.simulation.simulation.Simulation", ("materials",), np.zeros((1, 5))),
-        ("robosim.simulation.simulation.Simulation", ("motors",), np.full((6, 3), np.nan)),
+        ("robosim.simulation.simulation.Simulation", ("numbers", "friction"), np.zeros((1, 5))),
+        ("robosim.simulation.simulation.Simulation", ("numbers", "position_gain"), np.full(6, np.nan)),
         ("robosim.simulation.simulation.Simulation", ("dt",), np.nan),
         ("robosim.simulation.state.State", ("q",), np.full(6, np.nan)),
         ("robosim.simulation.material.Material", ("friction",), np.nan),

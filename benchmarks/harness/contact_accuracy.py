@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -379,19 +379,14 @@ class Comparison:
         rng = np.random.default_rng([self._seed, number, 2])
         sizes: list[Array] = []
 
-        def of(by: Array | float) -> Array:
+        def of(by: Array) -> Array:
             step = np.where(np.isfinite(by), rng.normal(size=np.shape(by)), 0.0)
             sizes.append(np.atleast_1d(np.nan_to_num(by) * step).ravel())
             return step
 
-        direction: dict[str, Any] = {
-            name: {key: of(x) for key, x in value._asdict().items()}
-            if hasattr(value, "_asdict")
-            else of(value)
-            for name, value in gradient._asdict().items()
-            if name != "one_sided"
-        }
-        tangent = simulation.jvp(case.state, case.control, **direction)
+        direction = {name: of(getattr(gradient, name)) for name in ARGUMENTS}
+        parameters = {name: of(by) for name, by in gradient.parameters.items()}
+        tangent = simulation.jvp(case.state, case.control, **direction, parameters=parameters)
         terms = np.concatenate(sizes)
         error = abs(bars[0] @ tangent.q + bars[1] @ tangent.v - terms.sum())
         self._judge_product(number, "one direction", error / max(np.abs(terms).sum(), 1.0))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.frozen_step import ARGUMENTS
 from robosim.geometry import Shape, pose
 from robosim.model import Model, ModelBuilder
 from robosim.scene import Scene
@@ -176,15 +177,10 @@ def any_step(simulation: Simulation, rng: Random) -> tuple[State, Control]:
 
 def numbers(gradient: StepGradient, simulation: Simulation) -> Iterator[tuple[str, Array]]:
     """All of a gradient but the sizes of bodies made of pieces, which have none."""
-    yield from ((name, np.asarray(getattr(gradient, name))) for name in StepGradient._fields[:7])
-    yield from zip(gradient.model._fields, map(np.asarray, gradient.model), strict=True)
-    whole = ~np.isnan(gradient.objects.scale)
-    for k, name in enumerate(simulation.objects):
-        if not whole[k] and name != "terrain":
-            yield f"scale of {name}", gradient.objects.scale[k : k + 1]
-    yield "poses", gradient.objects.pose
-    yield "sizes", gradient.objects.size[whole]
-    yield "dt", np.array([gradient.dt])
+    yield from ((name, getattr(gradient, name)) for name in ARGUMENTS)
+    whole = np.array([name != "terrain" for name in simulation.objects], dtype=bool)
+    for name, by in gradient.parameters.items():
+        yield name, by[whole] if name in ("sizes", "scale") else by
 
 
 def findings(seed: int, counts: Counter[str]) -> Iterator[Finding]:

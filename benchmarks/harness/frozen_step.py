@@ -8,7 +8,7 @@ shapes, which accuracy_geometry.py looks at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from harness.dual_bodies import DualBodies, Link, point_jacobian, twist_of
 from harness.touching_scenes import Case
 from harness.varied_world import World
 from robosim.geometry import Compound, ManifoldDerivatives, Shape, contact_manifold_derivatives
-from robosim.simulation import ContactForce, Simulation, StepDetails, StepRow
+from robosim.simulation import ContactForce, Material, Simulation, StepDetails, StepRow
 
 ARGUMENTS = ("q", "v", "tau", "q_target", "v_target")
 LEAST_FACING = 1e-12  # of contact_axes.h
@@ -95,7 +95,12 @@ class FrozenStep:
         self._erp, self._solver, self._sweeps = options["erp"], options["solver"], options["sweeps"]
         self._colliders = {c.name: (c.shape, c.link, c.X_LC) for c in self._model.colliders}
         self._obstacles = {x.name: (x.shapes[0], x.pose @ x.shape_poses[0]) for x in world.scene}
-        self._materials = dict(zip(map(frozenset, simulation.pairs), simulation.materials, strict=True))
+        values = simulation.parameters
+        rows = np.stack([values[x.name] for x in fields(Material)], axis=1)
+        self._materials = dict(zip(map(frozenset, simulation.pairs), rows, strict=True))
+        self._motors = np.stack(
+            [values[x] for x in ("position_gain", "velocity_gain", "motor_limit")], axis=1
+        )
         frames = self._model._engine.frames
         self._fixed = {frame.name for frame in frames if frame.body == 0}
 
@@ -212,7 +217,7 @@ class FrozenStep:
             bound = model.friction[c] * dt
             return Row(row, J, nothing, bounds=(-bound, bound))
         if row.source == "motor":
-            position_gain, velocity_gain, limit = self._simulation.motors[c]
+            position_gain, velocity_gain, limit = self._motors[c]
             stretch = nothing
             if position_gain > 0:
                 i = model.position_names.index(model.velocity_names[c])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robosim.geometry import Compound, Shape
-from robosim.model import Collider, Model, ModelBuilder
+from robosim.model import Collider, Link, Model, ModelBuilder
 from robosim.scene import Scene
 from robosim.scene.compile import compile_scene
 from robosim.simulation import Material, Motor, Simulation, StepGradient
@@ -136,7 +136,7 @@ def vertices(shape: Shape | Compound) -> Array:
 def rebuilt(
     model: Model,
     *,
-    inertias: Callable[[int, float, Array, Array], tuple[float, Array, Array]] | None = None,
+    links: Callable[[int, Link], Link] | None = None,
     placements: Mapping[str, Array] | None = None,
     colliders: Callable[[int, Collider], Collider] | None = None,
 ) -> Model:
@@ -144,33 +144,15 @@ def rebuilt(
 
     Args:
         model: as it is.
-        inertias: what body number k (0 for the first that moves) has in the place of its mass, centre of mass and
-            moments about it, in the body's frame.
+        links: what takes the place of each, by its number in `Model.link_names`.
         placements: twists that move joints in their parents, by name.
         colliders: what takes the place of each.
     """
-    engine = model._engine
-    bodies: dict[int, list[int]] = {}
-    for i, frame in enumerate(engine.frames):
-        bodies.setdefault(frame.body, []).append(i)
-    links = {link.name: (link.mass, link.com, link.inertia) for link in model.links}
-    if inertias is not None:
-        for body, frames in bodies.items():
-            if body == 0:
-                continue
-            # The heaviest link carries the whole body.
-            whole = engine.inertias[body]
-            mass, com, moments = inertias(body - 1, whole.mass, np.array(whole.com), np.array(whole.I_com))
-            named = [engine.frames[i] for i in frames if engine.frames[i].name in links]
-            carrier = max(named, key=lambda frame: links[frame.name][0])
-            X = np.asarray(carrier.X_BF)
-            for frame in named:
-                links[frame.name] = (0.0, np.zeros(3), np.zeros((3, 3)))
-            R, p = X[:3, :3], X[:3, 3]
-            links[carrier.name] = (mass, R.T @ (com - p), R.T @ moments @ R)
+    numbers = {name: i for i, name in enumerate(model.link_names)}
     builder = ModelBuilder(model.name, floating_base=model.floating_base)
-    for name, (mass, com, inertia) in links.items():
-        builder.add_link(name, mass=mass, com=com, inertia=(inertia + inertia.T) / 2)
+    for link in model.links:
+        one = link if links is None else links(numbers[link.name], link)
+        builder.add_link(one.name, mass=one.mass, com=one.com, inertia=one.inertia)
     for joint in model.joints:
         twist = (placements or {}).get(joint.name)
         builder.add_joint(
@@ -188,7 +170,7 @@ def rebuilt(
     new = (
         builder.build(filter_adjacent=False)
         .with_collision_pairs(model.collision_pairs)
-        .with_gravity(engine.gravity)
+        .with_gravity(model._engine.gravity)
         .with_limits(lower=limits.lower, upper=limits.upper, velocity=limits.velocity, effort=limits.effort)
         .with_damping(model.damping)
         .with_friction(model.friction, width=model.friction_width)
@@ -237,7 +219,7 @@ def groups(world: World) -> list[Group]:
             "gravity",
             np.ones(3),
             (1e-1, 1e-3),
-            lambda g: g.model.gravity,
+            lambda g: g.parameters["gravity"],
             lambda d: replace(world, model=model.with_gravity(model._engine.gravity + d)),
         )
     )
@@ -247,11 +229,16 @@ def groups(world: World) -> list[Group]:
             "dt",
             np.array([dt]),
             FINER,
-            lambda g: np.array([g.dt]),
+            lambda g: g.parameters["dt"].reshape(1),
             lambda d: replace(world, options={**world.options, "dt": dt + d[0]}),
         )
     )
     return [group for group in found if group.units.any()]
+
+
+def columns_of(names: tuple[str, ...]) -> Callable[[StepGradient], Array]:
+    """What a gradient says of these kinds, one column each."""
+    return lambda gradient: np.stack([gradient.parameters[name] for name in names], axis=1)
 
 
 def _interactions(world: World) -> list[Group]:
@@ -280,52 +267,56 @@ def _interactions(world: World) -> list[Group]:
         changed = {name: Motor(*(gains[names.index(name)] + d[names.index(name)])) for name in world.motors}
         return replace(world, motors=changed)
 
+    material = tuple(x.name for x in fields(Material))
+    motor = "position_gain", "velocity_gain", "motor_limit"
     return [
-        Group("materials", numbers, COARSER, lambda g: g.materials, other_materials, first),
-        Group("motors", np.where(np.isfinite(gains), gains, 0.0), COARSER, lambda g: g.motors, other_motors),
+        Group("materials", numbers, COARSER, columns_of(material), other_materials, first),
+        Group("motors", np.where(np.isfinite(gains), gains, 0.0), COARSER, columns_of(motor), other_motors),
     ]
 
 
 def _inertial(world: World) -> list[Group]:
     model = world.model
-    inertias = model._engine.inertias[1:]
-    mass = np.array([x.mass for x in inertias])
-    moments_of = np.array([np.linalg.eigvalsh(np.asarray(x.I_com)) for x in inertias])
+    # What is fixed to the world never moves.
+    moving = {frame.name for frame in model._engine.frames if frame.body > 0}
+    links = {link.name: link for link in model.links}
+    moves = np.array([name in moving for name in model.link_names])
+    mass = moves * [links[name].mass for name in model.link_names]
+    moments_of = moves[:, None] * [np.linalg.eigvalsh(links[name].inertia) for name in model.link_names]
     least, moment = moments_of[:, 0], moments_of[:, 2]
     size = np.sqrt(np.divide(moment, mass, out=np.zeros_like(mass), where=mass > 0))
 
-    def with_inertias(change: Callable[[int, float, Array, Array], tuple[float, Array, Array]]) -> World:
-        return replace(world, model=rebuilt(model, inertias=change))
+    def with_links(change: Callable[[int, Link], dict[str, Any]]) -> World:
+        return replace(world, model=rebuilt(model, links=lambda k, link: replace(link, **change(k, link))))
 
-    def moved_moments(d: Array) -> World:
-        def change(k: int, m: float, c: Array, moments: Array) -> tuple[float, Array, Array]:
-            for (i, j), x in zip(MOMENTS, d[k], strict=True):
-                moments[i, j] += x
-                if i != j:
-                    moments[j, i] += x
-            return m, c, moments
-
-        return with_inertias(change)
+    def moved_moments(k: int, link: Link, d: Array) -> dict[str, Any]:
+        moments = np.array(link.inertia)
+        for (i, j), x in zip(MOMENTS, d[k], strict=True):
+            moments[i, j] += x
+            if i != j:
+                moments[j, i] += x
+        return {"inertia": moments}
 
     joints = [joint.name for joint in model._engine.joints[1:]]
     described = {joint.name for joint in model.joints}
     return [
         Group(
-            "mass", mass, COARSER, lambda g: g.model.mass,
-            lambda d: with_inertias(lambda k, m, c, moments: (m + d[k], c, moments)),
+            "mass", mass, COARSER, lambda g: g.parameters["mass"],
+            lambda d: with_links(lambda k, link: {"mass": link.mass + d[k]}),
         ),
         Group(
-            "centre of mass", np.outer(size, np.ones(3)), FINER, lambda g: g.model.com,
-            lambda d: with_inertias(lambda k, m, c, moments: (m, c + d[k], moments)),
+            "centre of mass", np.outer(size, np.ones(3)), FINER, lambda g: g.parameters["com"],
+            lambda d: with_links(lambda k, link: {"com": link.com + d[k]}),
         ),
         # Within what the builder lets pass of moments at the border of what bodies can have.
         Group(
             "inertia", np.outer(least * (least > 1e-6 * moment), np.full(6, 0.1)), FINER[1:],
-            lambda g: g.model.inertia, moved_moments,
+            lambda g: g.parameters["inertia"],
+            lambda d: with_links(lambda k, link: moved_moments(k, link, d)),
         ),
         Group(
             "placement of joints", np.outer([name in described for name in joints], np.ones(6)), FINEST,
-            lambda g: g.model.placement,
+            lambda g: g.parameters["placement"],
             lambda d: replace(world, model=rebuilt(model, placements=dict(zip(joints, d, strict=True)))),
         ),
     ]  # fmt: skip
@@ -353,29 +344,29 @@ def _joint_forces(world: World) -> list[Group]:
     none = np.zeros(model.n_v)
     return [
         group(
-            "armature", model.armature, lambda g: g.model.armature,
+            "armature", model.armature, lambda g: g.parameters["armature"],
             lambda d: model.with_armature(model.armature + d),
         ),
         group(
-            "damping", model.damping, lambda g: g.model.damping, lambda d: model.with_damping(model.damping + d)
+            "damping", model.damping, lambda g: g.parameters["damping"], lambda d: model.with_damping(model.damping + d)
         ),
         group(
-            "dry friction", model.friction, lambda g: g.model.friction,
+            "dry friction", model.friction, lambda g: g.parameters["joint_friction"],
             lambda d: model.with_friction(model.friction + d),
         ),
         group(
-            "stiffness", model.stiffness, lambda g: g.model.stiffness, lambda d: other_springs(d, none)
+            "stiffness", model.stiffness, lambda g: g.parameters["stiffness"], lambda d: other_springs(d, none)
         ),
         group(
-            "spring reference", 1.0 * springs, lambda g: g.model.spring_reference,
+            "spring reference", 1.0 * springs, lambda g: g.parameters["spring_reference"],
             lambda d: other_springs(none, d), FINER,
         ),
         group(
-            "lower limits", 1.0 * np.isfinite(limits.lower), lambda g: g.model.q_lower,
+            "lower limits", 1.0 * np.isfinite(limits.lower), lambda g: g.parameters["lower_limit"],
             lambda d: model.with_limits(lower=limits.lower + d), FINEST,
         ),
         group(
-            "upper limits", 1.0 * np.isfinite(limits.upper), lambda g: g.model.q_upper,
+            "upper limits", 1.0 * np.isfinite(limits.upper), lambda g: g.parameters["upper_limit"],
             lambda d: model.with_limits(upper=limits.upper + d), FINEST,
         ),
     ]  # fmt: skip
@@ -411,18 +402,18 @@ def _geometric(world: World) -> list[Group]:
     still, same, as_large = np.zeros((len(shapes), 6)), np.zeros_like(size), np.zeros(len(shapes))
     return [
         Group(
-            "poses of shapes", np.ones_like(still), FINEST, lambda g: g.objects.pose,
+            "poses of shapes", np.ones_like(still), FINEST, lambda g: g.parameters["pose"],
             lambda d: other_objects(d, same, as_large),
         ),
         Group(
-            "sizes", size, FINEST, lambda g: g.objects.size, lambda d: other_objects(still, d, as_large)
+            "sizes", size, FINEST, lambda g: g.parameters["sizes"], lambda d: other_objects(still, d, as_large)
         ),
         Group(
-            "scales", whole, FINEST, lambda g: g.objects.scale,
+            "scales", whole, FINEST, lambda g: g.parameters["scale"],
             lambda d: other_objects(still, same, d),
         ),
         Group(
-            "vertices", np.ones((sum(len(x) for x in corners), 3)), FINEST, lambda g: g.objects.vertices,
+            "vertices", np.ones((sum(len(x) for x in corners), 3)), FINEST, lambda g: g.parameters["vertices"],
             lambda d: other_objects(still, same, as_large, d),
         ),
     ]  # fmt: skip
