@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,18 +51,19 @@ def all_changes(
 
     def rows(kind: str) -> Array:
         """To be written to, one for each owner."""
-        return found.setdefault(kind, np.array(made[kind])).reshape(-1, *names.kinds[kind].shape)
+        array: Array = found.setdefault(kind, np.array(made[kind]))
+        return array.reshape(-1, *names.kinds[kind].shape)
 
     # In the order of the kinds: a scale is of sizes that are given with it, and vertices are where they are told.
     order = list(names.kinds)
     chosen = [(names.select(key), key, value) for key, value in changes.items()]
     for one, key, value in sorted(chosen, key=lambda x: order.index(x[0].kind)):
-        present = made["scale"][one.index] if one.kind == "scale" else rows(one.kind)[one.index]
+        present = made["scale"][one.at] if one.kind == "scale" else rows(one.kind)[one.at]
         array = _checked(names, one, key, value, present)
         if one.kind == "scale":
             _scale(names, rows, one, array)
         else:
-            rows(one.kind)[one.index] = _composed(present, array) if one.kind in _TWISTS else array
+            rows(one.kind)[one.at] = _composed(present, array) if one.kind in _TWISTS else array
     if {"lower_limit", "upper_limit"} & found.keys():
         _check_limits(names, *(found.get(kind, made[kind]) for kind in ("lower_limit", "upper_limit")))
     return {kind: x for kind, x in found.items() if not np.array_equal(x, made[kind], equal_nan=True)}
@@ -72,12 +74,12 @@ def _checked(names: ParameterNames, chosen: Selected, key: Key, value: ArrayLike
     array = checked_shape(value, chosen.shape, key)
     array = np.broadcast_to(array, present.shape) if chosen.is_shared else array.reshape(present.shape)
     there = ~np.isnan(present)
-    if chosen.kind == "sizes" and chosen.index[1] is ...:
-        types = [names.shape_types[i] for i in chosen.index[0]]
+    if chosen.kind == "sizes" and chosen.at[1] is ...:
+        types = [names.shape_types[i] for i in chosen.at[0]]
         counts = [max((part.stop for part in size_parts(x).values()), default=0) for x in types]
         there &= np.arange(present.shape[-1]) < np.array(counts)[:, None]
     for i in np.argwhere(~there & (array != present) & ~(np.isnan(array) & np.isnan(present))):
-        row = chosen.index[0][i[0]]
+        row = chosen.at[0][i[0]]
         of_type = names.shape_types[row]
         what = "is made of pieces" if of_type is None else f"is a {of_type}"
         who = names.object_name(row)
@@ -101,7 +103,7 @@ def _check_limits(names: ParameterNames, lower: Array, upper: Array) -> None:
 
 def _scale(names: ParameterNames, rows: Callable[[str], Array], chosen: Selected, factors: Array) -> None:
     """Sizes and vertices in the place of a scale."""
-    for row, factor in zip(chosen.index[0], factors, strict=True):
+    for row, factor in zip(chosen.at[0], factors, strict=True):
         if factor != 1 and not np.isnan(factor):
             rows("sizes")[row] *= factor
             rows("vertices")[names.vertices.get(row, [])] *= factor
@@ -196,7 +198,8 @@ def changed_model(model: Model, engine: _engine.Model, links: Mapping[str, Link]
     colliders = []
     for own, old, new in zip(description.colliders, before.colliders, engine.colliders, strict=True):
         if not _is_same_shape(old.shape, new.shape):
-            own = replace(own, shape=new.shape, exact=None)
+            shape: Any = new.shape
+            own = replace(own, shape=shape, exact=None)
         if not np.array_equal(old.X_BC, new.X_BC):
             own = replace(own, X_LC=np.linalg.inv(frames[own.link]) @ new.X_BC)
         colliders.append(own)

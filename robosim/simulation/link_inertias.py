@@ -136,4 +136,5 @@ def moments_of(matrices: Array, off_diagonal: float = 1.0) -> Array:
 
 def _dot(a: Array, b: Array) -> Array:
     """(n,) of rows."""
-    return np.einsum("ni,ni->n", a, b)
+    products: Array = np.einsum("ni,ni->n", a, b)
+    return products

@@ -64,7 +64,7 @@ class Place(NamedTuple):
 
     first: int
     stride: int
-    count: int
+    owners: int
 
 
 class Selected(NamedTuple):
@@ -72,13 +72,13 @@ class Selected(NamedTuple):
 
     Attributes:
         kind: its name.
-        index: of the numbers in an array of all of the kind: rows, and a part of each.
+        at: where they are in an array of all of the kind: rows, and a part of each.
         shape: that they are given and taken in.
         is_shared: whether all rows are to have one and the same, as all pairs of shapes of two things.
     """
 
     kind: str
-    index: tuple[NDArray[np.intp], slice | EllipsisType]
+    at: tuple[NDArray[np.intp], slice | EllipsisType]
     shape: tuple[int, ...]
     is_shared: bool = False
 
@@ -131,8 +131,8 @@ class ParameterNames:
         # Of each object the type of its shape, None of bodies made of pieces; and the rows of its vertices.
         self.shape_types = [shape.type if isinstance(shape, Shape) else None for shape in scene.shapes]
         self.vertices: dict[int, list[int]] = {}
-        for i, _, first, shape in engine.meshes:
-            self.vertices.setdefault(i, []).extend(range(first, first + len(shape.vertices)))
+        for i, _, first, mesh in engine.meshes:
+            self.vertices.setdefault(i, []).extend(range(first, first + len(mesh.vertices)))
 
     def owners(self, kind: str) -> tuple[Owner, ...]:
         """Names of what has a parameter of this kind, in the order of its numbers.
@@ -157,7 +157,7 @@ class ParameterNames:
 
     # Which numbers a key means
 
-    def select(self, key: Key) -> Selected:
+    def select(self, key: object) -> Selected:
         """The numbers of a kind, or of one owner.
 
         Raises:
@@ -165,7 +165,7 @@ class ParameterNames:
         """
         if isinstance(key, str):
             kind = self._kind(key)
-            count = len(self._owners["link"]) if kind.owner == "link" else self.places[key].count
+            count = len(self._owners["link"]) if kind.owner == "link" else self.places[key].owners
             shape = kind.shape if kind.owner == "world" else (count, *kind.shape)
             return Selected(key, (np.arange(count), ...), shape)
         if not isinstance(key, tuple) or tuple(map(type, key)) not in ((str, str), (str, tuple)):
@@ -267,7 +267,10 @@ class ParameterNames:
             return np.empty((0, *shape))
         size = numbers.itemsize
         strides = np.cumprod((size, *shape))[: len(shape)]  # an owner's numbers lie column by column
-        return np.ndarray((count, *shape), numbers.dtype, numbers, first * size, (stride * size, *strides))
+        found: Array = np.ndarray(
+            (count, *shape), numbers.dtype, numbers, first * size, (stride * size, *strides)
+        )
+        return found
 
     def direction(self, links: LinkInertias, changes: Mapping[Key, ArrayLike]) -> dict[str, Array]:
         """The engine's vectors of a direction in which these numbers change, and no others.
@@ -284,11 +287,11 @@ class ParameterNames:
             if not np.isfinite(array).all():
                 raise SimulationError(f"{called(key)} is {array}; it must be finite")
             if chosen.kind == "vertices":
-                vertices[chosen.index] = array
+                vertices[chosen.at] = array
             elif chosen.kind in of_links:
-                of_links[chosen.kind][chosen.index] = array
+                of_links[chosen.kind][chosen.at] = array
             else:
-                self.view(numbers, chosen.kind)[chosen.index] = array
+                self.view(numbers, chosen.kind)[chosen.at] = array
         if any(x.any() for x in of_links.values()):
             for kind, change in links.to_bodies(of_links).items():
                 self.view(numbers, kind)[...] = change
@@ -330,19 +333,19 @@ class Parameters(Mapping[str, Array]):
 
     def __contains__(self, key: object) -> bool:
         try:
-            self._names.select(key)  # type: ignore[arg-type]
+            self._names.select(key)
         except SimulationError:
             return False
         return True
 
-    def __getitem__(self, key: Key) -> Array:  # type: ignore[override]
+    def __getitem__(self, key: Key) -> Array:
         """The numbers of a kind, (owners, ...), or of one owner.
 
         Raises:
             SimulationError: there is no such kind, nothing of that name, or more than one.
         """
         chosen = self._names.select(key)
-        found = self._all(chosen.kind)[chosen.index]
+        found = self._all(chosen.kind)[chosen.at]
         return self._shared(found, key) if chosen.is_shared else found.reshape(chosen.shape)
 
     def _all(self, kind: str) -> Array:

@@ -744,8 +744,9 @@ class Simulation:
         return [self._gradient(parts) for parts in gradients]
 
     def _gradient(self, parts: tuple[Any, ...]) -> StepGradient:
-        *state, numbers, vertices, one_sided = parts
-        return StepGradient(*state, ParameterGradient(self._names, self._links, numbers, vertices), one_sided)
+        *states, numbers, vertices, one_sided = parts
+        by = ParameterGradient(self._names, self._links, numbers, vertices)
+        return StepGradient._make([*states, by, one_sided])
 
     def _bars(self, given: Sequence[ArrayLike], runs: int, kept: int, name: str) -> Array:
         if len(given) != runs:
@@ -760,6 +761,6 @@ class Simulation:
 
 
 @maker
-def _rebuilt_simulation(parameters: Mapping[str, Array], **made_of: Any) -> Simulation:
+def _rebuilt_simulation(parameters: Mapping[Key, Array], **made_of: Any) -> Simulation:
     """The simulation that was pickled: as it was made, and what is not as there."""
     return Simulation(**made_of).with_parameters(parameters)
