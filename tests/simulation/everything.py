@@ -22,18 +22,24 @@ from robosim.simulation import (
 )
 
 DT = 2e-3
-SPIKE = [[-0.08, 0.01, -0.09], [-0.05, -0.1, 0.01], [0.09, 0.1, 0.02], [0.06, -0.08, 0.06], [-0.02, 0.07, 0.09]]
-OVERLAP = 1e-4  # [m] of what touches
+SPIKE = [
+    [-0.08, 0.01, -0.09],
+    [-0.05, -0.1, 0.01],
+    [0.09, 0.1, 0.02],
+    [0.06, -0.08, 0.06],
+    [-0.02, 0.07, 0.09],
+]
+OVERLAP = 5e-4  # [m] of what touches, so that it does however it is moved a little
 # Where things that move freely begin, [x, y], and how they are turned; then their velocities.
 PLACES = {
-    "puck": ([0, 0], [0, 0, 0.3], [0.8, 0.3, -0.02, 0.1, 0.05, 1.5]),
+    "puck": ([0, 0], [2e-3, 3e-3, 0.3], [0.8, 0.3, -0.02, 0.1, 0.05, 1.5]),
     "sled": ([1, 0], [0, 0, 0.2], [0.5, -0.4, -0.2, 0.02, -0.05, 0.3]),
     "gem": ([0, -3], [0.1, 0.2, 0], [0.3, 0.2, -0.5, 0.4, 0.2, 0.5]),
     "ball": ([2, 0], [0.3, 0.2, 0.1], [1.4, 0.3, -1.0, 0.5, -0.3, 2.0]),
     "pebble": ([0.1, 3.1], [0, 0, 0], [0.3, -0.2, -0.4, 0.3, 0.2, 0.5]),
 }
 JOINTS = {  # positions and velocities
-    "cushion_z": (0.0, -0.3), "turn": (0.2, -0.5), "wrist": (0.11, 0.3), "grip": (-0.21, -0.4),
+    "cushion_z": (0.0, -0.3), "turn": (0.2, -0.5), "wrist": (0.11, 0.3), "grip": (-0.1, -0.4), "stop_x": (-0.01, -0.2),
     "first_turn": (0.3, 0.7), "second_turn": (0.33, 0.6), "third_turn": (0.05, 0.2), "fourth_turn": (-0.1, -0.3),
     "near_turn": (0.02, 0.1), "near_slide": (0.01, -0.1),
 }  # fmt: skip
@@ -46,7 +52,9 @@ def model() -> Model:
 
     def link(name: str, mass: float = 1.0) -> None:
         A = rng.normal(size=(3, 3))
-        builder.add_link(name, mass=mass, com=0.02 * rng.normal(size=3), inertia=0.01 * (np.eye(3) + 0.04 * (A + A.T)))
+        builder.add_link(
+            name, mass=mass, com=0.02 * rng.normal(size=3), inertia=0.01 * (np.eye(3) + 0.04 * (A + A.T))
+        )
 
     def joint(name: str, kind: str, parent: str, child: str, X: Any = None, **options: Any) -> None:
         if kind not in ("fixed", "floating"):
@@ -79,18 +87,53 @@ def model() -> Model:
         link(name)
         joint(f"{name}_free", "floating", "root", name)
         builder.add_collider(name, shape)
+    link("stop")
+    joint("stop_x", "prismatic", "root", "stop", pose((6, 0, 1)), axis=(1, 0, 0.3), lower=0.0, upper=1.0)
     link("cushion")
-    joint("cushion_z", "prismatic", "root", "cushion", pose((-2, 0.3, 0.25)), axis=(0.1, 0, 1))
+    joint("cushion_z", "prismatic", "root", "cushion", pose((-2, 0.3, 0.25)), axis=(0.1, 0.07, 1))
     builder.add_collider("cushion", Shape.cone(0.1, 0.2), X_LC=pose(rpy=(np.pi, 0.2, 0)))
     # An arm with a hand of two links, a finger, and a thumb that follows it.
     for name, mass in (("arm", 1.0), ("hand", 0.4), ("palm", 0.3), ("finger", 0.2), ("thumb", 0.2)):
         link(name, mass)
-    joint("turn", "revolute", "root", "arm", pose((3, 0, 1), rpy=(0.2, 0.1, 0)), axis=(1, 2, 0), lower=-2.0, upper=2.0)
-    joint("wrist", "prismatic", "arm", "hand", pose((0.3, 0, 0), rpy=(0, 0.3, 0)), axis=(1, 0, 1), lower=-0.5, upper=0.1)
+    joint(
+        "turn",
+        "revolute",
+        "root",
+        "arm",
+        pose((3, 0, 1), rpy=(0.2, 0.1, 0)),
+        axis=(1, 2, 0),
+        lower=-2.0,
+        upper=2.0,
+    )
+    joint(
+        "wrist",
+        "prismatic",
+        "arm",
+        "hand",
+        pose((0.3, 0, 0), rpy=(0, 0.3, 0)),
+        axis=(1, 0, 1),
+        lower=-0.5,
+        upper=0.1,
+    )
     joint("hand_palm", "fixed", "hand", "palm", pose((0.1, 0, 0.05), rpy=(0.3, 0.2, 0.1)))
-    joint("grip", "revolute", "palm", "finger", pose((0.1, 0.02, 0), rpy=(0.1, 0, 0)), axis=(0, 1, 0), lower=-0.2, upper=1.0)
+    joint(
+        "grip",
+        "revolute",
+        "palm",
+        "finger",
+        pose((0.1, 0.02, 0), rpy=(0.1, 0, 0)),
+        axis=(0, 1, 0),
+        lower=-1.0,
+        upper=1.0,
+    )
     builder.add_joint(
-        "follow", "revolute", "palm", "thumb", X_PJ=pose((0.1, -0.02, 0)), axis=(0, 1, 0.2), mimic=("grip", -0.7, 0.1)
+        "follow",
+        "revolute",
+        "palm",
+        "thumb",
+        X_PJ=pose((0.1, -0.02, 0)),
+        axis=(0, 1, 0.2),
+        mimic=("grip", -0.7, 0.1),
     )
     builder.add_collider("thumb", Shape.cylinder(0.01, 0.1), X_LC=pose((0.05, 0, 0), rpy=(0, 0.3, 0)))
     # Two wheels that follow a law, two with pins along a line, and a wheel welded to what slides.
@@ -111,7 +154,9 @@ def obstacles() -> Scene:
     scene.add(SceneObject("steps", two, where, pose((-2, 0.3, 0.0), rpy=(0, 0, 0.2))))
     heights = 0.01 * np.random.default_rng(2).uniform(size=(4, 4))
     scene.add_height_field("terrain", heights, 0.3, pose=pose((-0.5, 2.6, 0.05), rpy=(0.02, 0.01, 0)))
-    scene.add_shape("blade", Shape.triangle([[-0.2, -0.2, 0], [0.3, -0.1, 0.02], [0, 0.3, 0.01]], rounding=0.01))
+    scene.add_shape(
+        "blade", Shape.triangle([[-0.2, -0.2, 0], [0.3, -0.1, 0.02], [0, 0.3, 0.01]], rounding=0.01)
+    )
     scene.add_shape("held", Shape.box((0.04, 0.05, 0.06)))
     scene.allow("thumb", "blade")
     scene.attach("held", "finger", pose=pose((0.06, 0.01, 0.02), rpy=(0.1, 0.2, 0.3)))
@@ -125,7 +170,12 @@ def everything(**options: Any) -> tuple[Simulation, State, Control]:
     materials: dict[Any, Material] = dict.fromkeys([*robot.link_names, *scene.objects], hard)
     for pair in ("cushion", "steps"), ("sled", "floor"):
         materials[pair] = Material(0.5, 0.0, 0.02, 0.01, compliance=1e-4, relaxation_time=2e-3)
-    motors = {"turn": Motor(20.0, 1.0), "wrist": Motor(50.0, 2.0, 40.0), "first_turn": Motor(30.0, 2.0, 0.4)}
+    motors = {
+        "turn": Motor(20.0, 1.0),
+        "cushion_z": Motor(20.0, 1.0),
+        "wrist": Motor(50.0, 2.0, 40.0),
+        "first_turn": Motor(30.0, 2.0, 0.4),
+    }
     q, v = np.array(robot.neutral()), np.zeros(robot.n_v)
     for joint, (position, speed) in JOINTS.items():
         q[robot.position_names.index(joint)] = position
@@ -151,17 +201,23 @@ def everything(**options: Any) -> tuple[Simulation, State, Control]:
 
     def gap(one: str, others: set[str]) -> float:
         pairs = [{names[a], names[b]} for a, b in compiled.pairs]
-        return min(x for x, pair in zip(compiled.distances(q), pairs, strict=True) if one in pair and pair & others)
+        return min(
+            x for x, pair in zip(compiled.distances(q), pairs, strict=True) if one in pair and pair & others
+        )
 
     for name in PLACES:
         for _ in range(50):  # along z, which is not the way out of a slope
-            q[robot.position_names.index(f"{name}_free/z")] -= gap(name, {"floor", "shelf", "terrain"}) + OVERLAP
+            q[robot.position_names.index(f"{name}_free/z")] -= (
+                gap(name, {"floor", "shelf", "terrain"}) + OVERLAP
+            )
     for _ in range(50):
         q[robot.position_names.index("cushion_z")] -= gap("cushion", {"steps"}) + OVERLAP
     for _ in range(50):
         scene.move("blade", pose((0, 0, -gap("held", {"blade"}) - OVERLAP)) @ scene.objects["blade"].pose)
         compiled = scene.compile(robot)
-    simulation = Simulation(robot, scene, dt=DT, materials=materials, motors=motors, closures=closures, **options)
+    simulation = Simulation(
+        robot, scene, dt=DT, materials=materials, motors=motors, closures=closures, **options
+    )
     rng = np.random.default_rng(3)
     tau, v_target = rng.normal(size=(2, robot.n_v))
     return simulation, simulation.state(q, v), Control(tau, q + 0.05, v_target)
