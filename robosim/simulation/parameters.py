@@ -219,7 +219,9 @@ class ParameterNames:
         if not rows and kind.owner in ("coordinate", "position"):  # of a joint that has several
             rows = [i for i, own in enumerate(known) if str(own).startswith(f"{owner}/")]
         if not rows:
-            raise SimulationError(f"no {kind.owner} is called {owner!r}{suggestion(owner, map(str, known))}")
+            names = [own for own in known if isinstance(own, str)]
+            near = suggestion(owner, names) if names else f"; there are {', '.join(map(repr, known))}"
+            raise SimulationError(f"no {kind.owner} is called {owner!r}{near}")
         return np.array(rows, dtype=np.intp)
 
     def _pair_rows(self, kind: ParameterKind, owner: Owner) -> NDArray[np.intp]:
@@ -372,6 +374,21 @@ class ParameterGradient(Parameters):
 
     def _shared(self, rows: Array, key: Key) -> Array:
         return np.asarray(rows.sum(axis=0))
+
+
+class ParameterErrors(ParameterGradient):
+    """About how far off a gradient may be. What adds up may all be off to one side."""
+
+    def _of_links(self, kind: str) -> Array:
+        of_bodies = {own: self._names.view(self._numbers, own) for own in LINK_KINDS}
+        found = np.zeros((len(self._links.mass), *self._names.kinds[kind].shape))
+        for own, errors in of_bodies.items():
+            for i in np.ndindex(errors.shape[1:]):
+                alone = {name: np.zeros_like(x) for name, x in of_bodies.items()}
+                at = (slice(None), *i)
+                alone[own][at] = errors[at]
+                found += np.abs(self._links.by_links(alone)[kind])
+        return found
 
 
 class ParameterValues(Parameters):

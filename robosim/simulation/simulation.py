@@ -42,7 +42,13 @@ from robosim.simulation.gradients import (
 from robosim.simulation.hulls import links_in_hulls
 from robosim.simulation.link_inertias import LinkInertias, link_inertias
 from robosim.simulation.material import Material, Motor, motor_rows, pair_materials
-from robosim.simulation.parameters import Key, ParameterGradient, ParameterNames, ParameterValues
+from robosim.simulation.parameters import (
+    Key,
+    ParameterErrors,
+    ParameterGradient,
+    ParameterNames,
+    ParameterValues,
+)
 from robosim.simulation.replay import Replay, spread
 from robosim.simulation.state import DRIVES, Control, Motion, State
 
@@ -318,7 +324,9 @@ class Simulation:
         details = one.details(state, control)
         coefficients = iter(self.parameters["coefficients"])
         closures = [
-            replace(c, coefficients=next(coefficients)) if isinstance(c, JointEquality) else c
+            c
+            if not isinstance(c, JointEquality)
+            else replace(c, coefficients=next(coefficients)[: None if c.of else 1])
             for c in self._closures
         ]
         return balance_of(self.model, state, control, details, one.dt, closures)
@@ -602,7 +610,7 @@ class Simulation:
         direction = {name: value for name, value in given.items() if value is not None}
         with engine_errors():
             product, error = self._engine.hvp(state.q, state.v, q_bar, v_bar, direction, *drive_of(control))
-        return StepCurvature(self._gradient(product), self._gradient(error))
+        return StepCurvature(self._gradient(product), self._gradient(error, ParameterErrors))
 
     def jacobians(
         self, state: State, control: Control = _NO_CONTROL, *, by: Collection[str] = _JACOBIANS
@@ -743,10 +751,11 @@ class Simulation:
             )
         return [self._gradient(parts) for parts in gradients]
 
-    def _gradient(self, parts: tuple[Any, ...]) -> StepGradient:
+    def _gradient(
+        self, parts: tuple[Any, ...], of: type[ParameterGradient] = ParameterGradient
+    ) -> StepGradient:
         *states, numbers, vertices, one_sided = parts
-        by = ParameterGradient(self._names, self._links, numbers, vertices)
-        return StepGradient._make([*states, by, one_sided])
+        return StepGradient._make([*states, of(self._names, self._links, numbers, vertices), one_sided])
 
     def _bars(self, given: Sequence[ArrayLike], runs: int, kept: int, name: str) -> Array:
         if len(given) != runs:
