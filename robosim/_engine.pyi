@@ -704,6 +704,16 @@ class CollisionScene:
     @property
     def pairs(self) -> numpy.typing.NDArray[numpy.int32]: ...
     @property
+    def poses(self) -> list[numpy.typing.NDArray[numpy.float64]]:
+        """
+        (4, 4) of all objects, in the bodies that carry them.
+        """
+    @property
+    def shapes(self) -> list[typing.Any]:
+        """
+        Of all objects, the model's colliders first.
+        """
+    @property
     def stand_ins(self) -> list[str]:
         """
         Names of objects whose shape stands for a mesh; depths of their overlaps are those of the shapes: upper bounds.
@@ -1097,28 +1107,6 @@ class Simulation:
             numpy.typing.NDArray[numpy.float64],
             numpy.typing.NDArray[numpy.float64],
             numpy.typing.NDArray[numpy.float64],
-            tuple[
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-            ],
-            tuple[
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-            ],
-            tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
-            float,
             bool,
         ],
         tuple[
@@ -1129,28 +1117,6 @@ class Simulation:
             numpy.typing.NDArray[numpy.float64],
             numpy.typing.NDArray[numpy.float64],
             numpy.typing.NDArray[numpy.float64],
-            tuple[
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-            ],
-            tuple[
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-            ],
-            tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
-            float,
             bool,
         ],
     ]:
@@ -1187,6 +1153,12 @@ class Simulation:
     ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], bool]:
         """
         tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        """
+    def parameter_values(
+        self,
+    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
+        """
+        Numbers of all parameters, and of vertices (n, 3).
         """
     def run(
         self,
@@ -1255,28 +1227,6 @@ class Simulation:
             numpy.typing.NDArray[numpy.float64],
             numpy.typing.NDArray[numpy.float64],
             numpy.typing.NDArray[numpy.float64],
-            tuple[
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-            ],
-            tuple[
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-            ],
-            tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
-            float,
             bool,
         ]
     ]:
@@ -1326,37 +1276,36 @@ class Simulation:
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
-        tuple[
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-        ],
-        tuple[
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-        ],
-        tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
-        float,
         bool,
     ]:
         """
         tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
         """
+    def with_parameter_values(
+        self,
+        scene: typing.Any,
+        model: typing.Any,
+        numbers: typing.Any,
+        vertices: typing.Any,
+        substeps: typing.SupportsInt | typing.SupportsIndex | None = None,
+    ) -> tuple[typing.Any, typing.Any, typing.Any]:
+        """
+        The same with other values: simulation, scene and model, those that are given where these have not changed.
+        """
+    @property
+    def closures(self) -> tuple[list[numpy.typing.NDArray[numpy.float64]], list[list[float]]]:
+        """
+        Frames of closures in their bodies, (2, 4, 4) each; coefficients of equalities.
+        """
     @property
     def meshes(self) -> list[tuple[int, str, int, Shape]]:
         """
         Number and name of the object, first row in a gradient, shape: of each that has vertices.
+        """
+    @property
+    def parameter_kinds(self) -> list[tuple[str, str, int, list[int], str, str, float, int, int]]:
+        """
+        See ParameterKindTuple.
         """
 
 def bind_operation(

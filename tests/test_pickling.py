@@ -75,6 +75,7 @@ CANNOT = {
     "robosim.planners.prepare.Prepared": COMPILED,
     "robosim.ros.": LIVE,
     "robosim.simulation.arguments.engine_errors": NO_VALUE,
+    "robosim.simulation.parameters.Parameters": NO_VALUE,
     "robosim.urdf.fidelity.ModelColliders": MAKER,
     "robosim.urdf.schema.Ignored": MAKER,
     "robosim.urdf.values.Reader": MAKER,
@@ -128,6 +129,9 @@ def examples() -> list[object]:
     X = model.frame_pose(model.neutral(), tool)
     down = geometry.pose((0, 0, -0.02)) @ model.frame_pose(result.q_rest, tool)
     simulation = Simulation(model, scene, solver="cone", substeps=2, complementarity_aware=True)
+    simulation = simulation.with_parameters(
+        {"placement": np.full((6, 6), 1e-3), ("mass", "forearm_link"): 2.0}
+    )
     box = Shape.box((0.1, 0.2, 0.3), rounding=0.01)
     q = model.neutral()
     corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -145,7 +149,8 @@ def examples() -> list[object]:
         Scene("empty"), next(iter(scene)),
         geometry.signed_distance_derivatives(box, np.eye(4), Shape.sphere(0.1), geometry.pose((1, 0, 0))),
         model.mass_factor(q), batch.mass_factor(model, q[None]), Runs(simulation, 3),
-        State(q, q, 1.5), simulation.step(simulation.state()), Control(tau=q), Material(0.5, 0.1),
+        State(q, q, 1.5), simulation.step(simulation.state()),
+        simulation.parameters, simulation.vjp(simulation.state(), q, q).parameters, Control(tau=q), Material(0.5, 0.1),
         PointClosure("tool0", "base_link", (0, 0, 1)), Weld("tool0", "base_link", X),
         JointEquality("a", "b", (1.0, 2.0)),
         HeightField([[0, 1, 2], [1, 2, 4]], (0.5, 0.25)), PointCloud(corners, 0.1),
@@ -288,12 +293,13 @@ def test_simulations_keep_all_that_they_were_told():
         motors=motors, closures=[Weld("FL_foot", "FR_foot"), JointEquality("FL_hip_joint", "FR_hip_joint")],
         substeps=2, erp=0.1, margin=2e-3, restitution_threshold=0.2, complementarity_aware="together",
     )  # fmt: skip
-    changed = told.with_numbers(materials=0.5 * told.materials, motors=1.5 * told.motors)
+    factors = {"friction": 0.5, "position_gain": 1.5, "velocity_gain": 1.5, "motor_limit": 1.5}
+    changed = told.with_parameters({name: x * told.parameters[name] for name, x in factors.items()})
     control = Control(q_target=model.neutral())
     for one in (told, changed):
         for how, copied in HOW.items():
             other = copied(one)
-            assert same(other._options, one._options), how
+            assert same(reduced(other), reduced(one)), how
             runs = [simulation.run(simulation.state(), 8, control) for simulation in (one, other)]
             assert same(runs[1], runs[0]), how
     assert not same(told.run(told.state(), 8, control).q, changed.run(changed.state(), 8, control).q)
@@ -316,8 +322,11 @@ def test_simulations_keep_all_that_they_were_told():
         ("robosim.trajectory.trajectory.Trajectory", ("breaks",), np.full(3, np.nan)),
         ("robosim.trajectory.trajectory.Trajectory", ("coefficients",), np.zeros((2, 3))),
         ("robosim.trajectory.limits.TrajectoryLimits", ("velocity",), np.full(6, np.nan)),
-        ("robosim.simulation.simulation.Simulation", ("materials",), np.zeros((1, 5))),
-        ("robosim.simulation.simulation.Simulation", ("motors",), np.full((6, 3), np.nan)),
+        ("robosim.simulation.simulation.Simulation", ("materials",), {"forearm_link": 0.5}),
+        ("robosim.simulation.simulation.Simulation", ("motors",), {"no_joint": Motor(1.0)}),
+        ("robosim.simulation.simulation.Simulation", ("parameters", "mass"), np.zeros(5)),
+        ("robosim.simulation.simulation.Simulation", ("parameters", "placement"), np.full((6, 6), np.nan)),
+        ("robosim.simulation.simulation.Simulation", ("parameters",), [("mass", 1.0)]),
         ("robosim.simulation.simulation.Simulation", ("dt",), np.nan),
         ("robosim.simulation.state.State", ("q",), np.full(6, np.nan)),
         ("robosim.simulation.material.Material", ("friction",), np.nan),

@@ -26,8 +26,17 @@ _FORCES = ("damping", "friction", "friction_width", "stiffness", "spring_referen
 
 
 def model_arguments(model: Model) -> dict[str, Any]:
-    """Those of `rebuilt_model`."""
+    """Those of `rebuilt_model`.
+
+    Raises:
+        ModelError: a simulation has moved the joint of its floating base, which no description has.
+    """
     engine, description = model._engine, dict(vars(model._description))
+    for joint in engine.joints[1:2]:
+        if model.floating_base and not np.array_equal(joint.X_PJ, np.eye(4)):
+            raise ModelError(
+                f"{model.name!r} cannot be pickled: the joint {joint.name!r} of its floating base is moved"
+            )
     axes = description.pop("axes")
     joints = (replace(joint, axis=axis) for joint, axis in zip(model.joints, axes, strict=True))
     numbers = {name: getattr(engine, name) for name in (*_LIMITS, *_FORCES, "gravity")}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robosim import _engine
 from robosim.errors import SimulationError, check_type
-from robosim.model import Link, Model
+from robosim.model import Model
 from robosim.pickling import maker, rebuild
 from robosim.scene import Scene
 from robosim.scene.compile import compile_scene
@@ -27,8 +28,9 @@ from robosim.simulation.arguments import (
     thread_count,
 )
 from robosim.simulation.balance import StepBalance, balance_of
-from robosim.simulation.changed import changed_closures, changed_model, changed_scene
+from robosim.simulation.changes import all_changes, changed_model, engine_values
 from robosim.simulation.closure import Closure, JointEquality, equality_rows, frame_rows
+from robosim.simulation.columns import ColumnLists, ParameterColumns
 from robosim.simulation.details import StepDetails, StepReport, details_of
 from robosim.simulation.gradients import (
     MeshRows,
@@ -39,8 +41,15 @@ from robosim.simulation.gradients import (
     StepTangent,
 )
 from robosim.simulation.hulls import links_in_hulls
+from robosim.simulation.link_inertias import LinkInertias, link_inertias
 from robosim.simulation.material import Material, Motor, motor_rows, pair_materials
-from robosim.simulation.parameters import Columns, Key, ParameterGradient, ParameterNames, ParameterValues
+from robosim.simulation.parameters import (
+    Key,
+    ParameterErrors,
+    ParameterGradient,
+    ParameterNames,
+    ParameterValues,
+)
 from robosim.simulation.replay import Replay, spread
 from robosim.simulation.state import DRIVES, Control, Motion, State
 
@@ -142,7 +151,8 @@ class Simulation:
         self.model = model
         self.dt = float(dt)
         self._closures: tuple[Closure, ...] = tuple(closures)
-        held = [c for c in closures if not isinstance(c, JointEquality)]
+        held = [c for c in self._closures if not isinstance(c, JointEquality)]
+        laws = [c for c in self._closures if isinstance(c, JointEquality)]
         frames = frame_rows(model, held)
         scene = Scene() if scene is None else scene.copy()
         for closure in held:
@@ -153,15 +163,7 @@ class Simulation:
             for link_a, link_b in apart:
                 scene.allow(link_a, link_b)
             self._scene = compile_scene(scene, model, with_tables=False)
-        self._world: dict[str, Any] = {
-            "model": model,
-            "scene": scene,
-            "closures": self._closures,
-            "complementarity_aware": complementarity_aware,
-        }
-        self._options: dict[str, Any] = {
-            "closures": frames,
-            "equalities": equality_rows(model, [c for c in closures if isinstance(c, JointEquality)]),
+        options: dict[str, Any] = {
             "dt": self.dt,
             "solver": solver,
             "sweeps": sweeps,
@@ -170,35 +172,42 @@ class Simulation:
             "limit_margin": limit_margin,
             "restitution_threshold": restitution_threshold,
             "bounce": bounce,
-            "complementarity_aware": aware(complementarity_aware),
             "substeps": substeps,
+        }
+        # What it is made of, for copies.
+        self._made_of: dict[str, Any] = {
+            "model": model,
+            "scene": scene,
+            "materials": dict(materials or {}),
+            "motors": dict(motors or {}),
+            "closures": self._closures,
+            "complementarity_aware": complementarity_aware,
+            **options,
         }
         with engine_errors():
             self._engine = _engine.Simulation(
                 self._scene,
-                pair_materials(model, self._scene, materials or {}),
-                motor_rows(model, motors or {}),
-                **self._options,
+                pair_materials(model, self._scene, self._made_of["materials"]),
+                motor_rows(model, self._made_of["motors"]),
+                closures=frames,
+                equalities=equality_rows(model, laws),
+                complementarity_aware=aware(complementarity_aware),
+                **options,
             )
-        self._parameter_names: ParameterNames | None = None
+        # Of a world with other parameters: the one that it was made from, and all that is not as there, by kind.
+        self._made: Simulation | None = None
+        self._changes: dict[str, Array] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = {name: self._options[name] for name in self._options if name not in self._world}
-        del options["equalities"]  # made of the closures
-        options["dt"] = self.dt
-        values = self.parameters
-        numbers = {
-            name: np.array(values[name])
-            for name, kind in values.kinds.items()
-            if kind.owner == "pair" or name in ("position_gain", "velocity_gain", "motor_limit")
-        }
-        return rebuild, (_rebuilt_simulation, {**self._world, **options, "numbers": numbers})
+        return rebuild, (_rebuilt_simulation, {**self._made_of, "parameters": self._changes})
 
-    @property
+    @cached_property
     def _names(self) -> ParameterNames:
-        if self._parameter_names is None:
-            self._parameter_names = ParameterNames(self.model, self._scene, self._closures, self._engine)
-        return self._parameter_names
+        return ParameterNames(self.model, self._scene, self._closures, self._engine)
+
+    @cached_property
+    def _links(self) -> LinkInertias:
+        return link_inertias(self.model)
 
     @property
     def parameters(self) -> ParameterValues:
@@ -213,7 +222,7 @@ class Simulation:
             >>> arm.parameters.kinds["mass"].unit
             'kg'
         """
-        return ParameterValues(self._names, *self._engine.parameter_values())
+        return ParameterValues(self._names, self._links, *self._engine.parameter_values())
 
     def with_parameters(self, changes: Mapping[Key, ArrayLike]) -> Simulation:
         """The same world with other values of some parameters: the steps of its gradient's arguments.
@@ -233,29 +242,27 @@ class Simulation:
             >>> float(heavier.parameters["mass", "forearm_link"])
             3.0
         """
-        numbers, vertices, links = self._names.with_values(self.parameters, changes)
-        return self._with_values(numbers, vertices, links)
+        made = self._made or self
+        return made._with(all_changes(made.parameters, self._changes, changes))
 
-    def _with_values(
-        self, numbers: Array, vertices: Array, links: Mapping[str, Link] = MappingProxyType({}), substeps: int | None = None
-    ) -> Simulation:
-        """With the engine's numbers of all parameters, and links whose inertias they have."""
+    def _with(self, changes: dict[str, Array], substeps: int | None = None) -> Simulation:
+        """With what is not as it was made, and other substeps."""
+        values = self.parameters
+        numbers, vertices = self._engine.parameter_values()
+        links = engine_values(values, numbers, vertices, self.model, changes)
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
+        other.__dict__.update(_names=self._names, _made=self, _changes=changes)
         with engine_errors():
-            other._engine, scene, model = self._engine.with_parameter_values(
+            other._engine, other._scene, model = self._engine.with_parameter_values(
                 self._scene, self.model._engine, numbers, vertices, substeps
             )
         other.dt = float(self._names.view(numbers, "dt")[0])
-        if scene is not self._scene:
+        if model is not self.model._engine:
             other.model = changed_model(self.model, model, links)
-            other._scene = scene
-            scene_now = changed_scene(self._world["scene"], self._scene, scene)
-            other._world = {**self._world, "model": other.model, "scene": scene_now}
-        if self._closures:
-            other._closures = changed_closures(other.model, self._closures, other._engine)
-            other._world = {**other._world, "closures": other._closures}
-        other._parameter_names = None
+        if links:
+            del other.__dict__["_links"]
+            other.__dict__.pop("_parameter_columns", None)
         return other
 
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, *, time: float = 0.0) -> State:
@@ -308,16 +315,23 @@ class Simulation:
         Raises:
             SimulationError: as of `step`.
         """
-        substeps = self._options["substeps"]
+        substeps = self._made_of["substeps"]
         one = self
         if substeps > 1:
-            numbers, vertices = self._engine.parameter_values()
-            self._names.view(numbers, "dt")[...] = self.dt / substeps
-            one = self._with_values(numbers, vertices, substeps=1)
+            one = (self._made or self)._with(
+                {**self._changes, "dt": np.array(self.dt / substeps)}, substeps=1
+            )
             for _ in range(substeps - 1):
                 state = one.step(state, control)
         details = one.details(state, control)
-        return balance_of(self.model, state, control, details, one.dt, self._closures)
+        coefficients = iter(self.parameters["coefficients"])
+        closures = [
+            c
+            if not isinstance(c, JointEquality)
+            else replace(c, coefficients=next(coefficients)[: None if c.of else 1])
+            for c in self._closures
+        ]
+        return balance_of(self.model, state, control, details, one.dt, closures)
 
     def signature(self, state: State, control: Control = _NO_CONTROL) -> bytes:
         """Which formula the step is: what touches by which features, and what each row does; of the last substep.
@@ -539,8 +553,8 @@ class Simulation:
         """
         given = {"q": q, "v": v, "tau": tau, "q_target": q_target, "v_target": v_target}
         direction = {name: value for name, value in given.items() if value is not None}
-        if parameters:
-            direction |= self._names.direction(parameters)
+        if parameters is not None:
+            direction |= self._names.direction(self._links, parameters)
         with engine_errors():
             return StepTangent(*self._engine.jvp(state.q, state.v, direction, *drive_of(control)))
 
@@ -598,7 +612,7 @@ class Simulation:
         direction = {name: value for name, value in given.items() if value is not None}
         with engine_errors():
             product, error = self._engine.hvp(state.q, state.v, q_bar, v_bar, direction, *drive_of(control))
-        return StepCurvature(self._gradient(product), self._gradient(error))
+        return StepCurvature(self._gradient(product), self._gradient(error, ParameterErrors))
 
     def jacobians(
         self, state: State, control: Control = _NO_CONTROL, *, by: Collection[Key] = _JACOBIANS
@@ -622,21 +636,26 @@ class Simulation:
             >>> found.parameters["com", "forearm_link"].shape
             (2, 6, 3)
 
-        Source: `engine/step/step_jacobians.cpp`, `engine/step/step_jvp.cpp`.
+        Source: `engine/step/linearization_jacobians.cpp`.
         """
-        wanted, columns = self._wanted(by)
+        wanted, keys, columns = self._wanted(by)
         with engine_errors():
             *blocks, parameters, one_sided = self._engine.jacobians(
-                state.q, state.v, *drive_of(control), wanted, columns.engine
+                state.q, state.v, *drive_of(control), wanted, columns
             )
-        return StepJacobians(*blocks, columns.by_name(parameters), one_sided)
+        return StepJacobians(*blocks, self._parameter_columns.by_name(keys, parameters), one_sided)
 
-    def _wanted(self, by: Collection[Key]) -> tuple[tuple[bool, ...], Columns]:
-        """Which Jacobians of state and control, and the columns of parameters."""
+    @cached_property
+    def _parameter_columns(self) -> ParameterColumns:
+        return ParameterColumns(self._names, self._links)
+
+    def _wanted(self, by: Collection[Key]) -> tuple[tuple[bool, ...], list[Key], ColumnLists | None]:
+        """Which Jacobians of state and control; of which parameters, and their columns."""
+        if isinstance(by, str):
+            raise SimulationError(f"by is {by!r}; expected a list of names")
         of_state = [x for x in by if isinstance(x, str) and x in _JACOBIANS]
-        return asked_for(of_state, _JACOBIANS, "Jacobians are by"), Columns(
-            self._names, [x for x in by if x not in of_state]
-        )
+        keys = [x for x in by if x not in of_state]
+        return asked_for(of_state, _JACOBIANS, "Jacobians are by"), keys, self._parameter_columns.lists(keys)
 
     def run_jacobians(
         self,
@@ -669,7 +688,7 @@ class Simulation:
             >>> cart.run_jacobians(motion, by=["q", "v", "tau"]).tau.shape
             (20, 2, 2, 2)
         """
-        wanted, columns = self._wanted(by)
+        wanted, keys, columns = self._wanted(by)
         rows = drive_of(control)
         with engine_errors():
             *blocks, parameters, one_sided = self._engine.run_jacobians(
@@ -681,9 +700,9 @@ class Simulation:
                 thread_count(threads),
                 progress,
                 wanted,
-                columns.engine,
+                columns,
             )
-        return RunJacobians(*blocks, columns.by_name(parameters), one_sided)
+        return RunJacobians(*blocks, self._parameter_columns.by_name(keys, parameters), one_sided)
 
     def run_vjp(
         self,
@@ -759,9 +778,11 @@ class Simulation:
             )
         return [self._gradient(parts) for parts in gradients]
 
-    def _gradient(self, parts: tuple[Any, ...]) -> StepGradient:
-        *state, numbers, vertices, one_sided = parts
-        return StepGradient(*state, ParameterGradient(self._names, numbers, vertices), one_sided)
+    def _gradient(
+        self, parts: tuple[Any, ...], of: type[ParameterGradient] = ParameterGradient
+    ) -> StepGradient:
+        *states, numbers, vertices, one_sided = parts
+        return StepGradient._make([*states, of(self._names, self._links, numbers, vertices), one_sided])
 
     def _bars(self, given: Sequence[ArrayLike], runs: int, kept: int, name: str) -> Array:
         if len(given) != runs:
@@ -776,6 +797,6 @@ class Simulation:
 
 
 @maker
-def _rebuilt_simulation(numbers: Mapping[str, Array], **arguments: Any) -> Simulation:
-    """The simulation that was pickled: of the constructor's arguments, and the numbers of its pairs and motors."""
-    return Simulation(**arguments).with_parameters(numbers)
+def _rebuilt_simulation(parameters: Mapping[Key, Array], **made_of: Any) -> Simulation:
+    """The simulation that was pickled: as it was made, and what is not as there."""
+    return Simulation(**made_of).with_parameters(parameters)

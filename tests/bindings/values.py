@@ -34,6 +34,7 @@ _POSES = re.compile(r"X_\w+|poses?|X")
 _RISING = re.compile(r"breaks|times")
 _CORNERS = [[0.0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
 _FACES = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+_PARTS = {"model": _engine.Model, "scene": _engine.CollisionScene}  # where the engine takes any object
 _INDICES = {"faces": _FACES, "pairs": [[0, 1]], "group_begin": [0, 1], "periodic": [True, False]}
 
 
@@ -56,7 +57,7 @@ class Values:
     def __init__(self, world: World, folder: Path) -> None:
         self.world, self.folder = world, folder
         self.found: dict[type, list[Any]] = {}
-        self.arrays: dict[str, np.ndarray] = {}  # by the name of what holds them
+        self.arrays: dict[str, np.ndarray] = dict(world.arrays)  # by the name of what holds them
         self._number = itertools.count()
         self._by_hand: dict[type, tuple[Any, int]] = {}  # and of how many parts
         model = world.model
@@ -126,6 +127,8 @@ class Values:
         origin, inner = typing.get_origin(kind), typing.get_args(kind)
         if kind in (Any, ABSENT) and name in ("progress", "stop", "look_up", "results", "otherwise"):
             return [lambda *_: True, None]
+        if kind in (Any, ABSENT) and name in _PARTS:
+            return [self.world.make[_PARTS[name]](), None]
         if kind is Any or kind is ABSENT:
             return [ArrayOf(name, k), None]
         members = [member for member in dir(kind) if not member.startswith("_")]

@@ -47,6 +47,7 @@ class World:
         scene: what is around it.
         make: by type, what makes one; anew for each, as calls may change it.
         more: what else calls may be given.
+        arrays: by the name of an argument, of which few other numbers are any.
     """
 
     name: str
@@ -54,6 +55,7 @@ class World:
     scene: Scene
     make: Mapping[type, Callable[[], Any]] = field(default_factory=dict)
     more: Sequence[Any] = ()
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 def _link(builder: ModelBuilder, name: str, size: tuple[float, float, float], mass: float = 1.0) -> None:
@@ -150,7 +152,10 @@ def _world(builder: Callable[[], ModelBuilder], height: float, closures: tuple[A
             *(replace(thing, name=f"another {thing.name}") for thing in list(scene)[:1]),
             scene.objects["crate"],
             *(Problem(model, scene, start=q, goal=goal) for goal in goals),
+            kept.parameters,
+            kept.vjp(kept.state(), np.ones(model.n_v), np.ones(model.n_v)).parameters,
         ],
+        {"numbers": kept._engine.parameter_values()[0]},
     )
 
 

@@ -153,8 +153,8 @@ def test_gradient_of_a_run_by_frames_and_laws():
     motion = simulation.run(simulation.state(start, [0.5, 0, 0, 0.2]), 30)
     gradient = simulation.run_vjp(motion, q_bar, v_bar)
     assert not gradient.one_sided
-    assert gradient.closures.frames.shape == (1, 2, 6)
-    assert gradient.closures.coefficients.shape == (1, 5)
+    assert gradient.parameters["frames"].shape == (1, 2, 6)
+    assert gradient.parameters["coefficients"].shape == (1, 5)
 
     def along(change, h=1e-6):
         return (change(h) - change(-h)) / (2 * h)
@@ -163,10 +163,11 @@ def test_gradient_of_a_run_by_frames_and_laws():
         for axis in 0, 2:
             moved = [along(lambda h, k=side, a=axis: loss(*(
                 X @ pose(h * np.eye(3)[a]) if i == k else X for i, X in enumerate(frames)), coefficients))]  # fmt: skip
-            assert gradient.closures.frames[0, side, axis] == pytest.approx(moved[0], rel=1e-6, abs=1e-6)
+            by = gradient.parameters["frames", ("ground", "rocker")]
+            assert by[side, axis] == pytest.approx(moved[0], rel=1e-6, abs=1e-6)
     for k in range(5):
         slope = along(lambda h, k=k: loss(*frames, coefficients + h * np.eye(5)[k]))
-        assert gradient.closures.coefficients[0, k] == pytest.approx(slope, rel=1e-6, abs=1e-6)
+        assert gradient.parameters["coefficients", "to_tip"][k] == pytest.approx(slope, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize(("closure", "text"), [

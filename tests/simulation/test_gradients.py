@@ -80,14 +80,9 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
         terms.append(np.sum(by * step))
         return step
 
-    direction = {
-        name: {key: along(x) for key, x in part._asdict().items()}
-        if hasattr(part, "_asdict")
-        else along(part)
-        for name, part in gradient._asdict().items()
-        if name != "one_sided"
-    }
-    tangent = simulation.jvp(state, control, **direction)
+    direction = {name: along(getattr(gradient, name)) for name in ("q", "v", "tau", "q_target", "v_target")}
+    parameters = {name: along(by) for name, by in gradient.parameters.items()}
+    tangent = simulation.jvp(state, control, **direction, parameters=parameters)
     assert tangent.one_sided == gradient.one_sided
     size = np.abs(terms).sum()
     assert q_bar @ tangent.q + v_bar @ tangent.v == pytest.approx(np.sum(terms), abs=1e-12 * size)
@@ -110,11 +105,11 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
     [
         ({"q": [1.0]}, r"q has shape \(1,\).*\(6,\)"),
         ({"v": np.full(6, np.nan)}, "v.* finite"),
-        ({"dt": [1.0, 2.0]}, "dt"),
-        ({"model": {"masses": [1.0]}}, "model has no 'masses'; did you mean 'mass'"),
-        ({"model": {"gravity": [1.0]}}, "gravity"),
-        ({"objects": {"size": [1.0]}}, "size"),
-        ({"closures": {"pose": [1.0]}}, "closures has no 'pose'"),
+        ({"parameters": {"dt": [1.0, 2.0]}}, r"'dt' has shape \(2,\); expected \(\)"),
+        ({"parameters": {"masses": [1.0]}}, "there is no kind of parameter 'masses'; did you mean 'mass'"),
+        ({"parameters": {"gravity": [1.0]}}, r"'gravity' has shape \(1,\); expected \(3,\)"),
+        ({"parameters": {"sizes": [1.0]}}, r"'sizes' has shape \(1,\); expected \(2, 4\)"),
+        ({"parameters": {"pose": np.full((2, 6), np.inf)}}, "it must be finite"),
     ],
 )
 def test_a_direction_that_does_not_fit_is_refused(direction, message):
@@ -301,7 +296,9 @@ def test_substeps_have_the_gradient_of_their_steps():
     np.testing.assert_array_equal(one.q, run.q)
     np.testing.assert_array_equal(one.v, run.v)
     np.testing.assert_allclose(one.tau, run.tau.sum(axis=0), rtol=1e-12, atol=1e-15)
-    np.testing.assert_array_equal(one.materials, run.materials)
+    for name in one.parameters:  # a substep is a quarter of a step, exactly
+        part = 0.25 if name == "dt" else 1.0
+        np.testing.assert_array_equal(one.parameters[name], part * run.parameters[name])
 
 
 def test_friction_is_found_from_where_a_block_stops():
@@ -313,7 +310,8 @@ def test_friction_is_found_from_where_a_block_stops():
         motion = simulation.run(simulation.state(resting(0.05), [2.0, 0, 0, 0, 0, 0]), 600)
         q_bar, v_bar = np.zeros((2, 601, 6))
         q_bar[-1, 0] = motion.q[-1, 0] - wanted  # of half its square
-        return motion.q[-1, 0], simulation.run_vjp(motion, q_bar, v_bar).materials[0, 0]
+        gradient = simulation.run_vjp(motion, q_bar, v_bar)
+        return motion.q[-1, 0], gradient.parameters["friction", ("box0", "floor")]
 
     mu = 0.25
     for _ in range(12):
@@ -343,7 +341,10 @@ def test_motors_of_an_arm_have_gradients():
     s = simulation(gain)
     gradient = s.vjp(s.state(q), q_bar, v_bar, Control(q_target=target))
     np.testing.assert_allclose(
-        gradient.motors[:, 0], differences(lambda e: loss(gain + e, target, q), 6, 1.0), rtol=1e-6, atol=1e-12
+        gradient.parameters["position_gain"],
+        differences(lambda e: loss(gain + e, target, q), 6, 1.0),
+        rtol=1e-6,
+        atol=1e-12,
     )
     np.testing.assert_allclose(
         gradient.q_target, differences(lambda e: loss(gain, target + e, q), 6, 1e-4), rtol=1e-7, atol=1e-9
@@ -387,19 +388,19 @@ def test_runs_have_gradients_in_what_the_world_is_made_of():
         simulation, motion = run(solver)
         gradient = simulation.run_vjp(motion, q_bar, v_bar, Control(tau=tau))
         assert simulation.objects == ["box/0", "floor"]
-        model, objects = gradient.model, gradient.objects
+        by = gradient.parameters
 
         def loss(solver=solver, end=motion, model=simulation.model, **changed):
             reached = run(solver, **changed)[1]
             return q_bar[-1] @ model.difference(end.q[-1], reached.q[-1]) + v_bar[-1] @ reached.v[-1]
 
         for name, got, expected in (
-            ("mass", model.mass, differences(lambda e: loss(mass=2 + e[0]), 1, 1e-4)),
-            ("com", model.com[0], differences(lambda e: loss(com=e), 3, 1e-6)),
-            ("size", objects.size[0, :3], differences(lambda e: loss(size=e), 3, 1e-6)),
-            ("gravity", model.gravity, differences(lambda e: loss(gravity=down + e), 3, 1e-4)),
-            ("floor", objects.pose[1, 2:3], differences(lambda e: loss(floor_z=e[0]), 1, 1e-6)),
-            ("dt", gradient.dt, differences(lambda e: loss(dt=2e-3 + e[0]), 1, 1e-6)[0]),
+            ("mass", by["mass", "box"], differences(lambda e: loss(mass=2 + e[0]), 1, 1e-4)[0]),
+            ("com", by["com", "box"], differences(lambda e: loss(com=e), 3, 1e-6)),
+            ("size", by["size", "box"], differences(lambda e: loss(size=e), 3, 1e-6)),
+            ("gravity", by["gravity"], differences(lambda e: loss(gravity=down + e), 3, 1e-4)),
+            ("floor", by["pose", "floor"][2:3], differences(lambda e: loss(floor_z=e[0]), 1, 1e-6)),
+            ("dt", by["dt"], differences(lambda e: loss(dt=2e-3 + e[0]), 1, 1e-6)[0]),
         ):
             # 1e-6: rounding of 1e-16, grown by 80 steps, over differences of 1e-6 and less.
             size = max(1, np.abs(expected).max())
@@ -417,7 +418,7 @@ def test_a_mass_is_found_from_a_motion():
         q_bar, v_bar = np.zeros((2, 201, 6))
         q_bar[-1, 0] = 1
         gradient = simulation.run_vjp(motion, q_bar, v_bar, Control(tau=[12.0, 0, 0, 0, 0, 0]))
-        return motion.q[-1, 0], gradient.model.mass[0]
+        return motion.q[-1, 0], gradient.parameters["mass", "box0"]
 
     wanted, mass = reached(2.7)[0], 2.0
     for _ in range(6):
@@ -452,10 +453,10 @@ def test_bodies_of_pieces_have_no_sizes():
         simulation.state([0.4, 0.45, 0.0499, 0, 0, 0, 1]), np.zeros(6), [0, 0, 1, 0, 0, 0]
     )
     assert simulation.objects == ["box0/0", "terrain"]
-    assert np.isnan(gradient.objects.size[1]).all()
-    assert np.isnan(gradient.objects.scale[1])
-    assert np.isfinite(gradient.objects.size[0]).all()
-    np.testing.assert_allclose(gradient.objects.pose[:, 2] / gradient.q[2], [1, -1], rtol=1e-9)
+    assert np.isnan(gradient.parameters["sizes", "terrain"]).all()
+    assert np.isnan(gradient.parameters["scale", "terrain"])
+    assert np.isfinite(gradient.parameters["sizes", "box0"]).all()
+    np.testing.assert_allclose(gradient.parameters["pose"][:, 2] / gradient.q[2], [1, -1], rtol=1e-9)
 
 
 def test_shapes_that_are_wrong_are_named():
@@ -523,7 +524,7 @@ def test_each_pair_has_its_own_friction_and_gradient():
         assert motion.v[-1, 6 * k] == pytest.approx(1 - mu * G * 0.1, abs=1e-10)
         q_bar, v_bar = np.zeros((2, 101, 18))
         v_bar[-1, 6 * k] = 1
-        by_pair = simulation.run_vjp(motion, q_bar, v_bar).materials[:, 0]
+        by_pair = simulation.run_vjp(motion, q_bar, v_bar).parameters["friction"]
         for pair, found in zip(simulation.pairs, by_pair, strict=True):
             own = {x.split("/")[0] for x in pair} == {name, ground}
             assert found == pytest.approx(-G * 0.1 if own else 0.0, abs=1e-10)

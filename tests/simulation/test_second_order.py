@@ -204,22 +204,21 @@ def test_parameters_have_mixed_derivatives(solver):
     q_bar, v_bar = rng.normal(size=n), rng.normal(size=n)
     direction = random_direction(rng, simulation.model, dt=simulation.dt)
     product = simulation.hvp(state, q_bar, v_bar, control, **direction).gradient
-    gains = rng.normal(size=(n, 3)) * (simulation.motors > 0) * np.isfinite(simulation.motors)
-    friction = np.zeros_like(simulation.materials)
-    friction[:, 0] = rng.normal(size=len(friction))
+    values = simulation.parameters
+    moved = {
+        name: rng.normal(size=values[name].shape) * (values[name] > 0) * np.isfinite(values[name])
+        for name in ("friction", "position_gain", "velocity_gain", "motor_limit")
+    }
 
     def pulled(by):
-        other = simulation.with_numbers(
-            materials=simulation.materials + by[0] * friction,
-            motors=simulation.motors + by[0] * gains,
-        )
+        other = simulation.with_parameters({name: values[name] + by[0] * d for name, d in moved.items()})
         return np.array([along(other.vjp(state, q_bar, v_bar, control), direction)])
 
     expected = differences(pulled, 1, 1e-4)[0, 0]
-    mixed = np.sum(product.materials * friction) + np.sum(product.motors * gains)
+    mixed = sum(np.sum(product.parameters[name] * d) for name, d in moved.items())
     assert mixed == pytest.approx(expected, rel=1e-6)
-    assert np.abs(product.model.mass).max() > 0
-    assert np.abs(product.objects.pose).max() > 0
+    assert np.abs(product.parameters["mass"]).max() > 0
+    assert np.abs(product.parameters["pose"]).max() > 0
 
 
 def test_where_a_kink_is_there_is_none():

@@ -102,12 +102,10 @@ def test_what_bounces_by_restitution_does_not_give():
     with pytest.raises(SimulationError, match=r"restitution is 0\.5 beside a compliance of 1e-06"):
         Material(restitution=0.5, compliance=1e-6)
     simulation = ball(Material(0.5, compliance=1e-5))
-    numbers = simulation.materials.copy()
-    numbers[:, 1] = 0.5
     with pytest.raises(
         SimulationError, match=r"material of .* restitution is 0\.5.*; what has a compliance comes back"
     ):
-        simulation.with_numbers(materials=numbers)
+        simulation.with_parameters({"restitution": [0.5]})
 
 
 def test_two_that_bounce_and_give_are_named():
@@ -142,19 +140,20 @@ def test_a_run_tells_by_how_much_more_it_would_sink(bounce):
     q_bar = np.zeros((3001, 1))
     q_bar[-1] = 1
     gradient = simulation.run_vjp(motion, q_bar, 0 * q_bar)
-    np.testing.assert_allclose(gradient.materials[0, 4], -MASS * G, rtol=1e-6)
-    assert abs(gradient.materials[0, 5]) < 1e-9
-    assert gradient.model.mass[0] == pytest.approx(-G * give, rel=1e-6)
+    np.testing.assert_allclose(gradient.parameters["compliance", ("ball", "floor")], -MASS * G, rtol=1e-6)
+    assert abs(gradient.parameters["relaxation_time", ("ball", "floor")]) < 1e-9
+    assert gradient.parameters["mass", "ball"] == pytest.approx(-G * give, rel=1e-6)
 
 
 def test_what_is_hard_has_no_gradient_by_how_it_would_give():
     simulation = ball(Material(0.5, 0.0, relaxation_time=1.0))
     gradient = simulation.vjp(simulation.state([0.099], [-1.0]), [1.0], [1.0])
-    np.testing.assert_array_equal(gradient.materials[0, 4:], 0)
-    tangent = simulation.jvp(simulation.state([0.099], [-1.0]), materials=[[0, 0, 0, 0, 1.0, 1.0]])
+    directions = {"compliance": [1.0], "relaxation_time": [1.0]}
+    assert all(gradient.parameters[name] == 0 for name in directions)
+    tangent = simulation.jvp(simulation.state([0.099], [-1.0]), parameters=directions)
     assert tangent.v == 0
     soft = ball(Material(0.5, 0.0, compliance=1e-5, relaxation_time=1e-3))
-    assert soft.jvp(soft.state([0.099], [-1.0]), materials=[[0, 0, 0, 0, 1.0, 0]]).v < 0
+    assert soft.jvp(soft.state([0.099], [-1.0]), parameters={"compliance": [1.0]}).v < 0
 
 
 def test_what_gives_takes_part_where_what_is_hard_contradicts_itself():

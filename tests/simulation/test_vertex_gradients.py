@@ -85,7 +85,7 @@ def judged(build, vertices, q, v, *, steps=1):
         end = other.run(other.state(q, v), steps).end
         return bars[0] @ model.difference(motion.q[-1], end.q) + bars[1] @ end.v
 
-    found = gradient.objects.vertices
+    found = gradient.parameters["vertices"]
     expected = differences(loss, found.size).reshape(-1, 3)
     assert np.abs(expected).max() > 1
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7 * np.abs(expected).max())
@@ -203,14 +203,14 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
         height = lower[:, 2].max() - (vertices @ R.T)[:, 2].min()
         state = simulation.state([0, 0, height + gap, *turn], [*R.T @ [0.3, 0.1, -down], 0.2, 0.1, 0.4])
         gradient = simulation.vjp(state, q_bar, v_bar)
-        direction = rng.normal(size=gradient.objects.vertices.shape)
-        tangent = simulation.jvp(state, objects={"vertices": direction})
-        terms = gradient.objects.vertices * direction
+        direction = rng.normal(size=gradient.parameters["vertices"].shape)
+        tangent = simulation.jvp(state, parameters={"vertices": direction})
+        terms = gradient.parameters["vertices"] * direction
         assert np.abs(terms).sum() > 1
         found = q_bar @ tangent.q + v_bar @ tangent.v
         assert found == pytest.approx(terms.sum(), abs=1e-12 * np.abs(terms).sum())
-    with pytest.raises(SimulationError, match=r"vertices has shape \(2, 3\).*\(22, 3\)"):
-        simulation.jvp(state, objects={"vertices": np.zeros((2, 3))})
+    with pytest.raises(SimulationError, match=r"'vertices' has shape \(2, 3\); expected \(22, 3\)"):
+        simulation.jvp(state, parameters={"vertices": np.zeros((2, 3))})
 
 
 def test_vertices_that_keep_their_faces_flat_move_as_the_shape_does():
@@ -218,12 +218,12 @@ def test_vertices_that_keep_their_faces_flat_move_as_the_shape_does():
     corners = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.15, 0.15) for z in (-0.05, 0.05)])
     simulation = on(None, Shape.convex(corners))
     state = simulation.state([0, 0, 0.0499, 0, 0, 0, 1], [0.8, 0.3, 0, 0, 0, 1.5])
-    objects = simulation.vjp(state, *np.random.default_rng(2).normal(size=(2, 6))).objects
-    by = objects.vertices
+    parameters = simulation.vjp(state, *np.random.default_rng(2).normal(size=(2, 6))).parameters
+    by = parameters["vertices"]
     assert touched(by) == 4
     moved = [*by.sum(axis=0), *np.cross(corners, by).sum(axis=0)]
-    np.testing.assert_allclose(moved, objects.pose[0], rtol=0, atol=1e-12 * np.abs(by).sum())
-    assert np.sum(corners * by) == pytest.approx(objects.scale[0], abs=1e-12 * np.abs(by).sum())
+    np.testing.assert_allclose(moved, parameters["pose", "stone0"], rtol=0, atol=1e-12 * np.abs(by).sum())
+    assert np.sum(corners * by) == pytest.approx(parameters["scale", "stone0"], abs=1e-12 * np.abs(by).sum())
 
 
 def test_what_has_no_vertices_has_no_rows():
@@ -232,7 +232,7 @@ def test_what_has_no_vertices_has_no_rows():
     simulation = Simulation(free(Shape.box((0.1, 0.1, 0.1))), scene)
     assert simulation.meshes == []
     state = simulation.state([0.4, 0.45, 0.0499, 0, 0, 0, 1])
-    assert simulation.vjp(state, np.zeros(6), np.ones(6)).objects.vertices.shape == (0, 3)
+    assert simulation.vjp(state, np.zeros(6), np.ones(6)).parameters["vertices"].shape == (0, 3)
     (mesh,) = on(None, Shape.convex(gem(1, 6))).meshes
     assert isinstance(mesh, MeshRows)
     assert mesh.rows == slice(0, 6)

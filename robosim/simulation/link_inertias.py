@@ -1,0 +1,140 @@
+"""Masses, centers of mass and moments of links, and of the bodies that links make when they are welded together.
+
+The engine moves bodies. What their numbers change by with those of a link, and the reverse, is here. Plain arrays, in
+the order of `Model.link_names`; moments are the six numbers xx, xy, yy, xz, yz, zz.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from robosim.model import Link, Model
+
+__all__ = ["LINK_KINDS", "LinkInertias", "link_inertias", "moments_of", "symmetric", "total_inertia"]
+
+Array = NDArray[np.float64]
+LINK_KINDS = ("mass", "com", "inertia")
+_MOMENTS = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
+
+
+class LinkInertias(NamedTuple):
+    """Of n links."""
+
+    mass: Array
+    """(n,)."""
+    com: Array
+    """(n, 3) in the link's frame, as `Link` has it."""
+    inertia: Array
+    """(n, 6) about the center of mass, in the link's axes."""
+    body: NDArray[np.intp]
+    """(n,) which body each is part of; -1 of links that are fixed to the world."""
+    n_bodies: int
+    """Beside the world."""
+    turn: Array
+    """(n, 3, 3) from the link's axes to the body's."""
+    offset: Array
+    """(n, 3) from the body's center of mass to the link's, in the body's axes."""
+    share: Array
+    """(n,) part of the body's mass."""
+    per_mass: Array
+    """(n,) 1 / mass of the body; 0 of a body without mass."""
+
+    def by_links(self, of_bodies: Mapping[str, Array]) -> dict[str, Array]:
+        """Gradients by the three kinds of links, from those by the same of bodies.
+
+        A body's moments are about its own center of mass. That this moves with a link does not change them to first
+        order: the offsets of the links, times their masses, add up to zero.
+        """
+        # Links that are fixed to the world take the zeros behind all bodies.
+        m, c, moments = (np.concatenate([x, np.zeros_like(x, shape=(1, *x.shape[1:]))]) for x in
+                         (of_bodies[kind] for kind in LINK_KINDS))  # fmt: skip
+        m, c = m[self.body], c[self.body]
+        # Contracted with a symmetric matrix this is the product with its six numbers.
+        bar = symmetric(moments[self.body], off_diagonal=0.5)
+        o, trace = self.offset, np.einsum("nii->n", bar)
+        by_mass = m + self.per_mass * _dot(o, c) + trace * _dot(o, o) - np.einsum("ni,nij,nj->n", o, bar, o)
+        by_place = self.share[:, None] * c
+        by_place += 2 * self.mass[:, None] * (trace[:, None] * o - np.einsum("nij,nj->ni", bar, o))
+        return {
+            "mass": by_mass,
+            "com": np.einsum("nji,nj->ni", self.turn, by_place),
+            "inertia": moments_of(np.einsum("nji,njk,nkl->nil", self.turn, bar, self.turn), off_diagonal=2.0),
+        }
+
+    def to_bodies(self, of_links: Mapping[str, Array]) -> dict[str, Array]:
+        """What the three kinds of bodies change by with those of links: the transpose of `by_links`."""
+        m, c = of_links["mass"], np.einsum("nij,nj->ni", self.turn, of_links["com"])
+        o, eye = self.offset, np.eye(3)
+        moved = (self.per_mass * m)[:, None] * o + self.share[:, None] * c
+        across = np.einsum("ni,nj->nij", o, c)
+        moments = np.einsum("nij,njk,nlk->nil", self.turn, symmetric(of_links["inertia"]), self.turn)
+        moments += m[:, None, None] * (_dot(o, o)[:, None, None] * eye - np.einsum("ni,nj->nij", o, o))
+        moments += self.mass[:, None, None] * (
+            2 * _dot(o, c)[:, None, None] * eye - across - across.transpose(0, 2, 1)
+        )
+        found, moving = {}, self.body >= 0
+        for kind, change in zip(LINK_KINDS, (m, moved, moments_of(moments)), strict=True):
+            found[kind] = np.zeros((self.n_bodies, *change.shape[1:]))
+            np.add.at(found[kind], self.body[moving], change[moving])
+        return found
+
+
+def link_inertias(model: Model) -> LinkInertias:
+    """Those of a model."""
+    links = {link.name: link for link in model.links}
+    own = [links[name] for name in model.link_names]
+    frames = {frame.name: frame for frame in model._engine.frames}
+    body = np.array([frames[link.name].body - 1 for link in own], dtype=np.intp)
+    X = np.array([frames[link.name].X_BF for link in own]).reshape(-1, 4, 4)
+    mass = np.array([link.mass for link in own], dtype=np.float64)
+    com = np.array([link.com for link in own], dtype=np.float64).reshape(-1, 3)
+    moments = moments_of(np.array([link.inertia for link in own], dtype=np.float64).reshape(-1, 3, 3))
+    # Of bodies, and of the world behind them, which is at rest.
+    bodies = model._engine.inertias[1:]
+    whole = np.array([*((x.mass, *x.com) for x in bodies), (0.0,) * 4]).reshape(-1, 4)[body]
+    offset = np.einsum("nij,nj->ni", X[:, :3, :3], com) + X[:, :3, 3] - whole[:, 1:]
+    offset[np.bincount(body + 1)[body + 1] == 1] = 0.0  # a link alone is its body, to the bit
+    share, per_mass = (
+        np.divide(x, whole[:, 0], out=np.zeros_like(mass), where=whole[:, 0] > 0) for x in (mass, 1.0)
+    )
+    return LinkInertias(mass, com, moments, body, len(bodies), X[:, :3, :3], offset, share, per_mass)
+
+
+def total_inertia(links: Sequence[tuple[Link, Array]]) -> tuple[float, Array, Array]:
+    """Mass, center of mass and moments (3, 3) about it of links that are welded together, each with its pose there."""
+    if len(links) == 1:  # its frame is that of the body: the very same numbers
+        (link, _), *_ = links
+        return link.mass, link.com, link.inertia
+    mass = sum(link.mass for link, _ in links)
+    at = [X[:3, :3] @ link.com + X[:3, 3] for link, X in links]
+    com = sum((link.mass * p for (link, _), p in zip(links, at, strict=True)), np.zeros(3))
+    com = com / mass if mass > 0 else com
+    inertia = np.zeros((3, 3))
+    for (link, X), p in zip(links, at, strict=True):
+        d, R = p - com, X[:3, :3]
+        inertia += R @ link.inertia @ R.T + link.mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return mass, com, (inertia + inertia.T) / 2
+
+
+def symmetric(moments: Array, off_diagonal: float = 1.0) -> Array:
+    """(n, 3, 3) of (n, 6), entries off the diagonal times a factor."""
+    found = np.empty((len(moments), 3, 3))
+    for k, (i, j) in enumerate(_MOMENTS):
+        found[:, i, j] = found[:, j, i] = moments[:, k] * (1.0 if i == j else off_diagonal)
+    return found
+
+
+def moments_of(matrices: Array, off_diagonal: float = 1.0) -> Array:
+    """(n, 6) of symmetric (n, 3, 3), the reverse."""
+    return np.stack([matrices[:, i, j] * (1.0 if i == j else off_diagonal) for i, j in _MOMENTS], axis=1)
+
+
+def _dot(a: Array, b: Array) -> Array:
+    """(n,) of rows."""
+    products: Array = np.einsum("ni,ni->n", a, b)
+    return products
