@@ -110,21 +110,28 @@ ParameterValues parameter_values(const WorldParts& parts, const ParameterLayout&
 }
 
 bool set_parameter_values(WorldParts& parts, const ParameterLayout& layout, const ParameterValues& values) {
+  const ParameterValues before = parameter_values(parts, layout);
+  const auto is_same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
   bool is_other_scene = false;
-  std::vector<double> own, wanted;
-  for (int k = 0; k < n_parameter_kinds; ++k) {
-    const ParameterId id(k);
-    const ParameterKind& kind = parameter_kinds[at(k)];
-    own.resize(at(layout.owners(id) * kind.width()));
-    kind.access.read(parts, layout.owners(id), own.data());
-    wanted = own;
-    if (kind.owner == ParameterOwner::vertex) wanted = values.vertices;
-    else for_each_place(layout, id, [&](std::size_t place, std::size_t i) { wanted[i] = values.numbers[place]; });
-    const auto is_same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
-    if (std::equal(own.begin(), own.end(), wanted.begin(), wanted.end(), is_same)) continue;
+  std::vector<double> wanted;
+  const auto write = [&](ParameterId id) {
+    const ParameterKind& kind = parameter_kinds[at(id.index)];
+    wanted.resize(at(layout.owners(id) * kind.width()));
+    bool is_changed = false;
+    const auto take = [&](std::size_t i, double own, double other) { wanted[i] = other, is_changed |= !is_same(own, other); };
+    if (kind.owner == ParameterOwner::vertex)
+      for (std::size_t i = 0; i < wanted.size(); ++i) take(i, before.vertices[i], values.vertices[i]);
+    else
+      for_each_place(layout, id, [&](std::size_t place, std::size_t i) { take(i, before.numbers[place], values.numbers[place]); });
+    if (!is_changed) return;
     kind.access.write(parts, layout.owners(id), wanted.data());
     is_other_scene |= !is_beside_scene(kind);
-  }
+  };
+  // What scales a shape scales the sizes and vertices that it gets.
+  constexpr ParameterId scale("scale");
+  for (int k = 0; k < n_parameter_kinds; ++k)
+    if (k != scale.index) write(ParameterId(k));
+  write(scale);
   parts.model.massless = massless_joints(parts.model);
   return is_other_scene;
 }
