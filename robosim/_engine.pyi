@@ -1131,7 +1131,14 @@ class Simulation:
         q_target: typing.Any,
         v_target: typing.Any,
         by: typing.Annotated[collections.abc.Sequence[bool], "FixedSize(5)"],
+        parameters: tuple[
+            collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+            collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+        ]
+        | None = None,
     ) -> tuple[
+        numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
@@ -1192,7 +1199,14 @@ class Simulation:
         threads: typing.SupportsInt | typing.SupportsIndex,
         progress: typing.Any,
         by: typing.Annotated[collections.abc.Sequence[bool], "FixedSize(5)"],
+        parameters: tuple[
+            collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+            collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+        ]
+        | None = None,
     ) -> tuple[
+        numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],

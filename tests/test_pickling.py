@@ -75,6 +75,7 @@ CANNOT = {
     "robosim.planners.prepare.Prepared": COMPILED,
     "robosim.ros.": LIVE,
     "robosim.simulation.arguments.engine_errors": NO_VALUE,
+    "robosim.simulation.columns.ParameterColumns": WORKSPACE,
     "robosim.simulation.parameters.Parameters": NO_VALUE,
     "robosim.urdf.fidelity.ModelColliders": MAKER,
     "robosim.urdf.schema.Ignored": MAKER,

@@ -17,7 +17,7 @@ std::vector<int> step_signature(const Stepper& stepper, int islands, StepStatus 
   for (int i = 0; i < islands; ++i) {
     const StepIsland& island = stepper.islands()[i];
     for (std::size_t r = 0; r < island.rows.size(); ++r) {
-      out.insert(out.end(), {island.rows[r].kind, island.rows[r].role});
+      out.push_back(16 * island.rows[r].kind + island.rows[r].role);
       out.push_back(static_cast<int>(island.solution.classes[r]));
       out.push_back(static_cast<int>(island.rows[r].law));
     }

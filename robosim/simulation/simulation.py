@@ -655,6 +655,10 @@ class Simulation:
             raise SimulationError(f"by is {by!r}; expected a list of names")
         of_state = [x for x in by if isinstance(x, str) and x in _JACOBIANS]
         keys = [x for x in by if x not in of_state]
+        for key in keys:
+            if isinstance(key, str) and key not in self._names.kinds:
+                names = ", ".join([*_JACOBIANS, *self._names.kinds])
+                raise SimulationError(f"by has {key!r}; Jacobians are by {names}")
         return asked_for(of_state, _JACOBIANS, "Jacobians are by"), keys, self._parameter_columns.lists(keys)
 
     def run_jacobians(

@@ -11,6 +11,8 @@ import robosim
 from robosim.scene import Scene
 from robosim.simulation import Material, Simulation
 
+STATE, PARAMETERS = ("q", "v", "tau"), ("mass", "friction", "pose")
+
 
 def main(solver: str, steps: int) -> None:
     model = robosim.load_robot("quadruped", base="floating")
@@ -22,9 +24,10 @@ def main(solver: str, steps: int) -> None:
     v = 0.3 * np.random.default_rng(1).normal(size=model.n_v)
     v[2] = -0.5  # falls onto its side and slides
     motion = simulation.run(simulation.state(q, v), steps)
-    jacobians = simulation.run_jacobians(motion, threads=1)
+    jacobians = simulation.run_jacobians(motion, by=[*STATE, *PARAMETERS], threads=1)
     digest = hashlib.sha256()
-    for array in (motion.q, motion.v, *jacobians):
+    blocks = [getattr(jacobians, name) for name in STATE]
+    for array in (motion.q, motion.v, *blocks, *jacobians.parameters.values()):
         digest.update(np.ascontiguousarray(array).tobytes())
     print(motion.report.contacts, digest.hexdigest())
 

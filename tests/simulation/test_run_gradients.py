@@ -180,9 +180,9 @@ def test_only_the_jacobians_that_are_asked_for():
         np.testing.assert_array_equal(getattr(alone, name), getattr(everything, name))
         assert all(getattr(alone, other).shape == (2, 2, 0) for other in names if other != name)
     with pytest.raises(
-        SimulationError, match="by has 'mass'; Jacobians are by q, v, tau, q_target, v_target"
+        SimulationError, match="by has 'masses'; Jacobians are by q, v, tau, q_target, v_target, friction, "
     ):
-        simulation.jacobians(state, control, by=["mass"])
+        simulation.jacobians(state, control, by=["masses"])
 
 
 @pytest.mark.parametrize("substeps", [1, 2])
