@@ -1,6 +1,6 @@
 """One step in dual numbers, with features and classes as the production step has found them.
 
-The equations are those at the head of engine/step/step.h, written out in NumPy on whole matrices: bodies by their
+The equations are those of engine/step (README.md), written out in NumPy on whole matrices: bodies by their
 definitions (`dual_bodies.py`), rows along directions of W, one linear system for all impulses. Only what touches, by
 what features, and what each row does is taken from the engine, and how the points of a manifold move with the two
 shapes, which accuracy_geometry.py looks at.
@@ -231,7 +231,7 @@ class FrozenStep:
         return Row(row, sign * J, target)
 
     def _of_normal(self, row: StepRow, contact: _Contact, v: Dual, v_free: Dual, status: str) -> Row:
-        """By its law (impacts.cpp)."""
+        """By its law (constraints/normal_law.h)."""
         dt = self._simulation.dt
         material = self._world.material
         restitution, give, time = material.restitution, material.compliance, material.relaxation_time
@@ -431,7 +431,7 @@ def _contact_of(
     links: tuple[Link, Link],
     fixed: list[bool],
 ) -> _Contact:
-    """One point, by where it is; an impact's friction acts on what moves, else half way (impacts.cpp)."""
+    """One point, by where it is; an impact's friction acts on what moves, else half way (constraints/normal_law.h)."""
     manifold, rates = derived.manifold, derived.twist
     i = int(np.argmin(np.linalg.norm(manifold.p_W - contact.point, axis=1)))
     assert np.linalg.norm(manifold.p_W[i] - contact.point) < 1e-9

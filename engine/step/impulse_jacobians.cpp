@@ -1,10 +1,10 @@
-// What the impulses of an island answer to, in the columns of the Jacobians (step_jacobians.cpp).
+// What the impulses of an island answer to, in the columns of the Jacobians (linearization_jacobians.cpp).
 //
 // Solved rows tell what their impulses change by with each of their numbers (contact/impulse_rates.h): of a contact these move with the twists of both
 // shapes, twelve numbers, and shapes with the joints before them, so that a block of channels costs twelve columns, however many joints there
 // are. Channels turn with the joints as well: with V a body's velocity against the parent of joint c's,
 //   d(X u)/dq_c = J_c x V      at the channels' point
-// Of rows that have no such rates, as sweeps, sliding discs, bounces and closures, each channel's impulse has one adjoint (step_vjp.cpp) instead.
+// Of rows that have no such rates, as sweeps, sliding discs, bounces and closures, each channel's impulse has one adjoint (linearization_vjp.cpp) instead.
 #include <algorithm>
 
 #include "base/index.h"

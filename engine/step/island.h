@@ -49,7 +49,7 @@ struct StepIsland {
     int point = -1;  // of the manifold; of a closure the component that it holds: of e, then of theta
     NormalLaw law = NormalLaw::rest;  // of its point
     double impact = 0;                // share of the step after which its impulse acts
-    double lever = 0;                 // of friction: how far along the normal its point is from the manifold's, per gap (impacts.cpp)
+    double lever = 0;                 // of friction: how far along the normal its point is from the manifold's, per gap (constraints/normal_law.h)
   };
   // use(first_row, last_row) of each manifold of a block of contacts.
   template <class Use>

@@ -1,10 +1,10 @@
 // The Jacobians of a step, all columns at once.
 //
-// At fixed impulses z the new velocity u changes by (step_vjp.cpp)
+// At fixed impulses z the new velocity u changes by (linearization_vjp.cpp)
 //   alpha = M^^-1 (-d_x r + d_x X^T z)
 // forwards, as derivatives of inverse dynamics (rnea_derivatives.h) solved with M^^. The impulses answer through the rows,
 //   du = alpha + Y dz,   dz = V (X alpha + dX u) + Z_d : dd + Z_t : dt,   Y = M^^-1 X^T
-// (impulse_jacobians.cpp). Where impulses act within the step (impacts.cpp) the way is not u, and the Jacobians are made of gradients.
+// (impulse_jacobians.cpp). Where impulses act within the step (constraints/normal_law.h) the way is not u, and the Jacobians are made of gradients.
 // Cost: O(n depth) and 3 n solves with M^^, and O(n^2 channels); what is not asked for is not made.
 #include <algorithm>
 #include <array>
@@ -87,7 +87,7 @@ void Linearization::fill_twists() {
     }
 }
 
-// And what acts at a single point goes where that goes, as rows of other contacts tell by themselves (contact_vjp.cpp):
+// And what acts at a single point goes where that goes, as rows of other contacts tell by themselves (constraints/contact.cpp):
 //   (J_b - J_a)^T z at p:   d/dp = z x (omega_b - omega_a)        of each column
 void Linearization::add_moving_of_impulses(const StepIsland& island, std::size_t b, double* by_q) {
   const Model& m = step_.model();

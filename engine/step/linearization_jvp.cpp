@@ -1,11 +1,11 @@
 // What the next state changes by along one direction of everything that a step is a function of, without a matrix.
 //
-// As of the Jacobians (step_jacobians.cpp): with the impulses z held the new velocity u changes by
+// As of the Jacobians (linearization_jacobians.cpp): with the impulses z held the new velocity u changes by
 //   alpha = M^^-1 (-dr + dX^T z)
 // which is one sweep of inverse dynamics' rates (rnea_products.h, parameter_derivatives.h) and one solve, and the impulses answer
 //   du = alpha + Y dz,   dz_c = (d z_c / d y_free) . X alpha + (row c's gradient) . direction
 // by one adjoint of the rows for each channel: six for two bodies, three where they touch at one point. Where impulses act within the step
-// (impacts.cpp) the rows of the Jacobians are made, one gradient each, and multiplied.
+// (constraints/normal_law.h) the rows of the Jacobians are made, one gradient each, and multiplied.
 #include <algorithm>
 
 #include "base/index.h"
@@ -50,7 +50,7 @@ Vec3d Linearization::point_jvp(const StepIsland::Block& block, const StepGradien
   return moved;
 }
 
-// dX^T z: what contacts and closures push on bodies is held in the world, and what acts at a single point goes where that goes (step_jacobians.cpp).
+// dX^T z: what contacts and closures push on bodies is held in the world, and what acts at a single point goes where that goes (linearization_jacobians.cpp).
 // bodies_.carried: the pushes; bodies_.turned: what they change by.
 void Linearization::add_impulses_jvp(const StepGradient& direction, double* change) {
   const Model& m = step_.model();

@@ -9,8 +9,8 @@
 //
 // with r = M(u - v) + dt (...) taken at fixed u: inverse dynamics at the velocity v and the acceleration (u - v)/dt contracted with lambda
 // (rnea_products.h, parameter_derivatives.h). The adjoint of solved rows (contact/mode_factor.h) sees L only through y = y_free + L z, so
-// that G is zero; that of sweeps (contact/projected_gauss_seidel.h) does not, nor do impacts (impacts.cpp). The contacts' geometry comes
-// through d and the gaps: points, normal and axes of friction move with both bodies (contact_vjp.cpp). The channels' point and size are
+// that G is zero; that of sweeps (contact/projected_gauss_seidel.h) does not, nor do impacts (constraints/normal_law.h). The contacts' geometry comes
+// through d and the gaps: points, normal and axes of friction move with both bodies (constraints/contact.cpp). The channels' point and size are
 // held, as the impulses do not depend on them. Classes are held, so the derivative of tied rows is one-sided. See Carpentier and Mansard (RSS 2018) for r, Werling et al. (RSS
 // 2021) and Qiao et al. (ICML 2021) for the idea; dA/dq is never formed.
 // Cost: about two products with the derivatives of RNEA, and what the manifolds' derivatives cost; of sweeps one such product more for every

@@ -501,7 +501,7 @@ class Simulation:
         Raises:
             SimulationError: an array has the wrong shape or is not finite.
 
-        Source: `engine/step/step_vjp.cpp`; Werling et al., "Fast and feature-complete differentiable physics for
+        Source: `engine/step/linearization_vjp.cpp`; Werling et al., "Fast and feature-complete differentiable physics for
         articulated rigid bodies with contact", RSS 2021, with one transposed solve in the place of its matrices; of
         `pgs` the adjoint of the sweeps, Qiao et al., "Efficient differentiable simulation of articulated bodies", ICML
         2021, Algorithm 1.
@@ -549,7 +549,7 @@ class Simulation:
             >>> np.allclose(pushed.q, cart.dt * pushed.v)
             True
 
-        Source: `engine/step/step_jvp.cpp`.
+        Source: `engine/step/linearization_jvp.cpp`.
         """
         given = {"q": q, "v": v, "tau": tau, "q_target": q_target, "v_target": v_target}
         direction = {name: value for name, value in given.items() if value is not None}
