@@ -119,7 +119,7 @@ def computed(
     for k, (state, control) in enumerate(cases):
         at, drive = (state.q, state.v), drive_of(control)
         q, v, report = engine.step(*at, *drive)
-        yield from (("next q", q), ("next v", v), ("report", report))
+        yield from (("next q", q), ("next v", v), ("report", report[:8]))
         jacobians = state_blocks(engine.jacobians(*at, *drive, by_all))
         yield from zip((f"Jacobian by {x}" for x in (*STATE, "one_sided")), jacobians, strict=True)
         bars = rng.normal(size=(2, model.n_v))
@@ -142,7 +142,7 @@ def computed(
     (state, control), starts = cases[0], (state_rows(cases), state_rows(cases, of_v=True))
     drive = drive_of(control)
     qs, vs, reports = engine.run(*starts, STEPS, INTERVAL, True, *drive, 1, None)
-    yield from (("run: q", qs), ("run: v", vs), ("run: report", reports))
+    yield from (("run: q", qs), ("run: v", vs), ("run: report", [(report[:8], first) for report, first in reports]))
     bars = rng.normal(size=(2, len(cases), qs.shape[1], model.n_v))
     for gradient in engine.run_vjp(qs, vs, *bars, STEPS, INTERVAL, True, *drive, 1, None, (True,) * 3):
         yield from ((f"run: gradient by {name}", x) for name, x in numbers_of(engine, gradient).items())

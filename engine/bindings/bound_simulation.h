@@ -104,8 +104,8 @@ struct Drive {
   StepControl step() const { return {rows().tau, rows().q_target, rows().v_target}; }
 };
 
-// Status, residual, contacts, rows, islands, class changes, pivots, coupled bounces.
-using ReportTuple = std::tuple<const char*, double, int, int, int, long, long, long>;
+// Status, residual, contacts, rows, islands, class changes, pivots, coupled bounces, last attempt of a solver.
+using ReportTuple = std::tuple<const char*, double, int, int, int, long, long, long, const char*>;
 ReportTuple report_tuple(const RolloutReport& r);
 
 // Jacobians with respect to q, v, tau, q_target, v_target, and selected parameters. `extents` is empty for

@@ -226,7 +226,7 @@ std::tuple<Array, Array, Array, Array, Array, Array, bool> jacobians(BoundSimula
 }  // namespace
 
 ReportTuple report_tuple(const RolloutReport& r) {
-  return {name_of(r.status), r.residual, r.contacts, r.rows, r.islands, r.class_changes, r.pivots, r.coupled_bounces};
+  return {name_of(r.status), r.residual, r.contacts, r.rows, r.islands, r.class_changes, r.pivots, r.coupled_bounces, r.attempt < 0 ? "" : ModeSolver::attempts[r.attempt].name};
 }
 
 void bind_simulation(py::module_& m) {

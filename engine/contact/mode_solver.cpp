@@ -4,51 +4,36 @@
 #include <cmath>
 
 #include "base/index.h"
-#include "contact/class_changes.h"
 #include "base/linalg/small_sums.h"
+#include "contact/class_changes.h"
 
 namespace robosim {
 
-namespace {
-
-constexpr double most_hurry = 4;               // what may stick: across, as a part of what friction would hold by itself
-constexpr double least_room = 1e-3;            // of a joint off its limit: the speed towards it that it may have, as a part of the velocities at play
-constexpr int predicting_sweeps[] = {12, 88};  // each after the ones before
-constexpr int nearest_sweeps = 400;            // after these, where nothing solves the rows
-// Compliances that rows are given are parts of their own admittance: less after each solution, more again where none is found.
-constexpr double most_yielding = 1, least_yielding = 1e-10, less = 0.2, more = 25;
-constexpr double selecting_yielding[] = {1e-7, 1e-5, 1e-3};
-constexpr int most_solutions = 30, most_close_solutions = 100;  // the latter where one is as near as `rough`: of rows that all but slide it stays so for a while
-// Each turn solves boxes: some milliseconds, with their pivots, for 60 rows.
-constexpr int most_turns = 8, most_turned_rows = 400;
-constexpr int more_sweeps = 400, times_more = 4;
-constexpr int most_updates = 500'000;  // of a row, by one go of sweeps: about 10 ms
-constexpr double most_growth = 30;     // of the velocities that impulses make while sweeps go on; more is of rows that contradict each other
-constexpr double rough_residual = 1e-8;
-// Pivots take the time of rows^3 and more.
-constexpr int most_pivoted_rows = 80;
-constexpr double most_pivoting = 2e7;  // rows channels^3: many rows of few things that touch are as good as few
-constexpr int most_class_changes = 12, most_changes_yielding = 30;
-// Of a solution beside what the sweeps have found. Impulses beyond that are of rows that contradict each other all but in rounding, which would
-// be small beside them; one on top of 1e6 times lighter ones has 1e6.
-constexpr double most_scale = 1e7;
+// One after the other, until one has a solution.
+const ModeSolver::Attempt ModeSolver::attempts[n_attempts] = {
+    {"prediction", &ModeSolver::predict},
+    {"sweeps", &ModeSolver::settle_sweeps},
+    {"Dantzig", &ModeSolver::pivot_by_dantzig},
+    {"Lemke", &ModeSolver::pivot_by_lemke},
+    {"turned boxes", &ModeSolver::turn_boxes},
+    {"more sweeps", &ModeSolver::settle_more_sweeps},
+    {"proximal points", &ModeSolver::approach_by_proximal_points},
+};
 
 // Whether pivots are quick enough, for these or a number of rows.
-bool is_small(const RowProblem& problem, int rows) {
+bool ModeSolver::is_small(const RowProblem& problem, int rows) const {
   const double k = problem.channels;
-  return problem.size() <= rows || problem.size() * k * k * k <= most_pivoting;
+  return problem.size() <= rows || problem.size() * k * k * k <= parameters_.max_pivoting;
 }
 
-}  // namespace
-
 // Step 2: from the classes in guess_. True where the conditions hold.
-bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& s, ModeReport& report, int most_changes) {
+bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& s, ModeReport& report, int max_changes) {
   ClassChanges changes(problem);
   int turns = ModeFactor::enough_turns;  // of sliding discs; as long as classes change their directions need not be exact
-  for (int round = 0; round <= most_changes; ++round) {
+  for (int round = 0; round <= max_changes; ++round) {
     if (!factor_->solve(problem, guess_.data(), push_.data(), s, turns)) return false;
     if (row_residual(problem, sizes, s) <= solved_residual) {
-      if (!(row_scale(sizes, s) <= most_scale * predicted_scale_)) return false;
+      if (!(row_scale(sizes, s) <= parameters_.max_scale * predicted_scale_)) return false;
       if (turns == ModeFactor::enough_turns || !factor_->any_slides()) return true;
       push_ = s.f, guess_ = s.classes, turns = ModeFactor::enough_turns;
       continue;
@@ -74,7 +59,7 @@ bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSol
 // What comes closer, or goes apart no faster than others push, is likely to touch in every point, and to stick unless it goes across much faster: whether all
 // of it does. A joint that has room, and would not use it by itself, is likely to stay off its limit. Needs no sweeps. Not asked where something has no friction:
 // its class would be another one than theirs.
-bool ModeSolver::predict(const RowProblem& problem, RowSolution& s) {
+bool ModeSolver::predict(const RowProblem& problem, RowSolution& s, ModeReport&) {
   guess_.assign(problem.rows.size(), RowClass::clamping), push_.resize(problem.rows.size());
   predicted_scale_ = sizes_.still;
   double push = 0;  // the most that a row would need by itself
@@ -89,7 +74,7 @@ bool ModeSolver::predict(const RowProblem& problem, RowSolution& s) {
     bool touches = false;
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem.rows[at(i)];
-      const bool has_room = block.width == 1 && row.target < -least_room * sizes_.still;
+      const bool has_room = block.width == 1 && row.target < -parameters_.min_limit_speed * sizes_.still;
       touches |= row.kind == RowKind::unilateral && push_[at(i)] > (has_room ? 0 : -push);
     }
     for (int i = block.first_row; i < block.last_row; ++i) {
@@ -103,13 +88,13 @@ bool ModeSolver::predict(const RowProblem& problem, RowSolution& s) {
       } else if (row.kind == RowKind::friction || row.kind == RowKind::box) {
         if (row.kind == RowKind::friction && !(row.mu > 0)) return false;
         const double asked = row.is_disc ? length(push_[at(first)], push_[at(i)]) : std::abs(push_[at(i)]);
-        if (asked <= most_hurry * bound) continue;
+        if (asked <= parameters_.max_slip_ratio * bound) continue;
         if (row.is_disc) guess_[at(first)] = RowClass::upper, guess_[at(i)] = RowClass::separating;
         else guess_[at(i)] = push_[at(i)] > 0 ? RowClass::upper : RowClass::lower;
       }
     }
   }
-  return selection_.guess(selecting(problem), guess_, push_, s);
+  return is_foreseen_ = selection_.guess(selecting(problem), guess_, push_, s);
 }
 
 // What the sweeps have left at a bound, though no faster than what they hold still, is likely to rest: whether all of it does, from the swept
@@ -131,20 +116,21 @@ bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
     else if (row.kind == RowKind::friction && guess_[at(first)] == RowClass::separating) put_sliding(problem, first, swept_, guess_.data(), push_.data());
   }
   return any && factor_->solve(problem, guess_.data(), push_.data(), s) && row_residual(problem, sizes_, s) <= solved_residual &&
-         row_scale(sizes_, s) <= most_scale * predicted_scale_;
+         row_scale(sizes_, s) <= parameters_.max_scale * predicted_scale_;
 }
 
 // Step 2 for rows that have changed a little since they were solved, from the classes that they had.
-bool ModeSolver::go_on(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& s, ModeReport& report) {
+bool ModeSolver::resume(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& s, ModeReport& report) {
   sizes_.measure(problem);
   guess_ = classes, push_ = s.f;
-  return settle(problem, sizes_, s, report, most_class_changes);
+  return settle(problem, sizes_, s, report, parameters_.max_class_changes);
 }
 
 // Step 3 of discs, by Newton's method for complementarity problems (Josephy, MRC report 1965, University of Wisconsin, 1979). With its axes turned along its
 // impulse a disc is a box, but that a small impulse f across turns it, and what slides against it at the speed s moves across by s f / (mu f_n): a
 // compliance. Pivots solve such boxes, whatever the rows are; there the axes are turned again.
 bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+  if (!has_discs_ || !is_small(problem, parameters_.max_turned_rows)) return false;
   if (!boxes_) boxes_ = std::make_unique<ModeSolver>();
   boxed_ = problem;
   for (ConstraintRow& row : boxed_.rows) row.is_disc = false;
@@ -158,7 +144,7 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
   const auto speed = [](const RowSolution& x, int i) { return length(x.w[at(i)], x.w[at(i + 1)]); };
   for (int i = 0; i < problem.size(); ++i)
     if (problem.rows[at(i)].is_disc) turn(i, true), speeds_[at(i)] = swept_.classes[at(i)] == RowClass::upper ? speed(swept_, i) : 0;
-  for (int round = 0; round < most_turns; ++round) {
+  for (int round = 0; round < parameters_.max_turns; ++round) {
     for (int i = 0; i < problem.size(); ++i) {
       if (!problem.rows[at(i)].is_disc) continue;
       turn_disc(&problem.rows[at(i)], angles_[at(i)], &boxed_.rows[at(i)]);
@@ -166,7 +152,7 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
       boxed_.rows[at(i + 1)].compliance = problem.rows[at(i + 1)].compliance + (push > 0 ? speeds_[at(i)] / push : 0);
     }
     // After the first time mostly by the classes of the last.
-    if (round == 0 || !boxes_->go_on(boxed_, box_classes_, trial_, report)) {
+    if (round == 0 || !boxes_->resume(boxed_, box_classes_, trial_, report)) {
       const ModeReport boxed = boxes_->solve(boxed_, trial_);
       report.class_changes += boxed.class_changes, report.pivots += boxed.pivots;
       if (boxed.status == ModeStatus::inconsistent) return false;
@@ -188,12 +174,12 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
       speeds_[at(i)] = box_classes_[at(i)] == RowClass::clamping ? 0 : speed(trial_, i);
       push_[at(i)] = std::cos(angles_[at(i)]), push_[at(i + 1)] = std::sin(angles_[at(i)]);
     }
-    if (row_residual(problem, sizes_, trial_) <= solved_residual && row_scale(sizes_, trial_) <= most_scale * predicted_scale_) {
+    if (row_residual(problem, sizes_, trial_) <= solved_residual && row_scale(sizes_, trial_) <= parameters_.max_scale * predicted_scale_) {
       const bool has_own = factor_->solve(problem, guess_.data(), push_.data(), s) && row_residual(problem, sizes_, s) <= solved_residual;
       if (!has_own) s = trial_, s.classes = guess_, is_of_boxes_ = true;
       return true;
     }
-    if (settle(problem, sizes_, s, report, most_class_changes)) return true;
+    if (settle(problem, sizes_, s, report, parameters_.max_class_changes)) return true;
   }
   return false;
 }
@@ -221,15 +207,15 @@ double ModeSolver::least_admittance(const RowProblem& problem) const {
 // circles. With the impulses of the last one as the position of rest, t + R f, the next is nearer to rows that do not give (the proximal point
 // method: Rockafellar, SIAM J. Control Optim. 14, 1976). Leaves what came nearest in nearest_; returns its residual, or that relative to what the first
 // sweeps have found, if larger: of rows that contradict each other impulses grow without end, and would hide it.
-double ModeSolver::yield(const RowProblem& problem, ModeReport& report) {
+double ModeSolver::proximal_points(const RowProblem& problem, ModeReport& report) {
   compliant_ = problem;
   nearest_ = swept_;
   settled_ = swept_.classes;
   rest_ = swept_.f;
   const double least = least_admittance(problem);
   const auto residual_of = [&](const RowSolution& s) { return std::max(relative_residual(problem, s), row_residual(problem, sizes_, s)); };
-  double part = most_yielding, nearest = residual_of(swept_);
-  for (int n = 0; n < (nearest > rough_residual ? most_solutions : most_close_solutions) && nearest > solved_residual; ++n) {
+  double part = parameters_.max_compliance, nearest = residual_of(swept_);
+  for (int n = 0; n < (nearest > parameters_.rough_residual ? parameters_.max_solutions : parameters_.max_close_solutions) && nearest > solved_residual; ++n) {
     for (int i = 0; i < problem.size(); ++i) {
       const double R = part * std::max(own_admittance(problem, i), least);
       compliant_.rows[at(i)].compliance = problem.rows[at(i)].compliance + R;
@@ -237,21 +223,21 @@ double ModeSolver::yield(const RowProblem& problem, ModeReport& report) {
     }
     yielding_.measure(compliant_);
     guess_ = settled_, push_ = rest_;
-    if (!settle(compliant_, yielding_, trial_, report, most_changes_yielding)) {
-      if (part >= most_yielding) break;
-      part = std::min(part * more, most_yielding);
+    if (!settle(compliant_, yielding_, trial_, report, parameters_.max_class_changes_compliant)) {
+      if (part >= parameters_.max_compliance) break;
+      part = std::min(part * parameters_.compliance_increase, parameters_.max_compliance);
       continue;
     }
     rest_ = trial_.f, settled_ = trial_.classes;
     apply_impulses(problem, trial_);
     const double residual = residual_of(trial_);
     if (residual < nearest) nearest = residual, std::swap(nearest_, trial_);
-    part = std::max(part * less, least_yielding);
+    part = std::max(part * parameters_.compliance_decrease, parameters_.min_compliance);
   }
   return nearest;
 }
 
-ImpulseSelection::Rows ModeSolver::selecting(const RowProblem& problem) { return {problem, sizes_, most_scale * predicted_scale_, *factor_}; }
+ImpulseSelection::Rows ModeSolver::selecting(const RowProblem& problem) { return {problem, sizes_, parameters_.max_scale * predicted_scale_, *factor_}; }
 
 // Step 5. Where it does not end, from the classes that all rows have if they give a little, which has one solution: the rule is its limit.
 bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
@@ -263,7 +249,7 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   if (!giving_) giving_ = std::make_unique<ModeSolver>(), giving_->is_giving_ = true;
   const double least = least_admittance(problem);
   is_of_boxes_ = false;
-  for (const double part : selecting_yielding) {
+  for (const double part : parameters_.selecting_compliances) {
     for (int i = 0; i < problem.size(); ++i)
       if (!(problem.rows[at(i)].compliance > 0)) compliant_.rows[at(i)].compliance = part * std::max(own_admittance(problem, i), least);
     if (giving_->solve(compliant_, trial_).status == ModeStatus::solved && is_rule(selection_.select(selecting(problem), trial_, s))) return true;
@@ -271,64 +257,84 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   return false;
 }
 
-ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
-  ModeReport report;
-  // From classes that a pivoting method has found, whose own impulses carry the rounding of its pivots.
-  const auto sharpen = [&] {
-    guess_ = s.classes, push_ = s.f;
-    return settle(problem, sizes_, s, report, most_class_changes);
-  };
-  bool solved = false, any_disc = false;
-  is_of_boxes_ = false;
-  for (const ConstraintRow& row : problem.rows) any_disc |= row.is_disc;
-  const bool can_pivot = !any_disc && is_small(problem, most_pivoted_rows);
-  sizes_.measure(problem);
-  const bool is_foreseen = solved = predict(problem, s);
-  if (!is_foreseen) sweeps_.start(problem, swept_);
-  for (const int sweeps : predicting_sweeps) {
-    if (solved) break;
+// From classes that a method has found whose own impulses carry the rounding of its way there.
+bool ModeSolver::sharpen(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+  guess_ = s.classes, push_ = s.f;
+  return settle(problem, sizes_, s, report, parameters_.max_class_changes);
+}
+
+// A few sweeps from zero: at first with all clamping that they have brought to rest as well as they could.
+bool ModeSolver::settle_sweeps(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+  sweeps_.start(problem, swept_);
+  for (const int sweeps : parameters_.predicting_sweeps) {
     sweeps_.go_on(problem, sweeps, swept_);
     predicted_scale_ = row_scale(sizes_, swept_);
-    solved = rest(problem, s);
-    if (solved) break;
+    if (rest(problem, s)) return true;
     s = swept_;
-    solved = sharpen();
+    if (sharpen(problem, s, report)) return true;
   }
-  if (!solved && can_pivot) {
-    const Dantzig::Outcome outcome = dantzig_.solve(problem, s);
-    report.pivots += dantzig_.pivots();
-    solved = outcome == Dantzig::Outcome::solved && sharpen();
-  }
-  if (!solved && can_pivot) {
-    const bool ended = lemke_.solve(problem, s);
-    report.pivots += lemke_.pivots();
-    solved = ended && sharpen();
-  }
-  bool is_rough = false;
-  if (!solved && any_disc && is_small(problem, most_turned_rows)) solved = turn_boxes(problem, s, report);
-  // Sweeps come near in the end, if slowly; of rows that contradict each other their impulses grow without end.
-  for (int sweeps = more_sweeps; !solved && sweeps * problem.size() <= most_updates; sweeps *= times_more) {
+  return false;
+}
+
+bool ModeSolver::pivot_by_dantzig(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+  if (has_discs_ || !is_small(problem, parameters_.max_pivoted_rows)) return false;
+  const Dantzig::Outcome outcome = dantzig_.solve(problem, s);
+  report.pivots += dantzig_.pivots();
+  return outcome == Dantzig::Outcome::solved && sharpen(problem, s, report);
+}
+
+bool ModeSolver::pivot_by_lemke(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+  if (has_discs_ || !is_small(problem, parameters_.max_pivoted_rows)) return false;
+  const bool ended = lemke_.solve(problem, s);
+  report.pivots += lemke_.pivots();
+  return ended && sharpen(problem, s, report);
+}
+
+// Sweeps come near in the end, if slowly; of rows that contradict each other their impulses grow without end.
+bool ModeSolver::settle_more_sweeps(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+  for (int sweeps = parameters_.more_sweeps; sweeps * problem.size() <= parameters_.max_updates; sweeps *= parameters_.sweeps_growth) {
     sweeps_.go_on(problem, sweeps, swept_);
-    if (row_scale(sizes_, swept_) > most_growth * predicted_scale_) break;
+    if (row_scale(sizes_, swept_) > parameters_.max_growth * predicted_scale_) break;
     s = swept_;
-    solved = sharpen();
+    if (sharpen(problem, s, report)) return true;
   }
-  if (!solved) {
-    // Impulses that no rule has chosen, unless those of the classes hold as well.
-    is_rough = yield(problem, report) <= rough_residual;
-    s = nearest_;
-    solved = is_rough && sharpen();
-    if (!solved) s = nearest_;
+  return false;
+}
+
+// Impulses that no rule has chosen, unless those of the classes hold as well.
+bool ModeSolver::approach_by_proximal_points(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+  is_rough_ = proximal_points(problem, report) <= parameters_.rough_residual;
+  s = nearest_;
+  if (is_rough_ && sharpen(problem, s, report)) return true;
+  s = nearest_;
+  return false;
+}
+
+ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
+  ModeReport report;
+  is_of_boxes_ = is_foreseen_ = is_rough_ = false;
+  has_discs_ = std::any_of(problem.rows.begin(), problem.rows.end(), [](const ConstraintRow& row) { return row.is_disc; });
+  sizes_.measure(problem);
+
+  // The first attempt that has a solution.
+  bool solved = false;
+  for (int i = 0; i < n_attempts && !solved; ++i) {
+    solved = (this->*attempts[i].find)(problem, s, report);
+    report.attempt = i;
   }
+
+  // What came nearest.
   if (!solved) {
-    report.status = is_rough ? ModeStatus::rough : ModeStatus::inconsistent;
-    if (!is_rough) {
-      sweeps_.go_on(problem, nearest_sweeps, swept_);
+    report.status = is_rough_ ? ModeStatus::rough : ModeStatus::inconsistent;
+    if (!is_rough_) {
+      sweeps_.go_on(problem, parameters_.nearest_sweeps, swept_);
       s = swept_;
     }
     factor_->solve(problem, s.classes.data(), s.f.data(), trial_);
   }
-  if (solved && !is_foreseen && !select(problem, s)) report.status = ModeStatus::basic;
+
+  // Of impulses that equal those of the selection rule, which a prediction has already.
+  if (solved && !is_foreseen_ && !select(problem, s)) report.status = ModeStatus::basic;
   report.residual = row_residual(problem, sizes_, s);
   if (report.status == ModeStatus::rough && report.residual <= solved_residual) report.status = ModeStatus::basic;
   if (report.status == ModeStatus::inconsistent) {

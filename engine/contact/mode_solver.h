@@ -30,13 +30,59 @@ enum class ModeStatus {
 
 struct ModeReport {
   ModeStatus status = ModeStatus::solved;
-  double residual = 0;    // row_residual; where inconsistent relative to the velocities without impulses
-  int class_changes = 0;  // solves of step 2 after the first
-  int pivots = 0;         // Dantzig's; zero where step 2 ended
+  int attempt = -1;              // the one that ended it: its place in ModeSolver::attempts
+  double residual = 0;           // row_residual; where inconsistent relative to the velocities without impulses
+  int class_changes = 0;         // solves of step 2 after the first
+  int pivots = 0;                // Dantzig's and Lemke's
+};
+
+// Thresholds and counts of the attempts. No solution depends on them but through which attempt finds it.
+struct ModeSolverParameters {
+  // Prediction. What is asked across may be this part of what friction would hold by itself, and still stick.
+  double max_slip_ratio = 4;
+  // The speed towards its limit that a joint off it may have, as a part of the velocities at play.
+  double min_limit_speed = 1e-3;
+  // Sweeps before the first and the second set of classes.
+  int predicting_sweeps[2] = {12, 88};
+  // Changes of classes before a set of them is given up: of rows as they are, and of rows that give a little.
+  int max_class_changes = 12, max_class_changes_compliant = 30;
+  // Of a solution beside what the sweeps have found. Impulses beyond that are of rows that contradict each other all but in rounding, which would be small
+  // beside them; one on top of 1e6 times lighter ones has 1e6.
+  double max_scale = 1e7;
+
+  // Pivots take the time of rows^3 and more: rows, or rows channels^3, as many rows of few things that touch are as good as few.
+  int max_pivoted_rows = 80;
+  double max_pivoting = 2e7;
+  // Turned boxes: each turn takes some milliseconds, with the pivots of its boxes, for 60 rows.
+  int max_turns = 8, max_turned_rows = 400;
+  // More sweeps, times this many more each time, up to so many updates of rows (about 10 ms), while the velocities that impulses make grow by no more than this:
+  // more is of rows that contradict each other.
+  int more_sweeps = 400, sweeps_growth = 4, max_updates = 500'000;
+  double max_growth = 30;
+
+  // Proximal points: compliances as parts of the rows' own admittance, less after each solution, more again where none is found.
+  double max_compliance = 1, min_compliance = 1e-10, compliance_decrease = 0.2, compliance_increase = 25;
+  // Solutions at most: the latter where one is as near as `rough`, since rows that all but slide stay so for a while.
+  int max_solutions = 30, max_close_solutions = 100;
+  double rough_residual = 1e-8;
+
+  // Selection of impulses: compliances that are tried. And sweeps after all others where nothing solves the rows.
+  double selecting_compliances[3] = {1e-7, 1e-5, 1e-3};
+  int nearest_sweeps = 400;
 };
 
 class ModeSolver {
  public:
+  // Methods, each of which has a solution in the end or has not, in the order in which they are tried.
+  struct Attempt {
+    const char* name;
+    bool (ModeSolver::*find)(const RowProblem& problem, RowSolution& solution, ModeReport& report);
+  };
+  static constexpr int n_attempts = 7;
+  static const Attempt attempts[n_attempts];
+
+  explicit ModeSolver(const ModeSolverParameters& parameters = {}) : parameters_(parameters) {}
+
   ModeReport solve(const RowProblem& problem, RowSolution& solution);
 
   // Of the last solve, for derivatives; where it is `solved` that of its solution.
@@ -47,18 +93,27 @@ class ModeSolver {
   void exchange_sizes(RowSizes& other) { std::swap(sizes_, other); }
 
  private:
-  bool predict(const RowProblem& problem, RowSolution& solution);
-  bool rest(const RowProblem& problem, RowSolution& solution);
-  bool settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& solution, ModeReport& report, int most_changes);
-  bool go_on(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& solution, ModeReport& report);
+  bool predict(const RowProblem& problem, RowSolution& solution, ModeReport& report);
+  bool settle_sweeps(const RowProblem& problem, RowSolution& solution, ModeReport& report);
+  bool pivot_by_dantzig(const RowProblem& problem, RowSolution& solution, ModeReport& report);
+  bool pivot_by_lemke(const RowProblem& problem, RowSolution& solution, ModeReport& report);
   bool turn_boxes(const RowProblem& problem, RowSolution& solution, ModeReport& report);
+  bool settle_more_sweeps(const RowProblem& problem, RowSolution& solution, ModeReport& report);
+  bool approach_by_proximal_points(const RowProblem& problem, RowSolution& solution, ModeReport& report);
+
+  bool is_small(const RowProblem& problem, int rows) const;
+  bool settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& solution, ModeReport& report, int max_changes);
+  bool sharpen(const RowProblem& problem, RowSolution& solution, ModeReport& report);
+  bool rest(const RowProblem& problem, RowSolution& solution);
+  bool resume(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& solution, ModeReport& report);
+  double proximal_points(const RowProblem& problem, ModeReport& report);
   double relative_residual(const RowProblem& problem, const RowSolution& solution) const;
   double own_admittance(const RowProblem& problem, int row) const;
   double least_admittance(const RowProblem& problem) const;
-  double yield(const RowProblem& problem, ModeReport& report);
   bool select(const RowProblem& problem, RowSolution& solution);
   ImpulseSelection::Rows selecting(const RowProblem& problem);
 
+  ModeSolverParameters parameters_;
   ProjectedGaussSeidel sweeps_;
   Dantzig dantzig_;
   Lemke lemke_;
@@ -69,6 +124,7 @@ class ModeSolver {
   std::vector<RowClass> guess_, settled_;
   RowProblem compliant_, boxed_;
   std::unique_ptr<ModeSolver> boxes_, giving_;  // of the turned rows; of rows that all give a little
+  bool has_discs_ = false, is_foreseen_ = false, is_rough_ = false;  // of the problem; of the solution
   bool is_giving_ = false;    // one of rows that all give: there are no others to ask
   bool is_of_boxes_ = false;  // the solution, by impulses that boxes have, and not those of its classes
   std::vector<double> angles_, speeds_;

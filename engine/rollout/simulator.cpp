@@ -34,6 +34,7 @@ void RolloutReport::take(const StepReport& r, int step) {
   status = std::max(status, r.status), residual = std::max(residual, r.residual);
   contacts = r.contacts, rows = r.rows, islands = r.islands;
   class_changes += r.class_changes, pivots += r.pivots, coupled_bounces += r.coupled_bounces;
+  attempt = std::max(attempt, r.attempt);
   if (r.status >= StepStatus::relaxed && first_unsolved < 0) first_unsolved = step;
 }
 

@@ -181,15 +181,13 @@ void Linearization::add_contact_rates(const StepIsland& island, std::size_t b, i
 void Linearization::add_coordinate_rates(const StepIsland& island, std::size_t b, const StepInput& in) {
   const StepIsland::Block& block = island.blocks[b];
   const int w = impulse_rates_.width(), stride = columns_.stride;
-  const auto add = [&](int row, double by, int first, int place) {
-    for (int c = 0; by != 0 && first >= 0 && c < w; ++c) impulses_by_[at(c * stride + first + place)] += by * impulse_rates_.by_target[at(row * w + c)];
-  };
+  const int first[] = {columns_.q, columns_.q_target, columns_.v_target}, place[] = {block.v, block.q, block.v};
   for (int i = island.problem.blocks[b].first_row; i < island.problem.blocks[b].last_row; ++i)
     visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) {
-      const TargetRates rates = kind.target_rates(step_, in, {island, block, i});
-      add(i, rates.q, columns_.q, block.v);
-      add(i, rates.q_target, columns_.q_target, block.q);
-      add(i, rates.v_target, columns_.v_target, block.v);
+      kind.target_rates(step_, in, {island, block, i}).for_each([&](double rate, int which) {
+        for (int c = 0; first[which] >= 0 && c < w; ++c)
+          impulses_by_[at(c * stride + first[which] + place[which])] += rate * impulse_rates_.by_target[at(i * w + c)];
+      });
     });
 }
 

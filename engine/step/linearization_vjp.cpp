@@ -197,11 +197,9 @@ void Linearization::add_row_vjp(const StepIsland& island, const StepInput& in, c
     for (int i = rows.first_row; block.kind == StepIsland::of_coordinate && i < rows.last_row; ++i) {
       const CoordinateRow row{island, block, i};
       visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) {
-        const TargetRates rates = kind.target_rates(step_, in, row);
-        gradient.q[at(block.v)] += rates.q * row.target_bar();
+        double* const to_each[] = {&gradient.q[at(block.v)], block.q >= 0 ? &gradient.q_target[at(block.q)] : nullptr, &gradient.v_target[at(block.v)]};
+        kind.target_rates(step_, in, row).for_each([&](double rate, int which) { *to_each[which] += rate * row.target_bar(); });
         kind.add_vjp(row, to);
-        if (block.q >= 0) gradient.q_target[at(block.q)] += rates.q_target * row.target_bar();
-        gradient.v_target[at(block.v)] += rates.v_target * row.target_bar();
       });
     }
   }

@@ -19,6 +19,7 @@ struct StepReport {
   double residual = 0;                         // row_residual, the largest
   int manifolds = 0, contacts = 0, rows = 0, islands = 0;
   int class_changes = 0, pivots = 0;           // of lcp and cone, together
+  int attempt = -1;                            // of these the last of ModeSolver::attempts that an island needed
   int coupled_bounces = 0;                     // impacts and bounces that push while another normal that feels them does
 };
 

@@ -68,11 +68,15 @@ void Stepper::solve(StepIsland& island, StepReport& report) {
     return;
   }
   ModeReport solved = exact_.solve(island.problem, island.solution);
-  report.class_changes += solved.class_changes, report.pivots += solved.pivots;
+  const auto take = [&](const ModeReport& from) {
+    report.class_changes += from.class_changes, report.pivots += from.pivots;
+    report.attempt = std::max(report.attempt, from.attempt);
+  };
+  take(solved);
   if (solved.status == ModeStatus::inconsistent && relax(island)) {
     island.is_relaxed = true;
     solved = exact_.solve(island.problem, island.solution);
-    report.class_changes += solved.class_changes, report.pivots += solved.pivots;
+    take(solved);
   }
   // What solved the rows is their factor for derivatives.
   island.is_factored = island.has_modes = solved.status == ModeStatus::solved;

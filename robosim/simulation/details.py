@@ -41,6 +41,9 @@ class StepReport(NamedTuple):
     coupled_bounces: int
     """With `bounce="time_of_impact"`: contacts that bounce while others that feel them push. These happen at once, as
     nothing says in which order; where they are, gradients are `one_sided`."""
+    attempt: str
+    """The last of its methods that a solver needed: `prediction`, `sweeps`, `Dantzig`, `Lemke`, `turned boxes`,
+    `more sweeps` or `proximal points`, in the order in which `lcp` and `cone` try them; empty of `pgs` and without rows."""
 
 
 class ContactForce(NamedTuple):

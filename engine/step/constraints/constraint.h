@@ -42,9 +42,17 @@ struct CoordinateRow {
   double bound_bar() const { return island.gradient.upper[static_cast<std::size_t>(i)] - island.gradient.lower[static_cast<std::size_t>(i)]; }
 };
 
-// What the target of such a row changes by with the coordinate and what drives it.
+// What the target of such a row changes by with the coordinate and what drives it. Zero where it does not see one of these, whatever the gradient is.
 struct TargetRates {
   double q = 0, q_target = 0, v_target = 0;
+
+  // use(rate, array) of each that is not zero: 0 of q, 1 of q_target, 2 of v_target.
+  template <class Use>
+  void for_each(const Use& use) const {
+    if (q != 0) use(q, 0);
+    if (q_target != 0) use(q_target, 1);
+    if (v_target != 0) use(v_target, 2);
+  }
 };
 
 }  // namespace robosim
