@@ -24,8 +24,9 @@ from robosim.scene.objects import SceneObject
 from robosim.simulation import Control, JointEquality, Material, Motor, PointClosure, Simulation, State
 from robosim.simulation.link_inertias import LINK_KINDS, link_inertias
 
-from .everything import DT, everything
+from .everything import everything
 from .everything import model as own_model
+from .worlds import floor
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from harness.ridders import one_sided, ridders
@@ -44,10 +45,10 @@ SMALL = 1e-6  # of the largest derivative by a kind: what has less is moved toge
 class Step:
     """One step, and a loss of all that comes out of it that weighs positions and velocities alike."""
 
-    def __init__(self, solver):
-        self.simulation, self.state, self.control = everything(solver=solver)
+    def __init__(self, simulation, state, control):
+        self.simulation, self.state, self.control = simulation, state, control
         n = self.simulation.model.n_v
-        self.q_bar, self.v_bar = np.random.default_rng(4).normal(size=(2, n)) / [[DT], [1]]
+        self.q_bar, self.v_bar = np.random.default_rng(4).normal(size=(2, n)) / [[simulation.dt], [1]]
         self.end = self.simulation.step(self.state, self.control)
         self.signature = self.simulation.signature(self.state, self.control)
         gradient = self.simulation.vjp(self.state, self.q_bar, self.v_bar, self.control)
@@ -99,7 +100,7 @@ def differentiated(change, enough):
 
 @cache
 def step(solver):
-    return Step(solver)
+    return Step(*everything(solver=solver))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -128,6 +129,30 @@ def test_gradients_and_directions_are_differences(solver, kind):
         assert best is not None, key
         assert best.value[0] == pytest.approx(terms.sum(), rel=0, abs=bar * size + ROUNDING), key
         assert own.tangent(key, way) == pytest.approx(terms.sum(), rel=0, abs=1e-12 * size + 1e-16), key
+
+
+def test_of_a_robot_with_a_floating_base_they_are_differences():
+    """By all that is of one kind at once, the placement of the base too; it slides on what feet are on the floor."""
+    model, scene = robosim.load_robot("quadruped", base="floating"), floor()
+    motors = {name: Motor(20.0, 1.0) for name in model.joint_names if "thigh" in name}
+    q, rng = np.array(model.neutral()), np.random.default_rng(14)
+    q = model.integrate(q, 0.02 * rng.normal(size=model.n_v))
+    q[2] -= scene.compile(model).min_distance(q)[0] + 5e-4
+    v = rng.normal(size=model.n_v) - 2 * np.eye(model.n_v)[2]
+    simulation = Simulation(model, scene, motors=motors, materials={"floor": Material(0.4)})
+    own = Step(simulation, simulation.state(q, v), Control(rng.normal(size=model.n_v), q))
+    judged = []
+    for kind, by in own.by.items():
+        way = own.units(kind) * rng.uniform(0.1, 1, by.shape)
+        terms = np.where(way != 0, by * way, 0.0)
+        if terms.any():
+            judged.append(kind)
+            size = np.abs(terms).sum()
+            best = differentiated(own.along(kind, way), 1e-9 * size)
+            assert best.value[0] == pytest.approx(terms.sum(), rel=0, abs=BAR_OF_LENGTHS * size), kind
+    assert {"mass", "com", "inertia", "placement", "pose", "friction", "position_gain", "gravity"} <= set(
+        judged
+    )
 
 
 def test_at_the_end_of_its_range_a_derivative_is_of_the_side_that_there_is():
