@@ -136,6 +136,7 @@ def test_of_a_robot_with_a_floating_base_they_are_differences():
     model, scene = robosim.load_robot("quadruped", base="floating"), floor()
     motors = {name: Motor(20.0, 1.0) for name in model.joint_names if "thigh" in name}
     q, rng = np.array(model.neutral()), np.random.default_rng(14)
+    q[7:] = (model.limits.lower[7:] + model.limits.upper[7:]) / 2
     q = model.integrate(q, 0.02 * rng.normal(size=model.n_v))
     q[2] -= scene.compile(model).min_distance(q)[0] + 5e-4
     v = rng.normal(size=model.n_v) - 2 * np.eye(model.n_v)[2]
