@@ -104,8 +104,8 @@ class ParameterNames:
         self.places: dict[str, Place] = {}
         self.size = self.n_vertices = 0
         for name, owner, count, shape, unit, about, least, first, stride in engine.parameter_kinds:
-            called = "joint" if name in _JOINT_KINDS else _OWNERS.get(owner, owner)
-            self.kinds[name] = ParameterKind(name, called, tuple(shape), unit, about, least)
+            has_one = "joint" if name in _JOINT_KINDS else _OWNERS.get(owner, owner)
+            self.kinds[name] = ParameterKind(name, has_one, tuple(shape), unit, about, least)
             self.places[name] = Place(first, stride, count)
             if owner == "vertex":
                 self.n_vertices = count
@@ -124,9 +124,9 @@ class ParameterNames:
         self._pairs = np.array(scene.pairs, dtype=np.intp).reshape(-1, 2)
         # By name the objects that have it, colliders also by their links'.
         self._called: dict[str, list[int]] = {}
-        of_links = [{collider.link} for collider in model.colliders]
+        links = [collider.link for collider in model.colliders]
         for i, name in enumerate(self._objects):
-            for own in {name} | (of_links[i] if i < len(of_links) else set()):
+            for own in {name, *links[i : i + 1]}:
                 self._called.setdefault(own, []).append(i)
         # Of each object the type of its shape, None of bodies made of pieces; and the rows of its vertices.
         self.shape_types = [shape.type if isinstance(shape, Shape) else None for shape in scene.shapes]

@@ -16,12 +16,17 @@ import numpy as np
 import pytest
 
 import robosim
-from robosim.errors import SimulationError
-from robosim.simulation import Simulation
+from robosim.errors import ModelError, SimulationError
+from robosim.geometry import Shape, pose
+from robosim.model import ModelBuilder
+from robosim.scene import Scene
+from robosim.scene.objects import SceneObject
+from robosim.simulation import Control, JointEquality, Material, Motor, PointClosure, Simulation, State
 from robosim.simulation.link_inertias import LINK_KINDS, link_inertias
 
-from .everything import DT, everything
+from .everything import everything
 from .everything import model as own_model
+from .worlds import floor
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from harness.ridders import one_sided, ridders
@@ -40,10 +45,10 @@ SMALL = 1e-6  # of the largest derivative by a kind: what has less is moved toge
 class Step:
     """One step, and a loss of all that comes out of it that weighs positions and velocities alike."""
 
-    def __init__(self, solver):
-        self.simulation, self.state, self.control = everything(solver=solver)
+    def __init__(self, simulation, state, control):
+        self.simulation, self.state, self.control = simulation, state, control
         n = self.simulation.model.n_v
-        self.q_bar, self.v_bar = np.random.default_rng(4).normal(size=(2, n)) / [[DT], [1]]
+        self.q_bar, self.v_bar = np.random.default_rng(4).normal(size=(2, n)) / [[simulation.dt], [1]]
         self.end = self.simulation.step(self.state, self.control)
         self.signature = self.simulation.signature(self.state, self.control)
         gradient = self.simulation.vjp(self.state, self.q_bar, self.v_bar, self.control)
@@ -95,7 +100,7 @@ def differentiated(change, enough):
 
 @cache
 def step(solver):
-    return Step(solver)
+    return Step(*everything(solver=solver))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -124,6 +129,31 @@ def test_gradients_and_directions_are_differences(solver, kind):
         assert best is not None, key
         assert best.value[0] == pytest.approx(terms.sum(), rel=0, abs=bar * size + ROUNDING), key
         assert own.tangent(key, way) == pytest.approx(terms.sum(), rel=0, abs=1e-12 * size + 1e-16), key
+
+
+def test_of_a_robot_with_a_floating_base_they_are_differences():
+    """By all that is of one kind at once, the placement of the base too; it slides on what feet are on the floor."""
+    model, scene = robosim.load_robot("quadruped", base="floating"), floor()
+    motors = {name: Motor(20.0, 1.0) for name in model.joint_names if "thigh" in name}
+    q, rng = np.array(model.neutral()), np.random.default_rng(14)
+    q[7:] = (model.limits.lower[7:] + model.limits.upper[7:]) / 2
+    q = model.integrate(q, 0.02 * rng.normal(size=model.n_v))
+    q[2] -= scene.compile(model).min_distance(q)[0] + 5e-4
+    v = rng.normal(size=model.n_v) - 2 * np.eye(model.n_v)[2]
+    simulation = Simulation(model, scene, motors=motors, materials={"floor": Material(0.4)})
+    own = Step(simulation, simulation.state(q, v), Control(rng.normal(size=model.n_v), q))
+    judged = []
+    for kind, by in own.by.items():
+        way = own.units(kind) * rng.uniform(0.1, 1, by.shape)
+        terms = np.where(way != 0, by * way, 0.0)
+        if terms.any():
+            judged.append(kind)
+            size = np.abs(terms).sum()
+            best = differentiated(own.along(kind, way), 1e-9 * size)
+            assert best.value[0] == pytest.approx(terms.sum(), rel=0, abs=BAR_OF_LENGTHS * size), kind
+    assert {"mass", "com", "inertia", "placement", "pose", "friction", "position_gain", "gravity"} <= set(
+        judged
+    )
 
 
 def test_at_the_end_of_its_range_a_derivative_is_of_the_side_that_there_is():
@@ -332,3 +362,272 @@ def test_gradients_are_pickled_with_their_names():
     assert again.owners("vertices") == own.by.owners("vertices")
     for key in ("mass", ("mass", "lid"), ("friction", ("ball", "floor")), "vertices", ("radius", "ball")):
         np.testing.assert_array_equal(again[key], own.by[key])
+
+
+# Beside worlds that are built anew
+
+HAND = pose((0.3, 0.05, 0), rpy=(0.3, -0.2, 0.5))
+GRIP = pose((0.1, 0, 0.02), rpy=(0, 0.4, 0.1))
+WALL, STEPS = pose((0.37, 0.05, -0.138), rpy=(0.1, 0.1, 0)), pose((0, 0.45, -0.2), rpy=(0, 0, 0.3))
+ON_STEPS = pose((0.3, 0, 0)), pose((0, 0.02, 0.05), rpy=(0, 0, 0.2))
+PIN = GRIP @ pose((0.01, 0.021, 0))
+SKIN = np.array([[0.05, 0, 0], [0, 0.05, 0], [-0.04, -0.05, 0], [0, 0, 0.06], [0.01, 0.02, -0.05]])
+
+
+def built(
+    mass=0.4, com=(0.02, 0.01, 0), inertia=2e-3, radius=0.04, wall=WALL, steps=STEPS, on_steps=ON_STEPS, grip=GRIP,
+    friction=0.4, gain=20.0, force=5.0, upper=0.4, damping=0.1, stiffness=2.0, rest=0.1, armature=0.02, dry=0.05,
+    gravity=(0, 0, -9.8), dt=2e-3, pin=PIN, law=(0.01, -0.5), skin=SKIN, rounding=0.0,
+):  # fmt: skip
+    """An arm over a wall, with a hand that is welded to it and holds two fingers; a stone on two steps."""
+    builder = ModelBuilder("arm")
+    builder.add_link("root")
+    builder.add_link("arm", mass=1.0, com=(0.1, 0, 0.01), inertia=0.01 * np.diag([1, 1.5, 1.2]))
+    builder.add_link("hand", mass=mass, com=com, inertia=inertia * np.diag([1, 1.5, 1.2]))
+    forces = {
+        "damping": damping,
+        "friction": dry,
+        "armature": armature,
+        "stiffness": stiffness,
+        "spring_reference": rest,
+    }
+    builder.add_joint("turn", "revolute", "root", "arm", axis=(0, 1, 0), lower=-1.0, upper=upper, **forces)
+    builder.add_joint("weld", "fixed", "arm", "hand", X_PJ=HAND)
+    builder.add_collider("hand", Shape.sphere(radius), X_LC=pose((0.05, 0, 0)))
+    for name, X in ("left", grip), ("right", pose((0.1, 0.05, 0))):
+        builder.add_link(name, mass=0.1, com=(0.02, 0, 0), inertia=1e-4 * np.eye(3))
+        builder.add_joint(f"{name}_joint", "prismatic", "hand", name, X_PJ=X, axis=(0, 1, 0.2), damping=0.3)
+    builder.add_link("stone", mass=0.5, inertia=1e-3 * np.eye(3))
+    builder.add_joint("free", "floating", "root", "stone")
+    builder.add_collider("stone", Shape.convex(skin, rounding=rounding))
+    scene = Scene("walls")
+    scene.add_box("wall", (0.3, 0.3, 0.2), pose=wall)
+    boxes = Shape.box((0.4, 0.4, 0.1)), Shape.box((0.3, 0.4, 0.1), rounding=0.01)
+    scene.add(SceneObject("steps", boxes, np.stack(on_steps), steps))
+    return Simulation(
+        builder.build().with_gravity(gravity), scene, dt=dt, materials={("stone", "steps"): Material(friction)},
+        motors={"turn": Motor(gain, 1.0, force)},
+        closures=[
+            PointClosure("hand", "left", pin, (0.01, 0.02, 0), axes="y"),
+            JointEquality("right_joint", "left_joint", law),
+        ],
+    )  # fmt: skip
+
+
+def twisted(*twists):
+    """(4, 4) of twists [linear; angular] one after the other: series of matrix exponentials."""
+    X = np.eye(4)
+    for x, y, z, a, b, c in twists:
+        A = np.array([[0, -c, b, x], [c, 0, -a, y], [-b, a, 0, z], [0, 0, 0, 0]])
+        term = power = np.eye(4)
+        for k in range(1, 60):
+            power = power @ A / k
+            term = term + power
+        X = X @ term
+    return X
+
+
+def ends_of(simulation):
+    """Where 20 steps lead, all on the way: it turns down on the wall, the stone falls on the steps."""
+    q = np.array(simulation.model.neutral())
+    first = simulation.model.position_names.index("free/x")
+    q[first + 1 : first + 3] = 0.45, -0.038
+    v = np.zeros(simulation.model.n_v)
+    v[:3], v[-4] = (1.5, 0.1, -0.1), -0.1
+    motion = simulation.run(simulation.state(q, v), 20, Control(q_target=q + 0.3))
+    return np.hstack([motion.q, motion.v])
+
+
+TWIST = np.array([1e-3, -2e-3, 1.5e-3, 0.05, 0.1, -0.08])
+SECOND = np.array([0, 1e-3, -1e-3, 0.1, -0.05, 0.02])
+BY_HAND = {
+    "mass of a welded link": ({("mass", "hand"): 0.55}, {"mass": 0.55}),
+    "center of mass of a welded link": ({("com", "hand"): [0.03, -0.02, 0.01]}, {"com": (0.03, -0.02, 0.01)}),
+    "moments of a welded link": ({("inertia", "hand"): 3e-3 * np.array([1, 0, 1.5, 0, 0, 1.2])}, {"inertia": 3e-3}),
+    "radius": ({("radius", "hand"): 0.045}, {"radius": 0.045}),
+    "scale of a ball": ({("scale", "hand/0"): 1.1}, {"radius": 0.044}),
+    "scale of a mesh": (
+        {("scale", "stone"): 1.02, ("rounding", "stone"): 0.001}, {"skin": 1.02 * SKIN, "rounding": 0.00102}
+    ),
+    "vertices": ({("vertices", "stone"): SKIN + 0.002}, {"skin": SKIN + 0.002}),
+    "pose of an obstacle": ({("pose", "wall"): TWIST}, {"wall": WALL @ twisted(TWIST)}),
+    "pose of one shape of two": (
+        {("pose", ("steps", 1)): TWIST}, {"on_steps": (ON_STEPS[0], ON_STEPS[1] @ twisted(TWIST))}
+    ),
+    "placement of a joint on a welded link": ({("placement", "left_joint"): TWIST}, {"grip": GRIP @ twisted(TWIST)}),
+    "frames of a closure": ({("frames", ("hand", "left")): [TWIST, 0 * TWIST]}, {"pin": PIN @ twisted(TWIST)}),
+    "law of joints": ({("coefficients", "right_joint"): [0.02, -0.4, 0.3, 0, 0]}, {"law": (0.02, -0.4, 0.3)}),
+    "friction": ({("friction", ("steps", "stone")): 0.2}, {"friction": 0.2}),
+    "gain": ({("position_gain", "turn"): 30.0}, {"gain": 30.0}),
+    "limit of a motor": ({("motor_limit", "turn"): 1.0}, {"force": 1.0}),
+    "limit of a joint": ({("upper_limit", "turn"): 0.003}, {"upper": 0.003}),
+    "forces of a joint": (
+        {("damping", "turn"): 0.2, ("stiffness", "turn"): 3.0, ("spring_reference", "turn"): -0.1,
+         ("armature", "turn"): 0.03, ("joint_friction", "turn"): 0.1},
+        {"damping": 0.2, "stiffness": 3.0, "rest": -0.1, "armature": 0.03, "dry": 0.1},
+    ),
+    "gravity and dt": ({"gravity": [0, 1, -5], "dt": 1e-3}, {"gravity": (0, 1, -5), "dt": 1e-3}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_a_changed_world_is_the_one_that_is_built_anew(name):
+    changes, by_hand = BY_HAND[name]
+    made = built()
+    changed, anew = ends_of(made.with_parameters(changes)), ends_of(built(**by_hand))
+    # Rounding of 1e-16, over 20 steps in which contacts turn velocities of 1 around.
+    np.testing.assert_allclose(changed, anew, rtol=0, atol=1e-11)
+    assert np.abs(changed - ends_of(made)).max() > 1e-6
+
+
+def test_the_world_to_be_changed_touches_all_that_there_is():
+    made = built()
+    state = State(*np.split(ends_of(made)[-1], [made.model.n_q]))
+    assert {contact.B for contact in made.details(state).contacts} == {"wall", "steps"}
+    assert {force.source for force in made.details(state).joints} >= {"joint_friction", "motor", "equality"}
+    assert made.details(state).closures
+
+
+def test_twists_are_from_where_things_are():
+    """One after the other as those of one world; together by more than half a turn, too."""
+    wide = np.array([1e-3, 0, 2e-3, 0, 0, 2.5]), np.array([0, 2e-3, 0, 0.03, 0, 2.0])
+    for twists in (TWIST, SECOND), (TWIST, -TWIST), wide:
+        changed = built()
+        for twist in twists:
+            keys = ("pose", "wall"), ("placement", "left_joint")
+            changed = changed.with_parameters(
+                {**dict.fromkeys(keys, twist), ("frames", ("hand", "left")): [twist, 0 * twist]}
+            )
+            assert not changed.parameters["pose", "wall"].any()
+        X = twisted(*twists)
+        anew = built(wall=WALL @ X, grip=GRIP @ X, pin=PIN @ X)
+        np.testing.assert_allclose(ends_of(changed), ends_of(anew), rtol=0, atol=1e-11)
+        q = changed.state().q
+        for link in changed.model.link_names:
+            np.testing.assert_allclose(
+                changed.model.frame_pose(q, link), anew.model.frame_pose(q, link), rtol=0, atol=1e-14
+            )
+
+
+def test_the_model_of_a_changed_world_is_as_it_is():
+    changes = {
+        ("mass", "hand"): 0.5,
+        ("placement", "left_joint"): TWIST,
+        ("pose", "hand"): TWIST,
+        ("radius", "hand"): 0.05,
+    }
+    changed = built().with_parameters(changes)
+    for model in changed.model, pickle.loads(pickle.dumps(changed.model)):
+        (hand,) = (link for link in model.links if link.name == "hand")
+        (joint,) = (joint for joint in model.joints if joint.name == "left_joint")
+        ball = model.colliders[0]
+        assert (hand.mass, ball.shape.radius) == (0.5, 0.05)
+        np.testing.assert_allclose(joint.X_PJ, GRIP @ twisted(TWIST), rtol=0, atol=1e-14)
+        np.testing.assert_allclose(ball.X_LC, pose((0.05, 0, 0)) @ twisted(TWIST), rtol=0, atol=1e-14)
+    floating = Simulation(robosim.load_robot("quadruped", base="floating"))
+    (base, *_) = floating.parameters.owners("placement")
+    moved = floating.with_parameters({("placement", base): TWIST})
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(moved)).step(moved.state()).q, moved.step(moved.state()).q
+    )
+    with pytest.raises(
+        ModelError, match="cannot be pickled: the joint 'floating_base' of its floating base is moved"
+    ):
+        pickle.dumps(moved.model)
+
+
+@pytest.mark.parametrize("substeps", [1, 3])
+def test_balances_and_replays_are_of_the_changed_world(substeps):
+    own, rng = step("lcp"), np.random.default_rng(12)
+    changed = everything(substeps=substeps)[0].with_parameters(other_values(own, rng))
+    end, model = changed.step(own.state, own.control), changed.model
+    balance = changed.balance(own.state, own.control)
+    assert balance.after.kinetic == model.kinetic_energy(end.q, end.v)
+    assert balance.after.potential == model.potential_energy(end.q)
+    free = Simulation(free_things())
+    heavier = free.with_parameters({("mass", "lid"): 0.9, ("com", "lid"): [0.02, 0.1, 0]})
+    state = heavier.state(v=[1.0, 0.5, -0.3, 0, 0, 0])
+    # What moves freely has the momentum that gravity gives it: by links here, by the engine's bodies in the step.
+    np.testing.assert_allclose(heavier.balance(state).momentum_rest[:3], 0, rtol=0, atol=1e-14)
+    motion = changed.run(own.state, 6, own.control)
+    replay = changed.replay(motion, own.control, rate=1e9)
+    for i, contacts in enumerate(replay.contacts):
+        state = State(motion.q[i], motion.v[i])
+        forces = [contact.force for contact in changed.details(state, own.control).contacts]
+        np.testing.assert_array_equal(forces, [contact.force for contact in contacts])
+
+
+def free_things():
+    builder = ModelBuilder("things")
+    builder.add_link("root")
+    builder.add_link("box", mass=1.0, com=(0.01, 0, 0), inertia=0.01 * np.eye(3))
+    builder.add_link("lid", mass=0.5, com=(0, 0.03, 0), inertia=0.01 * np.eye(3))
+    builder.add_joint("free", "floating", "root", "box")
+    builder.add_joint("on", "fixed", "box", "lid", X_PJ=HAND)
+    return builder.build()
+
+
+# What there is not
+
+
+@pytest.mark.parametrize(("changes", "text"), [
+    ({"masses": 1.0}, "there is no kind of parameter 'masses'; did you mean 'mass'?"),
+    ({("frction", ("ball", "floor")): 1.0}, "there is no kind of parameter 'frction'; did you mean 'friction'"),
+    ({"radius": 1.0}, "'radius' is a size of one shape; name that, too, as in ('radius', 'ball')"),
+    ({("mass", "bal"): 1.0}, "no link is called 'bal'; did you mean 'ball'?"),
+    ({("damping", "cushion_x"): 1.0}, "no coordinate is called 'cushion_x'; did you mean 'cushion_z'"),
+    ({("placement", "puck_lid"): np.zeros(6)}, "no joint is called 'puck_lid'; "),
+    ({("radius", "bal"): 1.0}, "no object and no link with a shape is called 'bal'; did you mean 'ball'"),
+    ({("pose", "label"): np.zeros(6)}, "no object and no link with a shape is called 'label'; "),
+    ({("frames", ("fourth", "third")): np.zeros((2, 6))},
+     "no closure is called ('fourth', 'third'); there are ('third', 'fourth'), ('near', 'slider')"),
+    ({("gravity", "ball"): np.zeros(3)}, "'gravity' is of the world, and not of 'ball'"),
+    ({("friction", ("ball", "flor")): 1.0}, "is called 'flor'; did you mean 'floor'?"),
+    ({("friction", ("lid", "puck")): 1.0}, "'lid' and 'puck' cannot touch: they are no pair of this simulation"),
+    ({("friction", "ball"): 1.0}, "'friction' is of a pair, and 'ball' is none; expected two names"),
+    ({("pose", "sled"): np.zeros(6)}, "'sled' has 2 shapes; name one of 'sled/0', 'sled/1'"),
+    ({("pose", "steps"): np.zeros(6)}, "'steps' has 2 shapes; name one of ('steps', 0), ('steps', 1)"),
+    ({("pose", ("sled", 2)): np.zeros(6)}, "'sled' has no shape 2; there are 2, from 0 on"),
+    ({("radius", "puck"): 1.0}, "'puck' is a box: it has no 'radius'; there are 'size', 'rounding'"),
+    ({("radius", "terrain"): 1.0}, "'terrain' is made of pieces: it has no 'radius'"),
+    ({("scale", "terrain"): 2.0}, "'scale' of 'terrain' is 2.0 where there is none: 'terrain' is made of pieces"),
+    ({("sizes", "ball"): [0.1, 0.2, 0, 0]}, "'sizes' of 'ball' is 0.2 where there is none: 'ball/0' is a sphere"),
+    ({("vertices", "ball"): np.zeros((1, 3))}, "'ball' has no vertices; convex meshes and triangles have"),
+    ({("vertices", "gem"): np.zeros((4, 3))}, "'vertices' of 'gem' has shape (4, 3); expected (5, 3)"),
+    ({("vertices", "gem"): np.zeros((5, 3))}, "convex: the 5 points are flat"),
+    ({"mass": [1.0]}, "'mass' has shape (1,); expected (22,)"),
+    ({("mass", "ball"): "heavy"}, "'mass' of 'ball' is 'heavy'; expected numbers of shape ()"),
+    ({("mass", "ball"): np.nan}, "'mass' of 'ball' is nan; it must be finite"),
+    ({("upper_limit", "turn"): np.nan}, "'upper_limit' of 'turn' is nan; it must be finite"),
+    ({("friction", ("ball", "floor")): np.inf}, "'friction' of ('ball', 'floor') is inf; it must be finite"),
+    ({("mass", "ball"): -1.0}, "'mass' of 'ball' is -1.0; it must be at least 0"),
+    ({("mass", "ball"): 0.0, ("inertia", "ball"): np.zeros(6)}, "joint 'ball_free' moves no mass and no armature"),
+    ({("inertia", "ball"): [1, 0, 1, 0, 0, 5]}, "link 'ball': principal moments 1, 1, 5 kg m^2: the largest exceeds"),
+    ({("lower_limit", "turn"): 3.0}, "'turn': lower limit 3.0 and upper limit 2.0 leave no position"),
+    ({("radius", "ball"): 0.0}, "radius is 0 m"),
+    ({("restitution", ("ball", "floor")): 1.5}, "material of 'ball/0' and 'floor': restitution is 1.5"),
+    ({"dt": 0.0}, "dt is 0; it is positive"),
+    ({3: 1.0}, "parameter is 3; expected a kind, or a kind and the name of what has it"),
+    ({("mass", "ball", "floor"): 1.0}, "parameter is ('mass', 'ball', 'floor'); expected a kind"),
+    ([("mass", 1.0)], "parameters must be a Mapping, got list"),
+])  # fmt: skip
+def test_changes_that_cannot_be_are_named(changes, text):
+    own = step("lcp")
+    with pytest.raises(SimulationError) as caught:
+        own.simulation.with_parameters(changes)
+    assert text in str(caught.value)
+    assert state_after(own.simulation, own) == own.end.q.tobytes() + own.end.v.tobytes()
+
+
+@pytest.mark.parametrize(("direction", "text"), [
+    ({("mass", "bal"): 1.0}, "no link is called 'bal'; did you mean 'ball'?"),
+    ({("friction", ("lid", "puck")): 1.0}, "'lid' and 'puck' cannot touch"),
+    ({"mass": [1.0]}, "'mass' has shape (1,); expected (22,)"),
+    ({("mass", "ball"): np.inf}, "'mass' of 'ball' is inf; it must be finite"),
+    ([("mass", 1.0)], "parameters must be a Mapping, got list"),
+])  # fmt: skip
+def test_directions_that_cannot_be_are_named(direction, text):
+    own = step("lcp")
+    with pytest.raises(SimulationError) as caught:
+        own.simulation.jvp(own.state, own.control, parameters=direction)
+    assert text in str(caught.value)
