@@ -1,8 +1,8 @@
-"""How exact the derivatives of steps with contact are: every block of the Jacobians, and gradients by all parameters.
+"""How exact the derivatives of steps with contact are: every block of the Jacobians, by all parameters, too.
 
 Each is compared with Ridders differences of the production step itself, of all three solvers, in scenes with robots,
 boxes, balls and triangle meshes, thrown and at rest. Compared is along random directions, one per block and state and
-one per kind of parameter and state: of a Jacobian all rows at once, of parameters two random losses. Where classes and
+one per kind of parameter and state, all rows of the Jacobian at once. Where classes and
 features are the same at all points of the differences, 1e-8 of the block's largest entry is asked for; all other states
 are counted apart, and there the derivative towards one side is compared, to 1e-5, and that of the same step in dual
 numbers with its classes held, to 1e-10. Products with random covectors (`vjp`) are compared with the matrices, and

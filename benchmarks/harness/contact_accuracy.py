@@ -218,40 +218,39 @@ class Comparison:
         return None if jacobians.one_sided else start
 
     def _parameters(self, cases: list[tuple[int, Case, Start]], rng: np.random.Generator) -> None:
-        """Compares gradients by each kind of parameters along one direction."""
+        """Compares the columns of each kind of parameters along one direction, and gradients with these."""
         simulation = self._simulation
+        kinds = groups(simulation)
         states = []
         for number, case, start in cases:
             bars = np.random.default_rng([self._seed, number, 1]).normal(size=(2, self._model.n_v))
-            zero = np.zeros(self._model.n_v)
-            gradients = [
-                simulation.vjp(case.state, *some, case.control) for some in ((bars[0], zero), (zero, bars[1]))
-            ]
-            states.append((number, case, start, bars, gradients))
-        if not states:
-            return
-        for group in groups(simulation):
+            gradient = simulation.vjp(case.state, *bars, case.control)
+            columns = simulation.jacobians(case.state, case.control, by=[group.name for group in kinds])
+            states.append((number, case, start, bars, gradient, columns))
+        for group in kinds if states else ():
             direction = group.direction(rng)
             worlds: dict[float, Simulation] = {}
-            told = np.array([[group.along(x, direction) for x in gradients] for *_, gradients in states])
-            usual = told[:, :, 1].max(axis=0)
-            for (number, case, start, bars, _), (of_q, of_v) in zip(states, told, strict=True):
-                expected = np.array([of_q[:1], of_v[:1]])
-                scale = np.maximum([of_q[1], of_v[1]], SMALL * usual)
+            told = [group.columns_along(columns, direction) for *_, columns in states]
+            usual = np.max([largest for _, largest in told], axis=0)
+            for (number, case, start, bars, gradient, _), (expected, largest) in zip(states, told, strict=True):
+                scale = np.maximum(largest, SMALL * usual)
                 if not scale.all():
                     continue
+                loads = np.abs(bars).sum(axis=1)
+                product = abs(group.along(gradient, direction) - np.sum(bars * expected))
+                # Less than rounding of the step is nothing, as of friction that sweeps have all but settled.
+                product = max(0.0, product - loads @ start.rounding)
+                self._judge_product(number, group.name, product / (loads @ scale * np.count_nonzero(group.units)))
 
                 def along(
-                    t: float, case: Case = case, start: Start = start, bars: Array = bars,
+                    t: float, case: Case = case, start: Start = start,
                     worlds: dict[float, Simulation] = worlds, change=group.changed, d: Array = direction,
                 ) -> Array | None:  # fmt: skip
                     if t not in worlds:
                         worlds[t] = change(t * d)
-                    moved = self._moved(worlds[t], case, start)(case.state, case.control)
-                    return None if moved is None else np.sum(bars * moved, axis=1, keepdims=True)
+                    return self._moved(worlds[t], case, start)(case.state, case.control)
 
                 blocks = [f"{result} by {group.name}" for result in RESULTS]
-                rounding = start.rounding * np.abs(bars).sum(axis=1)
                 self._compare(
                     number,
                     blocks,
@@ -259,7 +258,7 @@ class Comparison:
                     scale,
                     along,
                     [Length(x, ROWS) for x in group.steps],
-                    rounding,
+                    start.rounding,
                     flagged=False,
                 )
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from robosim.model import Model
 from robosim.scene import Scene
-from robosim.simulation import Material, Motor, Simulation, StepGradient
+from robosim.simulation import Material, Motor, Simulation, StepGradient, StepJacobians
 
 Array = NDArray[np.float64]
 # Lengths of differences, as parts of a unit, that are tried one after the other.
@@ -71,10 +71,16 @@ class Group(NamedTuple):
         """Random, each at most one unit."""
         return self.units * rng.uniform(-1, 1, self.units.shape)
 
-    def along(self, gradient: StepGradient, direction: Array) -> tuple[float, float]:
-        """What a gradient says of a direction; and its largest entry, per unit."""
-        of_all = np.where(self.units == 0, 0.0, gradient.parameters[self.name])
-        return float(np.sum(of_all * direction)), float(np.abs(of_all * self.units).max(initial=0.0))
+    def along(self, gradient: StepGradient, direction: Array) -> float:
+        """What a gradient says of a direction."""
+        return float(np.sum(np.where(self.units == 0, 0.0, gradient.parameters[self.name]) * direction))
+
+    def columns_along(self, jacobians: StepJacobians, direction: Array) -> tuple[Array, Array]:
+        """What Jacobians say of a direction, (2, n_v); and (2,) their largest entries, per unit."""
+        columns = np.where(self.units == 0, 0.0, jacobians.parameters[self.name])
+        columns = columns.reshape(*columns.shape[:2], -1)
+        largest = np.abs(columns * self.units.reshape(-1)).max(axis=(1, 2), initial=0.0)
+        return columns @ direction.reshape(-1), largest
 
     def changed(self, d: Array) -> Simulation:
         """The simulation with each greater by so much."""
