@@ -182,7 +182,7 @@ class Timing {
     make_problem(infinity);
     if (!solve_profile(grid_.problem)) return false;
     result_.intervals = static_cast<int>(grid_.intervals.size());
-    if (torque_ != nullptr && !torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed).empty()) {
+    if (torque_ != nullptr && !torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed, false).empty()) {
       result_.torque_limited = true;
       if (!solve_with_torque()) return false;
     }
@@ -261,7 +261,7 @@ class Timing {
   // Cuts the intervals in which a torque comes near its limit.
   void refine() {
     std::vector<int> parts(grid_.intervals.size(), 1);
-    for (const TorqueExcess& e : torque_excess(result_.motion, *torque_, 0.9))
+    for (const TorqueExcess& e : torque_excess(result_.motion, *torque_, 0.9, false))
       parts[at(solver_.segments()[at(e.piece)].interval)] = refined_parts;
     const std::vector<double> coarse = damped_ ? grid_speeds() : std::vector<double>(parts.size() + 1, 1.0);
     speed_.clear();
