@@ -47,6 +47,8 @@ std::string mass_fault(const Model& model) {
 }  // namespace
 
 std::string overflow_fault(const Model& model) {
+  // First, as multipliers that are too large spoil what follows, too.
+  if (std::string fault = mass_fault(model); !fault.empty()) return fault;
   for (int k = 0; k < model.n_v; ++k) {
     const std::size_t i = static_cast<std::size_t>(k);
     // At rest dry friction is a damper of friction / width, and its rate is divided by sqrt(v^2 + width^2).
@@ -61,7 +63,7 @@ std::string overflow_fault(const Model& model) {
                      model.stiffness[i], " is more than numbers can hold");
   }
   if (!std::isfinite(model.spring_rest_energy)) return "the springs of mimic joints hold more energy than numbers can";
-  return mass_fault(model);
+  return "";
 }
 
 void check_usable(const Model& model) {
