@@ -15,6 +15,7 @@
 #include "model/builder.h"
 #include "model/joint_layout.h"
 #include "model/structure.h"
+#include "model/usable.h"
 
 namespace py = pybind11;
 
@@ -108,6 +109,7 @@ Model with_joint_forces(const Model& model, const py::object& damping, const py:
   copy.damping = numbers(damping, model.n_v, "damping");
   copy.friction = numbers(friction, model.n_v, "friction");
   copy.friction_width = numbers(friction_width, model.n_v, "friction_width");
+  check_usable(copy);
   return copy;
 }
 
@@ -122,6 +124,7 @@ Model with_springs(const Model& model, const py::object& stiffness, const py::ob
     for (int k = joint.v_index; joint.n_q != 1 && k < joint.v_index + joint.n_v; ++k)
       if (copy.stiffness[k] != 0 || copy.spring_reference[k] != 0)
         throw InputError(message("joint '", joint.name, "' has not one position and so has no spring"));
+  check_usable(copy);
   return copy;
 }
 
@@ -129,6 +132,7 @@ Model with_armature(const Model& model, const py::object& armature) {
   Model copy = model;
   copy.armature = numbers(armature, model.n_v, "armature");
   copy.massless = massless_joints(copy);
+  check_usable(copy);
   return copy;
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "model/joint_layout.h"
 #include "model/structure.h"
+#include "model/usable.h"
 
 namespace robosim {
 
@@ -50,6 +51,7 @@ Model ModelAssembly::run() {
   walk_tree();
   number_coordinates();
   number_columns(model_);
+  check_usable(model_);
   find_massless();
   place_colliders();
   select_collision_pairs();

@@ -18,6 +18,7 @@ constexpr double most_acceleration = 1e8;      // that matters, in squares of th
 constexpr double least_window = 1e-5;          // of the duration: a shorter average would be lost in rounding
 constexpr double torque_step = 0.1;            // a column's way between grid points when torques are limited [rad, m]
 constexpr double torque_excess_allowed = 1e-7; // relative
+constexpr double path_rounding = 1e-15;        // of positions, relative: nine roundings, where an end of an edge takes some four
 constexpr int tightenings = 8, damping_passes = 3;
 constexpr int refined_parts = 4;  // of an interval with a torque near its limit
 
@@ -101,6 +102,15 @@ class Timing {
         return fail(status, j, tidy_.s[at(i)] + r,
                     std::string("the ") + (at_end ? "end" : "start") + " velocity is not along the path, by that of " + name(j));
     }
+    // The tangent is a difference of positions, which are rounded, over a length that may be tiny. Where that is all that it is off by, it
+    // becomes the velocity's direction, and the motion has at this end just the velocity that was asked for.
+    const double h = path.breaks[at(i) + 1] - path.breaks[at(i)];
+    for (int j = 0; j < n; ++j) {
+      double* c = tidy_.path.coefficients.data() + at(3 * n * i + j);
+      const double off = velocity[at(j)] / speed - (c[n] + 2 * c[2 * n] * r);
+      const double end = c[0] + (c[n] + c[2 * n] * h) * h;
+      if (std::abs(off) * h <= path_rounding * std::max(std::abs(c[0]), std::abs(end))) c[n] += off;
+    }
     return true;
   }
 
@@ -172,7 +182,7 @@ class Timing {
     make_problem(infinity);
     if (!solve_profile(grid_.problem)) return false;
     result_.intervals = static_cast<int>(grid_.intervals.size());
-    if (torque_ != nullptr && !torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed).empty()) {
+    if (torque_ != nullptr && !torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed, false).empty()) {
       result_.torque_limited = true;
       if (!solve_with_torque()) return false;
     }
@@ -251,7 +261,7 @@ class Timing {
   // Cuts the intervals in which a torque comes near its limit.
   void refine() {
     std::vector<int> parts(grid_.intervals.size(), 1);
-    for (const TorqueExcess& e : torque_excess(result_.motion, *torque_, 0.9))
+    for (const TorqueExcess& e : torque_excess(result_.motion, *torque_, 0.9, false))
       parts[at(solver_.segments()[at(e.piece)].interval)] = refined_parts;
     const std::vector<double> coarse = damped_ ? grid_speeds() : std::vector<double>(parts.size() + 1, 1.0);
     speed_.clear();

@@ -116,13 +116,22 @@ bool PathTorque::resisted() const {
 namespace {
 
 constexpr double sample_step = 0.25;  // twice a column's way between samples [rad, m]
+constexpr double end_step = 32;       // so many times closer to an end of a piece than its next sample a peak is looked for, and again
+constexpr int end_rounds = 3, most_parabolas = 8;
+constexpr double rise_that_counts = 1e-9;  // of a limit
+
+// A value at a local time.
+struct Sample {
+  double t = 0, y = 0;
+};
 
 // The peaks in one piece of a motion.
 class PieceScan {
  public:
-  PieceScan(const PolynomialMotion& motion, PathTorque& torque)
+  PieceScan(const PolynomialMotion& motion, PathTorque& torque, bool is_exact)
       : motion_(motion),
         torque_(torque),
+        is_exact_(is_exact),
         n_(motion.n),
         m_(torque.size()),
         q_(at(n_)),
@@ -190,40 +199,88 @@ class PieceScan {
   // stays below `threshold`.
   double top(int k, double sign, double share, double threshold, double& t) {
     const auto y = [&](int s) { return sign * (samples_[at(s * m_ + k)] + share * damping_samples_[at(s * m_ + k)]); };
-    int best = 0;
+    int best = 0, least = 0;
     double bend = 0;
     for (int s = 0; s <= count_; ++s) {
       if (y(s) > y(best)) best = s;
+      if (y(s) < y(least)) least = s;
       if (s > 0 && s < count_) bend = std::max(bend, std::abs(y(s - 1) - 2 * y(s) + y(s + 1)));
     }
-    t = h_ * best / count_;
-    double value = y(best);
-    // A parabola rises at most bend / 8 above its samples.
-    if (value + bend < threshold) return value;
-    // At an end towards which the parabola rises that is the top.
-    const int inner = std::clamp(best, 1, count_ - 1);
-    const double slope = best == 0 ? -3 * y(0) + 4 * y(1) - y(2) : 3 * y(count_) - 4 * y(count_ - 1) + y(count_ - 2);
-    if ((best == 0 && slope < -bend) || (best == count_ && slope > bend)) return value;
-    double middle = h_ * inner / count_, width = h_ / count_, left = y(inner - 1), at_middle = y(inner), right = y(inner + 1);
-    for (int round = 0; round < 3; ++round) {
-      const double curvature = 2 * at_middle - left - right;
-      const double shift = curvature > 0 ? std::clamp(0.5 * (right - left) / curvature, -1.0, 1.0) : (right > left ? 1.0 : -1.0);
-      width = std::min(width / 6, 0.5 * h_);
-      middle = std::clamp(middle + 6 * width * shift, width, h_ - width);
-      double* const y3[] = {&left, &at_middle, &right};
-      for (int side = -1; side <= 1; ++side) {
-        evaluate(middle + side * width);
-        double& here = *y3[side + 1];
-        here = sign * (tau_[at(k)] + share * damping_[at(k)]) / torque_.limit(k);
-        if (here > value) value = here, t = middle + side * width;
+    const double gap = h_ / count_, variation = y(best) - y(least);
+    Sample highest{gap * best, y(best)};
+    const auto look = [&](double when) {
+      evaluate(when);
+      const Sample here{when, sign * (tau_[at(k)] + share * damping_[at(k)]) / torque_.limit(k)};
+      if (here.y > highest.y) highest = here;
+      return here;
+    };
+    const auto close_in = [&](int s) {
+      const Sample middle{gap * s, y(s)};
+      if (s == 0 || s == count_) {
+        const int next = s == 0 ? 1 : count_ - 1;
+        close_in_at_end(middle, {gap * next, y(next)}, variation, threshold, highest, look);
+      } else {
+        close_in_between({gap * (s - 1), y(s - 1)}, middle, {gap * (s + 1), y(s + 1)}, threshold, highest, look);
       }
-      if (value + 4 * std::abs(left - 2 * at_middle + right) < threshold) break;
+    };
+    // A parabola rises at most bend / 8 above its samples. From and to rest a torque is a parabola of the way, which goes with the square
+    // of the time: through three even samples of such a quartic its bend may cancel, where it rises by a thirtieth of its variation.
+    const bool is_decided = !is_exact_ && highest.y > threshold;
+    if (!is_decided && highest.y + std::max(bend, variation / 8) >= threshold) {
+      close_in(best);
+      for (int s = 0; s <= count_; ++s) {
+        const bool is_peak = (s == 0 || y(s) > y(s - 1)) && (s == count_ || y(s) >= y(s + 1));
+        if (s != best && is_peak && y(s) + bend > std::max(threshold, highest.y)) close_in(s);
+      }
     }
-    return value;
+    t = highest.t;
+    return highest.y;
+  }
+
+  // Looks for what is higher than an end of the piece, a sample that its neighbour does not exceed.
+  template <class F>
+  static void close_in_at_end(const Sample& end, Sample inner, double variation, double threshold, const Sample& highest, F&& look) {
+    const double gap = inner.t - end.t;
+    double part = 1;
+    for (int round = 0; round < end_rounds; ++round) {
+      part /= end_step;
+      const Sample near = look(end.t + part * gap);
+      if (near.y > end.y) {
+        if (gap > 0) close_in_between(end, near, inner, threshold, highest, look);
+        else close_in_between(inner, near, end, threshold, highest, look);
+        return;
+      }
+      // Second derivatives are at most 4 variation / gap^2, as that of the quartic is: where it falls by more than they can bend it down from a
+      // rise, it falls from the end on. Where it hardly falls that close, it hardly rose.
+      if (end.y - near.y >= 2 * variation * part * part) return;
+      inner = near;
+    }
+  }
+
+  // Looks for the top between a and c, which b is not below. Successive parabolas, which keep the bracket whatever the function is: each
+  // looks at least a part of its longer side away from the middle. At first that part is large, as the first parabola through a quartic
+  // may point the wrong way.
+  template <class F>
+  static void close_in_between(Sample a, Sample b, Sample c, double threshold, const Sample& highest, F&& look) {
+    for (int round = 0; round < most_parabolas; ++round) {
+      const double before = b.t - a.t, after = c.t - b.t, fall_a = b.y - a.y, fall_c = b.y - c.y;
+      const double denominator = before * fall_c + after * fall_a;
+      if (!(denominator > 0)) return;  // flat
+      const double shift = 0.5 * (after * after * fall_a - before * before * fall_c) / denominator;
+      const double rise = denominator / (before * after * (before + after)) * shift * shift;
+      const bool is_first = round < 2;
+      if (!is_first && (highest.y + 4 * rise < threshold || rise < rise_that_counts)) return;
+      const double longer = before > after ? -before : after, least = (is_first ? 0.1 : 1e-3) * std::abs(longer);
+      const Sample next = look(b.t + (std::abs(shift) < least ? std::copysign(least, longer) : shift));
+      const bool is_before = next.t < b.t;
+      if (next.y > b.y) (is_before ? c : a) = b, b = next;
+      else (is_before ? a : c) = next;
+    }
   }
 
   const PolynomialMotion& motion_;
   PathTorque& torque_;
+  bool is_exact_;
   int n_, m_, count_ = 0;
   const double* c_ = nullptr;
   double h_ = 0;
@@ -234,9 +291,9 @@ class PieceScan {
 
 }  // namespace
 
-std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorque& torque, double threshold) {
+std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorque& torque, double threshold, bool is_exact) {
   std::vector<TorqueExcess> out;
-  PieceScan scan(motion, torque);
+  PieceScan scan(motion, torque, is_exact);
   for (int i = 0; i < motion.pieces(); ++i) scan.scan(i, threshold, out);
   return out;
 }

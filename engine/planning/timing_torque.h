@@ -65,7 +65,8 @@ struct TorqueExcess {
 };
 
 // For every piece and limited entry whose peak ratio exceeds `threshold`, that peak. A torque is smooth within a piece: samples tell
-// its size and how much it bends; where that may exceed, the top of a parabola through three samples is taken, closing in.
-std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorque& torque, double threshold);
+// its size, how much it varies and how much it bends; where one may exceed, a bracket about it is closed in by parabolas.
+// Not exact: a ratio that exceeds may be any up to the peak.
+std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorque& torque, double threshold, bool is_exact = true);
 
 }  // namespace robosim

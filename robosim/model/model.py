@@ -347,7 +347,7 @@ class Model(Methods):
                 `velocity_names`. Likewise in the next three.
 
         Raises:
-            ModelError: an unknown name, or a number that is negative or not finite.
+            ModelError: an unknown name, or a number that is negative, not finite or too large.
         """
         return self._with_joint_forces(damping=damping)
 
@@ -360,7 +360,8 @@ class Model(Methods):
         """The same model with other dry friction [N m or N] and width [rad/s or m/s]; None leaves one as it is.
 
         Raises:
-            ModelError: an unknown name, a friction that is negative, or a width that is not positive.
+            ModelError: an unknown name, a friction that is negative, a width that is not positive, or sizes with which
+                friction / width or width^2 overflow.
         """
         return self._with_joint_forces(friction=friction, width=width)
 
@@ -375,7 +376,8 @@ class Model(Methods):
         They are those of whole coordinates, mimic joints included, and hold no energy at their references.
 
         Raises:
-            ModelError: an unknown name, a stiffness that is negative, or a spring where a joint has not one position.
+            ModelError: an unknown name, a stiffness that is negative or too large, or a spring where a joint has not
+                one position.
         """
         return self._with_springs(stiffness, reference, 0.0)
 
@@ -383,7 +385,7 @@ class Model(Methods):
         """The same model with another inertia of the drives as seen at the joints [kg m^2 or kg].
 
         Raises:
-            ModelError: an unknown name, or a number that is negative or not finite.
+            ModelError: an unknown name, or a number that is negative, not finite or too large.
         """
         inertia = self._magnitudes(self.armature, armature, "armature")
         return Model(self._engine.with_armature(inertia), self._description)

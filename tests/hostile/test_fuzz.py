@@ -134,16 +134,46 @@ def folder(tmp_path):
     return tmp_path
 
 
+def assert_works(path) -> None:
+    """What is accepted has finite poses, inertia matrix and torques at q = 0, at rest."""
+    model = load_robot(path, filter_self_collisions=False)
+    q, rest = model.neutral(), np.zeros(model.n_v)
+    assert all(np.all(np.isfinite(X)) for X in model.link_poses(q).values())
+    assert np.all(np.isfinite(model.mass_matrix(q)))
+    assert np.all(np.isfinite(model.inverse_dynamics(q, rest, rest)))
+    assert np.all(np.isfinite(model.joint_forces(q, rest)))
+    assert np.isfinite(model.potential_energy(q))
+
+
 def test_urdf(folder):
     def call(data):
         (folder / "r.urdf").write_bytes(data)
-        model = load_robot(folder / "r.urdf", filter_self_collisions=False)
-        # What is accepted works: poses and inertia matrix are finite in the middle of the limits.
-        q = model.neutral()
-        assert all(np.all(np.isfinite(X)) for X in model.link_poses(q).values())
-        assert np.all(np.isfinite(model.mass_matrix(q)))
+        assert_works(folder / "r.urdf")
 
     rounds(URDF, "urdf", call)
+
+
+@pytest.mark.parametrize("seed", [2352])
+def test_urdf_that_once_escaped(folder, seed):
+    """Damage of a seed that only the full campaign reaches."""
+    (folder / "r.urdf").write_bytes(damaged(URDF, random.Random(f"urdf {seed}")))
+    with pytest.raises(RobosimError, match="more than numbers can hold"):
+        load_robot(folder / "r.urdf", filter_self_collisions=False)
+
+
+@pytest.mark.parametrize("size", [b"1e308", b"-1e308", b"1e200", b"1e154", b"1e100", b"1e-154", b"1e-308"])
+def test_each_number_so_large_that_products_overflow(folder, size):
+    """Every number of a description in turn: refused, or what it makes is finite."""
+    spans = [m.span() for m in re.finditer(rb'(?<=[" ])-?\d+\.?\d*(?=[" ])', URDF)]
+    assert len(spans) > 60
+    refused = 0
+    for begin, end in spans:
+        (folder / "r.urdf").write_bytes(URDF[:begin] + size + URDF[end:])
+        try:
+            assert_works(folder / "r.urdf")
+        except RobosimError:
+            refused += 1
+    assert refused > 0 or b"e-" in size
 
 
 def test_srdf(folder):

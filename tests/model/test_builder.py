@@ -494,3 +494,31 @@ def test_set_acceleration_limits():
     assert model.limits.acceleration_source == "a test"
     builder.set_acceleration_limits({"j9": 1.0})
     refused(builder, "j9")
+
+
+def test_products_that_overflow_are_refused_by_the_joint_that_makes_them():
+    """Multipliers of mimic joints one after the other, distances times masses, friction over its width."""
+
+    def followers(multiplier: float) -> ModelBuilder:
+        builder = chain(1)
+        for i in (2, 3, 4):
+            add_next(builder, i, mimic=(f"j{i - 1}", multiplier, 0.0))
+        return builder
+
+    assert np.isfinite(followers(1e40).build().mass_matrix([0.0])).all()
+    with pytest.raises(ModelError, match="'j4' moves more than numbers can hold"):
+        followers(1e60).build()
+    far = chain(1)
+    add_next(far, 2, X_PJ=pose((1e153, 0, 0)))
+    with pytest.raises(ModelError, match="'j2' moves more than numbers can hold"):
+        far.build()
+    model = chain(2).build()
+    for change in (
+        lambda: model.with_friction({"j2": 1e308}),
+        lambda: model.with_friction(1.0, width={"j2": 1e-200}),
+        lambda: model.with_armature({"j2": 1e308}),
+        lambda: model.with_damping({"j2": 1e308}),
+        lambda: model.with_stiffness({"j2": 1e200}, reference={"j2": 1e200}),
+    ):
+        with pytest.raises(ModelError, match=r"'j2'.* more than numbers can hold"):
+            change()
