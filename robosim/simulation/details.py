@@ -43,7 +43,8 @@ class StepReport(NamedTuple):
     nothing says in which order; where they are, gradients are `one_sided`."""
     attempt: str
     """The last of its methods that a solver needed: `prediction`, `sweeps`, `Dantzig`, `Lemke`, `turned boxes`,
-    `more sweeps` or `proximal points`, in the order in which `lcp` and `cone` try them; empty of `pgs` and without rows."""
+    `more sweeps` or `proximal points`, in the order in which `lcp` and `cone` try them; empty of `pgs` and where there
+    are no rows."""
 
 
 class ContactForce(NamedTuple):

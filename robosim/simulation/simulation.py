@@ -501,8 +501,8 @@ class Simulation:
         Raises:
             SimulationError: an array has the wrong shape or is not finite.
 
-        Source: `engine/step/linearization_vjp.cpp`; Werling et al., "Fast and feature-complete differentiable physics for
-        articulated rigid bodies with contact", RSS 2021, with one transposed solve in the place of its matrices; of
+        Source: `engine/step/linearization_vjp.cpp`; Werling et al., "Fast and feature-complete differentiable physics
+        for articulated rigid bodies with contact", RSS 2021, with one transposed solve in the place of its matrices; of
         `pgs` the adjoint of the sweeps, Qiao et al., "Efficient differentiable simulation of articulated bodies", ICML
         2021, Algorithm 1.
         """
