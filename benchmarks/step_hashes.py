@@ -142,7 +142,11 @@ def computed(
     (state, control), starts = cases[0], (state_rows(cases), state_rows(cases, of_v=True))
     drive = drive_of(control)
     qs, vs, reports = engine.run(*starts, STEPS, INTERVAL, True, *drive, 1, None)
-    yield from (("run: q", qs), ("run: v", vs), ("run: report", [(report[:8], first) for report, first in reports]))
+    yield from (
+        ("run: q", qs),
+        ("run: v", vs),
+        ("run: report", [(report[:8], first) for report, first in reports]),
+    )
     bars = rng.normal(size=(2, len(cases), qs.shape[1], model.n_v))
     for gradient in engine.run_vjp(qs, vs, *bars, STEPS, INTERVAL, True, *drive, 1, None, (True,) * 3):
         yield from ((f"run: gradient by {name}", x) for name, x in numbers_of(engine, gradient).items())

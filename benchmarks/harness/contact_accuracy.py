@@ -232,7 +232,9 @@ class Comparison:
             worlds: dict[float, Simulation] = {}
             told = [group.columns_along(columns, direction) for *_, columns in states]
             usual = np.max([largest for _, largest in told], axis=0)
-            for (number, case, start, bars, gradient, _), (expected, largest) in zip(states, told, strict=True):
+            for (number, case, start, bars, gradient, _), (expected, largest) in zip(
+                states, told, strict=True
+            ):
                 scale = np.maximum(largest, SMALL * usual)
                 if not scale.all():
                     continue
@@ -240,7 +242,9 @@ class Comparison:
                 product = abs(group.along(gradient, direction) - np.sum(bars * expected))
                 # Less than rounding of the step is nothing, as of friction that sweeps have all but settled.
                 product = max(0.0, product - loads @ start.rounding)
-                self._judge_product(number, group.name, product / (loads @ scale * np.count_nonzero(group.units)))
+                self._judge_product(
+                    number, group.name, product / (loads @ scale * np.count_nonzero(group.units))
+                )
 
                 def along(
                     t: float, case: Case = case, start: Start = start,
