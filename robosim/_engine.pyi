@@ -1040,7 +1040,7 @@ class Simulation:
     ) -> tuple[
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
-        tuple[str, float, int, int, int, int, int, int],
+        tuple[str, float, int, int, int, int, int, int, str],
         list[
             tuple[
                 str,
@@ -1182,7 +1182,7 @@ class Simulation:
     ) -> tuple[
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
-        list[tuple[tuple[str, float, int, int, int, int, int, int], int | None]],
+        list[tuple[tuple[str, float, int, int, int, int, int, int, str], int | None]],
     ]:
         """
         Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
@@ -1268,7 +1268,7 @@ class Simulation:
     ) -> tuple[
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
-        tuple[str, float, int, int, int, int, int, int],
+        tuple[str, float, int, int, int, int, int, int, str],
     ]:
         """
         tau, q_target and v_target are None or arrays; see robosim.simulation.Control.

@@ -47,8 +47,9 @@ class ParameterColumns:
             raise SimulationError(f"by names a parameter twice: {', '.join(map(repr, keys))}")
         columns = [column for key in keys for column in self._of(key)]
         begin = [0, *accumulate(len(numbers) for numbers, _ in columns)]
-        numbers, weights = ([part[i] for part in columns] for i in (0, 1))
-        return begin, list(chain.from_iterable(numbers)), list(chain.from_iterable(weights))
+        numbers = list(chain.from_iterable(numbers for numbers, _ in columns))
+        weights = list(chain.from_iterable(weights for _, weights in columns))
+        return begin, numbers, weights
 
     def by_name(self, keys: Sequence[Key], columns: Array) -> dict[Key, Array]:
         """(..., k) as the numbers of each key."""

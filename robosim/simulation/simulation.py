@@ -643,7 +643,8 @@ class Simulation:
             *blocks, parameters, one_sided = self._engine.jacobians(
                 state.q, state.v, *drive_of(control), wanted, columns
             )
-        return StepJacobians(*blocks, self._parameter_columns.by_name(keys, parameters), one_sided)
+        by_name = self._parameter_columns.by_name(keys, parameters)
+        return StepJacobians._make([*blocks, by_name, one_sided])
 
     @cached_property
     def _parameter_columns(self) -> ParameterColumns:
@@ -706,7 +707,8 @@ class Simulation:
                 wanted,
                 columns,
             )
-        return RunJacobians(*blocks, self._parameter_columns.by_name(keys, parameters), one_sided)
+        by_name = self._parameter_columns.by_name(keys, parameters)
+        return RunJacobians._make([*blocks, by_name, one_sided])
 
     def run_vjp(
         self,
