@@ -26,7 +26,7 @@ bool ModeSolver::is_small(const RowProblem& problem, int rows) const {
   return problem.size() <= rows || problem.size() * k * k * k <= parameters_.max_pivoting;
 }
 
-// Step 2: from the classes in guess_. True where the conditions hold.
+// Changes of class, from the classes in guess_. True where the conditions hold.
 bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& s, ModeReport& report, int max_changes) {
   ClassChanges changes(problem);
   int turns = ModeFactor::enough_turns;  // of sliding discs; as long as classes change their directions need not be exact
@@ -98,7 +98,7 @@ bool ModeSolver::predict(const RowProblem& problem, RowSolution& s, ModeReport&)
 }
 
 // What the sweeps have left at a bound, though no faster than what they hold still, is likely to rest: whether all of it does, from the swept
-// classes with these rows clamping. Step 5 would ask for the same in the end, by factors of its own.
+// classes with these rows clamping. The selection would ask for the same in the end, by factors of its own.
 bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
   guess_ = swept_.classes, push_ = swept_.f;
   const auto speed = [&](int i) { return problem.rows[at(i)].is_disc ? length(swept_.w[at(i)], swept_.w[at(i + 1)]) : std::abs(swept_.w[at(i)]); };
@@ -119,16 +119,16 @@ bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
          row_scale(sizes_, s) <= parameters_.max_scale * predicted_scale_;
 }
 
-// Step 2 for rows that have changed a little since they were solved, from the classes that they had.
+// Changes of class for rows that have changed a little since they were solved, from the classes that they had.
 bool ModeSolver::resume(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& s, ModeReport& report) {
   sizes_.measure(problem);
   guess_ = classes, push_ = s.f;
   return settle(problem, sizes_, s, report, parameters_.max_class_changes);
 }
 
-// Step 3 of discs, by Newton's method for complementarity problems (Josephy, MRC report 1965, University of Wisconsin, 1979). With its axes turned along its
-// impulse a disc is a box, but that a small impulse f across turns it, and what slides against it at the speed s moves across by s f / (mu f_n): a
-// compliance. Pivots solve such boxes, whatever the rows are; there the axes are turned again.
+// Turned boxes: discs, by Newton's method for complementarity problems (Josephy, MRC report 1965, University of Wisconsin, 1979). With its axes turned
+// along its impulse a disc is a box, but that a small impulse f across turns it, and what slides against it at the speed s moves across by
+// s f / (mu f_n): a compliance. Pivots solve such boxes, whatever the rows are; there the axes are turned again.
 bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeReport& report) {
   if (!has_discs_ || !is_small(problem, parameters_.max_turned_rows)) return false;
   if (!boxes_) boxes_ = std::make_unique<ModeSolver>();
@@ -203,7 +203,7 @@ double ModeSolver::least_admittance(const RowProblem& problem) const {
   return 1e-3 * mean;
 }
 
-// Step 4. Rows that give a little have one solution, which changes of class find where rows that depend on each other send them in
+// Proximal points. Rows that give a little have one solution, which changes of class find where rows that depend on each other send them in
 // circles. With the impulses of the last one as the position of rest, t + R f, the next is nearer to rows that do not give (the proximal point
 // method: Rockafellar, SIAM J. Control Optim. 14, 1976). Leaves what came nearest in nearest_; returns its residual, or that relative to what the first
 // sweeps have found, if larger: of rows that contradict each other impulses grow without end, and would hide it.
@@ -239,7 +239,7 @@ double ModeSolver::proximal_points(const RowProblem& problem, ModeReport& report
 
 ImpulseSelection::Rows ModeSolver::selecting(const RowProblem& problem) { return {problem, sizes_, parameters_.max_scale * predicted_scale_, *factor_}; }
 
-// Step 5. Where it does not end, from the classes that all rows have if they give a little, which has one solution: the rule is its limit.
+// The selection. Where it does not end, from the classes that all rows have if they give a little, which has one solution: the rule is its limit.
 bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   const auto is_rule = [&](Selected selected) { return selected == Selected::chosen || (selected == Selected::unchanged && !is_of_boxes_); };
   const Selected selected = selection_.select(selecting(problem), s);

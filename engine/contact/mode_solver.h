@@ -1,12 +1,14 @@
 // The complementarity problem of a step's rows, solved to rounding: friction within boxes (`lcp`) or within discs (`cone`).
 //
-// 1. Prediction, a function of the problem alone: that all sticks but what goes across much faster than it comes closer. Else the classes that a
-//    few sweeps of projected Gauss-Seidel from zero end in; at first with all clamping that the sweeps have brought to rest as well as they could.
-// 2. The impulses of these classes (`mode_factor.h`); rows that break their condition change class, all at once, until none does.
-// 3. Where that does not end, of few rows, Dantzig's pivots, and where these cycle Lemke's; then 2. from the classes that they find. Discs have
-//    no such pivots: of few rows Newton's method, each step of which is one of boxes. Then more sweeps, as long as their impulses do not grow.
-// 4. Where that fails too, 2. with rows that give a little, less and less (the proximal point method).
-// 5. Selection of impulses among those that equal (`impulse_selection.h`); where it does not end, from the classes of rows that all give a little.
+// `solve` runs the attempts below in order and stops at the first whose solution satisfies all rows. Most attempts find classes; the impulses of these
+// classes follow from one linear system (mode_factor.h), and rows that break their condition change class, all at once, until none does.
+//   prediction       a function of the problem alone: every row sticks but those across which much more is asked than friction would hold
+//   sweeps           classes that a few sweeps of projected Gauss-Seidel from zero end in; at first with all sticking that the sweeps brought to rest
+//   Dantzig, Lemke   pivots, of few rows without discs
+//   turned boxes     Newton's method for discs, each step of which is a problem of boxes
+//   more sweeps      as long as their impulses do not grow
+//   proximal points  rows that give a little, less and less (the proximal point method)
+// Then impulses are selected among those that equal (impulse_selection.h); where that does not end, from the classes of rows that all give a little.
 // Without friction at its bound the velocities after the step are unique. Where friction slides they need not be, as Coulomb's law
 // itself allows several (Painleve): the prediction then decides, again as a function of the problem alone.
 #pragma once
@@ -24,7 +26,7 @@ namespace robosim {
 enum class ModeStatus {
   solved,
   basic,        // solved, but by impulses of independent rows or of sweeps: those of the selection rule leave their bounds; or discs slide in a direction held
-  rough,        // to 1e-8, by impulses of sweeps or of step 4 that no rule has chosen
+  rough,        // to 1e-8, by impulses of sweeps or of proximal points that no rule has chosen
   inconsistent  // not solved: rows that contradict each other, or pivots that cycle; then the impulses of sweeps
 };
 
@@ -32,13 +34,13 @@ struct ModeReport {
   ModeStatus status = ModeStatus::solved;
   int attempt = -1;              // the one that ended it: its place in ModeSolver::attempts
   double residual = 0;           // row_residual; where inconsistent relative to the velocities without impulses
-  int class_changes = 0;         // solves of step 2 after the first
+  int class_changes = 0;         // solves by changes of class after the first
   int pivots = 0;                // Dantzig's and Lemke's
 };
 
 // Thresholds and counts of the attempts. No solution depends on them but through which attempt finds it.
 struct ModeSolverParameters {
-  // Prediction. What is asked across may be this part of what friction would hold by itself, and still stick.
+  // Prediction: a row sticks if the impulse that it would need by itself is at most this many times its bound.
   double max_slip_ratio = 4;
   // The speed towards its limit that a joint off it may have, as a part of the velocities at play.
   double min_limit_speed = 1e-3;

@@ -1,8 +1,8 @@
 // Kinds of parameters: the numbers of a world that its steps are differentiated by.
 //
 // `parameter_kinds` is the one list of them. Everything else follows from it: where each number is in a gradient or a direction, zeros, sums and
-// products (parameters.h), the arrays and names of the bindings, the table of the documentation, the batteries of tests. A new parameter is a
-// row here, and the line in a law's gradient that adds to it:
+// products (parameters.h), the arrays and names of the bindings, the table of the documentation, the batteries of tests. A new parameter of a law is the
+// field that holds it (World, Motor, PairMaterial or Model, with its check), a row here, and the line in the law's gradient that adds to it:
 //
 //   *gradient.parameters.of("friction", pair) += mu_bar;      // a name that is not in the list does not compile
 #pragma once

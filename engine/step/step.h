@@ -38,8 +38,9 @@ class Stepper {
   // From q (n_q) and v (n_v) to q_next and v_next, which may be the same arrays.
   StepReport step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next);
 
-  // After a step with the same arguments: the gradient, in them and in all parameters, of a loss that changes by q_next_bar (tangent space at q_next, body
-  // side) and v_next_bar (n_v each) with its results. Of pgs that of its sweeps. Where the options ask for it, a complementarity-aware one.
+  // After a step with the same arguments: the gradient of a loss with respect to them and all parameters. q_next_bar and v_next_bar (n_v each) are its
+  // gradients with respect to q_next (tangent space, body side) and v_next. With RowSolver::pgs the gradient is that of the sweeps. With
+  // StepOptions::complementarity_aware it is modified; exact_vjp never is.
   void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient) {
     linearization_.vjp({q, v, control}, q_next_bar, v_next_bar, gradient);
   }

@@ -35,7 +35,7 @@ struct StepData {
   std::vector<StepIsland> islands;  // the first n_islands are in use
   int n_islands = 0;
 
-  // End of the step. Computed by SemiImplicit::advance.
+  // End of the step. Stepper::solve computes u and way, Stepper::advance sets is_diverged.
   std::vector<double> u, way;  // n_v: the velocity at the end in the axes at the start; what q advances by, per dt
   bool is_diverged = false;    // then nothing above holds
 

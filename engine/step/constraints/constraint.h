@@ -1,14 +1,17 @@
 // What kinds of constraints have in common. A kind is a struct of static functions in a file of its own: its rows, their targets, and the derivatives of
-// both; constraint_kinds.h lists all of them. There are kinds with blocks of channels of their own and kinds whose rows look at one coordinate:
+// both; constraint_kinds.h lists all of them. Block kinds have blocks of channels of their own, coordinate kinds have rows that look at one coordinate:
 //
-//   enum Role, roles[]             its rows, and what they are called
-//   join(assembly)                 has trees feel each other                                              of blocks
-//   add_blocks(assembly, in)       adds blocks and their rows                                             of blocks
-//   is_there(step, in, v, i)       whether the coordinate v, i of q or -1, has any of its rows            of coordinates
-//   add_rows(assembly, island, in) adds them to the last block                                           of coordinates
-//   set_targets / set_target       once X, y_free and L are known
-//   add_vjp                        from the gradient of the rows to the parameters, the state, and motions of bodies
-//   target_rates                   what a row's target changes by                                        of coordinates
+//   enum Role, roles[]                  its rows, and what they are called
+//   join(assembly)                      has trees feel each other                                                              (block kinds)
+//   add_blocks(assembly, in)            adds blocks and their rows                                                             (block kinds)
+//   set_targets(step, in, island, b)    targets of a block's rows, once X, y_free and L are known                              (block kinds)
+//   add_vjp(island, b, to)              adds the gradients of parameters, state and motions of bodies; of contacts per manifold (block kinds)
+//   is_there(step, in, v, q)            whether coordinate v has rows of this kind; q: its place in the position vector or -1  (coordinate kinds)
+//   add_rows(step, in, v, q, island)    appends them to the last block of the island                                          (coordinate kinds)
+//   set_target(step, in, x, row)        the target of one row                                                                  (coordinate kinds)
+//   target_rates(step, in, x)           partial derivatives of the target by q, q_target and v_target; Linearization multiplies
+//                                       them by the row's target_bar, for the gradients of state and control                   (coordinate kinds)
+//   add_vjp(x, to)                      adds the gradients of parameters alone                                                 (coordinate kinds)
 #pragma once
 
 #include "step/assembly.h"

@@ -1,4 +1,5 @@
-// All kinds of constraints: a new one is a file beside these and its name here.
+// All kinds of constraints. A new coordinate kind is a file beside these and its name below. A new block kind needs a place in StepIsland::Block (island.h)
+// as well, and a line in Linearization::has_rates (impulse_jacobians.cpp), which has Jacobians of its islands made of gradients.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,8 @@
 //
 //   f = dt (k (q_t - q - dt w) + d (v_t - w)),   w = v+,   |f| <= limit dt
 //
-// which is a row of compliance 1 / (dt (k dt + d)) with the target  t = (k (q_t - q) + d v_t) / (k dt + d).
+// f is an impulse [N s or N m s], k position_gain, d velocity_gain, limit motor_limit; without a q_target q_t is q. This
+// is a row of compliance 1 / (dt (k dt + d)) with the target  t = (k (q_t - q) + d v_t) / (k dt + d).
 #pragma once
 
 #include <cmath>
@@ -56,7 +57,8 @@ struct JointMotor {
     const Motor& motor = to.step.world->motor(x.v());
     const Pull pull(to.in, x);
     const double dt = to.step.options.dt, sum = divisor(to.step, motor), target_bar = x.target_bar();
-    const double per_sum = -x.row().compliance * x.compliance_bar() - x.row().target * target_bar;  // of the divisor, times it
+    // With the divisor s: compliance c = 1 / (dt s), target t = (...) / s, so dc/ds = -c / s and dt/ds = -t / s. This is s times the gradient by s.
+    const double per_sum = -x.row().compliance * x.compliance_bar() - x.row().target * target_bar;
     *to.of("position_gain", x.v()) += (pull.stretch * target_bar + dt * per_sum) / sum;
     *to.of("velocity_gain", x.v()) += (pull.speed * target_bar + per_sum) / sum;
     if (x.row().kind == RowKind::box) *to.of("motor_limit", x.v()) += dt * x.bound_bar(), *to.of("dt") += motor.limit * x.bound_bar();

@@ -1,13 +1,15 @@
 // Semi-implicit Euler with implicit damping and springs:
 //
-//   M^ (u - v) = dt (tau - h - D v - K (q - q_0 + dt v)) + J^T f,     M^ = M + dt D + dt^2 K,     q+ = q advanced by dt u
+//   M^ (u - v) = dt (tau - h - D v - K (q - q_0 + dt v)) + J^T f,     M^ = M + dt D + dt^2 K,     q+ = q advanced by dt way
 //
-// with D the joints' damping, K their springs, and f the impulses of the rows; positions and M, h are those at the start. All of this is in the axes at the
-// start, those of bodies that move freely too, so h is without the part that the turning of their axes adds; they go straight and the new velocity is then
-// told in their axes at the end (advance of configuration.h): linear momentum is kept exactly.
+// with D the joints' damping, K their springs, f the impulses of the rows, and way = u but where impulses act late in the step (normal_law.h); positions
+// and M, h are those at the start. All of this is in the axes at the start, those of bodies that move freely too, so h is without the part that the turning
+// of their axes adds; they go straight and the new velocity is then told in their axes at the end (advance of configuration.h): the linear momentum of a
+// body whose center of mass is at its origin is kept exactly.
 //
 // An integrator has a residual r(u) that is zero at the end of a step, here r = M^ (u - v) - dt (...) - J^T f, with its derivatives at fixed u; an operator
-// dr/du, here M^, symmetric, as a factor; and how the state advances by u.
+// dr/du, here M^, symmetric, as a factor; and how the state advances. Another integrator has every public function below, with these signatures. The
+// derivatives of `advance` are advance_vjp and advance_jvp (dynamics/configuration.h) and Linearization::advance_jacobians.
 #pragma once
 
 #include <vector>
