@@ -1,4 +1,4 @@
-"""How exact the derivatives of steps with contact are: every block of the Jacobians, by all parameters, too.
+"""Accuracy of the derivatives of steps with contact: every block of the Jacobians, all parameters included.
 
 Each is compared with Ridders differences of the production step itself, of all three solvers, in scenes with robots,
 boxes, balls and triangle meshes, thrown and at rest. Compared is along random directions, one per block and state and

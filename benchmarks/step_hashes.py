@@ -326,7 +326,7 @@ def main() -> int:
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the lines to a file")
     parser.add_argument("--against", type=Path, metavar="FILE", help="compare with the lines of a file")
     parser.add_argument("--worlds", type=int, default=WORLDS, help="how many random ones (default 1500)")
-    # What a process of its own does.
+    # Internal: print the lines of this process, for the parent that compares them.
     parser.add_argument("--print", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.print:

@@ -122,7 +122,7 @@ def any_simulation(seed: int) -> tuple[Simulation, dict[str, Any]]:
 
 
 def any_world(seed: int) -> tuple[Model, Scene, dict[str, Any], dict[str, Any]]:
-    """What the world of a seed is made of: model, scene, motors and materials, and its options."""
+    """Model, scene, motors, materials and options of the world of a seed."""
     rng = np.random.default_rng(seed)
     model, scene = any_model(rng), any_scene(rng)
     names = [

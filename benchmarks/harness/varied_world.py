@@ -72,7 +72,7 @@ class Group(NamedTuple):
         return self.units * rng.uniform(-1, 1, self.units.shape)
 
     def along(self, gradient: StepGradient, direction: Array) -> float:
-        """What a gradient says of a direction."""
+        """Directional derivative from a gradient."""
         return float(np.sum(np.where(self.units == 0, 0.0, gradient.parameters[self.name]) * direction))
 
     def columns_along(self, jacobians: StepJacobians, direction: Array) -> tuple[Array, Array]:
@@ -100,7 +100,7 @@ def groups(simulation: Simulation) -> list[Group]:
     """All kinds of parameters that a simulation has any of."""
     found = []
     for name, kind in simulation.parameters.kinds.items():
-        # What cannot be negative is changed by a part of itself, what has a place or a direction by a part of a unit.
+        # Numbers that cannot be negative change by a fraction of themselves, poses by a fraction of a unit.
         size = (
             np.abs(simulation.parameters[name])
             if kind.least == 0
@@ -133,17 +133,17 @@ def _moments(simulation: Simulation) -> Array:
     return np.linalg.eigvalsh(np.stack([xx, xy, xz, xy, yy, yz, xz, yz, zz], axis=1).reshape(-1, 3, 3))
 
 
-# What some kinds are changed by, of what they would be otherwise.
+# Units of some kinds, from the usual size of a change.
 _UNITS: Mapping[str, Callable[[Simulation, Array], Array]] = {
     "restitution": lambda _, size: np.where(size == 1, 0.0, size),  # the end of its range
-    "com": _gyration,  # a metre is nothing to a finger, and too much for it
+    "com": _gyration,  # a meter is nothing to a finger, and too much for it
     "inertia": _part_of_least_moment,  # off the diagonal, too, and so that they stay those of a body
 }
 _STEPS: Mapping[str, tuple[float, ...]] = {
-    # What touches by which features changes with geometry.
+    # Geometry changes which features touch.
     "sizes": FINEST,
     "scale": FINEST,
-    # Where these have been found to lie between truncation and rounding.
+    # Measured: lengths between truncation and rounding.
     "com": FINER,
     "inertia": FINER[1:],
     "spring_reference": FINER,

@@ -10,8 +10,8 @@
 
 namespace robosim {
 
-// Of one kind of parameter: name, what has it, its owners, shape of the numbers of one, unit, what it is, the least that it may be; place of its
-// first number among all of a world, and from one owner to the next.
+// One kind of parameter: name, kind of owner, owners, shape per owner, unit, meaning, least value; index of its first number among all of a world, and
+// the stride from one owner to the next.
 using ParameterKindTuple = std::tuple<std::string, const char*, int, std::vector<int>, std::string, std::string, double, int, int>;
 std::vector<ParameterKindTuple> parameter_kind_tuples(const World& world);
 

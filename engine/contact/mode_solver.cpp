@@ -323,7 +323,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
     report.attempt = i;
   }
 
-  // What came nearest.
+  // If no attempt succeeded, use the closest solution found.
   if (!solved) {
     report.status = is_rough_ ? ModeStatus::rough : ModeStatus::inconsistent;
     if (!is_rough_) {
@@ -333,7 +333,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
     factor_->solve(problem, s.classes.data(), s.f.data(), trial_);
   }
 
-  // Of impulses that equal those of the selection rule, which a prediction has already.
+  // Select among equivalent impulses; a prediction already has those of the selection rule.
   if (solved && !is_foreseen_ && !select(problem, s)) report.status = ModeStatus::basic;
   report.residual = row_residual(problem, sizes_, s);
   if (report.status == ModeStatus::rough && report.residual <= solved_residual) report.status = ModeStatus::basic;

@@ -48,8 +48,8 @@ struct ModeSolverParameters {
   int predicting_sweeps[2] = {12, 88};
   // Changes of classes before a set of them is given up: of rows as they are, and of rows that give a little.
   int max_class_changes = 12, max_class_changes_compliant = 30;
-  // Of a solution beside what the sweeps have found. Impulses beyond that are of rows that contradict each other all but in rounding, which would be small
-  // beside them; one on top of 1e6 times lighter ones has 1e6.
+  // The largest row_scale of a solution, relative to that of the sweeps. Larger impulses come from rows that contradict each other up to rounding, whose residual
+  // would look small beside them; a body on top of one 1e6 times lighter needs 1e6.
   double max_scale = 1e7;
 
   // Pivots take the time of rows^3 and more: rows, or rows channels^3, as many rows of few things that touch are as good as few.

@@ -13,7 +13,7 @@ namespace {
 // Leaves room for the sums of a few such numbers, and for their products with gravity.
 constexpr double most = 1e300;
 
-// Of the joint that entry k of v belongs to.
+// Name of the joint that entry k of v belongs to.
 const std::string& name_of(const Model& model, int k) {
   std::size_t i = 1;
   while (model.joints[i].mimic || k < model.joints[i].v_index || k >= model.joints[i].v_index + model.joints[i].n_v) ++i;
@@ -56,7 +56,7 @@ std::string overflow_fault(const Model& model) {
     if (!(width * width >= std::numeric_limits<double>::min() && width < most) || !(model.friction[i] / width <= most))
       return message("joint '", name_of(model, k), "': friction ", model.friction[i], " over a width of ", width,
                      " is more than numbers can hold");
-    // What mimic joints add included.
+    // Mimic joints included.
     const double spring = model.stiffness[i] * (1 + std::abs(model.spring_reference[i]));
     if (!(model.damping[i] <= most && model.armature[i] <= most && spring <= most))
       return message("joint '", name_of(model, k), "': damping ", model.damping[i], ", armature ", model.armature[i], " or stiffness ",

@@ -1,4 +1,4 @@
-// Whether the products that dynamics makes of a model's numbers are numbers, too.
+// Check that no product of a model's numbers that dynamics forms overflows.
 //
 // A description may hold any number below 1.8e308, but mass matrices hold squares of them: of multipliers of mimic joints, one after the
 // other, and of distances times masses. What is infinite there makes NaN of all that comes after. Checked once, on the whole model.
