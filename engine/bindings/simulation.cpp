@@ -62,7 +62,7 @@ Closures closures_from(const std::vector<FrameClosureTuple>& frames, const std::
 
 std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::handle& materials, const py::handle& motors,
                                                  const std::vector<FrameClosureTuple>& closures, const std::vector<JointEqualityTuple>& equalities, double dt,
-                                                 const std::string& solver, int sweeps, double erp, double margin, double limit_margin,
+                                                 const std::string& solver, int sweeps, double erp, double margin, double limit_margin, bool speed_limits,
                                                  double restitution_threshold, const std::string& bounce, const std::string& complementarity_aware, int substeps) {
   const Array m = sized(materials, {-1, 6}, "materials"), d = real_array(motors, {scene.scene.model().n_v, 3}, "motors", false);
   std::vector<PairMaterial> pairs;
@@ -78,7 +78,7 @@ std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::ha
   if (complementarity_aware == "each") options.complementarity_aware = ComplementarityAware::each;
   else if (complementarity_aware == "together") options.complementarity_aware = ComplementarityAware::together;
   else if (complementarity_aware != "none") throw InputError("complementarity_aware is '" + complementarity_aware + "'; there are 'none', 'each' and 'together'");
-  options.dt = dt, options.sweeps = sweeps, options.erp = erp, options.margin = margin, options.limit_margin = limit_margin;
+  options.dt = dt, options.sweeps = sweeps, options.erp = erp, options.margin = margin, options.limit_margin = limit_margin, options.speed_limits = speed_limits;
   options.restitution_threshold = restitution_threshold;
   return std::make_unique<BoundSimulation>(scene, std::move(pairs), std::move(all), closures_from(closures, equalities), options, substeps);
 }
@@ -235,7 +235,7 @@ void bind_simulation(py::module_& m) {
   simulation
       .def(py::init(&make_simulation), py::arg("scene"), py::arg("materials"), py::arg("motors"), py::arg("closures"),
            py::arg("equalities"), py::arg("dt"), py::arg("solver"), py::arg("sweeps"),
-           py::arg("erp"), py::arg("margin"), py::arg("limit_margin"), py::arg("restitution_threshold"), py::arg("bounce"),
+           py::arg("erp"), py::arg("margin"), py::arg("limit_margin"), py::arg("speed_limits"), py::arg("restitution_threshold"), py::arg("bounce"),
            py::arg("complementarity_aware"), py::arg("substeps"), py::keep_alive<1, 2>())
       .def_property_readonly("meshes", &meshes, "Number and name of the object, first row in a gradient, shape: of each that has vertices.")
       .def_property_readonly("parameter_kinds", [](const BoundSimulation& s) { return parameter_kind_tuples(s.world()); }, "See ParameterKindTuple.")

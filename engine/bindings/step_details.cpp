@@ -68,7 +68,7 @@ void StepDetailTuples::add_closure(const Stepper& stepper, const StepIsland& isl
 
 void StepDetailTuples::add_joint(const Stepper& stepper, const StepIsland& island, std::size_t b, int row) {
   const StepIsland::Row& own = island.rows[at(row)];
-  const double sign = is_of<JointLimit>(own, JointLimit::upper) ? -1 : 1;
+  const double sign = island.problem.rows[at(row)].d[0];  // of the coordinate in the row
   joints.emplace_back(island.blocks[b].v, row_name(own), sign * island.solution.f[at(row)] / stepper.options().dt);
 }
 

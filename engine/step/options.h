@@ -30,6 +30,7 @@ struct StepOptions {
   double erp = 0.2;                      // share of an overlap, or of a limit that is exceeded, taken back in one step; 0 to 1
   double margin = 1e-3;                  // [m] within which pairs have rows
   double limit_margin = 1e-3;            // [rad or m] the same of joint limits
+  bool speed_limits = false;             // whether joints keep the limits of their speeds
   Bounce bounce = Bounce::step;
   double restitution_threshold = 0.01;   // [m/s] of approach, below which nothing bounces
   ComplementarityAware complementarity_aware = ComplementarityAware::none;  // of vjp, not of pgs

@@ -160,6 +160,8 @@ inline constexpr auto parameter_kinds = [] {
      number<OfModel<&Model::stiffness>>},
     {"spring_reference", ParameterOwner::coordinate, 1, 1, "rad or m", "where a joint's spring exerts nothing", -any,
      number<OfModel<&Model::spring_reference>>},
+    {"speed_limit", ParameterOwner::coordinate, 1, 1, "rad/s or m/s", "of a joint, where the step keeps it", 0,
+     number<OfLimits<&Limits::velocity>>},
     {"lower_limit", ParameterOwner::position, 1, 1, "rad or m", "of a joint's position", -any,
      number<OfLimits<&Limits::q_lower>>},
     {"upper_limit", ParameterOwner::position, 1, 1, "rad or m", "of a joint's position", -any,

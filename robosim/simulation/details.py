@@ -80,7 +80,8 @@ class JointForce(NamedTuple):
     coordinate: str
     """Its entry of `Model.velocity_names`."""
     source: str
-    """`lower_limit`, `upper_limit`, `joint_friction`, `motor` or `equality` (a law of another joint)."""
+    """`lower_limit`, `upper_limit`, `backward_speed_limit`, `forward_speed_limit`, `joint_friction`, `motor` or
+    `equality` (a law of another joint)."""
     force: float
     """[N m or N]."""
 

@@ -92,6 +92,7 @@ class Simulation:
         erp: part of an overlap that is taken back in a (sub)step, 0 to 1.
         margin: [m] within which things are taken for touching.
         limit_margin: [rad or m] the same of joint limits.
+        speed_limits: whether joints keep the limits of their speeds (`Model.limits`), whatever drives or strikes them.
         restitution_threshold: [m/s] of approach, below which nothing bounces.
         bounce: when what comes near bounces or lands: `step`, wherever a step finds it within the margin;
             `time_of_impact`, when it touches, between the steps' ends. Then runs and their gradients are those of
@@ -139,6 +140,7 @@ class Simulation:
         erp: float = 0.2,
         margin: float = 1e-3,
         limit_margin: float = 1e-3,
+        speed_limits: bool = False,
         restitution_threshold: float = 0.01,
         bounce: str = "step",
         complementarity_aware: bool | Literal["together"] = False,
@@ -170,6 +172,7 @@ class Simulation:
             "erp": erp,
             "margin": margin,
             "limit_margin": limit_margin,
+            "speed_limits": bool(speed_limits),
             "restitution_threshold": restitution_threshold,
             "bounce": bounce,
             "substeps": substeps,

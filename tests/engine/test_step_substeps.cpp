@@ -17,7 +17,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 StepOptions coarse() {
   StepOptions options;
-  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05;
+  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.speed_limits = true;
   return options;
 }
 
@@ -34,7 +34,7 @@ StepWorld world_of_everything() {
   for (int i = 1; i < model.n_bodies(); ++i) {
     const Joint& joint = model.joints[at(i)];
     if (joint.n_q != 1) continue;
-    model.limits.q_lower[at(joint.q_index)] = -0.5, model.limits.q_upper[at(joint.q_index)] = 0.5;
+    model.limits.q_lower[at(joint.q_index)] = -0.5, model.limits.q_upper[at(joint.q_index)] = 0.5, model.limits.velocity[at(joint.v_index)] = 0.8;
     if (n % 3) motors[at(joint.v_index)] = {30, 2, n % 3 == 1 ? 1.0 : INFINITY};
     ++n;
   }

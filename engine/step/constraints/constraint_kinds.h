@@ -12,12 +12,13 @@
 #include "step/constraints/joint_equality.h"
 #include "step/constraints/joint_limit.h"
 #include "step/constraints/motor.h"
+#include "step/constraints/speed_limit.h"
 
 namespace robosim {
 
 // Those with blocks of channels of their own, in the order of their blocks, and those whose rows look at one coordinate, in the order of its rows.
 using BlockKinds = std::tuple<ClosureOfFrames, EqualityOfJoints, Contact>;
-using CoordinateKinds = std::tuple<DryFriction, JointMotor, JointLimit>;
+using CoordinateKinds = std::tuple<DryFriction, JointMotor, JointLimit, SpeedLimit>;
 using ConstraintKinds = decltype(std::tuple_cat(BlockKinds(), CoordinateKinds()));
 
 // Calls f(kind) of each kind of a list.
