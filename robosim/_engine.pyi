@@ -1025,6 +1025,7 @@ class Simulation:
         erp: typing.SupportsFloat | typing.SupportsIndex,
         margin: typing.SupportsFloat | typing.SupportsIndex,
         limit_margin: typing.SupportsFloat | typing.SupportsIndex,
+        speed_limits: bool,
         restitution_threshold: typing.SupportsFloat | typing.SupportsIndex,
         bounce: str,
         complementarity_aware: str,
