@@ -103,6 +103,7 @@ struct ParameterKind {
   std::string_view unit, about;
   double least;            // that a value may be
   ParameterAccess access;  // to the values
+  bool may_be_infinite = false;
 
   constexpr int width() const { return rows * columns; }
 };
@@ -129,7 +130,7 @@ inline constexpr auto parameter_kinds = [] {
     {"velocity_gain", ParameterOwner::motor, 1, 1, "N m s/rad or N s/m", "of a motor, per velocity", 0,
      number<Field<&WorldParts::motors, &Motor::velocity_gain>>},
     {"motor_limit", ParameterOwner::motor, 1, 1, "N m or N", "greatest force of a motor", 0,
-     number<Field<&WorldParts::motors, &Motor::limit>>},
+     number<Field<&WorldParts::motors, &Motor::limit>>, true},
     {"pose", ParameterOwner::object, 6, 1, "m, rad", "of a shape: twist in its own frame", -any,
      {read_zeros<6>, write_poses}},
     {"sizes", ParameterOwner::object, 4, 1, "m", "of a shape: its sizes in the order of its type, zero beyond", 0,
@@ -161,11 +162,11 @@ inline constexpr auto parameter_kinds = [] {
     {"spring_reference", ParameterOwner::coordinate, 1, 1, "rad or m", "where a joint's spring exerts nothing", -any,
      number<OfModel<&Model::spring_reference>>},
     {"speed_limit", ParameterOwner::coordinate, 1, 1, "rad/s or m/s", "of a joint, where the step keeps it", 0,
-     number<OfLimits<&Limits::velocity>>},
+     number<OfLimits<&Limits::velocity>>, true},
     {"lower_limit", ParameterOwner::position, 1, 1, "rad or m", "of a joint's position", -any,
-     number<OfLimits<&Limits::q_lower>>},
+     number<OfLimits<&Limits::q_lower>>, true},
     {"upper_limit", ParameterOwner::position, 1, 1, "rad or m", "of a joint's position", -any,
-     number<OfLimits<&Limits::q_upper>>},
+     number<OfLimits<&Limits::q_upper>>, true},
     {"gravity", ParameterOwner::world, 3, 1, "m/s^2", "in axes of W", -any,
      {read_gravity, write_gravity}},
     {"dt", ParameterOwner::world, 1, 1, "s", "length of a step", 0,

@@ -29,7 +29,6 @@ __all__ = ["all_changes", "changed_model", "engine_values"]
 
 Array = NDArray[np.float64]
 _TWISTS = ("pose", "frames", "placement")
-_UNLIMITED = ("motor_limit", "lower_limit", "upper_limit")
 
 
 def all_changes(
@@ -86,7 +85,7 @@ def _checked(names: ParameterNames, chosen: Selected, key: Key, value: ArrayLike
         raise SimulationError(f"{called(key)} is {array[tuple(i)]} where there is none: {who!r} {what}")
     least = names.kinds[chosen.kind].least
     for x in array[there & ~np.isfinite(array)]:
-        if np.isnan(x) or chosen.kind not in _UNLIMITED:
+        if np.isnan(x) or not names.kinds[chosen.kind].may_be_infinite:
             raise SimulationError(f"{called(key)} is {x}; it must be finite")
     for x in array[there & (array < least)]:
         raise SimulationError(f"{called(key)} is {x}; it must be at least {least:g}")

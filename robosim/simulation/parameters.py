@@ -49,6 +49,7 @@ class ParameterKind(NamedTuple):
         unit: SI.
         about: what it is.
         least: that a value may be.
+        may_be_infinite: whether a value may be: no limit.
     """
 
     name: str
@@ -57,6 +58,7 @@ class ParameterKind(NamedTuple):
     unit: str
     about: str
     least: float
+    may_be_infinite: bool
 
 
 class Place(NamedTuple):
@@ -103,9 +105,9 @@ class ParameterNames:
         self.kinds: dict[str, ParameterKind] = {}
         self.places: dict[str, Place] = {}
         self.size = self.n_vertices = 0
-        for name, owner, count, shape, unit, about, least, first, stride in engine.parameter_kinds:
+        for name, owner, count, shape, unit, about, *bounds, first, stride in engine.parameter_kinds:
             has_one = "joint" if name in _JOINT_KINDS else _OWNERS.get(owner, owner)
-            self.kinds[name] = ParameterKind(name, has_one, tuple(shape), unit, about, least)
+            self.kinds[name] = ParameterKind(name, has_one, tuple(shape), unit, about, *bounds)
             self.places[name] = Place(first, stride, count)
             if owner == "vertex":
                 self.n_vertices = count
