@@ -113,7 +113,8 @@ def balance_of(
     for closure in closures:
         if isinstance(closure, JointEquality):
             laws.setdefault(closure.joint, []).append(closure)
-    names = {"lower_limit": "limits", "upper_limit": "limits", "motor": "motors"}
+    limits = ("lower_limit", "upper_limit", "backward_speed_limit", "forward_speed_limit")
+    names = {**dict.fromkeys(limits, "limits"), "motor": "motors"}
     for force in details.joints:
         rate = mean[coordinate[force.coordinate]]
         if force.source == "equality":

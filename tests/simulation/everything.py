@@ -104,7 +104,7 @@ def model() -> Model:
         axis=(1, 2, 0),
         lower=-2.0,
         upper=2.0,
-        velocity=0.4,  # which it is above
+        velocity=0.1,  # which it is above
     )
     joint(
         "wrist",

@@ -27,7 +27,7 @@ def test_no_force_makes_a_joint_faster(solver):
     assert (speed <= limit * (1 + (1e-6 if solver == "pgs" else 1e-12))).all()
     reached = np.isclose(speed[-1][:5], limit[:5], rtol=1e-6)
     assert reached.all()
-    assert speed[-1][5] > 10  # which has none
+    assert speed[:, 5].max() > 10  # which has none
     free = driven_arm(solver, speed_limits=False, sweeps=500)
     assert (np.abs(free.run(free.state(), 200, Control(tau=tau)).v[-1]) > limit)[:5].any()
 
