@@ -217,7 +217,14 @@ def everything(**options: Any) -> tuple[Simulation, State, Control]:
         scene.move("blade", pose((0, 0, -gap("held", {"blade"}) - OVERLAP)) @ scene.objects["blade"].pose)
         compiled = scene.compile(robot)
     simulation = Simulation(
-        robot, scene, dt=DT, materials=materials, motors=motors, closures=closures, speed_limits=True, **options
+        robot,
+        scene,
+        dt=DT,
+        materials=materials,
+        motors=motors,
+        closures=closures,
+        speed_limits=True,
+        **options,
     )
     rng = np.random.default_rng(3)
     tau, v_target = rng.normal(size=(2, robot.n_v))
