@@ -34,7 +34,8 @@ StepWorld world_of_everything() {
   for (int i = 1; i < model.n_bodies(); ++i) {
     const Joint& joint = model.joints[at(i)];
     if (joint.n_q != 1) continue;
-    model.limits.q_lower[at(joint.q_index)] = -0.5, model.limits.q_upper[at(joint.q_index)] = 0.5, model.limits.velocity[at(joint.v_index)] = 0.8;
+    model.limits.q_lower[at(joint.q_index)] = -0.5, model.limits.q_upper[at(joint.q_index)] = 0.5;
+    if (n < 2) model.limits.velocity[at(joint.v_index)] = 0.8;  // else no target of a motor moves anything
     if (n % 3) motors[at(joint.v_index)] = {30, 2, n % 3 == 1 ? 1.0 : INFINITY};
     ++n;
   }
