@@ -105,9 +105,10 @@ class ParameterNames:
         self.kinds: dict[str, ParameterKind] = {}
         self.places: dict[str, Place] = {}
         self.size = self.n_vertices = 0
-        for name, owner, count, shape, unit, about, *bounds, first, stride in engine.parameter_kinds:
+        for kind in engine.parameter_kinds:
+            name, owner, count, shape, unit, about, least, may_be_infinite, first, stride = kind
             has_one = "joint" if name in _JOINT_KINDS else _OWNERS.get(owner, owner)
-            self.kinds[name] = ParameterKind(name, has_one, tuple(shape), unit, about, *bounds)
+            self.kinds[name] = ParameterKind(name, has_one, tuple(shape), unit, about, least, may_be_infinite)
             self.places[name] = Place(first, stride, count)
             if owner == "vertex":
                 self.n_vertices = count
