@@ -75,6 +75,7 @@ __all__: list[str] = [
     "optimise_path",
     "ray_cast",
     "ray_cast_derivatives",
+    "row_solvers",
     "rrt_connect",
     "sample_configuration",
     "sample_self_collisions",
@@ -1318,7 +1319,7 @@ class Simulation:
         Number and name of the object, first row in a gradient, shape: of each that has vertices.
         """
     @property
-    def parameter_kinds(self) -> list[tuple[str, str, int, list[int], str, str, float, int, int]]:
+    def parameter_kinds(self) -> list[tuple[str, str, int, list[int], str, str, float, bool, int, int]]:
         """
         See ParameterKindTuple.
         """
@@ -2116,4 +2117,5 @@ default_friction_width: float = 0.01
 default_linear_acceleration: float = 2.0
 ik_statuses: tuple = ("solved", "out_of_reach", "in_collision", "not_found")
 joint_kinds: tuple = ("fixed", "continuous", "revolute", "prismatic", "helical", "planar", "floating")
+row_solvers: tuple = ("lcp", "cone", "pgs")
 work_per_iteration: int = 300

@@ -20,9 +20,10 @@ from harness.frozen_step import ARGUMENTS, FrozenStep
 from harness.ridders import ROWS, one_sided, ridders, shortest
 from harness.touching_scenes import SCENES, Case, ContactScene, with_solver
 from harness.varied_world import Array, groups
+from robosim import _engine
 from robosim.simulation import Control, Simulation, State, StepGradient, StepJacobians
 
-SOLVERS = ("lcp", "cone", "pgs")
+SOLVERS = _engine.row_solvers
 BAR, ONE_SIDED_BAR, PRODUCT_BAR, FROZEN_BAR = 1e-8, 1e-5, 1e-12, 1e-10
 SAME_IMPULSES = 1e-9  # relative to the velocities at play; beyond it they are another choice, or undetermined
 FROZEN_EVERY = 10  # which of the states that are not apart are compared with dual numbers, too

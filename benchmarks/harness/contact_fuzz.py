@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from robosim import _engine
 from robosim.geometry import Shape, pose
 from robosim.model import Model, ModelBuilder
 from robosim.scene import Scene
@@ -24,7 +25,7 @@ Random = np.random.Generator
 
 STATES, REPEATED = 20, 5  # of a world; and every which one is stepped in another world of the same seed
 JOINTS = ("revolute", "continuous", "prismatic", "helical", "planar", "floating", "fixed")
-SOLVERS, BOUNCES = ("lcp", "cone", "pgs"), ("step", "time_of_impact")
+SOLVERS, BOUNCES = _engine.row_solvers, ("step", "time_of_impact")
 # Of the residual of `lcp` and `cone`, by what the step says of itself; `inconsistent` says that it is not solved.
 RESIDUALS = {"solved": 1e-12, "basic": 1e-12, "rough": 1e-8, "relaxed": 1e-8}
 

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from harness.mjcf import FLOOR, Matched, mjcf
 from harness.nimble_peer import UPWARDS, NimbleWorld
+from robosim import _engine
 from robosim.geometry import Shape
 from robosim.model import Model, ModelBuilder
 from robosim.scene import Scene
@@ -20,7 +21,7 @@ from robosim.simulation import Material, Simulation
 Array = NDArray[np.float64]
 
 G = 9.80665  # [m/s^2]
-SOLVERS = ("lcp", "cone", "pgs")
+SOLVERS = _engine.row_solvers
 SWEEPS = 200  # of pgs
 
 

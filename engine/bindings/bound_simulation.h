@@ -106,7 +106,7 @@ struct Drive {
 
 // Status, residual, contacts, rows, islands, class changes, pivots, coupled bounces, last attempt of a solver.
 using ReportTuple = std::tuple<const char*, double, int, int, int, long, long, long, const char*>;
-ReportTuple report_tuple(const RolloutReport& r);
+ReportTuple report_tuple(const RolloutReport& r, SolverId solver);
 
 // Jacobians with respect to q, v, tau, q_target, v_target, and selected parameters. `extents` is empty for
 // one step, {steps} for several. A block that is not asked for has zero columns.

@@ -97,7 +97,7 @@ RunsTuple run_rollouts(BoundSimulation& s, const py::handle& q, const py::handle
   if (taken < kept.steps) throw py::error_already_set();
   RunsTuple out{qs, vs, {}};
   for (const RolloutReport& r : reports)
-    std::get<2>(out).emplace_back(report_tuple(r), r.first_unsolved < 0 ? std::nullopt : std::optional(r.first_unsolved));
+    std::get<2>(out).emplace_back(report_tuple(r, s.options().solver), r.first_unsolved < 0 ? std::nullopt : std::optional(r.first_unsolved));
   return out;
 }
 

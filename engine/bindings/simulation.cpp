@@ -70,15 +70,13 @@ std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::ha
   std::vector<Motor> all;
   for (const double* x = d.data(); x < d.data() + d.size(); x += 3) all.push_back({x[0], x[1], x[2]});
   StepOptions options;
-  if (solver == "pgs") options.solver = RowSolver::pgs;
-  else if (solver == "cone") options.solver = RowSolver::cone;
-  else if (solver != "lcp") throw InputError("solver is '" + solver + "'; there are 'lcp', 'cone' and 'pgs'");
+  options.solver = SolverId::named(solver);
   if (bounce == "time_of_impact") options.bounce = Bounce::time_of_impact;
   else if (bounce != "step") throw InputError("bounce is '" + bounce + "'; there are 'step' and 'time_of_impact'");
   if (complementarity_aware == "each") options.complementarity_aware = ComplementarityAware::each;
   else if (complementarity_aware == "together") options.complementarity_aware = ComplementarityAware::together;
   else if (complementarity_aware != "none") throw InputError("complementarity_aware is '" + complementarity_aware + "'; there are 'none', 'each' and 'together'");
-  options.dt = dt, options.sweeps = sweeps, options.erp = erp, options.margin = margin, options.limit_margin = limit_margin, options.speed_limits = speed_limits;
+  options.dt = dt, options.solver_options.sweeps = sweeps, options.erp = erp, options.margin = margin, options.limit_margin = limit_margin, options.speed_limits = speed_limits;
   options.restitution_threshold = restitution_threshold;
   return std::make_unique<BoundSimulation>(scene, std::move(pairs), std::move(all), closures_from(closures, equalities), options, substeps);
 }
@@ -99,7 +97,7 @@ StepTuple step(BoundSimulation& s, const py::handle& q, const py::handle& v, con
   Array q1(Shape2{model.n_q}), v1(Shape2{model.n_v});
   RolloutReport report;
   BoundSimulation::Lease(s)->step(x.q.data(), x.v.data(), x.drive.step(), q1.mutable_data(), v1.mutable_data(), report);
-  return {q1, v1, report_tuple(report)};
+  return {q1, v1, report_tuple(report, s.options().solver)};
 }
 
 std::tuple<Array, Array, ReportTuple, std::vector<ContactTuple>, std::vector<JointTuple>, std::vector<ClosureTuple>, std::vector<IslandTuple>> details(
@@ -111,7 +109,7 @@ std::tuple<Array, Array, ReportTuple, std::vector<ContactTuple>, std::vector<Joi
   RolloutReport report;
   simulator->step(x.q.data(), x.v.data(), x.drive.step(), q1.mutable_data(), v1.mutable_data(), report);
   StepDetailTuples found(s.scene(), simulator->stepper(), report.islands);
-  return {q1, v1, report_tuple(report), std::move(found.contacts), std::move(found.joints), std::move(found.closures), std::move(found.islands)};
+  return {q1, v1, report_tuple(report, s.options().solver), std::move(found.contacts), std::move(found.joints), std::move(found.closures), std::move(found.islands)};
 }
 
 py::bytes signature(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau, const py::handle& q_target, const py::handle& v_target) {
@@ -225,11 +223,14 @@ std::tuple<Array, Array, Array, Array, Array, Array, bool> jacobians(BoundSimula
 
 }  // namespace
 
-ReportTuple report_tuple(const RolloutReport& r) {
-  return {name_of(r.status), r.residual, r.contacts, r.rows, r.islands, r.class_changes, r.pivots, r.coupled_bounces, r.attempt < 0 ? "" : ModeSolver::attempts[r.attempt].name};
+ReportTuple report_tuple(const RolloutReport& r, SolverId solver) {
+  return {name_of(r.status), r.residual, r.contacts, r.rows, r.islands, r.class_changes, r.pivots, r.coupled_bounces, r.attempt < 0 ? "" : solver.kind().attempt_name(r.attempt)};
 }
 
 void bind_simulation(py::module_& m) {
+  std::vector<std::string> solvers;
+  for (const SolverKind& kind : row_solvers) solvers.emplace_back(kind.name);
+  m.attr("row_solvers") = py::tuple(py::cast(solvers));
   const char* about_drive = "tau, q_target and v_target are None or arrays; see robosim.simulation.Control.";
   py::class_<BoundSimulation> simulation(m, "Simulation", "Time steps of a scene with materials and motors; see robosim.simulation.");
   simulation

@@ -27,7 +27,7 @@ bool ModeSolver::is_small(const RowProblem& problem, int rows) const {
 }
 
 // Changes of class, from the classes in guess_. True where the conditions hold.
-bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& s, ModeReport& report, int max_changes) {
+bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& s, SolverReport& report, int max_changes) {
   ClassChanges changes(problem);
   int turns = ModeFactor::enough_turns;  // of sliding discs; as long as classes change their directions need not be exact
   for (int round = 0; round <= max_changes; ++round) {
@@ -59,7 +59,7 @@ bool ModeSolver::settle(const RowProblem& problem, const RowSizes& sizes, RowSol
 // What comes closer, or goes apart no faster than others push, is likely to touch in every point, and to stick unless it goes across much faster: whether all
 // of it does. A joint that has room, and would not use it by itself, is likely to stay off its limit. Needs no sweeps. Not asked where something has no friction:
 // its class would be another one than theirs.
-bool ModeSolver::predict(const RowProblem& problem, RowSolution& s, ModeReport&) {
+bool ModeSolver::predict(const RowProblem& problem, RowSolution& s, SolverReport&) {
   guess_.assign(problem.rows.size(), RowClass::clamping), push_.resize(problem.rows.size());
   predicted_scale_ = sizes_.still;
   double push = 0;  // the most that a row would need by itself
@@ -120,7 +120,7 @@ bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
 }
 
 // Changes of class for rows that have changed a little since they were solved, from the classes that they had.
-bool ModeSolver::resume(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& s, ModeReport& report) {
+bool ModeSolver::resume(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& s, SolverReport& report) {
   sizes_.measure(problem);
   guess_ = classes, push_ = s.f;
   return settle(problem, sizes_, s, report, parameters_.max_class_changes);
@@ -129,7 +129,7 @@ bool ModeSolver::resume(const RowProblem& problem, const std::vector<RowClass>& 
 // Turned boxes: discs, by Newton's method for complementarity problems (Josephy, MRC report 1965, University of Wisconsin, 1979). With its axes turned
 // along its impulse a disc is a box, but that a small impulse f across turns it, and what slides against it at the speed s moves across by
 // s f / (mu f_n): a compliance. Pivots solve such boxes, whatever the rows are; there the axes are turned again.
-bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, SolverReport& report) {
   if (!has_discs_ || !is_small(problem, parameters_.max_turned_rows)) return false;
   if (!boxes_) boxes_ = std::make_unique<ModeSolver>();
   boxed_ = problem;
@@ -153,9 +153,9 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, ModeRepor
     }
     // After the first time mostly by the classes of the last.
     if (round == 0 || !boxes_->resume(boxed_, box_classes_, trial_, report)) {
-      const ModeReport boxed = boxes_->solve(boxed_, trial_);
+      const SolverReport boxed = boxes_->solve(boxed_, trial_);
       report.class_changes += boxed.class_changes, report.pivots += boxed.pivots;
-      if (boxed.status == ModeStatus::inconsistent) return false;
+      if (boxed.status == SolverStatus::inconsistent) return false;
     }
     guess_ = box_classes_ = trial_.classes;
     for (int i = 0; i < problem.size(); ++i) {
@@ -207,7 +207,7 @@ double ModeSolver::least_admittance(const RowProblem& problem) const {
 // circles. With the impulses of the last one as the position of rest, t + R f, the next is nearer to rows that do not give (the proximal point
 // method: Rockafellar, SIAM J. Control Optim. 14, 1976). Leaves what came nearest in nearest_; returns its residual, or that relative to what the first
 // sweeps have found, if larger: of rows that contradict each other impulses grow without end, and would hide it.
-double ModeSolver::proximal_points(const RowProblem& problem, ModeReport& report) {
+double ModeSolver::proximal_points(const RowProblem& problem, SolverReport& report) {
   compliant_ = problem;
   nearest_ = swept_;
   settled_ = swept_.classes;
@@ -252,19 +252,19 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   for (const double part : parameters_.selecting_compliances) {
     for (int i = 0; i < problem.size(); ++i)
       if (!(problem.rows[at(i)].compliance > 0)) compliant_.rows[at(i)].compliance = part * std::max(own_admittance(problem, i), least);
-    if (giving_->solve(compliant_, trial_).status == ModeStatus::solved && is_rule(selection_.select(selecting(problem), trial_, s))) return true;
+    if (giving_->solve(compliant_, trial_).status == SolverStatus::solved && is_rule(selection_.select(selecting(problem), trial_, s))) return true;
   }
   return false;
 }
 
 // From classes that a method has found whose own impulses carry the rounding of its way there.
-bool ModeSolver::sharpen(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+bool ModeSolver::sharpen(const RowProblem& problem, RowSolution& s, SolverReport& report) {
   guess_ = s.classes, push_ = s.f;
   return settle(problem, sizes_, s, report, parameters_.max_class_changes);
 }
 
 // A few sweeps from zero: at first with all clamping that they have brought to rest as well as they could.
-bool ModeSolver::settle_sweeps(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+bool ModeSolver::settle_sweeps(const RowProblem& problem, RowSolution& s, SolverReport& report) {
   sweeps_.start(problem, swept_);
   for (const int sweeps : parameters_.predicting_sweeps) {
     sweeps_.go_on(problem, sweeps, swept_);
@@ -276,14 +276,14 @@ bool ModeSolver::settle_sweeps(const RowProblem& problem, RowSolution& s, ModeRe
   return false;
 }
 
-bool ModeSolver::pivot_by_dantzig(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+bool ModeSolver::pivot_by_dantzig(const RowProblem& problem, RowSolution& s, SolverReport& report) {
   if (has_discs_ || !is_small(problem, parameters_.max_pivoted_rows)) return false;
   const Dantzig::Outcome outcome = dantzig_.solve(problem, s);
   report.pivots += dantzig_.pivots();
   return outcome == Dantzig::Outcome::solved && sharpen(problem, s, report);
 }
 
-bool ModeSolver::pivot_by_lemke(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+bool ModeSolver::pivot_by_lemke(const RowProblem& problem, RowSolution& s, SolverReport& report) {
   if (has_discs_ || !is_small(problem, parameters_.max_pivoted_rows)) return false;
   const bool ended = lemke_.solve(problem, s);
   report.pivots += lemke_.pivots();
@@ -291,7 +291,7 @@ bool ModeSolver::pivot_by_lemke(const RowProblem& problem, RowSolution& s, ModeR
 }
 
 // Sweeps come near in the end, if slowly; of rows that contradict each other their impulses grow without end.
-bool ModeSolver::settle_more_sweeps(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+bool ModeSolver::settle_more_sweeps(const RowProblem& problem, RowSolution& s, SolverReport& report) {
   for (int sweeps = parameters_.more_sweeps; sweeps * problem.size() <= parameters_.max_updates; sweeps *= parameters_.sweeps_growth) {
     sweeps_.go_on(problem, sweeps, swept_);
     if (row_scale(sizes_, swept_) > parameters_.max_growth * predicted_scale_) break;
@@ -302,7 +302,7 @@ bool ModeSolver::settle_more_sweeps(const RowProblem& problem, RowSolution& s, M
 }
 
 // Impulses that no rule has chosen, unless those of the classes hold as well.
-bool ModeSolver::approach_by_proximal_points(const RowProblem& problem, RowSolution& s, ModeReport& report) {
+bool ModeSolver::approach_by_proximal_points(const RowProblem& problem, RowSolution& s, SolverReport& report) {
   is_rough_ = proximal_points(problem, report) <= parameters_.rough_residual;
   s = nearest_;
   if (is_rough_ && sharpen(problem, s, report)) return true;
@@ -310,8 +310,8 @@ bool ModeSolver::approach_by_proximal_points(const RowProblem& problem, RowSolut
   return false;
 }
 
-ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
-  ModeReport report;
+SolverReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
+  SolverReport report;
   is_of_boxes_ = is_foreseen_ = is_rough_ = false;
   has_discs_ = std::any_of(problem.rows.begin(), problem.rows.end(), [](const ConstraintRow& row) { return row.is_disc; });
   sizes_.measure(problem);
@@ -325,7 +325,7 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
 
   // If no attempt succeeded, use the closest solution found.
   if (!solved) {
-    report.status = is_rough_ ? ModeStatus::rough : ModeStatus::inconsistent;
+    report.status = is_rough_ ? SolverStatus::rough : SolverStatus::inconsistent;
     if (!is_rough_) {
       sweeps_.go_on(problem, parameters_.nearest_sweeps, swept_);
       s = swept_;
@@ -334,10 +334,10 @@ ModeReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   }
 
   // Select among equivalent impulses; a prediction already has those of the selection rule.
-  if (solved && !is_foreseen_ && !select(problem, s)) report.status = ModeStatus::basic;
+  if (solved && !is_foreseen_ && !select(problem, s)) report.status = SolverStatus::basic;
   report.residual = row_residual(problem, sizes_, s);
-  if (report.status == ModeStatus::rough && report.residual <= solved_residual) report.status = ModeStatus::basic;
-  if (report.status == ModeStatus::inconsistent) {
+  if (report.status == SolverStatus::rough && report.residual <= solved_residual) report.status = SolverStatus::basic;
+  if (report.status == SolverStatus::inconsistent) {
     // Relative to the velocities without impulses, which grow here without end.
     trial_.f.assign(s.f.size(), 0.0);
     const double scale = row_scale(sizes_, trial_);

@@ -20,23 +20,9 @@
 #include "contact/lemke.h"
 #include "contact/mode_factor.h"
 #include "contact/projected_gauss_seidel.h"
+#include "contact/row_solver.h"
 
 namespace robosim {
-
-enum class ModeStatus {
-  solved,
-  basic,        // solved, but by impulses of independent rows or of sweeps: those of the selection rule leave their bounds; or discs slide in a direction held
-  rough,        // to 1e-8, by impulses of sweeps or of proximal points that no rule has chosen
-  inconsistent  // not solved: rows that contradict each other, or pivots that cycle; then the impulses of sweeps
-};
-
-struct ModeReport {
-  ModeStatus status = ModeStatus::solved;
-  int attempt = -1;              // the one that ended it: its place in ModeSolver::attempts
-  double residual = 0;           // row_residual; where inconsistent relative to the velocities without impulses
-  int class_changes = 0;         // solves by changes of class after the first
-  int pivots = 0;                // Dantzig's and Lemke's
-};
 
 // Thresholds and counts of the attempts. No solution depends on them but through which attempt finds it.
 struct ModeSolverParameters {
@@ -78,14 +64,14 @@ class ModeSolver {
   // Methods, each of which has a solution in the end or has not, in the order in which they are tried.
   struct Attempt {
     const char* name;
-    bool (ModeSolver::*find)(const RowProblem& problem, RowSolution& solution, ModeReport& report);
+    bool (ModeSolver::*find)(const RowProblem& problem, RowSolution& solution, SolverReport& report);
   };
   static constexpr int n_attempts = 7;
   static const Attempt attempts[n_attempts];
 
   explicit ModeSolver(const ModeSolverParameters& parameters = {}) : parameters_(parameters) {}
 
-  ModeReport solve(const RowProblem& problem, RowSolution& solution);
+  SolverReport solve(const RowProblem& problem, RowSolution& solution);
 
   // Of the last solve, for derivatives; where it is `solved` that of its solution.
   ModeFactor& classes() { return *factor_; }
@@ -95,20 +81,20 @@ class ModeSolver {
   void exchange_sizes(RowSizes& other) { std::swap(sizes_, other); }
 
  private:
-  bool predict(const RowProblem& problem, RowSolution& solution, ModeReport& report);
-  bool settle_sweeps(const RowProblem& problem, RowSolution& solution, ModeReport& report);
-  bool pivot_by_dantzig(const RowProblem& problem, RowSolution& solution, ModeReport& report);
-  bool pivot_by_lemke(const RowProblem& problem, RowSolution& solution, ModeReport& report);
-  bool turn_boxes(const RowProblem& problem, RowSolution& solution, ModeReport& report);
-  bool settle_more_sweeps(const RowProblem& problem, RowSolution& solution, ModeReport& report);
-  bool approach_by_proximal_points(const RowProblem& problem, RowSolution& solution, ModeReport& report);
+  bool predict(const RowProblem& problem, RowSolution& solution, SolverReport& report);
+  bool settle_sweeps(const RowProblem& problem, RowSolution& solution, SolverReport& report);
+  bool pivot_by_dantzig(const RowProblem& problem, RowSolution& solution, SolverReport& report);
+  bool pivot_by_lemke(const RowProblem& problem, RowSolution& solution, SolverReport& report);
+  bool turn_boxes(const RowProblem& problem, RowSolution& solution, SolverReport& report);
+  bool settle_more_sweeps(const RowProblem& problem, RowSolution& solution, SolverReport& report);
+  bool approach_by_proximal_points(const RowProblem& problem, RowSolution& solution, SolverReport& report);
 
   bool is_small(const RowProblem& problem, int rows) const;
-  bool settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& solution, ModeReport& report, int max_changes);
-  bool sharpen(const RowProblem& problem, RowSolution& solution, ModeReport& report);
+  bool settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& solution, SolverReport& report, int max_changes);
+  bool sharpen(const RowProblem& problem, RowSolution& solution, SolverReport& report);
   bool rest(const RowProblem& problem, RowSolution& solution);
-  bool resume(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& solution, ModeReport& report);
-  double proximal_points(const RowProblem& problem, ModeReport& report);
+  bool resume(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& solution, SolverReport& report);
+  double proximal_points(const RowProblem& problem, SolverReport& report);
   double relative_residual(const RowProblem& problem, const RowSolution& solution) const;
   double own_admittance(const RowProblem& problem, int row) const;
   double least_admittance(const RowProblem& problem) const;

@@ -52,7 +52,7 @@ bool Linearization::choose_classes(StepIsland& island) {
   probe_.y_free.assign(k, 0.0);
   for (std::size_t r = 0; r < v_bar_.size(); ++r)
     for (std::size_t c = 0; c < k; ++c) probe_.y_free[c] += island.Y[r * k + c] * v_bar_[r];
-  if (!island.other_modes->solve(probe_, wanted_.data(), island.solution.f.data(), island.other)) return false;
+  if (!island.other_solved->solve_classes(probe_, wanted_.data(), island.solution.f.data(), island.other)) return false;
   const std::vector<double>& wish = island.other.f;
   double most = 0;
   for (const double x : wish) most = std::max(most, std::abs(x));
@@ -69,7 +69,7 @@ bool Linearization::choose_classes(StepIsland& island) {
     }
     any |= wanted_[i] != island.solution.classes[i];
   }
-  return any && island.other_modes->solve(problem, wanted_.data(), island.solution.f.data(), island.other);
+  return any && island.other_solved->solve_classes(problem, wanted_.data(), island.solution.f.data(), island.other);
 }
 
 // Exchanges the solution of an island for that of its other classes, and what moves with it.
@@ -81,7 +81,7 @@ void Linearization::take_other_classes(StepIsland& island) {
       step_.u[r] += change, step_.way[r] += change;
       if (island.has_impacts) step_.way[r] += island.Y[r * k + c] * island.z_late[c];
     }
-  std::swap(island.solution, island.other), std::swap(island.modes, island.other_modes);
+  std::swap(island.solution, island.other), std::swap(island.solved, island.other_solved);
   add_late_impulses(step_, island);
 }
 
@@ -91,14 +91,14 @@ void Linearization::vjp(const StepInput& in, const double* q_next_bar, const dou
   if (step_.options.complementarity_aware == ComplementarityAware::none) return;
   others_.clear();
   for (int i = 0; i < step_.n_islands; ++i)
-    if (step_.islands[at(i)].has_modes && choose_classes(step_.islands[at(i)])) others_.push_back(i);
+    if (step_.islands[at(i)].solved->has_classes() && choose_classes(step_.islands[at(i)])) others_.push_back(i);
   if (others_.empty()) return;
   true_u_ = step_.u, true_way_ = step_.way;
   for (const int i : others_) take_other_classes(step_.islands[at(i)]);
   exact_vjp(in, q_next_bar, v_next_bar, aware_);
   for (const int i : others_) {
     StepIsland& island = step_.islands[at(i)];
-    std::swap(island.solution, island.other), std::swap(island.modes, island.other_modes);
+    std::swap(island.solution, island.other), std::swap(island.solved, island.other_solved);
     add_late_impulses(step_, island);
   }
   step_.u = true_u_, step_.way = true_way_;

@@ -25,12 +25,11 @@ void put(const Vec3d& x, double* to) {
 }  // namespace
 
 bool Linearization::has_rates(StepIsland& island) {
-  if (step_.options.solver == RowSolver::pgs || !island.has_modes) return false;
   for (const StepIsland::Block& block : island.blocks)
     if (block.closure >= 0 || block.equality >= 0) return false;
   for (const StepIsland::Row& row : island.rows)
     if (row.law == NormalLaw::bounce) return false;
-  return island.modes->rates(island.problem, impulse_rates_);
+  return island.solved->rates(island.problem, impulse_rates_);
 }
 
 // Asks impulse_rates_ for the channels along which something moves, and gives their columns of Y: by impulses of the others, as across the plane of a
@@ -58,7 +57,7 @@ void Linearization::add_impulse_jacobians(int i, const StepInput& in) {
   StepIsland& island = step_.islands[at(i)];
   const double* const Y = ask_for_moving(island);
   const int n = step_.model().n_v, k = island.problem.channels, asked = impulse_rates_.width(), stride = columns_.stride;
-  const bool has_dependences = !is_derived_by_everything_ && island.has_modes && island.modes->has_dependences(island.problem);
+  const bool has_dependences = !is_derived_by_everything_ && island.solved->has_dependences(island.problem);
   impulse_rates_.of_dependences = asked > 0 && has_dependences && columns_.q >= 0 && columns_.v >= 0;
   const bool by_rates = asked > 0 && has_rates(island);
   impulse_rates_.of_dependences &= by_rates;

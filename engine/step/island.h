@@ -5,9 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "contact/mode_factor.h"
-#include "contact/projected_gauss_seidel.h"
 #include "contact/row_gradient.h"
+#include "contact/row_solver.h"
 #include "contact/rows.h"
 #include "spatial/vec3.h"
 
@@ -69,12 +68,10 @@ struct StepIsland {
   RowSolution solution;
   bool is_relaxed = false;
   bool has_impacts = false;
-  ProjectedGaussSeidel sweeps;  // of pgs
-  std::unique_ptr<ModeFactor> modes = std::make_unique<ModeFactor>();  // of lcp and cone, for derivatives: where it has them
-  bool has_modes = false, is_factored = false;  // by the solver
-  RowGradient gradient;         // of vjp
-  RowSolution other;            // of complementarity-aware gradients
-  std::unique_ptr<ModeFactor> other_modes = std::make_unique<ModeFactor>();
+  std::unique_ptr<SolvedRows> solved;        // what the solver keeps for derivatives
+  RowGradient gradient;                      // of vjp
+  RowSolution other;                         // of complementarity-aware gradients
+  std::unique_ptr<SolvedRows> other_solved;
   std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and M^-1 times it
   std::vector<double> before;  // channels: their velocity before the step
   std::vector<double> z_late;  // channels: impulses times their impact's share of the step

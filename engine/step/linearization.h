@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "contact/impulse_rates.h"
-#include "contact/ties.h"
 #include "geometry/manifolds/manifold_derivatives.h"
 #include "step/integrators/semi_implicit.h"
 #include "step/mass_vjp.h"
@@ -99,8 +98,6 @@ class Linearization {
   // Of a step, however many derivatives are asked for. Computed by derive.
   bool is_derived_ = false, is_derived_by_everything_ = false, is_one_sided_ = false;
   std::vector<ManifoldDerivatives> manifold_rates_;  // the first are those of the manifolds
-  RowSolution again_;
-  Ties ties_;
 
   // Of a gradient.
   MotionAdjoint bodies_;

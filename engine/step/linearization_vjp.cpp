@@ -31,8 +31,6 @@
 namespace robosim {
 namespace {
 
-// Impulses that differ by this part of the largest are not those of the classes.
-constexpr double same_impulses = 1e-6;
 // Of what rows that depend on each other come to by themselves: more is missed beside the state.
 constexpr double torn = 1e-6;
 // What impulses that balance come to beside each of them by itself: dependences of rows are as good (row_basis.cpp, class_factor.cpp). Far below `torn`.
@@ -57,19 +55,8 @@ void Linearization::derive(const StepInput& in, bool by_everything) {
   for (int i = 0; i < step_.n_islands; ++i) {
     StepIsland& island = step_.islands[at(i)];
     is_one_sided_ |= step_.options.bounce == Bounce::time_of_impact && coupled_bounces(island) > 0;
-    if (step_.options.solver == RowSolver::pgs) {
-      is_one_sided_ |= island.sweeps.is_tied();
-      continue;
-    }
-    if (!island.is_factored) island.has_modes = island.modes->solve(island.problem, island.solution.classes.data(), island.solution.f.data(), again_);
-    is_one_sided_ |= !island.has_modes || !island.modes->is_differentiable(island.problem) || ties_.any(island.problem, island.sizes, island.solution);
-    if (!island.has_modes) continue;
+    is_one_sided_ |= !island.solved->differentiate(island.problem, island.sizes, island.solution);
     is_one_sided_ |= by_everything && is_torn(i, in);
-    if (island.is_factored) continue;
-    double largest = 0, off = 0;
-    for (std::size_t r = 0; r < again_.f.size(); ++r)
-      largest = std::max(largest, std::abs(again_.f[r])), off = std::max(off, std::abs(again_.f[r] - island.solution.f[r]));
-    is_one_sided_ |= !(off <= same_impulses * largest);
   }
 }
 
@@ -98,7 +85,7 @@ bool Linearization::pushes(const StepIsland& island, const double* z, int stride
 // as something moves: the derivative of their solution is then none of the step's.
 bool Linearization::is_torn(int i, const StepInput& in) {
   StepIsland& island = step_.islands[at(i)];
-  if (!island.modes->has_dependences(island.problem)) return false;
+  if (!island.solved->has_dependences(island.problem)) return false;
   resize_adjoint();
   of_rows_.set_zero(*step_.world);
   of_rows_.wants_vertices = false;
@@ -141,14 +128,12 @@ bool Linearization::is_torn_by(const StepIsland& island, const double* multiplie
 void Linearization::add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
-  island.gradient.set_zero(problem, step_.options.solver == RowSolver::pgs);
+  island.gradient.set_zero(problem, island.solved->sees_delassus());
   for (auto* x : {&f_bar_, &island.gap_bar, &island.share_bar}) x->assign(problem.rows.size(), 0.0);
   for (auto* x : {&island.before_bar, &island.impact_bar}) x->assign(k, 0.0);
   if (island.has_impacts) add_late_vjp(island, way_bar_, late_bar_, f_bar_);
-  const auto adjoint_of = [&](auto& solver) { solver.add_vjp(problem, island.solution, f_bar_.data(), impulse_bar_.data(), island.gradient); };
-  if (of_dependences) island.modes->add_dependence_vjp(problem, island.solution, island.gradient);
-  else if (step_.options.solver == RowSolver::pgs) adjoint_of(island.sweeps);
-  else if (island.has_modes) adjoint_of(*island.modes);
+  if (of_dependences) island.solved->add_dependence_vjp(problem, island.solution, island.gradient);
+  else island.solved->add_vjp(problem, island.solution, f_bar_.data(), impulse_bar_.data(), island.gradient);
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
     for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i)
       if (is_of<Contact>(island.rows[at(i)], Contact::normal)) add_normal_vjp(step_, island, b, i, gradient);
@@ -177,7 +162,7 @@ void Linearization::add_row_vjp(const StepIsland& island, const StepInput& in, c
     add_turned_channels(island, b, &island.before_bar[first], in.v);
     if (lambda) add_turned_channels(island, b, &island.solution.z[first], lambda);
   }
-  if (step_.options.solver == RowSolver::pgs) add_delassus_vjp(island, gradient);
+  if (island.solved->sees_delassus()) add_delassus_vjp(island, gradient);
 
   // What each kind of constraint makes of its rows.
   const StepAdjoint to{step_, in, bodies_, gradient};
@@ -269,7 +254,7 @@ void Linearization::pull_back(int begin, int end, const StepInput& in, StepGradi
 // Impacts see the way, which late impulses take  M^^-1 X^T z_late  from, and the velocities without rows, y_free = X u - L z. For
 // what the loss changes by with these, way_bar and i_bar,
 //   -lambda_way . dX^T z_late + lambda_way . dM^ (Y z_late),   lambda_way = M^^-1 way_bar
-//   -i_bar . dL z = -i_bar . dX (Y z) - (Y i_bar) . dX^T z + (Y i_bar) . dM^ (Y z)      (pgs: in its own adjoint of L)
+//   -i_bar . dL z = -i_bar . dX (Y z) - (Y i_bar) . dX^T z + (Y i_bar) . dM^ (Y z)      (in the adjoint of L where the solver has one)
 void Linearization::add_impact_vjp(const StepIsland& island, StepGradient& gradient) {
   const std::size_t n = virtual_.size(), k = at(island.problem.channels);
   const auto respond = [&](const std::vector<double>& z, double scale, std::vector<double>& to) {
@@ -290,7 +275,7 @@ void Linearization::add_impact_vjp(const StepIsland& island, StepGradient& gradi
   respond(island.z_late, -1, pushed_);
   mass_.add(step_, virtual_.data(), pushed_.data(), 1, bodies_, gradient);
   turn(island.z_late, -1, virtual_);
-  if (step_.options.solver == RowSolver::pgs) return;
+  if (island.solved->sees_delassus()) return;
   respond(island.impact_bar, 1, virtual_);
   respond(island.solution.z, -1, pushed_);
   mass_.add(step_, virtual_.data(), pushed_.data(), 1, bodies_, gradient);

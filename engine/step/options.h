@@ -3,13 +3,9 @@
 
 #include <cstdint>
 
-namespace robosim {
+#include "contact/row_solvers.h"
 
-enum class RowSolver : std::uint8_t {
-  lcp,   // friction within a square, to rounding (mode_solver.h)
-  cone,  // within a circle, to rounding
-  pgs    // within a square, by a number of sweeps (projected_gauss_seidel.h)
-};
+namespace robosim {
 
 enum class Bounce : std::uint8_t {
   step,           // wherever the step finds it
@@ -25,15 +21,15 @@ enum class ComplementarityAware : std::uint8_t {
 
 struct StepOptions {
   double dt = 1e-3;                      // [s]
-  RowSolver solver = RowSolver::lcp;
-  int sweeps = 50;                       // of pgs
+  SolverId solver;                       // of rows: `lcp`
+  SolverOptions solver_options;
   double erp = 0.2;                      // share of an overlap, or of a limit that is exceeded, taken back in one step; 0 to 1
   double margin = 1e-3;                  // [m] within which pairs have rows
   double limit_margin = 1e-3;            // [rad or m] the same of joint limits
   bool speed_limits = false;             // whether joints keep the limits of their speeds
   Bounce bounce = Bounce::step;
   double restitution_threshold = 0.01;   // [m/s] of approach, below which nothing bounces
-  ComplementarityAware complementarity_aware = ComplementarityAware::none;  // of vjp, not of pgs
+  ComplementarityAware complementarity_aware = ComplementarityAware::none;  // of vjp, of solvers that know classes
 };
 
 // What drives a step; null for none. Forces are held over the step.

@@ -15,11 +15,11 @@ enum class StepStatus : std::uint8_t {
 };
 
 struct StepReport {
-  StepStatus status = StepStatus::solved;      // the worst of the islands; of pgs always `solved`, as sweeps end when they end
+  StepStatus status = StepStatus::solved;      // the worst of the islands; of `pgs` always `solved`, as sweeps end when they end
   double residual = 0;                         // row_residual, the largest
   int manifolds = 0, contacts = 0, rows = 0, islands = 0;
-  int class_changes = 0, pivots = 0;           // of lcp and cone, together
-  int attempt = -1;                            // of these the last of ModeSolver::attempts that an island needed
+  int class_changes = 0, pivots = 0;           // of `lcp` and `cone`, together
+  int attempt = -1;                            // the last of the solver's that an island needed (SolverKind::attempt_name)
   int coupled_bounces = 0;                     // impacts and bounces that push while another normal that feels them does
 };
 

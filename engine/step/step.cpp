@@ -36,17 +36,18 @@ Stepper::Stepper(const World& world, const StepOptions& options)
     : data_(std::make_unique<StepData>(world, options)),
       integrator_(world.model()),
       assembly_(*data_),
+      solver_(options.solver.kind().make(options.solver_options)),
       linearization_(*data_, integrator_),
       q_next_(at(world.model().n_q)),
       v_next_(at(world.model().n_v)) {
   require(options.dt > 0 && std::isfinite(options.dt), "dt", options.dt, "it is positive [s]");
-  require(options.sweeps >= 1, "sweeps", options.sweeps, "there is at least one");
+  require(options.solver_options.sweeps >= 1, "sweeps", options.solver_options.sweeps, "there is at least one");
   require(options.erp >= 0 && options.erp <= 1, "erp", options.erp, "it lies between 0 and 1");
   require(options.margin >= 0 && std::isfinite(options.margin), "margin", options.margin, "it is not negative [m]");
   require(options.limit_margin >= 0 && std::isfinite(options.limit_margin), "limit_margin", options.limit_margin, "it is not negative");
   require(options.restitution_threshold >= 0, "restitution_threshold", options.restitution_threshold, "it is not negative [m/s]");
-  if (options.complementarity_aware != ComplementarityAware::none && options.solver == RowSolver::pgs)
-    throw InputError("complementarity-aware gradients need a solver that knows classes, 'lcp' or 'cone'; this one is 'pgs'");
+  if (options.complementarity_aware != ComplementarityAware::none && !options.solver.kind().knows_classes)
+    throw InputError(message("complementarity-aware gradients need a solver that knows classes, as 'lcp' and 'cone' do; this one is '", options.solver.kind().name, "'"));
 }
 
 // What is within the margin, or may be met within the step.
@@ -61,31 +62,23 @@ void Stepper::find_contacts(const StepInput& in) {
 
 void Stepper::solve(StepIsland& island, StepReport& report) {
   island.is_relaxed = false;
-  if (data_->options.solver == RowSolver::pgs) {
-    island.sweeps.solve(island.problem, data_->options.sweeps, island.solution);
-    island.sizes.measure(island.problem);
-    report.residual = std::max(report.residual, row_residual(island.problem, island.sizes, island.solution));
-    return;
-  }
-  ModeReport solved = exact_.solve(island.problem, island.solution);
-  const auto take = [&](const ModeReport& from) {
+  if (!island.solved) island.solved = solver_->make_solved(), island.other_solved = solver_->make_solved();
+  const auto solve_rows = [&] { return solver_->solve(island.problem, island.solution, island.sizes, *island.solved); };
+  const auto take = [&](const SolverReport& from) {
     report.class_changes += from.class_changes, report.pivots += from.pivots;
     report.attempt = std::max(report.attempt, from.attempt);
   };
+  SolverReport solved = solve_rows();
   take(solved);
-  if (solved.status == ModeStatus::inconsistent && relax(island)) {
+  if (solved.status == SolverStatus::inconsistent && relax(island)) {
     island.is_relaxed = true;
-    solved = exact_.solve(island.problem, island.solution);
+    solved = solve_rows();
     take(solved);
   }
-  // What solved the rows is their factor for derivatives.
-  island.is_factored = island.has_modes = solved.status == ModeStatus::solved;
-  if (island.is_factored) exact_.exchange_classes(island.modes);
-  exact_.exchange_sizes(island.sizes);
-  const StepStatus status = solved.status == ModeStatus::inconsistent ? StepStatus::inconsistent
+  const StepStatus status = solved.status == SolverStatus::inconsistent ? StepStatus::inconsistent
                             : island.is_relaxed                         ? StepStatus::relaxed
-                            : solved.status == ModeStatus::rough      ? StepStatus::rough
-                            : solved.status == ModeStatus::basic      ? StepStatus::basic
+                            : solved.status == SolverStatus::rough      ? StepStatus::rough
+                            : solved.status == SolverStatus::basic      ? StepStatus::basic
                                                                         : StepStatus::solved;
   report.status = std::max(report.status, status);
   report.residual = std::max(report.residual, solved.residual);

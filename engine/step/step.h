@@ -21,7 +21,6 @@
 #include <memory>
 #include <vector>
 
-#include "contact/mode_solver.h"
 #include "step/assembly.h"
 #include "step/integrators/semi_implicit.h"
 #include "step/linearization.h"
@@ -39,7 +38,7 @@ class Stepper {
   StepReport step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next);
 
   // After a step with the same arguments: the gradient of a loss with respect to them and all parameters. q_next_bar and v_next_bar (n_v each) are its
-  // gradients with respect to q_next (tangent space, body side) and v_next. With RowSolver::pgs the gradient is that of the sweeps. With
+  // gradients with respect to q_next (tangent space, body side) and v_next. Of `pgs` the gradient is that of the sweeps. With
   // StepOptions::complementarity_aware it is modified; exact_vjp never is.
   void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient) {
     linearization_.vjp({q, v, control}, q_next_bar, v_next_bar, gradient);
@@ -71,7 +70,7 @@ class Stepper {
   std::unique_ptr<StepData> data_;  // where it stays, whoever moves the stepper
   SemiImplicit integrator_;
   RowAssembly assembly_;
-  ModeSolver exact_;
+  std::unique_ptr<RowSolver> solver_;
   Linearization linearization_;
   std::vector<double> q_next_, v_next_;
 };

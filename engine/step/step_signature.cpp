@@ -21,8 +21,7 @@ std::vector<int> step_signature(const Stepper& stepper, int islands, StepStatus 
       out.push_back(static_cast<int>(island.solution.classes[r]));
       out.push_back(static_cast<int>(island.rows[r].law));
     }
-    if (stepper.options().solver == RowSolver::pgs)
-      for (const RowClass c : island.sweeps.outcomes()) out.push_back(static_cast<int>(c));
+    island.solved->append_outcomes(out);
   }
   return out;
 }

@@ -65,7 +65,10 @@ def add_parsers(commands: Subparsers) -> None:
     )
     how.add_argument("--dt", metavar="TIME", default="1ms", help="length of a step (default: %(default)s)")
     how.add_argument(
-        "--solver", choices=("lcp", "cone", "pgs"), default="lcp", help="of contacts (default: %(default)s)"
+        "--solver",
+        metavar="NAME",
+        default="lcp",
+        help="of contacts, as `Simulation` has them: lcp, cone, pgs (default: %(default)s)",
     )
     how.add_argument(
         "--friction",

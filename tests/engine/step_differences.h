@@ -81,7 +81,7 @@ inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar
   all.parameters.vertices.clear();
   for (int row = 0; row < stepper.world().vertices().size(); ++row) all.parameters.vertices.add(row, random.vec3());  // those that touch nothing, too
   // Of sweeps both see the rows' admittances themselves, which cancel in what they come to.
-  const double rounding = stepper.options().solver == RowSolver::pgs ? 1e-9 : 1e-10;
+  const double rounding = stepper.options().solver == SolverId("pgs") ? 1e-9 : 1e-10;
   const auto compare = [&](const char* what, const StepGradient& direction) {
     const bool is_one_sided = stepper.jvp(point.q.data(), point.v.data(), point.control(), direction, q_next.data(), v_next.data());
     CHECK(is_one_sided == g.is_one_sided);

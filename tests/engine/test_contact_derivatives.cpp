@@ -153,7 +153,7 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
       const Loss loss(problem, rng);
       ModeSolver solver;
       RowSolution s;
-      if (solver.solve(problem, s).status != ModeStatus::solved) continue;
+      if (solver.solve(problem, s).status != SolverStatus::solved) continue;
       RowGradient g;
       g.set_zero(problem);
       solver.classes().add_vjp(problem, s, loss.f_bar.data(), loss.z_bar.data(), g);
@@ -211,7 +211,7 @@ namespace {
 bool check_rates(const RowProblem& problem, Rng& rng, int step = 1, bool of_motion = false) {
   ModeSolver solver;
   RowSolution s;
-  if (solver.solve(problem, s).status != ModeStatus::solved) return false;
+  if (solver.solve(problem, s).status != SolverStatus::solved) return false;
   ImpulseRates rates;
   for (int c = 0; c < problem.channels; c += step) rates.asked.push_back(c);
   rates.of_dependences = solver.classes().has_dependences(problem);
@@ -286,7 +286,7 @@ TEST_CASE("the rates of impulses, of all or some channels, are what their adjoin
     for (RowBlock& block : problem.blocks) block.is_of_one_plane = false;
     ModeSolver solver;
     RowSolution s;
-    if (solver.solve(problem, s).status == ModeStatus::solved && solver.classes().has_dependences(problem)) depending += check_rates(problem, own);
+    if (solver.solve(problem, s).status == SolverStatus::solved && solver.classes().has_dependences(problem)) depending += check_rates(problem, own);
   }
   CHECK(depending > 10);
 }

@@ -45,7 +45,7 @@ TEST_CASE("a row is as far from another class as its impulse is from a bound, or
   for (const bool discs : {false, true})
     for_each_problem(discs, 20, [&](const Case&, const RowProblem& problem) {
       RowSolution s;
-      if (solver.solve(problem, s).status == ModeStatus::inconsistent) return;
+      if (solver.solve(problem, s).status == SolverStatus::inconsistent) return;
       RowSizes sizes;
       sizes.measure(problem);
       for (int i = 0; i < problem.size(); ++i) {

@@ -23,9 +23,9 @@ TEST_CASE("friction within discs obeys Coulomb's law") {
   RowSolution s;
   for_each_problem(true, 60, [&](const Case& c, const RowProblem& problem) {
     if (c.spec.mu == 0) return;
-    const ModeReport report = solver.solve(problem, s);
-    inconsistent += report.status == ModeStatus::inconsistent, rough += report.status == ModeStatus::rough, basic += report.status == ModeStatus::basic;
-    if (report.status >= ModeStatus::rough) return;
+    const SolverReport report = solver.solve(problem, s);
+    inconsistent += report.status == SolverStatus::inconsistent, rough += report.status == SolverStatus::rough, basic += report.status == SolverStatus::basic;
+    if (report.status >= SolverStatus::rough) return;
     REQUIRE(report.residual <= 1e-12);
     const double w_small = 1e-11 * row_scale(problem, s);
     for (int i = 0; i < problem.size(); ++i) {
@@ -57,7 +57,7 @@ TEST_CASE("discs do not depend on their axes") {
     RowProblem problem = random_rows(rng, {.bodies = 2, .pairs = 3, .discs = true});
     ModeSolver solver;
     RowSolution s, turned;
-    REQUIRE(solver.solve(problem, s).status == ModeStatus::solved);
+    REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
     for (ConstraintRow& row : problem.rows) {
       if (!row.is_disc) continue;
       ConstraintRow& second = *(&row + 1);
@@ -67,7 +67,7 @@ TEST_CASE("discs do not depend on their axes") {
         row.d[k] = cosine * x + sine * y, second.d[k] = cosine * y - sine * x;
       }
     }
-    REQUIRE(solver.solve(problem, turned).status == ModeStatus::solved);
+    REQUIRE(solver.solve(problem, turned).status == SolverStatus::solved);
     for (std::size_t k = 0; k < s.y.size(); ++k) CHECK(std::abs(s.y[k] - turned.y[k]) <= 1e-10 * row_scale(problem, s));
   }
 }
@@ -100,11 +100,11 @@ TEST_CASE("discs at rest at their bound push where they would if all gave a litt
     set_motion(problem, Eigen::MatrixXd::Identity(6, 6), L, -L * load);
     ModeSolver solver;
     RowSolution s, soft;
-    REQUIRE(solver.solve(problem, s).status == ModeStatus::solved);
+    REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
     const bool is_differentiable = solver.classes().is_differentiable(problem);
     RowProblem giving = problem;
     for (ConstraintRow& row : giving.rows) row.compliance = 1e-7;
-    REQUIRE(solver.solve(giving, soft).status == ModeStatus::solved);
+    REQUIRE(solver.solve(giving, soft).status == SolverStatus::solved);
     for (std::size_t i = 0; i < s.f.size(); ++i) CHECK(std::abs(s.f[i] - soft.f[i]) <= 5e-4);  // of loads of about 1, by 1e-6 of the least admittances, however badly placed; rounding has 1e-5
     for (const double w : s.w) CHECK(std::abs(w) <= 1e-11 * row_scale(problem, s));
     for (int i = 0; i < m; i += 3) at_bounds += s.classes[at(i + 1)] == RowClass::upper, separating += s.classes[at(i)] == RowClass::separating;

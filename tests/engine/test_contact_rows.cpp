@@ -122,11 +122,11 @@ TEST_CASE("the conditions hold to rounding, and the impulses are those of the se
   ModeSolver solver;
   RowSolution s;
   for_each_problem(false, 60, [&](const Case& c, const RowProblem& problem) {
-    const ModeReport report = solver.solve(problem, s);
-    REQUIRE(report.status != ModeStatus::inconsistent);
+    const SolverReport report = solver.solve(problem, s);
+    REQUIRE(report.status != SolverStatus::inconsistent);
     REQUIRE(report.residual <= 1e-12);
     REQUIRE(report.residual == row_residual(problem, s));
-    basic[c.name] += report.status == ModeStatus::basic;
+    basic[c.name] += report.status == SolverStatus::basic;
     if (c.spec.compliance > 0) return;
     // f_C = D_C q, block by block.
     const Dense dense(problem);
@@ -208,14 +208,14 @@ TEST_CASE("a block on four corners: least squares inside, a bound where they wou
   RowSolution s;
   // The pressure centre at (x, y): f = 1/4 (1 + x X)(...) to first order; exactly 1/4 + X x / 4 + Y y / 4 for corners (X, Y).
   RowProblem problem = block_on_ground(0.3, 0.2, 0, 0.5);
-  REQUIRE(solver.solve(problem, s).status == ModeStatus::solved);
+  REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
   for (int corner = 0; corner < 4; ++corner) {
     const double X = corner == 0 || corner == 3 ? 1 : -1, Y = corner < 2 ? 1 : -1;
     CHECK(s.f[at(3 * corner)] == doctest::Approx(0.25 * (1 + 0.3 * X + 0.2 * Y)).epsilon(1e-13));
   }
   // Least squares would be -0.075 there (papers' example): that corner carries nothing, the others as much as before together.
   problem = block_on_ground(0.7, 0.6, 0, 0.5);
-  REQUIRE(solver.solve(problem, s).status == ModeStatus::solved);
+  REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
   CHECK(s.classes[6] == RowClass::separating);
   CHECK(s.f[6] == 0);
   CHECK(s.f[0] + s.f[3] + s.f[9] == doctest::Approx(1).epsilon(1e-13));
@@ -239,14 +239,14 @@ TEST_CASE("rows that contradict each other are told, with finite numbers") {
   problem.rows[1].target = -1;
   ModeSolver solver;
   RowSolution s;
-  const ModeReport report = solver.solve(problem, s);
-  CHECK(report.status == ModeStatus::inconsistent);
+  const SolverReport report = solver.solve(problem, s);
+  CHECK(report.status == SolverStatus::inconsistent);
   CHECK(report.residual > 0.1);
   for (double f : s.f) CHECK(std::isfinite(f));
   // No rows at all.
   problem.rows.clear();
   problem.blocks.clear();
-  CHECK(solver.solve(problem, s).status == ModeStatus::solved);
+  CHECK(solver.solve(problem, s).status == SolverStatus::solved);
   CHECK(s.y == problem.y_free);
 }
 

@@ -211,7 +211,7 @@ TEST_CASE("rows of several pairs that depend on each other share what they carry
   set_motion(problem, Eigen::MatrixXd::Ones(2, 1), Eigen::MatrixXd::Identity(1, 1), Eigen::VectorXd::Constant(1, -3));
   ModeSolver solver;
   RowSolution s;
-  REQUIRE(solver.solve(problem, s).status == ModeStatus::solved);
+  REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
   CHECK(s.f[0] == doctest::Approx(1.5).epsilon(1e-13));
   CHECK(s.f[1] == doctest::Approx(1.5).epsilon(1e-13));
   CHECK(solver.classes().is_differentiable(problem));
@@ -277,7 +277,7 @@ TEST_CASE("two points of what moves in a plane alone leave its velocities no cho
     problem.L = {rounding * rounding, rounding, rounding, 1};
     ModeSolver solver;
     RowSolution s;
-    REQUIRE(solver.solve(problem, s).status == ModeStatus::solved);
+    REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
     CHECK(s.f[0] == doctest::Approx(0.5).epsilon(1e-12));
     CHECK(solver.classes().is_differentiable(problem));
   }
@@ -297,7 +297,7 @@ TEST_CASE("two points of what moves in a plane alone carry as much each, however
   problem.L = {0, 0, 0, 0, 1, 0, 0, 0, 1};
   ModeSolver solver;
   RowSolution s;
-  REQUIRE(solver.solve(problem, s).status == ModeStatus::solved);
+  REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
   CHECK(s.f[0] == doctest::Approx(0.5).epsilon(1e-13));
   CHECK(s.f[2] == doctest::Approx(0.5).epsilon(1e-13));
   CHECK(s.y[2] == doctest::Approx(10 - 0.3).epsilon(1e-13));
@@ -426,10 +426,10 @@ TEST_CASE("what rests on more points than it needs pushes as it would if all gav
     problem.y_free.assign(y_free.data(), y_free.data() + 6);
     ModeSolver solver;
     RowSolution s, soft;
-    REQUIRE(solver.solve(problem, s).status == ModeStatus::solved);
+    REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
     RowProblem giving = problem;
     for (ConstraintRow& row : giving.rows) row.compliance = 1e-7;
-    REQUIRE(solver.solve(giving, soft).status == ModeStatus::solved);
+    REQUIRE(solver.solve(giving, soft).status == SolverStatus::solved);
     for (std::size_t i = 0; i < s.f.size(); ++i) {
       CHECK(std::abs(s.f[i] - soft.f[i]) <= 1e-4);  // of loads of about 1, by compliances of 1e-7 of admittances down to 0.1, however badly placed
       at_bounds += s.classes[i] != RowClass::clamping;

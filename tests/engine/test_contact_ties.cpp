@@ -25,7 +25,7 @@ RowProblem plank(const std::vector<double>& places, double falling, double turni
 bool is_tied(const RowProblem& problem) {
   ModeSolver solver;
   RowSolution solution;
-  REQUIRE(solver.solve(problem, solution).status <= ModeStatus::basic);
+  REQUIRE(solver.solve(problem, solution).status <= SolverStatus::basic);
   RowSizes sizes;
   sizes.measure(problem);
   return Ties().any(problem, sizes, solution);

@@ -74,10 +74,10 @@ double largest_difference(const Numbers& a, const Numbers& b) {
 }  // namespace
 
 TEST_CASE("a free body held at a point of the world goes as one on a hinge there") {
-  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+  for (const SolverId solver : SolverId::all()) {
     StepOptions options;
     options.solver = solver;
-    options.sweeps = 2000;
+    options.solver_options.sweeps = 2000;
     Loop hinged(rods({0.4}).build({}), {}, options);
     const Inertia inertia = hinged.w.model.inertias[1];
     ModelBuilder builder("free", false);

@@ -30,13 +30,13 @@ void put_on_floor(const StepWorld& w, Point& p, Random& random) {
 }  // namespace
 
 TEST_CASE("gradients of random steps are those of differences, in every argument") {
-  RowSolver solver{};
+  SolverId solver;
   Bounce bounce = Bounce::step;
-  SUBCASE("of solved rows") { solver = RowSolver::lcp; }
-  SUBCASE("of solved rows with discs") { solver = RowSolver::cone; }
-  SUBCASE("of sweeps") { solver = RowSolver::pgs; }
-  SUBCASE("of solved rows, by time of impact") { solver = RowSolver::lcp, bounce = Bounce::time_of_impact; }
-  SUBCASE("of sweeps, by time of impact") { solver = RowSolver::pgs, bounce = Bounce::time_of_impact; }
+  SUBCASE("of solved rows") { solver = SolverId("lcp"); }
+  SUBCASE("of solved rows with discs") { solver = SolverId("cone"); }
+  SUBCASE("of sweeps") { solver = SolverId("pgs"); }
+  SUBCASE("of solved rows, by time of impact") { solver = SolverId("lcp"), bounce = Bounce::time_of_impact; }
+  SUBCASE("of sweeps, by time of impact") { solver = SolverId("pgs"), bounce = Bounce::time_of_impact; }
   Counts counts;
   const int trials = repeats(3, 12);
   for (unsigned seed = 0; seed < random_worlds; ++seed) {
@@ -56,7 +56,7 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
     const Model& m = w.model;
     StepOptions options;
     options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05;
-    options.solver = solver, options.sweeps = 8, options.bounce = bounce;
+    options.solver = solver, options.solver_options.sweeps = 8, options.bounce = bounce;
     for (int trial = 0; trial < trials; ++trial) {
       Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5), random.configuration(m), random.numbers(m.n_v)};
       put_on_floor(w, p, random);
@@ -73,10 +73,10 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
 
 TEST_CASE("gradients of closed loops are those of differences, in every argument") {
   StepOptions options;
-  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.sweeps = 8;
-  SUBCASE("of solved rows") { options.solver = RowSolver::lcp; }
-  SUBCASE("of solved rows with discs, by time of impact") { options.solver = RowSolver::cone, options.bounce = Bounce::time_of_impact; }
-  SUBCASE("of sweeps") { options.solver = RowSolver::pgs; }
+  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.solver_options.sweeps = 8;
+  SUBCASE("of solved rows") { options.solver = SolverId("lcp"); }
+  SUBCASE("of solved rows with discs, by time of impact") { options.solver = SolverId("cone"), options.bounce = Bounce::time_of_impact; }
+  SUBCASE("of sweeps") { options.solver = SolverId("pgs"); }
   const PairMaterial material{0.6, 0.3, 0.02, 0};
   Counts counts;
   for (unsigned seed = 0; seed < random_worlds / 4; ++seed) {
@@ -120,9 +120,9 @@ TEST_CASE("gradients of closed loops are those of differences, in every argument
 
 TEST_CASE("gradients of joints that follow others are those of differences") {
   StepOptions options;
-  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.sweeps = 8;
-  SUBCASE("of solved rows") { options.solver = RowSolver::lcp; }
-  SUBCASE("of sweeps") { options.solver = RowSolver::pgs; }
+  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.solver_options.sweeps = 8;
+  SUBCASE("of solved rows") { options.solver = SolverId("lcp"); }
+  SUBCASE("of sweeps") { options.solver = SolverId("pgs"); }
   Counts counts;
   for (unsigned seed = 0; seed < random_worlds / 2; ++seed) {
     Random random(200 + seed);
@@ -163,10 +163,10 @@ TEST_CASE("gradients of joints that follow others are those of differences") {
 }
 
 TEST_CASE("gradients of boxes that rest, slide, spin and stand on each other are those of differences") {
-  RowSolver solver{};
-  SUBCASE("of solved rows") { solver = RowSolver::lcp; }
-  SUBCASE("of solved rows with discs") { solver = RowSolver::cone; }
-  SUBCASE("of sweeps") { solver = RowSolver::pgs; }
+  SolverId solver;
+  SUBCASE("of solved rows") { solver = SolverId("lcp"); }
+  SUBCASE("of solved rows with discs") { solver = SolverId("cone"); }
+  SUBCASE("of sweeps") { solver = SolverId("pgs"); }
   Counts counts;
   const FreeBody box = free_box(2, {0.2, 0.3, 0.1}), small = free_box(0.5, {0.1, 0.1, 0.1});
   const Numbers still(12, 0.0);

@@ -12,7 +12,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-StepOptions in_time(double dt, RowSolver solver = RowSolver::lcp) {
+StepOptions in_time(double dt, SolverId solver = SolverId("lcp")) {
   StepOptions options;
   options.dt = dt, options.bounce = Bounce::time_of_impact, options.solver = solver;
   return options;
@@ -71,7 +71,7 @@ TEST_CASE("two balls that hit: where one is in the end, by where and how fast bo
     double mass, restitution, expected[4];  // by x_1, x_2, v_1, v_2
   };
   const Case cases[] = {{1, 1, {1, 0, 1, 0}}, {3, 1, {0.5, 0.5, 0.5, 0.5}}, {1, 0.5, {0.75, 0.25, 0.75, 0.25}}, {1, 0, {0.5, 0.5, 0.5, 0.5}}};
-  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+  for (const SolverId solver : SolverId::all()) {
     for (const int steps : {10, 100, 1000}) {
       for (const Case& c : cases) {
         Balls balls({1, c.mass}, {0, 0.5203}, {1, 0}, {0.3, c.restitution});
@@ -236,7 +236,7 @@ TEST_CASE("bounces that do not feel each other are each exact; such as do are fl
 
 TEST_CASE("what rests does so as in the plain step") {
   const StepWorld w(free_bodies({free_box(2, {0.2, 0.3, 0.1})}), {0.5, 0.5});
-  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+  for (const SolverId solver : SolverId::all()) {
     StepOptions plain = in_time(1e-3, solver);
     plain.bounce = Bounce::step;
     Stepper one(*w.world, in_time(1e-3, solver)), other(*w.world, plain);

@@ -25,7 +25,7 @@ bool is_one_sided(const StepWorld& w, const StepOptions& options, const Numbers&
 
 TEST_CASE("features of a contact that change right there make a gradient one-sided") {
   const StepWorld w(free_bodies({free_box(2, {0.2, 0.2, 0.1}), free_box(1, {0.1, 0.1, 0.1})}), {0.5});
-  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+  for (const SolverId solver : SolverId::all()) {
     StepOptions options;
     options.solver = solver;
     const auto at_x = [](double x) { return Numbers{0, 0, 0.1, 0, 0, 0, 1, x, 0.02, 0.3, 0, 0, std::sin(0.15), std::cos(0.15)}; };
@@ -45,7 +45,7 @@ TEST_CASE("a table at rest on its four feet is not one-sided, wherever these are
   for (const double x : {-0.4, 0.4})
     for (const double y : {-0.3, 0.3}) builder.add_collider("table", Shape::sphere(0.05), SE3d(Mat3d::identity(), {x, y, -0.5}), message("foot", x, y));
   const StepWorld w(builder.build({}), {0.5});
-  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone}) {
+  for (const SolverId solver : {SolverId("lcp"), SolverId("cone")}) {
     StepOptions options;
     options.solver = solver;
     CHECK_FALSE(is_one_sided(w, options, {0, 0, 0.55, 0, 0, 0, 1}, Numbers(6, 0.0)));
@@ -64,7 +64,7 @@ TEST_CASE("sweeps that are at a bound by rounding alone make a gradient one-side
   model.gravity = {};
   const StepWorld w(std::move(model), {0.5});
   StepOptions options;
-  options.solver = RowSolver::pgs;
+  options.solver = SolverId("pgs");
   const Numbers touching{0, 0, 0.1, 0, 0, 0, 1};
   CHECK(is_one_sided(w, options, touching, Numbers(6, 0.0)));  // pushed down it stays, pulled up it goes
   CHECK_FALSE(is_one_sided(w, options, touching, {0, 0, -1e-3, 0, 0, 0}));
@@ -102,7 +102,7 @@ TEST_CASE("a contact along which nothing moves is in no Jacobian, and nothing of
   builder.add_joint(joint);
   builder.add_collider("ball", ball.shape, SE3d(), "shape");
   const StepWorld w(builder.build({}), {0.5});
-  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+  for (const SolverId solver : SolverId::all()) {
     StepOptions options;
     options.solver = solver;
     Stepper stepper(*w.world, options);

@@ -58,9 +58,9 @@ TEST_CASE("axes of friction: right-handed, smooth, and with the transposed rate 
 
 TEST_CASE("a box at rest stays at rest, carried by its weight") {
   const StepWorld w(free_bodies({free_box(2, {0.2, 0.3, 0.1})}), {0.5});
-  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+  for (const SolverId solver : SolverId::all()) {
     StepOptions options;
-    options.solver = solver, options.sweeps = 200;
+    options.solver = solver, options.solver_options.sweeps = 200;
     Run run(w, options, rest(0.1), Numbers(6, 0.0));
     run.steps(1000);
     CHECK(run.last.contacts == 4);
@@ -99,7 +99,7 @@ TEST_CASE("a disc of friction is the same in every direction") {
       model.gravity = {g * std::sin(angle) * std::cos(heading), g * std::sin(angle) * std::sin(heading), -g * std::cos(angle)};
       const StepWorld w(std::move(model), {mu});
       StepOptions options;
-      options.solver = RowSolver::cone;
+      options.solver = SolverId("cone");
       Run run(w, options, rest(0.05), Numbers(6, 0.0));
       run.steps(500);
       CHECK(run.last.residual <= 1e-12);
@@ -109,7 +109,7 @@ TEST_CASE("a disc of friction is the same in every direction") {
       for (int k = 2; k < 6; ++k) CHECK(std::abs(run.v[at(k)]) < 1e-11);
       // The square's corners are sqrt(2) away: along a diagonal it holds what Coulomb's law lets go.
       if (heading != 0.6 || angle > 0.5) continue;
-      options.solver = RowSolver::lcp;
+      options.solver = SolverId("lcp");
       Run square(w, options, rest(0.05), Numbers(6, 0.0));
       square.steps(500);
       CHECK(std::hypot(square.v[0], square.v[1]) < 1e-11);
@@ -303,7 +303,7 @@ TEST_CASE("a step and its gradient are functions of their arguments, to the bit,
     }
     q.push_back(state), v.push_back(random.numbers(18, 2));
   }
-  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+  for (const SolverId solver : SolverId::all()) {
     StepOptions options;
     options.solver = solver;
     Stepper used(*w.world, options);
@@ -381,7 +381,7 @@ TEST_CASE("in the plane friction is along the one motion that there is, whatever
   // A ball that moves in the plane of x and z only, under a plate that is turned about y: its normal may look down, where the axes of friction are
   // not those of the plane.
   for (const double angle : {3.1, 2.5, 0.3}) {
-    for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+    for (const SolverId solver : SolverId::all()) {
       CAPTURE(angle);
       ModelBuilder builder("flat", false);
       builder.add_link("base", Inertia()), builder.add_link("slide", box_inertia(0.1, {0.1, 0.1, 0.1})), builder.add_link("ball", free_ball(1, 0.1).inertia);

@@ -50,9 +50,9 @@ double size(const StepGradient& g, const StepGradient& d) {
 TEST_CASE("second-order products are symmetric, and along what is a vector differences of gradients") {
   StepOptions options;
   int substeps = 1;
-  SUBCASE("of solved rows") { options.solver = RowSolver::lcp; }
-  SUBCASE("of solved rows with discs") { options.solver = RowSolver::cone; }
-  SUBCASE("of sweeps") { options.solver = RowSolver::pgs, options.sweeps = 5; }
+  SUBCASE("of solved rows") { options.solver = SolverId("lcp"); }
+  SUBCASE("of solved rows with discs") { options.solver = SolverId("cone"); }
+  SUBCASE("of sweeps") { options.solver = SolverId("pgs"), options.solver_options.sweeps = 5; }
   SUBCASE("of several substeps") { substeps = 3; }
   const Sliding s;
   Simulator simulator(*s.w.world, options, substeps);

@@ -78,11 +78,11 @@ void turn_faces_down(const StepWorld& w, Point& p, Random& random) {
 }  // namespace
 
 TEST_CASE("gradients of bodies that touch by many shapes, on many triangles, are those of differences") {
-  RowSolver solver{};
+  SolverId solver;
   Bounce bounce = Bounce::step;
-  SUBCASE("of solved rows") { solver = RowSolver::lcp; }
-  SUBCASE("of solved rows with discs") { solver = RowSolver::cone; }
-  SUBCASE("of sweeps") { solver = RowSolver::pgs; }
+  SUBCASE("of solved rows") { solver = SolverId("lcp"); }
+  SUBCASE("of solved rows with discs") { solver = SolverId("cone"); }
+  SUBCASE("of sweeps") { solver = SolverId("pgs"); }
   SUBCASE("of solved rows, by time of impact") { bounce = Bounce::time_of_impact; }
   Counts counts;
   int most_manifolds = 0;
@@ -106,7 +106,7 @@ TEST_CASE("gradients of bodies that touch by many shapes, on many triangles, are
     const StepWorld w(builder.build({}), material, true, {}, ground);
     const Model& m = w.model;
     StepOptions options;
-    options.dt = 0.01, options.margin = 0.02, options.solver = solver, options.sweeps = 8, options.bounce = bounce;
+    options.dt = 0.01, options.margin = 0.02, options.solver = solver, options.solver_options.sweeps = 8, options.bounce = bounce;
     for (int trial = 0; trial < 4; ++trial) {
       Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5), random.configuration(m), random.numbers(m.n_v)};
       SceneQuery query(*w.scene);
@@ -143,13 +143,13 @@ TEST_CASE("gradients of bodies that touch by many shapes, on many triangles, are
 }
 
 TEST_CASE("gradients by the vertices of convex meshes are those of differences") {
-  RowSolver solver{};
+  SolverId solver;
   Bounce bounce = Bounce::step;
-  SUBCASE("of solved rows") { solver = RowSolver::lcp; }
-  SUBCASE("of solved rows with discs") { solver = RowSolver::cone; }
-  SUBCASE("of sweeps") { solver = RowSolver::pgs; }
-  SUBCASE("of solved rows with discs, by time of impact") { solver = RowSolver::cone, bounce = Bounce::time_of_impact; }
-  SUBCASE("of sweeps, by time of impact") { solver = RowSolver::pgs, bounce = Bounce::time_of_impact; }
+  SUBCASE("of solved rows") { solver = SolverId("lcp"); }
+  SUBCASE("of solved rows with discs") { solver = SolverId("cone"); }
+  SUBCASE("of sweeps") { solver = SolverId("pgs"); }
+  SUBCASE("of solved rows with discs, by time of impact") { solver = SolverId("cone"), bounce = Bounce::time_of_impact; }
+  SUBCASE("of sweeps, by time of impact") { solver = SolverId("pgs"), bounce = Bounce::time_of_impact; }
   Counts counts;
   for (unsigned seed = 0; seed < random_worlds / 2; ++seed) {
     // Tetrahedra and gems, sharp and round, beside each other and each in the next one.
@@ -160,7 +160,7 @@ TEST_CASE("gradients by the vertices of convex meshes are those of differences")
     const StepWorld w(free_bodies(bodies), material);
     const Model& m = w.model;
     StepOptions options;
-    options.dt = 0.01, options.margin = 0.02, options.solver = solver, options.sweeps = 8, options.bounce = bounce;
+    options.dt = 0.01, options.margin = 0.02, options.solver = solver, options.solver_options.sweeps = 8, options.bounce = bounce;
     for (int trial = 0; trial < 4; ++trial) {
       Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5), random.configuration(m), random.numbers(m.n_v)};
       if (trial % 2) turn_faces_down(w, p, random);
@@ -183,9 +183,9 @@ TEST_CASE("gradients by vertices take no memory after the first one") {
   const Model& m = w.model;
   Point p{random.configuration(m), random.numbers(m.n_v), Numbers(at(m.n_v), 0.0), random.configuration(m), Numbers(at(m.n_v), 0.0)};
   put_on_each_other(w, p, random);
-  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+  for (const SolverId solver : SolverId::all()) {
     StepOptions options;
-    options.dt = 0.01, options.margin = 0.02, options.solver = solver, options.sweeps = 8;
+    options.dt = 0.01, options.margin = 0.02, options.solver = solver, options.solver_options.sweeps = 8;
     Stepper stepper(*w.world, options);
     Numbers q_next(p.q), v_next(p.v), q_rate(p.v), v_rate(p.v);
     const Numbers bar = random.numbers(m.n_v);
@@ -207,9 +207,9 @@ TEST_CASE("steps on rough ground take no memory after the first one, nor do thei
   Random random(5);
   const CollisionGeometry ground(std::make_shared<const Compound>(rough_ground(random)));
   const StepWorld w(free_bodies({free_box(2, {0.2, 0.15, 0.1})}), {0.5}, true, {}, ground);
-  for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+  for (const SolverId solver : SolverId::all()) {
     StepOptions options;
-    options.dt = 0.01, options.margin = 0.05, options.solver = solver, options.sweeps = 8;
+    options.dt = 0.01, options.margin = 0.05, options.solver = solver, options.solver_options.sweeps = 8;
     Stepper stepper(*w.world, options);
     const Numbers q{0.45, 0.45, 0.13, 0, 0, 0, 1}, v(6, 0.0), bar(6, 1.0);
     Numbers q_next(q), v_next(v);
@@ -230,9 +230,9 @@ TEST_CASE("gradients after Jacobians, which know nothing of shapes and of what s
   for (const Shape& ground : {Shape::half_space(), Shape::box({2, 2, 1})}) {
     const StepWorld w(free_bodies({{gem(random, 12, 0.01), random.inertia()}, {Shape::capsule(0.1, 0.2), random.inertia()}}), {0.5, 0.2}, true, {}, ground);
     const Model& m = w.model;
-    for (const RowSolver solver : {RowSolver::lcp, RowSolver::cone, RowSolver::pgs}) {
+    for (const SolverId solver : SolverId::all()) {
       StepOptions options;
-      options.dt = 0.01, options.margin = 0.5, options.solver = solver, options.sweeps = 8;
+      options.dt = 0.01, options.margin = 0.5, options.solver = solver, options.solver_options.sweeps = 8;
       int different = 0, of_the_ground = 0;
       for (int trial = 0; trial < 8; ++trial) {
         Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v), random.configuration(m), Numbers(at(m.n_v), 0.0)};

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from robosim import _engine
 from robosim.errors import SimulationError
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
@@ -58,7 +59,7 @@ def test_a_linkage_stays_closed_and_says_what_holds_it():
     np.testing.assert_array_equal(pin.moment, 0)
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_forces_of_what_hangs(solver):
     simulation = Simulation(
         free_boxes(2),

@@ -152,7 +152,7 @@ def test_a_rule_that_there_is_not_is_named(rule):
 
 def test_sweeps_know_no_classes():
     with pytest.raises(
-        SimulationError, match="need a solver that knows classes, 'lcp' or 'cone'; this one is 'pgs'"
+        SimulationError, match="need a solver that knows classes, as 'lcp' and 'cone' do; this one is 'pgs'"
     ):
         ball_on_an_actuator(solver="pgs", complementarity_aware=True)
     with pytest.raises(SimulationError, match="need a solver that knows classes"):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import robosim
+from robosim import _engine
 from robosim.geometry import ManifoldFeature, Shape
 from robosim.model import ModelBuilder
 from robosim.simulation import (
@@ -35,7 +36,7 @@ def slider(mass=3.0, mu=0.5, **options):
     )
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_conditions_of_a_box_at_rest(solver):
     simulation = Simulation(free_boxes(1), floor(), solver=solver, sweeps=2000)
     details = simulation.details(simulation.state(resting(0.05)))
@@ -63,7 +64,7 @@ def test_conditions_of_a_box_at_rest(solver):
     np.testing.assert_allclose(free[::3], -G * simulation.dt, rtol=1e-9 if solver == "pgs" else 1e-12)
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_a_row_says_how_near_it_is_to_another_mode(solver):
     """A block on the floor slips where the force is greater by the switch: friction's is mu G dt - F dt / m."""
     simulation = slider(solver=solver)
@@ -167,7 +168,7 @@ def test_a_block_that_slides_gives_its_energy_to_friction():
     assert balance.energy_error == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize("solver", _engine.row_solvers)
 @pytest.mark.parametrize("speed", [-1.0, 0.0])
 def test_what_is_thrown_on_the_floor_balances(solver, speed):
     """Linear momentum to rounding, energy and spin to the square of the step's length, at an impact to its length."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import robosim
+from robosim import _engine
 from robosim.errors import SimulationError
 from robosim.geometry import Compound, Shape, pose
 from robosim.model import ModelBuilder
@@ -123,7 +124,7 @@ def test_jacobians_of_a_sliding_box_are_differences():
     assert_differences(simulation, state, simulation.jacobians(state))
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_jacobians_of_joints_that_mimic_others_are_differences(solver):
     """A finger comes down on its tip and slides: its second joint follows the first, and the tip is moved by both."""
     length, radius = 0.2, 0.02
@@ -200,7 +201,7 @@ def test_rows_that_imply_each_other_at_a_state_alone_are_one_sided():
     assert simulation.vjp(state, bar, bar).one_sided
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_a_ball_that_spins_about_the_axis_through_its_contact_feels_nothing_of_it(solver):
     """No channel of the contact moves."""
     builder = ModelBuilder("top")
@@ -239,7 +240,7 @@ def test_two_balls_after_a_second():
     np.testing.assert_allclose(np.concatenate([gradient.q, gradient.v]), expected, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize("solver", _engine.row_solvers)
 @pytest.mark.parametrize(
     ("mass", "restitution", "expected"),
     [(1.0, 1.0, (1, 0, 1, 0)), (3.0, 1.0, (0.5, 0.5, 0.5, 0.5)), (1.0, 0.5, (0.75, 0.25, 0.75, 0.25))],

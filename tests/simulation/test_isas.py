@@ -16,7 +16,7 @@ from ..scale import repeats  # noqa: TID252 (tests have no absolute name)
 STEPS = repeats(120, 500)
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_steps_and_jacobians_do_not_depend_on_the_instruction_set(solver):
     program = str(Path(__file__).with_name("isa_process.py"))
     printed = {

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import robosim
+from robosim import _engine
 from robosim.errors import ModelError, SimulationError
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
@@ -31,7 +32,7 @@ from .worlds import floor
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from harness.ridders import one_sided, ridders
 
-SOLVERS = ["lcp", "cone", "pgs"]
+SOLVERS = _engine.row_solvers
 KINDS = tuple(everything()[0].parameters.kinds)
 TWISTS = ("pose", "frames", "placement")
 LENGTHS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # of differences, as parts of a unit

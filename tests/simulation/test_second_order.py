@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import robosim
+from robosim import _engine
 from robosim.errors import SimulationError
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
@@ -196,7 +197,7 @@ def test_of_a_body_that_turns_far_in_a_step_they_are_in_its_axes_at_the_start():
         assert np.allclose([*product.q, *product.v], hessian[:, i], atol=1e-8)
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_parameters_have_mixed_derivatives(solver):
     simulation, state, control = quadruped(solver)
     rng = RNG(5)

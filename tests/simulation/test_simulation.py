@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import robosim
+from robosim import _engine
 from robosim.errors import FileError, SimulationError
 from robosim.scene import Scene
 from robosim.simulation import Control, Material, Motor, Simulation, State
@@ -64,7 +65,7 @@ def test_substeps_are_steps():
     ((1, 1), 1.0, (0, 1)), ((1, 3), 1.0, (-0.5, 0.5)), ((1, 1), 0.5, (0.25, 0.75)), ((1, 1), 0.0, (0.5, 0.5)),
     ((1, 1000), 1.0, (1 - 2000 / 1001, 2 / 1001)),
 ])  # fmt: skip
-@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_two_balls_exchange_what_newton_says(masses, restitution, after, solver):
     materials = {("ball0", "ball1"): Material(0.0, restitution)}
     simulation = Simulation(ball_on_rails(masses), materials=materials, solver=solver)
@@ -125,7 +126,7 @@ def test_control_c_ends_a_long_run():
         simulation.run(simulation.state(resting(0.05)), 1_000_000)
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize("solver", _engine.row_solvers)
 @pytest.mark.parametrize("substeps", [1, 3])
 def test_what_numbers_do_not_hold_is_not_taken(solver, substeps):
     """The state stays where it was, and that is what gradients are of."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robosim import _engine
 from robosim.errors import SimulationError
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
@@ -12,7 +13,7 @@ from robosim.simulation import Control, Material, Simulation
 
 from .worlds import G, floor, free_boxes, resting
 
-SOLVERS = ["lcp", "cone", "pgs"]
+SOLVERS = _engine.row_solvers
 MASS = 3.0
 
 

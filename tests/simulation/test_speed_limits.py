@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import robosim
+from robosim import _engine
 from robosim.simulation import Control, Simulation
 
-SOLVERS = ["lcp", "cone", "pgs"]
+SOLVERS = _engine.row_solvers
 
 
 def driven_arm(solver: str, *, speed_limits: bool = True, **options) -> Simulation:

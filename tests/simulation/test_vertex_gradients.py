@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robosim import _engine
 from robosim.errors import SimulationError
 from robosim.geometry import Compound, Shape, pose
 from robosim.model import ModelBuilder
@@ -96,7 +97,7 @@ def touched(gradient):
     return int(np.abs(gradient).any(axis=1).sum())
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize("solver", _engine.row_solvers)
 @pytest.mark.parametrize("bounce", ["step", "time_of_impact"])
 @pytest.mark.parametrize("rounding", [0.0, 0.01])
 @pytest.mark.parametrize("moves", ["settles", "slides", "lands on a corner"])
@@ -115,7 +116,7 @@ def test_by_the_vertices_of_a_gem_on_a_floor(solver, bounce, rounding, moves):
     assert touched(found) == (1 if moves == "lands on a corner" else 3)
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize("solver", _engine.row_solvers)
 @pytest.mark.parametrize("slides", [False, True])
 def test_by_the_vertices_of_a_gem_and_of_the_mesh_that_it_lies_on(solver, slides):
     """Face on face: the vertices below turn the normal."""
@@ -127,7 +128,7 @@ def test_by_the_vertices_of_a_gem_and_of_the_mesh_that_it_lies_on(solver, slides
     assert touched(found[1]) >= 3
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone", "pgs"])
+@pytest.mark.parametrize("solver", _engine.row_solvers)
 @pytest.mark.parametrize("bounce", ["step", "time_of_impact"])
 def test_by_the_vertices_of_two_edges_that_cross(solver, bounce):
     """Two tetrahedra: the normal turns with all four ends."""

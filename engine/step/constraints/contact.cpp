@@ -57,7 +57,7 @@ void add_rows(const StepData& step, StepIsland& island, int manifold) {
     };
     const auto bounded = [&](ConstraintRow& row, double mu) { row.kind = RowKind::friction, row.mu = mu, row.normal = normal; };
     const auto both = [&](ConstraintRow& row, double mu, int k) {
-      bounded(row, mu), row.is_disc = k == 0 && step.options.solver == RowSolver::cone;
+      bounded(row, mu), row.is_disc = k == 0 && step.options.solver.kind().has_discs;
       island.rows.back().on[k] = 1;
     };
     const auto along = [&](Contact::Role role, const Vec3d& u) -> ConstraintRow& { return add(role, cross(arm, u), u); };

@@ -1,0 +1,73 @@
+// A solver of rows as a step sees it, whichever it is (row_solvers.h lists all): RowSolver solves the rows of one island after the other, and of each
+// island a SolvedRows keeps the active set that was found, for the derivatives of the solution.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "contact/impulse_rates.h"
+#include "contact/row_gradient.h"
+#include "contact/rows.h"
+
+namespace robosim {
+
+enum class SolverStatus {
+  solved,
+  basic,        // solved, but by impulses of independent rows or of sweeps: those of the selection rule leave their bounds; or discs slide in a direction held
+  rough,        // to 1e-8, by impulses of sweeps or of proximal points that no rule has chosen
+  inconsistent  // not solved: rows that contradict each other, or pivots that cycle; then the impulses of sweeps
+};
+
+struct SolverReport {
+  SolverStatus status = SolverStatus::solved;
+  int attempt = -1;              // the one that ended it, of a solver that tries several: its place in their list
+  double residual = 0;           // row_residual; where inconsistent relative to the velocities without impulses
+  int class_changes = 0;         // solves by changes of class after the first
+  int pivots = 0;                // of pivoting methods
+};
+
+// Options of solvers.
+struct SolverOptions {
+  int sweeps = 50;  // of pgs
+};
+
+// Of one island, after RowSolver::solve: problem, sizes and solution are those of that solve.
+class SolvedRows {
+ public:
+  virtual ~SolvedRows() = default;
+
+  // Prepares the derivatives below; whether they hold on both sides.
+  virtual bool differentiate(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution) = 0;
+
+  // Adds to `gradient` that of a loss which changes by f_bar (rows) with the impulses of rows, and by z_bar (channels) with those of channels. Nothing
+  // where the solution has no derivative.
+  virtual void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient) = 0;
+  // Whether add_vjp fills gradient.L: it sees L itself, not only y+ = y_free + L z.
+  virtual bool sees_delassus() const { return false; }
+
+  // The derivatives in matrices. False, and nothing is written, where there are none: then add_vjp is asked once for each channel.
+  virtual bool rates(const RowProblem&, ImpulseRates&) { return false; }
+
+  // Of clamping rows that depend on each other (class_factor.h): whether there are any, and the gradient of what they miss.
+  virtual bool has_dependences(const RowProblem&) const { return false; }
+  virtual void add_dependence_vjp(const RowProblem&, const RowSolution&, RowGradient&) {}
+
+  // Whether there is an active set, which is unique; and the solution of another one, differentiated likewise: false where it has none. f: of the rows,
+  // where its search begins.
+  virtual bool has_classes() const { return false; }
+  virtual bool solve_classes(const RowProblem&, const RowClass*, const double*, RowSolution&) { return false; }
+
+  // Appends what the solution depends on beside the classes of the rows (step_signature.h).
+  virtual void append_outcomes(std::vector<int>&) const {}
+};
+
+class RowSolver {
+ public:
+  virtual ~RowSolver() = default;
+
+  virtual std::unique_ptr<SolvedRows> make_solved() const = 0;
+  // Fills solution and the problem's sizes; solved: one of make_solved.
+  virtual SolverReport solve(const RowProblem& problem, RowSolution& solution, RowSizes& sizes, SolvedRows& solved) = 0;
+};
+
+}  // namespace robosim

@@ -1,0 +1,78 @@
+// `lcp` and `cone`: the active set that solves the rows to rounding (mode_solver.h), whose one linear system has the derivatives (mode_factor.h).
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/index.h"
+#include "contact/mode_solver.h"
+#include "contact/row_solvers.h"
+#include "contact/ties.h"
+
+namespace robosim {
+namespace {
+
+// Impulses that differ by this part of the largest are not those of the classes.
+constexpr double same_impulses = 1e-6;
+
+class ActiveSet final : public SolvedRows {
+ public:
+  // Takes the factor that solved the rows, and leaves its own for the next solve.
+  void take(ModeSolver& solver, bool is_solved) {
+    is_factored_ = has_classes_ = is_solved;
+    if (is_solved) solver.exchange_classes(factor_);
+  }
+
+  // Of impulses that no factor has made, the factor of their classes, if its impulses are the same.
+  bool differentiate(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution) override {
+    if (!is_factored_) has_classes_ = factor_->solve(problem, solution.classes.data(), solution.f.data(), again_);
+    bool is_two_sided = has_classes_ && factor_->is_differentiable(problem) && !ties_.any(problem, sizes, solution);
+    if (!has_classes_ || is_factored_) return is_two_sided;
+    double largest = 0, off = 0;
+    for (std::size_t r = 0; r < again_.f.size(); ++r)
+      largest = std::max(largest, std::abs(again_.f[r])), off = std::max(off, std::abs(again_.f[r] - solution.f[r]));
+    return is_two_sided && off <= same_impulses * largest;
+  }
+
+  void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient) override {
+    if (has_classes_) factor_->add_vjp(problem, solution, f_bar, z_bar, gradient);
+  }
+  bool rates(const RowProblem& problem, ImpulseRates& out) override { return has_classes_ && factor_->rates(problem, out); }
+  bool has_dependences(const RowProblem& problem) const override { return has_classes_ && factor_->has_dependences(problem); }
+  void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, RowGradient& gradient) override {
+    factor_->add_dependence_vjp(problem, solution, gradient);
+  }
+
+  bool has_classes() const override { return has_classes_; }
+  bool solve_classes(const RowProblem& problem, const RowClass* classes, const double* f, RowSolution& solution) override {
+    return has_classes_ = factor_->solve(problem, classes, f, solution);
+  }
+
+ private:
+  std::unique_ptr<ModeFactor> factor_ = std::make_unique<ModeFactor>();
+  bool has_classes_ = false, is_factored_ = false;  // the factor is that of the classes; and by the solver
+  RowSolution again_;
+  Ties ties_;
+};
+
+class ActiveSetSolver final : public RowSolver {
+ public:
+  std::unique_ptr<SolvedRows> make_solved() const override { return std::make_unique<ActiveSet>(); }
+
+  SolverReport solve(const RowProblem& problem, RowSolution& solution, RowSizes& sizes, SolvedRows& solved) override {
+    const SolverReport report = modes_.solve(problem, solution);
+    static_cast<ActiveSet&>(solved).take(modes_, report.status == SolverStatus::solved);
+    modes_.exchange_sizes(sizes);
+    return report;
+  }
+
+ private:
+  ModeSolver modes_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSolver> make_active_set_solver(const SolverOptions&) { return std::make_unique<ActiveSetSolver>(); }
+
+const char* active_set_attempt(int attempt) { return ModeSolver::attempts[attempt].name; }
+
+}  // namespace robosim
