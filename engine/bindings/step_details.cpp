@@ -57,13 +57,21 @@ void StepDetailTuples::add_contact(const BoundScene& scene, const Stepper& stepp
                         part_tuple(p.feature[0]), part_tuple(p.feature[1]), p.slide);
 }
 
-void StepDetailTuples::add_closure(const Stepper& stepper, const StepIsland& island, std::size_t b) {
+std::size_t StepDetailTuples::add_closure(const Stepper& stepper, const StepIsland& island, std::size_t b) {
   const StepIsland::Block& block = island.blocks[b];
   // The channels are size omega and v of the second: what is conjugate to them.
   const double* const z = island.solution.z.data() + island.problem.blocks[b].first_channel;
   const double rate = 1 / stepper.options().dt;
   const Vec3d moment = rate * block.size * Vec3d{z[0], z[1], z[2]}, force = rate * Vec3d{z[3], z[4], z[5]};
-  closures[at(block.closure)] = {stepper.world().closures().frames[at(block.closure)].name, vec3_array(block.centre), vec3_array(force), vec3_array(moment)};
+  std::string name;
+  visit_kind(block, [&](auto kind) {
+    if constexpr (requires { kind.name(stepper.world(), 0); }) name = kind.name(stepper.world(), block.item);
+  });
+  // Frames in the order of the world's; of other kinds behind them.
+  const std::size_t number = is_of<ClosureOfFrames>(block) ? at(block.item) : closures.size();
+  closures.resize(std::max(closures.size(), number + 1));
+  closures[number] = {name, vec3_array(block.centre), vec3_array(force), vec3_array(moment)};
+  return number;
 }
 
 void StepDetailTuples::add_joint(const Stepper& stepper, const StepIsland& island, std::size_t b, int row) {
@@ -85,7 +93,7 @@ StepDetailTuples::StepDetailTuples(const BoundScene& scene, const Stepper& stepp
     };
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
       const RowBlock& block = island.problem.blocks[b];
-      if (island.blocks[b].manifold >= 0) {
+      if (is_of<Contact>(island.blocks[b])) {
         island.for_each_manifold(b, [&](int first_row, int last_row) {
           const std::size_t before = contacts.size();
           const int points = manifold_of(stepper, island.rows[at(first_row)]).manifold.n_points;
@@ -95,9 +103,9 @@ StepDetailTuples::StepDetailTuples(const BoundScene& scene, const Stepper& stepp
             add_row(i, before + at(row.point), vec3_array(direction_of(stepper, row)), name_of(row.law));
           }
         });
-      } else if (island.blocks[b].closure >= 0) {
-        for (int i = block.first_row; i < block.last_row; ++i) add_row(i, at(island.blocks[b].closure), std::nullopt, "");
-        add_closure(stepper, island, b);
+      } else if (island.blocks[b].is_of_bodies()) {
+        const std::size_t number = add_closure(stepper, island, b);
+        for (int i = block.first_row; i < block.last_row; ++i) add_row(i, number, std::nullopt, "");
       } else {
         for (int i = block.first_row; i < block.last_row; ++i) add_row(i, joints.size(), std::nullopt, ""), add_joint(stepper, island, b, i);
       }

@@ -35,7 +35,7 @@ struct StepDetailTuples {
 
  private:
   void add_contact(const BoundScene& scene, const Stepper& stepper, const StepIsland& island, int first_row, int last_row, int point);
-  void add_closure(const Stepper& stepper, const StepIsland& island, std::size_t block);
+  std::size_t add_closure(const Stepper& stepper, const StepIsland& island, std::size_t block);
   void add_joint(const Stepper& stepper, const StepIsland& island, std::size_t block, int row);
 };
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/index.h"
+#include "step/constraints/constraint_kinds.h"
 #include "step/constraints/normal_law.h"
 #include "step/linearization.h"
 
@@ -41,7 +42,7 @@ bool Linearization::choose_classes(StepIsland& island) {
   keeps_.assign(problem.rows.size(), false);
   if (step_.options.complementarity_aware == ComplementarityAware::together)
     for (std::size_t b = 0; b < island.blocks.size(); ++b)
-      if (island.blocks[b].manifold >= 0 && island.blocks[b].a > 0 && island.blocks[b].b > 0)  // body 0 is the world
+      if (is_of<Contact>(island.blocks[b]) && island.blocks[b].a > 0 && island.blocks[b].b > 0)  // body 0 is the world
         std::fill(keeps_.begin() + problem.blocks[b].first_row, keeps_.begin() + problem.blocks[b].last_row, true);
   wanted_.assign(problem.rows.size(), RowClass::separating);
   for (std::size_t i = 0; i < probe_.rows.size(); ++i) {

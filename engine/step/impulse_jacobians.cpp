@@ -25,11 +25,9 @@ void put(const Vec3d& x, double* to) {
 }  // namespace
 
 bool Linearization::has_rates(StepIsland& island) {
-  for (const StepIsland::Block& block : island.blocks)
-    if (block.closure >= 0 || block.equality >= 0) return false;
-  for (const StepIsland::Row& row : island.rows)
-    if (row.law == NormalLaw::bounce) return false;
-  return island.solved->rates(island.problem, impulse_rates_);
+  bool have = true;
+  for (std::size_t b = 0; b < island.blocks.size(); ++b) visit_kind(island.blocks[b], [&](auto kind) { have &= kind.has_rates(island, b); });
+  return have && island.solved->rates(island.problem, impulse_rates_);
 }
 
 // Asks impulse_rates_ for the channels along which something moves, and gives their columns of Y: by impulses of the others, as across the plane of a

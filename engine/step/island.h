@@ -26,13 +26,14 @@ enum class NormalLaw : std::uint8_t {
 struct StepIsland {
   static constexpr std::uint8_t of_coordinate = 255;  // of blocks that several kinds of constraints share
 
-  // Of contacts the first of the manifolds of two bodies; of a joint its coordinate; of a closure its place in the world's.
+  // Channels that rows look at: one or two coordinates, or the twist of two bodies.
   struct Block {
     std::uint8_t kind = of_coordinate;  // of constraint, whose block it is: its place in constraint_kinds.h
-    int manifold = -1, v = -1, q = -1, closure = -1, equality = -1;
-    int v_of = -1;    // of an equality: the coordinate that v follows
-    int a = -1, b = -1;  // bodies, of contacts and frame closures: the channels are the twist of b against a
-    Vec3d centre;     // where they take it, in W: the middle of the contacts' points
+    int item = -1;       // which of that kind: the first of the manifolds of two bodies, or the place of a closure or of an equality in the world's
+    int v = -1, q = -1;  // of coordinates: the entry of v, and of q where it has one
+    int v_of = -1;       // and that of the second channel: what v follows
+    int a = -1, b = -1;  // of bodies: the channels are the twist of b against a
+    Vec3d centre;        // where they take it, in W: the middle of the contacts' points
     double size = 1;  // [m] that the twist's angular part is times
     bool turns = true;  // has the twist's angular part; a single point that nothing acts about does without
 

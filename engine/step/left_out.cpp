@@ -6,10 +6,11 @@
 // the axis would turn by beside it when the contact turns is along what cannot move, so that the derivative does not miss it.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/index.h"
 #include "step/assembly.h"
-#include "step/constraints/contact.h"
+#include "step/constraints/constraint_kinds.h"
 
 namespace robosim {
 namespace {
@@ -17,7 +18,11 @@ namespace {
 // Of the largest admittance of the block, where rounding leaves its square of an axis; and beside that of another axis, where it leaves itself.
 constexpr double rounding_of_axis = 1e-24, rounding_of_pair = 1e-14;
 
-bool is_closure(const StepIsland::Block& block) { return block.closure >= 0 || block.equality >= 0; }
+bool repeats(const StepIsland::Block& block) {
+  bool does = false;
+  visit_kind(block, [&](auto kind) { does = kind.repeats; });
+  return does;
+}
 
 // d_i . L d_j of two rows of a block.
 double product(const RowProblem& problem, const RowBlock& block, int i, int j) {
@@ -47,11 +52,12 @@ bool turn_to_motion(StepIsland& island, std::size_t b, int i, double a, double d
 // In one pass, in which what stays moves up.
 void RowAssembly::leave_out_rows(StepIsland& island) {
   RowProblem& problem = island.problem;
-  if (!island.blocks.empty() && is_closure(island.blocks[0])) span_.clear(problem.channels);  // closures come first
   int next = 0;  // where the next row goes
+  bool has_span = false;
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     RowBlock& block = problem.blocks[b];
-    const bool closes = is_closure(island.blocks[b]), touches = island.blocks[b].manifold >= 0;
+    const bool closes = repeats(island.blocks[b]), touches = is_of<Contact>(island.blocks[b]);
+    if (closes && !std::exchange(has_span, true)) span_.clear(problem.channels);
     const int first = block.first_row, last = block.last_row;
     admittances_.clear();  // of the block's rows: an axis along which nothing moves has rounding only
     for (int i = first; (closes || touches) && i < last; ++i) admittances_.push_back(row_admittance(problem, block, problem.rows[at(i)]));

@@ -16,6 +16,7 @@
 #include "dynamics/configuration.h"
 #include "geometry/bodies/compound_derivatives.h"
 #include "step/columns.h"
+#include "step/constraints/constraint_kinds.h"
 #include "step/linearization.h"
 
 namespace robosim {
@@ -93,8 +94,8 @@ void Linearization::add_moving_of_impulses(const StepIsland& island, std::size_t
   const Model& m = step_.model();
   const int n = padded(m.n_v);
   const StepIsland::Block& block = island.blocks[b];
-  const SceneQuery::PairManifold& pair = step_.manifolds[at(block.manifold)];
-  const ManifoldPointDerivatives& rates = manifold_rates_[at(block.manifold)].points[0];
+  const SceneQuery::PairManifold& pair = step_.manifolds[at(block.item)];
+  const ManifoldPointDerivatives& rates = manifold_rates_[at(block.item)].points[0];
   const SmallMatrices& matrices = small_matrices();
   point_by_.assign(at(3 * n), 0.0), per_point_.assign(at(3 * n), 0.0);
   for (const int side : {0, 1}) {
@@ -102,7 +103,7 @@ void Linearization::add_moving_of_impulses(const StepIsland& island, std::size_t
     double moved[6][3];
     for (int k = 0; k < 6; ++k)
       for (int c = 0; c < 3; ++c) moved[k][c] = rates.twist[6 * side + k].p_W[c];
-    matrices.add_product(LeftFactor::transposed(moved[0], 3, 6), twists_by(block.manifold, side), n, point_by_.data(), n, n);
+    matrices.add_product(LeftFactor::transposed(moved[0], 3, 6), twists_by(block.item, side), n, point_by_.data(), n, n);
   }
   const double* const z = &island.solution.z[at(island.problem.blocks[b].first_channel)];
   for (const int side : {0, 1})
@@ -132,7 +133,7 @@ void Linearization::free_jacobians(const StepInput& in) {
       for (int i = 0; i < step_.n_islands; ++i)
         for (std::size_t b = 0; b < step_.islands[at(i)].blocks.size(); ++b) {
           const StepIsland::Block& block = step_.islands[at(i)].blocks[b];
-          if (block.manifold >= 0 && !block.turns) add_moving_of_impulses(step_.islands[at(i)], b, by_q);
+          if (is_of<Contact>(block) && !block.turns) add_moving_of_impulses(step_.islands[at(i)], b, by_q);
         }
     }
   }

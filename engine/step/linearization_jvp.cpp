@@ -11,6 +11,7 @@
 #include "base/index.h"
 #include "dynamics/configuration.h"
 #include "geometry/bodies/compound_derivatives.h"
+#include "step/constraints/constraint_kinds.h"
 #include "step/linearization.h"
 
 namespace robosim {
@@ -24,8 +25,8 @@ Motion<double> twist(const double* linear_angular) {
 
 // Where a contact of one point goes.
 Vec3d Linearization::point_jvp(const StepIsland::Block& block, const StepGradient& direction) {
-  const SceneQuery::PairManifold& pair = step_.manifolds[at(block.manifold)];
-  const ManifoldDerivatives& rates = manifold_rates_[at(block.manifold)];
+  const SceneQuery::PairManifold& pair = step_.manifolds[at(block.item)];
+  const ManifoldDerivatives& rates = manifold_rates_[at(block.item)];
   const ManifoldPointDerivatives& point = rates.points[0];
   Vec3d moved;
   for (const int side : {0, 1}) {
@@ -59,7 +60,7 @@ void Linearization::add_impulses_jvp(const StepGradient& direction, double* chan
   for (int i = 0; i < step_.n_islands; ++i)
     for (std::size_t b = 0; b < step_.islands[at(i)].blocks.size(); ++b) {
       const StepIsland::Block& block = step_.islands[at(i)].blocks[b];
-      if (block.manifold < 0 || block.turns) continue;
+      if (!is_of<Contact>(block) || block.turns) continue;
       const double* const z = &step_.islands[at(i)].solution.z[at(step_.islands[at(i)].problem.blocks[b].first_channel)];
       const Vec3d moment = cross(point_jvp(block, direction), Vec3d{z[0], z[1], z[2]});
       bodies_.turned[at(block.b)].angular += moment, bodies_.turned[at(block.a)].angular -= moment;

@@ -162,7 +162,7 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
             const double f = island.solution.f[at(r)];
             const StepIsland::Row& own = island.rows[at(r)];
             const std::uint8_t role = own.role;
-            if (block.manifold < 0) {
+            if (!is_of<Contact>(block)) {
               const double v1 = v_start[at(block.v)], q0 = block.q >= 0 ? c.q[at(block.q)] : 0;
               const double erp = options.erp / options.dt, dt = options.dt;
               const bool is_limit = is_of<JointLimit>(own), is_lower = is_limit && role == JointLimit::lower;

@@ -2,6 +2,10 @@
 // both; constraint_kinds.h lists all of them. Block kinds have blocks of channels of their own, coordinate kinds have rows that look at one coordinate:
 //
 //   enum Role, roles[]                  its rows, and what they are called
+//   repeats                             whether rows can say the same as others of such kinds before them, and are left out then       (block kinds)
+//   has_rates(island, b)                whether rates are known of all rows of a block (impulse_jacobians.cpp); else the Jacobians of its
+//                                       island are made of gradients                                                          (block kinds)
+//   name(world, item)                   what one of them is called in reports, of kinds between bodies                         (block kinds)
 //   join(assembly)                      has trees feel each other                                                              (block kinds)
 //   add_blocks(assembly, in)            adds blocks and their rows                                                             (block kinds)
 //   set_targets(step, in, island, b)    targets of a block's rows, once X, y_free and L are known                              (block kinds)

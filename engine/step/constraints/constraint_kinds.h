@@ -1,5 +1,4 @@
-// All kinds of constraints. A new coordinate kind is a file beside these and its name below. A new block kind needs a place in StepIsland::Block (island.h)
-// as well, and a line in Linearization::has_rates (impulse_jacobians.cpp), which has Jacobians of its islands made of gradients.
+// All kinds of constraints. A new one is a file beside these and its name below.
 #pragma once
 
 #include <cstddef>
@@ -46,6 +45,11 @@ bool is_of(const StepIsland::Row& row, typename Kind::Role role) {
   return is_of<Kind>(row) && row.role == role;
 }
 
+template <class Kind>
+bool is_of(const StepIsland::Block& block) {
+  return block.kind == kind_index<Kind>();
+}
+
 // Calls f(kind) of the kind of a row, one of this list.
 template <class Kinds, class F>
 void visit_kind(const StepIsland::Row& row, F&& f) {
@@ -65,7 +69,7 @@ inline const char* row_name(const StepIsland::Row& row) {
 template <class F>
 void visit_kind(const StepIsland::Block& block, F&& f) {
   for_each_kind<BlockKinds>([&](auto kind) {
-    if (block.kind == kind_index<decltype(kind)>()) f(kind);
+    if (is_of<decltype(kind)>(block)) f(kind);
   });
 }
 

@@ -75,7 +75,7 @@ void add_rows(const StepData& step, StepIsland& island, int manifold) {
 void add_block(RowAssembly& assembly, const int* first, const int* last) {
   const StepData& step = assembly.step();
   StepIsland::Block block;
-  block.manifold = *first;
+  block.item = *first;
   int points = 0;
   double least = std::numeric_limits<double>::infinity(), spread = 0;
   bool is_turned = step.options.bounce == Bounce::time_of_impact;  // friction that acts within the step has a lever (constraints/normal_law.h)
@@ -120,6 +120,11 @@ void add_vertices(const ManifoldDerivatives& rates, int side, int first_row, con
 }
 
 }  // namespace
+
+bool Contact::has_rates(const StepIsland& island, std::size_t b) {
+  const RowBlock& rows = island.problem.blocks[b];
+  return std::none_of(island.rows.begin() + rows.first_row, island.rows.begin() + rows.last_row, [](const StepIsland::Row& row) { return row.law == NormalLaw::bounce; });
+}
 
 void Contact::join(RowAssembly& rows) {
   const StepData& step = rows.step();

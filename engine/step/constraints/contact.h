@@ -18,6 +18,10 @@ struct Contact {
   enum Role : std::uint8_t { normal, friction_1, friction_2, torsion, rolling_1, rolling_2 };
   static constexpr const char* roles[] = {"normal", "friction_1", "friction_2", "torsion", "rolling_1", "rolling_2"};
 
+  static constexpr bool repeats = false;
+  // But for bounces.
+  static bool has_rates(const StepIsland& island, std::size_t block);
+
   static void join(RowAssembly& rows);
   static void add_blocks(RowAssembly& rows, const StepInput& in);
   // Of a normal; of the other rows of its point what they have of it.

@@ -37,7 +37,7 @@ void ClosureOfFrames::add_blocks(RowAssembly& rows, const StepInput&) {
     const Apart apart(closure, step.dynamics);
     StepIsland& island = rows.island_of_bodies(closure.a, closure.b);
     StepIsland::Block block;
-    block.closure = static_cast<int>(c), block.a = closure.a, block.b = closure.b, block.centre = apart.X_WG.p;
+    block.item = static_cast<int>(c), block.a = closure.a, block.b = closure.b, block.centre = apart.X_WG.p;
     // By the arms that turn about it: from the bodies' joints.
     const auto arm = [&](int body) { return body > 0 ? norm(apart.X_WG.p - step.dynamics.X_WB[at(body)].p) : 0.0; };
     const double longest = std::max(arm(closure.a), arm(closure.b));
@@ -54,7 +54,7 @@ void ClosureOfFrames::add_blocks(RowAssembly& rows, const StepInput&) {
 }
 
 void ClosureOfFrames::set_targets(const StepData& step, const StepInput&, StepIsland& island, std::size_t b) {
-  const Apart apart(step.world->closures().frames[at(island.blocks[b].closure)], step.dynamics);
+  const Apart apart(step.world->closures().frames[at(island.blocks[b].item)], step.dynamics);
   const RowBlock& rows = island.problem.blocks[b];
   for (int i = rows.first_row; i < rows.last_row; ++i)
     island.problem.rows[at(i)].target = -(step.options.erp / step.options.dt) * apart.error(island.rows[at(i)].point);
@@ -63,7 +63,7 @@ void ClosureOfFrames::set_targets(const StepData& step, const StepInput&, StepIs
 void ClosureOfFrames::add_vjp(const StepIsland& island, std::size_t b, const StepAdjoint& to) {
   const StepIsland::Block& block = island.blocks[b];
   const RowBlock& rows = island.problem.blocks[b];
-  const FrameClosure& closure = to.step.world->closures().frames[at(block.closure)];
+  const FrameClosure& closure = to.step.world->closures().frames[at(block.item)];
   const double dt = to.step.options.dt, rate = to.step.options.erp / dt;
   const Apart apart(closure, to.step.dynamics);
   // On F's axes, G's origin, e and theta.
@@ -88,7 +88,7 @@ void ClosureOfFrames::add_vjp(const StepIsland& island, std::size_t b, const Ste
   const auto about_W = [&](const Vec3d& about, const Vec3d& linear) { return about + cross(apart.X_WG.p, linear); };
   to.bodies.add_frame(to.step, closure.b, apart.X_WG, force + p_bar, about_W(moment, force + p_bar), twist_bar[1]);
   to.bodies.add_frame(to.step, closure.a, apart.X_WF, -force, about_W(turning_F - moment, -force), twist_bar[0]);
-  double* const frames_bar = to.of("frames", block.closure);
+  double* const frames_bar = to.of("frames", block.item);
   for (int k = 0; k < 6; ++k)
     for (const int frame : {0, 1}) frames_bar[2 * k + frame] += twist_bar[frame][k];
 }

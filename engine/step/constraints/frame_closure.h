@@ -6,6 +6,8 @@
 // so the rows are F's axes, exactly so for e however far the frames have come apart, and  R_F^T omega = -(erp/dt) theta  turns back along theta.
 #pragma once
 
+#include <string>
+
 #include "step/constraints/constraint.h"
 
 namespace robosim {
@@ -13,6 +15,11 @@ namespace robosim {
 struct ClosureOfFrames {
   enum Role : std::uint8_t { held };
   static constexpr const char* roles[] = {"closure"};  // a row's point is the component that it holds: of e, then of theta
+
+  static constexpr bool repeats = true;
+  static bool has_rates(const StepIsland&, std::size_t) { return false; }
+
+  static const std::string& name(const World& world, int item) { return world.closures().frames[static_cast<std::size_t>(item)].name; }
 
   static void join(RowAssembly& rows);
   static void add_blocks(RowAssembly& rows, const StepInput& in);

@@ -11,6 +11,9 @@ struct EqualityOfJoints {
   enum Role : std::uint8_t { law };
   static constexpr const char* roles[] = {"equality"};
 
+  static constexpr bool repeats = true;
+  static bool has_rates(const StepIsland&, std::size_t) { return false; }
+
   static JointEquality::Value value(const StepData& step, const JointEquality& closure, const double* q) {
     return closure.at(closure.a < 0 ? 0.0 : q[step.world->coordinate(closure.a).q]);
   }
@@ -27,7 +30,7 @@ struct EqualityOfJoints {
       const JointEquality& closure = step.world->closures().joints[c];
       StepIsland& island = rows.island_of(step.world->tree_of_v(closure.b));
       StepIsland::Block block;
-      block.equality = static_cast<int>(c), block.v = closure.b, block.v_of = closure.a;
+      block.item = static_cast<int>(c), block.v = closure.b, block.v_of = closure.a;
       RowAssembly::add_block<EqualityOfJoints>(island, block, closure.a < 0 ? 1 : 2);
       ConstraintRow& row = RowAssembly::add_row<EqualityOfJoints>(island, law);
       row.kind = RowKind::equality, row.d[0] = 1;
@@ -36,14 +39,14 @@ struct EqualityOfJoints {
   }
 
   static void set_targets(const StepData& step, const StepInput& in, StepIsland& island, std::size_t b) {
-    const JointEquality& closure = step.world->closures().joints[static_cast<std::size_t>(island.blocks[b].equality)];
+    const JointEquality& closure = step.world->closures().joints[static_cast<std::size_t>(island.blocks[b].item)];
     ConstraintRow& row = island.problem.rows[static_cast<std::size_t>(island.problem.blocks[b].first_row)];
     row.target = -(step.options.erp / step.options.dt) * (in.q[step.world->coordinate(closure.b).q] - value(step, closure, in.q).value);
   }
 
   static void add_vjp(const StepIsland& island, std::size_t b, const StepAdjoint& to) {
     const int i = island.problem.blocks[b].first_row;
-    const int number = island.blocks[b].equality;
+    const int number = island.blocks[b].item;
     const JointEquality& closure = to.step.world->closures().joints[static_cast<std::size_t>(number)];
     const double dt = to.step.options.dt, rate = to.step.options.erp / dt;
     const double target_bar = is_clipped(island, i) ? 0 : island.gradient.target[static_cast<std::size_t>(i)], error_bar = -rate * target_bar;
