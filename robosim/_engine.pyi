@@ -65,6 +65,7 @@ __all__: list[str] = [
     "gather_light",
     "ik_statuses",
     "inertial_parameters",
+    "integrators",
     "inverse_kinematics",
     "inverse_kinematics_many",
     "joint_kinds",
@@ -1022,6 +1023,7 @@ class Simulation:
         ],
         dt: typing.SupportsFloat | typing.SupportsIndex,
         solver: str,
+        integrator: str,
         sweeps: typing.SupportsInt | typing.SupportsIndex,
         erp: typing.SupportsFloat | typing.SupportsIndex,
         margin: typing.SupportsFloat | typing.SupportsIndex,
@@ -2116,6 +2118,7 @@ default_angular_acceleration: float = 5.0
 default_friction_width: float = 0.01
 default_linear_acceleration: float = 2.0
 ik_statuses: tuple = ("solved", "out_of_reach", "in_collision", "not_found")
+integrators: list = ["semi_implicit"]
 joint_kinds: tuple = ("fixed", "continuous", "revolute", "prismatic", "helical", "planar", "floating")
-row_solvers: tuple = ("lcp", "cone", "pgs")
+row_solvers: list = ["lcp", "cone", "pgs"]
 work_per_iteration: int = 300

@@ -62,7 +62,7 @@ Closures closures_from(const std::vector<FrameClosureTuple>& frames, const std::
 
 std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::handle& materials, const py::handle& motors,
                                                  const std::vector<FrameClosureTuple>& closures, const std::vector<JointEqualityTuple>& equalities, double dt,
-                                                 const std::string& solver, int sweeps, double erp, double margin, double limit_margin, bool speed_limits,
+                                                 const std::string& solver, const std::string& integrator, int sweeps, double erp, double margin, double limit_margin, bool speed_limits,
                                                  double restitution_threshold, const std::string& bounce, const std::string& complementarity_aware, int substeps) {
   const Array m = sized(materials, {-1, 6}, "materials"), d = real_array(motors, {scene.scene.model().n_v, 3}, "motors", false);
   std::vector<PairMaterial> pairs;
@@ -70,7 +70,7 @@ std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::ha
   std::vector<Motor> all;
   for (const double* x = d.data(); x < d.data() + d.size(); x += 3) all.push_back({x[0], x[1], x[2]});
   StepOptions options;
-  options.solver = SolverId::named(solver);
+  options.solver = SolverId::named("solver", solver), options.integrator = IntegratorId::named("integrator", integrator);
   if (bounce == "time_of_impact") options.bounce = Bounce::time_of_impact;
   else if (bounce != "step") throw InputError("bounce is '" + bounce + "'; there are 'step' and 'time_of_impact'");
   if (complementarity_aware == "each") options.complementarity_aware = ComplementarityAware::each;
@@ -228,14 +228,17 @@ ReportTuple report_tuple(const RolloutReport& r, SolverId solver) {
 }
 
 void bind_simulation(py::module_& m) {
-  std::vector<std::string> solvers;
-  for (const SolverKind& kind : row_solvers) solvers.emplace_back(kind.name);
-  m.attr("row_solvers") = py::tuple(py::cast(solvers));
+  const auto names = [](const auto& list) {
+    std::vector<std::string> out;
+    for (const auto& kind : list) out.emplace_back(kind.name);
+    return py::list(py::cast(out));
+  };
+  m.attr("row_solvers") = names(row_solvers), m.attr("integrators") = names(integrators);
   const char* about_drive = "tau, q_target and v_target are None or arrays; see robosim.simulation.Control.";
   py::class_<BoundSimulation> simulation(m, "Simulation", "Time steps of a scene with materials and motors; see robosim.simulation.");
   simulation
       .def(py::init(&make_simulation), py::arg("scene"), py::arg("materials"), py::arg("motors"), py::arg("closures"),
-           py::arg("equalities"), py::arg("dt"), py::arg("solver"), py::arg("sweeps"),
+           py::arg("equalities"), py::arg("dt"), py::arg("solver"), py::arg("integrator"), py::arg("sweeps"),
            py::arg("erp"), py::arg("margin"), py::arg("limit_margin"), py::arg("speed_limits"), py::arg("restitution_threshold"), py::arg("bounce"),
            py::arg("complementarity_aware"), py::arg("substeps"), py::keep_alive<1, 2>())
       .def_property_readonly("meshes", &meshes, "Number and name of the object, first row in a gradient, shape: of each that has vertices.")

@@ -1,11 +1,10 @@
 // All solvers of rows. A new one is a file in solvers/, with a function that makes it, and its row below.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <iterator>
+#include <memory>
 #include <string_view>
 
+#include "base/list_id.h"
 #include "contact/row_solver.h"
 
 namespace robosim {
@@ -27,28 +26,6 @@ inline constexpr SolverKind row_solvers[] = {
     {"cone", "friction within a circle, to rounding", true, true, make_active_set_solver, active_set_attempt},
     {"pgs", "friction within a square, by a number of sweeps", false, false, make_sweep_solver},
 };
-inline constexpr std::size_t n_row_solvers = std::size(row_solvers);
-
-// The place of a solver in the list, by its name.
-class SolverId {
- public:
-  constexpr SolverId() = default;  // the first
-  consteval SolverId(const char* name) {
-    while (std::string_view(name) != row_solvers[index_].name) ++index_;  // beyond the list is no constant
-  }
-  // InputError where none has the name.
-  static SolverId named(std::string_view name);
-  static constexpr std::array<SolverId, n_row_solvers> all() {
-    std::array<SolverId, n_row_solvers> out;
-    for (std::size_t i = 0; i < n_row_solvers; ++i) out[i].index_ = i;
-    return out;
-  }
-
-  constexpr const SolverKind& kind() const { return row_solvers[index_]; }
-  constexpr bool operator==(const SolverId&) const = default;
-
- private:
-  std::size_t index_ = 0;
-};
+using SolverId = ListId<row_solvers>;
 
 }  // namespace robosim

@@ -11,6 +11,10 @@
 
 namespace robosim {
 
+// Whether a joint's velocities are told in axes that turn as it moves, as those of bodies that move freely.
+template <class J>
+concept turns_axes = requires(const double* v, double* rate) { J::turning_rate(v, rate); };
+
 namespace detail {
 
 // Calls f(joint type, joint) for every joint that has coordinates of its own.
@@ -46,7 +50,7 @@ void integrate(const Model& model, const S* q, const S* v, S* out) {
 template <class S>
 void advance(const Model& model, const S* q, const S& dt, const S* u, S* v, S* out) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
-    if constexpr (requires { type.turning_rate(v, v); }) {
+    if constexpr (turns_axes<decltype(type)>) {
       type.advance(q + joint.q_index, dt, u + joint.v_index, v + joint.v_index, out + joint.q_index);
     } else {
       S way[6];
@@ -63,7 +67,7 @@ S advance_vjp(const Model& model, const S& dt, const S* u, const S* v, const S* 
   S dt_bar(0);
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     const int k = joint.v_index;
-    if constexpr (requires { type.turning_rate(v, v_bar); }) {
+    if constexpr (turns_axes<decltype(type)>) {
       const typename decltype(type)::template AdvanceAdjoint<S> adjoint(dt, u + k, v + k);
       dt_bar += adjoint.vjp(q_next_bar + k, v_next_bar + k, q_bar + k, u_bar + k, v_bar + k);
     } else {
@@ -97,7 +101,7 @@ template <class S>
 void advance_jvp(const Model& model, const S& dt, const S* u, const S* v, const S* dq, const S& ddt, const S* du, const S* dv, S* dq_next, S* dv_next) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     const int k = joint.v_index, n = joint.n_v;
-    if constexpr (requires { type.turning_rate(v, dv_next); }) {
+    if constexpr (turns_axes<decltype(type)>) {
       const AdvanceRates<S, decltype(type)> rates(dt, u + k, v + k);
       S next[2 * type.n_v];
       for (int row = 0; row < 2 * n; ++row) {
@@ -116,7 +120,7 @@ template <class S>
 void turning_rates(const Model& model, const S* v, S* rates) {
   for (int k = 0; k < model.n_v; ++k) rates[k] = S(0);
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
-    if constexpr (requires { type.turning_rate(v, rates); }) type.turning_rate(v + joint.v_index, rates + joint.v_index);
+    if constexpr (turns_axes<decltype(type)>) type.turning_rate(v + joint.v_index, rates + joint.v_index);
   });
 }
 
@@ -125,7 +129,7 @@ template <class S>
 void add_turning_rates_jvp(const Model& model, const S* v, const S* dv, S* rates) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     const int k = joint.v_index;
-    if constexpr (requires { type.turning_rate(v, rates); })
+    if constexpr (turns_axes<decltype(type)>)
       for (int row = 0; row < joint.n_v; ++row) {
         S unit[6] = {}, v_bar[6] = {};
         unit[row] = S(1);
@@ -139,7 +143,7 @@ template <class S>
 void add_turning_rates_vjp(const Model& model, const S* v, const S* rates_bar, S* v_bar) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     const int k = joint.v_index;
-    if constexpr (requires { type.turning_rate(v, v_bar); }) type.add_turning_rate_vjp(v + k, rates_bar + k, v_bar + k);
+    if constexpr (turns_axes<decltype(type)>) type.add_turning_rate_vjp(v + k, rates_bar + k, v_bar + k);
   });
 }
 

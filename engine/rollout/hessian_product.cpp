@@ -101,7 +101,7 @@ double Simulator::reach(const StepGradient& d, const StepControl& control) const
   const Model& m = world().model();
   const double dt = stepper_->options().dt * substeps_;
   const auto moved_by = [&](std::vector<double> forces) {
-    mass_solve(m, stepper_->data().dynamics.L.data(), forces.data(), 1);
+    stepper_->integrator().solve(stepper_->data(), forces.data());
     return dt * dt * largest(forces);
   };
   std::vector<double> pulls(at(m.n_v));

@@ -9,7 +9,7 @@
 
 namespace robosim {
 
-RowAssembly::RowAssembly(StepData& step) : step_(&step), joined_(at(step.world->n_trees())), island_of_tree_(joined_) {}
+RowAssembly::RowAssembly(StepData& step, const Integrator& integrator) : step_(&step), integrator_(&integrator), joined_(at(step.world->n_trees())), island_of_tree_(joined_) {}
 
 int RowAssembly::root(int tree) {
   while (joined_[at(tree)] != tree) tree = joined_[at(tree)] = joined_[at(joined_[at(tree)])];
@@ -98,7 +98,7 @@ void RowAssembly::fill_jacobian(StepIsland& island, const double* v) {
   const int width = padded(problem.channels);
   padded_Y_.assign(n * at(width), 0.0), padded_L_.assign(k * at(width), 0.0);
   for (std::size_t i = 0; i < n; ++i) std::copy_n(&island.X[i * k], k, &padded_Y_[i * at(width)]);
-  columns().mass_solve(m, step_->dynamics.L.data(), padded_Y_.data(), width);
+  integrator_->solve_columns(*step_, padded_Y_.data(), width);
   small_matrices().add_sparse_product(LeftFactor::transposed(island.X.data(), problem.channels, m.n_v), padded_Y_.data(), width, padded_L_.data(), width, width);
   island.Y.resize(n * k), problem.L.resize(k * k);
   for (std::size_t i = 0; i < n; ++i) std::copy_n(&padded_Y_[i * at(width)], k, &island.Y[i * k]);

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "contact/row_span.h"
+#include "step/integrators/integrator.h"
 #include "step/step_data.h"
 
 namespace robosim {
 
 class RowAssembly {
  public:
-  explicit RowAssembly(StepData& step);
+  RowAssembly(StepData& step, const Integrator& integrator);
 
   // Fills step.islands with rows that have their targets.
   void assemble(const StepInput& in);
@@ -46,6 +47,7 @@ class RowAssembly {
   void leave_out_rows(StepIsland& island);
 
   StepData* step_;
+  const Integrator* integrator_;
   std::vector<int> joined_, island_of_tree_;  // trees: towards the root of those that are joined; their island
   RowSpan span_;                              // of closures
   std::vector<double> padded_Y_, padded_L_;   // of an island

@@ -9,8 +9,7 @@
 
 #include "contact/impulse_rates.h"
 #include "geometry/manifolds/manifold_derivatives.h"
-#include "step/integrators/semi_implicit.h"
-#include "step/mass_vjp.h"
+#include "step/integrators/integrator.h"
 #include "step/motion_adjoint.h"
 #include "step/parameters.h"
 #include "step/step_data.h"
@@ -36,7 +35,7 @@ struct StepJacobians {
 
 class Linearization {
  public:
-  Linearization(StepData& step, SemiImplicit& integrator) : step_(step), integrator_(integrator) {}
+  Linearization(StepData& step, Integrator& integrator) : step_(step), integrator_(integrator) {}
 
   // After each step: nothing is known of it yet.
   void reset() { is_derived_ = is_derived_by_everything_ = false; }
@@ -88,12 +87,11 @@ class Linearization {
   void add_contact_rates(const StepIsland& island, std::size_t block, int first_row, int last_row);
   void add_coordinate_rates(const StepIsland& island, std::size_t block, const StepInput& in);
   void add_turning_of_channels(const StepIsland& island, std::size_t block);
-  void advance_jacobians(const JacobianBlocks& out);
   void parameter_jacobian(const StepInput& in, const JacobianBlocks& out);
   void jacobians_by_gradients(const StepInput& in, const JacobianBlocks& out);
 
   StepData& step_;
-  SemiImplicit& integrator_;
+  Integrator& integrator_;
 
   // Of a step, however many derivatives are asked for. Computed by derive.
   bool is_derived_ = false, is_derived_by_everything_ = false, is_one_sided_ = false;
@@ -101,7 +99,6 @@ class Linearization {
 
   // Of a gradient.
   MotionAdjoint bodies_;
-  MassVjp mass_;
   std::vector<double> v_bar_, way_bar_;                     // n_v: of the loss
   std::vector<double> impulse_bar_, late_bar_, f_bar_;      // of an island: channels, channels, rows
   std::vector<double> lambda_, lambda_way_;                 // n_v: M^^-1 of these

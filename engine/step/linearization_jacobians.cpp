@@ -137,35 +137,8 @@ void Linearization::free_jacobians(const StepInput& in) {
         }
     }
   }
-  robosim::columns().mass_solve(m, step_.dynamics.L.data(), moved_by_.data(), stride);
-  if (by.v >= 0) SemiImplicit::add_carried_velocity(step_, in, &moved_by_[at(by.v)], stride);
-}
-
-// From u to the next state: q_next = q + dt u and v_next = u, but where joints move freely in axes that turn (advance of configuration.h).
-void Linearization::advance_jacobians(const JacobianBlocks& out) {
-  const Model& m = step_.model();
-  const Columns& by = columns_;
-  const int n = m.n_v;
-  const auto for_each_block = [&](auto&& use) {  // use(block, columns, where the first of them is in a row of moved_by_)
-    const std::tuple<double*, int, int> blocks[] = {{out.q, n, by.q}, {out.v, n, by.v}, {out.tau, n, by.tau}, {out.q_target, m.n_q, by.q_target}, {out.v_target, n, by.v_target}};
-    for (const auto& [block, count, first] : blocks)
-      if (first >= 0) use(block, count, first);
-  };
-  for_each_block([&](double* block, int count, int first) { robosim::columns().advance(&moved_by_[at(first)], by.stride, n, count, step_.options.dt, block, block + n * count); });
-  detail::for_each_own_joint(m, [&](auto type, const Joint& joint) {
-    const int k = joint.v_index, w = joint.n_v;
-    if constexpr (requires { type.turning_rate(step_.way.data(), step_.way.data()); }) {
-      AdvanceRates<double, decltype(type)> rates(step_.options.dt, &step_.way[at(k)], &step_.u[at(k)]);
-      for (int row = 0; row < 2 * w; ++row) add_scaled<type.n_v>(1.0, rates.by_v[row], rates.by_u[row]);  // both are u
-      for_each_block([&](double* block, int count, int first) {
-        robosim::columns().advance_turning(rates.by_u[0], w, &moved_by_[at(k * by.stride + first)], by.stride, count, block + k * count, block + (n + k) * count);
-      });
-      for (int row = 0; by.q >= 0 && row < 2 * w; ++row)
-        for (int c = 0; c < w; ++c) out.q[at((row < w ? k + row : n + k + row - w) * n + k + c)] += rates.by_q[row][c];
-    } else {
-      for (int c = k; by.q >= 0 && c < k + w; ++c) out.q[at(c * n + c)] += 1;
-    }
-  });
+  integrator_.solve_columns(step_, moved_by_.data(), stride);
+  if (by.v >= 0) integrator_.add_carried_velocity(step_, in, &moved_by_[at(by.v)], stride);
 }
 
 bool Linearization::jacobians(const StepInput& in, const JacobianBlocks& out) {
@@ -188,7 +161,14 @@ bool Linearization::jacobians(const StepInput& in, const JacobianBlocks& out) {
     if (out.q) fill_twists();
     free_jacobians(in);
     for (int i = 0; i < step_.n_islands; ++i) add_impulse_jacobians(i, in);
-    advance_jacobians(out);
+    std::array<Integrator::ColumnBlock, 5> parts;
+    std::size_t count = 0;
+    const auto add = [&](double* block, int columns, int first) {
+      if (first >= 0) parts[count++] = {&moved_by_[at(first)], block, columns, block == out.q};
+    };
+    add(out.q, m.n_v, columns_.q), add(out.v, m.n_v, columns_.v), add(out.tau, m.n_v, columns_.tau);
+    add(out.q_target, m.n_q, columns_.q_target), add(out.v_target, m.n_v, columns_.v_target);
+    integrator_.advance_columns(step_, {parts.data(), count}, columns_.stride);
   }
   if (out.parameters) parameter_jacobian(in, out);
   if (!is_driven && out.q_target) std::fill_n(out.q_target, 2 * at(m.n_v) * at(m.n_q), 0.0);
@@ -219,7 +199,7 @@ void Linearization::parameter_jacobian(const StepInput& in, const JacobianBlocks
   for (std::size_t c = 0; c < columns; ++c) {
     for (std::size_t i = 0; i < n; ++i) unit_[i] = moved_by_[i * columns + c];
     double *const q_next = tangent_.data(), *const v_next = q_next + n;
-    advance_jvp(m, step_.options.dt, step_.way.data(), step_.u.data(), zero_.data(), by_dt[c], unit_.data(), unit_.data(), q_next, v_next);
+    integrator_.advance_jvp(step_, zero_.data(), by_dt[c], unit_.data(), q_next, v_next);
     for (std::size_t i = 0; i < 2 * n; ++i) out.parameters[i * columns + c] = tangent_[i];
   }
 }

@@ -99,7 +99,7 @@ bool Linearization::jvp(const StepInput& in, const StepGradient& direction, doub
   change_.assign(n, 0.0);
   integrator_.add_residual_jvp(step_, in, direction, change_.data(), displaced_);
   add_impulses_jvp(direction, change_.data());
-  SemiImplicit::solve(step_, change_.data());
+  integrator_.solve(step_, change_.data());
   for (int i = 0; i < step_.n_islands; ++i) {
     StepIsland& island = step_.islands[at(i)];
     const std::size_t k = at(island.problem.channels);
@@ -118,7 +118,7 @@ bool Linearization::jvp(const StepInput& in, const StepGradient& direction, doub
       add_row_adjoint(island, row);
       add_row_vjp(island, in, nullptr, row);
       bodies_.gather(step_, row.q.data(), row.parameters.of("placement"));
-      SemiImplicit::add_diagonal_vjp(step_, mass_.inertia_bar, row);
+      integrator_.end_operator_vjp(step_, row);
       impulse_bar_[channel] = 0;
       impulses_by_[c] = along(row, direction);
       for (std::size_t other = 0; other < k; ++other) impulses_by_[c] += island.gradient.y_free[other] * channels_by_[other];
@@ -126,7 +126,7 @@ bool Linearization::jvp(const StepInput& in, const StepGradient& direction, doub
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t c = 0; c < w; ++c) change_[r] += Y[r * w + c] * impulses_by_[c];
   }
-  advance_jvp(m, step_.options.dt, step_.way.data(), step_.u.data(), direction.q.data(), *direction.parameters.of("dt"), change_.data(), change_.data(), q_next, v_next);
+  integrator_.advance_jvp(step_, direction.q.data(), *direction.parameters.of("dt"), change_.data(), q_next, v_next);
   return is_one_sided_;
 }
 

@@ -64,7 +64,7 @@ void Linearization::resize_adjoint() {
   const std::size_t n = at(step_.model().n_v);
   for (auto* x : {&v_bar_, &way_bar_, &virtual_, &pushed_}) x->resize(n);
   bodies_.reset(step_.model().n_bodies());
-  mass_.reset(step_.model().n_v);
+  integrator_.begin_operator_vjp(step_);
 }
 
 // Whether these impulses of the channels, a stride apart, come to more than rounding.
@@ -195,7 +195,6 @@ void Linearization::add_row_vjp(const StepIsland& island, const StepInput& in, c
 void Linearization::exact_vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar,
                         StepGradient& gradient) {
   const Model& m = step_.model();
-  const double dt = step_.options.dt;
   const std::size_t n = at(m.n_v);
   gradient.set_zero(*step_.world);
   if (n == 0) return;
@@ -207,7 +206,7 @@ void Linearization::exact_vjp(const StepInput& in, const double* q_next_bar, con
   if (!is_derived_by_everything_) derive(in, true);
   gradient.is_one_sided = is_one_sided_;
   resize_adjoint();
-  *gradient.parameters.of("dt") = advance_vjp(m, dt, step_.way.data(), step_.u.data(), q_next_bar, v_next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
+  *gradient.parameters.of("dt") = integrator_.advance_vjp(step_, q_next_bar, v_next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
   for (std::size_t k = 0; k < n; ++k) v_bar_[k] += way_bar_[k];  // the way is v+ less what acts late
   pull_back_velocity(in, gradient);
 }
@@ -238,9 +237,9 @@ void Linearization::pull_back(int begin, int end, const StepInput& in, StepGradi
       for (std::size_t c = 0; c < k; ++c) lambda_[r] += island.X[r * k + c] * island.gradient.y_free[c];
     has_impacts |= island.has_impacts;
   }
-  SemiImplicit::solve(step_, lambda_.data());
+  integrator_.solve_transposed(step_, lambda_.data());
   lambda_way_ = way_bar_;
-  if (has_impacts) SemiImplicit::solve(step_, lambda_way_.data());
+  if (has_impacts) integrator_.solve_transposed(step_, lambda_way_.data());
   integrator_.add_residual_vjp(step_, in, lambda_, gradient);
   for (int i = begin; i < end; ++i) {
     const StepIsland& island = step_.islands[at(i)];
@@ -248,7 +247,7 @@ void Linearization::pull_back(int begin, int end, const StepInput& in, StepGradi
     if (island.has_impacts) add_impact_vjp(island, gradient);
   }
   bodies_.gather(step_, gradient.q.data(), gradient.parameters.of("placement"));
-  SemiImplicit::add_diagonal_vjp(step_, mass_.inertia_bar, gradient);
+  integrator_.end_operator_vjp(step_, gradient);
 }
 
 // Impacts see the way, which late impulses take  M^^-1 X^T z_late  from, and the velocities without rows, y_free = X u - L z. For
@@ -273,18 +272,18 @@ void Linearization::add_impact_vjp(const StepIsland& island, StepGradient& gradi
   };
   virtual_ = lambda_way_;
   respond(island.z_late, -1, pushed_);
-  mass_.add(step_, virtual_.data(), pushed_.data(), 1, bodies_, gradient);
+  integrator_.add_operator_vjp(step_, virtual_.data(), pushed_.data(), 1, bodies_, gradient);
   turn(island.z_late, -1, virtual_);
   if (island.solved->sees_delassus()) return;
   respond(island.impact_bar, 1, virtual_);
   respond(island.solution.z, -1, pushed_);
-  mass_.add(step_, virtual_.data(), pushed_.data(), 1, bodies_, gradient);
+  integrator_.add_operator_vjp(step_, virtual_.data(), pushed_.data(), 1, bodies_, gradient);
   turn(island.solution.z, -1, virtual_), turn(island.impact_bar, 1, pushed_);
 }
 
 // The sweeps of pgs see L itself, not only what is left of it at a solution. With G what they add beyond that,
 //   sum G_ac dL_ac,   L = X M^^-1 X^T:   2 dX_a . p_a - Y_a . dM^ p_a,   p_a = sum_c G_ac Y_c,   Y = M^^-1 X^T
-// for each channel a, the second in mass_vjp.cpp.
+// for each channel a, the second by the integrator.
 void Linearization::add_delassus_vjp(const StepIsland& island, StepGradient& gradient) {
   const RowProblem& problem = island.problem;
   const std::size_t n = virtual_.size(), k = at(problem.channels);
@@ -316,7 +315,7 @@ void Linearization::add_delassus_vjp(const StepIsland& island, StepGradient& gra
     }
   }
   // The sum over channels of Y_a . dM^ p_a is that over coordinates of unit vectors and  sum_a Y_a p_a^T: whichever are fewer.
-  if (k <= n) return mass_.add(step_, island.Y.data(), responses_.data(), k, bodies_, gradient);
+  if (k <= n) return integrator_.add_operator_vjp(step_, island.Y.data(), responses_.data(), k, bodies_, gradient);
   units_.assign(n * n, 0.0), by_coordinate_.assign(n * n, 0.0);
   for (std::size_t r = 0; r < n; ++r) {
     units_[r * n + r] = 1;
@@ -326,7 +325,7 @@ void Linearization::add_delassus_vjp(const StepIsland& island, StepGradient& gra
       by_coordinate_[s * n + r] = by_coordinate_[r * n + s] = sum[0] + sum[1];
     }
   }
-  mass_.add(step_, units_.data(), by_coordinate_.data(), n, bodies_, gradient);
+  integrator_.add_operator_vjp(step_, units_.data(), by_coordinate_.data(), n, bodies_, gradient);
 }
 
 }  // namespace robosim

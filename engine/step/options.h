@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "contact/row_solvers.h"
+#include "step/integrators/integrators.h"
 
 namespace robosim {
 
@@ -21,6 +22,7 @@ enum class ComplementarityAware : std::uint8_t {
 
 struct StepOptions {
   double dt = 1e-3;                      // [s]
+  IntegratorId integrator;               // `semi_implicit`
   SolverId solver;                       // of rows: `lcp`
   SolverOptions solver_options;
   double erp = 0.2;                      // share of an overlap, or of a limit that is exceeded, taken back in one step; 0 to 1

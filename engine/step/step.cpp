@@ -34,10 +34,10 @@ bool relax(StepIsland& island) {
 
 Stepper::Stepper(const World& world, const StepOptions& options)
     : data_(std::make_unique<StepData>(world, options)),
-      integrator_(world.model()),
-      assembly_(*data_),
+      integrator_(options.integrator.kind().make(world.model())),
+      assembly_(*data_, *integrator_),
       solver_(options.solver.kind().make(options.solver_options)),
-      linearization_(*data_, integrator_),
+      linearization_(*data_, *integrator_),
       q_next_(at(world.model().n_q)),
       v_next_(at(world.model().n_v)) {
   require(options.dt > 0 && std::isfinite(options.dt), "dt", options.dt, "it is positive [s]");
@@ -111,7 +111,7 @@ void Stepper::solve(StepReport& report) {
 // False, and the state stays as it is, where it would end beyond what numbers hold.
 bool Stepper::advance(const StepInput& in, double* q_next, double* v_next) {
   StepData& step = *data_;
-  SemiImplicit::advance(step, in, q_next_.data(), v_next_.data());
+  integrator_->advance(step, in, q_next_.data(), v_next_.data());
   const bool is_taken = are_finite(q_next_) && are_finite(v_next_);
   const double *const q = is_taken ? q_next_.data() : in.q, *const v = is_taken ? v_next_.data() : in.v;
   if (q_next != q) std::copy_n(q, step.model().n_q, q_next);  // substeps write where they read
@@ -128,7 +128,7 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   data_->is_diverged = false;
   linearization_.reset();
 
-  integrator_.move_freely(*data_, in);
+  integrator_->move_freely(*data_, in);
   find_contacts(in);
   assembly_.assemble(in);
   solve(report);

@@ -1,6 +1,6 @@
 // One time step of a World, in stages:
 //
-//   free motion   the velocity at the end without any constraint, and the factor of its operator       (integrators/semi_implicit.h)
+//   free motion   the velocity at the end without any constraint, and the factor of its operator       (integrators/)
 //   contacts      what touches, or may within the step                                                 (scene/, find_contacts)
 //   assemble      rows of all kinds of constraints, in islands of those that feel each other          (assembly.h, constraints/)
 //   solve         the rows' impulses                                                                   (contact/)
@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "step/assembly.h"
-#include "step/integrators/semi_implicit.h"
+#include "step/integrators/integrator.h"
 #include "step/linearization.h"
 #include "step/report.h"
 #include "step/step_data.h"
@@ -56,6 +56,7 @@ class Stepper {
 
   const World& world() const { return *data_->world; }
   const StepOptions& options() const { return data_->options; }
+  const Integrator& integrator() const { return *integrator_; }
   // Of the last step.
   const StepData& data() const { return *data_; }
   const std::vector<SceneQuery::PairManifold>& manifolds() const { return data_->manifolds; }
@@ -68,7 +69,7 @@ class Stepper {
   bool advance(const StepInput& in, double* q_next, double* v_next);
 
   std::unique_ptr<StepData> data_;  // where it stays, whoever moves the stepper
-  SemiImplicit integrator_;
+  std::unique_ptr<Integrator> integrator_;
   RowAssembly assembly_;
   std::unique_ptr<RowSolver> solver_;
   Linearization linearization_;

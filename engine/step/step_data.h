@@ -22,8 +22,8 @@ struct StepData {
   const World* world;
   StepOptions options;
 
-  // Free motion. Computed by SemiImplicit::move_freely.
-  Data<double> dynamics;       // placements, inertias, columns, bias; L: factor of M^, the mass matrix with what is implicit of damping and springs
+  // Free motion. Computed by Integrator::move_freely.
+  Data<double> dynamics;       // placements, inertias, columns, bias; L: factor of the operator
   std::vector<double> v_free;  // n_v: the velocity at the end without any row
 
   // Contacts. Computed by find_contacts.

@@ -83,6 +83,7 @@ class Simulation:
         solver: `lcp` solves the rows to rounding, friction within a square; `cone` to rounding, friction within a
             circle, the same in every direction; `pgs` makes a fixed number of sweeps of projected Gauss-Seidel from
             zero, friction within a square.
+        integrator: `semi_implicit`: semi-implicit Euler, with damping and springs of joints implicit.
         materials: by name of a link or of an object, or by a pair of names; `Material()` where nothing is said.
         motors: by name of a joint.
         closures: points and frames of links that stay together, and laws between joints. Two links that one holds
@@ -132,6 +133,7 @@ class Simulation:
         *,
         dt: float = 1e-3,
         solver: str = "lcp",
+        integrator: str = "semi_implicit",
         materials: Mapping[str | tuple[str, str], Material] | None = None,
         motors: Mapping[str, Motor] | None = None,
         closures: Sequence[Closure] = (),
@@ -168,6 +170,7 @@ class Simulation:
         options: dict[str, Any] = {
             "dt": self.dt,
             "solver": solver,
+            "integrator": integrator,
             "sweeps": sweeps,
             "erp": erp,
             "margin": margin,

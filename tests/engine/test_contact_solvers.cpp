@@ -32,9 +32,9 @@ std::vector<int> outcomes(const SolvedRows& solved, const RowSolution& solution)
 }  // namespace
 
 TEST_CASE("solvers have names, and others are refused by them") {
-  for (const SolverId solver : SolverId::all()) CHECK(SolverId::named(solver.kind().name) == solver);
+  for (const SolverId solver : SolverId::all()) CHECK(SolverId::named("solver", solver.kind().name) == solver);
   CHECK(SolverId() == SolverId("lcp"));
-  CHECK_THROWS_WITH_AS(SolverId::named("newton"), "solver is 'newton'; there are 'lcp', 'cone' and 'pgs'", InputError);
+  CHECK_THROWS_WITH_AS(SolverId::named("solver", "newton"), "solver is 'newton'; there are 'lcp', 'cone' and 'pgs'", InputError);
 }
 
 TEST_CASE("each solver tells how near it came, and the derivatives of its solution") {

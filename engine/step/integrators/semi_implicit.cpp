@@ -1,6 +1,21 @@
-#include "step/integrators/semi_implicit.h"
+// Semi-implicit Euler with implicit damping and springs:
+//
+//   M^ (u - v) = dt (tau - h - D v - K (q - q_0 + dt v)) + J^T f,     M^ = M + dt D + dt^2 K,     q+ = q advanced by dt way
+//
+// with D the joints' damping, K their springs, f the impulses of the rows, and way = u but where impulses act late in the step (normal_law.h); positions
+// and M, h are those at the start. All of this is in the axes at the start, those of bodies that move freely too, so h is without the part that the turning
+// of their axes adds; they go straight and the new velocity is then told in their axes at the end (advance of configuration.h): the linear momentum of a
+// body whose center of mass is at its origin is kept exactly.
+//
+// The residual is r = M^ (u - v) - dt (...), the operator M^, its factor step.dynamics.L. Of -dr by v, with T what the turning of axes changes by with it
+// (turning_rates),
+//   M^^-1 (M (1 - dt T) - dt dh/dv) = W + M^^-1 (-dt dh/dv - (M^ - M) W),   W = 1 - dt T,
+// so that M itself is not needed.
+#include <algorithm>
+#include <vector>
 
 #include "base/index.h"
+#include "base/linalg/small_sums.h"
 #include "dynamics/configuration.h"
 #include "dynamics/forward_dynamics.h"
 #include "dynamics/mass_factor.h"
@@ -8,6 +23,10 @@
 #include "dynamics/rnea.h"
 #include "dynamics/rnea_derivatives.h"
 #include "dynamics/rnea_products.h"
+#include "step/columns.h"
+#include "step/integrators/integrator.h"
+#include "step/integrators/integrators.h"
+#include "step/integrators/mass_vjp.h"
 #include "step/inverse_dynamics_rates.h"
 
 namespace robosim {
@@ -21,7 +40,7 @@ void for_each_turning(const StepData& step, const double* v, const Use& use) {
     for (int row = 0; row < type.n_v; ++row) {
       double unit[type.n_v] = {}, entries[type.n_v] = {};
       unit[row] = -step.options.dt, entries[row] = 1;
-      if constexpr (requires { type.turning_rate(v, unit); }) {
+      if constexpr (turns_axes<decltype(type)>) {
         type.add_turning_rate_vjp(v + k, unit, entries);
         for (int c = 0; c < type.n_v; ++c) use(k + row, k + c, entries[c]);
       } else {
@@ -31,11 +50,48 @@ void for_each_turning(const StepData& step, const double* v, const Use& use) {
   });
 }
 
-}  // namespace
+class SemiImplicit final : public Integrator {
+ public:
+  explicit SemiImplicit(const Model& m) {
+    for (auto* x : {&held_, &a_, &a_bar_, &q_part_, &v_part_, &d_acceleration_}) x->resize(at(m.n_v));
+  }
 
-SemiImplicit::SemiImplicit(const Model& m) {
-  for (auto* x : {&held_, &a_, &a_bar_, &q_part_, &v_part_, &d_acceleration_}) x->resize(at(m.n_v));
-}
+  void move_freely(StepData& step, const StepInput& in) override;
+  void advance(const StepData& step, const StepInput& in, double* q_next, double* v_next) const override {
+    std::copy(step.u.begin(), step.u.end(), v_next);
+    robosim::advance(step.model(), in.q, step.options.dt, step.way.data(), v_next, q_next);
+  }
+
+  void solve(const StepData& step, double* x) const override { mass_solve(step.model(), step.dynamics.L.data(), x, 1); }
+  void solve_columns(const StepData& step, double* x, int stride) const override { columns().mass_solve(step.model(), step.dynamics.L.data(), x, stride); }
+
+  void add_residual_vjp(StepData& step, const StepInput& in, const std::vector<double>& lambda, StepGradient& gradient) override;
+  void add_residual_jvp(StepData& step, const StepInput& in, const StepGradient& direction, double* change, std::vector<Motion<double>>& displaced) override;
+  void fill_residual_rates(StepData& step, const StepInput& in, double* by_q, double* by_v, int stride) override;
+  void add_carried_velocity(const StepData& step, const StepInput& in, double* by_v, int stride) const override {
+    for_each_turning(step, in.v, [&](int row, int column, double W) { by_v[row * stride + column] += W; });
+  }
+
+  void begin_operator_vjp(const StepData& step) override { mass_.reset(step.model().n_v); }
+  void add_operator_vjp(const StepData& step, const double* x, const double* y, std::size_t count, MotionAdjoint& bodies, StepGradient& gradient) override {
+    mass_.add(step, x, y, count, bodies, gradient);
+  }
+  void end_operator_vjp(const StepData& step, StepGradient& gradient) override;
+
+  double advance_vjp(const StepData& step, const double* q_next_bar, const double* v_next_bar, double* q_bar, double* way_bar, double* u_bar) const override {
+    return robosim::advance_vjp(step.model(), step.options.dt, step.way.data(), step.u.data(), q_next_bar, v_next_bar, q_bar, way_bar, u_bar);
+  }
+  void advance_jvp(const StepData& step, const double* dq, double d_dt, const double* du, double* q_next, double* v_next) const override {
+    robosim::advance_jvp(step.model(), step.options.dt, step.way.data(), step.u.data(), dq, d_dt, du, du, q_next, v_next);
+  }
+  void advance_columns(const StepData& step, std::span<const ColumnBlock> parts, int stride) const override;
+
+ private:
+  MassVjp mass_;
+  std::vector<double> held_, a_, a_bar_, q_part_, v_part_, d_acceleration_;  // n_v
+};
+
+}  // namespace
 
 void SemiImplicit::move_freely(StepData& step, const StepInput& in) {
   const Model& m = step.world->model();
@@ -51,13 +107,6 @@ void SemiImplicit::move_freely(StepData& step, const StepInput& in) {
   for (double& x : step.v_free) x *= dt;
   mass_solve(m, step.dynamics.L.data(), step.v_free.data(), 1);
   for (int k = 0; k < m.n_v; ++k) step.v_free[at(k)] += in.v[k];
-}
-
-void SemiImplicit::solve(const StepData& step, double* x) { mass_solve(step.model(), step.dynamics.L.data(), x, 1); }
-
-void SemiImplicit::advance(const StepData& step, const StepInput& in, double* q_next, double* v_next) {
-  std::copy(step.u.begin(), step.u.end(), v_next);
-  robosim::advance(step.model(), in.q, step.options.dt, step.way.data(), v_next, q_next);
 }
 
 void SemiImplicit::add_residual_vjp(StepData& step, const StepInput& in, const std::vector<double>& lambda, StepGradient& gradient) {
@@ -93,7 +142,9 @@ void SemiImplicit::add_residual_vjp(StepData& step, const StepInput& in, const s
     for (int k = 0; m.joints[at(i)].parent == 0 && k < 3; ++k) gravity_bar[k] += -1.0 * step.dynamics.A_bar[at(i)].linear[k];
 }
 
-void SemiImplicit::add_diagonal_vjp(const StepData& step, const std::vector<double>& inertia_bar, StepGradient& gradient) {
+// What M^ has on its diagonal: armature, dt damping, dt^2 stiffness.
+void SemiImplicit::end_operator_vjp(const StepData& step, StepGradient& gradient) {
+  const std::vector<double>& inertia_bar = mass_.inertia_bar;
   const Model& m = step.world->model();
   const double dt = step.options.dt;
   ParameterVector& of = gradient.parameters;
@@ -144,8 +195,28 @@ void SemiImplicit::fill_residual_rates(StepData& step, const StepInput& in, doub
   for_each_turning(step, in.v, [&](int row, int column, double W) { by_v[row * stride + column] -= dt * (m.damping[at(row)] + dt * m.stiffness[at(row)]) * W; });
 }
 
-void SemiImplicit::add_carried_velocity(const StepData& step, const StepInput& in, double* by_v, int stride) {
-  for_each_turning(step, in.v, [&](int row, int column, double W) { by_v[row * stride + column] += W; });
+// q_next = q + dt u and v_next = u, but where joints move freely in axes that turn (advance of configuration.h).
+void SemiImplicit::advance_columns(const StepData& step, std::span<const ColumnBlock> parts, int stride) const {
+  const Model& m = step.model();
+  const int n = m.n_v;
+  for (const ColumnBlock& x : parts) columns().advance(x.velocity, stride, n, x.count, step.options.dt, x.next, x.next + n * x.count);
+  detail::for_each_own_joint(m, [&](auto type, const Joint& joint) {
+    const int k = joint.v_index, w = joint.n_v;
+    if constexpr (turns_axes<decltype(type)>) {
+      AdvanceRates<double, decltype(type)> rates(step.options.dt, &step.way[at(k)], &step.u[at(k)]);
+      for (int row = 0; row < 2 * w; ++row) add_scaled<type.n_v>(1.0, rates.by_v[row], rates.by_u[row]);  // both are u
+      for (const ColumnBlock& x : parts) {
+        columns().advance_turning(rates.by_u[0], w, x.velocity + k * stride, stride, x.count, x.next + k * x.count, x.next + (n + k) * x.count);
+        for (int row = 0; x.by_q && row < 2 * w; ++row)
+          for (int c = 0; c < w; ++c) x.next[(row < w ? k + row : n + k + row - w) * n + k + c] += rates.by_q[row][c];
+      }
+    } else {
+      for (const ColumnBlock& x : parts)
+        for (int c = k; x.by_q && c < k + w; ++c) x.next[c * n + c] += 1;
+    }
+  });
 }
+
+std::unique_ptr<Integrator> make_semi_implicit(const Model& model) { return std::make_unique<SemiImplicit>(model); }
 
 }  // namespace robosim

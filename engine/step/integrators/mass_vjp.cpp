@@ -1,4 +1,4 @@
-#include "step/mass_vjp.h"
+#include "step/integrators/mass_vjp.h"
 
 #include <algorithm>
 

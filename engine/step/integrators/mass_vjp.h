@@ -20,7 +20,7 @@ namespace robosim {
 struct MassVjp {
   using Spatial = std::array<double, 6>;  // [angular; linear], of motions and of forces
 
-  std::vector<double> inertia_bar;  // n_v: on the diagonal of M^, for SemiImplicit::add_diagonal_vjp
+  std::vector<double> inertia_bar;  // n_v: on the diagonal of M^
 
   void reset(int n_v) { inertia_bar.assign(static_cast<std::size_t>(n_v), 0.0); }
   // x and y: n_v x count.

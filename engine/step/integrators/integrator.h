@@ -1,0 +1,60 @@
+// An integrator: the equation of free motion over a step, how its solution becomes the next state, and the derivatives of both (integrators.h lists all).
+//
+// A step ends at the velocity u, in the axes at its start, where a residual meets the impulses z of the channels,
+//   r(u) = X^T z,      A = dr/du: the operator, symmetric, here always as a factor
+// and q+ and v+ follow from u and from `way`, which is u but where impulses act late in the step (constraints/normal_law.h). Rows see A alone (Y = A^-1 X^T);
+// derivatives of the step are put together from those below (linearization_vjp.cpp, linearization_jacobians.cpp).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "step/motion_adjoint.h"
+#include "step/step_data.h"
+#include "step/step_gradient.h"
+
+namespace robosim {
+
+class Integrator {
+ public:
+  virtual ~Integrator() = default;
+
+  // Free motion: fills step.dynamics, with the factor of A, and step.v_free, where r = 0.
+  virtual void move_freely(StepData& step, const StepInput& in) = 0;
+  // The next state from step.way and step.u; v_next is the latter in the axes at the end.
+  virtual void advance(const StepData& step, const StepInput& in, double* q_next, double* v_next) const = 0;
+
+  // A^-1 x, of one vector (n_v) or of columns (n_v rows, `stride` numbers from one to the next); and A^-T x.
+  virtual void solve(const StepData& step, double* x) const = 0;
+  virtual void solve_columns(const StepData& step, double* x, int stride) const = 0;
+  virtual void solve_transposed(const StepData& step, double* x) const { solve(step, x); }
+
+  // At fixed u: adds -lambda . dr in the state, the control and the parameters.
+  virtual void add_residual_vjp(StepData& step, const StepInput& in, const std::vector<double>& lambda, StepGradient& gradient) = 0;
+  // Adds -dr along a direction; displaced: where bodies go along it, and their frames.
+  virtual void add_residual_jvp(StepData& step, const StepInput& in, const StepGradient& direction, double* change, std::vector<Motion<double>>& displaced) = 0;
+  // Columns of -dr by q and by v, n_v rows a stride apart. Those by v may lack a part A W, which would only be solved away again: add_carried_velocity
+  // adds W once they are A^-1 times these.
+  virtual void fill_residual_rates(StepData& step, const StepInput& in, double* by_q, double* by_v, int stride) = 0;
+  virtual void add_carried_velocity(const StepData& step, const StepInput& in, double* by_v, int stride) const = 0;
+
+  // -sum_a x_a . dA y_a of `count` pairs of velocities (x and y: n_v x count), in three parts: beginning, any number of sums, and what they have in common.
+  virtual void begin_operator_vjp(const StepData& step) = 0;
+  virtual void add_operator_vjp(const StepData& step, const double* x, const double* y, std::size_t count, MotionAdjoint& bodies, StepGradient& gradient) = 0;
+  virtual void end_operator_vjp(const StepData& step, StepGradient& gradient) = 0;
+
+  // Of advance. Fills q_bar, way_bar and u_bar (n_v each, of u beside the way), returns that of dt.
+  virtual double advance_vjp(const StepData& step, const double* q_next_bar, const double* v_next_bar, double* q_bar, double* way_bar, double* u_bar) const = 0;
+  // Along dq, d_dt and du, which is dway as well.
+  virtual void advance_jvp(const StepData& step, const double* dq, double d_dt, const double* du, double* q_next, double* v_next) const = 0;
+  // Columns of it: velocities (n_v rows a stride apart) on to rows of q_next and then of v_next; by_q: these are columns by q, whose own change counts.
+  struct ColumnBlock {
+    const double* velocity;
+    double* next;  // 2 n_v x count
+    int count;
+    bool by_q;
+  };
+  virtual void advance_columns(const StepData& step, std::span<const ColumnBlock> columns, int stride) const = 0;
+};
+
+}  // namespace robosim
