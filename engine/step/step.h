@@ -6,7 +6,7 @@
 //   solve         the rows' impulses                                                                   (contact/)
 //   advance       the state at the end
 //
-// Each stage leaves what it found in StepData; derivatives of the step that was taken are made from that (linearization.h). The equations of each stage
+// Each stage leaves what it found in StepData; derivatives of the step that was taken are made from that (linearization/). The equations of each stage
 // are in its own file; README.md tells how the parts go together.
 //
 // Rows can contradict each other, as where a link that can only turn reaches into the floor on both sides of its axis: what such an island
@@ -23,7 +23,7 @@
 
 #include "step/assembly.h"
 #include "step/integrators/integrator.h"
-#include "step/linearization.h"
+#include "step/linearization/linearization.h"
 #include "step/report.h"
 #include "step/step_data.h"
 
@@ -68,7 +68,7 @@ class Stepper {
   void solve(StepIsland& island, StepReport& report);
   bool advance(const StepInput& in, double* q_next, double* v_next);
 
-  std::unique_ptr<StepData> data_;  // where it stays, whoever moves the stepper
+  std::unique_ptr<StepData> data_;
   std::unique_ptr<Integrator> integrator_;
   RowAssembly assembly_;
   std::unique_ptr<RowSolver> solver_;

@@ -3,7 +3,7 @@
 //
 //   enum Role, roles[]                  its rows, and what they are called
 //   repeats                             whether rows can say the same as others of such kinds before them, and are left out then       (block kinds)
-//   has_rates(island, b)                whether rates are known of all rows of a block (impulse_jacobians.cpp); else the Jacobians of its
+//   has_rates(island, b)                whether rates are known of all rows of a block (linearization/impulse_jacobians.cpp); else the Jacobians of its
 //                                       island are made of gradients                                                          (block kinds)
 //   name(world, item)                   what one of them is called in reports, of kinds between bodies                         (block kinds)
 //   join(assembly)                      has trees feel each other                                                              (block kinds)

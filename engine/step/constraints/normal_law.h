@@ -20,7 +20,7 @@
 // coupled, since no law of rigid bodies orders them.
 //
 // s and the target see the velocities without rows, y_free. Adjoints go from the way and the targets back to the rows' impulses f_i, to s_i, and from these
-// to gaps, coefficients, y_free and the velocities before the step; then through X and M as for all rows (linearization_vjp.cpp).
+// to gaps, coefficients, y_free and the velocities before the step; then through X and M as for all rows (linearization/step_vjp.cpp).
 #pragma once
 
 #include <vector>

@@ -3,7 +3,7 @@
 // A step ends at the velocity u, in the axes at its start, where a residual meets the impulses z of the channels,
 //   r(u) = X^T z,      A = dr/du: the operator, symmetric, here always as a factor
 // and q+ and v+ follow from u and from `way`, which is u but where impulses act late in the step (constraints/normal_law.h). Rows see A alone (Y = A^-1 X^T);
-// derivatives of the step are put together from those below (linearization_vjp.cpp, linearization_jacobians.cpp).
+// derivatives of the step are put together from those below (linearization/).
 #pragma once
 
 #include <span>

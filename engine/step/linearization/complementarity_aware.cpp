@@ -18,7 +18,7 @@
 #include "base/index.h"
 #include "step/constraints/constraint_kinds.h"
 #include "step/constraints/normal_law.h"
-#include "step/linearization.h"
+#include "step/linearization/complementarity_aware.h"
 
 namespace robosim {
 namespace {
@@ -35,7 +35,7 @@ double size_of(const StepGradient& g, double dt) {
 }  // namespace
 
 // The impulses that would take away the velocities M^-1 dl/dv+ of normals and limits: minus dl/dw. Closures, and what keeps together, stay closed.
-bool Linearization::choose_classes(StepIsland& island) {
+bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vector<double>& v_bar) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
   probe_ = problem;
@@ -51,8 +51,8 @@ bool Linearization::choose_classes(StepIsland& island) {
     if (keeps_[i] || row.kind == RowKind::unilateral || (row.kind == RowKind::equality && row.compliance == 0)) wanted_[i] = RowClass::clamping;
   }
   probe_.y_free.assign(k, 0.0);
-  for (std::size_t r = 0; r < v_bar_.size(); ++r)
-    for (std::size_t c = 0; c < k; ++c) probe_.y_free[c] += island.Y[r * k + c] * v_bar_[r];
+  for (std::size_t r = 0; r < v_bar.size(); ++r)
+    for (std::size_t c = 0; c < k; ++c) probe_.y_free[c] += island.Y[r * k + c] * v_bar[r];
   if (!island.other_solved->solve_classes(probe_, wanted_.data(), island.solution.f.data(), island.other)) return false;
   const std::vector<double>& wish = island.other.f;
   double most = 0;
@@ -74,7 +74,7 @@ bool Linearization::choose_classes(StepIsland& island) {
 }
 
 // Exchanges the solution of an island for that of its other classes, and what moves with it.
-void Linearization::take_other_classes(StepIsland& island) {
+void ComplementarityAwareVjp::take_other_classes(StepIsland& island) {
   const std::size_t k = at(island.problem.channels);
   for (std::size_t r = 0; r < step_.u.size(); ++r)
     for (std::size_t c = 0; c < k; ++c) {
@@ -86,25 +86,22 @@ void Linearization::take_other_classes(StepIsland& island) {
   add_late_impulses(step_, island);
 }
 
-void Linearization::vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar,
-                  StepGradient& gradient) {
-  exact_vjp(in, q_next_bar, v_next_bar, gradient);
-  if (step_.options.complementarity_aware == ComplementarityAware::none) return;
+void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar, const std::function<void(StepGradient&)>& vjp, StepGradient& gradient) {
   others_.clear();
   for (int i = 0; i < step_.n_islands; ++i)
-    if (step_.islands[at(i)].solved->has_classes() && choose_classes(step_.islands[at(i)])) others_.push_back(i);
+    if (step_.islands[at(i)].solved->has_classes() && choose_classes(step_.islands[at(i)], v_bar)) others_.push_back(i);
   if (others_.empty()) return;
   true_u_ = step_.u, true_way_ = step_.way;
   for (const int i : others_) take_other_classes(step_.islands[at(i)]);
-  exact_vjp(in, q_next_bar, v_next_bar, aware_);
+  vjp(other_);
   for (const int i : others_) {
     StepIsland& island = step_.islands[at(i)];
     std::swap(island.solution, island.other), std::swap(island.solved, island.other_solved);
     add_late_impulses(step_, island);
   }
   step_.u = true_u_, step_.way = true_way_;
-  if (!(size_of(aware_, step_.options.dt) > size_of(gradient, step_.options.dt))) return;
-  std::swap(gradient, aware_);
+  if (!(size_of(other_, step_.options.dt) > size_of(gradient, step_.options.dt))) return;
+  std::swap(gradient, other_);
   gradient.is_one_sided = true;
 }
 

@@ -1,6 +1,6 @@
 // The Jacobians of a step, all columns at once.
 //
-// At fixed impulses z the new velocity u changes by (linearization_vjp.cpp)
+// At fixed impulses z the new velocity u changes by (step_vjp.cpp)
 //   alpha = M^^-1 (-d_x r + d_x X^T z)
 // forwards, as derivatives of inverse dynamics (rnea_derivatives.h) solved with M^^. The impulses answer through the rows,
 //   du = alpha + Y dz,   dz = V (X alpha + dX u) + Z_d : dd + Z_t : dt,   Y = M^^-1 X^T
@@ -8,18 +8,16 @@
 // Cost: O(n depth) and 3 n solves with M^^, and O(n^2 channels); what is not asked for is not made.
 #include <algorithm>
 #include <array>
-#include <tuple>
 
 #include "base/index.h"
 #include "base/linalg/small_matrices.h"
-#include "base/linalg/small_sums.h"
-#include "dynamics/configuration.h"
 #include "geometry/bodies/compound_derivatives.h"
 #include "step/columns.h"
 #include "step/constraints/constraint_kinds.h"
-#include "step/linearization.h"
+#include "step/linearization/step_jacobians.h"
 
 namespace robosim {
+
 JacobianBlocks JacobianBlocks::of(const Model& m, int step) const {
   const auto own = [&](double* block, int columns) { return block ? block + static_cast<std::ptrdiff_t>(step) * 2 * m.n_v * columns : nullptr; };
   return {own(q, m.n_v), own(v, m.n_v), own(tau, m.n_v), own(q_target, m.n_q), own(v_target, m.n_v), own(parameters, selection ? selection->size() : 0), selection};
@@ -32,70 +30,30 @@ JacobianBlocks StepJacobians::resize(const Model& m) {
   return {q.data(), v.data(), tau.data(), q_target.data(), v_target.data(), nullptr, nullptr};
 }
 
-// What contacts and closures push on each body by itself: bodies_.carried.
-void Linearization::carry_impulses() {
-  bodies_.carried.assign(at(step_.model().n_bodies()), Force<double>());
-  for (int i = 0; i < step_.n_islands; ++i) {
-    const StepIsland& island = step_.islands[at(i)];
-    for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-      const StepIsland::Block& block = island.blocks[b];
-      if (!block.is_of_bodies()) continue;
-      const Force<double> F = channel_force(step_, island, b, &island.solution.z[at(island.problem.blocks[b].first_channel)]);
-      bodies_.carried[at(block.b)] += F, bodies_.carried[at(block.a)] += Force<double>{-F.angular, -F.linear};
-    }
-  }
-}
-
 // d_x X^T z at fixed impulses: what contacts and closures push on bodies is held in the world, and columns turn with the joints before them,
 //   d(J_i . F)/dq_c = F . (J_c x J_i) = J_c . (J_i x* F)        c of a joint on the way to i's, or i's own; F on all behind i
-void Linearization::add_turning_of_impulses(double* by_q) {
+void JacobianMaker::add_turning_of_impulses(double* by_q) {
   const Model& m = step_.model();
-  carry_impulses();
+  carry_impulses(step_, carried_);
   for (int i = m.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = m.joints[at(i)];
-    if (joint.parent > 0) bodies_.carried[at(joint.parent)] += bodies_.carried[at(i)];
+    if (joint.parent > 0) carried_[at(joint.parent)] += carried_[at(i)];
     for (int c = joint.column; c < joint.column + joint.n_v; ++c) {
-      const Force<double> turned = cross(step_.dynamics.J[at(c)], bodies_.carried[at(i)]);
+      const Force<double> turned = cross(step_.dynamics.J[at(c)], carried_[at(i)]);
       double* const row = by_q + m.column_v[at(c)] * columns_.stride;
       for_each_on_path(m, i, [&](int l) { row[m.column_v[at(l)]] += dot(step_.dynamics.J[at(l)], turned); });
     }
   }
 }
 
-const double* Linearization::twists_by(int manifold, int side) const { return &twists_by_[at((2 * manifold + side) * 6 * padded(step_.model().n_v))]; }
-
-// How the shapes of all contacts move with the joints: of each its twist, [linear; angular] in its own frame, by all of them, and zero in the columns
-// that pad these (columns.h). Joints that mimic others share their coordinate: their twists add up.
-void Linearization::fill_twists() {
-  const Model& m = step_.model();
-  const std::size_t n = at(padded(m.n_v));
-  twists_by_.assign(2 * step_.manifolds.size() * 6 * n, 0.0);
-  for (std::size_t i = 0; i < step_.manifolds.size(); ++i)
-    for (const int side : {0, 1}) {
-      const SceneQuery::PairManifold& pair = step_.manifolds[i];
-      const int object = side ? pair.b : pair.a, piece = side ? pair.piece_b : pair.piece_a;
-      const SceneObject& o = step_.object(object);
-      if (o.body == 0) continue;
-      const SE3d X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return step_.query.X_WO(object) * p.X_BP; });
-      const Vec3d p = X.p - step_.dynamics.X_WB[1].p;
-      double* const twist = &twists_by_[(2 * i + at(side)) * 6 * n];
-      for_each_on_path(m, o.body, [&](int c) {
-        const Motion<double> J = at_point(step_.dynamics.J[at(c)], p);
-        const Vec3d linear = transpose_times(X.R, J.linear), angular = transpose_times(X.R, J.angular);
-        double* const column = twist + m.column_v[at(c)];
-        for (int k = 0; k < 3; ++k) column[at(k) * n] += linear[k], column[at(3 + k) * n] += angular[k];
-      });
-    }
-}
-
 // And what acts at a single point goes where that goes, as rows of other contacts tell by themselves (constraints/contact.cpp):
 //   (J_b - J_a)^T z at p:   d/dp = z x (omega_b - omega_a)        of each column
-void Linearization::add_moving_of_impulses(const StepIsland& island, std::size_t b, double* by_q) {
+void JacobianMaker::add_moving_of_impulses(const StepIsland& island, std::size_t b, double* by_q) {
   const Model& m = step_.model();
   const int n = padded(m.n_v);
   const StepIsland::Block& block = island.blocks[b];
   const SceneQuery::PairManifold& pair = step_.manifolds[at(block.item)];
-  const ManifoldPointDerivatives& rates = manifold_rates_[at(block.item)].points[0];
+  const ManifoldPointDerivatives& rates = shared_.manifolds[at(block.item)].points[0];
   const SmallMatrices& matrices = small_matrices();
   point_by_.assign(at(3 * n), 0.0), per_point_.assign(at(3 * n), 0.0);
   for (const int side : {0, 1}) {
@@ -103,7 +61,7 @@ void Linearization::add_moving_of_impulses(const StepIsland& island, std::size_t
     double moved[6][3];
     for (int k = 0; k < 6; ++k)
       for (int c = 0; c < 3; ++c) moved[k][c] = rates.twist[6 * side + k].p_W[c];
-    matrices.add_product(LeftFactor::transposed(moved[0], 3, 6), twists_by(block.item, side), n, point_by_.data(), n, n);
+    matrices.add_product(LeftFactor::transposed(moved[0], 3, 6), twists_.of(step_, block.item, side), n, point_by_.data(), n, n);
   }
   const double* const z = &island.solution.z[at(island.problem.blocks[b].first_channel)];
   for (const int side : {0, 1})
@@ -115,11 +73,11 @@ void Linearization::add_moving_of_impulses(const StepIsland& island, std::size_t
 }
 
 // alpha, in the columns that are asked for.
-void Linearization::free_jacobians(const StepInput& in) {
+void JacobianMaker::free_jacobians(const StepInput& in) {
   const Model& m = step_.model();
   const double dt = step_.options.dt;
   const std::size_t n = at(m.n_v);
-  const Columns& by = columns_;
+  const JacobianColumns& by = columns_;
   const int stride = by.stride;
   moved_by_.assign(n * at(stride), 0.0);
   for (int i = 0; by.tau >= 0 && i < m.n_v; ++i) moved_by_[at(i * stride + by.tau + i)] = dt;
@@ -141,13 +99,9 @@ void Linearization::free_jacobians(const StepInput& in) {
   if (by.v >= 0) integrator_.add_carried_velocity(step_, in, &moved_by_[at(by.v)], stride);
 }
 
-bool Linearization::jacobians(const StepInput& in, const JacobianBlocks& out) {
+bool JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
   const Model& m = step_.model();
-  if (m.n_v == 0) return false;
-  if (!step_.is_diverged && (out.parameters ? !is_derived_by_everything_ : !is_derived_)) derive(in, step_.has_impacts() || out.parameters);
-  if (step_.is_diverged || step_.has_impacts()) return jacobians_by_gradients(in, out), step_.is_diverged || is_one_sided_;
-  resize_adjoint();
-  bool is_driven = false;
+  bool is_driven = false, is_two_sided = true;
   for (int k = 0; k < m.n_v; ++k) is_driven |= step_.world->motor(k).is_there();
   int end = 0;
   const auto take = [&](const double* block, int count, bool any = true) {
@@ -158,9 +112,9 @@ bool Linearization::jacobians(const StepInput& in, const JacobianBlocks& out) {
   columns_ = {take(out.q, m.n_v), take(out.v, m.n_v), take(out.tau, m.n_v), take(out.q_target, m.n_q, is_driven), take(out.v_target, m.n_v, is_driven), 0};
   columns_.stride = padded(end);
   if (end > 0) {
-    if (out.q) fill_twists();
+    if (out.q) twists_.fill(step_);
     free_jacobians(in);
-    for (int i = 0; i < step_.n_islands; ++i) add_impulse_jacobians(i, in);
+    for (int i = 0; i < step_.n_islands; ++i) is_two_sided &= impulses_.add(i, in, columns_, twists_, moved_by_);
     std::array<Integrator::ColumnBlock, 5> parts;
     std::size_t count = 0;
     const auto add = [&](double* block, int columns, int first) {
@@ -173,50 +127,29 @@ bool Linearization::jacobians(const StepInput& in, const JacobianBlocks& out) {
   if (out.parameters) parameter_jacobian(in, out);
   if (!is_driven && out.q_target) std::fill_n(out.q_target, 2 * at(m.n_v) * at(m.n_q), 0.0);
   if (!is_driven && out.v_target) std::fill_n(out.v_target, 2 * at(m.n_v) * at(m.n_v), 0.0);
-  return is_one_sided_;
+  return is_two_sided;
 }
 
 // Of each velocity at the end one gradient, which has all parameters; from there on column by column.
-void Linearization::parameter_jacobian(const StepInput& in, const JacobianBlocks& out) {
+void JacobianMaker::parameter_jacobian(const StepInput& in, const JacobianBlocks& out) {
   const Model& m = step_.model();
   const std::size_t n = at(m.n_v), columns = at(out.selection->size());
-  StepGradient& row = of_impulse_;
   moved_by_.resize(n * columns);
   for (std::size_t i = 0; i < n; ++i) {
-    row.set_zero(*step_.world);
-    resize_adjoint();
-    std::fill(v_bar_.begin(), v_bar_.end(), 0.0), std::fill(way_bar_.begin(), way_bar_.end(), 0.0);
-    v_bar_[i] = 1;
-    pull_back_velocity(in, row);
-    out.selection->read(row.parameters, &moved_by_[i * columns]);
+    row_.set_zero(*step_.world);
+    vjp_.velocity_vjp(in, static_cast<int>(i), row_);
+    out.selection->read(row_.parameters, &moved_by_[i * columns]);
   }
   // How far dt itself goes in each column.
-  row.set_zero(*step_.world);
-  *row.parameters.of("dt") = 1;
-  std::vector<double>& by_dt = unasked_;
-  by_dt.resize(columns), unit_.resize(n), zero_.assign(n, 0.0), tangent_.resize(2 * n);
-  out.selection->read(row.parameters, by_dt.data());
+  row_.set_zero(*step_.world);
+  *row_.parameters.of("dt") = 1;
+  by_dt_.resize(columns), unit_.resize(n), zero_.assign(n, 0.0), tangent_.resize(2 * n);
+  out.selection->read(row_.parameters, by_dt_.data());
   for (std::size_t c = 0; c < columns; ++c) {
     for (std::size_t i = 0; i < n; ++i) unit_[i] = moved_by_[i * columns + c];
     double *const q_next = tangent_.data(), *const v_next = q_next + n;
-    integrator_.advance_jvp(step_, zero_.data(), by_dt[c], unit_.data(), q_next, v_next);
+    integrator_.advance_jvp(step_, zero_.data(), by_dt_[c], unit_.data(), q_next, v_next);
     for (std::size_t i = 0; i < 2 * n; ++i) out.parameters[i * columns + c] = tangent_[i];
-  }
-}
-
-void Linearization::jacobians_by_gradients(const StepInput& in, const JacobianBlocks& out) {
-  const std::size_t n = at(step_.model().n_v);
-  unit_.assign(n, 0.0), zero_.assign(n, 0.0);
-  for (std::size_t i = 0; i < 2 * n; ++i) {
-    unit_[i % n] = 1;
-    exact_vjp(in, (i < n ? unit_ : zero_).data(), (i < n ? zero_ : unit_).data(), of_impulse_);
-    unit_[i % n] = 0;
-    const auto put = [&](const std::vector<double>& row, double* block) {
-      if (block) std::copy(row.begin(), row.end(), block + i * row.size());
-    };
-    const StepGradient& row = of_impulse_;
-    put(row.q, out.q), put(row.v, out.v), put(row.tau, out.tau), put(row.q_target, out.q_target), put(row.v_target, out.v_target);
-    if (out.parameters) out.selection->read(row.parameters, out.parameters + i * at(out.selection->size()));
   }
 }
 

@@ -16,116 +16,56 @@
 // Cost: about two products with the derivatives of RNEA, and what the manifolds' derivatives cost; of sweeps one such product more for every
 // channel.
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <type_traits>
 
 #include "base/index.h"
-#include "base/linalg/small_sums.h"
-#include "dynamics/configuration.h"
-#include "geometry/bodies/compound_derivatives.h"
 #include "step/constraints/constraint_kinds.h"
 #include "step/constraints/normal_law.h"
-#include "step/linearization.h"
+#include "step/linearization/step_vjp.h"
+#include "step/linearization/torn_rows.h"
 
 namespace robosim {
-namespace {
 
-// Of what rows that depend on each other come to by themselves: more is missed beside the state.
-constexpr double torn = 1e-6;
-// What impulses that balance come to beside each of them by itself: dependences of rows are as good (row_basis.cpp, class_factor.cpp). Far below `torn`.
-constexpr double rounding_of_balance = 1e-10;
-
-}  // namespace
-
-// What all gradients of one step share: how the contacts' geometry moves, and the factors of the rows. Jacobians need no shapes, nor what
-// moves with objects that no joint moves; and they tell by themselves what is torn.
-void Linearization::derive(const StepInput& in, bool by_everything) {
-  is_derived_ = true, is_derived_by_everything_ = by_everything, is_one_sided_ = false;
-  if (manifold_rates_.size() < step_.manifolds.size()) manifold_rates_.resize(step_.manifolds.size());
-  for (std::size_t i = 0; i < step_.manifolds.size(); ++i) {
-    const SceneQuery::PairManifold& pair = step_.manifolds[i];
-    ManifoldDerivatives& rates = manifold_rates_[i];
-    const SceneObject &A = step_.object(pair.a), &B = step_.object(pair.b);
-    const DerivativesWanted wanted{{by_everything || A.body > 0, by_everything || B.body > 0}, by_everything};
-    manifold_derivatives(pair.manifold, A.geometry.body(), step_.query.X_WO(pair.a), pair.piece_a, B.geometry.body(), step_.query.X_WO(pair.b), pair.piece_b, rates,
-                         wanted);
-    for (int k = 0; k < pair.manifold.n_points; ++k) is_one_sided_ |= rates.points[k].one_sided;
-  }
-  for (int i = 0; i < step_.n_islands; ++i) {
-    StepIsland& island = step_.islands[at(i)];
-    is_one_sided_ |= step_.options.bounce == Bounce::time_of_impact && coupled_bounces(island) > 0;
-    is_one_sided_ |= !island.solved->differentiate(island.problem, island.sizes, island.solution);
-    is_one_sided_ |= by_everything && is_torn(i, in);
-  }
-}
-
-void Linearization::resize_adjoint() {
-  const std::size_t n = at(step_.model().n_v);
-  for (auto* x : {&v_bar_, &way_bar_, &virtual_, &pushed_}) x->resize(n);
+void StepVjp::reset() {
+  for (auto* x : {&v_bar_, &way_bar_, &virtual_, &pushed_}) x->resize(step_.size());
   bodies_.reset(step_.model().n_bodies());
   integrator_.begin_operator_vjp(step_);
 }
 
-// Whether these impulses of the channels, a stride apart, come to more than rounding.
-bool Linearization::pushes(const StepIsland& island, const double* z, int stride) const {
-  const std::size_t n = at(step_.model().n_v), k = at(island.problem.channels);
-  for (std::size_t r = 0; r < n; ++r) {
-    double sum = 0, size = 0;
-    for (std::size_t c = 0; c < k; ++c) {
-      const double part = island.X[r * k + c] * z[c * at(stride)];
-      sum += part, size += std::abs(part);
-    }
-    if (std::abs(sum) > rounding_of_balance * size) return true;
-  }
-  return false;
-}
-
-// Whether clamping rows that depend on each other, as those of limits and contacts that leave a body no motion at all, contradict each other as soon
-// as something moves: the derivative of their solution is then none of the step's.
-bool Linearization::is_torn(int i, const StepInput& in) {
+void StepVjp::dependence_vjp(int i, const StepInput& in, StepGradient& gradient) {
   StepIsland& island = step_.islands[at(i)];
-  if (!island.solved->has_dependences(island.problem)) return false;
-  resize_adjoint();
-  of_rows_.set_zero(*step_.world);
-  of_rows_.wants_vertices = false;
+  reset();
   for (auto* x : {&v_bar_, &way_bar_}) std::fill(x->begin(), x->end(), 0.0);
-  add_row_adjoint(island, of_rows_, true);
+  add_row_adjoint(island, gradient, true);
   // What moves nothing, as dependences do but where something slides, does not feel how things move freely.
-  if (island.has_impacts || pushes(island, island.gradient.y_free.data(), 1)) {
-    pull_back(i, i + 1, in, of_rows_);
+  if (island.has_impacts || pushes(step_, island, island.gradient.y_free.data(), 1)) {
+    pull_back(i, i + 1, in, gradient);
   } else {
-    add_row_vjp(island, in, nullptr, of_rows_);
-    bodies_.gather(step_, of_rows_.q.data(), nullptr);
+    add_row_vjp(island, in, nullptr, gradient);
+    bodies_.gather(step_, gradient.q.data(), nullptr);
   }
-  return is_torn_by(island, island.gradient.target.data(), 1, of_rows_.q.data(), of_rows_.v.data());
 }
 
-// Whether what dependences with these multipliers, a stride apart, miss by q and v (n_v each) is more than what their rows come to by themselves,
-// without regard to sign, allows for.
-bool Linearization::is_torn_by(const StepIsland& island, const double* multipliers, int stride, const double* by_q, const double* by_v) const {
-  const RowProblem& problem = island.problem;
-  const std::size_t n = at(step_.model().n_v), k = at(problem.channels);
-  double size = 0;
-  for (const RowBlock& block : problem.blocks)
-    for (int r = block.first_row; r < block.last_row; ++r) {
-      const double multiplier = std::abs(multipliers[r * stride]);
-      if (multiplier == 0) continue;
-      double most = 0;
-      for (std::size_t j = 0; j < n; ++j) {
-        const double along = dot(problem.rows[at(r)].d, &island.X[j * k + at(block.first_channel)], block.width);
-        most = std::max(most, std::abs(along));
-      }
-      size += most * multiplier;
-    }
-  const auto largest = [n](const double* x) { return std::transform_reduce(x, x + n, 0.0, [](double a, double b) { return std::max(a, b); }, [](double y) { return std::abs(y); }); };
-  const double rate = step_.options.erp / step_.options.dt + 1;  // [1/s] that targets go with gaps; of gaps that nothing takes back that of slow motion
-  return largest(by_q) > torn * rate * size || largest(by_v) > torn * size;
+void StepVjp::channel_vjp(StepIsland& island, int channel, const StepInput& in, bool with_parameters, StepGradient& gradient) {
+  reset();
+  impulse_bar_.assign(at(island.problem.channels), 0.0);
+  impulse_bar_[at(channel)] = 1;
+  add_row_adjoint(island, gradient);
+  add_row_vjp(island, in, nullptr, gradient);
+  bodies_.gather(step_, gradient.q.data(), with_parameters ? gradient.parameters.of("placement") : nullptr);
+  if (with_parameters) integrator_.end_operator_vjp(step_, gradient);
+}
+
+void StepVjp::velocity_vjp(const StepInput& in, int entry, StepGradient& gradient) {
+  reset();
+  std::fill(v_bar_.begin(), v_bar_.end(), 0.0), std::fill(way_bar_.begin(), way_bar_.end(), 0.0);
+  v_bar_[at(entry)] = 1;
+  pull_back_velocity(in, gradient);
 }
 
 // Fills island.gradient for the loss's impulse_bar_ and, where impulses act late, way_bar_, or for what dependences of the rows miss; and what it
 // comes to of the points' laws.
-void Linearization::add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences) {
+void StepVjp::add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
   island.gradient.set_zero(problem, island.solved->sees_delassus());
@@ -142,7 +82,7 @@ void Linearization::add_row_adjoint(StepIsland& island, StepGradient& gradient, 
 
 // Of a covector on the channels of a block that meets the velocities of the joints' rates. Channels of joints do not turn. Those of a single point
 // go where it goes: F . (v + omega x dp). Where there are angular ones rows tell what a point does beside the centre, which is held.
-void Linearization::add_turned_channels(const StepIsland& island, std::size_t b, const double* covector, const double* rates) {
+void StepVjp::add_turned_channels(const StepIsland& island, std::size_t b, const double* covector, const double* rates) {
   const StepIsland::Block& block = island.blocks[b];
   if (!block.is_of_bodies()) return;
   if (std::all_of(covector, covector + block.width(), [](double x) { return x == 0; })) return;
@@ -152,7 +92,7 @@ void Linearization::add_turned_channels(const StepIsland& island, std::size_t b,
 }
 
 // What rows look at, as X turns, and where its impulses meet lambda, if there is one; then what rows are made from, after add_row_adjoint.
-void Linearization::add_row_vjp(const StepIsland& island, const StepInput& in, const double* lambda, StepGradient& gradient) {
+void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in, const double* lambda, StepGradient& gradient) {
   // How the channels turn.
   const std::size_t k = at(island.problem.channels);
   centre_bar_.assign(island.blocks.size(), Vec3d());
@@ -173,7 +113,7 @@ void Linearization::add_row_vjp(const StepIsland& island, const StepInput& in, c
     visit_kind(block, [&](auto kind) {
       if constexpr (std::is_same_v<decltype(kind), Contact>) {
         island.for_each_manifold(b, [&](int first_row, int last_row) {
-          kind.add_vjp(island, b, first_row, last_row, manifold_rates_[at(island.rows[at(first_row)].manifold)], centre_bar_[b], to);
+          kind.add_vjp(island, b, first_row, last_row, shared_.manifolds[at(island.rows[at(first_row)].manifold)], centre_bar_[b], to);
         });
       } else {
         kind.add_vjp(island, b, to);
@@ -192,27 +132,15 @@ void Linearization::add_row_vjp(const StepIsland& island, const StepInput& in, c
     for (std::size_t c = 0; c < k; ++c) gradient.v[r] += island.X[r * k + c] * island.before_bar[c];
 }
 
-void Linearization::exact_vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar,
-                        StepGradient& gradient) {
-  const Model& m = step_.model();
-  const std::size_t n = at(m.n_v);
-  gradient.set_zero(*step_.world);
-  if (n == 0) return;
-  if (step_.is_diverged) {
-    gradient.q.assign(q_next_bar, q_next_bar + n), gradient.v.assign(v_next_bar, v_next_bar + n);
-    gradient.is_one_sided = true;
-    return;
-  }
-  if (!is_derived_by_everything_) derive(in, true);
-  gradient.is_one_sided = is_one_sided_;
-  resize_adjoint();
+void StepVjp::next_state_vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient) {
+  reset();
   *gradient.parameters.of("dt") = integrator_.advance_vjp(step_, q_next_bar, v_next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
-  for (std::size_t k = 0; k < n; ++k) v_bar_[k] += way_bar_[k];  // the way is v+ less what acts late
+  for (std::size_t k = 0; k < step_.size(); ++k) v_bar_[k] += way_bar_[k];  // the way is v+ less what acts late
   pull_back_velocity(in, gradient);
 }
 
 // From v_bar_ and way_bar_.
-void Linearization::pull_back_velocity(const StepInput& in, StepGradient& gradient) {
+void StepVjp::pull_back_velocity(const StepInput& in, StepGradient& gradient) {
   const std::size_t n = at(step_.model().n_v);
   for (int i = 0; i < step_.n_islands; ++i) {
     StepIsland& island = step_.islands[at(i)];
@@ -226,7 +154,7 @@ void Linearization::pull_back_velocity(const StepInput& in, StepGradient& gradie
 }
 
 // From v_bar_, way_bar_ and the adjoints of the rows of these islands, with lambda = M^^-1 (g + X^T y_bar) over them.
-void Linearization::pull_back(int begin, int end, const StepInput& in, StepGradient& gradient) {
+void StepVjp::pull_back(int begin, int end, const StepInput& in, StepGradient& gradient) {
   const std::size_t n = step_.size();
   lambda_ = v_bar_;
   bool has_impacts = false;
@@ -254,7 +182,7 @@ void Linearization::pull_back(int begin, int end, const StepInput& in, StepGradi
 // what the loss changes by with these, way_bar and i_bar,
 //   -lambda_way . dX^T z_late + lambda_way . dM^ (Y z_late),   lambda_way = M^^-1 way_bar
 //   -i_bar . dL z = -i_bar . dX (Y z) - (Y i_bar) . dX^T z + (Y i_bar) . dM^ (Y z)      (in the adjoint of L where the solver has one)
-void Linearization::add_impact_vjp(const StepIsland& island, StepGradient& gradient) {
+void StepVjp::add_impact_vjp(const StepIsland& island, StepGradient& gradient) {
   const std::size_t n = virtual_.size(), k = at(island.problem.channels);
   const auto respond = [&](const std::vector<double>& z, double scale, std::vector<double>& to) {
     for (std::size_t r = 0; r < n; ++r) {
@@ -284,7 +212,7 @@ void Linearization::add_impact_vjp(const StepIsland& island, StepGradient& gradi
 // The sweeps of pgs see L itself, not only what is left of it at a solution. With G what they add beyond that,
 //   sum G_ac dL_ac,   L = X M^^-1 X^T:   2 dX_a . p_a - Y_a . dM^ p_a,   p_a = sum_c G_ac Y_c,   Y = M^^-1 X^T
 // for each channel a, the second by the integrator.
-void Linearization::add_delassus_vjp(const StepIsland& island, StepGradient& gradient) {
+void StepVjp::add_delassus_vjp(const StepIsland& island, StepGradient& gradient) {
   const RowProblem& problem = island.problem;
   const std::size_t n = virtual_.size(), k = at(problem.channels);
   const RowGradient& bar = island.gradient;

@@ -1,0 +1,33 @@
+// Gradients that look beyond the classes that a step found (complementarity_aware.cpp).
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "step/step_data.h"
+#include "step/step_gradient.h"
+
+namespace robosim {
+
+class ComplementarityAwareVjp {
+ public:
+  explicit ComplementarityAwareVjp(StepData& step) : step_(step) {}
+
+  // Replaces the step's gradient by that of other classes, if it is larger. v_bar: what the loss changes by with u; vjp: fills the gradient of the step as
+  // StepData has it.
+  void choose(const std::vector<double>& v_bar, const std::function<void(StepGradient&)>& vjp, StepGradient& gradient);
+
+ private:
+  bool choose_classes(StepIsland& island, const std::vector<double>& v_bar);
+  void take_other_classes(StepIsland& island);
+
+  StepData& step_;
+  RowProblem probe_;
+  std::vector<RowClass> wanted_;
+  std::vector<std::uint8_t> keeps_;  // rows: whether they clamp whatever the loss wants
+  std::vector<int> others_;          // islands with other classes
+  std::vector<double> true_u_, true_way_;
+  StepGradient other_;
+};
+
+}  // namespace robosim

@@ -1,0 +1,39 @@
+// What the impulses of islands answer to, in the columns of the Jacobians (impulse_jacobians.cpp).
+#pragma once
+
+#include <vector>
+
+#include "contact/impulse_rates.h"
+#include "step/linearization/jacobian_columns.h"
+#include "step/linearization/moving_channels.h"
+#include "step/linearization/step_vjp.h"
+
+namespace robosim {
+
+class ImpulseJacobians {
+ public:
+  ImpulseJacobians(StepData& step, const SharedRates& shared, StepVjp& vjp) : step_(step), shared_(shared), vjp_(vjp) {}
+
+  // Adds Y dz of an island to what the velocity u changes by (n_v rows) at its impulses held; false where that holds to one side only.
+  bool add(int island, const StepInput& in, const JacobianColumns& columns, const ShapeTwists& twists, std::vector<double>& moved_by);
+
+ private:
+  bool has_rates(StepIsland& island);
+  void add_adjoints(StepIsland& island, const StepInput& in, const JacobianColumns& columns);
+  void add_rates(const StepIsland& island, const StepInput& in, const JacobianColumns& columns, const ShapeTwists& twists);
+  void add_turning_of_channels(const StepIsland& island, std::size_t block, const JacobianColumns& columns);
+  void add_contact_rates(const StepIsland& island, std::size_t block, int first_row, int last_row, const JacobianColumns& columns, const ShapeTwists& twists);
+  void add_coordinate_rates(const StepIsland& island, std::size_t block, const StepInput& in, const JacobianColumns& columns);
+
+  StepData& step_;
+  const SharedRates& shared_;
+  StepVjp& vjp_;
+
+  ImpulseRates rates_;
+  MovingChannels moving_;
+  std::vector<double> channels_by_, impulses_by_;               // of an island: velocities of channels, impulses of those that move, by all columns
+  std::vector<double> twist_rates_, row_rates_, target_rates_;  // of one manifold: impulses by one shape's twist; its rows
+  StepGradient row_;                                            // of one impulse; room of is_torn
+};
+
+}  // namespace robosim

@@ -1,0 +1,27 @@
+// Where Jacobians of the next state go.
+#pragma once
+
+#include <vector>
+
+#include "model/model.h"
+#include "step/parameters.h"
+
+namespace robosim {
+
+// Of each of q (tangent space, body side) and v, n_v rows; row-major. Null for what nobody asks for.
+struct JacobianBlocks {
+  double *q = nullptr, *v = nullptr, *tau = nullptr, *q_target = nullptr, *v_target = nullptr;  // 2 n_v rows: q_next, then v_next; n_v, n_v, n_v, n_q, n_v columns
+  double* parameters = nullptr;  // a column for each of the selection
+  const ParameterSelection* selection = nullptr;
+
+  JacobianBlocks of(const Model& model, int step) const;  // of many, one behind the other
+};
+
+// Room for them.
+struct StepJacobians {
+  std::vector<double> q, v, tau, q_target, v_target;
+
+  JacobianBlocks resize(const Model& model);  // for all
+};
+
+}  // namespace robosim

@@ -1,0 +1,97 @@
+#include "step/linearization/linearization.h"
+
+#include <algorithm>
+
+#include "base/index.h"
+#include "step/constraints/normal_law.h"
+#include "step/linearization/torn_rows.h"
+
+namespace robosim {
+
+// What all derivatives of one step share: how the contacts' geometry moves, and the factors of the rows. Jacobians of state and control need no shapes, nor
+// what moves with objects that no joint moves; and they tell by themselves what is torn.
+void Linearization::derive(const StepInput& in, bool everything) {
+  shared_.is_there = true, shared_.has_everything = everything, shared_.is_one_sided = false;
+  if (shared_.manifolds.size() < step_.manifolds.size()) shared_.manifolds.resize(step_.manifolds.size());
+  for (std::size_t i = 0; i < step_.manifolds.size(); ++i) {
+    const SceneQuery::PairManifold& pair = step_.manifolds[i];
+    ManifoldDerivatives& rates = shared_.manifolds[i];
+    const SceneObject &A = step_.object(pair.a), &B = step_.object(pair.b);
+    const DerivativesWanted wanted{{everything || A.body > 0, everything || B.body > 0}, everything};
+    manifold_derivatives(pair.manifold, A.geometry.body(), step_.query.X_WO(pair.a), pair.piece_a, B.geometry.body(), step_.query.X_WO(pair.b), pair.piece_b, rates,
+                         wanted);
+    for (int k = 0; k < pair.manifold.n_points; ++k) shared_.is_one_sided |= rates.points[k].one_sided;
+  }
+  for (int i = 0; i < step_.n_islands; ++i) {
+    StepIsland& island = step_.islands[at(i)];
+    shared_.is_one_sided |= step_.options.bounce == Bounce::time_of_impact && coupled_bounces(island) > 0;
+    shared_.is_one_sided |= !island.solved->differentiate(island.problem, island.sizes, island.solution);
+    shared_.is_one_sided |= everything && is_torn(step_, i, in, vjp_, row_);
+  }
+}
+
+void Linearization::exact_vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient) {
+  const std::size_t n = step_.size();
+  gradient.set_zero(*step_.world);
+  if (n == 0) return;
+  if (step_.is_diverged) {
+    gradient.q.assign(q_next_bar, q_next_bar + n), gradient.v.assign(v_next_bar, v_next_bar + n);
+    gradient.is_one_sided = true;
+    return;
+  }
+  if (!shared_.has_everything) derive(in, true);
+  gradient.is_one_sided = shared_.is_one_sided;
+  vjp_.next_state_vjp(in, q_next_bar, v_next_bar, gradient);
+}
+
+void Linearization::vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient) {
+  exact_vjp(in, q_next_bar, v_next_bar, gradient);
+  if (step_.options.complementarity_aware == ComplementarityAware::none || step_.is_diverged) return;
+  aware_.choose(vjp_.v_bar(), [&](StepGradient& other) { exact_vjp(in, q_next_bar, v_next_bar, other); }, gradient);
+}
+
+// Calls use(i, gradient) of each entry i of q_next and v_next.
+template <class Use>
+void Linearization::for_each_row(const StepInput& in, const Use& use) {
+  const std::size_t n = step_.size();
+  unit_.assign(n, 0.0), zero_.assign(n, 0.0);
+  for (std::size_t i = 0; i < 2 * n; ++i) {
+    unit_[i % n] = 1;
+    exact_vjp(in, (i < n ? unit_ : zero_).data(), (i < n ? zero_ : unit_).data(), row_);
+    unit_[i % n] = 0;
+    use(i, row_);
+  }
+}
+
+bool Linearization::jvp(const StepInput& in, const StepGradient& direction, double* q_next, double* v_next) {
+  const std::size_t n = step_.size();
+  if (n == 0) return false;
+  if (step_.is_diverged) {
+    std::copy(direction.q.begin(), direction.q.end(), q_next), std::copy(direction.v.begin(), direction.v.end(), v_next);
+    return true;
+  }
+  if (!shared_.has_everything) derive(in, true);
+  if (step_.has_impacts()) for_each_row(in, [&](std::size_t i, const StepGradient& row) { (i < n ? q_next : v_next)[i % n] = along(row, direction); });
+  else jvp_.jvp(in, direction, q_next, v_next);
+  return shared_.is_one_sided;
+}
+
+bool Linearization::jacobians(const StepInput& in, const JacobianBlocks& out) {
+  if (step_.size() == 0) return false;
+  const bool by_gradients = step_.is_diverged || step_.has_impacts();
+  if (!step_.is_diverged && !(out.parameters ? shared_.has_everything : shared_.is_there)) derive(in, by_gradients || out.parameters);
+  if (!by_gradients) {
+    if (!jacobians_.fill(in, out)) shared_.is_one_sided = true;
+    return shared_.is_one_sided;
+  }
+  for_each_row(in, [&](std::size_t i, const StepGradient& row) {
+    const auto put = [&](const std::vector<double>& x, double* block) {
+      if (block) std::copy(x.begin(), x.end(), block + i * x.size());
+    };
+    put(row.q, out.q), put(row.v, out.v), put(row.tau, out.tau), put(row.q_target, out.q_target), put(row.v_target, out.v_target);
+    if (out.parameters) out.selection->read(row.parameters, out.parameters + i * at(out.selection->size()));
+  });
+  return step_.is_diverged || shared_.is_one_sided;
+}
+
+}  // namespace robosim

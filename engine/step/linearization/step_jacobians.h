@@ -1,0 +1,40 @@
+// The Jacobians of a step that was taken (step_jacobians.cpp). SharedRates::is_there must hold; by parameters has_everything.
+#pragma once
+
+#include <vector>
+
+#include "step/linearization/impulse_jacobians.h"
+#include "step/linearization/jacobian_blocks.h"
+
+namespace robosim {
+
+class JacobianMaker {
+ public:
+  JacobianMaker(StepData& step, Integrator& integrator, const SharedRates& shared, StepVjp& vjp)
+      : step_(step), integrator_(integrator), shared_(shared), vjp_(vjp), impulses_(step, shared, vjp) {}
+
+  // Where no impulse acts late in the step; false where they hold to one side only, by what SharedRates does not know yet.
+  bool fill(const StepInput& in, const JacobianBlocks& out);
+
+ private:
+  void free_jacobians(const StepInput& in);
+  void add_turning_of_impulses(double* by_q);
+  void add_moving_of_impulses(const StepIsland& island, std::size_t block, double* by_q);
+  void parameter_jacobian(const StepInput& in, const JacobianBlocks& out);
+
+  StepData& step_;
+  Integrator& integrator_;
+  const SharedRates& shared_;
+  StepVjp& vjp_;
+  ImpulseJacobians impulses_;
+
+  JacobianColumns columns_;
+  ShapeTwists twists_;
+  std::vector<double> moved_by_;                               // u (n_v rows) by all columns
+  std::vector<Force<double>> carried_;                         // bodies: what pushes on them
+  std::vector<double> unasked_, point_by_, per_point_;
+  std::vector<double> unit_, zero_, tangent_, by_dt_;          // by parameters
+  StepGradient row_;
+};
+
+}  // namespace robosim

@@ -1,0 +1,36 @@
+// The tangent of a step that was taken: what the next state changes by along one direction (step_jvp.cpp). SharedRates::has_everything must hold.
+#pragma once
+
+#include <vector>
+
+#include "step/linearization/moving_channels.h"
+#include "step/linearization/step_vjp.h"
+
+namespace robosim {
+
+class StepJvp {
+ public:
+  StepJvp(StepData& step, Integrator& integrator, const SharedRates& shared, StepVjp& vjp) : step_(step), integrator_(integrator), shared_(shared), vjp_(vjp) {}
+
+  // Where no impulse acts late in the step. q_next (tangent space, body side) and v_next: n_v each.
+  void jvp(const StepInput& in, const StepGradient& direction, double* q_next, double* v_next);
+
+ private:
+  void add_impulses_jvp(const StepGradient& direction);
+  Vec3d point_jvp(const StepIsland::Block& block, const StepGradient& direction) const;
+
+  StepData& step_;
+  Integrator& integrator_;
+  const SharedRates& shared_;
+  StepVjp& vjp_;
+
+  std::vector<Motion<double>> displaced_;         // bodies: where they go along the direction
+  std::vector<Force<double>> carried_, turned_;   // bodies: what pushes on them; and what that changes by
+  std::vector<double> change_;                    // n_v: of u
+  MovingChannels moving_;
+  std::vector<int> channels_;                     // of an island, along which something moves
+  std::vector<double> channels_by_, impulses_by_;  // of an island along the direction: velocities of channels, impulses of channels_
+  StepGradient row_;                              // of one impulse
+};
+
+}  // namespace robosim

@@ -1,0 +1,55 @@
+// The gradient of a step that was taken, by one transposed solve (step_vjp.cpp), and the rows that other derivatives are made of. Derivatives that all
+// share must be there (SharedRates::has_everything; for channel_vjp without parameters is_there).
+#pragma once
+
+#include <vector>
+
+#include "step/integrators/integrator.h"
+#include "step/linearization/shared_rates.h"
+#include "step/motion_adjoint.h"
+#include "step/step_data.h"
+#include "step/step_gradient.h"
+
+namespace robosim {
+
+class StepVjp {
+ public:
+  StepVjp(StepData& step, Integrator& integrator, const SharedRates& shared) : step_(step), integrator_(integrator), shared_(shared) {}
+
+  // Of a loss that changes by q_next_bar and v_next_bar (n_v each) with the next state: adds to a gradient that is zero.
+  void next_state_vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
+  // Of one entry of the velocity u at the end, where no impulse acts late; the same.
+  void velocity_vjp(const StepInput& in, int entry, StepGradient& gradient);
+  // Of the impulse of one channel of an island, at fixed u: adds to the gradient, and leaves what is of the channels' own velocities in island.gradient.y_free.
+  // Without parameters those are not complete.
+  void channel_vjp(StepIsland& island, int channel, const StepInput& in, bool with_parameters, StepGradient& gradient);
+  // Of what dependences of an island's rows miss (class_factor.h); the same.
+  void dependence_vjp(int island, const StepInput& in, StepGradient& gradient);
+
+  // The gradient by u, after next_state_vjp.
+  const std::vector<double>& v_bar() const { return v_bar_; }
+
+ private:
+  void reset();
+  void add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences = false);
+  void pull_back_velocity(const StepInput& in, StepGradient& gradient);
+  void pull_back(int first_island, int last_island, const StepInput& in, StepGradient& gradient);
+  void add_row_vjp(const StepIsland& island, const StepInput& in, const double* lambda, StepGradient& gradient);
+  void add_turned_channels(const StepIsland& island, std::size_t block, const double* covector, const double* rates);
+  void add_impact_vjp(const StepIsland& island, StepGradient& gradient);
+  void add_delassus_vjp(const StepIsland& island, StepGradient& gradient);
+
+  StepData& step_;
+  Integrator& integrator_;
+  const SharedRates& shared_;
+
+  MotionAdjoint bodies_;
+  std::vector<double> v_bar_, way_bar_;                 // n_v: of the loss
+  std::vector<double> impulse_bar_, late_bar_, f_bar_;  // of an island: channels, channels, rows
+  std::vector<double> lambda_, lambda_way_;             // n_v: A^-T of these
+  std::vector<double> virtual_, pushed_;                // n_v: rates of joints
+  std::vector<Vec3d> centre_bar_;                       // of an island's blocks, of single points: of where the channels are
+  std::vector<double> beyond_, responses_, units_, by_coordinate_;  // of add_delassus_vjp
+};
+
+}  // namespace robosim
