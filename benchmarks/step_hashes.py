@@ -118,39 +118,40 @@ def computed(
     by_all = (True,) * 5
     for k, (state, control) in enumerate(cases):
         at, drive = (state.q, state.v), drive_of(control)
-        q, v, report = engine.step(*at, *drive)
+        (q, v), report = engine.step(at, drive)
         yield from (("next q", q), ("next v", v), ("report", report[:8]))
-        jacobians = state_blocks(engine.jacobians(*at, *drive, by_all))
+        jacobians = state_blocks(engine.jacobians(at, drive, by_all))
         yield from zip((f"Jacobian by {x}" for x in (*STATE, "one_sided")), jacobians, strict=True)
-        bars = rng.normal(size=(2, model.n_v))
-        gradient = engine.vjp(*at, *bars, *drive)
+        bars = tuple(rng.normal(size=(2, model.n_v)))
+        gradient = engine.vjp(at, bars, drive)
         yield from ((f"gradient by {name}", x) for name, x in numbers_of(engine, gradient).items())
         direction = any_direction(engine, gradient, k)
         for what, names in ("state and control", STATE), ("everything", tuple(direction)):
-            tangent = engine.jvp(*at, {name: direction[name] for name in names}, *drive)
+            parts, one_sided = engine.jvp(at, {name: direction[name] for name in names}, drive)
             yield from (
-                (f"tangent by {what}: {x}", y) for x, y in zip(("q", "v", "one_sided"), tangent, strict=True)
+                (f"tangent by {what}: {x}", y)
+                for x, y in zip(("q", "v", "one_sided"), (*parts, one_sided), strict=True)
             )
         if k == 0 and number % SECOND_ORDER_PART == 0:
             along = {
                 name: rng.normal(size=n)
                 for name, n in (("q", model.n_v), ("v", model.n_v), ("tau", model.n_v))
             }
-            product, error = engine.hvp(*at, *bars, along, *drive)
+            product, error = engine.hvp(at, bars, along, drive)
             yield from ((f"second order by {name}", x) for name, x in numbers_of(engine, product).items())
             yield from ((f"its error by {name}", x) for name, x in numbers_of(engine, error).items())
     (state, control), starts = cases[0], (state_rows(cases), state_rows(cases, of_v=True))
     drive = drive_of(control)
-    qs, vs, reports = engine.run(*starts, STEPS, INTERVAL, True, *drive, 1, None)
+    (qs, vs), reports = engine.run(starts, STEPS, INTERVAL, True, drive, 1, None)
     yield from (
         ("run: q", qs),
         ("run: v", vs),
         ("run: report", [(report[:8], first) for report, first in reports]),
     )
-    bars = rng.normal(size=(2, len(cases), qs.shape[1], model.n_v))
-    for gradient in engine.run_vjp(qs, vs, *bars, STEPS, INTERVAL, True, *drive, 1, None, (True,) * 3):
+    bars = tuple(rng.normal(size=(2, len(cases), qs.shape[1], model.n_v)))
+    for gradient in engine.run_vjp((qs, vs), bars, STEPS, INTERVAL, True, drive, 1, None, (True,) * 3):
         yield from ((f"run: gradient by {name}", x) for name, x in numbers_of(engine, gradient).items())
-    jacobians = state_blocks(engine.run_jacobians(qs[0], vs[0], STEPS, INTERVAL, *drive, 1, None, by_all))
+    jacobians = state_blocks(engine.run_jacobians((qs[0], vs[0]), STEPS, INTERVAL, drive, 1, None, by_all))
     yield from zip((f"run: Jacobian by {x}" for x in (*STATE, "one_sided")), jacobians, strict=True)
 
 

@@ -1035,15 +1035,9 @@ class Simulation:
         substeps: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
     def details(
-        self,
-        q: typing.Any,
-        v: typing.Any,
-        tau: typing.Any = None,
-        q_target: typing.Any = None,
-        v_target: typing.Any = None,
+        self, state: tuple[typing.Any, typing.Any], control: tuple[typing.Any, typing.Any, typing.Any]
     ) -> tuple[
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
+        tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
         tuple[str, float, int, int, int, int, int, int, str],
         list[
             tuple[
@@ -1090,18 +1084,14 @@ class Simulation:
         ],
     ]:
         """
-        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
         """
     def hvp(
         self,
-        q: typing.Any,
-        v: typing.Any,
-        q_bar: typing.Any,
-        v_bar: typing.Any,
+        state: tuple[typing.Any, typing.Any],
+        next_bar: tuple[typing.Any, typing.Any],
         direction: dict,
-        tau: typing.Any = None,
-        q_target: typing.Any = None,
-        v_target: typing.Any = None,
+        control: tuple[typing.Any, typing.Any, typing.Any],
     ) -> tuple[
         tuple[
             numpy.typing.NDArray[numpy.float64],
@@ -1125,15 +1115,12 @@ class Simulation:
         ],
     ]:
         """
-        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
         """
     def jacobians(
         self,
-        q: typing.Any,
-        v: typing.Any,
-        tau: typing.Any,
-        q_target: typing.Any,
-        v_target: typing.Any,
+        state: tuple[typing.Any, typing.Any],
+        control: tuple[typing.Any, typing.Any, typing.Any],
         by: typing.Annotated[collections.abc.Sequence[bool], "FixedSize(5)"],
         parameters: tuple[
             collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
@@ -1151,19 +1138,16 @@ class Simulation:
         bool,
     ]:
         """
-        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
         """
     def jvp(
         self,
-        q: typing.Any,
-        v: typing.Any,
+        state: tuple[typing.Any, typing.Any],
         direction: dict,
-        tau: typing.Any = None,
-        q_target: typing.Any = None,
-        v_target: typing.Any = None,
-    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], bool]:
+        control: tuple[typing.Any, typing.Any, typing.Any],
+    ) -> tuple[tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], bool]:
         """
-        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
         """
     def parameter_values(
         self,
@@ -1173,33 +1157,26 @@ class Simulation:
         """
     def run(
         self,
-        q: typing.Any,
-        v: typing.Any,
+        states: tuple[typing.Any, typing.Any],
         steps: typing.SupportsInt | typing.SupportsIndex,
         interval: typing.SupportsInt | typing.SupportsIndex,
         is_shared: bool,
-        tau: typing.Any,
-        q_target: typing.Any,
-        v_target: typing.Any,
+        control: tuple[typing.Any, typing.Any, typing.Any],
         threads: typing.SupportsInt | typing.SupportsIndex,
         progress: typing.Any,
     ) -> tuple[
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
+        tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
         list[tuple[tuple[str, float, int, int, int, int, int, int, str], int | None]],
     ]:
         """
-        Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
+        Of many rollouts; the arrays of a control each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
         """
     def run_jacobians(
         self,
-        q: typing.Any,
-        v: typing.Any,
+        states: tuple[typing.Any, typing.Any],
         steps: typing.SupportsInt | typing.SupportsIndex,
         interval: typing.SupportsInt | typing.SupportsIndex,
-        tau: typing.Any,
-        q_target: typing.Any,
-        v_target: typing.Any,
+        control: tuple[typing.Any, typing.Any, typing.Any],
         threads: typing.SupportsInt | typing.SupportsIndex,
         progress: typing.Any,
         by: typing.Annotated[collections.abc.Sequence[bool], "FixedSize(5)"],
@@ -1223,16 +1200,12 @@ class Simulation:
         """
     def run_vjp(
         self,
-        q: typing.Any,
-        v: typing.Any,
-        q_bar: typing.Any,
-        v_bar: typing.Any,
+        states: tuple[typing.Any, typing.Any],
+        bars: tuple[typing.Any, typing.Any],
         steps: typing.SupportsInt | typing.SupportsIndex,
         interval: typing.SupportsInt | typing.SupportsIndex,
         is_shared: bool,
-        tau: typing.Any,
-        q_target: typing.Any,
-        v_target: typing.Any,
+        control: tuple[typing.Any, typing.Any, typing.Any],
         threads: typing.SupportsInt | typing.SupportsIndex,
         progress: typing.Any,
         by: typing.Annotated[collections.abc.Sequence[bool], "FixedSize(3)"],
@@ -1249,43 +1222,28 @@ class Simulation:
         ]
     ]:
         """
-        Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
+        Of many rollouts; the arrays of a control each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
         """
     def signature(
-        self,
-        q: typing.Any,
-        v: typing.Any,
-        tau: typing.Any = None,
-        q_target: typing.Any = None,
-        v_target: typing.Any = None,
+        self, state: tuple[typing.Any, typing.Any], control: tuple[typing.Any, typing.Any, typing.Any]
     ) -> bytes:
         """
-        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
         """
     def step(
-        self,
-        q: typing.Any,
-        v: typing.Any,
-        tau: typing.Any = None,
-        q_target: typing.Any = None,
-        v_target: typing.Any = None,
+        self, state: tuple[typing.Any, typing.Any], control: tuple[typing.Any, typing.Any, typing.Any]
     ) -> tuple[
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
+        tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
         tuple[str, float, int, int, int, int, int, int, str],
     ]:
         """
-        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
         """
     def vjp(
         self,
-        q: typing.Any,
-        v: typing.Any,
-        q_bar: typing.Any,
-        v_bar: typing.Any,
-        tau: typing.Any = None,
-        q_target: typing.Any = None,
-        v_target: typing.Any = None,
+        state: tuple[typing.Any, typing.Any],
+        next_bar: tuple[typing.Any, typing.Any],
+        control: tuple[typing.Any, typing.Any, typing.Any],
     ) -> tuple[
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
@@ -1297,7 +1255,7 @@ class Simulation:
         bool,
     ]:
         """
-        tau, q_target and v_target are None or arrays; see robosim.simulation.Control.
+        A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
         """
     def with_parameter_values(
         self,

@@ -73,6 +73,39 @@ class BoundSimulation {
   std::mutex mutex_;
 };
 
+// As Python gives them: q and v; tau, q_target and v_target, each None or an array.
+using StateObjects = std::tuple<pybind11::object, pybind11::object>;
+using ControlObjects = std::tuple<pybind11::object, pybind11::object, pybind11::object>;
+// And gets them.
+using StateArrays = std::tuple<Array, Array>;
+
+// States, read from Python or to be written for it. Keeps the arrays that its pointers point into.
+struct BoundStates {
+  Array q, v;
+
+  // `shape` before the extent of each part; -1 for any extent that all parts agree on.
+  static BoundStates configurations(const Model& model, const StateObjects& given, Shape2 shape = {}) {
+    shape.push_back(model.n_q);
+    Array q = sized_configurations(std::get<0>(given), model, shape, "q");
+    Shape2 of_v(q.shape(), q.shape() + q.ndim());
+    of_v.back() = model.n_v;
+    return {q, real_array(std::get<1>(given), of_v, "v")};
+  }
+  static BoundStates tangents(const Model& model, const StateObjects& given, Shape2 shape = {}) {
+    shape.push_back(model.n_v);
+    return {real_array(std::get<0>(given), shape, "q_bar"), real_array(std::get<1>(given), shape, "v_bar")};
+  }
+  static BoundStates room(const StateLayout& layout, Shape2 shape = {}) {
+    Shape2 of_q = shape, of_v = shape;
+    of_q.push_back(layout.q), of_v.push_back(layout.v);
+    return {fresh_array(of_q), fresh_array(of_v)};
+  }
+  StateView view() const { return {q.data(), v.data()}; }
+  StateSpan span() { return {q.mutable_data(), v.mutable_data()}; }
+  StateArrays arrays() const { return {q, v}; }
+  pybind11::ssize_t count() const { return q.shape(0); }
+};
+
 // Controls of one step or of several, read from Python. Keeps the arrays that its pointers point
 // into.
 struct Drive {
@@ -80,28 +113,28 @@ struct Drive {
   std::array<bool, 3> is_there{};
 
   // Each None or an array of `shape` before its own extent; or one row that is that of all steps.
-  Drive(const Model& model, const pybind11::handle& tau_, const pybind11::handle& q_target_, const pybind11::handle& v_target_, Shape2 shape = {}) {
-    const auto read = [&](const pybind11::handle& value, int extent, const char* name, Array& to) {
+  Drive(const Model& model, const ControlObjects& given, Shape2 shape = {}) {
+    const auto& [tau_, q_target_, v_target_] = given;
+    const auto read = [&](const pybind11::object& value, int extent, const char* name, Array& to) {
       if (value.is_none()) return false;
       Shape2 whole = shape;
       whole.push_back(extent);
-      const pybind11::array given = pybind11::array::ensure(value);
-      if (!given) PyErr_Clear();
-      if (shape.size() != 1 || !given || given.ndim() != 1) {
+      const pybind11::array array = pybind11::array::ensure(value);
+      if (!array) PyErr_Clear();
+      if (shape.size() != 1 || !array || array.ndim() != 1) {
         to = real_array(value, whole, name);
         return true;
       }
-      const Array row = real_array(given, {extent}, name);
+      const Array row = real_array(array, {extent}, name);
       to = Array(whole);
       for (pybind11::ssize_t i = 0; i < shape[0]; ++i) std::copy_n(row.data(), extent, to.mutable_data() + i * extent);
       return true;
     };
     is_there = {read(tau_, model.n_v, "tau", tau), read(q_target_, model.n_q, "q_target", q_target), read(v_target_, model.n_v, "v_target", v_target)};
   }
-  RolloutControls rows() const {
+  ControlView view() const {
     return {is_there[0] ? tau.data() : nullptr, is_there[1] ? q_target.data() : nullptr, is_there[2] ? v_target.data() : nullptr};
   }
-  StepControl step() const { return {rows().tau, rows().q_target, rows().v_target}; }
 };
 
 // Status, residual, contacts, rows, islands, class changes, pivots, coupled bounces, last attempt of a solver.

@@ -65,67 +65,61 @@ struct ManyDrives {
   Drive drive;
   ManyControls controls;
 
-  ManyDrives(const Model& model, py::ssize_t m, py::ssize_t steps, bool is_shared, const py::handle& tau, const py::handle& q_target, const py::handle& v_target)
-      : drive(model, tau, q_target, v_target, is_shared ? Shape2{steps} : Shape2{m, steps}), controls{drive.rows(), is_shared} {}
+  ManyDrives(const Model& model, py::ssize_t m, py::ssize_t steps, bool is_shared, const ControlObjects& given)
+      : drive(model, given, is_shared ? Shape2{steps} : Shape2{m, steps}), controls{drive.view(), is_shared} {}
 };
 
-// q: (m, n_q), v: (m, n_v). Returns q (m, rows, n_q) of the states that are kept, v, and of each rollout its report and first unsolved step.
-using RunsTuple = std::tuple<Array, Array, std::vector<std::pair<ReportTuple, std::optional<int>>>>;
-RunsTuple run_rollouts(BoundSimulation& s, const py::handle& q, const py::handle& v, py::ssize_t steps, py::ssize_t interval, bool is_shared,
-                       const py::handle& tau, const py::handle& q_target, const py::handle& v_target, py::ssize_t threads, const py::object& progress) {
+// States of m rollouts. Returns (m, rows) states that are kept, and of each rollout its report and first unsolved step.
+using RunsTuple = std::tuple<StateArrays, std::vector<std::pair<ReportTuple, std::optional<int>>>>;
+RunsTuple run_rollouts(BoundSimulation& s, const StateObjects& state, py::ssize_t steps, py::ssize_t interval, bool is_shared, const ControlObjects& control,
+                       py::ssize_t threads, const py::object& progress) {
   const KeptStates kept = kept_states(steps, interval);
   const Model& model = s.model();
-  const Array q0 = sized_configurations(q, model, {-1, model.n_q}, "q");
-  const py::ssize_t m = q0.shape(0);
+  const StateLayout layout = StateLayout::of(model);
+  const BoundStates first = BoundStates::configurations(model, state, {-1});
+  const py::ssize_t m = first.count();
   const int count = checked_steps(m);
-  const Array v0 = real_array(v, {m, model.n_v}, "v");
-  const ManyDrives drives(model, m, steps, is_shared, tau, q_target, v_target);
-  Array qs = fresh_array({m, kept.rows(), model.n_q}), vs = fresh_array({m, kept.rows(), model.n_v});
-  double *const to_q = qs.mutable_data(), *const to_v = vs.mutable_data();
-  for (py::ssize_t r = 0; r < m; ++r) {
-    std::copy_n(q0.data() + r * model.n_q, model.n_q, to_q + r * kept.rows() * model.n_q);
-    std::copy_n(v0.data() + r * model.n_v, model.n_v, to_v + r * kept.rows() * model.n_v);
-  }
+  const ManyDrives drives(model, m, steps, is_shared, control);
+  BoundStates states = BoundStates::room(layout, {m, kept.rows()});
+  const StateSpan to = states.span();
+  for (py::ssize_t r = 0; r < m; ++r) copy(row(first.view(), layout, r), layout, row(to, layout, r * kept.rows()));
   std::vector<RolloutReport> reports(static_cast<std::size_t>(m));
   int taken = 0;
   {
     const Crew crew(s, m, threads);
     const auto go_on = [&](int done) { return may_go_on(progress, done); };
     const py::gil_scoped_release release;
-    taken = rollouts(crew.simulators(), count, kept, to_q, to_v, drives.controls, reports.data(), go_on);
+    taken = rollouts(crew.simulators(), count, kept, to, drives.controls, reports.data(), go_on);
   }
   if (taken < kept.steps) throw py::error_already_set();
-  RunsTuple out{qs, vs, {}};
+  RunsTuple out{states.arrays(), {}};
   for (const RolloutReport& r : reports)
-    std::get<2>(out).emplace_back(report_tuple(r, s.options().solver), r.first_unsolved < 0 ? std::nullopt : std::optional(r.first_unsolved));
+    std::get<1>(out).emplace_back(report_tuple(r, s.options().solver), r.first_unsolved < 0 ? std::nullopt : std::optional(r.first_unsolved));
   return out;
 }
 
-// q and q_bar: (m, rows, n_q) and (m, rows, n_v). Of each rollout its gradient.
-std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar,
-                                   py::ssize_t steps, py::ssize_t interval, bool is_shared, const py::handle& tau, const py::handle& q_target,
-                                   const py::handle& v_target, py::ssize_t threads, const py::object& progress, const std::array<bool, 3>& by) {
+// (m, rows) states and what the loss changes by with them. Of each rollout its gradient.
+std::vector<GradientTuple> run_vjp(BoundSimulation& s, const StateObjects& state, const StateObjects& bar, py::ssize_t steps, py::ssize_t interval, bool is_shared,
+                                   const ControlObjects& control, py::ssize_t threads, const py::object& progress, const std::array<bool, 3>& by) {
   const Model& model = s.model();
   const KeptStates kept = kept_states(steps, interval);
   const py::ssize_t rows = kept.rows();
-  const Array qs = sized_configurations(q, model, {-1, rows, model.n_q}, "q");
-  const py::ssize_t m = qs.shape(0);
+  const BoundStates states = BoundStates::configurations(model, state, {-1, rows});
+  const py::ssize_t m = states.count();
   const int count = checked_steps(m);
-  const Array vs = real_array(v, {m, rows, model.n_v}, "v"), to_q = real_array(q_bar, {m, rows, model.n_v}, "q_bar"),
-              to_v = real_array(v_bar, {m, rows, model.n_v}, "v_bar");
-  const ManyDrives drives(model, m, steps, is_shared, tau, q_target, v_target);
+  const BoundStates bars = BoundStates::tangents(model, bar, {m, rows});
+  const ManyDrives drives(model, m, steps, is_shared, control);
   std::vector<StepGradient> g(static_cast<std::size_t>(m));
   // A gradient that is not asked for has zero rows.
   Array tau_to = fresh_array({m, by[0] ? steps : 0, model.n_v}), q_to = fresh_array({m, by[1] ? steps : 0, model.n_q}), v_to = fresh_array({m, by[2] ? steps : 0, model.n_v});
   const auto to = [](bool is_wanted, Array& array) { return is_wanted ? array.mutable_data() : nullptr; };
-  double *const tau_bar = to(by[0], tau_to), *const q_target_bar = to(by[1], q_to), *const v_target_bar = to(by[2], v_to);
+  const ControlSpan controls_bar{to(by[0], tau_to), to(by[1], q_to), to(by[2], v_to)};
   int taken = 0;
   {
     const Crew crew(s, m, threads);
     const auto go_on = [&](int done) { return may_go_on(progress, done); };
     const py::gil_scoped_release release;
-    taken = rollouts_vjp(crew.simulators(), count, kept, qs.data(), vs.data(), drives.controls, to_q.data(), to_v.data(), g.data(), tau_bar, q_target_bar,
-                         v_target_bar, go_on);
+    taken = rollouts_vjp(crew.simulators(), count, kept, states.view(), drives.controls, bars.view(), g.data(), controls_bar, go_on);
   }
   if (taken < kept.steps) throw py::error_already_set();
   std::vector<GradientTuple> out;
@@ -136,15 +130,13 @@ std::vector<GradientTuple> run_vjp(BoundSimulation& s, const py::handle& q, cons
   return out;
 }
 
-// q: (rows, n_q), v: (rows, n_v), drives with a row per step. The Jacobians of each step; one_sided (steps,).
-std::tuple<Array, Array, Array, Array, Array, Array, py::array_t<bool>> run_jacobians(BoundSimulation& s, const py::handle& q, const py::handle& v, py::ssize_t steps,
-                                                                               py::ssize_t interval, const py::handle& tau, const py::handle& q_target,
-                                                                               const py::handle& v_target, py::ssize_t threads, const py::object& progress,
+// Rows of states, drives with a row per step. The Jacobians of each step; one_sided (steps,).
+std::tuple<Array, Array, Array, Array, Array, Array, py::array_t<bool>> run_jacobians(BoundSimulation& s, const StateObjects& state, py::ssize_t steps, py::ssize_t interval,
+                                                                               const ControlObjects& control, py::ssize_t threads, const py::object& progress,
                                                                                const std::array<bool, 5>& by, const std::optional<SelectionTuple>& parameters) {
-  const Model& model = s.model();
   const KeptStates kept = kept_states(steps, interval);
-  const Array qs = configuration_array(q, model, {kept.rows(), model.n_q}, "q"), vs = real_array(v, {kept.rows(), model.n_v}, "v");
-  const Drive drive(model, tau, q_target, v_target, {steps});
+  const BoundStates states = BoundStates::configurations(s.model(), state, {kept.rows()});
+  const Drive drive(s.model(), control, {steps});
   JacobianArrays j(s.world(), {steps}, by, parameters);
   py::array_t<bool> one_sided(Shape2{steps});
   bool* const flags = one_sided.mutable_data();
@@ -153,7 +145,7 @@ std::tuple<Array, Array, Array, Array, Array, Array, py::array_t<bool>> run_jaco
     const Crew crew(s, kept.rows() - 1, threads);
     const auto go_on = [&](int done) { return may_go_on(progress, done); };
     const py::gil_scoped_release release;
-    taken = rollout_jacobians(crew.simulators(), kept, qs.data(), vs.data(), drive.rows(), j.blocks, flags, go_on);
+    taken = rollout_jacobians(crew.simulators(), kept, states.view(), drive.view(), j.blocks, flags, go_on);
   }
   if (taken < kept.steps) throw py::error_already_set();
   return {j.q, j.v, j.tau, j.q_target, j.v_target, j.parameters, one_sided};
@@ -162,16 +154,15 @@ std::tuple<Array, Array, Array, Array, Array, Array, py::array_t<bool>> run_jaco
 }  // namespace
 
 void bind_rollouts(py::class_<BoundSimulation>& simulation) {
-  const char* about_many = "Of many rollouts; tau, q_target and v_target are None or arrays, each with a row per step, shared or of each rollout its own. "
+  const char* about_many = "Of many rollouts; the arrays of a control each with a row per step, shared or of each rollout its own. "
                            "progress is None or called with the steps taken.";
   simulation
-      .def("run_vjp", &run_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"),
-           py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("threads"), py::arg("progress"), py::arg("by"), about_many)
-      .def("run_jacobians", &run_jacobians, py::arg("q"), py::arg("v"), py::arg("steps"), py::arg("interval"), py::arg("tau"), py::arg("q_target"),
-           py::arg("v_target"), py::arg("threads"), py::arg("progress"), py::arg("by"), py::arg("parameters") = py::none(),
-           "Of one rollout; see run.")
-      .def("run", &run_rollouts, py::arg("q"), py::arg("v"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"), py::arg("tau"), py::arg("q_target"), py::arg("v_target"),
-           py::arg("threads"), py::arg("progress"), about_many);
+      .def("run_vjp", &run_vjp, py::arg("states"), py::arg("bars"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"), py::arg("control"), py::arg("threads"),
+           py::arg("progress"), py::arg("by"), about_many)
+      .def("run_jacobians", &run_jacobians, py::arg("states"), py::arg("steps"), py::arg("interval"), py::arg("control"), py::arg("threads"), py::arg("progress"),
+           py::arg("by"), py::arg("parameters") = py::none(), "Of one rollout; see run.")
+      .def("run", &run_rollouts, py::arg("states"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"), py::arg("control"), py::arg("threads"),
+           py::arg("progress"), about_many);
 }
 
 }  // namespace robosim

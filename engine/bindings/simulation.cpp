@@ -83,53 +83,52 @@ std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::ha
 
 // One step's state and drive, from Python.
 struct StepArguments {
-  Array q, v;
+  BoundStates states;
   Drive drive;
 
-  StepArguments(const Model& model, const py::handle& q_, const py::handle& v_, const py::handle& tau, const py::handle& q_target, const py::handle& v_target)
-      : q(configuration_array(q_, model, {model.n_q}, "q")), v(real_array(v_, {model.n_v}, "v")), drive(model, tau, q_target, v_target) {}
+  StepArguments(const Model& model, const StateObjects& state, const ControlObjects& control) : states(BoundStates::configurations(model, state)), drive(model, control) {}
+  StateView state() const { return states.view(); }
+  ControlView control() const { return drive.view(); }
 };
 
-using StepTuple = std::tuple<Array, Array, ReportTuple>;
-StepTuple step(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau, const py::handle& q_target, const py::handle& v_target) {
+std::tuple<StateArrays, ReportTuple> step(BoundSimulation& s, const StateObjects& state, const ControlObjects& control) {
   const Model& model = s.model();
-  const StepArguments x(model, q, v, tau, q_target, v_target);
-  Array q1(Shape2{model.n_q}), v1(Shape2{model.n_v});
+  const StepArguments x(model, state, control);
+  BoundStates next = BoundStates::room(StateLayout::of(model));
   RolloutReport report;
-  BoundSimulation::Lease(s)->step(x.q.data(), x.v.data(), x.drive.step(), q1.mutable_data(), v1.mutable_data(), report);
-  return {q1, v1, report_tuple(report, s.options().solver)};
+  BoundSimulation::Lease(s)->step(x.state(), x.control(), next.span(), report);
+  return {next.arrays(), report_tuple(report, s.options().solver)};
 }
 
-std::tuple<Array, Array, ReportTuple, std::vector<ContactTuple>, std::vector<JointTuple>, std::vector<ClosureTuple>, std::vector<IslandTuple>> details(
-    BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau, const py::handle& q_target, const py::handle& v_target) {
+std::tuple<StateArrays, ReportTuple, std::vector<ContactTuple>, std::vector<JointTuple>, std::vector<ClosureTuple>, std::vector<IslandTuple>> details(
+    BoundSimulation& s, const StateObjects& state, const ControlObjects& control) {
   const Model& model = s.model();
-  const StepArguments x(model, q, v, tau, q_target, v_target);
-  Array q1(Shape2{model.n_q}), v1(Shape2{model.n_v});
+  const StepArguments x(model, state, control);
+  BoundStates next = BoundStates::room(StateLayout::of(model));
   const BoundSimulation::Lease simulator(s);
   RolloutReport report;
-  simulator->step(x.q.data(), x.v.data(), x.drive.step(), q1.mutable_data(), v1.mutable_data(), report);
+  simulator->step(x.state(), x.control(), next.span(), report);
   StepDetailTuples found(s.scene(), simulator->stepper(), report.islands);
-  return {q1, v1, report_tuple(report, s.options().solver), std::move(found.contacts), std::move(found.joints), std::move(found.closures), std::move(found.islands)};
+  return {next.arrays(), report_tuple(report, s.options().solver), std::move(found.contacts), std::move(found.joints), std::move(found.closures), std::move(found.islands)};
 }
 
-py::bytes signature(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau, const py::handle& q_target, const py::handle& v_target) {
+py::bytes signature(BoundSimulation& s, const StateObjects& state, const ControlObjects& control) {
   const Model& model = s.model();
-  const StepArguments x(model, q, v, tau, q_target, v_target);
-  std::vector<double> q1(static_cast<std::size_t>(model.n_q)), v1(static_cast<std::size_t>(model.n_v));
+  const StepArguments x(model, state, control);
+  States next(StateLayout::of(model), 1);
   const BoundSimulation::Lease simulator(s);
   RolloutReport report;
-  simulator->step(x.q.data(), x.v.data(), x.drive.step(), q1.data(), v1.data(), report);
+  simulator->step(x.state(), x.control(), next[0], report);
   const std::vector<int> numbers = step_signature(simulator->stepper(), report.islands, report.status);
   return py::bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(int));
 }
 
-GradientTuple step_vjp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar, const py::handle& tau,
-                  const py::handle& q_target, const py::handle& v_target) {
+GradientTuple step_vjp(BoundSimulation& s, const StateObjects& state, const StateObjects& bar, const ControlObjects& control) {
   const Model& model = s.model();
-  const StepArguments x(model, q, v, tau, q_target, v_target);
-  const Array to_q = real_array(q_bar, {model.n_v}, "q_bar"), to_v = real_array(v_bar, {model.n_v}, "v_bar");
+  const StepArguments x(model, state, control);
+  const BoundStates next_bar = BoundStates::tangents(model, bar);
   StepGradient g;
-  BoundSimulation::Lease(s)->vjp(x.q.data(), x.v.data(), x.drive.step(), to_q.data(), to_v.data(), g);
+  BoundSimulation::Lease(s)->vjp(x.state(), x.control(), next_bar.view(), g);
   return gradient_tuple(s.world(), g);
 }
 
@@ -186,38 +185,35 @@ std::vector<MeshTuple> meshes(const BoundSimulation& s) {
   return out;
 }
 
-// q_next, v_next; one_sided.
-std::tuple<Array, Array, bool> step_jvp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::dict& direction, const py::handle& tau,
-                                        const py::handle& q_target, const py::handle& v_target) {
+std::tuple<StateArrays, bool> step_jvp(BoundSimulation& s, const StateObjects& state, const py::dict& direction, const ControlObjects& control) {
   const Model& model = s.model();
-  const StepArguments x(model, q, v, tau, q_target, v_target);
+  const StepArguments x(model, state, control);
   const BoundSimulation::Lease simulator(s);
   const StepGradient d = direction_of(simulator->stepper().world(), direction);
-  Array q_next(Shape2{model.n_v}), v_next(Shape2{model.n_v});
-  const bool one_sided = simulator->jvp(x.q.data(), x.v.data(), x.drive.step(), d, q_next.mutable_data(), v_next.mutable_data());
-  return {q_next, v_next, one_sided};
+  BoundStates next = BoundStates::room(StateLayout::tangent(model));
+  const bool one_sided = simulator->jvp(x.state(), x.control(), d, next.span());
+  return {next.arrays(), one_sided};
 }
 
 // What the gradient changes by, and how far off that may be.
-std::tuple<GradientTuple, GradientTuple> step_hvp(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& q_bar, const py::handle& v_bar,
-                                                  const py::dict& direction, const py::handle& tau, const py::handle& q_target, const py::handle& v_target) {
+std::tuple<GradientTuple, GradientTuple> step_hvp(BoundSimulation& s, const StateObjects& state, const StateObjects& bar, const py::dict& direction,
+                                                  const ControlObjects& control) {
   const Model& model = s.model();
-  const StepArguments x(model, q, v, tau, q_target, v_target);
-  const Array to_q = real_array(q_bar, {model.n_v}, "q_bar"), to_v = real_array(v_bar, {model.n_v}, "v_bar");
+  const StepArguments x(model, state, control);
+  const BoundStates next_bar = BoundStates::tangents(model, bar);
   const BoundSimulation::Lease simulator(s);
   const StepGradient d = direction_of(simulator->world(), direction);
   StepGradient product, error;
-  simulator->hvp(x.q.data(), x.v.data(), x.drive.step(), to_q.data(), to_v.data(), d, product, error);
+  simulator->hvp(x.state(), x.control(), next_bar.view(), d, product, error);
   return {gradient_tuple(s.world(), product), gradient_tuple(s.world(), error)};
 }
 
 // By selected parameters as well; and one_sided.
-std::tuple<Array, Array, Array, Array, Array, Array, bool> jacobians(BoundSimulation& s, const py::handle& q, const py::handle& v, const py::handle& tau,
-                                                                     const py::handle& q_target, const py::handle& v_target, const std::array<bool, 5>& by,
+std::tuple<Array, Array, Array, Array, Array, Array, bool> jacobians(BoundSimulation& s, const StateObjects& state, const ControlObjects& control, const std::array<bool, 5>& by,
                                                                      const std::optional<SelectionTuple>& parameters) {
-  const StepArguments x(s.model(), q, v, tau, q_target, v_target);
+  const StepArguments x(s.model(), state, control);
   JacobianArrays j(s.world(), {}, by, parameters);
-  const bool one_sided = BoundSimulation::Lease(s)->jacobians(x.q.data(), x.v.data(), x.drive.step(), j.blocks);
+  const bool one_sided = BoundSimulation::Lease(s)->jacobians(x.state(), x.control(), j.blocks);
   return {j.q, j.v, j.tau, j.q_target, j.v_target, j.parameters, one_sided};
 }
 
@@ -234,7 +230,7 @@ void bind_simulation(py::module_& m) {
     return py::list(py::cast(out));
   };
   m.attr("row_solvers") = names(row_solvers), m.attr("integrators") = names(integrators);
-  const char* about_drive = "tau, q_target and v_target are None or arrays; see robosim.simulation.Control.";
+  const char* about_drive = "A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.";
   py::class_<BoundSimulation> simulation(m, "Simulation", "Time steps of a scene with materials and motors; see robosim.simulation.");
   simulation
       .def(py::init(&make_simulation), py::arg("scene"), py::arg("materials"), py::arg("motors"), py::arg("closures"),
@@ -247,20 +243,13 @@ void bind_simulation(py::module_& m) {
       .def("parameter_values", &values, "Numbers of all parameters, and of vertices (n, 3).")
       .def("with_parameter_values", &with_values, py::arg("scene"), py::arg("model"), py::arg("numbers"), py::arg("vertices"), py::arg("substeps") = py::none(),
            "The same with other values: simulation, scene and model, those that are given where these have not changed.")
-      .def("step", &step, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(), py::arg("v_target") = py::none(),
-           about_drive)
-      .def("details", &details, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
-           py::arg("v_target") = py::none(), about_drive)
-      .def("signature", &signature, py::arg("q"), py::arg("v"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
-           py::arg("v_target") = py::none(), about_drive)
-      .def("vjp", &step_vjp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
-           py::arg("v_target") = py::none(), about_drive)
-      .def("jacobians", &jacobians, py::arg("q"), py::arg("v"), py::arg("tau"), py::arg("q_target"), py::arg("v_target"), py::arg("by"),
-           py::arg("parameters") = py::none(), about_drive)
-      .def("jvp", &step_jvp, py::arg("q"), py::arg("v"), py::arg("direction"), py::arg("tau") = py::none(), py::arg("q_target") = py::none(),
-           py::arg("v_target") = py::none(), about_drive)
-      .def("hvp", &step_hvp, py::arg("q"), py::arg("v"), py::arg("q_bar"), py::arg("v_bar"), py::arg("direction"), py::arg("tau") = py::none(),
-           py::arg("q_target") = py::none(), py::arg("v_target") = py::none(), about_drive);
+      .def("step", &step, py::arg("state"), py::arg("control"), about_drive)
+      .def("details", &details, py::arg("state"), py::arg("control"), about_drive)
+      .def("signature", &signature, py::arg("state"), py::arg("control"), about_drive)
+      .def("vjp", &step_vjp, py::arg("state"), py::arg("next_bar"), py::arg("control"), about_drive)
+      .def("jacobians", &jacobians, py::arg("state"), py::arg("control"), py::arg("by"), py::arg("parameters") = py::none(), about_drive)
+      .def("jvp", &step_jvp, py::arg("state"), py::arg("direction"), py::arg("control"), about_drive)
+      .def("hvp", &step_hvp, py::arg("state"), py::arg("next_bar"), py::arg("direction"), py::arg("control"), about_drive);
   bind_rollouts(simulation);
 }
 

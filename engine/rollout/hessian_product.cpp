@@ -97,7 +97,7 @@ bool is_bent(const std::vector<double>& first, const std::vector<double>& last, 
 
 // [m or rad] that a direction changes anything by in a step, at most about: forces as far as they move what nothing holds, motors no farther than to
 // their targets.
-double Simulator::reach(const StepGradient& d, const StepControl& control) const {
+double Simulator::reach(const StepGradient& d, const ControlView& control) const {
   const Model& m = world().model();
   const double dt = stepper_->options().dt * substeps_;
   const auto moved_by = [&](std::vector<double> forces) {
@@ -112,14 +112,14 @@ double Simulator::reach(const StepGradient& d, const StepControl& control) const
   return std::max({largest(d.q), dt * largest(d.v), moved_by(d.tau), std::min(to_targets, moved_by(pulls))});
 }
 
-void Simulator::hvp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar,
-                    const StepGradient& direction, StepGradient& product, StepGradient& error) {
+void Simulator::hvp(const StateView& state, const ControlView& control, const TangentView& next_bar, const StepGradient& direction, StepGradient& product,
+                    StepGradient& error) {
   const Model& m = world().model();
   std::vector<int> formula, other_formula;
-  take_again(q, v, control, &formula);
-  const std::vector<double> q_next(q_.end() - m.n_q, q_.end());
+  take_again(state, control, &formula);
+  const std::vector<double> q_next(at_.q.end() - m.n_q, at_.q.end());
   StepGradient here, there;
-  go_back(control, q_next_bar, v_next_bar, true, here);
+  go_back(control, next_bar, true, here);
   const auto numbers_of = [&](StepGradient& g) {
     std::vector<double> numbers;
     for_each_number([&](double, double x) { numbers.push_back(x); }, here, g);
@@ -128,16 +128,16 @@ void Simulator::hvp(const double* q, const double* v, const StepControl& control
   std::vector<double> q_moved(at(m.n_q)), q_bar(at(m.n_v));
   // At a distance, in the axes at q; nothing where the step is by another formula.
   const auto gradient_at = [&](double distance) -> std::vector<double> {
-    const std::vector<double> way = moved(nullptr, direction.q, distance), v_moved = moved(v, direction.v, distance);
+    const std::vector<double> way = moved(nullptr, direction.q, distance), v_moved = moved(state.v, direction.v, distance);
     const std::vector<double> tau = moved(control.tau, direction.tau, distance), v_target = moved(control.v_target, direction.v_target, distance);
     const std::vector<double> q_target = moved(control.q_target, direction.q_target, distance);
-    const StepControl drive{tau.data(), control.q_target ? q_target.data() : nullptr, v_target.data()};
-    integrate(m, q, way.data(), q_moved.data());
-    take_again(q_moved.data(), v_moved.data(), drive, &other_formula);
+    const ControlView drive{tau.data(), control.q_target ? q_target.data() : nullptr, v_target.data()};
+    integrate(m, state.q, way.data(), q_moved.data());
+    take_again({q_moved.data(), v_moved.data()}, drive, &other_formula);
     if (other_formula != formula) return {};
-    difference_vjp(m, q_next.data(), q_.data() + q_.size() - q_next.size(), q_next_bar, q_bar.data());
-    go_back(drive, q_bar.data(), v_next_bar, true, there);
-    integrate_vjp(m, q, way.data(), there.q.data(), there.q.data());
+    difference_vjp(m, q_next.data(), at_.q.data() + at_.q.size() - q_next.size(), next_bar.q, q_bar.data());
+    go_back(drive, {q_bar.data(), next_bar.v}, true, there);
+    integrate_vjp(m, state.q, way.data(), there.q.data(), there.q.data());
     return numbers_of(there);
   };
   const std::vector<double> size = numbers_of(here);

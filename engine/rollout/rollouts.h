@@ -14,24 +14,23 @@ namespace robosim {
 
 // Of all rollouts: those of the first, and whether the others have the same or their own behind them.
 struct ManyControls {
-  RolloutControls first;
+  ControlView first;
   bool is_shared = true;
 
-  RolloutControls of(const Model& model, int rollout, int steps) const;  // steps of each
+  ControlView of(const Model& model, int rollout, int steps) const;  // steps of each
 };
 
-// Arrays of rollouts one behind the other: kept.rows() rows of n_q and n_v for each, of which the first are given. One simulator per thread,
+// States of rollouts one behind the other: kept.rows() rows of each, of which the first are given. One simulator per thread,
 // all of one world. Returns how many steps were taken, of all rollouts alike.
-int rollouts(std::span<Simulator* const> simulators, int count, const KeptStates& kept, double* q, double* v, const ManyControls& controls,
-             RolloutReport* reports, FunctionRef<bool(int)> go_on);
+int rollouts(std::span<Simulator* const> simulators, int count, const KeptStates& kept, const StateSpan& states, const ManyControls& controls, RolloutReport* reports,
+             FunctionRef<bool(int)> go_on);
 
 // Their gradients, one each; the controls' (steps rows) one behind the other, null where nobody asks.
-int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptStates& kept, const double* q, const double* v, const ManyControls& controls,
-                 const double* q_bar, const double* v_bar, StepGradient* gradients, double* tau, double* q_target, double* v_target,
-                 FunctionRef<bool(int)> go_on);
+int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptStates& kept, const StateView& states, const ManyControls& controls,
+                 const TangentView& bars, StepGradient* gradients, const ControlSpan& controls_bar, FunctionRef<bool(int)> go_on);
 
 // The Jacobians of all steps of one rollout, one behind the other, and whether each holds to one side only.
-int rollout_jacobians(std::span<Simulator* const> simulators, const KeptStates& kept, const double* q, const double* v, const RolloutControls& controls,
-                      const JacobianBlocks& out, bool* is_one_sided, FunctionRef<bool(int)> go_on);
+int rollout_jacobians(std::span<Simulator* const> simulators, const KeptStates& kept, const StateView& states, const ControlView& controls, const JacobianBlocks& out,
+                      bool* is_one_sided, FunctionRef<bool(int)> go_on);
 
 }  // namespace robosim

@@ -35,14 +35,6 @@ struct KeptStates {
   int before(int row) const { return row < rows() - 1 ? row * interval : steps; }
 };
 
-// What drives a rollout: rows of arrays, one per step; null for none.
-struct RolloutControls {
-  const double *tau = nullptr, *q_target = nullptr, *v_target = nullptr;
-
-  StepControl at(const Model& model, int step) const;
-  RolloutControls from(const Model& model, int step) const;
-};
-
 class Simulator {
  public:
   // The world must outlive it. Throws InputError where there is no substep.
@@ -52,44 +44,44 @@ class Simulator {
   // Of the last substep.
   const Stepper& stepper() const { return *stepper_; }
 
-  // q_next and v_next may be q and v.
-  void step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next, RolloutReport& report, int number = 0);
-  // The gradient of a loss that changes by q_next_bar and v_next_bar (n_v each) with the step's results.
-  void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
-  // What the results change by (n_v each) along a direction of all arguments and of what the world is made of; whether that holds to one side only.
+  // The next state may be in the same arrays.
+  void step(const StateView& state, const ControlView& control, const StateSpan& next, RolloutReport& report, int number = 0);
+  // The gradient of a loss that changes by next_bar with the step's results.
+  void vjp(const StateView& state, const ControlView& control, const TangentView& next_bar, StepGradient& gradient);
+  // What the results change by along a direction of all arguments and of what the world is made of; whether that holds to one side only.
   // Exact, whatever the options say of gradients, as are the Jacobians.
-  bool jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* q_next, double* v_next);
-  bool jacobians(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out);
+  bool jvp(const StateView& state, const ControlView& control, const StepGradient& direction, const TangentSpan& next);
+  bool jacobians(const StateView& state, const ControlView& control, const JacobianBlocks& out);
   // What the exact gradient changes by along a direction of state and control, and about how far off each number may be. See hessian_product.cpp.
-  void hvp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, const StepGradient& direction,
-           StepGradient& product, StepGradient& error);
+  void hvp(const StateView& state, const ControlView& control, const TangentView& next_bar, const StepGradient& direction, StepGradient& product, StepGradient& error);
 
-  // Steps begin to end - 1, into rows of q (n_q each) and v (n_v) for the states that are kept: where they begin is given in its row, or, between
-  // two that are kept, in the later one's.
-  void rollout(const KeptStates& kept, int begin, int end, double* q, double* v, const RolloutControls& controls, RolloutReport& report);
-  // Back from row `end` of the states that are kept to row `begin`, for a loss that changes by q_bar and v_bar (rows of n_v) with them. `gradient`
+  // Steps begin to end - 1, into rows of the states that are kept: where they begin is given in its row, or, between two that are kept, in the later one's.
+  // controls: a row for each step.
+  void rollout(const KeptStates& kept, int begin, int end, const StateSpan& states, const ControlView& controls, RolloutReport& report);
+  // Back from row `end` of the states that are kept to row `begin`, for a loss that changes by `bars`, rows as theirs, with them. `gradient`
   // has in q and v that in row `end`, and then that in row `begin`; what is of materials, motors, model, objects and dt is added to it, that of the controls
-  // written to rows of `tau`, `q_target` and `v_target` (n_v, n_q, n_v per step); null where nobody asks.
-  void rollout_vjp(const KeptStates& kept, int begin, int end, const double* q, const double* v, const RolloutControls& controls, const double* q_bar,
-                   const double* v_bar, StepGradient& gradient, double* tau, double* q_target, double* v_target);
+  // written to rows of controls_bar, one for each step; null where nobody asks.
+  void rollout_vjp(const KeptStates& kept, int begin, int end, const StateView& states, const ControlView& controls, const TangentView& bars, StepGradient& gradient,
+                   const ControlSpan& controls_bar);
   // The Jacobians of the steps from row `row` of the states that are kept to the next, one behind the other from the first step of the rollout on; and
   // whether each holds to one side only.
-  void rollout_jacobians(const KeptStates& kept, int row, const double* q, const double* v, const RolloutControls& controls, const JacobianBlocks& out,
-                         bool* is_one_sided);
+  void rollout_jacobians(const KeptStates& kept, int row, const StateView& states, const ControlView& controls, const JacobianBlocks& out, bool* is_one_sided);
 
  private:
-  void take_again(const double* q, const double* v, const StepControl& control, std::vector<int>* signature = nullptr);
-  double reach(const StepGradient& direction, const StepControl& control) const;
+  void take_again(const StateView& state, const ControlView& control, std::vector<int>* signature = nullptr);
+  double reach(const StepGradient& direction, const ControlView& control) const;
   void exchange_steppers();
-  void go_back(const StepControl& control, const double* q_next_bar, const double* v_next_bar, bool is_exact, StepGradient& gradient);
+  void go_back(const ControlView& control, const TangentView& next_bar, bool is_exact, StepGradient& gradient);
 
   std::unique_ptr<Stepper> stepper_;
   std::unique_ptr<Stepper> waiting_;  // of rollout_vjp: knows a step that is gone back later
   int substeps_;
-  std::vector<double> q_, v_;        // at the start of each substep, and at the end
-  std::vector<double> q_part_, v_part_;  // the states from one that is kept to before the next
+  StateLayout layout_;
+  ControlLayout control_layout_;
+  States at_;  // at the start of each substep, and at the end
+  States part_;             // the states from one that is kept to before the next
   StepGradient one_, whole_;
-  std::vector<double> q_bar_, v_bar_;
+  States bar_;  // a tangent
   StepJacobians before_, own_;
   std::vector<double> own_parameters_, before_parameters_;
   ParameterSelection own_selection_;

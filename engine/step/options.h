@@ -1,4 +1,4 @@
-// What a step is taken with: its options, and what drives it.
+// Options of a step.
 #pragma once
 
 #include <cstdint>
@@ -32,13 +32,6 @@ struct StepOptions {
   Bounce bounce = Bounce::step;
   double restitution_threshold = 0.01;   // [m/s] of approach, below which nothing bounces
   ComplementarityAware complementarity_aware = ComplementarityAware::none;  // of vjp, of solvers that know classes
-};
-
-// What drives a step; null for none. Forces are held over the step.
-struct StepControl {
-  const double* tau = nullptr;       // n_v [N m or N]
-  const double* q_target = nullptr;  // n_q, of motors with a position gain; null: the present position
-  const double* v_target = nullptr;  // n_v, of motors; null: zero
 };
 
 }  // namespace robosim

@@ -38,8 +38,7 @@ Stepper::Stepper(const World& world, const StepOptions& options)
       assembly_(*data_, *integrator_),
       solver_(options.solver.kind().make(options.solver_options)),
       linearization_(*data_, *integrator_),
-      q_next_(at(world.model().n_q)),
-      v_next_(at(world.model().n_v)) {
+      next_(StateLayout::of(world.model()), 1) {
   require(options.dt > 0 && std::isfinite(options.dt), "dt", options.dt, "it is positive [s]");
   require(options.solver_options.sweeps >= 1, "sweeps", options.solver_options.sweeps, "there is at least one");
   require(options.erp >= 0 && options.erp <= 1, "erp", options.erp, "it lies between 0 and 1");
@@ -109,22 +108,20 @@ void Stepper::solve(StepReport& report) {
 }
 
 // False, and the state stays as it is, where it would end beyond what numbers hold.
-bool Stepper::advance(const StepInput& in, double* q_next, double* v_next) {
+bool Stepper::advance(const StepInput& in, const StateSpan& next) {
   StepData& step = *data_;
-  integrator_->advance(step, in, q_next_.data(), v_next_.data());
-  const bool is_taken = are_finite(q_next_) && are_finite(v_next_);
-  const double *const q = is_taken ? q_next_.data() : in.q, *const v = is_taken ? v_next_.data() : in.v;
-  if (q_next != q) std::copy_n(q, step.model().n_q, q_next);  // substeps write where they read
-  if (v_next != v) std::copy_n(v, step.model().n_v, v_next);
+  integrator_->advance(step, in, next_[0]);
+  bool is_taken = true;
+  StateParts::for_each([&](auto part) { is_taken = is_taken && are_finite(part(next_)); });
+  copy(is_taken ? next_[0] : static_cast<const StateView&>(in), next_.layout, next);  // substeps write where they read
   if (!is_taken) step.manifolds.clear(), step.n_islands = 0, step.is_diverged = true;
   return is_taken;
 }
 
-StepReport Stepper::step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next) {
+StepReport Stepper::step(const StateView& state, const ControlView& control, const StateSpan& next) {
   StepReport report;
-  const Model& m = data_->model();
-  if (m.n_v == 0) return std::copy_n(q, m.n_q, q_next), report;
-  const StepInput in{q, v, control};
+  if (data_->size() == 0) return copy(state, next_.layout, next), report;
+  const StepInput in{state, control};
   data_->is_diverged = false;
   linearization_.reset();
 
@@ -132,7 +129,7 @@ StepReport Stepper::step(const double* q, const double* v, const StepControl& co
   find_contacts(in);
   assembly_.assemble(in);
   solve(report);
-  if (!advance(in, q_next, v_next)) report = StepReport{.status = StepStatus::diverged};
+  if (!advance(in, next)) report = StepReport{.status = StepStatus::diverged};
   return report;
 }
 

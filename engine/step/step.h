@@ -34,24 +34,22 @@ class Stepper {
   // The world must outlive it. Throws InputError where an option is out of its range.
   Stepper(const World& world, const StepOptions& options);
 
-  // From q (n_q) and v (n_v) to q_next and v_next, which may be the same arrays.
-  StepReport step(const double* q, const double* v, const StepControl& control, double* q_next, double* v_next);
+  // To the next state, which may be in the same arrays.
+  StepReport step(const StateView& state, const ControlView& control, const StateSpan& next);
 
-  // After a step with the same arguments: the gradient of a loss with respect to them and all parameters. q_next_bar and v_next_bar (n_v each) are its
-  // gradients with respect to q_next (tangent space, body side) and v_next. Of `pgs` the gradient is that of the sweeps. With
+  // After a step with the same arguments: the gradient of a loss with respect to them and all parameters, from that with respect to the next state. Of `pgs` the gradient is that of the sweeps. With
   // StepOptions::complementarity_aware it is modified; exact_vjp never is.
-  void vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient) {
-    linearization_.vjp({q, v, control}, q_next_bar, v_next_bar, gradient);
+  void vjp(const StateView& state, const ControlView& control, const TangentView& next_bar, StepGradient& gradient) {
+    linearization_.vjp({state, control}, next_bar, gradient);
   }
-  void exact_vjp(const double* q, const double* v, const StepControl& control, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient) {
-    linearization_.exact_vjp({q, v, control}, q_next_bar, v_next_bar, gradient);
+  void exact_vjp(const StateView& state, const ControlView& control, const TangentView& next_bar, StepGradient& gradient) {
+    linearization_.exact_vjp({state, control}, next_bar, gradient);
   }
   // As exact_vjp, all of its rows at once, or by selected parameters; whether they hold to one side only.
-  bool jacobians(const double* q, const double* v, const StepControl& control, const JacobianBlocks& out) { return linearization_.jacobians({q, v, control}, out); }
-  // What the next state changes by along a direction of all arguments and parameters: of q_next (tangent space, body side) and v_next, n_v each; whether that
-  // holds to one side only.
-  bool jvp(const double* q, const double* v, const StepControl& control, const StepGradient& direction, double* q_next, double* v_next) {
-    return linearization_.jvp({q, v, control}, direction, q_next, v_next);
+  bool jacobians(const StateView& state, const ControlView& control, const JacobianBlocks& out) { return linearization_.jacobians({state, control}, out); }
+  // What the next state changes by along a direction of all arguments and parameters; whether that holds to one side only.
+  bool jvp(const StateView& state, const ControlView& control, const StepGradient& direction, const TangentSpan& next) {
+    return linearization_.jvp({state, control}, direction, next);
   }
 
   const World& world() const { return *data_->world; }
@@ -66,14 +64,14 @@ class Stepper {
   void find_contacts(const StepInput& in);
   void solve(StepReport& report);
   void solve(StepIsland& island, StepReport& report);
-  bool advance(const StepInput& in, double* q_next, double* v_next);
+  bool advance(const StepInput& in, const StateSpan& next);
 
   std::unique_ptr<StepData> data_;
   std::unique_ptr<Integrator> integrator_;
   RowAssembly assembly_;
   std::unique_ptr<RowSolver> solver_;
   Linearization linearization_;
-  std::vector<double> q_next_, v_next_;
+  States next_;
 };
 
 }  // namespace robosim

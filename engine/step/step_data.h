@@ -8,14 +8,14 @@
 #include "scene/scene_query.h"
 #include "step/island.h"
 #include "step/options.h"
+#include "step/state.h"
 #include "step/world.h"
 
 namespace robosim {
 
 // Where a step begins and what drives it.
-struct StepInput {
-  const double *q, *v;  // n_q, n_v
-  const StepControl& control;
+struct StepInput : StateView {
+  ControlView control;
 };
 
 struct StepData {

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robosim.errors import SimulationError
-from robosim.simulation.state import DRIVES, Control
+from robosim.simulation.state import DRIVES, Control, State
 
 __all__ = [
     "Drive",
+    "Parts",
     "asked_for",
     "aware",
     "drive_of",
@@ -21,11 +22,13 @@ __all__ = [
     "engine_errors",
     "sized",
     "stacked",
+    "state_of",
     "thread_count",
 ]
 
 Array = NDArray[np.float64]
 Drive = tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None]
+Parts = tuple[ArrayLike, ArrayLike]
 
 
 def sized(value: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
@@ -77,17 +80,20 @@ def thread_count(threads: int | None) -> int:
     return threads or 0
 
 
+def state_of(state: State) -> Parts:
+    """Its arrays, as the engine takes them."""
+    return state.q, state.v
+
+
 def drive_of(control: Control) -> Drive:
     """Its arrays, in the order of DRIVES."""
     return control.tau, control.q_target, control.v_target
 
 
-def drive_rows(
-    controls: Control | Sequence[Control], runs: int, steps: int
-) -> tuple[bool, ArrayLike | None, ArrayLike | None, ArrayLike | None]:
+def drive_rows(controls: Control | Sequence[Control], runs: int, steps: int) -> tuple[bool, Drive]:
     """Whether all runs have the same, and its arrays: of all steps or with one row per step; or those of each run."""
     if isinstance(controls, Control):
-        return True, *drive_of(controls)
+        return True, drive_of(controls)
     if len(controls) != runs:
         raise SimulationError(f"there are {len(controls)} controls for {runs} runs")
     arrays = []
@@ -103,7 +109,7 @@ def drive_rows(
             )
         arrays.append(stacked([np.asarray(x) for x in given]) if given else None)
     tau, q_target, v_target = arrays
-    return False, tau, q_target, v_target
+    return False, (tau, q_target, v_target)
 
 
 def each_step(control: Control, steps: int) -> Drive:

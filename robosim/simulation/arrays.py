@@ -50,8 +50,8 @@ def run_arrays(
         SimulationError: as of `Simulation.run_many`.
     """
     with engine_errors():
-        qs, vs, reports = simulation._engine.run(
-            q, v, steps, interval, is_shared, *drive, thread_count(threads), None
+        (qs, vs), reports = simulation._engine.run(
+            (q, v), steps, interval, is_shared, drive, thread_count(threads), None
         )
     return qs, vs, np.array([first is not None for _, first in reports], dtype=np.bool_)
 
@@ -76,14 +76,12 @@ def run_arrays_vjp(
     """
     with engine_errors():
         gradients = simulation._engine.run_vjp(
-            q,
-            v,
-            q_bar,
-            v_bar,
+            (q, v),
+            (q_bar, v_bar),
             steps,
             interval,
             is_shared,
-            *drive,
+            drive,
             thread_count(threads),
             None,
             (True, True, True),

@@ -25,6 +25,7 @@ from robosim.simulation.arguments import (
     engine_errors,
     sized,
     stacked,
+    state_of,
     thread_count,
 )
 from robosim.simulation.balance import StepBalance, balance_of
@@ -295,8 +296,8 @@ class Simulation:
             SimulationError: an array has the wrong shape, or is not finite.
         """
         with engine_errors():
-            q, v, report = self._engine.step(
-                state.q, state.v, control.tau, control.q_target, control.v_target
+            (q, v), report = self._engine.step(
+                (state.q, state.v), (control.tau, control.q_target, control.v_target)
             )
         return State(q, v, state.time + self.dt, StepReport(*report))
 
@@ -307,8 +308,8 @@ class Simulation:
             SimulationError: as of `step`.
         """
         with engine_errors():
-            q, v, report, contacts, joints, closures, islands = self._engine.details(
-                state.q, state.v, *drive_of(control)
+            (q, v), report, contacts, joints, closures, islands = self._engine.details(
+                state_of(state), drive_of(control)
             )
         after = State(q, v, state.time + self.dt, StepReport(*report))
         return details_of(after, self.model.velocity_names, contacts, joints, closures, islands)
@@ -350,7 +351,7 @@ class Simulation:
             SimulationError: as of `step`.
         """
         with engine_errors():
-            return self._engine.signature(state.q, state.v, *drive_of(control))
+            return self._engine.signature(state_of(state), drive_of(control))
 
     def run(
         self,
@@ -406,7 +407,9 @@ class Simulation:
         rows = drive_rows(controls, len(states), steps)
         q, v = stacked([state.q for state in states]), stacked([state.v for state in states])
         with engine_errors():
-            qs, vs, reports = self._engine.run(q, v, steps, interval, *rows, thread_count(threads), progress)
+            (qs, vs), reports = self._engine.run(
+                (q, v), steps, interval, *rows, thread_count(threads), progress
+            )
         times = np.full((len(states), steps + 1), self.dt)
         times[:, 0] = [state.time for state in states]
         np.add.accumulate(times, axis=1, out=times)  # one by one, as steps do
@@ -507,13 +510,13 @@ class Simulation:
         Raises:
             SimulationError: an array has the wrong shape or is not finite.
 
-        Source: `engine/step/linearization_vjp.cpp`; Werling et al., "Fast and feature-complete differentiable physics
-        for articulated rigid bodies with contact", RSS 2021, with one transposed solve in the place of its matrices; of
-        `pgs` the adjoint of the sweeps, Qiao et al., "Efficient differentiable simulation of articulated bodies", ICML
-        2021, Algorithm 1.
+        Source: `engine/step/linearization/step_vjp.cpp`; Werling et al., "Fast and feature-complete differentiable
+        physics for articulated rigid bodies with contact", RSS 2021, with one transposed solve in the place of its
+        matrices; of `pgs` the adjoint of the sweeps, Qiao et al., "Efficient differentiable simulation of articulated
+        bodies", ICML 2021, Algorithm 1.
         """
         with engine_errors():
-            return self._gradient(self._engine.vjp(state.q, state.v, q_bar, v_bar, *drive_of(control)))
+            return self._gradient(self._engine.vjp(state_of(state), (q_bar, v_bar), drive_of(control)))
 
     def jvp(
         self,
@@ -562,7 +565,8 @@ class Simulation:
         if parameters is not None:
             direction |= self._names.direction(self._links, parameters)
         with engine_errors():
-            return StepTangent(*self._engine.jvp(state.q, state.v, direction, *drive_of(control)))
+            parts, one_sided = self._engine.jvp(state_of(state), direction, drive_of(control))
+        return StepTangent(*parts, one_sided)
 
     def hvp(
         self,
@@ -617,7 +621,7 @@ class Simulation:
         given = {"q": q, "v": v, "tau": tau, "q_target": q_target, "v_target": v_target}
         direction = {name: value for name, value in given.items() if value is not None}
         with engine_errors():
-            product, error = self._engine.hvp(state.q, state.v, q_bar, v_bar, direction, *drive_of(control))
+            product, error = self._engine.hvp(state_of(state), (q_bar, v_bar), direction, drive_of(control))
         return StepCurvature(self._gradient(product), self._gradient(error, ParameterErrors))
 
     def jacobians(
@@ -642,12 +646,12 @@ class Simulation:
             >>> found.parameters["com", "forearm_link"].shape
             (2, 6, 3)
 
-        Source: `engine/step/linearization_jacobians.cpp`.
+        Source: `engine/step/linearization/step_jacobians.cpp`.
         """
         wanted, keys, columns = self._wanted(by)
         with engine_errors():
             *blocks, parameters, one_sided = self._engine.jacobians(
-                state.q, state.v, *drive_of(control), wanted, columns
+                state_of(state), drive_of(control), wanted, columns
             )
         by_name = self._parameter_columns.by_name(keys, parameters)
         return StepJacobians._make([*blocks, by_name, one_sided])
@@ -700,14 +704,12 @@ class Simulation:
             (20, 2, 2, 2)
         """
         wanted, keys, columns = self._wanted(by)
-        rows = drive_of(control)
         with engine_errors():
             *blocks, parameters, one_sided = self._engine.run_jacobians(
-                motion.q,
-                motion.v,
+                (motion.q, motion.v),
                 motion.steps,
                 motion.interval,
-                *rows,
+                drive_of(control),
                 thread_count(threads),
                 progress,
                 wanted,
@@ -786,7 +788,7 @@ class Simulation:
         q, v = stacked([motion.q for motion in motions]), stacked([motion.v for motion in motions])
         with engine_errors():
             gradients = self._engine.run_vjp(
-                q, v, q_bars, v_bars, steps, interval, *rows, thread_count(threads), progress, wanted
+                (q, v), (q_bars, v_bars), steps, interval, *rows, thread_count(threads), progress, wanted
             )
         return [self._gradient(parts) for parts in gradients]
 

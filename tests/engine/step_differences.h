@@ -25,7 +25,7 @@ inline const unsigned random_worlds = static_cast<unsigned>(repeats(4, 16));
 // What a step is made from.
 struct Point {
   Numbers q, v, tau, q_target, v_target;
-  StepControl control() const { return {tau.data(), q_target.data(), v_target.data()}; }
+  ControlView control() const { return {tau.data(), q_target.data(), v_target.data()}; }
 };
 
 inline std::vector<int> signature(const Stepper& stepper, const StepReport& report) { return step_signature(stepper, report.islands, report.status); }
@@ -48,7 +48,7 @@ inline void check_jacobians(Stepper& stepper, const Point& point, const Numbers&
   const Numbers by_parameters = numbers_of(selection, g);
   Numbers parameters(2 * at(stepper.world().model().n_v) * by_parameters.size());
   blocks.parameters = parameters.data(), blocks.selection = &selection;
-  CHECK(stepper.jacobians(point.q.data(), point.v.data(), point.control(), blocks) == g.is_one_sided);
+  CHECK(stepper.jacobians({point.q.data(), point.v.data()}, point.control(), blocks) == g.is_one_sided);
   Numbers bars(q_bar);
   bars.insert(bars.end(), v_bar.begin(), v_bar.end());
   const auto compare = [&](const char* what, const Numbers& matrix, const Numbers& expected, double usual) {
@@ -83,7 +83,7 @@ inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar
   // Of sweeps both see the rows' admittances themselves, which cancel in what they come to.
   const double rounding = stepper.options().solver == SolverId("pgs") ? 1e-9 : 1e-10;
   const auto compare = [&](const char* what, const StepGradient& direction) {
-    const bool is_one_sided = stepper.jvp(point.q.data(), point.v.data(), point.control(), direction, q_next.data(), v_next.data());
+    const bool is_one_sided = stepper.jvp({point.q.data(), point.v.data()}, point.control(), direction, {q_next.data(), v_next.data()});
     CHECK(is_one_sided == g.is_one_sided);
     double expected = 0, size = 1, sum = 0;
     for_each_number([&](double by, double step) { expected += step != 0 ? by * step : 0, size += step != 0 ? std::abs(by * step) : 0; }, g, direction);
@@ -148,7 +148,7 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   const Numbers q_bar = random.numbers(m.n_v), v_bar = random.numbers(m.n_v);
   Stepper stepper(*w.world, options);
   Numbers q_next(at(m.n_q)), v_next(at(m.n_v));
-  const StepReport report = stepper.step(point.q.data(), point.v.data(), point.control(), q_next.data(), v_next.data());
+  const StepReport report = stepper.step({point.q.data(), point.v.data()}, point.control(), {q_next.data(), v_next.data()});
   if (report.status == StepStatus::inconsistent) return;
   counts.contacts += report.contacts;
   for (const SceneQuery::PairManifold& pair : stepper.manifolds()) {
@@ -169,7 +169,7 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   }
   const std::vector<int> here = signature(stepper, report);
   StepGradient g;
-  stepper.vjp(point.q.data(), point.v.data(), point.control(), q_bar.data(), v_bar.data(), g);
+  stepper.vjp({point.q.data(), point.v.data()}, point.control(), {q_bar.data(), v_bar.data()}, g);
   counts.bounces += report.coupled_bounces;
   check_jacobians(stepper, point, q_bar, v_bar, g);
   check_jvp(stepper, point, q_bar, v_bar, g);
@@ -184,7 +184,7 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   const auto loss_in = [&](const World& world, const Point& p, const StepOptions& with) {
     Stepper fresh(world, with);
     Numbers q1(at(m.n_q)), v1(at(m.n_v)), moved(at(m.n_v));
-    const StepReport r = fresh.step(p.q.data(), p.v.data(), p.control(), q1.data(), v1.data());
+    const StepReport r = fresh.step({p.q.data(), p.v.data()}, p.control(), {q1.data(), v1.data()});
     same &= signature(fresh, r) == here;
     difference(m, q_next.data(), q1.data(), moved.data());
     double sum = 0;

@@ -58,11 +58,10 @@ struct Batch {
       return ++looks <= patience;
     };
     const KeptStates kept{steps, 1};
-    const int there = rollouts(all, count, kept, q.data(), v.data(), controls, reports.data(), go_on);
+    const int there = rollouts(all, count, kept, {q.data(), v.data()}, controls, reports.data(), go_on);
     CHECK(told == (there < steps ? there : told));
     looks = 0, told = 0;
-    const int back = rollouts_vjp(all, count, kept, q.data(), v.data(), controls, q_bar.data(), v_bar.data(), gradients.data(), tau_bar.data(),
-                                  q_target_bar.data(), v_target_bar.data(), go_on);
+    const int back = rollouts_vjp(all, count, kept, {q.data(), v.data()}, controls, {q_bar.data(), v_bar.data()}, gradients.data(), {tau_bar.data(), q_target_bar.data(), v_target_bar.data()}, go_on);
     return {there, back};
   }
 };
@@ -79,10 +78,10 @@ TEST_CASE("many rollouts and their gradients are those of each alone, to the bit
         const std::ptrdiff_t of_q = std::ptrdiff_t{r} * (steps + 1) * n_q, of_v = std::ptrdiff_t{r} * (steps + 1) * n_v;
         Numbers q(at((steps + 1) * n_q)), v(at((steps + 1) * n_v)), tau(at(steps * n_v)), q_target(at(steps * n_q)), v_target(at(steps * n_v));
         std::copy_n(&batch.q[at(of_q)], n_q, q.data()), std::copy_n(&batch.v[at(of_v)], n_v, v.data());
-        RolloutControls controls;
+        ControlView controls;
         controls.tau = batch.tau.data() + (is_shared ? 0 : std::ptrdiff_t{r} * steps * n_v);
         RolloutReport report;
-        alone.rollout({steps, 1}, 0, steps, q.data(), v.data(), controls, report);
+        alone.rollout({steps, 1}, 0, steps, {q.data(), v.data()}, controls, report);
         CHECK(std::equal(q.begin(), q.end(), batch.q.begin() + of_q));
         CHECK(std::equal(v.begin(), v.end(), batch.v.begin() + of_v));
         CHECK(report.status == batch.reports[at(r)].status);
@@ -93,7 +92,7 @@ TEST_CASE("many rollouts and their gradients are those of each alone, to the bit
         g.set_zero(*batch.w.world);
         const double *q_bar = &batch.q_bar[at(of_v)], *v_bar = &batch.v_bar[at(of_v)];
         g.q.assign(q_bar + steps * n_v, q_bar + (steps + 1) * n_v), g.v.assign(v_bar + steps * n_v, v_bar + (steps + 1) * n_v);
-        alone.rollout_vjp({steps, 1}, 0, steps, q.data(), v.data(), controls, q_bar, v_bar, g, tau.data(), q_target.data(), v_target.data());
+        alone.rollout_vjp({steps, 1}, 0, steps, {q.data(), v.data()}, controls, {q_bar, v_bar}, g, {tau.data(), q_target.data(), v_target.data()});
         const StepGradient& of_batch = batch.gradients[at(r)];
         CHECK(g.q == of_batch.q);
         CHECK(g.v == of_batch.v);
@@ -113,10 +112,10 @@ TEST_CASE("a rollout's gradient is that of differences of the rollout, substeps 
   const auto loss = [&](const Numbers& v, const Numbers& tau) {
     Numbers qs(batch.q.size()), vs(batch.v.size());
     std::copy(q_start.begin(), q_start.end(), qs.begin()), std::copy(v.begin(), v.end(), vs.begin());
-    RolloutControls controls;
+    ControlView controls;
     controls.tau = tau.data();
     RolloutReport report;
-    simulator.rollout({batch.steps, 1}, 0, batch.steps, qs.data(), vs.data(), controls, report);
+    simulator.rollout({batch.steps, 1}, 0, batch.steps, {qs.data(), vs.data()}, controls, report);
     double sum = 0;
     for (int i = 0; i <= batch.steps; ++i) {
       double moved[n_v];
@@ -142,7 +141,7 @@ TEST_CASE("a rollout's gradient is the same to the bit whichever states are kept
   for (const int substeps : {1, 2}) {
     const int steps = 40;
     Batch batch(1, steps, true, substeps);
-    RolloutControls controls;
+    ControlView controls;
     controls.tau = batch.tau.data();
     StepGradient expected;
     Numbers expected_tau;
@@ -153,11 +152,11 @@ TEST_CASE("a rollout's gradient is the same to the bit whichever states are kept
       Numbers q(at(kept.rows() * n_q)), v(at(kept.rows() * n_v)), none(v.size(), 0.0), tau(batch.tau.size()), q_target(at(steps * n_q)), v_target(at(steps * n_v));
       std::copy_n(batch.q.data(), n_q, q.data()), std::copy_n(batch.v.data(), n_v, v.data());
       RolloutReport report;
-      simulator.rollout(kept, 0, steps, q.data(), v.data(), controls, report);
+      simulator.rollout(kept, 0, steps, {q.data(), v.data()}, controls, report);
       StepGradient g;
       g.set_zero(*batch.w.world);
       g.q.assign(batch.q_bar.begin(), batch.q_bar.begin() + n_v), g.v.assign(batch.v_bar.begin(), batch.v_bar.begin() + n_v);
-      simulator.rollout_vjp(kept, 0, kept.rows() - 1, q.data(), v.data(), controls, none.data(), none.data(), g, tau.data(), q_target.data(), v_target.data());
+      simulator.rollout_vjp(kept, 0, kept.rows() - 1, {q.data(), v.data()}, controls, {none.data(), none.data()}, g, {tau.data(), q_target.data(), v_target.data()});
       if (interval == 1) expected = g, expected_tau = tau;
       CHECK(g.q == expected.q);
       CHECK(g.v == expected.v);
@@ -180,7 +179,7 @@ TEST_CASE("threads meet between states that are kept, too") {
     told.push_back(taken);
     return true;
   };
-  CHECK(rollouts(one, 1, {3000, 5000}, q.data(), v.data(), {{batch.tau.data(), nullptr, nullptr}, true}, &report, go_on) == 3000);
+  CHECK(rollouts(one, 1, {3000, 5000}, {q.data(), v.data()}, {{batch.tau.data(), nullptr, nullptr}, true}, &report, go_on) == 3000);
   CHECK(told == std::vector<int>{1000, 2000});
   CHECK(std::equal(q_end.begin(), q_end.end(), q.begin() + n_q));
   CHECK(std::equal(v_end.begin(), v_end.end(), v.begin() + n_v));
@@ -200,7 +199,7 @@ TEST_CASE("the Jacobians of a rollout are those of its steps, to the bit, on any
     Batch batch(1, steps, true, substeps);
     batch.run(1);
     const Model& m = batch.w.world->model();
-    const RolloutControls controls{batch.tau.data(), nullptr, nullptr};
+    const ControlView controls{batch.tau.data(), nullptr, nullptr};
     std::vector<StepJacobians> expected(steps);
     Simulator alone(*batch.w.world, StepOptions(), substeps);
     const ParameterSelection selection = all_parameters(*batch.w.world);
@@ -210,7 +209,7 @@ TEST_CASE("the Jacobians of a rollout are those of its steps, to the bit, on any
     for (int i = 0; i < steps; ++i) {
       JacobianBlocks blocks = expected[at(i)].resize(m);
       blocks.parameters = &expected_parameters[at(i) * block_of_parameters], blocks.selection = &selection;
-      of_each[at(i)] = alone.jacobians(&batch.q[at(i * n_q)], &batch.v[at(i * n_v)], controls.at(m, i), blocks);
+      of_each[at(i)] = alone.jacobians({&batch.q[at(i * n_q)], &batch.v[at(i * n_v)]}, row(controls, ControlLayout::of(m), i), blocks);
     }
     for (const auto& [interval, threads] : {std::pair(1, 1), std::pair(1, 3), std::pair(7, 2)}) {
       const KeptStates kept{steps, interval};
@@ -229,7 +228,7 @@ TEST_CASE("the Jacobians of a rollout are those of its steps, to the bit, on any
       std::array<bool, steps> one_sided{};
       JacobianBlocks out;
       out.q = by_q.data(), out.tau = by_tau.data(), out.parameters = by_parameters.data(), out.selection = &selection;
-      CHECK(rollout_jacobians(all, kept, q.data(), v.data(), controls, out, one_sided.data(), [](int) { return true; }) == steps);
+      CHECK(rollout_jacobians(all, kept, {q.data(), v.data()}, controls, out, one_sided.data(), [](int) { return true; }) == steps);
       CHECK(one_sided == of_each);
       CHECK(by_parameters == expected_parameters);
       for (int i = 0; i < steps; ++i) {

@@ -35,9 +35,9 @@ struct Loop {
   Loop(Model model, Closures closures, const StepOptions& options = {})
       : w(std::move(model), {0.5}, false, {}, Shape::half_space(), std::move(closures)), stepper(*w.world, options), q(at(w.model.n_q)), v(at(w.model.n_v)) {}
   void step(const Numbers& tau = {}) {
-    StepControl control;
+    ControlView control;
     if (!tau.empty()) control.tau = tau.data();
-    report = stepper.step(q.data(), v.data(), control, q.data(), v.data());
+    report = stepper.step({q.data(), v.data()}, control, {q.data(), v.data()});
   }
   double energy() {
     Data<double> data(w.model);

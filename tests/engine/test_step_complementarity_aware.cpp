@@ -52,20 +52,20 @@ Run run(const StepWorld& w, const StepOptions& options, Numbers q, int steps, co
   Stepper stepper(*w.world, options);
   Numbers tau(n, 0.0);
   tau[0] = force;
-  StepControl control;
+  ControlView control;
   control.tau = tau.data();
   std::vector<Numbers> qs{std::move(q)}, vs{Numbers(n, 0.0)};
   for (int i = 0; i < steps; ++i) {
     qs.push_back(qs.back()), vs.push_back(vs.back());
-    REQUIRE(stepper.step(qs[at(i)].data(), vs[at(i)].data(), control, qs.back().data(), vs.back().data()).status == StepStatus::solved);
+    REQUIRE(stepper.step({qs[at(i)].data(), vs[at(i)].data()}, control, {qs.back().data(), vs.back().data()}).status == StepStatus::solved);
   }
   Run out;
   out.by_force.assign(at(steps), 0.0);
   out.first.q = q_bar, out.first.v.assign(n, 0.0);
   for (int i = steps; i-- > 0;) {
     Numbers q_next(qs[at(i)].size()), v_next(n), q_to = out.first.q, v_to = out.first.v;
-    stepper.step(qs[at(i)].data(), vs[at(i)].data(), control, q_next.data(), v_next.data());
-    stepper.vjp(qs[at(i)].data(), vs[at(i)].data(), control, q_to.data(), v_to.data(), out.first);
+    stepper.step({qs[at(i)].data(), vs[at(i)].data()}, control, {q_next.data(), v_next.data()});
+    stepper.vjp({qs[at(i)].data(), vs[at(i)].data()}, control, {q_to.data(), v_to.data()}, out.first);
     out.by_force[at(i)] = out.first.tau[0], out.any_one_sided |= out.first.is_one_sided;
   }
   return out;
@@ -182,9 +182,9 @@ TEST_CASE("where nothing rests on what moves both rules are one, to the bit") {
       options.solver = solver, options.complementarity_aware = rule;
       Stepper stepper(*w.world, options);
       Numbers q_next(7), v_next(6);
-      stepper.step(q.data(), still.data(), {}, q_next.data(), v_next.data());
+      stepper.step({q.data(), still.data()}, {}, {q_next.data(), v_next.data()});
       StepGradient& g = found[rule == ComplementarityAware::together];
-      stepper.vjp(q.data(), still.data(), {}, q_bar.data(), v_bar.data(), g);
+      stepper.vjp({q.data(), still.data()}, {}, {q_bar.data(), v_bar.data()}, g);
       CHECK(g.is_one_sided);
     }
     CHECK(found[0].q == found[1].q);

@@ -47,7 +47,7 @@ Run run(Simulator& simulator, const Numbers& q, const Numbers& v, int steps) {
   const Model& m = simulator.world().model();
   Run out{Numbers(at((steps + 1) * m.n_q)), Numbers(at((steps + 1) * m.n_v)), {}};
   std::copy(q.begin(), q.end(), out.q.begin()), std::copy(v.begin(), v.end(), out.v.begin());
-  simulator.rollout({steps, 1}, 0, steps, out.q.data(), out.v.data(), {}, out.report);
+  simulator.rollout({steps, 1}, 0, steps, {out.q.data(), out.v.data()}, {}, out.report);
   return out;
 }
 
@@ -59,7 +59,7 @@ StepGradient gradient_of(Simulator& simulator, const Run& r, int steps, int k) {
   StepGradient g;
   g.set_zero(simulator.world());
   g.q[at(k)] = 1;
-  simulator.rollout_vjp({steps, 1}, 0, steps, r.q.data(), r.v.data(), {}, zero.data(), zero.data(), g, tau.data(), q_target.data(), v_target.data());
+  simulator.rollout_vjp({steps, 1}, 0, steps, {r.q.data(), r.v.data()}, {}, {zero.data(), zero.data()}, g, {tau.data(), q_target.data(), v_target.data()});
   return g;
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("a ball with restitution 1 bounces to the same height for ever; with l
   double highest = 0, lowest = 1;
   for (int i = 0; i < 60000; ++i) {
     const double before = v[2];
-    stepper.step(q.data(), v.data(), {}, q.data(), v.data());
+    stepper.step({q.data(), v.data()}, {}, {q.data(), v.data()});
     bounces += before < -1 && v[2] > 1;
     lowest = std::min(lowest, q[2] - radius);
     if (bounces > 90) highest = std::max(highest, q[2] - radius);
@@ -147,7 +147,7 @@ TEST_CASE("a ball with restitution 1 bounces to the same height for ever; with l
   const StepWorld lossy(free_bodies({free_ball(2, radius)}), {0.5, 0.6});
   Stepper other(*lossy.world, in_time(dt));
   q[2] = radius + 0.5, v.assign(6, 0.0);
-  for (int i = 0; i < 5000; ++i) other.step(q.data(), v.data(), {}, q.data(), v.data());
+  for (int i = 0; i < 5000; ++i) other.step({q.data(), v.data()}, {}, {q.data(), v.data()});
   CHECK(std::abs(v[2]) < 1e-12);
   CHECK(std::abs(q[2] - radius) < 1e-3);
 }
@@ -181,7 +181,7 @@ TEST_CASE("what lands without bouncing touches at the end of the step, and what 
   for (const double speed : {0.5, 5.0, 500.0}) {
     Stepper stepper(*w.world, in_time(0.01));
     Numbers q{0, 0, radius + 0.4 * 0.01 * speed, 0, 0, 0, 1}, v{0, 0, -speed, 0, 0, 0};
-    const StepReport report = stepper.step(q.data(), v.data(), {}, q.data(), v.data());
+    const StepReport report = stepper.step({q.data(), v.data()}, {}, {q.data(), v.data()});
     CHECK(report.contacts == 1);
     CHECK(std::abs(q[2] - radius) < 1e-12 * speed);
     CHECK(std::abs(v[2]) < 1e-12 * speed);
@@ -197,7 +197,7 @@ TEST_CASE("friction of an impact acts where things touch, however far they were 
         const StepWorld w(free_bodies({free_ball(2, radius)}), {1, restitution}, true, {}, on_box ? Shape::box({9, 9, 1}) : Shape::half_space());
         Stepper stepper(*w.world, in_time(dt));
         Numbers q{0, 0, (on_box ? 1 : 0) + radius + share * dt * down, 0, 0, 0, 1}, v{speed, 0, -down, 0, 0, 0};
-        CHECK(stepper.step(q.data(), v.data(), {}, q.data(), v.data()).contacts == 1);
+        CHECK(stepper.step({q.data(), v.data()}, {}, {q.data(), v.data()}).contacts == 1);
         const Vec3d forward = quaternion_rotation(q.data() + 3) * Vec3d(v[0], v[1], v[2]);
         CHECK(std::abs(forward.x - 5.0 / 7 * speed) < 1e-12);
         CHECK(norm(Vec3d(v[3], v[4], v[5]) - Vec3d(0, forward.x / radius, 0)) < 1e-11);
@@ -221,10 +221,10 @@ TEST_CASE("bounces that do not feel each other are each exact; such as do are fl
   bool is_flagged = false;
   for (int i = 0; i < 10; ++i) {
     const Numbers q = row.q, v = row.v;
-    const StepReport report = stepper.step(q.data(), v.data(), {}, row.q.data(), row.v.data());
+    const StepReport report = stepper.step({q.data(), v.data()}, {}, {row.q.data(), row.v.data()});
     StepGradient gradient;
     const Numbers ones(18, 1.0);
-    stepper.vjp(q.data(), v.data(), {}, ones.data(), ones.data(), gradient);
+    stepper.vjp({q.data(), v.data()}, {}, {ones.data(), ones.data()}, gradient);
     CHECK(gradient.is_one_sided == (report.coupled_bounces > 0));
     is_flagged |= report.coupled_bounces == 2;
   }
@@ -244,8 +244,8 @@ TEST_CASE("what rests does so as in the plain step") {
     long warm = 0;
     for (int i = 0; i < 100; ++i) {
       if (i == 10) warm = allocations;
-      one.step(q.data(), v.data(), {}, q.data(), v.data());
-      other.step(q_other.data(), v_other.data(), {}, q_other.data(), v_other.data());
+      one.step({q.data(), v.data()}, {}, {q.data(), v.data()});
+      other.step({q_other.data(), v_other.data()}, {}, {q_other.data(), v_other.data()});
       if (q != q_other || v != v_other) FAIL_CHECK("step ", i);
     }
     CHECK(allocations == warm);

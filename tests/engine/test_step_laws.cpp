@@ -39,7 +39,7 @@ Model crowd(Random& random, bool floating_base) {
 // The state and what drives it.
 struct Drive {
   Numbers q, v, tau, q_target, v_target;
-  StepControl control() const { return {tau.data(), q_target.data(), v_target.data()}; }
+  ControlView control() const { return {tau.data(), q_target.data(), v_target.data()}; }
 };
 
 Drive random_drive(const Model& m, Random& random) {
@@ -100,7 +100,7 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
     for (int trial = 0; trial < 10; ++trial) {
       const Drive c = random_drive(m, random);
       Numbers q_next(c.q.size()), v_next(c.v.size());
-      const StepReport report = stepper.step(c.q.data(), c.v.data(), c.control(), q_next.data(), v_next.data());
+      const StepReport report = stepper.step({c.q.data(), c.v.data()}, c.control(), {q_next.data(), v_next.data()});
       ++steps;
       islands += report.islands;
       contacts += report.contacts;

@@ -13,11 +13,11 @@ namespace {
 bool is_one_sided(const StepWorld& w, const StepOptions& options, const Numbers& q, const Numbers& v) {
   Stepper stepper(*w.world, options);
   Numbers q_next(q.size()), v_next(v.size());
-  const StepReport report = stepper.step(q.data(), v.data(), {}, q_next.data(), v_next.data());
+  const StepReport report = stepper.step({q.data(), v.data()}, {}, {q_next.data(), v_next.data()});
   CHECK(report.contacts > 0);
   StepGradient gradient;
   const Numbers bar(v.size(), 1.0);
-  stepper.vjp(q.data(), v.data(), {}, bar.data(), bar.data(), gradient);
+  stepper.vjp({q.data(), v.data()}, {}, {bar.data(), bar.data()}, gradient);
   return gradient.is_one_sided;
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("a table at rest on its four feet is not one-sided, wherever these are
     CHECK_FALSE(is_one_sided(w, options, {0, 0, 0.549, 0, 0, 0, 1}, {0, 0, -0.3, 0, 0, 0}));
     Stepper stepper(*w.world, options);
     Numbers q{0, 0, 0.55, 0, 0, 0, 1}, v(6, 0.0);
-    const StepReport report = stepper.step(q.data(), v.data(), {}, q.data(), v.data());
+    const StepReport report = stepper.step({q.data(), v.data()}, {}, {q.data(), v.data()});
     CHECK(report.manifolds == 4);
     CHECK(stepper.islands()[0].problem.channels == 6);  // of all feet together
     for (const double f : stepper.islands()[0].solution.f) CHECK((f == doctest::Approx(5 * 9.81 * options.dt / 4) || std::abs(f) < 1e-12));
@@ -83,10 +83,10 @@ TEST_CASE("a step is one-sided where any of its substeps is") {
     CAPTURE(before);
     const Numbers q{0, 0, 0.1, 0, 0, 0, 1, edge - before * speed * dt, 0.02, 0.3, 0, 0, std::sin(0.15), std::cos(0.15)};
     StepGradient gradient;
-    simulator.vjp(q.data(), v.data(), {}, bar.data(), bar.data(), gradient);
+    simulator.vjp({q.data(), v.data()}, {}, {bar.data(), bar.data()}, gradient);
     CHECK(gradient.is_one_sided == (before < 3));
     StepJacobians jacobians;
-    CHECK(simulator.jacobians(q.data(), v.data(), {}, jacobians.resize(w.world->model())) == gradient.is_one_sided);
+    CHECK(simulator.jacobians({q.data(), v.data()}, {}, jacobians.resize(w.world->model())) == gradient.is_one_sided);
   }
 }
 
@@ -108,9 +108,9 @@ TEST_CASE("a contact along which nothing moves is in no Jacobian, and nothing of
     Stepper stepper(*w.world, options);
     const Numbers q{0.3}, v{1.0};
     Numbers q_next(1), v_next(1);
-    CHECK(stepper.step(q.data(), v.data(), {}, q_next.data(), v_next.data()).contacts == 1);
+    CHECK(stepper.step({q.data(), v.data()}, {}, {q_next.data(), v_next.data()}).contacts == 1);
     StepJacobians jacobians;
-    CHECK_FALSE(stepper.jacobians(q.data(), v.data(), {}, jacobians.resize(w.world->model())));
+    CHECK_FALSE(stepper.jacobians({q.data(), v.data()}, {}, jacobians.resize(w.world->model())));
     CHECK(jacobians.q == Numbers{1, 0});
     CHECK(jacobians.v == Numbers{options.dt, 1});
   }

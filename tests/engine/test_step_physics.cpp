@@ -24,8 +24,8 @@ struct Run {
 
   Run(const StepWorld& w, const StepOptions& options, Numbers q_, Numbers v_)
       : stepper(*w.world, options), q(std::move(q_)), v(std::move(v_)) {}
-  void steps(int n, const StepControl& control = {}) {
-    for (int i = 0; i < n; ++i) last = stepper.step(q.data(), v.data(), control, q.data(), v.data());
+  void steps(int n, const ControlView& control = {}) {
+    for (int i = 0; i < n; ++i) last = stepper.step({q.data(), v.data()}, control, {q.data(), v.data()});
   }
 };
 
@@ -315,12 +315,12 @@ TEST_CASE("a step and its gradient are functions of their arguments, to the bit,
     for (int round = 0; round < 3; ++round)
       for (std::size_t i = 0; i < q.size(); ++i) {
         const long before = allocations;
-        contacts += used.step(q[i].data(), v[i].data(), {}, q_next.data(), v_next.data()).contacts;
-        used.vjp(q[i].data(), v[i].data(), {}, q_bar.data(), v_bar.data(), gradient);
+        contacts += used.step({q[i].data(), v[i].data()}, {}, {q_next.data(), v_next.data()}).contacts;
+        used.vjp({q[i].data(), v[i].data()}, {}, {q_bar.data(), v_bar.data()}, gradient);
         if (round == 2) taken += allocations - before;
         Stepper fresh(*w.world, options);
-        fresh.step(q[i].data(), v[i].data(), {}, q_fresh.data(), v_fresh.data());
-        fresh.vjp(q[i].data(), v[i].data(), {}, q_bar.data(), v_bar.data(), gradient_fresh);
+        fresh.step({q[i].data(), v[i].data()}, {}, {q_fresh.data(), v_fresh.data()});
+        fresh.vjp({q[i].data(), v[i].data()}, {}, {q_bar.data(), v_bar.data()}, gradient_fresh);
         for (std::vector<double> StepGradient::* of : {&StepGradient::q, &StepGradient::v, &StepGradient::tau}) CHECK(gradient.*of == gradient_fresh.*of);
         CHECK(gradient.parameters.numbers() == gradient_fresh.parameters.numbers());
         CHECK(v_next == v_fresh);
@@ -405,7 +405,7 @@ TEST_CASE("in the plane friction is along the one motion that there is, whatever
         const Vec3d force = push * along - n;
         const Numbers tau{force.x, force.z};
         Numbers q1(2), v1(2), v(2, 0.0);
-        const StepReport report = stepper.step(q.data(), v.data(), {tau.data(), nullptr, nullptr}, q1.data(), v1.data());
+        const StepReport report = stepper.step({q.data(), v.data()}, {tau.data(), nullptr, nullptr}, {q1.data(), v1.data()});
         CHECK(report.status == StepStatus::solved);
         CHECK(report.rows == 2);
         const Vec3d velocity{v1[0], 0, v1[1]};

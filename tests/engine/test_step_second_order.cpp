@@ -56,13 +56,13 @@ TEST_CASE("second-order products are symmetric, and along what is a vector diffe
   SUBCASE("of several substeps") { substeps = 3; }
   const Sliding s;
   Simulator simulator(*s.w.world, options, substeps);
-  const StepControl control{s.tau.data()};
+  const ControlView control{s.tau.data()};
   Random random(4);
   const StepGradient a = s.direction(random, options.dt), b = s.direction(random, options.dt);
   StepGradient by_a, by_b, error;
-  simulator.hvp(s.q.data(), s.v.data(), control, s.q_bar.data(), s.v_bar.data(), b, by_b, error);
+  simulator.hvp({s.q.data(), s.v.data()}, control, {s.q_bar.data(), s.v_bar.data()}, b, by_b, error);
   CHECK(product(error, a) < 1e-7 * size(by_b, a));
-  simulator.hvp(s.q.data(), s.v.data(), control, s.q_bar.data(), s.v_bar.data(), a, by_a, error);
+  simulator.hvp({s.q.data(), s.v.data()}, control, {s.q_bar.data(), s.v_bar.data()}, a, by_a, error);
   CHECK_FALSE(by_a.is_one_sided);
   CHECK(size(by_a, b) > 0);
   // As good as ten digits, of what they are sums of.
@@ -70,17 +70,17 @@ TEST_CASE("second-order products are symmetric, and along what is a vector diffe
 
   StepGradient forces(b);
   std::fill(forces.q.begin(), forces.q.end(), 0.0);
-  simulator.hvp(s.q.data(), s.v.data(), control, s.q_bar.data(), s.v_bar.data(), forces, by_b, error);
+  simulator.hvp({s.q.data(), s.v.data()}, control, {s.q_bar.data(), s.v_bar.data()}, forces, by_b, error);
   const auto gradient_at = [&](double h) {
     Numbers v(s.v), tau(s.tau), q_next(s.q), v_next(s.v), apart(12), q_bar(12);
     for (std::size_t k = 0; k < 12; ++k) v[k] += h * forces.v[k], tau[k] += h * forces.tau[k];
     // The loss is of coordinates at the next state here, and by differences of each of them.
     RolloutReport report;
     StepGradient g;
-    simulator.step(s.q.data(), s.v.data(), {s.tau.data()}, q_next.data(), v_next.data(), report);
+    simulator.step({s.q.data(), s.v.data()}, {s.tau.data()}, {q_next.data(), v_next.data()}, report);
     CHECK(report.contacts == 3);
     const Numbers here(q_next);
-    simulator.step(s.q.data(), v.data(), {tau.data()}, q_next.data(), v_next.data(), report);
+    simulator.step({s.q.data(), v.data()}, {tau.data()}, {q_next.data(), v_next.data()}, report);
     for (int k = 0; k < 12; ++k)
       q_bar[at(k)] = ridders([&](double e) {
         Numbers unit(12), moved(here);
@@ -91,7 +91,7 @@ TEST_CASE("second-order products are symmetric, and along what is a vector diffe
         for (std::size_t i = 0; i < 12; ++i) sum += s.q_bar[i] * apart[i];
         return Numbers{sum};
       })[0];
-    simulator.vjp(s.q.data(), v.data(), {tau.data()}, q_bar.data(), s.v_bar.data(), g);
+    simulator.vjp({s.q.data(), v.data()}, {tau.data()}, {q_bar.data(), s.v_bar.data()}, g);
     Numbers all(g.q);
     all.insert(all.end(), g.v.begin(), g.v.end()), all.insert(all.end(), g.tau.begin(), g.tau.end());
     all.insert(all.end(), g.parameters.numbers().begin(), g.parameters.numbers().end());
@@ -116,10 +116,10 @@ TEST_CASE("where a formula ends there are no second-order products, and along no
   const Numbers q{0, 0, 5, 0, 0, 0, 1, 0.2, 0, 5, 0, 0, 0, 1}, v(12), bar(12, 1.0);
   StepGradient d, g, error;
   d.set_zero(*w.world);
-  simulator.hvp(q.data(), v.data(), {}, bar.data(), bar.data(), d, g, error);
+  simulator.hvp({q.data(), v.data()}, {}, {bar.data(), bar.data()}, d, g, error);
   for (std::size_t k = 0; k < 12; ++k) CHECK((g.q[k] == 0 && error.v[k] == 0));
   d.v[0] = 1;
-  simulator.hvp(q.data(), v.data(), {}, bar.data(), bar.data(), d, g, error);
+  simulator.hvp({q.data(), v.data()}, {}, {bar.data(), bar.data()}, d, g, error);
   CHECK(g.is_one_sided);
   for (std::size_t k = 0; k < 12; ++k) CHECK((std::isnan(g.q[k]) && std::isnan(error.v[k])));
 }

@@ -192,10 +192,10 @@ TEST_CASE("gradients by vertices take no memory after the first one") {
     StepGradient g;
     StepJacobians J;
     const auto all = [&] {
-      stepper.step(p.q.data(), p.v.data(), p.control(), q_next.data(), v_next.data());
-      stepper.vjp(p.q.data(), p.v.data(), p.control(), bar.data(), bar.data(), g);
-      stepper.jacobians(p.q.data(), p.v.data(), p.control(), J.resize(stepper.world().model()));
-      stepper.jvp(p.q.data(), p.v.data(), p.control(), g, q_rate.data(), v_rate.data());
+      stepper.step({p.q.data(), p.v.data()}, p.control(), {q_next.data(), v_next.data()});
+      stepper.vjp({p.q.data(), p.v.data()}, p.control(), {bar.data(), bar.data()}, g);
+      stepper.jacobians({p.q.data(), p.v.data()}, p.control(), J.resize(stepper.world().model()));
+      stepper.jvp({p.q.data(), p.v.data()}, p.control(), g, {q_rate.data(), v_rate.data()});
     };
     all();  // buffers change places
     CHECK(allocations_when_repeated(all) == 0);
@@ -216,8 +216,8 @@ TEST_CASE("steps on rough ground take no memory after the first one, nor do thei
     StepGradient g;
     StepReport report;
     const auto all = [&] {
-      report = stepper.step(q.data(), v.data(), {}, q_next.data(), v_next.data());
-      stepper.vjp(q.data(), v.data(), {}, bar.data(), bar.data(), g);
+      report = stepper.step({q.data(), v.data()}, {}, {q_next.data(), v_next.data()});
+      stepper.vjp({q.data(), v.data()}, {}, {bar.data(), bar.data()}, g);
     };
     all(), all();
     CHECK(allocations_when_repeated(all) == 0);
@@ -241,10 +241,10 @@ TEST_CASE("gradients after Jacobians, which know nothing of shapes and of what s
         const auto derived = [&](bool jacobians_first, StepGradient& g, StepJacobians& J) {
           Stepper stepper(*w.world, options);
           Numbers q_next(p.q), v_next(p.v);
-          stepper.step(p.q.data(), p.v.data(), p.control(), q_next.data(), v_next.data());
-          const auto jacobians = [&] { stepper.jacobians(p.q.data(), p.v.data(), p.control(), J.resize(m)); };
+          stepper.step({p.q.data(), p.v.data()}, p.control(), {q_next.data(), v_next.data()});
+          const auto jacobians = [&] { stepper.jacobians({p.q.data(), p.v.data()}, p.control(), J.resize(m)); };
           if (jacobians_first) jacobians();
-          stepper.vjp(p.q.data(), p.v.data(), p.control(), bar.data(), bar.data(), g);
+          stepper.vjp({p.q.data(), p.v.data()}, p.control(), {bar.data(), bar.data()}, g);
           if (!jacobians_first) jacobians();
         };
         StepGradient g[2];
@@ -289,8 +289,8 @@ TEST_CASE("gradients by the vertices of pieces are those of the same shapes by t
     for (const bool is_alone : {false, true}) {
       Stepper stepper(*(is_alone ? alone : together).world, options);
       Numbers q_next(p.q), v_next(p.v);
-      stepper.step(p.q.data(), p.v.data(), p.control(), q_next.data(), v_next.data());
-      stepper.vjp(p.q.data(), p.v.data(), p.control(), bar.data(), bar.data(), g[is_alone]);
+      stepper.step({p.q.data(), p.v.data()}, p.control(), {q_next.data(), v_next.data()});
+      stepper.vjp({p.q.data(), p.v.data()}, p.control(), {bar.data(), bar.data()}, g[is_alone]);
     }
     REQUIRE(g[1].parameters.vertices.rows().size() >= 2);
     CHECK(g[0].parameters.vertices.rows().size() == g[1].parameters.vertices.rows().size());

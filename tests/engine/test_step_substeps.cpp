@@ -54,7 +54,7 @@ struct Drive {
     q[2] = random.uniform(0, 0.6);
     for (int i = 7; i < m.n_q; ++i) q[at(i)] = random.uniform(-0.55, 0.55);  // some beyond their limits
   }
-  StepControl control() const { return {tau.data(), q_target.data(), v_target.data()}; }
+  ControlView control() const { return {tau.data(), q_target.data(), v_target.data()}; }
 };
 
 // That every kind of parameter that the world has any of has a gradient in one of them somewhere: a test of sums is worth what it sums.
@@ -93,14 +93,14 @@ TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobi
     CAPTURE(seed);
     Random random(seed);
     const Drive drive(m, random);
-    const StepControl control = drive.control();  // held over the step
+    const ControlView control = drive.control();  // held over the step
     Numbers q_next(at(m.n_q)), v_next(at(m.n_v));
     RolloutReport report, expected;
-    simulator.step(drive.q.data(), drive.v.data(), control, q_next.data(), v_next.data(), report);
+    simulator.step({drive.q.data(), drive.v.data()}, control, {q_next.data(), v_next.data()}, report);
     std::vector<Numbers> q{drive.q}, v{drive.v};
     for (int i = 0; i < parts; ++i) {
       Numbers q_i(q.back()), v_i(v.back());
-      expected.take(stepper.step(q_i.data(), v_i.data(), control, q_i.data(), v_i.data()), 0);
+      expected.take(stepper.step({q_i.data(), v_i.data()}, control, {q_i.data(), v_i.data()}), 0);
       q.push_back(q_i), v.push_back(v_i);
     }
     CHECK(q_next == q.back());
@@ -111,7 +111,7 @@ TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobi
 
     const Numbers q_bar = random.numbers(m.n_v), v_bar = random.numbers(m.n_v);
     StepGradient whole, one;
-    simulator.vjp(drive.q.data(), drive.v.data(), control, q_bar.data(), v_bar.data(), whole);
+    simulator.vjp({drive.q.data(), drive.v.data()}, control, {q_bar.data(), v_bar.data()}, whole);
     one.set_zero(*w.world);
     const auto drives_of = [](const StepGradient& g) {
       Numbers x(g.tau);
@@ -122,8 +122,8 @@ TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobi
     int one_sided = 0;
     for (int i = parts - 1; i >= 0; --i) {
       const Numbers &q_i = q[at(i)], &v_i = v[at(i)];
-      stepper.step(q_i.data(), v_i.data(), control, q_next.data(), v_next.data());
-      stepper.vjp(q_i.data(), v_i.data(), control, of_q.data(), of_v.data(), one);
+      stepper.step({q_i.data(), v_i.data()}, control, {q_next.data(), v_next.data()});
+      stepper.vjp({q_i.data(), v_i.data()}, control, {of_q.data(), of_v.data()}, one);
       parameters_sum = plus(parameters_sum, one.parameters.numbers()), drives_sum = plus(drives_sum, drives_of(one));
       of_q = one.q, of_v = one.v;
       one_sided += one.is_one_sided;
@@ -143,12 +143,12 @@ TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobi
     const ParameterSelection selection = all_parameters(*w.world);
     Numbers by_parameters(2 * at(m.n_v) * at(selection.size()));
     blocks.parameters = by_parameters.data(), blocks.selection = &selection;
-    CHECK(simulator.jacobians(drive.q.data(), drive.v.data(), control, blocks) == whole.is_one_sided);
+    CHECK(simulator.jacobians({drive.q.data(), drive.v.data()}, control, blocks) == whole.is_one_sided);
     for (int i = 0; i < 2 * m.n_v; i += 5) {
       CAPTURE(i);
       Numbers unit(at(m.n_v), 0.0), zero(unit);
       unit[at(i % m.n_v)] = 1;
-      simulator.vjp(drive.q.data(), drive.v.data(), control, i < m.n_v ? unit.data() : zero.data(), i < m.n_v ? zero.data() : unit.data(), one);
+      simulator.vjp({drive.q.data(), drive.v.data()}, control, {i < m.n_v ? unit.data() : zero.data(), i < m.n_v ? zero.data() : unit.data()}, one);
       const auto from_row = [&](const Numbers& matrix, const Numbers& x) {  // relative to the largest entry
         double off = 0, size = 0;
         for (const double y : matrix) size = std::max(size, std::abs(y));

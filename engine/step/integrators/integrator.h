@@ -21,8 +21,8 @@ class Integrator {
 
   // Free motion: fills step.dynamics, with the factor of A, and step.v_free, where r = 0.
   virtual void move_freely(StepData& step, const StepInput& in) = 0;
-  // The next state from step.way and step.u; v_next is the latter in the axes at the end.
-  virtual void advance(const StepData& step, const StepInput& in, double* q_next, double* v_next) const = 0;
+  // The next state from step.way and step.u; its velocity is the latter in the axes at the end.
+  virtual void advance(const StepData& step, const StepInput& in, const StateSpan& next) const = 0;
 
   // A^-1 x, of one vector (n_v) or of columns (n_v rows, `stride` numbers from one to the next); and A^-T x.
   virtual void solve(const StepData& step, double* x) const = 0;
@@ -44,9 +44,9 @@ class Integrator {
   virtual void end_operator_vjp(const StepData& step, StepGradient& gradient) = 0;
 
   // Of advance. Fills q_bar, way_bar and u_bar (n_v each, of u beside the way), returns that of dt.
-  virtual double advance_vjp(const StepData& step, const double* q_next_bar, const double* v_next_bar, double* q_bar, double* way_bar, double* u_bar) const = 0;
+  virtual double advance_vjp(const StepData& step, const TangentView& next_bar, double* q_bar, double* way_bar, double* u_bar) const = 0;
   // Along dq, d_dt and du, which is dway as well.
-  virtual void advance_jvp(const StepData& step, const double* dq, double d_dt, const double* du, double* q_next, double* v_next) const = 0;
+  virtual void advance_jvp(const StepData& step, const double* dq, double d_dt, const double* du, const TangentSpan& next) const = 0;
   // Columns of it: velocities (n_v rows a stride apart) on to rows of q_next and then of v_next; by_q: these are columns by q, whose own change counts.
   struct ColumnBlock {
     const double* velocity;

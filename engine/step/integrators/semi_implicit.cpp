@@ -57,9 +57,9 @@ class SemiImplicit final : public Integrator {
   }
 
   void move_freely(StepData& step, const StepInput& in) override;
-  void advance(const StepData& step, const StepInput& in, double* q_next, double* v_next) const override {
-    std::copy(step.u.begin(), step.u.end(), v_next);
-    robosim::advance(step.model(), in.q, step.options.dt, step.way.data(), v_next, q_next);
+  void advance(const StepData& step, const StepInput& in, const StateSpan& next) const override {
+    std::copy(step.u.begin(), step.u.end(), next.v);
+    robosim::advance(step.model(), in.q, step.options.dt, step.way.data(), next.v, next.q);
   }
 
   void solve(const StepData& step, double* x) const override { mass_solve(step.model(), step.dynamics.L.data(), x, 1); }
@@ -78,11 +78,11 @@ class SemiImplicit final : public Integrator {
   }
   void end_operator_vjp(const StepData& step, StepGradient& gradient) override;
 
-  double advance_vjp(const StepData& step, const double* q_next_bar, const double* v_next_bar, double* q_bar, double* way_bar, double* u_bar) const override {
-    return robosim::advance_vjp(step.model(), step.options.dt, step.way.data(), step.u.data(), q_next_bar, v_next_bar, q_bar, way_bar, u_bar);
+  double advance_vjp(const StepData& step, const TangentView& next_bar, double* q_bar, double* way_bar, double* u_bar) const override {
+    return robosim::advance_vjp(step.model(), step.options.dt, step.way.data(), step.u.data(), next_bar.q, next_bar.v, q_bar, way_bar, u_bar);
   }
-  void advance_jvp(const StepData& step, const double* dq, double d_dt, const double* du, double* q_next, double* v_next) const override {
-    robosim::advance_jvp(step.model(), step.options.dt, step.way.data(), step.u.data(), dq, d_dt, du, du, q_next, v_next);
+  void advance_jvp(const StepData& step, const double* dq, double d_dt, const double* du, const TangentSpan& next) const override {
+    robosim::advance_jvp(step.model(), step.options.dt, step.way.data(), step.u.data(), dq, d_dt, du, du, next.q, next.v);
   }
   void advance_columns(const StepData& step, std::span<const ColumnBlock> parts, int stride) const override;
 

@@ -30,24 +30,24 @@ void Linearization::derive(const StepInput& in, bool everything) {
   }
 }
 
-void Linearization::exact_vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient) {
+void Linearization::exact_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient) {
   const std::size_t n = step_.size();
   gradient.set_zero(*step_.world);
   if (n == 0) return;
   if (step_.is_diverged) {
-    gradient.q.assign(q_next_bar, q_next_bar + n), gradient.v.assign(v_next_bar, v_next_bar + n);
+    gradient.q.assign(next_bar.q, next_bar.q + n), gradient.v.assign(next_bar.v, next_bar.v + n);
     gradient.is_one_sided = true;
     return;
   }
   if (!shared_.has_everything) derive(in, true);
   gradient.is_one_sided = shared_.is_one_sided;
-  vjp_.next_state_vjp(in, q_next_bar, v_next_bar, gradient);
+  vjp_.next_state_vjp(in, next_bar, gradient);
 }
 
-void Linearization::vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient) {
-  exact_vjp(in, q_next_bar, v_next_bar, gradient);
+void Linearization::vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient) {
+  exact_vjp(in, next_bar, gradient);
   if (step_.options.complementarity_aware == ComplementarityAware::none || step_.is_diverged) return;
-  aware_.choose(vjp_.v_bar(), [&](StepGradient& other) { exact_vjp(in, q_next_bar, v_next_bar, other); }, gradient);
+  aware_.choose(vjp_.v_bar(), [&](StepGradient& other) { exact_vjp(in, next_bar, other); }, gradient);
 }
 
 // Calls use(i, gradient) of each entry i of q_next and v_next.
@@ -57,22 +57,22 @@ void Linearization::for_each_row(const StepInput& in, const Use& use) {
   unit_.assign(n, 0.0), zero_.assign(n, 0.0);
   for (std::size_t i = 0; i < 2 * n; ++i) {
     unit_[i % n] = 1;
-    exact_vjp(in, (i < n ? unit_ : zero_).data(), (i < n ? zero_ : unit_).data(), row_);
+    exact_vjp(in, {(i < n ? unit_ : zero_).data(), (i < n ? zero_ : unit_).data()}, row_);
     unit_[i % n] = 0;
     use(i, row_);
   }
 }
 
-bool Linearization::jvp(const StepInput& in, const StepGradient& direction, double* q_next, double* v_next) {
+bool Linearization::jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next) {
   const std::size_t n = step_.size();
   if (n == 0) return false;
   if (step_.is_diverged) {
-    std::copy(direction.q.begin(), direction.q.end(), q_next), std::copy(direction.v.begin(), direction.v.end(), v_next);
+    std::copy(direction.q.begin(), direction.q.end(), next.q), std::copy(direction.v.begin(), direction.v.end(), next.v);
     return true;
   }
   if (!shared_.has_everything) derive(in, true);
-  if (step_.has_impacts()) for_each_row(in, [&](std::size_t i, const StepGradient& row) { (i < n ? q_next : v_next)[i % n] = along(row, direction); });
-  else jvp_.jvp(in, direction, q_next, v_next);
+  if (step_.has_impacts()) for_each_row(in, [&](std::size_t i, const StepGradient& row) { (i < n ? next.q : next.v)[i % n] = along(row, direction); });
+  else jvp_.jvp(in, direction, next);
   return shared_.is_one_sided;
 }
 

@@ -25,10 +25,10 @@ class Linearization {
   void reset() { shared_.is_there = shared_.has_everything = false; }
 
   // See Stepper.
-  void vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
-  void exact_vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
+  void vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient);
+  void exact_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient);
   bool jacobians(const StepInput& in, const JacobianBlocks& out);
-  bool jvp(const StepInput& in, const StepGradient& direction, double* q_next, double* v_next);
+  bool jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next);
 
  private:
   void derive(const StepInput& in, bool everything);

@@ -147,8 +147,7 @@ void JacobianMaker::parameter_jacobian(const StepInput& in, const JacobianBlocks
   out.selection->read(row_.parameters, by_dt_.data());
   for (std::size_t c = 0; c < columns; ++c) {
     for (std::size_t i = 0; i < n; ++i) unit_[i] = moved_by_[i * columns + c];
-    double *const q_next = tangent_.data(), *const v_next = q_next + n;
-    integrator_.advance_jvp(step_, zero_.data(), by_dt_[c], unit_.data(), q_next, v_next);
+    integrator_.advance_jvp(step_, zero_.data(), by_dt_[c], unit_.data(), {tangent_.data(), tangent_.data() + n});
     for (std::size_t i = 0; i < 2 * n; ++i) out.parameters[i * columns + c] = tangent_[i];
   }
 }

@@ -73,7 +73,7 @@ void StepJvp::add_impulses_jvp(const StepGradient& direction) {
   }
 }
 
-void StepJvp::jvp(const StepInput& in, const StepGradient& direction, double* q_next, double* v_next) {
+void StepJvp::jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next) {
   const std::size_t n = step_.size();
   change_.assign(n, 0.0);
   integrator_.add_residual_jvp(step_, in, direction, change_.data(), displaced_);
@@ -97,7 +97,7 @@ void StepJvp::jvp(const StepInput& in, const StepGradient& direction, double* q_
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t c = 0; c < w; ++c) change_[r] += Y[r * w + c] * impulses_by_[c];
   }
-  integrator_.advance_jvp(step_, direction.q.data(), *direction.parameters.of("dt"), change_.data(), q_next, v_next);
+  integrator_.advance_jvp(step_, direction.q.data(), *direction.parameters.of("dt"), change_.data(), next);
 }
 
 }  // namespace robosim

@@ -12,8 +12,8 @@ class StepJvp {
  public:
   StepJvp(StepData& step, Integrator& integrator, const SharedRates& shared, StepVjp& vjp) : step_(step), integrator_(integrator), shared_(shared), vjp_(vjp) {}
 
-  // Where no impulse acts late in the step. q_next (tangent space, body side) and v_next: n_v each.
-  void jvp(const StepInput& in, const StepGradient& direction, double* q_next, double* v_next);
+  // Where no impulse acts late in the step.
+  void jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next);
 
  private:
   void add_impulses_jvp(const StepGradient& direction);

@@ -132,9 +132,9 @@ void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in, const d
     for (std::size_t c = 0; c < k; ++c) gradient.v[r] += island.X[r * k + c] * island.before_bar[c];
 }
 
-void StepVjp::next_state_vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient) {
+void StepVjp::next_state_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient) {
   reset();
-  *gradient.parameters.of("dt") = integrator_.advance_vjp(step_, q_next_bar, v_next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
+  *gradient.parameters.of("dt") = integrator_.advance_vjp(step_, next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
   for (std::size_t k = 0; k < step_.size(); ++k) v_bar_[k] += way_bar_[k];  // the way is v+ less what acts late
   pull_back_velocity(in, gradient);
 }

@@ -16,8 +16,8 @@ class StepVjp {
  public:
   StepVjp(StepData& step, Integrator& integrator, const SharedRates& shared) : step_(step), integrator_(integrator), shared_(shared) {}
 
-  // Of a loss that changes by q_next_bar and v_next_bar (n_v each) with the next state: adds to a gradient that is zero.
-  void next_state_vjp(const StepInput& in, const double* q_next_bar, const double* v_next_bar, StepGradient& gradient);
+  // Of a loss that changes by next_bar with the next state: adds to a gradient that is zero.
+  void next_state_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient);
   // Of one entry of the velocity u at the end, where no impulse acts late; the same.
   void velocity_vjp(const StepInput& in, int entry, StepGradient& gradient);
   // Of the impulse of one channel of an island, at fixed u: adds to the gradient, and leaves what is of the channels' own velocities in island.gradient.y_free.
