@@ -37,8 +37,8 @@ class Stepper {
   // To the next state, which may be in the same arrays.
   StepReport step(const StateView& state, const ControlView& control, const StateSpan& next);
 
-  // After a step with the same arguments: the gradient of a loss with respect to them and all parameters, from that with respect to the next state. Of `pgs` the gradient is that of the sweeps. With
-  // StepOptions::complementarity_aware it is modified; exact_vjp never is.
+  // After a step with the same arguments: the gradient of a loss with respect to them and all parameters, from that with respect to the next state. Of
+  // `pgs` the gradient is that of the sweeps. With StepOptions::complementarity_aware it is modified; exact_vjp never is.
   void vjp(const StateView& state, const ControlView& control, const TangentView& next_bar, StepGradient& gradient) {
     linearization_.vjp({state, control}, next_bar, gradient);
   }
