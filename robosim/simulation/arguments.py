@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim.errors import SimulationError
+from robosim.errors import SimulationError, suggestion
 from robosim.simulation.state import DRIVES, Control, State
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "drive_rows",
     "each_step",
     "engine_errors",
+    "listed",
     "sized",
     "stacked",
     "state_of",
@@ -55,6 +56,13 @@ def _asked_for(by: tuple[str, ...], names: tuple[str, ...], which: str) -> tuple
             if name not in names:
                 raise SimulationError(f"by has {name!r}; {which} {', '.join(names)}")
     return asked
+
+
+def listed(name: str, known: Sequence[str], what: str) -> str:
+    """A name of what the engine lists."""
+    if name not in known:
+        raise SimulationError(f"{what} is {name!r}{suggestion(name, known)}")
+    return name
 
 
 def stacked(arrays: list[Array]) -> Array:

@@ -23,6 +23,7 @@ from robosim.simulation.arguments import (
     drive_rows,
     each_step,
     engine_errors,
+    listed,
     sized,
     stacked,
     state_of,
@@ -170,8 +171,8 @@ class Simulation:
             self._scene = compile_scene(scene, model, with_tables=False)
         options: dict[str, Any] = {
             "dt": self.dt,
-            "solver": solver,
-            "integrator": integrator,
+            "solver": listed(solver, _engine.row_solvers, "solver"),
+            "integrator": listed(integrator, _engine.integrators, "integrator"),
             "sweeps": sweeps,
             "erp": erp,
             "margin": margin,

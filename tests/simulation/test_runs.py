@@ -24,7 +24,16 @@ def robot():
     builder.add_joint("free", "floating", "root", "base")
     drag = {"damping": 0.3, "friction": 0.2, "armature": 0.02, "spring_reference": 0.1}
     builder.add_joint(
-        "swing", "revolute", "base", "arm", axis=(1, 2, 0), lower=-0.4, upper=0.4, stiffness=3.0, **drag
+        "swing",
+        "revolute",
+        "base",
+        "arm",
+        axis=(1, 2, 0),
+        lower=-0.4,
+        upper=0.4,
+        velocity=0.9,
+        stiffness=3.0,
+        **drag,
     )
     builder.add_joint(
         "push", "prismatic", "arm", "slide", axis=(1, 0, 1), lower=-0.2, upper=0.2, stiffness=9.0, **drag
@@ -47,6 +56,7 @@ def simulation():
         },
         motors={"swing": Motor(20.0, 1.0, 2.0), "push": Motor(30.0, 2.0)},
         dt=5e-3,
+        speed_limits=True,
     )
 
 
