@@ -1279,7 +1279,7 @@ class Simulation:
         Number and name of the object, first row in a gradient, shape: of each that has vertices.
         """
     @property
-    def parameter_kinds(self) -> list[tuple[str, str, int, list[int], str, str, float, bool, int, int]]:
+    def parameter_kinds(self) -> list[tuple[str, str, int, list[int], str, str, float, float, int, int]]:
         """
         See ParameterKindTuple.
         """

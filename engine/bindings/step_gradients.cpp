@@ -53,7 +53,7 @@ std::vector<ParameterKindTuple> parameter_kind_tuples(const World& world) {
   for (int k = 0; k < n_parameter_kinds; ++k) {
     const ParameterKind& kind = parameter_kinds[static_cast<std::size_t>(k)];
     const ParameterId id(k);
-    out.emplace_back(kind.name, name_of(kind.owner), layout.owners(id), shape_of(kind), kind.unit, kind.about, kind.least, kind.may_be_infinite, layout.place(id, 0), layout.stride(id));
+    out.emplace_back(kind.name, name_of(kind.owner), layout.owners(id), shape_of(kind), kind.unit, kind.about, kind.least, kind.most, layout.place(id, 0), layout.stride(id));
   }
   return out;
 }

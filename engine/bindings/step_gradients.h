@@ -10,9 +10,9 @@
 
 namespace robosim {
 
-// One kind of parameter: name, kind of owner, owners, shape per owner, unit, meaning, least value, whether it may be infinite; index of its first number
+// One kind of parameter: name, kind of owner, owners, shape per owner, unit, meaning, least and greatest value; index of its first number
 // among all of a world, and the stride from one owner to the next.
-using ParameterKindTuple = std::tuple<std::string, const char*, int, std::vector<int>, std::string, std::string, double, bool, int, int>;
+using ParameterKindTuple = std::tuple<std::string, const char*, int, std::vector<int>, std::string, std::string, double, double, int, int>;
 std::vector<ParameterKindTuple> parameter_kind_tuples(const World& world);
 
 // q, v, tau, q_target, v_target; numbers of all parameters, and of vertices (n, 3); one_sided.

@@ -9,7 +9,7 @@ namespace robosim {
 
 struct RowGradient {
   std::vector<double> y_free;                               // channels
-  // channels x channels, each entry as if on its own: the sum over both triangles counts. Empty where nobody asks: adjoints then leave it so.
+  // channels x channels, each entry as if on its own: the sum over both triangles counts. Empty, and adjoints leave it so, but for SolvedRows::sees_delassus.
   std::vector<double> L;
   std::vector<double> d;                                    // rows x most_block_channels
   std::vector<double> target, compliance, lower, upper, mu;  // rows

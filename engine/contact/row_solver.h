@@ -13,7 +13,8 @@ namespace robosim {
 
 enum class SolverStatus {
   solved,
-  basic,        // solved, but by impulses of independent rows or of sweeps: those of the selection rule leave their bounds; or discs slide in a direction held
+  basic,        // solved, but by impulses of independent rows or of sweeps: those of the selection rule (impulse_selection.h) leave their bounds; or the
+                // direction in which a disc slides could not be improved
   rough,        // to 1e-8, by impulses of sweeps or of proximal points that no rule has chosen
   inconsistent  // not solved: rows that contradict each other, or pivots that cycle; then the impulses of sweeps
 };
@@ -28,7 +29,7 @@ struct SolverReport {
 
 // Options of solvers.
 struct SolverOptions {
-  int sweeps = 50;  // of pgs
+  int sweeps = 50;  // of solvers by iterations, as `pgs`
 };
 
 // Of one island, after RowSolver::solve: problem, sizes and solution are those of that solve.
@@ -36,7 +37,7 @@ class SolvedRows {
  public:
   virtual ~SolvedRows() = default;
 
-  // Prepares the derivatives below; whether they hold on both sides.
+  // Prepares the derivatives below. Returns whether they hold on both sides.
   virtual bool differentiate(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution) = 0;
 
   // Adds to `gradient` that of a loss which changes by f_bar (rows) with the impulses of rows, and by z_bar (channels) with those of channels. Nothing
@@ -52,9 +53,9 @@ class SolvedRows {
   virtual bool has_dependences(const RowProblem&) const { return false; }
   virtual void add_dependence_vjp(const RowProblem&, const RowSolution&, RowGradient&) {}
 
-  // Whether there is an active set, which is unique; and the solution of another one, differentiated likewise: false where it has none. f: of the rows,
-  // where its search begins.
+  // Whether the active set is known and its solution unique; solvers by iterations have none.
   virtual bool has_classes() const { return false; }
+  // Solves the rows for other classes instead, from the impulses f of the rows on. False where these have no solution.
   virtual bool solve_classes(const RowProblem&, const RowClass*, const double*, RowSolution&) { return false; }
 
   // Appends what the solution depends on beside the classes of the rows (step_signature.h).

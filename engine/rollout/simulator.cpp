@@ -10,7 +10,7 @@ namespace robosim {
 namespace {
 
 StepOptions of_substeps(StepOptions options, int substeps) {
-  if (substeps < 1) throw InputError(message("substeps is ", substeps, "; there is at least one"));
+  if (substeps < 1) throw InputError(message("substeps is ", substeps, "; it must be at least 1"));
   options.dt /= substeps;
   return options;
 }

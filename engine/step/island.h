@@ -35,7 +35,7 @@ struct StepIsland {
     int a = -1, b = -1;  // of bodies: the channels are the twist of b against a
     Vec3d centre;        // where they take it, in W: the middle of the contacts' points
     double size = 1;  // [m] that the twist's angular part is times
-    bool turns = true;  // has the twist's angular part; a single point that nothing acts about does without
+    bool turns = true;   // has angular channels; contacts of a single point that nothing acts about have linear ones alone, at the point itself
 
     bool is_of_bodies() const { return a >= 0; }
     int linear() const { return turns ? 3 : 0; }  // the first channel of the linear part

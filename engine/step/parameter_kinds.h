@@ -1,8 +1,8 @@
 // Kinds of parameters: the numbers of a world that its steps are differentiated by.
 //
 // `parameter_kinds` is the one list of them. Everything else follows from it: where each number is in a gradient or a direction, zeros, sums and
-// products (parameters.h), the arrays and names of the bindings, the table of the documentation, the batteries of tests. A new parameter of a law is the
-// field that holds it (World, Motor, PairMaterial or Model, with its check), a row here, and the line in the law's gradient that adds to it:
+// products (parameters.h), the arrays and names of the bindings, the table of the documentation, the batteries of tests. checks of surfaces and motors. A new parameter of a law is the field that holds it, here or in
+// Model, a row below, and in the law what it does and the line in its gradient that adds to it:
 //
 //   *gradient.parameters.of("friction", pair) += mu_bar;      // a name that is not in the list does not compile
 #pragma once
@@ -12,16 +12,68 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
-#include "step/world_parts.h"
+#include "scene/collision_scene.h"
+#include "step/closures.h"
 
 namespace robosim {
+
+class World;
+
+// Of two surfaces against each other.
+struct PairMaterial {
+  double friction = 1;            // mu, per axis of friction or of both together, as the solver has it [-]
+  double restitution = 0;         // share of the approaching speed that comes back, 0 to 1 [-]
+  double torsional_friction = 0;  // moment about the normal, per normal force [m]
+  double rolling_friction = 0;    // moment about each axis of friction, per normal force [m]
+  double compliance = 0;          // how far each point gives along the normal, per force [m/N]; 0: hard
+  double relaxation_time = 0;     // of what gives: damping over stiffness [s]
+};
+
+// Of one entry of v: tau = position_gain (q_target - q+) + velocity_gain (v_target - v+), at the end of the step, within the limit.
+struct Motor {
+  double position_gain = 0;  // [N m/rad] or [N/m]; of joints with one position
+  double velocity_gain = 0;  // [N m s/rad] or [N s/m]
+  double limit = std::numeric_limits<double>::infinity();  // of |tau| [N m] or [N]
+
+  bool is_there() const { return position_gain > 0 || velocity_gain > 0; }
+};
+
+// What a world is made of, to be changed and put together again. A World itself is immutable.
+struct WorldParts {
+  Model model;
+  std::vector<ExtraObject> extras;  // objects beside the model's colliders
+  std::vector<std::pair<int, int>> pairs;
+  std::vector<PairMaterial> materials;
+  std::vector<Motor> motors;
+  Closures closures;
+  double dt;  // [s]
+
+  WorldParts(const World& world, double dt);
+
+  int n_objects() const { return static_cast<int>(model.colliders.size() + extras.size()); }
+  const CollisionGeometry& geometry(int object) const { return const_cast<WorldParts*>(this)->geometry(object); }
+  CollisionGeometry& geometry(int object) {
+    const std::size_t i = static_cast<std::size_t>(object), n = model.colliders.size();
+    return i < n ? model.colliders[i].geometry : extras[i - n].geometry;
+  }
+  SE3d& pose(int object) {
+    const std::size_t i = static_cast<std::size_t>(object), n = model.colliders.size();
+    return i < n ? model.colliders[i].X_BC : extras[i - n].X_BO;
+  }
+};
 
 // How the numbers of all owners of a kind are read from a world's parts, and written to them; owner after owner. What geometry is measured by is
 // zero, or one, where it is: writing moves it.
 struct ParameterAccess {
   void (*read)(const WorldParts& parts, int owners, double* x);
   void (*write)(WorldParts& parts, int owners, const double* x);
+  // Of surfaces and motors the number itself, else null: World checks it.
+  double PairMaterial::* of_pair = nullptr;
+  double Motor::* of_motor = nullptr;
 };
 
 namespace detail {
@@ -29,6 +81,7 @@ namespace detail {
 template <auto list, auto field>
 struct Field {
   static double& of(WorldParts& parts, int i) { return (parts.*list)[static_cast<std::size_t>(i)].*field; }
+  static constexpr auto member = field;
 };
 template <auto array>
 struct OfModel {
@@ -45,6 +98,13 @@ struct Dt {
   static double& of(WorldParts& parts, int) { return parts.dt; }
 };
 
+// Which number of an Owner a place is.
+template <class Owner, class Place>
+constexpr double Owner::* member_of() {
+  if constexpr (requires { requires std::is_same_v<std::remove_const_t<decltype(Place::member)>, double Owner::*>; }) return Place::member;
+  else return nullptr;
+}
+
 // Of one number for each owner, a reference to which Place::of gives.
 template <class Place>
 inline constexpr ParameterAccess number{
@@ -53,7 +113,8 @@ inline constexpr ParameterAccess number{
     },
     [](WorldParts& parts, int owners, const double* x) {
       for (int i = 0; i < owners; ++i) Place::of(parts, i) = x[i];
-    }};
+    },
+    member_of<PairMaterial, Place>(), member_of<Motor, Place>()};
 
 template <int width>
 void read_zeros(const WorldParts&, int owners, double* x) {
@@ -103,7 +164,7 @@ struct ParameterKind {
   std::string_view unit, about;
   double least;            // that a value may be
   ParameterAccess access;  // to the values
-  bool may_be_infinite = false;
+  double most = std::numeric_limits<double>::max();  // that a value may be; infinite where one may have no limit
 
   constexpr int width() const { return rows * columns; }
 };
@@ -116,7 +177,7 @@ inline constexpr auto parameter_kinds = [] {
     {"friction", ParameterOwner::pair, 1, 1, "-", "Coulomb's mu of two surfaces", 0,
      number<Field<&WorldParts::materials, &PairMaterial::friction>>},
     {"restitution", ParameterOwner::pair, 1, 1, "-", "part of the approaching speed that comes back", 0,
-     number<Field<&WorldParts::materials, &PairMaterial::restitution>>},
+     number<Field<&WorldParts::materials, &PairMaterial::restitution>>, 1},
     {"torsional_friction", ParameterOwner::pair, 1, 1, "m", "moment about the normal, per normal force", 0,
      number<Field<&WorldParts::materials, &PairMaterial::torsional_friction>>},
     {"rolling_friction", ParameterOwner::pair, 1, 1, "m", "moment about each axis across the normal, per normal force", 0,
@@ -130,7 +191,7 @@ inline constexpr auto parameter_kinds = [] {
     {"velocity_gain", ParameterOwner::motor, 1, 1, "N m s/rad or N s/m", "of a motor, per velocity", 0,
      number<Field<&WorldParts::motors, &Motor::velocity_gain>>},
     {"motor_limit", ParameterOwner::motor, 1, 1, "N m or N", "greatest force of a motor", 0,
-     number<Field<&WorldParts::motors, &Motor::limit>>, true},
+     number<Field<&WorldParts::motors, &Motor::limit>>, any},
     {"pose", ParameterOwner::object, 6, 1, "m, rad", "of a shape: twist in its own frame", -any,
      {read_zeros<6>, write_poses}},
     {"sizes", ParameterOwner::object, 4, 1, "m", "of a shape: its sizes in the order of its type, zero beyond", 0,
@@ -162,11 +223,11 @@ inline constexpr auto parameter_kinds = [] {
     {"spring_reference", ParameterOwner::coordinate, 1, 1, "rad or m", "where a joint's spring exerts nothing", -any,
      number<OfModel<&Model::spring_reference>>},
     {"speed_limit", ParameterOwner::coordinate, 1, 1, "rad/s or m/s", "of a joint, where the step keeps it", 0,
-     number<OfLimits<&Limits::velocity>>, true},
+     number<OfLimits<&Limits::velocity>>, any},
     {"lower_limit", ParameterOwner::position, 1, 1, "rad or m", "of a joint's position", -any,
-     number<OfLimits<&Limits::q_lower>>, true},
+     number<OfLimits<&Limits::q_lower>>, any},
     {"upper_limit", ParameterOwner::position, 1, 1, "rad or m", "of a joint's position", -any,
-     number<OfLimits<&Limits::q_upper>>, true},
+     number<OfLimits<&Limits::q_upper>>, any},
     {"gravity", ParameterOwner::world, 3, 1, "m/s^2", "in axes of W", -any,
      {read_gravity, write_gravity}},
     {"dt", ParameterOwner::world, 1, 1, "s", "length of a step", 0,

@@ -39,12 +39,12 @@ Stepper::Stepper(const World& world, const StepOptions& options)
       solver_(options.solver.kind().make(options.solver_options)),
       linearization_(*data_, *integrator_),
       next_(StateLayout::of(world.model()), 1) {
-  require(options.dt > 0 && std::isfinite(options.dt), "dt", options.dt, "it is positive [s]");
-  require(options.solver_options.sweeps >= 1, "sweeps", options.solver_options.sweeps, "there is at least one");
-  require(options.erp >= 0 && options.erp <= 1, "erp", options.erp, "it lies between 0 and 1");
-  require(options.margin >= 0 && std::isfinite(options.margin), "margin", options.margin, "it is not negative [m]");
-  require(options.limit_margin >= 0 && std::isfinite(options.limit_margin), "limit_margin", options.limit_margin, "it is not negative");
-  require(options.restitution_threshold >= 0, "restitution_threshold", options.restitution_threshold, "it is not negative [m/s]");
+  require(options.dt > 0 && std::isfinite(options.dt), "dt", options.dt, "it must be positive and finite [s]");
+  require(options.solver_options.sweeps >= 1, "sweeps", options.solver_options.sweeps, "it must be at least 1");
+  require(options.erp >= 0 && options.erp <= 1, "erp", options.erp, "it must lie between 0 and 1");
+  require(options.margin >= 0 && std::isfinite(options.margin), "margin", options.margin, "it must be finite, and at least 0 [m]");
+  require(options.limit_margin >= 0 && std::isfinite(options.limit_margin), "limit_margin", options.limit_margin, "it must be finite, and at least 0");
+  require(options.restitution_threshold >= 0, "restitution_threshold", options.restitution_threshold, "it must be at least 0 [m/s]");
   if (options.complementarity_aware != ComplementarityAware::none && !options.solver.kind().knows_classes)
     throw InputError(message("complementarity-aware gradients need a solver that knows classes, as 'lcp' and 'cone' do; this one is '", options.solver.kind().name, "'"));
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "base/error.h"
@@ -12,11 +14,16 @@
 namespace robosim {
 namespace {
 
-void require(bool holds, const std::string& of, const char* what, double value, const char* wanted) {
-  if (!holds) throw InputError(of + ": " + what + " is " + std::to_string(value) + "; " + wanted);
+void require(bool holds, const std::string& of, std::string_view what, double value, const std::string& wanted) {
+  if (!holds) throw InputError(message(of, ": ", what, " is ", value, "; ", wanted));
 }
 
-bool is_amount(double x) { return x >= 0 && std::isfinite(x); }
+// Within what the list of parameters says.
+void require_range(const ParameterKind& kind, const std::string& of, double value) {
+  const std::string wanted = kind.most < std::numeric_limits<double>::max() ? message("it must lie between ", kind.least, " and ", kind.most)
+                                                                           : message("it must be ", std::isfinite(kind.most) ? "finite, and " : "", "at least ", kind.least);
+  require(value >= kind.least && value <= kind.most, of, kind.name, value, wanted);
+}
 
 }  // namespace
 
@@ -75,6 +82,14 @@ int World::pair(int a, int b) const {
   return found->index;
 }
 
+// The joint that an entry of v is of, and which of its own, where it has several.
+std::string World::name_of_v(int v) const {
+  for (const Joint& joint : model().joints)
+    if (!joint.mimic && v >= joint.v_index && v < joint.v_index + joint.n_v)
+      return joint.n_v > 1 ? message("'", joint.name, "'[", v - joint.v_index, "]") : message("'", joint.name, "'");
+  return message("v[", v, "]");
+}
+
 void World::check() const {
   const Model& m = model();
   if (!m.massless.empty())
@@ -83,21 +98,16 @@ void World::check() const {
     const auto [a, b] = scene_->pairs()[i];
     const std::string pair = "material of '" + scene_->object(a).name + "' and '" + scene_->object(b).name + "'";
     const PairMaterial& x = materials_[i];
-    require(is_amount(x.friction), pair, "friction", x.friction, "it is not negative");
-    require(x.restitution >= 0 && x.restitution <= 1, pair, "restitution", x.restitution, "it lies between 0 and 1");
-    require(is_amount(x.torsional_friction), pair, "torsional friction", x.torsional_friction, "it is not negative");
-    require(is_amount(x.rolling_friction), pair, "rolling friction", x.rolling_friction, "it is not negative");
-    require(is_amount(x.compliance), pair, "compliance", x.compliance, "it is not negative");
-    require(is_amount(x.relaxation_time), pair, "relaxation time", x.relaxation_time, "it is not negative");
-    require(x.compliance == 0 || x.restitution == 0, pair, "restitution", x.restitution, "what has a compliance comes back by that, without restitution");
+    for (const ParameterKind& kind : parameter_kinds)
+      if (kind.access.of_pair) require_range(kind, pair, x.*kind.access.of_pair);
+    require(x.compliance == 0 || x.restitution == 0, pair, "restitution", x.restitution, "it must be 0 beside a compliance, by which things come back");
   }
   for (int k = 0; k < m.n_v; ++k) {
     const Motor& x = motor(k);
-    const std::string name = "motor of v[" + std::to_string(k) + "]";
-    require(is_amount(x.position_gain), name, "position gain", x.position_gain, "it is not negative");
-    require(is_amount(x.velocity_gain), name, "velocity gain", x.velocity_gain, "it is not negative");
-    require(x.limit >= 0, name, "limit", x.limit, "it is not negative");
-    require(x.position_gain == 0 || coordinate_of_v_[at(k)] >= 0, name, "position gain", x.position_gain, "this joint has more than one position and takes none");
+    const std::string name = "motor of " + name_of_v(k);
+    for (const ParameterKind& kind : parameter_kinds)
+      if (kind.access.of_motor) require_range(kind, name, x.*kind.access.of_motor);
+    require(x.position_gain == 0 || coordinate_of_v_[at(k)] >= 0, name, "position_gain", x.position_gain, "it must be 0, as this joint has more than one position");
   }
   check_closures();
 }

@@ -2,37 +2,19 @@
 // that may touch, the motors of the joints, and what closes loops of them. Immutable, so threads share it.
 #pragma once
 
-#include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "scene/collision_scene.h"
 #include "step/closures.h"
+#include "step/parameter_kinds.h"
 #include "step/vertex_rows.h"
 
 namespace robosim {
 
 class ParameterLayout;
-
-// Of two surfaces against each other.
-struct PairMaterial {
-  double friction = 1;            // mu, per axis of friction or of both together, as the solver has it [-]
-  double restitution = 0;         // share of the approaching speed that comes back, 0 to 1 [-]
-  double torsional_friction = 0;  // moment about the normal, per normal force [m]
-  double rolling_friction = 0;    // moment about each axis of friction, per normal force [m]
-  double compliance = 0;          // how far each point gives along the normal, per force [m/N]; 0: hard
-  double relaxation_time = 0;     // of what gives: damping over stiffness [s]
-};
-
-// Of one entry of v: tau = position_gain (q_target - q+) + velocity_gain (v_target - v+), at the end of the step, within the limit.
-struct Motor {
-  double position_gain = 0;  // [N m/rad] or [N/m]; of joints with one position
-  double velocity_gain = 0;  // [N m s/rad] or [N s/m]
-  double limit = std::numeric_limits<double>::infinity();  // of |tau| [N m] or [N]
-
-  bool is_there() const { return position_gain > 0 || velocity_gain > 0; }
-};
 
 class World {
  public:
@@ -66,6 +48,7 @@ class World {
   int n_trees() const { return n_trees_; }
 
  private:
+  std::string name_of_v(int v) const;
   void check() const;
   void check_closures() const;
 

@@ -83,12 +83,14 @@ def _checked(names: ParameterNames, chosen: Selected, key: Key, value: ArrayLike
         what = "is made of pieces" if of_type is None else f"is a {of_type}"
         who = names.object_name(row)
         raise SimulationError(f"{called(key)} is {array[tuple(i)]} where there is none: {who!r} {what}")
-    least = names.kinds[chosen.kind].least
+    least, most = names.kinds[chosen.kind].least, names.kinds[chosen.kind].most
     for x in array[there & ~np.isfinite(array)]:
-        if np.isnan(x) or not names.kinds[chosen.kind].may_be_infinite:
+        if np.isnan(x) or np.isfinite(most):
             raise SimulationError(f"{called(key)} is {x}; it must be finite")
     for x in array[there & (array < least)]:
         raise SimulationError(f"{called(key)} is {x}; it must be at least {least:g}")
+    for x in array[there & (array > most)]:
+        raise SimulationError(f"{called(key)} is {x}; it must be at most {most:g}")
     return array
 
 

@@ -49,7 +49,7 @@ class ParameterKind(NamedTuple):
         unit: SI.
         about: what it is.
         least: that a value may be.
-        may_be_infinite: whether a value may be: no limit.
+        most: that a value may be; infinite where there may be no limit, else finite.
     """
 
     name: str
@@ -58,7 +58,7 @@ class ParameterKind(NamedTuple):
     unit: str
     about: str
     least: float
-    may_be_infinite: bool
+    most: float
 
 
 class Place(NamedTuple):
@@ -106,9 +106,9 @@ class ParameterNames:
         self.places: dict[str, Place] = {}
         self.size = self.n_vertices = 0
         for kind in engine.parameter_kinds:
-            name, owner, count, shape, unit, about, least, may_be_infinite, first, stride = kind
+            name, owner, count, shape, unit, about, least, most, first, stride = kind
             has_one = "joint" if name in _JOINT_KINDS else _OWNERS.get(owner, owner)
-            self.kinds[name] = ParameterKind(name, has_one, tuple(shape), unit, about, least, may_be_infinite)
+            self.kinds[name] = ParameterKind(name, has_one, tuple(shape), unit, about, least, most)
             self.places[name] = Place(first, stride, count)
             if owner == "vertex":
                 self.n_vertices = count

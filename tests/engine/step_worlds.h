@@ -9,7 +9,6 @@
 #include "random_models.h"
 #include "step/parameters.h"
 #include "step/step.h"
-#include "step/world_parts.h"
 
 namespace robosim::testing {
 

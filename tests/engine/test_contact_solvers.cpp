@@ -34,7 +34,12 @@ std::vector<int> outcomes(const SolvedRows& solved, const RowSolution& solution)
 TEST_CASE("solvers have names, and others are refused by them") {
   for (const SolverId solver : SolverId::all()) CHECK(SolverId::named("solver", solver.kind().name) == solver);
   CHECK(SolverId() == SolverId("lcp"));
-  CHECK_THROWS_WITH_AS(SolverId::named("solver", "newton"), "solver is 'newton'; there are 'lcp', 'cone' and 'pgs'", InputError);
+  try {
+    SolverId::named("solver", "newton");
+    FAIL("no such solver");
+  } catch (const InputError& error) {
+    for (const SolverId solver : SolverId::all()) CHECK(std::string(error.what()).find("'" + std::string(solver.kind().name) + "'") != std::string::npos);
+  }
 }
 
 TEST_CASE("each solver tells how near it came, and the derivatives of its solution") {

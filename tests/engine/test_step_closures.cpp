@@ -3,11 +3,13 @@
 
 #include <cmath>
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 #include "base/error.h"
 #include "dynamics/energy.h"
 #include "dynamics/kinematics.h"
+#include "step/constraints/constraint_kinds.h"
 #include "step_worlds.h"
 
 using namespace robosim;
@@ -271,4 +273,13 @@ TEST_CASE("closures that cannot be are named") {
   refused({{}, {{"law", 0, 0, {}}}}, "one joint twice");
   refused({{}, {{"law", 0, 5, {}}}}, "v[5]");
   refused({{}, {{"law", 0, 1, {INFINITY, 0, 0, 0, 0}}}}, "coefficient");
+}
+
+TEST_CASE("only contacts may have channels that do not turn: gradients of others would miss where their points go") {
+  StepIsland island;
+  StepIsland::Block block;
+  block.a = 0, block.b = 1, block.turns = false;
+  CHECK_THROWS_AS(RowAssembly::add_block<ClosureOfFrames>(island, block, block.width()), std::logic_error);
+  RowAssembly::add_block<Contact>(island, block, block.width());
+  CHECK(island.problem.channels == 3);
 }

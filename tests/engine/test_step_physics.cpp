@@ -343,13 +343,22 @@ TEST_CASE("what a world or a step cannot use is named") {
   };
   StepOptions options;
   options.dt = 0;
-  fails([&] { Stepper(*w.world, options); }, "dt is 0; it is positive");
+  fails([&] { Stepper(*w.world, options); }, "dt is 0; it must be positive");
   options = {}, options.erp = 1.5;
-  fails([&] { Stepper(*w.world, options); }, "erp is 1.5; it lies between 0 and 1");
+  fails([&] { Stepper(*w.world, options); }, "erp is 1.5; it must lie between 0 and 1");
   fails([&] { World(*w.scene, {{-1.0}}, {}); }, "material of 'body0/shape' and 'floor': friction is -1");
   fails([&] { World(*w.scene, {{}, {}}, {}); }, "2 materials for 1 pairs");
   fails([&] { World(*w.scene, {{}}, {Motor()}); }, "1 motors for 6 entries of v");
-  fails([&] { World(*w.scene, {{}}, std::vector<Motor>(6, Motor{1, 0})); }, "takes none");
+  fails([&] { World(*w.scene, {{}}, std::vector<Motor>(6, Motor{1, 0})); }, "position_gain is 1; it must be 0");
+  // Surfaces and motors keep to what the list of parameters says.
+  for (const ParameterKind& kind : parameter_kinds)
+    for (const double value : {kind.least - 1, std::nan(""), std::isfinite(kind.most) ? 2 * kind.most : std::nan("")}) {
+      const std::string name(kind.name);
+      PairMaterial material;
+      Motor motor;
+      if (kind.access.of_pair) material.*kind.access.of_pair = value, fails([&] { World(*w.scene, {material}, {}); }, (name + " is").c_str());
+      if (kind.access.of_motor) motor.*kind.access.of_motor = value, fails([&] { World(*w.scene, {{}}, std::vector<Motor>(6, motor)); }, (name + " is").c_str());
+    }
 }
 
 TEST_CASE("what flies keeps its momentum and goes straight however it spins; spin and energy are right to first order") {

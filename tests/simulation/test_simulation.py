@@ -173,11 +173,11 @@ def test_arrays_along_a_run_are_taken_step_by_step():
 
 
 @pytest.mark.parametrize(("change", "text"), [
-    ({"dt": 0.0}, "dt is 0; it is positive"),
+    ({"dt": 0.0}, "dt is 0; it must be positive"),
     ({"solver": "newton"}, "solver is 'newton'; there are 'lcp', 'cone', 'pgs'"),
     ({"integrator": "leapfrog"}, "integrator is 'leapfrog'; there are 'semi_implicit'"),
-    ({"substeps": 0}, "substeps is 0; there is at least one"),
-    ({"erp": -0.1}, "erp is -0.1; it lies between 0 and 1"),
+    ({"substeps": 0}, "substeps is 0; it must be at least 1"),
+    ({"erp": -0.1}, "erp is -0.1; it must lie between 0 and 1"),
     ({"materials": {"flor": Material()}}, "materials name 'flor', which is no link and no object; did you mean"),
     ({"materials": {("box0", "wall"): Material()}}, "materials name 'wall'"),
     ({"motors": {"free": Motor(1, 1)}}, "motors name 'free', which is no coordinate"),

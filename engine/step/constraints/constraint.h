@@ -3,19 +3,23 @@
 //
 //   enum Role, roles[]                  its rows, and what they are called
 //   repeats                             whether rows can say the same as others of such kinds before them, and are left out then       (block kinds)
-//   has_rates(island, b)                whether rates are known of all rows of a block (linearization/impulse_jacobians.cpp); else the Jacobians of its
-//                                       island are made of gradients                                                          (block kinds)
 //   name(world, item)                   what one of them is called in reports, of kinds between bodies                         (block kinds)
 //   join(assembly)                      has trees feel each other                                                              (block kinds)
 //   add_blocks(assembly, in)            adds blocks and their rows                                                             (block kinds)
 //   set_targets(step, in, island, b)    targets of a block's rows, once X, y_free and L are known                              (block kinds)
-//   add_vjp(island, b, to)              adds the gradients of parameters, state and motions of bodies; of contacts per manifold (block kinds)
+//   add_vjp(island, b, to)              adds what coefficients d and targets t change by, from island.gradient: with parameters, the state, and the motions
+//                                       of bodies (MotionAdjoint), as where a row's point moves beside the centre; how the channels themselves turn StepVjp
+//                                       adds, at a centre and size that are held. Of contacts per manifold                        (block kinds)
 //   is_there(step, in, v, q)            whether coordinate v has rows of this kind; q: its place in the position vector or -1  (coordinate kinds)
 //   add_rows(step, in, v, q, island)    appends them to the last block of the island                                          (coordinate kinds)
 //   set_target(step, in, x, row)        the target of one row                                                                  (coordinate kinds)
 //   target_rates(step, in, x)           partial derivatives of the target by q, q_target and v_target; Linearization multiplies
 //                                       them by the row's target_bar, for the gradients of state and control                   (coordinate kinds)
 //   add_vjp(x, to)                      adds the gradients of parameters alone                                                 (coordinate kinds)
+//
+// A kind between bodies has six channels, size omega and v at a centre; only contacts may do without omega (Block::turns). Jacobians of islands with block
+// kinds other than contacts are made of gradients, one for each channel (linearization/impulse_jacobians.cpp). Data of a kind's own are with their checks in
+// World, as closures.h, and in the bindings (simulation.cpp). Files of a folder are compiled together: functions in unnamed namespaces need names of their own.
 #pragma once
 
 #include "step/assembly.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <stdexcept>
 #include <tuple>
 #include <type_traits>
 
@@ -75,6 +76,7 @@ void visit_kind(const StepIsland::Block& block, F&& f) {
 
 template <class Kind>
 RowBlock& RowAssembly::add_block(StepIsland& island, StepIsland::Block block, int width) {
+  if (block.is_of_bodies() && !block.turns && !std::is_same_v<Kind, Contact>) throw std::logic_error("only contacts may have channels that do not turn");
   block.kind = kind_index<Kind>();
   return append(island, block, width);
 }

@@ -19,8 +19,6 @@ struct Contact {
   static constexpr const char* roles[] = {"normal", "friction_1", "friction_2", "torsion", "rolling_1", "rolling_2"};
 
   static constexpr bool repeats = false;
-  // But for bounces.
-  static bool has_rates(const StepIsland& island, std::size_t block);
 
   static void join(RowAssembly& rows);
   static void add_blocks(RowAssembly& rows, const StepInput& in);
@@ -30,6 +28,8 @@ struct Contact {
   // From the rows of one manifold, whose derivatives these are; centre_bar: on where the channels of a single point are.
   static void add_vjp(const StepIsland& island, std::size_t block, int first_row, int last_row, const ManifoldDerivatives& rates, const Vec3d& centre_bar, const StepAdjoint& to);
 
+  // Whether a block has fill_rates: all do but those that bounce.
+  static bool has_rates(const StepIsland& island, std::size_t block);
   // What rows of one manifold change by with the twist of one side's shape, entry by entry: coefficients (rows x most_block_channels x 6) and targets
   // (rows x 6), as ImpulseRates has them.
   static void fill_rates(const StepData& step, const StepIsland& island, std::size_t block, int side, int first_row, int last_row, const ManifoldDerivatives& rates, double* d,

@@ -17,7 +17,6 @@ struct ClosureOfFrames {
   static constexpr const char* roles[] = {"closure"};  // a row's point is the component that it holds: of e, then of theta
 
   static constexpr bool repeats = true;
-  static bool has_rates(const StepIsland&, std::size_t) { return false; }
 
   static const std::string& name(const World& world, int item) { return world.closures().frames[static_cast<std::size_t>(item)].name; }
 

@@ -12,7 +12,6 @@ struct EqualityOfJoints {
   static constexpr const char* roles[] = {"equality"};
 
   static constexpr bool repeats = true;
-  static bool has_rates(const StepIsland&, std::size_t) { return false; }
 
   static JointEquality::Value value(const StepData& step, const JointEquality& closure, const double* q) {
     return closure.at(closure.a < 0 ? 0.0 : q[step.world->coordinate(closure.a).q]);

@@ -29,16 +29,17 @@ class Integrator {
   virtual void solve_columns(const StepData& step, double* x, int stride) const = 0;
   virtual void solve_transposed(const StepData& step, double* x) const { solve(step, x); }
 
-  // At fixed u: adds -lambda . dr in the state, the control and the parameters.
+  // At fixed u: adds -lambda . dr in the state, the control and the parameters. What nothing else adds to (tau, damping, springs) is zero before.
   virtual void add_residual_vjp(StepData& step, const StepInput& in, const std::vector<double>& lambda, StepGradient& gradient) = 0;
   // Adds -dr along a direction; displaced: where bodies go along it, and their frames.
   virtual void add_residual_jvp(StepData& step, const StepInput& in, const StepGradient& direction, double* change, std::vector<Motion<double>>& displaced) = 0;
-  // Columns of -dr by q and by v, n_v rows a stride apart. Those by v may lack a part A W, which would only be solved away again: add_carried_velocity
-  // adds W once they are A^-1 times these.
+  // Columns of -dr by q and by v, n_v rows a stride apart. Those by v may leave out a part A W: the caller multiplies all by A^-1, and then
+  // add_carried_velocity adds W, as A^-1 A W = W.
   virtual void fill_residual_rates(StepData& step, const StepInput& in, double* by_q, double* by_v, int stride) = 0;
   virtual void add_carried_velocity(const StepData& step, const StepInput& in, double* by_v, int stride) const = 0;
 
-  // -sum_a x_a . dA y_a of `count` pairs of velocities (x and y: n_v x count), in three parts: beginning, any number of sums, and what they have in common.
+  // -sum_a x_a . dA y_a of pairs of velocities: begin once, add any number of times `count` pairs (x and y: n_v x count), end once, which adds what depends
+  // on the sum alone (armature, damping). Called without contacts too.
   virtual void begin_operator_vjp(const StepData& step) = 0;
   virtual void add_operator_vjp(const StepData& step, const double* x, const double* y, std::size_t count, MotionAdjoint& bodies, StepGradient& gradient) = 0;
   virtual void end_operator_vjp(const StepData& step, StepGradient& gradient) = 0;

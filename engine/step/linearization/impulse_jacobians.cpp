@@ -26,9 +26,10 @@ void put(const Vec3d& x, double* to) {
 }  // namespace
 
 bool ImpulseJacobians::has_rates(StepIsland& island) {
-  bool have = true;
-  for (std::size_t b = 0; b < island.blocks.size(); ++b) visit_kind(island.blocks[b], [&](auto kind) { have &= kind.has_rates(island, b); });
-  return have && island.solved->rates(island.problem, rates_);
+  // Of kinds with channels of their own contacts alone have any.
+  for (std::size_t b = 0; b < island.blocks.size(); ++b)
+    if (is_of<Contact>(island.blocks[b]) ? !Contact::has_rates(island, b) : island.blocks[b].kind != StepIsland::of_coordinate) return false;
+  return island.solved->rates(island.problem, rates_);
 }
 
 // An island moves no other's coordinates. Where rows depend on each other, what that misses is one more row of impulses_by_, if it is all there: by q and
