@@ -22,13 +22,13 @@ class ListId {
   }
 
   // InputError, which says what was to be chosen, where none has the name.
-  static ListId named(const std::string& what, std::string_view name) {
+  static ListId named(std::string_view what, std::string_view name) {
     std::string names;
     for (const ListId id : all()) {
       if (id.kind().name == name) return id;
-      names += (id.index_ == 0 ? "'" : id.index_ + 1 < size ? ", '" : " and '") + std::string(id.kind().name) + "'";
+      names += message(id.index_ == 0 ? "'" : id.index_ + 1 < size ? ", '" : " and '", id.kind().name, "'");
     }
-    throw InputError(what + " is '" + std::string(name) + (size == 1 ? "'; there is " : "'; there are ") + names);
+    throw InputError(message(what, " is '", name, size == 1 ? "'; there is " : "'; there are ", names));
   }
 
   static constexpr std::array<ListId, size> all() {

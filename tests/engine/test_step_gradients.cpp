@@ -57,6 +57,7 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
     StepOptions options;
     options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05;
     options.solver = solver, options.solver_options.sweeps = 8, options.bounce = bounce;
+    options.integrator = IntegratorId::all()[seed % IntegratorId::size];
     for (int trial = 0; trial < trials; ++trial) {
       Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5), random.configuration(m), random.numbers(m.n_v)};
       put_on_floor(w, p, random);
