@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from operations import Operations
 from signatures import ABSENT, Call, Parameter, engine_calls, public_calls
-from values import NoWay, Shape, Values
+from values import TUPLES, NoWay, Shape, Values
 from worlds import FILES, WORLDS
 
 from robosim import batch
@@ -140,6 +140,9 @@ class Battery:
         """The parameter that a refusal is about, as far as it says; else one of those that have shapes."""
         if text in shapes:
             return text
+        for name in shapes:
+            if text in TUPLES.get(name, ()):
+                return name
         about = [n for n in shapes if re.search(rf"\b{re.escape(n)}\b", text)]
         if about:
             return about[0]

@@ -24,7 +24,7 @@ from worlds import World
 
 from robosim import _engine
 
-__all__ = ["ArrayOf", "NoWay", "Shape", "Values"]
+__all__ = ["TUPLES", "ArrayOf", "NoWay", "Shape", "Values"]
 
 Shape = tuple[int, ...]
 
@@ -35,6 +35,15 @@ _RISING = re.compile(r"breaks|times")
 _CORNERS = [[0.0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
 _FACES = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
 _PARTS = {"model": _engine.Model, "scene": _engine.CollisionScene}  # where the engine takes any object
+# The arrays of what the engine takes in tuples.
+_STATE, _TANGENT = ("q", "v"), ("q_bar", "v_bar")
+TUPLES = {
+    "state": _STATE,
+    "states": _STATE,
+    "next_bar": _TANGENT,
+    "bars": _TANGENT,
+    "control": ("tau", "q_target", "v_target"),
+}
 _INDICES = {"faces": _FACES, "pairs": [[0, 1]], "group_begin": [0, 1], "periodic": [True, False]}
 
 
@@ -43,10 +52,11 @@ class NoWay(TypeError):
 
 
 class ArrayOf:
-    """An array that is still without its shape; `leading` is its first extent where that may be anything."""
+    """An array that is still without its shape; `leading` is its first extent where that may be anything, and `last`
+    the last one where that is known."""
 
-    def __init__(self, name: str, leading: int) -> None:
-        self.name, self.leading = name, leading
+    def __init__(self, name: str, leading: int, last: int | None = None) -> None:
+        self.name, self.leading, self.last = name, leading, last
 
 
 class Values:
@@ -183,6 +193,10 @@ class Values:
         if issubclass(origin, tuple):
             if inner[1:] == (Ellipsis,):
                 return [tuple(x) for x in self._lists(inner[0], name, k, default)]
+            if len(inner) == len(TUPLES.get(name, ())):
+                widths = {"q": self._n_q, "q_target": self._n_q}
+                whole = tuple(ArrayOf(part, k, widths.get(part, self._n_v)) for part in TUPLES[name])
+                return [whole, (None,) * len(whole)] if name == "control" else [whole]
             if all(_is_array(t) for t in inner):  # a mesh
                 return [(np.array(_CORNERS), np.array(_FACES))]
             parts = [[False, True] if t is bool else self._of(t, name, k)[:1] for t in inner]
@@ -255,7 +269,7 @@ class Values:
     def filled(self, value: Any, shape: Shape) -> Any:
         """The value with arrays of this shape where they were without."""
         if isinstance(value, ArrayOf):
-            return self.numbers(value.name, shape)
+            return self.numbers(value.name, shape if value.last is None else (*shape[:-1], value.last))
         if type(value) in (list, tuple):
             return type(value)(self.filled(x, shape) for x in value)
         if type(value) is dict:

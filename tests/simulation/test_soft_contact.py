@@ -104,7 +104,7 @@ def test_what_bounces_by_restitution_does_not_give():
         Material(restitution=0.5, compliance=1e-6)
     simulation = ball(Material(0.5, compliance=1e-5))
     with pytest.raises(
-        SimulationError, match=r"material of .* restitution is 0\.5.*; what has a compliance comes back"
+        SimulationError, match=r"material of .* restitution is 0\.5.*; it must be 0 beside a compliance"
     ):
         simulation.with_parameters({"restitution": [0.5]})
 
