@@ -32,7 +32,7 @@ struct SolverOptions {
   int sweeps = 50;  // of solvers by iterations, as `pgs`
 };
 
-// Of one island, after RowSolver::solve: problem, sizes and solution are those of that solve.
+// The solved rows of one island. Problem, sizes and solution are those of its last RowSolver::solve.
 class SolvedRows {
  public:
   virtual ~SolvedRows() = default;
@@ -43,17 +43,17 @@ class SolvedRows {
   // Adds to `gradient` that of a loss which changes by f_bar (rows) with the impulses of rows, and by z_bar (channels) with those of channels. Nothing
   // where the solution has no derivative.
   virtual void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient) = 0;
-  // Whether add_vjp fills gradient.L: it sees L itself, not only y+ = y_free + L z.
+  // True where add_vjp fills gradient.L, as it sees L itself and not only y+ = y_free + L z.
   virtual bool sees_delassus() const { return false; }
 
   // The derivatives in matrices. False, and nothing is written, where there are none: then add_vjp is asked once for each channel.
   virtual bool rates(const RowProblem&, ImpulseRates&) { return false; }
 
-  // Of clamping rows that depend on each other (class_factor.h): whether there are any, and the gradient of what they miss.
+  // Clamping rows that depend on each other (class_factor.h): if there are any, and the gradient of what they miss.
   virtual bool has_dependences(const RowProblem&) const { return false; }
   virtual void add_dependence_vjp(const RowProblem&, const RowSolution&, RowGradient&) {}
 
-  // Whether the active set is known and its solution unique; solvers by iterations have none.
+  // True where the active set is known and its solution unique. Solvers by iterations have none.
   virtual bool has_classes() const { return false; }
   // Solves the rows for other classes instead, from the impulses f of the rows on. False where these have no solution.
   virtual bool solve_classes(const RowProblem&, const RowClass*, const double*, RowSolution&) { return false; }

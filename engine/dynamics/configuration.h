@@ -11,7 +11,7 @@
 
 namespace robosim {
 
-// Whether a joint's velocities are told in axes that turn as it moves, as those of bodies that move freely.
+// Joints whose velocities are told in axes that turn as they move, as those of bodies that move freely.
 template <class J>
 concept turns_axes = requires(const double* v, double* rate) { J::turning_rate(v, rate); };
 

@@ -48,7 +48,7 @@ class Simulator {
   void step(const StateView& state, const ControlView& control, const StateSpan& next, RolloutReport& report, int number = 0);
   // The gradient of a loss that changes by next_bar with the step's results.
   void vjp(const StateView& state, const ControlView& control, const TangentView& next_bar, StepGradient& gradient);
-  // What the results change by along a direction of all arguments and of what the world is made of; whether that holds to one side only.
+  // The change of the results along a direction of all arguments and parameters. Returns true where that holds to one side only.
   // Exact, whatever the options say of gradients, as are the Jacobians.
   bool jvp(const StateView& state, const ControlView& control, const StepGradient& direction, const TangentSpan& next);
   bool jacobians(const StateView& state, const ControlView& control, const JacobianBlocks& out);

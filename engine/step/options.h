@@ -13,7 +13,7 @@ enum class Bounce : std::uint8_t {
   time_of_impact  // when things touch
 };
 
-// What a gradient looks at beyond the classes that the step found (linearization/complementarity_aware.cpp).
+// Classes beyond those that the step found, at which a gradient looks (linearization/complementarity_aware.cpp).
 enum class ComplementarityAware : std::uint8_t {
   none,     // nothing: the derivative
   each,     // every contact and limit by itself lets go or pushes as the loss wants it

@@ -23,7 +23,7 @@ namespace robosim {
 
 class World;
 
-// Of two surfaces against each other.
+// A law of two surfaces against each other.
 struct PairMaterial {
   double friction = 1;            // mu, per axis of friction or of both together, as the solver has it [-]
   double restitution = 0;         // share of the approaching speed that comes back, 0 to 1 [-]
@@ -33,7 +33,7 @@ struct PairMaterial {
   double relaxation_time = 0;     // of what gives: damping over stiffness [s]
 };
 
-// Of one entry of v: tau = position_gain (q_target - q+) + velocity_gain (v_target - v+), at the end of the step, within the limit.
+// A motor of one entry of v: tau = position_gain (q_target - q+) + velocity_gain (v_target - v+), at the end of the step, within the limit.
 struct Motor {
   double position_gain = 0;  // [N m/rad] or [N/m]; of joints with one position
   double velocity_gain = 0;  // [N m s/rad] or [N s/m]
@@ -42,7 +42,7 @@ struct Motor {
   bool is_there() const { return position_gain > 0 || velocity_gain > 0; }
 };
 
-// What a world is made of, to be changed and put together again. A World itself is immutable.
+// The parts of a world, to be changed and put together again. A World itself is immutable.
 struct WorldParts {
   Model model;
   std::vector<ExtraObject> extras;  // objects beside the model's colliders
@@ -71,7 +71,7 @@ struct WorldParts {
 struct ParameterAccess {
   void (*read)(const WorldParts& parts, int owners, double* x);
   void (*write)(WorldParts& parts, int owners, const double* x);
-  // Of surfaces and motors the number itself, else null: World checks it.
+  // The number itself where it is of surfaces or motors, which World checks; else null.
   double PairMaterial::* of_pair = nullptr;
   double Motor::* of_motor = nullptr;
 };

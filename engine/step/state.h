@@ -31,7 +31,7 @@ struct ControlParts {
   }
 };
 
-// How many numbers each part has; of a tangent as many as there are velocities.
+// The size of each part; a tangent has as many numbers as there are velocities.
 struct StateLayout {
   int q = 0, v = 0;
 

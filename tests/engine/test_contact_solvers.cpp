@@ -21,7 +21,7 @@ double dot(const Numbers& x, const Numbers& y) {
   return sum;
 }
 
-// What a solution is a smooth function within.
+// Solutions with the same outcomes are values of one smooth function.
 std::vector<int> outcomes(const SolvedRows& solved, const RowSolution& solution) {
   std::vector<int> out;
   for (const RowClass c : solution.classes) out.push_back(static_cast<int>(c));

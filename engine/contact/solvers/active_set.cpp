@@ -22,7 +22,7 @@ class ActiveSet final : public SolvedRows {
     if (is_solved) solver.exchange_classes(factor_);
   }
 
-  // Of impulses that no factor has made, the factor of their classes, if its impulses are the same.
+  // Impulses that no factor has made get the factor of their classes. If its impulses are others, the derivative is not to be relied on.
   bool differentiate(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution) override {
     if (!is_factored_) has_classes_ = factor_->solve(problem, solution.classes.data(), solution.f.data(), again_);
     bool is_two_sided = has_classes_ && factor_->is_differentiable(problem) && !ties_.any(problem, sizes, solution);

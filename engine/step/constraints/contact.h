@@ -28,7 +28,7 @@ struct Contact {
   // From the rows of one manifold, whose derivatives these are; centre_bar: on where the channels of a single point are.
   static void add_vjp(const StepIsland& island, std::size_t block, int first_row, int last_row, const ManifoldDerivatives& rates, const Vec3d& centre_bar, const StepAdjoint& to);
 
-  // Whether a block has fill_rates: all do but those that bounce.
+  // True where fill_rates knows all of a block: unless it bounces.
   static bool has_rates(const StepIsland& island, std::size_t block);
   // What rows of one manifold change by with the twist of one side's shape, entry by entry: coefficients (rows x most_block_channels x 6) and targets
   // (rows x 6), as ImpulseRates has them.

@@ -44,11 +44,11 @@ class Integrator {
   virtual void add_operator_vjp(const StepData& step, const double* x, const double* y, std::size_t count, MotionAdjoint& bodies, StepGradient& gradient) = 0;
   virtual void end_operator_vjp(const StepData& step, StepGradient& gradient) = 0;
 
-  // Of advance. Fills q_bar, way_bar and u_bar (n_v each, of u beside the way), returns that of dt.
+  // The gradient of advance: fills q_bar, way_bar and u_bar (n_v each, that of u beside the way), returns that of dt.
   virtual double advance_vjp(const StepData& step, const TangentView& next_bar, double* q_bar, double* way_bar, double* u_bar) const = 0;
-  // Along dq, d_dt and du, which is dway as well.
+  // Its tangent along dq, d_dt and du, which is dway as well.
   virtual void advance_jvp(const StepData& step, const double* dq, double d_dt, const double* du, const TangentSpan& next) const = 0;
-  // Columns of it: velocities (n_v rows a stride apart) on to rows of q_next and then of v_next; by_q: these are columns by q, whose own change counts.
+  // Its columns: velocities (n_v rows a stride apart) on to rows of q_next and then of v_next; by_q: these are columns by q, whose own change counts.
   struct ColumnBlock {
     const double* velocity;
     double* next;  // 2 n_v x count

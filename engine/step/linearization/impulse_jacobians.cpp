@@ -1,10 +1,10 @@
-// What the impulses of an island answer to, in the columns of the Jacobians (step_jacobians.cpp).
+// The answer of an island's impulses, in the columns of the Jacobians (step_jacobians.cpp).
 //
 // Solved rows tell what their impulses change by with each of their numbers (contact/impulse_rates.h): of a contact these move with the twists of both
 // shapes, twelve numbers, and shapes with the joints before them, so that a block of channels costs twelve columns, however many joints there
 // are. Channels turn with the joints as well: with V a body's velocity against the parent of joint c's,
 //   d(X u)/dq_c = J_c x V      at the channels' point
-// Of rows that have no such rates, as sweeps, sliding discs, bounces and closures, each channel's impulse has one adjoint (step_vjp.cpp) instead.
+// Rows without such rates, as sweeps, sliding discs, bounces and closures, have one adjoint for the impulse of each channel (step_vjp.cpp) instead.
 #include <algorithm>
 
 #include "base/index.h"
@@ -26,7 +26,7 @@ void put(const Vec3d& x, double* to) {
 }  // namespace
 
 bool ImpulseJacobians::has_rates(StepIsland& island) {
-  // Of kinds with channels of their own contacts alone have any.
+  // Among kinds with channels of their own contacts alone have any.
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
     if (is_of<Contact>(island.blocks[b]) ? !Contact::has_rates(island, b) : island.blocks[b].kind != StepIsland::of_coordinate) return false;
   return island.solved->rates(island.problem, rates_);
@@ -119,7 +119,7 @@ void ImpulseJacobians::add_turning_of_channels(const StepIsland& island, std::si
   }
 }
 
-// Of the rows of one manifold: by both shapes' twists, and from these to the joints that move them.
+// The rows of one manifold: by both shapes' twists, and from these to the joints that move them.
 void ImpulseJacobians::add_contact_rates(const StepIsland& island, std::size_t b, int first_row, int last_row, const JacobianColumns& columns, const ShapeTwists& twists) {
   const Model& model = step_.model();
   const RowProblem& problem = island.problem;
@@ -131,7 +131,7 @@ void ImpulseJacobians::add_contact_rates(const StepIsland& island, std::size_t b
   const SceneQuery::PairManifold& pair = step_.manifolds[at(manifold)];
   const SmallMatrices& matrices = small_matrices();
 
-  // Of a single point the channels go with it: y changes by omega x dp.
+  // The channels of a single point go with it: y changes by omega x dp.
   Vec3d omega;
   if (!block.turns)
     for (const int side : {0, 1})

@@ -1,4 +1,4 @@
-// What the impulses of islands answer to, in the columns of the Jacobians (impulse_jacobians.cpp).
+// The answer of the islands' impulses, in the columns of the Jacobians (impulse_jacobians.cpp).
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ class ImpulseJacobians {
  public:
   ImpulseJacobians(StepData& step, const SharedRates& shared, StepVjp& vjp) : step_(step), shared_(shared), vjp_(vjp) {}
 
-  // Adds Y dz of an island to what the velocity u changes by (n_v rows) at its impulses held; false where that holds to one side only.
+  // Adds Y dz of an island to the change of the velocity u (n_v rows) at held impulses. Returns false where that holds to one side only.
   bool add(int island, const StepInput& in, const JacobianColumns& columns, const ShapeTwists& twists, std::vector<double>& moved_by);
 
  private:

@@ -8,7 +8,7 @@
 
 namespace robosim {
 
-// Of each of q (tangent space, body side) and v, n_v rows; row-major. Null for what nobody asks for.
+// Rows are those of q (tangent space, body side), then of v, n_v each; row-major. A block that nobody asks for is null.
 struct JacobianBlocks {
   double *q = nullptr, *v = nullptr, *tau = nullptr, *q_target = nullptr, *v_target = nullptr;  // 2 n_v rows: q_next, then v_next; n_v, n_v, n_v, n_q, n_v columns
   double* parameters = nullptr;  // a column for each of the selection

@@ -7,13 +7,13 @@
 
 namespace robosim {
 
-// Where the columns by each argument begin in a row of all, -1 where nobody asks; and how long a row is.
+// The first column by each argument in a row of all, -1 where nobody asks; and the length of a row.
 struct JacobianColumns {
   int q = -1, v = -1, tau = -1, q_target = -1, v_target = -1, stride = 0;
 };
 
-// How the shapes of all contacts move with the joints: of each its twist, [linear; angular] in its own frame, by all of them, and zero in the columns
-// that pad these (columns.h).
+// Twists of the shapes of all contacts by the joints: [linear; angular] in the shape's own frame, by all joints, and zero in the columns that pad these
+// (columns.h).
 class ShapeTwists {
  public:
   void fill(const StepData& step);

@@ -8,8 +8,8 @@
 
 namespace robosim {
 
-// What all derivatives of one step share: how the contacts' geometry moves, and the factors of the rows. Jacobians of state and control need no shapes, nor
-// what moves with objects that no joint moves; and they tell by themselves what is torn.
+// Makes what all derivatives of one step share: how the contacts' geometry moves, and the factors of the rows. Jacobians of state and control need no
+// shapes, nor what moves with objects that no joint moves; and they tell by themselves what is torn.
 void Linearization::derive(const StepInput& in, bool everything) {
   shared_.is_there = true, shared_.has_everything = everything, shared_.is_one_sided = false;
   if (shared_.manifolds.size() < step_.manifolds.size()) shared_.manifolds.resize(step_.manifolds.size());

@@ -15,7 +15,7 @@ struct MovingChannels {
   std::vector<double> Y_;  // n_v x those that move, where not all do
 };
 
-// What contacts and closures push on each body by itself.
+// Fills the force and moment of contacts and closures on each body by itself.
 void carry_impulses(const StepData& step, std::vector<Force<double>>& carried);
 
 }  // namespace robosim

@@ -1,4 +1,4 @@
-// What all derivatives of one step share. Computed by Linearization::derive.
+// Rates that all derivatives of one step share. Computed by Linearization::derive.
 #pragma once
 
 #include <vector>

@@ -130,7 +130,7 @@ bool JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
   return is_two_sided;
 }
 
-// Of each velocity at the end one gradient, which has all parameters; from there on column by column.
+// One gradient for each velocity at the end, which has all parameters; from there on column by column.
 void JacobianMaker::parameter_jacobian(const StepInput& in, const JacobianBlocks& out) {
   const Model& m = step_.model();
   const std::size_t n = at(m.n_v), columns = at(out.selection->size());
@@ -140,7 +140,7 @@ void JacobianMaker::parameter_jacobian(const StepInput& in, const JacobianBlocks
     vjp_.velocity_vjp(in, static_cast<int>(i), row_);
     out.selection->read(row_.parameters, &moved_by_[i * columns]);
   }
-  // How far dt itself goes in each column.
+  // The change of dt itself in each column.
   row_.set_zero(*step_.world);
   *row_.parameters.of("dt") = 1;
   by_dt_.resize(columns), unit_.resize(n), zero_.assign(n, 0.0), tangent_.resize(2 * n);

@@ -13,7 +13,7 @@ class JacobianMaker {
   JacobianMaker(StepData& step, Integrator& integrator, const SharedRates& shared, StepVjp& vjp)
       : step_(step), integrator_(integrator), shared_(shared), vjp_(vjp), impulses_(step, shared, vjp) {}
 
-  // Where no impulse acts late in the step; false where they hold to one side only, by what SharedRates does not know yet.
+  // No impulse may act late in the step. Returns false where the Jacobians hold to one side only, by what SharedRates does not know yet.
   bool fill(const StepInput& in, const JacobianBlocks& out);
 
  private:

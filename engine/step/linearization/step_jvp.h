@@ -12,7 +12,7 @@ class StepJvp {
  public:
   StepJvp(StepData& step, Integrator& integrator, const SharedRates& shared, StepVjp& vjp) : step_(step), integrator_(integrator), shared_(shared), vjp_(vjp) {}
 
-  // Where no impulse acts late in the step.
+  // No impulse may act late in the step.
   void jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next);
 
  private:

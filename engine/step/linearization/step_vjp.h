@@ -16,14 +16,14 @@ class StepVjp {
  public:
   StepVjp(StepData& step, Integrator& integrator, const SharedRates& shared) : step_(step), integrator_(integrator), shared_(shared) {}
 
-  // Of a loss that changes by next_bar with the next state: adds to a gradient that is zero.
+  // Adds the gradient of a loss that changes by next_bar with the next state to one that is zero.
   void next_state_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient);
-  // Of one entry of the velocity u at the end, where no impulse acts late; the same.
+  // The same of one entry of the velocity u at the end; no impulse may act late in the step.
   void velocity_vjp(const StepInput& in, int entry, StepGradient& gradient);
-  // Of the impulse of one channel of an island, at fixed u: adds to the gradient, and leaves what is of the channels' own velocities in island.gradient.y_free.
-  // Without parameters those are not complete.
+  // Adds the gradient of one channel's impulse at fixed u, and leaves that by the channels' own velocities in island.gradient.y_free. Without parameters
+  // their part is not complete.
   void channel_vjp(StepIsland& island, int channel, const StepInput& in, bool with_parameters, StepGradient& gradient);
-  // Of what dependences of an island's rows miss (class_factor.h); the same.
+  // Adds the gradient of what dependences of an island's rows miss (class_factor.h).
   void dependence_vjp(int island, const StepInput& in, StepGradient& gradient);
 
   // The gradient by u, after next_state_vjp.

@@ -10,9 +10,9 @@
 namespace robosim {
 namespace {
 
-// Of what rows that depend on each other come to by themselves: more is missed beside the state.
+// The largest part, of what dependent rows come to by themselves, that they may miss beside the state.
 constexpr double torn = 1e-6;
-// What impulses that balance come to beside each of them by itself: dependences of rows are as good (row_basis.cpp, class_factor.cpp). Far below `torn`.
+// The rounding of impulses that balance, as a part of each by itself: dependences of rows are as good (row_basis.cpp, class_factor.cpp). Far below `torn`.
 constexpr double rounding_of_balance = 1e-10;
 
 }  // namespace

@@ -8,14 +8,14 @@
 
 namespace robosim {
 
-// Whether these impulses of an island's channels, a stride apart, come to more than rounding.
+// True where these impulses of an island's channels, a stride apart, come to more than rounding.
 bool pushes(const StepData& step, const StepIsland& island, const double* z, int stride);
 
-// Whether what dependences with these multipliers, a stride apart, miss by q and v (n_v each) is more than what their rows come to by themselves,
-// without regard to sign, allows for.
+// True where dependences with these multipliers, a stride apart, miss more by q and v (n_v each) than what their rows come to by themselves, without regard
+// to sign, allows for.
 bool is_torn_by(const StepData& step, const StepIsland& island, const double* multipliers, int stride, const double* by_q, const double* by_v);
 
-// Whether an island's rows are; `vjp` of the step, `room` a gradient to work in.
+// True where an island's rows are torn. vjp: of the step; room: a gradient to work in.
 bool is_torn(const StepData& step, int island, const StepInput& in, StepVjp& vjp, StepGradient& room);
 
 }  // namespace robosim
