@@ -220,7 +220,7 @@ std::tuple<Array, Array, Array, Array, Array, Array, bool> jacobians(BoundSimula
 }  // namespace
 
 ReportTuple report_tuple(const RolloutReport& r, SolverId solver) {
-  return {name_of(r.status), r.residual, r.contacts, r.rows, r.islands, r.class_changes, r.pivots, r.coupled_bounces, r.attempt < 0 ? "" : solver.kind().attempt_name(r.attempt)};
+  return {name_of(r.status), r.residual, r.contacts, r.rows, r.islands, r.class_changes, r.pivots, r.coupled_bounces, r.attempt < 0 || !solver.kind().attempt_name ? "" : solver.kind().attempt_name(r.attempt)};
 }
 
 void bind_simulation(py::module_& m) {

@@ -53,9 +53,10 @@ class SolvedRows {
   virtual bool has_dependences(const RowProblem&) const { return false; }
   virtual void add_dependence_vjp(const RowProblem&, const RowSolution&, RowGradient&) {}
 
-  // True where the active set is known and its solution unique. Solvers by iterations have none.
+  // True where the active set is known and its solution unique; differentiate may find one. Solvers by iterations have none.
   virtual bool has_classes() const { return false; }
-  // Solves the rows for other classes instead, from the impulses f of the rows on. False where these have no solution.
+  // Solves the rows for other classes instead, from the impulses f of the rows on, and makes the derivatives above those of that solution, without
+  // `differentiate`. False where these classes have no solution.
   virtual bool solve_classes(const RowProblem&, const RowClass*, const double*, RowSolution&) { return false; }
 
   // Appends what the solution depends on beside the classes of the rows (step_signature.h).

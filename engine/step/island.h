@@ -73,7 +73,7 @@ struct StepIsland {
   RowGradient gradient;                      // of vjp
   RowSolution other;                         // of complementarity-aware gradients
   std::unique_ptr<SolvedRows> other_solved;
-  std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and M^-1 times it
+  std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and A^-1 times it, A the integrator's operator
   std::vector<double> before;  // channels: their velocity before the step
   std::vector<double> z_late;  // channels: impulses times their impact's share of the step
   // Of vjp: of each row's gap and impact; of `before`; and of y_free by impacts, which `gradient` has in its own, too.

@@ -1,7 +1,7 @@
 // Kinds of parameters: the numbers of a world that its steps are differentiated by.
 //
 // `parameter_kinds` is the one list of them. Everything else follows from it: where each number is in a gradient or a direction, zeros, sums and
-// products (parameters.h), the arrays and names of the bindings, the table of the documentation, the batteries of tests. checks of surfaces and motors. A new parameter of a law is the field that holds it, here or in
+// products (parameters.h), the arrays and names of the bindings, the table of the documentation, the batteries of tests, and the checks of World and of Python. A new parameter of a law is the field that holds it, here or in
 // Model, a row below, and in the law what it does and the line in its gradient that adds to it:
 //
 //   *gradient.parameters.of("friction", pair) += mu_bar;      // a name that is not in the list does not compile
@@ -235,5 +235,10 @@ inline constexpr auto parameter_kinds = [] {
   });
 }();
 inline constexpr int n_parameter_kinds = static_cast<int>(parameter_kinds.size());
+static_assert(std::all_of(parameter_kinds.begin(), parameter_kinds.end(),
+                          [](const ParameterKind& x) {
+                            return (x.owner != ParameterOwner::pair || x.access.of_pair) && (x.owner != ParameterOwner::motor || x.access.of_motor);
+                          }),
+              "numbers of surfaces and motors are fields of these, which World checks");
 
 }  // namespace robosim

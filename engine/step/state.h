@@ -1,6 +1,6 @@
 // States, what drives them, and tangents of both, as views of arrays; of each kind one list of parts.
 //
-// Steps, rollouts and bindings hand views on, and copy, size and offset them by the lists: a part that a state gets besides, as the nodes of something soft,
+// Steps, rollouts and bindings hand views on; rollouts copy, size and offset them by the lists: a part that a state gets besides, as the nodes of something soft,
 // an activation, or the state before, is a pointer, its width in the layout, room and its line in StateParts. A part whose pointer is null is not there.
 #pragma once
 
@@ -45,6 +45,18 @@ struct ControlLayout {
   static ControlLayout of(const Model& m) { return {m.n_v, m.n_q, m.n_v}; }
 };
 
+namespace detail {
+
+// The same parts, to be read only.
+template <class View, class Span>
+View viewed(const Span& span) {
+  View view;
+  Span::Parts::for_each([&](auto part) { part(view) = part(span); });
+  return view;
+}
+
+}  // namespace detail
+
 // T: const double, or double where it is written to.
 template <class T>
 struct StatePointers {
@@ -53,7 +65,7 @@ struct StatePointers {
 
   T *q = nullptr, *v = nullptr;  // configuration and velocity (n_q, n_v); of a tangent n_v each, that of q in the tangent space, body side
 
-  operator StatePointers<const double>() const requires(!std::is_const_v<T>) { return {q, v}; }
+  operator StatePointers<const double>() const requires(!std::is_const_v<T>) { return detail::viewed<StatePointers<const double>>(*this); }
 };
 
 template <class T>
@@ -65,7 +77,7 @@ struct ControlPointers {
   T* q_target = nullptr;  // n_q, of motors with a position gain; null: the present position
   T* v_target = nullptr;  // n_v, of motors; null: zero
 
-  operator ControlPointers<const double>() const requires(!std::is_const_v<T>) { return {tau, q_target, v_target}; }
+  operator ControlPointers<const double>() const requires(!std::is_const_v<T>) { return detail::viewed<ControlPointers<const double>>(*this); }
 };
 
 using StateView = StatePointers<const double>;

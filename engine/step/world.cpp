@@ -20,9 +20,10 @@ void require(bool holds, const std::string& of, std::string_view what, double va
 
 // Within what the list of parameters says.
 void require_range(const ParameterKind& kind, const std::string& of, double value) {
+  if (value >= kind.least && value <= kind.most) return;
   const std::string wanted = kind.most < std::numeric_limits<double>::max() ? message("it must lie between ", kind.least, " and ", kind.most)
                                                                            : message("it must be ", std::isfinite(kind.most) ? "finite, and " : "", "at least ", kind.least);
-  require(value >= kind.least && value <= kind.most, of, kind.name, value, wanted);
+  require(false, of, kind.name, value, wanted);
 }
 
 }  // namespace

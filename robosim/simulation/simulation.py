@@ -95,7 +95,8 @@ class Simulation:
         erp: part of an overlap that is taken back in a (sub)step, 0 to 1.
         margin: [m] within which things are taken for touching.
         limit_margin: [rad or m] the same of joint limits.
-        speed_limits: whether joints keep the limits of their speeds (`Model.limits`), whatever drives or strikes them.
+        speed_limits: whether joints with one position keep the limits of their speeds (`Model.limits`), whatever drives
+            or strikes them; with `pgs` as near as its sweeps come.
         restitution_threshold: [m/s] of approach, below which nothing bounces.
         bounce: when what comes near bounces or lands: `step`, wherever a step finds it within the margin;
             `time_of_impact`, when it touches, between the steps' ends. Then runs and their gradients are those of
@@ -559,7 +560,7 @@ class Simulation:
             >>> np.allclose(pushed.q, cart.dt * pushed.v)
             True
 
-        Source: `engine/step/linearization_jvp.cpp`.
+        Source: `engine/step/linearization/step_jvp.cpp`.
         """
         given = {"q": q, "v": v, "tau": tau, "q_target": q_target, "v_target": v_target}
         direction = {name: value for name, value in given.items() if value is not None}

@@ -16,7 +16,9 @@ TEST_CASE("the operator of each integrator is symmetric, and solved alike for on
     CAPTURE(std::string(id.kind().name));
     for (unsigned seed = 0; seed < random_worlds; ++seed) {
       Random random(seed);
-      const StepWorld w(random_tree("robot", random, {"revolute", "prismatic", "planar", "floating"}, 5, false, true).build({}), {});
+      Model model = random_tree("robot", random, {"revolute", "prismatic", "planar", "floating"}, 5, false, true).build({});
+      std::fill(model.friction.begin(), model.friction.end(), 0.0);  // without rows
+      const StepWorld w(std::move(model), {});
       const Model& m = w.model;
       StepData step(*w.world, {});
       const std::unique_ptr<Integrator> integrator = id.kind().make(m);
@@ -44,7 +46,7 @@ TEST_CASE("the operator of each integrator is symmetric, and solved alike for on
       options.integrator = id;
       Stepper stepper(*w.world, options);
       States next(StateLayout::of(m), 1);
-      if (stepper.step({q.data(), v.data()}, {}, next[0]).rows > 0) continue;
+      REQUIRE(stepper.step({q.data(), v.data()}, {}, next[0]).rows == 0);
       CHECK(stepper.data().u == step.v_free);
       step.u = step.way = step.v_free;
       States advanced(StateLayout::of(m), 1);

@@ -19,7 +19,7 @@ def ball_on_an_actuator(**options):
     builder = ModelBuilder("circle")
     builder.add_link("root")
     builder.add_link("ball", mass=MASS, inertia=0.4 * MASS * RADIUS**2 * np.eye(3))
-    builder.add_joint("lift", "prismatic", "root", "ball", axis=(0, 0, 1))
+    builder.add_joint("lift", "prismatic", "root", "ball", axis=(0, 0, 1), velocity=5.0)
     builder.add_collider("ball", Shape.sphere(RADIUS))
     return Simulation(builder.build(), floor(), dt=DT, **options)
 
@@ -49,6 +49,20 @@ def test_a_ball_at_rest_has_the_gradient_of_one_that_flies(solver, bounce):
     lower = gradient_of_height(aware, [RADIUS], tau, loss=1.0)
     assert not lower.one_sided
     np.testing.assert_allclose(lower.tau, 0, rtol=0, atol=1e-18)
+
+
+@pytest.mark.parametrize("solver", ["lcp", "cone"])
+def test_limits_of_speeds_that_are_far_let_it_rise(solver):
+    tau = np.full((STEPS, 1), 0.5 * MASS * G)
+    free, limited = (
+        gradient_of_height(
+            ball_on_an_actuator(solver=solver, complementarity_aware=True, speed_limits=limited),
+            [RADIUS],
+            tau,
+        )
+        for limited in (False, True)
+    )
+    np.testing.assert_allclose(limited.tau, free.tau, rtol=1e-12)
 
 
 def test_a_drone_lifts_off_by_plain_descent():

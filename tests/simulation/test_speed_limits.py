@@ -7,7 +7,7 @@ import pytest
 
 import robosim
 from robosim import _engine
-from robosim.simulation import Control, Simulation
+from robosim.simulation import Control, Motor, Simulation
 
 SOLVERS = _engine.row_solvers
 
@@ -30,12 +30,12 @@ def test_no_force_makes_a_joint_faster(solver):
     assert reached.all()
     assert speed[:, 5].max() > 10  # which has none
     free = driven_arm(solver, speed_limits=False, sweeps=500)
-    assert (np.abs(free.run(free.state(), 200, Control(tau=tau)).v[-1]) > limit)[:5].any()
+    assert (np.abs(free.run(free.state(), 200, Control(tau=tau)).v) > limit).any(axis=0)[:5].all()
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_below_its_limit_a_joint_feels_nothing(solver):
-    """To the bit for the solvers that know what acts; sweeps leave rows that do not push at zero, too."""
+    """To the bit: rows that do not push stay at zero, of sweeps too."""
     arm, free = driven_arm(solver), driven_arm(solver, speed_limits=False)
     state = arm.state(v=[0.1, -0.1, 0.2, 0.3, -0.2, 0.1])
     np.testing.assert_array_equal(arm.step(state).v, free.step(state).v)
@@ -48,3 +48,50 @@ def test_what_a_limit_exerts_is_among_the_forces_of_joints():
     assert force.coordinate == "wrist_2_joint"
     assert force.force < 0  # against the motion
     assert details.state.v[4] == pytest.approx(0.9, rel=1e-12)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_what_is_beyond_its_position_limit_comes_back_at_its_speed_limit(solver):
+    """Not relaxed, as the two would contradict each other: 0.2 of 0.1 rad in 2 ms are 10 rad/s, 0.6 are allowed."""
+    arm = driven_arm(solver, sweeps=2000)
+    arm = Simulation(
+        arm.model.with_limits(upper={"shoulder_lift_joint": 0.5}),
+        dt=2e-3,
+        solver=solver,
+        speed_limits=True,
+        sweeps=2000,
+        motors={name: Motor(100, 10) for name in arm.model.joint_names},
+    )
+    q = np.array([0, 0.6, 0.3, 0.2, 0.1, 0.4])
+    state = arm.state(q)
+    after = arm.step(state, Control(q_target=q))
+    assert after.report.status in ("solved", "basic")
+    assert after.v[1] == pytest.approx(-0.6, rel=1e-6)
+    # Its speed is that limit's alone.
+    rng = np.random.default_rng(0)
+    q_bar, v_bar = np.zeros(6), np.array([0, 1.0, 0, 0, 0, 0])
+    gradient = arm.vjp(state, q_bar, v_bar, Control(q_target=q))
+    assert gradient.parameters["speed_limit", "shoulder_lift_joint"] == pytest.approx(-1, rel=1e-6)
+    np.testing.assert_allclose(gradient.q, 0, rtol=0, atol=1e-6)
+    assert gradient.parameters["upper_limit", "shoulder_lift_joint"] == pytest.approx(0, abs=1e-6)
+    way = rng.normal(size=6)
+    moved = [
+        arm.with_parameters({"speed_limit": arm.parameters["speed_limit"] + h * way}).step(
+            state, Control(q_target=q)
+        )
+        for h in (1e-4, -1e-4)
+    ]
+    assert (moved[0].v - moved[1].v)[1] / 2e-4 == pytest.approx(-way[1], rel=1e-6)
+
+
+def test_what_moves_freely_has_none():
+    """Its velocities are told in axes that turn."""
+    robot = robosim.load_robot("quadruped", base="floating").with_limits(velocity=1.0)
+    simulation = Simulation(robot, speed_limits=True)
+    v = np.zeros(robot.n_v)
+    v[:6] = 3.0
+    details = simulation.details(simulation.state(v=v))
+    assert not [x for x in details.joints if "speed_limit" in x.source and x.force != 0]
+    assert {x.coordinate for x in details.joints if "speed_limit" in x.source}.isdisjoint(
+        robot.velocity_names[:6]
+    )

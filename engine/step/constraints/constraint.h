@@ -17,6 +17,8 @@
 //                                       them by the row's target_bar, for the gradients of state and control                   (coordinate kinds)
 //   add_vjp(x, to)                      adds the gradients of parameters alone                                                 (coordinate kinds)
 //
+// Targets beyond standing still of equalities and normals may be left out (relax in step.cpp): target_rates and add_vjp ask is_clipped first. Targets and
+// coefficients of coordinate kinds must not depend on v.
 // A kind between bodies has six channels, size omega and v at a centre; only contacts may do without omega (Block::turns). Jacobians of islands with block
 // kinds other than contacts are made of gradients, one for each channel (linearization/impulse_jacobians.cpp). Data of a kind's own are with their checks in
 // World, as closures.h, and in the bindings (simulation.cpp). Files of a folder are compiled together: functions in unnamed namespaces need names of their own.

@@ -77,6 +77,7 @@ void visit_kind(const StepIsland::Block& block, F&& f) {
 template <class Kind>
 RowBlock& RowAssembly::add_block(StepIsland& island, StepIsland::Block block, int width) {
   if (block.is_of_bodies() && !block.turns && !std::is_same_v<Kind, Contact>) throw std::logic_error("only contacts may have channels that do not turn");
+  if (block.is_of_bodies() && width != block.width()) throw std::logic_error("channels of bodies are as many as Block::width");
   block.kind = kind_index<Kind>();
   return append(island, block, width);
 }

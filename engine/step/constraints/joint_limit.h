@@ -1,9 +1,12 @@
 // Limits of a joint's position: as a normal, of the coordinate, where it is within limit_margin of the limit.
 //
 //   w = +-v+,   t = -(erp/dt) gap,   gap = q - q_lower  or  q_upper - q
+//
+// A joint that keeps the limit of its speed (speed_limit.h) comes back no faster: t is that limit at the most.
 #pragma once
 
 #include "step/constraints/constraint.h"
+#include "step/constraints/speed_limit.h"
 
 namespace robosim {
 
@@ -25,18 +28,27 @@ struct JointLimit {
     if (is_near(step, in, upper, i)) RowAssembly::add_row<JointLimit>(island, upper).d[0] = -1;
   }
 
-  static void set_target(const StepData& step, const StepInput& in, const CoordinateRow& x, ConstraintRow& row) {
-    row.target = -(step.options.erp / step.options.dt) * gap(step, in, x.role(), x.q());
+  static double free_target(const StepData& step, const StepInput& in, const CoordinateRow& x) { return -(step.options.erp / step.options.dt) * gap(step, in, x.role(), x.q()); }
+  static bool is_slowed(const StepData& step, const StepInput& in, const CoordinateRow& x) {
+    return SpeedLimit::is_there(step, in, x.v(), x.q()) && free_target(step, in, x) > SpeedLimit::greatest(step, x.v());
   }
 
-  static TargetRates target_rates(const StepData& step, const StepInput&, const CoordinateRow& x) {
-    if (is_clipped(x.island, x.i)) return {};
+  static void set_target(const StepData& step, const StepInput& in, const CoordinateRow& x, ConstraintRow& row) {
+    row.target = is_slowed(step, in, x) ? SpeedLimit::greatest(step, x.v()) : free_target(step, in, x);
+  }
+
+  static TargetRates target_rates(const StepData& step, const StepInput& in, const CoordinateRow& x) {
+    if (is_clipped(x.island, x.i) || is_slowed(step, in, x)) return {};
     const double rate = step.options.erp / step.options.dt;
     return {.q = x.role() == lower ? -rate : rate};
   }
 
   static void add_vjp(const CoordinateRow& x, const StepAdjoint& to) {
     if (is_clipped(x.island, x.i)) return;
+    if (is_slowed(to.step, to.in, x)) {
+      *to.of("speed_limit", x.v()) += x.target_bar();
+      return;
+    }
     *(x.role() == lower ? to.of("lower_limit", x.q()) : to.of("upper_limit", x.q())) -= target_rates(to.step, to.in, x).q * x.target_bar();
     *to.of("dt") -= x.row().target / to.step.options.dt * x.target_bar();
   }

@@ -1,4 +1,5 @@
-// Limits of a joint's speed, where the step keeps them (StepOptions::speed_limits): |v+| within the limit.
+// Limits of the speed of joints with one position, where the step keeps them (StepOptions::speed_limits): |v+| within the limit. Velocities of what moves
+// freely are told in axes that turn, and are not limited.
 //
 //   w = +-v+,   t = -limit
 #pragma once
@@ -15,7 +16,7 @@ struct SpeedLimit {
 
   static double greatest(const StepData& step, int v) { return step.model().limits.velocity[static_cast<std::size_t>(v)]; }
 
-  static bool is_there(const StepData& step, const StepInput&, int v, int) { return step.options.speed_limits && std::isfinite(greatest(step, v)); }
+  static bool is_there(const StepData& step, const StepInput&, int v, int q) { return step.options.speed_limits && q >= 0 && std::isfinite(greatest(step, v)); }
 
   static void add_rows(const StepData& step, const StepInput& in, int v, int i, StepIsland& island) {
     if (!is_there(step, in, v, i)) return;

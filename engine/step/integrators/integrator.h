@@ -2,6 +2,7 @@
 //
 // A step ends at the velocity u, in the axes at its start, where a residual meets the impulses z of the channels,
 //   r(u) = X^T z,      A = dr/du: the operator, symmetric, here always as a factor
+// Constraints take placements and columns J from step.dynamics, at q, and that positions advance by dt way: gaps, limits and motors are to hold at q + dt u.
 // and q+ and v+ follow from u and from `way`, which is u but where impulses act late in the step (constraints/normal_law.h). Rows see A alone (Y = A^-1 X^T);
 // derivatives of the step are put together from those below (linearization/).
 #pragma once
@@ -38,8 +39,8 @@ class Integrator {
   virtual void fill_residual_rates(StepData& step, const StepInput& in, double* by_q, double* by_v, int stride) = 0;
   virtual void add_carried_velocity(const StepData& step, const StepInput& in, double* by_v, int stride) const = 0;
 
-  // -sum_a x_a . dA y_a of pairs of velocities: begin once, add any number of times `count` pairs (x and y: n_v x count), end once, which adds what depends
-  // on the sum alone (armature, damping). Called without contacts too.
+  // -sum_a x_a . dA y_a of pairs of velocities: begin, then add any number of times `count` pairs (x and y: n_v x count), then end, which adds what depends
+  // on the sum alone (armature, damping). Without end where nobody asks for parameters; called without contacts too.
   virtual void begin_operator_vjp(const StepData& step) = 0;
   virtual void add_operator_vjp(const StepData& step, const double* x, const double* y, std::size_t count, MotionAdjoint& bodies, StepGradient& gradient) = 0;
   virtual void end_operator_vjp(const StepData& step, StepGradient& gradient) = 0;

@@ -45,9 +45,12 @@ bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vect
       if (is_of<Contact>(island.blocks[b]) && island.blocks[b].a > 0 && island.blocks[b].b > 0)  // body 0 is the world
         std::fill(keeps_.begin() + problem.blocks[b].first_row, keeps_.begin() + problem.blocks[b].last_row, true);
   wanted_.assign(problem.rows.size(), RowClass::separating);
+  // Limits of speeds have rows however far they are: only those that push are judged.
+  const auto is_far = [&](std::size_t i) { return is_of<SpeedLimit>(island.rows[i]) && island.solution.classes[i] == RowClass::separating; };
   for (std::size_t i = 0; i < probe_.rows.size(); ++i) {
     ConstraintRow& row = probe_.rows[i];
     row.target = 0;
+    if (is_far(i)) continue;
     if (keeps_[i] || row.kind == RowKind::unilateral || (row.kind == RowKind::equality && row.compliance == 0)) wanted_[i] = RowClass::clamping;
   }
   probe_.y_free.assign(k, 0.0);
@@ -63,6 +66,8 @@ bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vect
     const ConstraintRow& row = problem.rows[i];
     if (keeps_[i]) {
       wanted_[i] = RowClass::clamping;
+    } else if (is_far(i)) {
+      continue;
     } else if (row.kind == RowKind::unilateral) {
       if (std::abs(wish[i]) > rounding_of_wish * most) wanted_[i] = wish[i] > 0 ? RowClass::separating : RowClass::clamping;
     } else if (row.kind == RowKind::friction && wanted_[at(row.normal)] != island.solution.classes[at(row.normal)]) {
