@@ -318,9 +318,10 @@ SolverReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
 
   // The first attempt that has a solution.
   bool solved = false;
-  for (int i = 0; i < n_attempts && !solved; ++i) {
-    solved = (this->*attempts[i].find)(problem, s, report);
-    report.attempt = i;
+  for (const Attempt& attempt : attempts) {
+    report.attempt = static_cast<int>(&attempt - attempts);
+    solved = (this->*attempt.find)(problem, s, report);
+    if (solved) break;
   }
 
   // If no attempt succeeded, use the closest solution found.
