@@ -71,8 +71,14 @@ bool Linearization::jvp(const StepInput& in, const StepGradient& direction, cons
     return true;
   }
   if (!shared_.has_everything) derive(in, true);
-  if (step_.has_impacts()) for_each_row(in, [&](std::size_t i, const StepGradient& row) { (i < n ? next.q : next.v)[i % n] = along(row, direction); });
-  else jvp_.jvp(in, direction, next);
+  if (step_.has_impacts()) {
+    for_each_row(in, [&](std::size_t i, const StepGradient& row) {
+      double* const to = i < n ? next.q + i : next.v + (i - n);
+      *to = along(row, direction);
+    });
+  } else {
+    jvp_.jvp(in, direction, next);
+  }
   return shared_.is_one_sided;
 }
 
