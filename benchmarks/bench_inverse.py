@@ -54,12 +54,11 @@ def main() -> int:
 def poses(report: Report, robot: str, base: str, tip: str, n: int, quick: bool) -> None:
     """Poses per second and how many are solved."""
     import robosim
-    from robosim import batch
     from robosim.planners import inverse_kinematics_many
 
     model = robosim.load_robot(robot)
-    q = batch.random_configuration(model, np.random.default_rng(0), n)
-    X = batch.frame_pose(model, q, tip)
+    q = model.random_configuration(np.random.default_rng(0), n)
+    X = model.frame_pose(q, tip)
     middle = 0.5 * (model.limits.lower + model.limits.upper)
     peer = trac_ik(model, robot, base, tip)
 
@@ -125,10 +124,8 @@ def met(model, tip: str, q, X) -> int:
     """Count the configurations (n, n_q), NaN for none, that are within limits and have their pose."""
     from scipy.spatial.transform import Rotation
 
-    from robosim import batch
-
     there = np.isfinite(q).all(axis=1)
-    found = batch.frame_pose(model, np.where(there[:, None], q, 0.0), tip)
+    found = model.frame_pose(np.where(there[:, None], q, 0.0), tip)
     position = np.linalg.norm(found[:, :3, 3] - X[:, :3, 3], axis=1)
     turn = Rotation.from_matrix(np.swapaxes(X[:, :3, :3], 1, 2) @ found[:, :3, :3]).magnitude()
     # TRAC-IK's tolerance is for each component.

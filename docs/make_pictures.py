@@ -32,7 +32,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import robosim
-from robosim import batch, planners, viewer
+from robosim import planners, viewer
 from robosim.execution.simulated import SimulatedArm
 from robosim.execution.streaming import stream_trajectory
 from robosim.execution.tracking import Tracking
@@ -275,21 +275,22 @@ def costs_of_batches(path: Path, model) -> None:
     functions = ("inverse_dynamics", "forward_dynamics", "forward_dynamics_derivatives")
     counts = 2 ** np.arange(13)
     rng = np.random.default_rng(0)
-    q = batch.random_configuration(model, rng, counts[-1])
+    q = model.random_configuration(rng, counts[-1])
     v, x = rng.normal(size=(2, counts[-1], model.n_v))
     figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
     for name in functions:
-        one, many = getattr(model.data(), name), getattr(batch, name)
+        one, many = getattr(model.data(), name), getattr(model, name)
         times = []
         for n in counts:
             given = q[:n], v[:n], x[:n]
-            out = many(model, *given)
-            times.append(quickest(partial(many, model, *given, threads=1, out=out)) / n)
+            out = many(*given)
+            with robosim.threads(1):
+                times.append(quickest(partial(many, *given, out=out)) / n)
         (line,) = axes.loglog(counts, 1e6 * np.array(times), "o-", base=2, label=name)
         states = list(zip(q[:64], v[:64], x[:64], strict=True))
         each = quickest(partial(one_by_one, one, states)) / len(states)
         axes.axhline(1e6 * each, color=line.get_color(), linestyle="--")
-    axes.set(xlabel="states in the batch", ylabel="time per state [us]")
+    axes.set(xlabel="states in one call", ylabel="time per state [us]")
     axes.set_xticks(counts, [str(n) for n in counts])
     axes.set_yticks(ticks := [0.1, 0.2, 0.5, 1, 2, 5, 10], [str(tick) for tick in ticks])
     axes.grid(alpha=0.3)

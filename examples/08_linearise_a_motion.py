@@ -6,7 +6,6 @@ import matplotlib
 import numpy as np
 
 import robosim
-from robosim import batch
 from robosim.planners import Problem, plan
 
 matplotlib.use("Agg")
@@ -19,12 +18,12 @@ trajectory = plan(Problem(robot, start="home", goal="ready")).trajectory
 t = np.linspace(0, trajectory.duration, 256)
 dt = t[1]
 q, v, a = trajectory.position(t), trajectory.velocity(t), trajectory.acceleration(t)
-tau = batch.inverse_dynamics(robot, q, v, a)
+tau = robot.inverse_dynamics(q, v, a)
 
 # Around each knot, with x = (difference from q, difference from v):  x' = A x + B (change of tau), of the step
 # v' = v + dt a(q, v, tau), q' = integrate(q, dt v').
 start = time.perf_counter()
-_, da_dq, da_dv, da_dtau = batch.forward_dynamics_derivatives(robot, q, v, tau)
+_, da_dq, da_dv, da_dtau = robot.forward_dynamics_derivatives(q, v, tau)
 print(
     f"{len(t)} knots linearised in {1e3 * (time.perf_counter() - start):.2f} ms, the first call's memory included"
 )
@@ -50,12 +49,12 @@ def errors(runs: int, *, feedback: bool) -> np.ndarray:
     pull = np.concatenate([rng.normal(0, 5, (runs, 3)), np.zeros((runs, 3))], axis=1)  # [N, N m]
     found = np.empty((len(t), runs))
     for k in range(len(t)):
-        x = np.concatenate([batch.difference(robot, q[k], at), speed - v[k]], axis=1)
+        x = np.concatenate([robot.difference(q[k], at), speed - v[k]], axis=1)
         found[k] = np.abs(x[:, :n]).max(axis=1)
         torque = tau[k] - x @ K[k].T if feedback else np.broadcast_to(tau[k], (runs, n))
         wrenches = {"tool0": pull if 100 <= k < 130 else 0 * pull}
-        speed = speed + dt * batch.forward_dynamics(robot, at, speed, torque, external=wrenches)
-        at = batch.integrate(robot, at, dt * speed)
+        speed = speed + dt * robot.forward_dynamics(at, speed, torque, external=wrenches)
+        at = robot.integrate(at, dt * speed)
     return found
 
 

@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from robosim import _engine, batch
+from robosim import _engine
 from robosim.planners.prepare import Prepared
 
 __all__ = ["Rung", "climb", "redundancy"]
@@ -89,7 +89,7 @@ class _Task:
 
     def directions(self, q: FloatArray) -> FloatArray:
         """(m, k, c) unit vectors along which the columns move and the link nearly does not."""
-        J = batch.jacobian(self.prepared.model, q, self.link)[:, :, list(self.prepared.columns.v)]
+        J = self.prepared.model.jacobian(q, self.link)[:, :, list(self.prepared.columns.v)]
         out: FloatArray = np.linalg.svd(J)[2][:, self.rank :]
         return out
 
@@ -106,7 +106,7 @@ def redundancy(prepared: Prepared, link: str) -> int:
     q = np.repeat(prepared.entry[None], 4, axis=0)
     low, high = np.maximum(columns.lower, -math.pi), np.minimum(columns.upper, math.pi)
     q[1:, list(columns.q)] = rng.uniform(np.minimum(low, high), np.maximum(low, high), (3, len(columns.q)))
-    values = np.linalg.svd(batch.jacobian(model, q, link)[:, :, list(columns.v)], compute_uv=False)
+    values = np.linalg.svd(model.jacobian(q, link)[:, :, list(columns.v)], compute_uv=False)
     return len(columns.v) - int((values > _RANK * values.max(axis=1, keepdims=True)).sum(axis=1).max())
 
 

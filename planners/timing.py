@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robosim import _engine, batch
+from robosim import _engine
 from robosim.errors import PlanningError, suggestion
 from robosim.model.tips import tip_links
+from robosim.parallel import threads
 from robosim.planners.noise import merged
 from robosim.planners.positions import Columns, chain
 from robosim.planners.prepare import Prepared
@@ -355,14 +356,16 @@ class ColumnTorque(_ColumnStates):
     def many(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
         """Of rows: (m, c) from (m, c) each."""
         full, v, a = self._states(q, dq, ddq)
-        tau = batch.inverse_dynamics(self._model, full, v, a, joint_forces=True, threads=1)
+        with threads(1):
+            tau = self._model.inverse_dynamics(full, v, a, joint_forces=True)
         return np.asarray(tau[:, self._v])
 
     def frictionless(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
         """Of rows: (m, c) from (m, c) each, with springs, but without damping and dry friction."""
         full, v, a = self._states(q, dq, ddq)
-        tau = batch.inverse_dynamics(self._model, full, v, a, threads=1)
-        springs = batch.joint_forces(self._model, full, np.zeros_like(v), threads=1)
+        with threads(1):
+            tau = self._model.inverse_dynamics(full, v, a)
+            springs = self._model.joint_forces(full, np.zeros_like(v))
         return np.asarray((tau - springs)[:, self._v])
 
 
@@ -371,4 +374,5 @@ class ColumnVelocity(_ColumnStates):
 
     def __call__(self, link: str, q: FloatArray, dq: FloatArray) -> FloatArray:
         full, v, _ = self._states(q, dq, np.zeros_like(dq))
-        return np.asarray(batch.frame_velocity(self._model, full, v, link, threads=1)[:, :3])
+        with threads(1):
+            return np.asarray(self._model.frame_velocity(full, v, link)[:, :3])

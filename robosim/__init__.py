@@ -1,6 +1,6 @@
 """robosim: robot motion planning in Python over a compiled C++ engine.
 
-`robosim.load_robot` and the submodules named in `__all__` are imported on first use, to keep `import robosim`
+The functions and the submodules named in `__all__` are imported on first use, to keep `import robosim`
 immediate.
 """
 
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from robosim import (
-        batch,
         bridges,
         errors,
         geometry,
@@ -25,25 +24,33 @@ if TYPE_CHECKING:
         urdf,
         viewer,
     )
+    from robosim.parallel import get_threads, set_threads, threads
     from robosim.urdf import load_robot
 
 __all__ = [
-    "batch",
     "bridges",
     "errors",
     "geometry",
+    "get_threads",
     "load_robot",
     "meshes",
     "model",
     "planners",
     "scene",
+    "set_threads",
     "simulation",
+    "threads",
     "trajectory",
     "urdf",
     "viewer",
 ]
 
-_FUNCTIONS = {"load_robot": "robosim.urdf"}  # every other name in __all__ is a submodule
+_FUNCTIONS = {  # every other name in __all__ is a submodule
+    "get_threads": "robosim.parallel",
+    "load_robot": "robosim.urdf",
+    "set_threads": "robosim.parallel",
+    "threads": "robosim.parallel",
+}
 
 
 def _missing_engine_message() -> str:

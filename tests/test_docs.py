@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 import robosim
-from robosim import batch
 from robosim.model import Data, Model
 from robosim.ros import drivers
 from robosim.simulation import Simulation
+
+from .broadcasting.methods import ARGUMENTS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES_WITH_PYTHON = ("concepts", "dynamics", "geometry", "learning", "parameters", "simulation", "your_arm")
 DYNAMICS = (ROOT / "docs" / "dynamics.md").read_text(encoding="utf-8")
-NOT_IN_BATCHES = {"inertial_parameters", "neutral"}  # have no state
 
 
 def test_parameters_of_the_ros_nodes_are_current() -> None:
@@ -83,11 +83,10 @@ def test_functions_in_the_tables_of_dynamics_exist() -> None:
     for name in names - {"Model", "Data"}:
         assert hasattr(Model, name), name
         assert hasattr(Data, name), name
-        assert name in batch.__all__ or name in NOT_IN_BATCHES, name
 
 
-def test_dynamics_page_names_every_function_of_batches() -> None:
-    for name in batch.__all__:
+def test_dynamics_page_names_every_method_about_states() -> None:
+    for name in ARGUMENTS:
         assert re.search(rf"\b{name}\b", DYNAMICS), name
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import robosim
-from robosim import batch, geometry
+from robosim import geometry
 from robosim.bridges.runs import Runs
 from robosim.errors import RobosimError
 from robosim.execution.clock import ManualClock
@@ -149,7 +149,7 @@ def examples() -> list[object]:
         JointGoal(result.q_rest, full_turns=False), PoseGoal("tool0", X), LinkPose("tool0", X),
         Scene("empty"), next(iter(scene)),
         geometry.signed_distance_derivatives(box, np.eye(4), Shape.sphere(0.1), geometry.pose((1, 0, 0))),
-        model.mass_factor(q), batch.mass_factor(model, q[None]), Runs(simulation, 3),
+        model.mass_factor(q), model.mass_factor(q[None]), Runs(simulation, 3),
         State(q, q, 1.5), simulation.step(simulation.state()),
         simulation.parameters, simulation.vjp(simulation.state(), q, q).parameters, Control(tau=q), Material(0.5, 0.1),
         PointClosure("tool0", "base_link", (0, 0, 1)), Weld("tool0", "base_link", X),

@@ -52,7 +52,7 @@ class Runs:
         parameters: names of parameters, as of `Simulation.parameters`, that are operands as well, and whose values take
             the place of its own.
         interval: every which state is kept, beside the last.
-        threads: at most; None for as many as `robosim.batch.get_threads` says.
+        threads: at most; None for as many as `robosim.get_threads` says.
     """
 
     simulation: Simulation

@@ -72,7 +72,7 @@ def step(
         v_target: (..., n_v).
         parameters: by name as in `Simulation.parameters`, each (..., *its shape), in the place of its values; of runs
             that have other values each makes a world of its own, and only runs within one go on several threads.
-        threads: at most; None for as many as `robosim.batch.get_threads` says.
+        threads: at most; None for as many as `robosim.get_threads` says.
 
     Raises:
         SimulationError: a tensor has the wrong shape, is not real, not finite or out of its range, or tensors are on

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import matplotlib
 import numpy as np
 
-from robosim import batch
 from robosim.viewer.forces import SLIDING, STICKING
 
 if TYPE_CHECKING:
@@ -50,8 +49,8 @@ def plot(model: Model, motion: Motion, replay: Replay) -> Figure:
 
 
 def _energies(axes: Axes, model: Model, motion: Motion) -> None:
-    kinetic = batch.kinetic_energy(model, motion.q, motion.v)
-    potential = batch.potential_energy(model, motion.q)
+    kinetic = model.kinetic_energy(motion.q, motion.v)
+    potential = model.potential_energy(motion.q)
     potential = potential - potential.min()
     axes.plot(motion.times, kinetic, label="kinetic")
     axes.plot(motion.times, potential, label="potential, from its lowest")

@@ -26,6 +26,15 @@ def real_array(value: ArrayLike, shape: tuple[int, ...], what: str) -> FloatArra
     return array
 
 
+def leading_axes(value: ArrayLike, own: int) -> tuple[int, ...]:
+    """Shape less its last `own` axes; none where `value` has no more, or is no array."""
+    try:
+        shape = np.shape(value)
+    except ValueError:
+        return ()
+    return shape[: max(len(shape) - own, 0)]
+
+
 def number(value: float, what: str) -> float:
     """`value` as a float; anything but a finite real number is refused."""
     return float(real_array(value, (), what))

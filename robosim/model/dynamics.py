@@ -7,7 +7,7 @@ adds them to both directions alike.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -102,7 +102,7 @@ class Dynamics(Operations):
         return self._array("mass_matrix_inverse", q, out=out)
 
     def mass_factor(self, q: ArrayLike) -> MassFactor:
-        """M(q) factored along the tree, to solve with for vectors and matrices.
+        """M(q) of each state, factored along the tree, to solve with for vectors and matrices.
 
         M = L^T D L with a unit lower triangular L that has no entries between joints of different branches, in
         O(n depth^2). Featherstone, "Efficient factorization of the joint-space inertia matrix for branched kinematic
@@ -153,14 +153,14 @@ class Dynamics(Operations):
         diagonals = self._arrays(JointForceDerivatives, "joint_force_derivatives", q, v)
         return diagonals._asdict()
 
-    def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
-        """Kinetic energy 1/2 v^T M v [J], armature included."""
-        return float(self._array("kinetic_energy", q, v))
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> Any:
+        """() kinetic energy 1/2 v^T M v [J], armature included; a float for one state."""
+        return self._array("kinetic_energy", q, v)[()]
 
-    def potential_energy(self, q: ArrayLike) -> float:
-        """Potential energy [J] of gravity and of the joints' springs.
+    def potential_energy(self, q: ArrayLike) -> Any:
+        """() potential energy [J] of gravity and of the joints' springs; a float for one state.
 
         Minus mass times gravity times centre of mass, zero at the world's origin, and stiffness (q - reference)^2 / 2,
         springs of mimic joints included.
         """
-        return float(self._array("potential_energy", q))
+        return self._array("potential_energy", q)[()]

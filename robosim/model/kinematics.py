@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -52,10 +53,17 @@ def point_of(point: ArrayLike | None) -> ArrayLike:
 class Kinematics(Operations):
     """Methods about q, v and poses.
 
-    Every array argument may be any array-like of finite real numbers of the shape given; anything else raises
-    `robosim.errors.ModelError`, as does an unknown link. Results are fresh arrays (of `Data`, which says so, its own),
-    or `out`, which must be C-contiguous float64 of the result's shape. Calls hold the interpreter lock and share one
-    workspace.
+    Every array argument may be any array-like of finite real numbers; it may have any axes in front of its own, which
+    are those stated. All arguments broadcast over these leading axes by NumPy's rules, and results have them, too: an
+    argument without them is shared by all states. Methods of `Data` take one state.
+
+    An argument of a wrong shape or value raises `robosim.errors.ModelError`, as does an unknown link. Results are
+    fresh arrays (of `Data`, which says so, its own), or `out`, which must be C-contiguous float64 of the result's shape
+    and may be one of the arguments.
+
+    A call for one state holds the interpreter lock. A call for many runs in the lanes of the processor's registers and
+    on several threads (`robosim.set_threads`, `robosim.threads`), without that lock; such calls on one model take
+    turns. A state's result has the same bits in both. Errors count states in C order.
     """
 
     # Configurations
@@ -64,15 +72,26 @@ class Kinematics(Operations):
         """(n_q,) zeros, with the unit quaternion for floating joints; may be outside the limits."""
         return _engine.neutral(self._engine)
 
-    def random_configuration(self, rng: np.random.Generator) -> FloatArray:
-        """(n_q,) a configuration uniform within the limits.
+    def random_configuration(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> FloatArray:
+        """(..., n_q) configurations uniform within the limits: one, or as many as `size` says.
 
         Coordinates without limits: angles within pi of zero, positions within 1 m of it, rotations uniform.
 
         Args:
-            rng: NumPy generator; `n_q` numbers are drawn from it.
+            rng: NumPy generator; `n_q` numbers are drawn from it for each configuration, the same as by as many calls.
+            size: the leading axes, a number or a tuple, as NumPy's generators take it.
+
+        Raises:
+            ModelError: size is not made of numbers that are 0 or more.
         """
-        return _engine.sample_configuration(self._engine, rng.random(self.n_q))
+        leading = size if isinstance(size, tuple) else (size,)
+        try:
+            u = rng.random((prod(leading), self.n_q))
+        except (TypeError, ValueError):
+            raise ModelError(
+                f"size is {size!r}; it must be a number of configurations or a tuple of such"
+            ) from None
+        return _engine.sample_configuration(self._engine, u).reshape(*leading, self.n_q)
 
     def integrate(self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """(n_q,) the configuration reached from q along the constant velocity v in unit time.
@@ -106,12 +125,12 @@ class Kinematics(Operations):
         return self._array("frame_poses", q, out=out, link=link)
 
     def link_poses(self, q: ArrayLike) -> dict[str, FloatArray]:
-        """(4, 4) pose X_WL of every link in the world, by name."""
+        """(..., 4, 4) pose X_WL of every link in the world, by name: views of one array."""
         try:
             poses = self._evaluate("frame_poses", (q,), self._all_frames(), None, None)
         except ModelError as wrong:
             raise self._explained(wrong, (q,)) from None
-        return dict(zip(self._frames, poses, strict=True))
+        return {link: poses[..., k, :, :] for k, link in enumerate(self._frames)}
 
     def jacobian(
         self,

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class MassFactor:
-    """M = L^T D L of one configuration; `Model.mass_factor` makes it.
+    """M = L^T D L of one configuration or more; `Model.mass_factor` makes it.
 
     Attributes:
-        factor: (n_v, n_v) L below the diagonal, on it one over D's; zeros above.
+        factor: (..., n_v, n_v) L below the diagonal, on it one over D's; zeros above.
     """
 
     def __init__(self, owner: Operations, factor: FloatArray) -> None:
@@ -26,24 +26,20 @@ class MassFactor:
         self.factor = factor
 
     def solve(self, B: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """M^-1 B, of B's shape, in O(n depth) per column.
+        """M^-1 B, in O(n depth) per column.
 
         Args:
-            B: (n_v,) or (n_v, m); of a Jacobian its transpose, J.T.
-            out: of B's shape.
+            B: (n_v,) vectors where B has one axis, or one less than `factor`; else matrices (n_v, m): of Jacobians
+                their transposes. Leading axes broadcast with those of `factor`.
+            out: of the result's shape, which is B's where the leading axes are the same.
 
         Raises:
             ModelError: B is of another shape.
         """
-        columns = columns_of(B, self._owner.n_v)
+        shape, n_v = np.shape(B), self._owner.n_v
+        are_vectors = len(shape) == 1 or len(shape) == self.factor.ndim - 1
+        own = shape[-1:] if are_vectors else shape[-2:]
+        if not own or own[0] != n_v:
+            raise ModelError(f"B has shape {shape}; it must be (..., {n_v}) or (..., {n_v}, m)")
+        columns = -1 if are_vectors else own[1]
         return self._owner._array("mass_solve", self.factor, B, out=out, columns=columns)
-
-
-def columns_of(B: ArrayLike, n_v: int, *, batch: bool = False) -> int:
-    """Number of columns of a right-hand side; -1 of a vector."""
-    shape = np.shape(B)
-    own = shape[1:] if batch else shape
-    if len(own) not in (1, 2) or own[0] != n_v:
-        n = "n, " if batch else ""
-        raise ModelError(f"B has shape {shape}; expected ({n}{n_v}) or ({n}{n_v}, m)")
-    return -1 if len(own) == 1 else own[1]

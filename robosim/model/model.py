@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from robosim import _engine
 from robosim.errors import ModelError, suggestion
+from robosim.model import broadcasting
 from robosim.model.checks import limit
 from robosim.model.configurations import configuration_by_names, named_positions
 from robosim.model.data import Data
@@ -99,7 +100,12 @@ class Model(Methods):
         out: Any,
         results: type[tuple[FloatArray, ...]] | None,
     ) -> Any:
-        found = _engine.evaluate(operation_index(operation), self._engine, self._data, inputs, out, *choices)
+        if broadcasting.has_leading_axes(operation, inputs, choices):
+            found = broadcasting.evaluate(self, operation, inputs, choices, out)
+        else:
+            found = _engine.evaluate(
+                operation_index(operation), self._engine, self._data, inputs, out, *choices
+            )
         return found if results is None else results(*found)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""How methods of `Model` and `Data`, and functions of `robosim.batch`, reach the engine's operations."""
+"""Calls of the engine's operations by the methods of `Model` and `Data`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from robosim import _engine
 from robosim.errors import ModelError, suggestion
-from robosim.model.checks import real_array
+from robosim.model.checks import leading_axes, real_array
 from robosim.model.parts import FloatArray
 
 if TYPE_CHECKING:
@@ -173,5 +173,18 @@ class Operations(ABC):
 
 
 def stacked_wrenches(external: External) -> FloatArray:
-    """(k, 6) the wrenches of one state, in the mapping's order."""
-    return np.array([real_array(wrench, (6,), f"wrench on {link!r}") for link, wrench in external.items()])
+    """(..., k, 6) the wrenches in the mapping's order, with the leading axes that they broadcast to."""
+    each = [
+        real_array(wrench, (*leading_axes(wrench, 1), 6), f"wrench on {link!r}")
+        for link, wrench in external.items()
+    ]
+    leading = {wrench.shape[:-1] for wrench in each}
+    if len(leading) == 1:
+        return np.stack(each, axis=-2)
+    try:
+        shape = np.broadcast_shapes(*leading)
+    except ValueError:
+        raise ModelError(
+            f"leading axes of wrenches must broadcast; they are {', '.join(map(str, sorted(leading)))}"
+        ) from None
+    return np.stack([np.broadcast_to(wrench, (*shape, 6)) for wrench in each], axis=-2)

@@ -41,7 +41,7 @@ def run_arrays(
             share them, else (m, steps, n).
         is_shared: whether they do.
         interval: every which state is kept, beside the last.
-        threads: at most; None for as many as `robosim.batch.get_threads` says.
+        threads: at most; None for as many as `robosim.get_threads` says.
 
     Returns:
         q (m, n, n_q) and v (m, n, n_v) of the n states that were kept, and (m,) whether some step was not solved.

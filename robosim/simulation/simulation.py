@@ -396,7 +396,7 @@ class Simulation:
             steps: how many, of all alike.
             controls: as of `run`: one for all, or one for each, with the same of their arrays given.
             interval: as of `run`.
-            threads: at most; None for as many as `robosim.batch.get_threads` says.
+            threads: at most; None for as many as `robosim.get_threads` says.
             progress: as of `run`, with the steps that all have taken.
 
         Raises:

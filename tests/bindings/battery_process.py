@@ -35,7 +35,7 @@ from signatures import ABSENT, Call, Parameter, engine_calls, public_calls
 from values import TUPLES, NoWay, Shape, Values
 from worlds import FILES, WORLDS
 
-from robosim import batch
+import robosim
 from robosim.errors import RobosimError
 
 EXPECTED = (RobosimError, TypeError, ValueError)
@@ -335,7 +335,7 @@ def main(place: str, *worlds: str) -> int:
                 pending, known = (every if name == first else [c for c in every if _is_of_world(c)]), -1
                 while known < (known := len(battery.values.found) + len(battery.returned)):
                     pending = [c for c in pending if not battery.run(c) or c.name not in battery.returned]
-                    batch.set_threads(2)
+                    robosim.set_threads(2)
             calls += battery.calls + others.calls
             returned |= battery.returned | others.returned
             made |= {kind.__name__ for kind in (*battery.values.found, *battery.values.world.make)}

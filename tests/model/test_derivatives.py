@@ -305,7 +305,7 @@ def test_mass_factor(robot, state):
     assert reused.solve(v) is solved
     np.testing.assert_array_equal(solved, after)
     for bad in (v[:-1], J, np.zeros((robot.n_v, 2, 2)), 1.0):
-        with pytest.raises(ModelError, match=r"B has shape .*; expected"):
+        with pytest.raises(ModelError, match=r"B has shape .*; it must be"):
             factor.solve(bad)
     with pytest.raises(ModelError, match="B holds nan"):
         factor.solve(v * np.nan)

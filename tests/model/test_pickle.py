@@ -23,7 +23,7 @@ from robosim.scene import Scene
 from robosim.simulation import Simulation
 from robosim.urdf import bundled_robots
 
-from ..batch.functions import ARGUMENTS, alone, arguments, assert_same, calls  # noqa: TID252
+from ..broadcasting.methods import ARGUMENTS, alone, arguments, assert_same, calls  # noqa: TID252
 from ..pickles import faults, with_other  # noqa: TID252 (tests have no absolute name)
 from .mechanisms import branched_robot
 

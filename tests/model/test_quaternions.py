@@ -10,10 +10,11 @@ import inspect
 import numpy as np
 import pytest
 
-from robosim import _engine, batch, load_robot
+from robosim import _engine, load_robot
 from robosim.errors import ModelError, RobosimError
 from robosim.geometry import pose
 from robosim.model import Model
+from robosim.model.methods import Methods
 from robosim.planners import JointGoal, PoseGoal, Problem, inverse_kinematics, plan
 from robosim.scene import Scene
 from robosim.simulation import Control, Simulation
@@ -35,10 +36,10 @@ def with_length(model: Model, length: float) -> np.ndarray:
     return q
 
 
-def calls(owner, model: Model, count: int | None):
-    """What takes configurations, and the values of its other required arguments. `count` states where it is batches."""
-    for name, function in inspect.getmembers(owner, inspect.isroutine):
-        if name.startswith("_"):
+def calls(model: Model, count: int | None):
+    """Methods that take configurations, and the values of their required arguments: for one state, or for `count`."""
+    for name, function in inspect.getmembers(model, inspect.isroutine):
+        if name.startswith("_") or (count is not None and not hasattr(Methods, name)):
             continue
         parameters = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
         if not any(p.name in NAMES for p in parameters):
@@ -51,9 +52,7 @@ def calls(owner, model: Model, count: int | None):
             elif p.name == "x":
                 n = 10 * (model._engine.n_bodies - 1)
             shape = (n,) if count is None else (count, n)
-            if p.name == "model":
-                given[p.name] = model
-            elif p.name == "link":
+            if p.name == "link":
                 given[p.name] = model.link_names[-1]
             elif p.name != "self":
                 given[p.name] = np.full(shape, 0.1)
@@ -73,12 +72,12 @@ def refused(call, *arguments, kind: type[RobosimError] = ModelError, **named) ->
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-@pytest.mark.parametrize("place", ["model", "data", "batch"])
+@pytest.mark.parametrize("place", ["one state", "data", "many states"])
 def test_functions_of_configurations(place, length, model):
-    owner, count = (batch, 3) if place == "batch" else (model, None)
+    count = 3 if place == "many states" else None
     data = model.data()  # whose methods, compiled, have no signatures of their own
     asked = set()
-    for name, function, given in calls(owner, model, count):
+    for name, function, given in calls(model, count):
         if place == "data":
             function = getattr(data, name, None)
             if function is None:
@@ -108,7 +107,7 @@ def test_other_lengths_are_scaled(length, model):
         model.integrate(other, np.ones(model.n_v)), model.integrate(unit, np.ones(model.n_v)), atol=1e-14
     )
     np.testing.assert_allclose(
-        batch.mass_matrix(model, np.array([unit, other]))[1], model.mass_matrix(unit), atol=1e-13
+        model.mass_matrix(np.array([unit, other]))[1], model.mass_matrix(unit), atol=1e-13
     )
     np.testing.assert_allclose(model.difference(unit, other), 0, atol=1e-15)
 

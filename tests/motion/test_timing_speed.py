@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robosim import _engine, batch
+from robosim import _engine
 
 from ..scale import repeats  # noqa: TID252
 
@@ -31,8 +31,8 @@ def link_speeds(model, motion, columns, q_rest, link, count):
     step = 1e-6
     ahead = q.copy()
     ahead[:, columns] += step * rate
-    v = batch.difference(model, q, ahead) / step
-    return np.linalg.norm(batch.frame_velocity(model, q, v, link)[:, :3], axis=1)
+    v = model.difference(q, ahead) / step
+    return np.linalg.norm(model.frame_velocity(q, v, link)[:, :3], axis=1)
 
 
 @pytest.mark.parametrize("kinds", KINDS)

@@ -11,7 +11,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import robosim
-from robosim import batch
 from robosim.errors import PlanningError, UrdfError
 from robosim.geometry import pose
 from robosim.planners import IkStatus, PoseGoal, inverse_kinematics, inverse_kinematics_many
@@ -29,12 +28,12 @@ def panda():
 
 
 def configurations(model, n, seed=0):
-    return batch.random_configuration(model, np.random.default_rng(seed), n)
+    return model.random_configuration(np.random.default_rng(seed), n)
 
 
 def errors(model, link, q, X):
     """(n,) distances [m] and angles [rad] of the link from the poses X (n, 4, 4)."""
-    found = batch.frame_pose(model, q, link)
+    found = model.frame_pose(q, link)
     position = np.linalg.norm(found[:, :3, 3] - X[:, :3, 3], axis=1)
     turn = np.swapaxes(X[:, :3, :3], 1, 2) @ found[:, :3, :3]
     return position, Rotation.from_matrix(turn).magnitude()
@@ -50,7 +49,7 @@ def test_poses_of_configurations_are_met(name):
     model = robosim.load_robot(name)
     link = "tool0" if name != "panda" else "panda_link8"
     n = repeats(2000, 50_000)
-    X = batch.frame_pose(model, configurations(model, n), link)
+    X = model.frame_pose(configurations(model, n), link)
     found = inverse_kinematics_many(model, link, X, position_tolerance=0, rotation_tolerance=0)
     assert found.solved.mean() >= 0.9995
     position, angle = errors(model, link, found.q[found.solved], X[found.solved])
@@ -65,7 +64,7 @@ def test_poses_of_configurations_are_met(name):
 
 def test_threads_and_company_change_nothing(panda):
     """To the bit: any number of threads, any other poses beside it, all of them in any order."""
-    X = batch.frame_pose(panda, configurations(panda, 700), "panda_link8")
+    X = panda.frame_pose(configurations(panda, 700), "panda_link8")
     X[::7, :3, 3] *= 1.15  # some of them out of reach
     one = inverse_kinematics_many(panda, "panda_link8", X, threads=1)
     two = inverse_kinematics_many(panda, "panda_link8", X, threads=2)
@@ -83,7 +82,7 @@ def test_threads_and_company_change_nothing(panda):
 def test_starts(ur5):
     """A start that is an answer is the answer, whole turns included; joints left out stay."""
     q = configurations(ur5, 300)
-    X = batch.frame_pose(ur5, q, "tool0")
+    X = ur5.frame_pose(q, "tool0")
     found = inverse_kinematics_many(ur5, "tool0", X, start=q)
     np.testing.assert_allclose(found.q, q, atol=1e-7)
     assert (found.attempts == 1).all()
@@ -107,7 +106,7 @@ def test_other_joints(robots, kind):
     model = getattr(robots, kind)()
     link = {"planar_arm": "tip", "gantry": "finger_right", "rover": "mast"}[kind]
     q = configurations(model, 400)
-    X = batch.frame_pose(model, q, link)
+    X = model.frame_pose(q, link)
     found = inverse_kinematics_many(model, link, X)
     assert found.solved.all()
     position, angle = errors(model, link, found.q, X)
@@ -116,7 +115,7 @@ def test_other_joints(robots, kind):
 
 def test_tolerances(ur5):
     """Free axes, regions, and what only the tolerance accepts; by the definition of a PoseGoal."""
-    X = batch.frame_pose(ur5, configurations(ur5, 300), "tool0")
+    X = ur5.frame_pose(configurations(ur5, 300), "tool0")
     X[:, :3, 3] += np.random.default_rng(1).normal(0, 0.05, (300, 3))
     exact = inverse_kinematics_many(ur5, "tool0", X)
     spin = inverse_kinematics_many(ur5, "tool0", X, rotation_tolerance=(0, 0, INF))
@@ -128,12 +127,12 @@ def test_tolerances(ur5):
     assert exact.solved.sum() <= region.solved.sum()
     for found in (spin, point, region):
         assert found.solved.sum() > 150
-    E = np.linalg.inv(X) @ batch.frame_pose(ur5, spin.q, "tool0")
+    E = np.linalg.inv(X) @ ur5.frame_pose(spin.q, "tool0")
     assert np.linalg.norm(E[spin.solved][:, :3, 3], axis=1).max() < 2e-9
     np.testing.assert_allclose(E[spin.solved][:, 2, 2], 1, atol=1e-12)
-    E = np.linalg.inv(X) @ batch.frame_pose(ur5, point.q, "tool0")
+    E = np.linalg.inv(X) @ ur5.frame_pose(point.q, "tool0")
     assert np.linalg.norm(E[point.solved][:, :3, 3], axis=1).max() < 2e-9
-    E = (np.linalg.inv(X) @ batch.frame_pose(ur5, region.q, "tool0"))[region.solved]
+    E = (np.linalg.inv(X) @ ur5.frame_pose(region.q, "tool0"))[region.solved]
     assert (np.abs(E[:, :3, 3]) <= np.array([0.02, 0.03, 0]) + 2e-9).all()
     # R = R_z(alpha) exp(phi): the turn about z, the widest, first.
     quaternion = Rotation.from_matrix(E[:, :3, :3]).as_quat()
@@ -166,7 +165,7 @@ def test_scene(ur5):
     scene.add_box("floor", (3, 3, 0.02), pose((0, 0, -0.02)))
     scene.add_box("plate", (0.5, 0.5, 0.02), pose((0.5, 0, 0.35)))
     compiled = scene.compile(ur5)
-    X = batch.frame_pose(ur5, configurations(ur5, 300, seed=3), "tool0")
+    X = ur5.frame_pose(configurations(ur5, 300, seed=3), "tool0")
     without = inverse_kinematics_many(ur5, "tool0", X)
     found = inverse_kinematics_many(ur5, "tool0", X, scene=scene)
     assert (
@@ -211,7 +210,7 @@ def test_what_can_be_reached_is_never_out_of_reach():
             # Joints at their limits reach farthest.
             at_limits = np.where(rng.random(q.shape) < 0.5, model.limits.lower, model.limits.upper)
             q = np.where(np.isfinite(at_limits) & (rng.random(q.shape) < 0.3), at_limits, q)
-            X = batch.frame_pose(model, q, link)
+            X = model.frame_pose(q, link)
             for box in ((1e-4, 1e-3), (0, 0), (0, INF), (0.01, (0, 0, INF))):
                 found = inverse_kinematics_many(
                     model, link, X, start=q, position_tolerance=box[0], rotation_tolerance=box[1], attempts=1
@@ -297,7 +296,7 @@ def test_elbows_and_slides_count(robots):
 
 def test_progress_and_an_end(ur5):
     """Told now and then, growing to all; ended by False, by what it raises, or by Control-C."""
-    X = batch.frame_pose(ur5, configurations(ur5, 6000), "tool0")
+    X = ur5.frame_pose(configurations(ur5, 6000), "tool0")
     X[::2, :3, 3] = (0, 0.01, 0.3)  # where no length forbids it and no attempt ends
     seen = []
     inverse_kinematics_many(ur5, "tool0", X, progress=seen.append, attempts=20)

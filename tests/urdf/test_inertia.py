@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import trimesh
 
-from robosim import batch
 from robosim.errors import RobosimError, UrdfError
 from robosim.geometry import pose
 from robosim.planners import Problem, plan
@@ -151,7 +150,7 @@ def test_robots_without_valid_dynamics_load(name):
     for refused in (
         lambda: model.mass_matrix([0]),
         lambda: model.forward_dynamics([0], [0], [0]),
-        lambda: batch.inverse_dynamics(model, [[0]], [[0]], [[0]]),
+        lambda: model.inverse_dynamics([[0]], [[0]], [[0]]),
         lambda: Simulation(model, dt=1e-3),
     ):
         with pytest.raises(RobosimError, match=f"{re.escape(fault)}.*<inertial>.*inertia_from_meshes=True"):

@@ -1,7 +1,7 @@
-"""Run in a process of its own with ROBOSIM_ISA set: every function, every choice, every state, bit for bit.
+"""Run in a process of its own with ROBOSIM_ISA set: every method, every choice, every state, bit for bit.
 
-Batches of 1, 7, 64 and 1000 states (fewer and more than lanes, with and without a rest), on 1, 2 and 8 threads,
-against the methods of Model and Data one state at a time.
+Calls for 1, 7, 64 and 1000 states (fewer and more than lanes, with and without a rest), on 1, 2 and 8 threads,
+against one state at a time, by Model and by Data.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 
-from functions import ARGUMENTS, alone, arguments, assert_same, calls, in_batch, of_state
 from mechanisms import branched_robot
+from methods import ARGUMENTS, alone, arguments, assert_same, calls, of_state, together
 
-from robosim import batch
+import robosim
 
 SIZES = (1, 7, 64, 1000)
 
 
 def main() -> None:
-    batch.set_threads(8)
+    robosim.set_threads(8)
     checked = 0
     for model in (branched_robot(), branched_robot(floating=False, mimic=False)):
         data = model.data()
@@ -29,14 +29,16 @@ def main() -> None:
             for n in SIZES:
                 given = arguments(model, n, seed=n)
                 for choices in calls(model, name, n):
-                    one_thread = in_batch(model, name, given, choices, threads=1)
+                    with robosim.threads(1):
+                        one_thread = together(model, name, given, choices)
                     for i in range(n) if n < 1000 else range(0, n, 37):
                         expected = alone(model, name, given, choices, i)
                         assert_same(of_state(one_thread, i), expected)
                         assert_same(alone(data, name, given, choices, i), expected)
                         checked += 1
                     for threads in (2, 8):
-                        assert_same(in_batch(model, name, given, choices, threads=threads), one_thread)
+                        with robosim.threads(threads):
+                            assert_same(together(model, name, given, choices), one_thread)
     print(checked)
 
 

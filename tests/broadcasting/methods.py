@@ -1,6 +1,6 @@
-"""All functions of robosim.batch: what they take, and how to call them and the model's methods alike.
+"""All methods of Model that take states: what they take, and how to call them for many states and for one.
 
-A new function enters every test by its row in ARGUMENTS.
+A new method enters every test by its signature.
 """
 
 from __future__ import annotations
@@ -11,61 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from robosim import batch
 from robosim.model import Model
+from robosim.model.methods import Methods
 
-# Per function its arrays.
+
+def arrays_of(method: Callable[..., Any]) -> list[str]:
+    """Arguments that a state must have: those without default, but for the link."""
+    given = list(inspect.signature(method).parameters.values())[1:]
+    return [p.name for p in given if p.default is p.empty and p.name != "link"]
+
+
+# Per method its arrays; `mass_factor`, whose result is no array, has tests of its own.
 ARGUMENTS = {
-    "center_of_mass": "q",
-    "center_of_mass_acceleration": "q v a",
-    "center_of_mass_jacobian": "q",
-    "center_of_mass_velocity": "q v",
-    "centroidal_momentum": "q v",
-    "centroidal_momentum_derivatives": "q v a",
-    "centroidal_momentum_matrix": "q",
-    "centroidal_momentum_matrix_rate": "q v",
-    "centroidal_momentum_rate": "q v a",
-    "coriolis_matrix": "q v",
-    "difference": "q0 q1",
-    "forward_dynamics": "q v tau",
-    "forward_dynamics_derivatives": "q v tau",
-    "forward_dynamics_hvp": "q v tau a_bar dq dv dtau",
-    "forward_dynamics_jvp": "q v tau dq dv dtau",
-    "forward_dynamics_parameter_derivatives": "q v tau",
-    "forward_dynamics_parameter_vjp": "q v tau a_bar",
-    "forward_dynamics_vjp": "q v tau a_bar",
-    "frame_acceleration": "q v a",
-    "frame_acceleration_derivatives": "q v a",
-    "frame_pose": "q",
-    "frame_velocity": "q v",
-    "frame_velocity_derivatives": "q v",
-    "gravity": "q",
-    "gravity_derivatives": "q",
-    "inertial_regressor": "q v a",
-    "integrate": "q v",
-    "inverse_dynamics": "q v a",
-    "inverse_dynamics_derivatives": "q v a",
-    "inverse_dynamics_hvp": "q v a tau_bar dq dv da",
-    "inverse_dynamics_jvp": "q v a dq dv da",
-    "inverse_dynamics_parameter_derivatives": "q v a",
-    "inverse_dynamics_parameter_vjp": "q v a tau_bar",
-    "inverse_dynamics_vjp": "q v a tau_bar",
-    "jacobian": "q",
-    "jacobian_rate": "q v",
-    "joint_force_derivatives": "q v",
-    "joint_forces": "q v",
-    "kinetic_energy": "q v",
-    "kinetic_energy_derivatives": "q v",
-    "link_poses": "q",
-    "mass_matrix": "q",
-    "mass_matrix_inverse": "q",
-    "nonlinear_effects": "q v",
-    "potential_energy": "q",
-    "regressor_times": "q v a x",
-    "regressor_transpose_times": "q v a tau_bar",
+    name: arrays_of(method)
+    for name, method in inspect.getmembers(Methods, inspect.isfunction)
+    if not name.startswith("_") and {"q", "q0"} & set(arrays_of(method)) and name != "mass_factor"
 }
-# Those that do not map states to results; `mass_factor` has tests of its own.
-OTHERS = {"MassFactors", "get_threads", "mass_factor", "random_configuration", "set_threads"}
 
 
 def parameters(function: Callable[..., Any]) -> set[str]:
@@ -75,7 +36,7 @@ def parameters(function: Callable[..., Any]) -> set[str]:
 def arguments(model: Model, n: int, seed: int) -> dict[str, np.ndarray]:
     """Different numbers for every state."""
     rng = np.random.default_rng(seed)
-    found = {name: batch.random_configuration(model, rng, n) for name in ("q", "q0", "q1")}
+    found = {name: model.random_configuration(rng, n) for name in ("q", "q0", "q1")}
     for name in ("v", "a", "tau", "dq", "dv", "da", "dtau", "tau_bar", "a_bar"):
         found[name] = rng.uniform(-2, 2, (n, model.n_v))
     found["x"] = rng.uniform(-2, 2, (n, model.inertial_parameters.size))
@@ -84,8 +45,8 @@ def arguments(model: Model, n: int, seed: int) -> dict[str, np.ndarray]:
 
 
 def calls(model: Model, name: str, n: int) -> list[dict[str, Any]]:
-    """Keyword arguments that between them use every choice of a function."""
-    function = getattr(batch, name)
+    """Keyword arguments that between them use every choice of a method."""
+    function = getattr(model, name)
     rng = np.random.default_rng(7)
     base: dict[str, Any] = {}
     links = model.link_names
@@ -112,16 +73,16 @@ def of_state(value: Any, i: int) -> Any:
     return value[i]
 
 
-def in_batch(
+def together(
     model: Model, name: str, given: dict[str, np.ndarray], choices: dict[str, Any], **more: Any
 ) -> Any:
-    arrays = [given[key] for key in ARGUMENTS[name].split()]
-    return getattr(batch, name)(model, *arrays, **choices, **more)
+    """Results for all states, by one call."""
+    return getattr(model, name)(*(given[key] for key in ARGUMENTS[name]), **choices, **more)
 
 
 def alone(owner: Any, name: str, given: dict[str, np.ndarray], choices: dict[str, Any], i: int) -> Any:
-    """The same by the method of Model or Data, for state i."""
-    arrays = [given[key][i] for key in ARGUMENTS[name].split()]
+    """The same for state i alone, by the method of Model or Data."""
+    arrays = [given[key][i] for key in ARGUMENTS[name]]
     own = {
         key: of_state(value, i) if key == "external" or (key == "point" and np.ndim(value) > 1) else value
         for key, value in choices.items()
