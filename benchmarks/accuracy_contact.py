@@ -187,7 +187,7 @@ def beside_nimble(report: Report) -> None:
         peer = nimble_peer.NimbleWorld(library, scene.model, simulation.pairs, dt=DT, friction=FRICTION)
         peer.put(scene.rest.q, scene.rest.v, scene.tau)
         theirs = peer.error()
-        kink = simulation.jacobians(scene.rest, scene.control).one_sided
+        kink = simulation.linearize(scene.rest, scene.control).jacobians().one_sided
         report.add(
             Row(
                 f"{kind.name} at rest, beside Nimble: Jacobians",

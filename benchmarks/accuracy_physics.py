@@ -247,11 +247,11 @@ def laws(case: Case, solver: str, every: int) -> Array:
     where it should brake; beside the largest impulse of the step and the largest velocity, made or taken away.
     """
     simulation = case.simulation(solver)
-    motion = simulation.run(simulation.state(case.q, case.v), case.steps)
+    motion = simulation.rollout(simulation.state(case.q, case.v), case.steps)
     found = np.zeros(3)
     for k in range(0, case.steps, every):
         state = simulation.state(motion.q[k], motion.v[k])
-        for island in simulation.details(state).islands:
+        for island in simulation.linearize(state).islands:
             found = np.maximum(found, broken_laws(island, case.friction, solver))
     return found
 

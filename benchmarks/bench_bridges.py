@@ -23,7 +23,7 @@ from bench_rollouts import Walk
 from harness.report import Report, Row, arguments, require_peers
 from harness.timing import Patience, alternate
 
-from robosim.simulation import Control
+from robosim.simulation import Control, State
 
 STEPS, RUNS = 100, 64
 
@@ -41,7 +41,7 @@ class Plain:
         control = Control(q_target=self.target[0] if steps == 1 else self.target[:steps])
         if runs == 1 and steps == 1:
             return self.simulation.step(self.start, control).v
-        return [motion.v[-1] for motion in self.simulation.run_many([self.start] * runs, steps, control)]
+        return self.simulation.rollout(self.starts(runs), steps, control).v[:, -1]
 
     def there_and_back(self, runs: int, steps: int) -> Any:
         """With its gradient."""
@@ -49,12 +49,15 @@ class Plain:
         control = Control(q_target=self.target[0] if steps == 1 else self.target[:steps])
         if runs == 1 and steps == 1:
             v = self.simulation.step(self.start, control).v
-            return self.simulation.vjp(self.start, np.zeros(n_v), 2 * v, control).q_target
-        motions = self.simulation.run_many([self.start] * runs, steps, control)
-        q_bar, v_bar = np.zeros((2, runs, steps + 1, n_v))
-        v_bar[:, -1] = [2 * motion.v[-1] for motion in motions]
-        gradients = self.simulation.run_many_vjp(motions, list(q_bar), list(v_bar), control)
-        return [gradient.q_target for gradient in gradients]
+            return self.simulation.linearize(self.start, control).vjp(np.zeros(n_v), 2 * v).q_target
+        made = self.simulation.rollout(self.starts(runs), steps, control)
+        v_bar = np.zeros((runs, steps + 1, n_v))
+        v_bar[:, -1] = 2 * made.v[:, -1]
+        return made.vjp(v_bar=v_bar).q_target
+
+    def starts(self, runs: int) -> State:
+        """The start so many times."""
+        return State(np.tile(self.start.q, (runs, 1)), np.tile(self.start.v, (runs, 1)))
 
 
 def of_torch(plain: Plain, runs: int, steps: int) -> tuple[Callable[[], Any], Callable[[], Any]]:
@@ -123,7 +126,7 @@ def main() -> int:
     for name, bridge in ("torch", of_torch), ("jax", of_jax):
         for runs, steps in (1, 1), (1, STEPS), (RUNS, 1), (RUNS, STEPS):
             calls = bridge(plain, runs, steps)
-            peers = (lambda: plain.run(runs, steps)), (lambda: plain.there_and_back(runs, steps))  # noqa: B023
+            peers = (lambda: plain.rollout(runs, steps)), (lambda: plain.there_and_back(runs, steps))  # noqa: B023
             for what, ours, peer in zip(("there", "there and back"), calls, peers, strict=True):
                 if not np.array_equal(np.asarray(ours()).ravel(), np.asarray(peer()).ravel()):
                     raise SystemExit(f"{name}, {runs} runs of {steps} steps, {what}: not the same to the bit")

@@ -34,7 +34,7 @@ from harness.mjcf import Matched, mjcf
 from harness.report import Report, Row, arguments, machine, require_peers
 from harness.timing import Bystanders, Patience, Timing, Work, alternate
 
-from robosim.simulation import Control, Simulation, State
+from robosim.simulation import Control, Simulation, State, StepStatus
 
 STEPS = 50
 AT_ONCE = 10  # Jacobians of a call: some 0.5 MB of matrices for Atlas
@@ -92,7 +92,7 @@ class Subject:
     def our_steps(self, solver: str, state: State) -> Work:
         """All steps once per pass."""
         simulation, control = self.scene.simulations[solver], self.scene.control
-        return repeated(lambda: simulation.run(state, STEPS, control, interval=STEPS))
+        return repeated(lambda: simulation.rollout(state, STEPS, control, interval=STEPS))
 
     def their_steps(self, state: State) -> Work:
         """The same of MuJoCo."""
@@ -195,15 +195,15 @@ def steps(subject: Subject, patience: Patience, report: Report) -> None:
 
 def worst(found: list[Any]) -> str:
     """The statuses of steps that were not `solved`, counted."""
-    others = [r.status for r in found if r.status != "solved"]
+    others = [r.status.name for r in found if r.status != StepStatus.solved]
     return ", ".join(f"{others.count(x)} {x}" for x in sorted(set(others))) or "all solved"
 
 
 def all_jacobians(scene: ContactScene, by: tuple[str, ...] = BLOCKS) -> Work:
     """Those of `AT_ONCE` steps at rest."""
     simulation = scene.simulations["lcp"]
-    motion = simulation.run(scene.rest, AT_ONCE, scene.control)
-    return repeated(lambda: simulation.run_jacobians(motion, scene.control, by=by, threads=1))
+    motion = simulation.rollout(scene.rest, AT_ONCE, scene.control)
+    return repeated(lambda: motion.jacobians(*by))
 
 
 def gradients(subject: Subject, patience: Patience, report: Report) -> None:
@@ -243,7 +243,7 @@ def gradients(subject: Subject, patience: Patience, report: Report) -> None:
 
     differences = Differences(simulation, scene.rest, scene.control)
     error, rounds = differences.error(), differences.rounds
-    is_kink = simulation.jacobians(scene.rest, scene.control).one_sided
+    is_kink = simulation.linearize(scene.rest, scene.control).jacobians().one_sided
     starts = differences.starts(1e-7)
     timing = alternate(
         jacobians, repeated(lambda: differences.steps(starts)), AT_ONCE, patience, peer_items=1
@@ -262,10 +262,10 @@ def gradients(subject: Subject, patience: Patience, report: Report) -> None:
     if kind.published is not None:
         beside_nimble(subject, jacobians, patience, report)
 
-    motion = simulation.run(scene.rest, STEPS, scene.control)
+    motion = simulation.rollout(scene.rest, STEPS, scene.control)
     q_bar, v_bar = np.zeros((2, STEPS + 1, scene.model.n_v))
     q_bar[-1] = v_bar[-1] = 1
-    back = repeated(lambda: simulation.run_vjp(motion, q_bar, v_bar, scene.control))
+    back = repeated(lambda: motion.vjp(q_bar, v_bar))
     timing = alternate(back, subject.our_steps("lcp", scene.rest), STEPS, patience)
     report.add(
         Row(

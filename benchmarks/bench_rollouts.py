@@ -43,7 +43,7 @@ from harness.report import Report, Row, arguments
 from robosim import load_robot
 from robosim.model import Model
 from robosim.scene import Scene
-from robosim.simulation import Control, Material, Motion, Motor, Simulation, StepGradient
+from robosim.simulation import Control, Material, Motor, Rollout, Simulation, StepGradient
 
 Array = NDArray[np.float64]
 
@@ -117,19 +117,15 @@ class Walk:
             materials={"floor": Material(0.8)},
         )
 
-    def run(self, interval: int = 1, threads: int | None = None) -> Motion:
+    def run(self, interval: int = 1) -> Rollout:
         """There."""
-        return self.simulation.run_many(
-            [self.start], self.steps, self.control, interval=interval, threads=threads
-        )[0]
+        return self.simulation.rollout(self.start, self.steps, self.control, interval=interval)
 
-    def back(self, motion: Motion, threads: int | None = None) -> StepGradient:
+    def back(self, motion: Rollout) -> StepGradient:
         """The gradient of where the first trunk is in the end."""
         q_bar, v_bar = np.zeros((2, len(motion.times), self.simulation.model.n_v))
         q_bar[-1, :3] = DIRECTION
-        return self.simulation.run_many_vjp(
-            [motion], [q_bar], [v_bar], self.control, by=["q_target"], threads=threads
-        )[0]
+        return motion.vjp(q_bar, v_bar, by=["q_target"])
 
 
 def several(name: str, count: int, folder: Path) -> Model:
@@ -319,7 +315,7 @@ def check(walk: Walk) -> bool:
     """Whether gradients are the same to the bit for intervals and threads."""
     expected = numbers(walk.back(walk.run()))
     return all(
-        np.array_equal(numbers(walk.back(walk.run(interval, threads), threads)), expected)
+        np.array_equal(numbers(walk.back(walk.rollout(interval, threads), threads)), expected)
         for interval in (1, 10, 70)
         for threads in (1, 2, 4)
     )

@@ -43,8 +43,17 @@ import robosim
 from robosim import _engine
 from robosim.model import Model
 from robosim.scene import Scene, bundled_scenes, load_scene
-from robosim.simulation import Control, JointEquality, Material, Motor, PointClosure, Simulation, State, Weld
-from robosim.simulation.arguments import drive_of
+from robosim.simulation import (
+    Control,
+    JointEquality,
+    Material,
+    Motor,
+    PointClosure,
+    Simulation,
+    State,
+    StepStatus,
+    Weld,
+)
 from robosim.urdf import bundled_robots
 
 Array = NDArray[np.float64]
@@ -60,7 +69,29 @@ BOUNCES = ("step", "time_of_impact")
 SHOWN = 5  # worlds that differ, of each name
 
 STATE = ("q", "v", "tau", "q_target", "v_target")
+REPORTED = ("status", "residual", "contacts", "rows", "islands", "class_changes", "pivots", "coupled_bounces")
 HASHED_AS = {"sizes": "size"}  # names of kinds in files of hashes and in seeds, where they are others
+
+
+def arrays_of(gradient: _engine.GradientArrays, run: int | None = None) -> tuple[Any, ...]:
+    """All arrays of a gradient, of one of several runs or of a step."""
+    arrays = (getattr(gradient, name) for name in (*STATE, "parameters", "vertices", "one_sided"))
+    *found, one_sided = (x if run is None else x[run] for x in arrays)
+    return *found, bool(one_sided)
+
+
+def report_of(report: _engine.StepReport) -> tuple[Any, ...]:
+    """What a step's report tells, but for the last attempt."""
+    status, *numbers = (getattr(report, name) for name in REPORTED)
+    return status.name, *numbers
+
+
+def reports_of(reports: _engine.RolloutReports) -> list[tuple[Any, ...]]:
+    """The same of each of several runs, and its first unsolved step, None without any."""
+    status, *numbers = (getattr(reports, name).tolist() for name in REPORTED)
+    names = [StepStatus(x).name for x in status]
+    firsts = [None if first < 0 else first for first in reports.first_unsolved.tolist()]
+    return list(zip(zip(names, *numbers, strict=True), firsts, strict=True))
 
 
 def numbers_of(engine: _engine.Simulation, gradient: tuple[Any, ...]) -> dict[str, Any]:
@@ -117,17 +148,18 @@ def computed(
     engine, model = simulation._engine, simulation.model
     by_all = (True,) * 5
     for k, (state, control) in enumerate(cases):
-        at, drive = (state.q, state.v), drive_of(control)
+        at, drive = (state.q, state.v), arrays_of_control(control)
         (q, v), report = engine.step(at, drive)
-        yield from (("next q", q), ("next v", v), ("report", report[:8]))
-        jacobians = state_blocks(engine.jacobians(at, drive, by_all))
+        yield from (("next q", q), ("next v", v), ("report", report_of(report)))
+        step = engine.take(at, drive)
+        jacobians = state_blocks(step.jacobians(by_all))
         yield from zip((f"Jacobian by {x}" for x in (*STATE, "one_sided")), jacobians, strict=True)
         bars = tuple(rng.normal(size=(2, model.n_v)))
-        gradient = engine.vjp(at, bars, drive)
+        gradient = arrays_of(step.vjp(bars))
         yield from ((f"gradient by {name}", x) for name, x in numbers_of(engine, gradient).items())
         direction = any_direction(engine, gradient, k)
         for what, names in ("state and control", STATE), ("everything", tuple(direction)):
-            parts, one_sided = engine.jvp(at, {name: direction[name] for name in names}, drive)
+            parts, one_sided = step.jvp({name: direction[name] for name in names})
             yield from (
                 (f"tangent by {what}: {x}", y)
                 for x, y in zip(("q", "v", "one_sided"), (*parts, one_sided), strict=True)
@@ -137,22 +169,29 @@ def computed(
                 name: rng.normal(size=n)
                 for name, n in (("q", model.n_v), ("v", model.n_v), ("tau", model.n_v))
             }
-            product, error = engine.hvp(at, bars, along, drive)
+            product, error = map(arrays_of, step.hvp(bars, along))
             yield from ((f"second order by {name}", x) for name, x in numbers_of(engine, product).items())
             yield from ((f"its error by {name}", x) for name, x in numbers_of(engine, error).items())
     (state, control), starts = cases[0], (state_rows(cases), state_rows(cases, of_v=True))
-    drive = drive_of(control)
+    drive = arrays_of_control(control)
     (qs, vs), reports = engine.run(starts, STEPS, INTERVAL, True, drive, 1, None)
     yield from (
         ("run: q", qs),
         ("run: v", vs),
-        ("run: report", [(report[:8], first) for report, first in reports]),
+        ("run: report", reports_of(reports)),
     )
     bars = tuple(rng.normal(size=(2, len(cases), qs.shape[1], model.n_v)))
-    for gradient in engine.run_vjp((qs, vs), bars, STEPS, INTERVAL, True, drive, 1, None, (True,) * 3):
+    gradients = engine.run_vjp((qs, vs), bars, STEPS, INTERVAL, True, drive, 1, None, (True,) * 3)
+    for k in range(len(cases)):
+        gradient = arrays_of(gradients, k)
         yield from ((f"run: gradient by {name}", x) for name, x in numbers_of(engine, gradient).items())
-    jacobians = state_blocks(engine.run_jacobians((qs[0], vs[0]), STEPS, INTERVAL, drive, 1, None, by_all))
+    found = engine.run_jacobians((qs[:1], vs[:1]), STEPS, INTERVAL, True, drive, 1, None, by_all)
+    jacobians = state_blocks(tuple(x[0] for x in found))
     yield from zip((f"run: Jacobian by {x}" for x in (*STATE, "one_sided")), jacobians, strict=True)
+
+
+def arrays_of_control(control: Control) -> tuple[Any, Any, Any]:
+    return control.tau, control.q_target, control.v_target
 
 
 def state_rows(cases: list[tuple[State, Control]], *, of_v: bool = False) -> Array:

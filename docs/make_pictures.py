@@ -217,7 +217,7 @@ def dominoes(path: Path, pushing: Path) -> None:
     q = np.concatenate([[0.1 * i, 0, 0.1, 0, 0, 0, 1] for i in range(n)])
     v = np.zeros(6 * n)
     v[0], v[4] = 0.3, 3.0
-    motion = simulation.run(simulation.state(q, v), 800)
+    motion = simulation.rollout(simulation.state(q, v), 800)
     figure, axes = plt.subplots(2, 2, figsize=(9, 5), layout="constrained")
     for axis, instant in zip(axes.flat, (0, 250, 450, 800), strict=True):
         shown = viewer.picture(
@@ -228,7 +228,7 @@ def dominoes(path: Path, pushing: Path) -> None:
         axis.set_axis_off()
     figure.savefig(path, dpi=90)
     plt.close(figure)
-    replay = simulation.replay(simulation.run(simulation.state(q, v), 550))
+    replay = simulation.rollout(simulation.state(q, v), 550).replay()
     shown = {"size": (1100, 500), "ghosts": 0, "azimuth": -1.2, "elevation": 0.3}
     viewer.render_png(pushing, simulation.model, ground, replay, **shown)
 

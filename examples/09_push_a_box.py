@@ -32,7 +32,7 @@ def main() -> None:
     push = np.array([1.0, 0.2])  # speed along x and y [m/s]
     for _ in range(20):
         start = simulation.state([0, 0, 0.05, 0, 0, 0, 1], [*push, 0, 0, 0, 0])
-        motion = simulation.run(start, STEPS)
+        motion = simulation.rollout(start, STEPS)
         miss = motion.q[-1, :2] - MARK
         print(
             f"push {push[0]:.4f}, {push[1]:.4f} m/s: stops {1000 * np.linalg.norm(miss):.2f} mm off the mark"
@@ -42,7 +42,7 @@ def main() -> None:
         # The gradient of half the squared miss, back through all steps; the next push along it.
         q_bar, v_bar = np.zeros((2, STEPS + 1, simulation.model.n_v))
         q_bar[-1, :2] = miss
-        gradient = simulation.run_vjp(motion, q_bar, v_bar).v[:2]
+        gradient = motion.vjp(q_bar, v_bar).v[:2]
         push -= gradient * (miss @ miss) / (gradient @ gradient)
     else:
         raise SystemExit("no push found")

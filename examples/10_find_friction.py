@@ -51,14 +51,14 @@ def main() -> None:
     car = make_simulation()
     for _ in range(10):
         simulation = car.with_parameters(dict.fromkeys(sought, friction))
-        motion = simulation.run(simulation.state(q, v), STEPS, control)
+        motion = simulation.rollout(simulation.state(q, v), STEPS, control)
         miss = motion.q[-1, 0] - STOP
         print(f"friction {friction:.5f}: {1000 * abs(miss):.2f} mm off after {motion.times[-1]:g} s")
         plt.plot(motion.times, motion.q[:, 0], label=f"{friction:.4f}")
         if abs(miss) < 1e-4:
             break
         # What the end changes by with the friction of all tyres, back through all steps; from it Newton's next guess.
-        gradient = simulation.run_vjp(motion, q_bar, v_bar, control)
+        gradient = motion.vjp(q_bar, v_bar)
         friction -= miss / sum(gradient.parameters[key] for key in sought)
     else:
         raise SystemExit("no friction found")

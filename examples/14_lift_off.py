@@ -35,7 +35,7 @@ def descend(simulation: Simulation, q: np.ndarray, most: int) -> tuple[np.ndarra
     thrusts, losses, rises, greatest = np.zeros((STEPS, 4)), [], [], 0.0
     for _ in range(most + 1):
         control = Control(thrusts @ FORCES)
-        motion = simulation.run(simulation.state(q), STEPS, control)
+        motion = simulation.rollout(simulation.state(q), STEPS, control)
         rises.append(motion.q[:, 2] - q[2])
         miss = rises[-1][-1] - RISE
         losses.append(miss**2)
@@ -43,7 +43,7 @@ def descend(simulation: Simulation, q: np.ndarray, most: int) -> tuple[np.ndarra
             break
         q_bar, v_bar = np.zeros((2, STEPS + 1, DRONE.n_v))
         q_bar[-1, :3] = 2 * miss * DRONE.frame_pose(motion.q[-1], "base_link")[2, :3]  # along its own axes
-        gradient = simulation.run_vjp(motion, q_bar, v_bar, control).tau @ FORCES.T
+        gradient = motion.vjp(q_bar, v_bar).tau @ FORCES.T
         greatest, thrusts = max(greatest, np.abs(gradient).max()), thrusts - rate * gradient
     return np.array(losses), np.array(rises), greatest
 

@@ -40,7 +40,7 @@ def descend(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, float]:
     rate = 0.5 / (2 * raises @ raises)
     tau, losses, rises, greatest = np.zeros((STEPS, MODEL.n_v)), [], [], 0.0
     for _ in range(MOST + 1):
-        motion = simulation.run(simulation.state(AT_REST), STEPS, Control(tau))
+        motion = simulation.rollout(simulation.state(AT_REST), STEPS, Control(tau))
         rises.append(motion.q[:, 3] - AT_REST[3])
         miss = rises[-1][-1] - RISE
         losses.append(miss**2)
@@ -48,7 +48,7 @@ def descend(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, float]:
             break
         q_bar, v_bar = np.zeros((2, STEPS + 1, MODEL.n_v))
         q_bar[-1, 1:4] = 2 * miss * MODEL.frame_pose(motion.q[-1], "ball")[2, :3]  # along the ball's own axes
-        gradient = simulation.run_vjp(motion, q_bar, v_bar, Control(tau)).tau[:, 0]
+        gradient = motion.vjp(q_bar, v_bar).tau[:, 0]
         greatest, tau[:, 0] = max(greatest, np.abs(gradient).max()), tau[:, 0] - rate * gradient
     return np.array(losses), np.array(rises), greatest
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import matplotlib
 import numpy as np
 
-from robosim.simulation import Control, Motion, Simulation, State
+from robosim.simulation import Control, Rollout, Simulation, State
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -55,25 +55,25 @@ class Task:
         tau[: self.driven, : self.joints] = self.hats @ x.reshape(self.knots, self.joints)
         return Control(tau)
 
-    def run(self, x: np.ndarray) -> Motion:
+    def run(self, x: np.ndarray) -> Rollout:
         """The motion with these torques at the knots."""
-        return self.simulation.run(self.start, self.steps, self.control(x))
+        return self.simulation.rollout(self.start, self.steps, self.control(x))
 
-    def distance(self, motion: Motion) -> float:
+    def distance(self, motion: Rollout) -> float:
         """How far from the target the ball ends, over the ground [m]."""
         return float(np.linalg.norm(self._ball(motion)[:2, 3] - self.target))
 
-    def gradient(self, x: np.ndarray, motion: Motion) -> np.ndarray:
+    def gradient(self, x: np.ndarray, motion: Rollout) -> np.ndarray:
         """Of the distance by the torques at the knots, back through all steps."""
         X_WB = self._ball(motion)
         miss = X_WB[:2, 3] - self.target
         q_bar, v_bar = np.zeros((2, self.steps + 1, self.simulation.model.n_v))
         # Tangents of what moves freely are along its own axes, and the ball has turned.
         q_bar[-1, -6:-3] = X_WB[:2, :3].T @ miss / np.linalg.norm(miss)
-        by_tau = self.simulation.run_vjp(motion, q_bar, v_bar, self.control(x)).tau
+        by_tau = motion.vjp(q_bar, v_bar).tau
         return (self.hats.T @ by_tau[: self.driven, : self.joints]).ravel()
 
-    def _ball(self, motion: Motion) -> np.ndarray:
+    def _ball(self, motion: Rollout) -> np.ndarray:
         return self.simulation.model.frame_pose(motion.q[-1], "ball")
 
     def solve(self, most: int, options: argparse.Namespace) -> None:

@@ -19,6 +19,7 @@ __all__: list[str] = [
     "EdgeResult",
     "ExactBody",
     "Frame",
+    "GradientArrays",
     "HeightField",
     "IkResult",
     "Inertia",
@@ -28,11 +29,14 @@ __all__: list[str] = [
     "OperationData",
     "OptimisedPath",
     "PointCloud",
+    "RolloutReports",
     "SearchResult",
     "SelfCollisionSearch",
     "Shape",
     "ShapeRates",
     "Simulation",
+    "StepReport",
+    "TakenStep",
     "TimingResult",
     "TriangleMesh",
     "TurnTable",
@@ -991,54 +995,83 @@ class TimingResult:
         Of the moving average for jerk limits [s].
         """
 
-class Simulation:
+class StepReport:
     """
-    Time steps of a scene with materials and motors; see robosim.simulation.
+    How a step was solved; see robosim.simulation.StepReport.
     """
-    def __init__(
+    @property
+    def attempt(self) -> str: ...
+    @property
+    def class_changes(self) -> int: ...
+    @property
+    def contacts(self) -> int: ...
+    @property
+    def coupled_bounces(self) -> int: ...
+    @property
+    def islands(self) -> int: ...
+    @property
+    def pivots(self) -> int: ...
+    @property
+    def residual(self) -> float: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def status(self) -> int: ...
+
+class GradientArrays:
+    """
+    See robosim.simulation.StepGradient.
+    """
+    @property
+    def one_sided(self) -> numpy.typing.NDArray[numpy.bool]: ...
+    @property
+    def parameters(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def q(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def q_target(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def tau(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def v(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def v_target(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def vertices(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+class TakenStep:
+    """
+    A step that was taken, with its derivatives; see robosim.simulation.Linearization.
+    """
+    def hvp(
+        self, next_bar: tuple[typing.Any, typing.Any], direction: dict
+    ) -> tuple[GradientArrays, GradientArrays]: ...
+    def jacobians(
         self,
-        scene: CollisionScene,
-        materials: typing.Any,
-        motors: typing.Any,
-        closures: collections.abc.Sequence[
-            tuple[
-                str,
-                typing.SupportsInt | typing.SupportsIndex,
-                typing.Any,
-                typing.SupportsInt | typing.SupportsIndex,
-                typing.Any,
-                typing.Annotated[collections.abc.Sequence[bool], "FixedSize(3)"],
-                bool,
-            ]
-        ],
-        equalities: collections.abc.Sequence[
-            tuple[
-                str,
-                typing.SupportsInt | typing.SupportsIndex,
-                typing.SupportsInt | typing.SupportsIndex,
-                typing.Annotated[
-                    collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(5)"
-                ],
-            ]
-        ],
-        dt: typing.SupportsFloat | typing.SupportsIndex,
-        solver: str,
-        integrator: str,
-        sweeps: typing.SupportsInt | typing.SupportsIndex,
-        erp: typing.SupportsFloat | typing.SupportsIndex,
-        margin: typing.SupportsFloat | typing.SupportsIndex,
-        limit_margin: typing.SupportsFloat | typing.SupportsIndex,
-        speed_limits: bool,
-        restitution_threshold: typing.SupportsFloat | typing.SupportsIndex,
-        bounce: str,
-        complementarity_aware: str,
-        substeps: typing.SupportsInt | typing.SupportsIndex,
-    ) -> None: ...
-    def details(
-        self, state: tuple[typing.Any, typing.Any], control: tuple[typing.Any, typing.Any, typing.Any]
+        by: typing.Annotated[collections.abc.Sequence[bool], "FixedSize(5)"],
+        parameters: tuple[
+            collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+            collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+        ]
+        | None = None,
     ) -> tuple[
-        tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
-        tuple[str, float, int, int, int, int, int, int, str],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        numpy.typing.NDArray[numpy.float64],
+        bool,
+    ]: ...
+    def jvp(
+        self, direction: dict
+    ) -> tuple[tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], bool]: ...
+    def vjp(self, next_bar: tuple[typing.Any, typing.Any]) -> GradientArrays: ...
+    @property
+    def details(
+        self,
+    ) -> tuple[
         list[
             tuple[
                 str,
@@ -1084,71 +1117,61 @@ class Simulation:
         ],
     ]:
         """
-        A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
+        Contacts, joint forces, closures and islands.
         """
-    def hvp(
+    @property
+    def report(self) -> StepReport: ...
+    @property
+    def signature(self) -> bytes: ...
+    @property
+    def state(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
+        """
+        (q, v) at its end.
+        """
+
+class Simulation:
+    """
+    Time steps of a scene with materials and motors; see robosim.simulation.
+    """
+    def __init__(
         self,
-        state: tuple[typing.Any, typing.Any],
-        next_bar: tuple[typing.Any, typing.Any],
-        direction: dict,
-        control: tuple[typing.Any, typing.Any, typing.Any],
-    ) -> tuple[
-        tuple[
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            bool,
+        scene: CollisionScene,
+        materials: typing.Any,
+        motors: typing.Any,
+        closures: collections.abc.Sequence[
+            tuple[
+                str,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.Any,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.Any,
+                typing.Annotated[collections.abc.Sequence[bool], "FixedSize(3)"],
+                bool,
+            ]
         ],
-        tuple[
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            bool,
+        equalities: collections.abc.Sequence[
+            tuple[
+                str,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.Annotated[
+                    collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(5)"
+                ],
+            ]
         ],
-    ]:
-        """
-        A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
-        """
-    def jacobians(
-        self,
-        state: tuple[typing.Any, typing.Any],
-        control: tuple[typing.Any, typing.Any, typing.Any],
-        by: typing.Annotated[collections.abc.Sequence[bool], "FixedSize(5)"],
-        parameters: tuple[
-            collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
-            collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
-            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
-        ]
-        | None = None,
-    ) -> tuple[
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        bool,
-    ]:
-        """
-        A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
-        """
-    def jvp(
-        self,
-        state: tuple[typing.Any, typing.Any],
-        direction: dict,
-        control: tuple[typing.Any, typing.Any, typing.Any],
-    ) -> tuple[tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], bool]:
-        """
-        A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
-        """
+        dt: typing.SupportsFloat | typing.SupportsIndex,
+        solver: str,
+        integrator: str,
+        sweeps: typing.SupportsInt | typing.SupportsIndex,
+        erp: typing.SupportsFloat | typing.SupportsIndex,
+        margin: typing.SupportsFloat | typing.SupportsIndex,
+        limit_margin: typing.SupportsFloat | typing.SupportsIndex,
+        speed_limits: bool,
+        restitution_threshold: typing.SupportsFloat | typing.SupportsIndex,
+        bounce: str,
+        complementarity_aware: str,
+        substeps: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
     def parameter_values(
         self,
     ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
@@ -1165,8 +1188,7 @@ class Simulation:
         threads: typing.SupportsInt | typing.SupportsIndex,
         progress: typing.Any,
     ) -> tuple[
-        tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
-        list[tuple[tuple[str, float, int, int, int, int, int, int, str], int | None]],
+        tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], RolloutReports
     ]:
         """
         Of many rollouts; the arrays of a control each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
@@ -1176,6 +1198,7 @@ class Simulation:
         states: tuple[typing.Any, typing.Any],
         steps: typing.SupportsInt | typing.SupportsIndex,
         interval: typing.SupportsInt | typing.SupportsIndex,
+        is_shared: bool,
         control: tuple[typing.Any, typing.Any, typing.Any],
         threads: typing.SupportsInt | typing.SupportsIndex,
         progress: typing.Any,
@@ -1196,7 +1219,7 @@ class Simulation:
         numpy.typing.NDArray[numpy.bool],
     ]:
         """
-        Of one rollout; see run.
+        Of many rollouts; the arrays of a control each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
         """
     def run_vjp(
         self,
@@ -1209,51 +1232,19 @@ class Simulation:
         threads: typing.SupportsInt | typing.SupportsIndex,
         progress: typing.Any,
         by: typing.Annotated[collections.abc.Sequence[bool], "FixedSize(3)"],
-    ) -> list[
-        tuple[
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            numpy.typing.NDArray[numpy.float64],
-            bool,
-        ]
-    ]:
+    ) -> GradientArrays:
         """
         Of many rollouts; the arrays of a control each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
         """
-    def signature(
-        self, state: tuple[typing.Any, typing.Any], control: tuple[typing.Any, typing.Any, typing.Any]
-    ) -> bytes:
-        """
-        A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
-        """
     def step(
         self, state: tuple[typing.Any, typing.Any], control: tuple[typing.Any, typing.Any, typing.Any]
-    ) -> tuple[
-        tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
-        tuple[str, float, int, int, int, int, int, int, str],
-    ]:
+    ) -> tuple[tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], StepReport]:
         """
         A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
         """
-    def vjp(
-        self,
-        state: tuple[typing.Any, typing.Any],
-        next_bar: tuple[typing.Any, typing.Any],
-        control: tuple[typing.Any, typing.Any, typing.Any],
-    ) -> tuple[
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        bool,
-    ]:
+    def take(
+        self, state: tuple[typing.Any, typing.Any], control: tuple[typing.Any, typing.Any, typing.Any]
+    ) -> TakenStep:
         """
         A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
         """
@@ -1283,6 +1274,31 @@ class Simulation:
         """
         See ParameterKindTuple.
         """
+
+class RolloutReports:
+    """
+    How each of several rollouts was solved, as arrays of StepReport's numbers.
+    """
+    @property
+    def attempt(self) -> list[str]: ...
+    @property
+    def class_changes(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    @property
+    def contacts(self) -> numpy.typing.NDArray[numpy.int32]: ...
+    @property
+    def coupled_bounces(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    @property
+    def first_unsolved(self) -> numpy.typing.NDArray[numpy.int32]: ...
+    @property
+    def islands(self) -> numpy.typing.NDArray[numpy.int32]: ...
+    @property
+    def pivots(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    @property
+    def residual(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def rows(self) -> numpy.typing.NDArray[numpy.int32]: ...
+    @property
+    def status(self) -> numpy.typing.NDArray[numpy.uint8]: ...
 
 def bind_operation(
     operation: typing.SupportsInt | typing.SupportsIndex,

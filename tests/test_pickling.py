@@ -76,6 +76,7 @@ CANNOT = {
     "robosim.ros.": LIVE,
     "robosim.simulation.arguments.engine_errors": NO_VALUE,
     "robosim.simulation.columns.ParameterColumns": WORKSPACE,
+    "robosim.simulation.linearization.Linearization": WORKSPACE,
     "robosim.simulation.parameters.Parameters": NO_VALUE,
     "robosim.urdf.fidelity.ModelColliders": MAKER,
     "robosim.urdf.schema.Ignored": MAKER,
@@ -151,7 +152,8 @@ def examples() -> list[object]:
         geometry.signed_distance_derivatives(box, np.eye(4), Shape.sphere(0.1), geometry.pose((1, 0, 0))),
         model.mass_factor(q), model.mass_factor(q[None]), Runs(simulation, 3),
         State(q, q, 1.5), simulation.step(simulation.state()),
-        simulation.parameters, simulation.vjp(simulation.state(), q, q).parameters, Control(tau=q), Material(0.5, 0.1),
+        simulation.parameters, simulation.linearize(simulation.state()).vjp(q, q).parameters,
+        simulation.rollout(simulation.state(), 3, Control(tau=q)), Control(tau=q), Material(0.5, 0.1),
         PointClosure("tool0", "base_link", (0, 0, 1)), Weld("tool0", "base_link", X),
         JointEquality("a", "b", (1.0, 2.0)),
         HeightField([[0, 1, 2], [1, 2, 4]], (0.5, 0.25)), PointCloud(corners, 0.1),
@@ -301,9 +303,9 @@ def test_simulations_keep_all_that_they_were_told():
         for how, copied in HOW.items():
             other = copied(one)
             assert same(reduced(other), reduced(one)), how
-            runs = [simulation.run(simulation.state(), 8, control) for simulation in (one, other)]
+            runs = [simulation.rollout(simulation.state(), 8, control) for simulation in (one, other)]
             assert same(runs[1], runs[0]), how
-    assert not same(told.run(told.state(), 8, control).q, changed.run(changed.state(), 8, control).q)
+    assert not same(told.rollout(told.state(), 8, control).q, changed.rollout(changed.state(), 8, control).q)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from harness.ridders import ROWS, one_sided, ridders, shortest
 from harness.touching_scenes import SCENES, Case, ContactScene, with_solver
 from harness.varied_world import Array, groups
 from robosim import _engine
-from robosim.simulation import Control, Simulation, State, StepGradient, StepJacobians
+from robosim.simulation import Control, Jacobians, Simulation, State, StepGradient, StepStatus
 
 SOLVERS = _engine.row_solvers
 BAR, ONE_SIDED_BAR, PRODUCT_BAR, FROZEN_BAR = 1e-8, 1e-5, 1e-12, 1e-10
@@ -156,7 +156,7 @@ class Comparison:
         """(2, n_v): how far the next state is from what it is at the start; None where the step is another one."""
 
         def values(state: State, control: Control) -> Array | None:
-            if simulation.signature(state, control) != start.signature:
+            if simulation.linearize(state, control).signature != start.signature:
                 return None
             after = simulation.step(state, control)
             return np.stack([self._model.difference(start.after.q, after.q), after.v - start.after.v])
@@ -166,19 +166,18 @@ class Comparison:
     def _arguments(self, number: int, case: Case) -> Start | None:
         """Compares the Jacobians at a state; None where its step is not solved, or the gradient is of one side."""
         simulation, model, tally = self._simulation, self._model, self.tally
-        after = simulation.step(*case[:2])
-        assert after.report is not None
-        if after.report.status == "inconsistent":
+        step = simulation.linearize(*case[:2])
+        if step.report.status == StepStatus.inconsistent:
             tally.unsolved += 1
             return None
         rng = np.random.default_rng([self._seed, number])
-        jacobians = simulation.jacobians(*case[:2])
-        rounding = rounding_of(case.state, after, jacobians)
-        start = Start(after, simulation.signature(*case[:2]), rounding)
+        jacobians = step.jacobians()
+        rounding = rounding_of(case.state, step.state, jacobians)
+        start = Start(step.state, step.signature, rounding)
         tally.states += 1
         tally.flagged += bool(jacobians.one_sided)
         bars = rng.normal(size=(2, model.n_v))
-        gradient = simulation.vjp(case.state, *bars, case.control)
+        gradient = step.vjp(*bars)
         values = self._moved(simulation, case, start)
         is_apart = jacobians.one_sided
         scales = {}
@@ -225,8 +224,8 @@ class Comparison:
         states = []
         for number, case, start in cases:
             bars = np.random.default_rng([self._seed, number, 1]).normal(size=(2, self._model.n_v))
-            gradient = simulation.vjp(case.state, *bars, case.control)
-            columns = simulation.jacobians(case.state, case.control, by=[group.name for group in kinds])
+            step = simulation.linearize(case.state, case.control)
+            gradient, columns = step.vjp(*bars), step.jacobians(*[group.name for group in kinds])
             states.append((number, case, start, bars, gradient, columns))
         for group in kinds if states else ():
             direction = group.direction(rng)
@@ -350,12 +349,10 @@ class Comparison:
         if not error <= BAR:
             tally.failures.append(self._failure(number, block, error))
 
-    def _judge_frozen(
-        self, number: int, case: Case, jacobians: StepJacobians, scales: dict[str, Array]
-    ) -> None:
+    def _judge_frozen(self, number: int, case: Case, jacobians: Jacobians, scales: dict[str, Array]) -> None:
         """Compares the Jacobians with the step in dual numbers, with the classes and features that it has."""
         rng, tally = np.random.default_rng([self._seed, number, 4]), self.tally
-        details = self._simulation.details(case.state, case.control)
+        details = self._simulation.linearize(case.state, case.control)
         matrices = {name: getattr(jacobians, name) for name in ARGUMENTS}
         directions = {
             name: rng.uniform(-1, 1, self._model.n_q if name == "q_target" else matrix.shape[2])
@@ -390,7 +387,7 @@ class Comparison:
 
         direction = {name: of(getattr(gradient, name)) for name in ARGUMENTS}
         parameters = {name: of(by) for name, by in gradient.parameters.items()}
-        tangent = simulation.jvp(case.state, case.control, **direction, parameters=parameters)
+        tangent = simulation.linearize(case.state, case.control).jvp(**direction, parameters=parameters)
         terms = np.concatenate(sizes)
         error = abs(bars[0] @ tangent.q + bars[1] @ tangent.v - terms.sum())
         self._judge_product(number, "one direction", error / max(np.abs(terms).sum(), 1.0))
@@ -402,7 +399,8 @@ class Comparison:
         sizes = {name: model.n_q if name == "q_target" else model.n_v for name in units}
         ways = [{name: unit * rng.normal(size=sizes[name]) for name, unit in units.items()} for _ in "ab"]
         bars = bars * [[1.0], [dt]]
-        found = [simulation.hvp(case.state, *bars, case.control, **way) for way in ways]
+        step = simulation.linearize(case.state, case.control)
+        found = [step.hvp(*bars, **way) for way in ways]
         if any(product.gradient.one_sided for product in found):
             return
 
@@ -436,7 +434,7 @@ class Start(NamedTuple):
     rounding: Array
 
 
-def rounding_of(state: State, after: State, jacobians: StepJacobians) -> Array:
+def rounding_of(state: State, after: State, jacobians: Jacobians) -> Array:
     """(2,) of the next q and v: half a unit in the last place of the largest number, and what that of q makes of v."""
     place, speed = max(np.abs(after.q).max(), 1.0), np.abs(after.v).max()
     return 1.1e-16 * np.array([place, speed + np.abs(jacobians.q[1]).max() * max(np.abs(state.q).max(), 1.0)])

@@ -18,7 +18,7 @@ from robosim import _engine
 from robosim.geometry import Shape, pose
 from robosim.model import Model, ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Control, Material, Motor, Simulation, State, StepGradient
+from robosim.simulation import Control, Material, Motor, Simulation, State, StepGradient, StepStatus
 
 Array = NDArray[np.float64]
 Random = np.random.Generator
@@ -27,7 +27,12 @@ STATES, REPEATED = 20, 5  # of a world; and every which one is stepped in anothe
 JOINTS = ("revolute", "continuous", "prismatic", "helical", "planar", "floating", "fixed")
 SOLVERS, BOUNCES = _engine.row_solvers, ("step", "time_of_impact")
 # Of the residual of `lcp` and `cone`, by what the step says of itself; `inconsistent` says that it is not solved.
-RESIDUALS = {"solved": 1e-12, "basic": 1e-12, "rough": 1e-8, "relaxed": 1e-8}
+RESIDUALS = {
+    StepStatus.solved: 1e-12,
+    StepStatus.basic: 1e-12,
+    StepStatus.rough: 1e-8,
+    StepStatus.relaxed: 1e-8,
+}
 
 
 class Finding(NamedTuple):
@@ -196,15 +201,17 @@ def findings(seed: int, counts: Counter[str]) -> Iterator[Finding]:
         assert report is not None
         counts["states"] += 1
         counts["touching"] += report.contacts > 0
-        counts[f"{options['solver']} {report.status}"] += 1
+        counts[f"{options['solver']} {report.status.name}"] += 1
         for name, array in (("q", after.q), ("v", after.v), ("residual", np.array([report.residual]))):
             if not np.isfinite(array).all():
                 yield Finding(seed, k, f"{name} is not finite")
         least = RESIDUALS.get(report.status, np.inf) if options["solver"] != "pgs" else np.inf
         if report.residual > least:
-            yield Finding(seed, k, f"{options['solver']}, {report.status}: residual {report.residual:.1e}")
+            yield Finding(
+                seed, k, f"{options['solver']}, {report.status.name}: residual {report.residual:.1e}"
+            )
         bars = rng.normal(size=(2, simulation.model.n_v))
-        gradient = simulation.vjp(state, *bars, control)
+        gradient = simulation.linearize(state, control).vjp(*bars)
         counts["one-sided"] += gradient.one_sided
         for name, array in numbers(gradient, simulation):
             if not np.isfinite(array).all():

@@ -166,9 +166,9 @@ def make(kind: Kind) -> ContactScene:
         q[height] -= scene.compile(model).min_distance(q)[0]
     held = Simulation(model, scene, dt=DT, materials=materials, motors=dict.fromkeys(single, HOLDING))
     target = Control(q_target=q)
-    settled = held.run(held.state(q), SETTLING, target, interval=SETTLING).end
+    settled = held.rollout(held.state(q), SETTLING, target, interval=SETTLING).end
     tau = np.zeros(model.n_v)
-    for joint in held.details(settled, target).joints:
+    for joint in held.linearize(settled, target).joints:
         if joint.source == "motor":
             tau[model.velocity_names.index(joint.coordinate)] = joint.force
     q = settled.q.copy()

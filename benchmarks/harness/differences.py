@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
+import robosim
 from robosim.simulation import Control, Simulation, State
 
 Array = NDArray[np.float64]
@@ -33,36 +32,37 @@ class Differences:
         self.end = simulation.step(state, control)
         self.rounds = 0  # of the last `ridders`
 
-    def starts(self, h: float) -> tuple[list[State], list[Control]]:
-        """The 6 n_v starts of one round: by q, v and tau, each forwards and then backwards."""
+    def starts(self, h: float) -> tuple[State, Control]:
+        """The 6 n_v starts of one round, with an axis for them: by q, v and tau, each forwards and then backwards."""
         n = self.simulation.model.n_v
         q, v = self.state.q, self.state.v
-        states, controls = [], []
+        qs, vs, taus = [], [], []
         for part in range(3):
             for i in range(n):
                 for sign in (h, -h):
                     d = np.zeros(n)
                     d[i] = sign
                     moved = self.simulation.model.integrate(q, d) if part == 0 else q
-                    states.append(State(moved, v + d if part == 1 else v))
-                    controls.append(Control(tau=self.tau + d if part == 2 else self.tau))
-        return states, controls
+                    qs.append(moved)
+                    vs.append(v + d if part == 1 else v)
+                    taus.append(self.tau + d if part == 2 else self.tau)
+        return State(qs, vs), Control(tau=np.array(taus)[:, None])
 
-    def steps(self, starts: tuple[Sequence[State], Sequence[Control]]) -> list[State]:
+    def steps(self, starts: tuple[State, Control]) -> State:
         """Their ends, by one call on one thread: what differences cost at least."""
-        motions = self.simulation.run_many(starts[0], 1, starts[1], threads=1)
-        return [motion.end for motion in motions]
+        with robosim.threads(1):
+            return self.simulation.rollout(starts[0], 1, starts[1]).end
 
     def central(self, h: float = CENTRAL) -> Array:
         """(2 n_v, 3 n_v) rows of q (tangent space) and v; columns of q, v and tau."""
         model = self.simulation.model
         ends = self.steps(self.starts(h))
-        moved = np.array([[*model.difference(self.end.q, end.q), *(end.v - self.end.v)] for end in ends])
+        moved = np.hstack([model.difference(self.end.q, ends.q), ends.v - self.end.v])
         return (moved[0::2] - moved[1::2]).T / (2 * h)
 
     def error(self) -> float:
         """How far the Jacobians of the step are from Ridders' differences, relative to the largest entry, or to 1."""
-        found = self.simulation.jacobians(self.state, Control(tau=self.tau))
+        found = self.simulation.linearize(self.state, Control(tau=self.tau)).jacobians()
         ours = np.hstack([np.vstack(list(block)) for block in (found.q, found.v, found.tau)])
         expected = self.ridders()
         return float(np.abs(ours - expected).max() / max(1.0, np.abs(expected).max()))

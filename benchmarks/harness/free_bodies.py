@@ -137,7 +137,7 @@ class Watched(NamedTuple):
 def ours(case: Case, solver: str) -> tuple[Watched, Any]:
     """By one of our solvers; and the run's report."""
     simulation = case.simulation(solver)
-    motion = simulation.run(simulation.state(case.q, case.v), case.steps)
+    motion = simulation.rollout(simulation.state(case.q, case.v), case.steps)
     n = len(case.solids)
     q, v = motion.q.reshape(-1, n, 7), motion.v.reshape(-1, n, 6)
     return Watched(q[..., :3], q[..., 3:], _to_world(q[..., 3:], v[..., :3]), v[..., 3:]), motion.report

@@ -19,7 +19,7 @@ from harness.dual_bodies import DualBodies, Link, point_jacobian, twist_of
 from harness.touching_scenes import Case
 from harness.varied_world import World
 from robosim.geometry import Compound, ManifoldDerivatives, Shape, contact_manifold_derivatives
-from robosim.simulation import ContactForce, Simulation, StepDetails, StepRow
+from robosim.simulation import ContactForce, Linearization, Simulation, StepRow, StepStatus
 
 ARGUMENTS = ("q", "v", "tau", "q_target", "v_target")
 LEAST_FACING = 1e-12  # of contact_axes.h
@@ -98,13 +98,13 @@ class FrozenStep:
         frames = self._model._engine.frames
         self._fixed = {frame.name for frame in frames if frame.body == 0}
 
-    def knows(self, details: StepDetails) -> bool:
+    def knows(self, details: Linearization) -> bool:
         """Whether all that touches is of single shapes."""
         return not any(
             isinstance(self._shape(name), Compound) for c in details.contacts for name in (c.A, c.B)
         )
 
-    def along(self, case: Case, directions: dict[str, Array], details: StepDetails) -> Frozen | None:
+    def along(self, case: Case, directions: dict[str, Array], details: Linearization) -> Frozen | None:
         """The step and its rates along one direction of each argument; None where its classes leave these open.
 
         So it is where something at rest pushes at the edge of its circle of friction, and where rows that depend on
@@ -170,7 +170,7 @@ class FrozenStep:
         i = self._model.position_names.index(self._model.velocity_names[c])
         return Dual(self._q[i], self._dq[c])
 
-    def _rows(self, details: StepDetails, v: Dual, v_free: Dual) -> list[Row]:
+    def _rows(self, details: Linearization, v: Dual, v_free: Dual) -> list[Row]:
         """All of them, in the order in which sweeps take them."""
         contacts = self._contacts(details)
         rows: list[Row] = []
@@ -201,7 +201,7 @@ class FrozenStep:
             ):
                 rows[i].pair, rows[i + 1].pair = i + 1, i
 
-    def _of_joint(self, row: StepRow, details: StepDetails) -> Row:
+    def _of_joint(self, row: StepRow, details: Linearization) -> Row:
         """Dry friction, a motor or a limit of a coordinate."""
         model, dt, k = self._model, self._simulation.dt, self._dq.shape[-1]
         c = model.velocity_names.index(details.joints[row.of].coordinate)
@@ -226,11 +226,11 @@ class FrozenStep:
         sign = 1.0 if row.source == "lower_limit" else -1.0
         bound = model.limits.lower[i] if sign > 0 else model.limits.upper[i]
         target = (-self._erp / dt * sign) * (self._position(c) - bound)
-        if details.state.report.status == "relaxed" and row.target == 0:
+        if details.state.report.status == StepStatus.relaxed and row.target == 0:
             target = nothing
         return Row(row, sign * J, target)
 
-    def _of_normal(self, row: StepRow, contact: _Contact, v: Dual, v_free: Dual, status: str) -> Row:
+    def _of_normal(self, row: StepRow, contact: _Contact, v: Dual, v_free: Dual, status: StepStatus) -> Row:
         """By its law (constraints/normal_law.h)."""
         dt = self._simulation.dt
         material = self._world.material
@@ -251,7 +251,7 @@ class FrozenStep:
             share = contact.gap / (-dt * free)
             if row.law == "impact":
                 target = -restitution * free + (1 + restitution) * ((0.5 - share) * (free - before))
-        if status == "relaxed" and row.target == 0 and row.law != "soft":
+        if status == StepStatus.relaxed and row.target == 0 and row.law != "soft":
             target = 0.0 * target
         return Row(row, J, target, compliance, share=share)
 
@@ -288,7 +288,7 @@ class FrozenStep:
         found = self._colliders.get(name)
         return self._obstacles[name][0] if found is None else found[0]
 
-    def _contacts(self, details: StepDetails) -> list[_Contact]:
+    def _contacts(self, details: Linearization) -> list[_Contact]:
         """Of each of the step's, how it moves; those of one pair of shapes from one manifold."""
         found: dict[int, _Contact] = {}
         together: dict[tuple[str, str], list[int]] = {}
@@ -325,12 +325,12 @@ class FrozenStep:
 
     # -- Impulses --------------------------------------------------------------------------------------------
 
-    def _outcomes(self, case: Case, details: StepDetails) -> list[tuple[int, NDArray[np.intc]]]:
+    def _outcomes(self, case: Case, details: Linearization) -> list[tuple[int, NDArray[np.intc]]]:
         """Of each island the number of its first row, and (sweeps, rows) what each update came to.
 
         They are the end of a step's signature (step_signature.cpp): of each island three numbers per row, then these.
         """
-        numbers = np.frombuffer(self._simulation.signature(case.state, case.control), dtype=np.intc)
+        numbers = np.frombuffer(self._simulation.linearize(case.state, case.control).signature, dtype=np.intc)
         sizes = [len(island.rows) for island in details.islands]
         found, end, row = [], len(numbers), sum(sizes)
         for n in reversed(sizes):

@@ -70,11 +70,11 @@ class ContactScene:
             found.append(Case(simulation.state(q, v), self._control(rng, 0.1), False))
         while len(found) < count:
             state = simulation.state(self.placed(rng))
-            state = simulation.run(state, SETTLING, self._control(rng, 0.0)).end
+            state = simulation.rollout(state, SETTLING, self._control(rng, 0.0)).end
             for _ in range(min(PER_RUN, count - len(found))):
                 # Pulled a little elsewhere each time.
                 control = self._control(rng, 0.01, pushed=0.1)
-                state = simulation.run(state, STIRRING, control).end
+                state = simulation.rollout(state, STIRRING, control).end
                 found.append(Case(state, control, True))
         return found
 

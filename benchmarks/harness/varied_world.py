@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from robosim.model import Model
 from robosim.scene import Scene
-from robosim.simulation import Material, Motor, Simulation, StepGradient, StepJacobians
+from robosim.simulation import Jacobians, Material, Motor, Simulation, StepGradient
 
 Array = NDArray[np.float64]
 # Lengths of differences, as parts of a unit, that are tried one after the other.
@@ -75,7 +75,7 @@ class Group(NamedTuple):
         """Directional derivative from a gradient."""
         return float(np.sum(np.where(self.units == 0, 0.0, gradient.parameters[self.name]) * direction))
 
-    def columns_along(self, jacobians: StepJacobians, direction: Array) -> tuple[Array, Array]:
+    def columns_along(self, jacobians: Jacobians, direction: Array) -> tuple[Array, Array]:
         """What Jacobians say of a direction, (2, n_v); and (2,) their largest entries, per unit."""
         columns = np.where(self.units == 0, 0.0, jacobians.parameters[self.name])
         columns = columns.reshape(*columns.shape[:2], -1)

@@ -1,11 +1,9 @@
-// Shared by the bindings of steps and of rollouts: a world with its simulators, controls read
-// from Python, arrays for Jacobians.
+// Shared by the bindings of steps and of rollouts: a world with its simulators, states and controls read from Python, reports,
+// arrays for Jacobians.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -14,63 +12,28 @@
 #include "bindings/bound_scene.h"
 #include "bindings/step_gradients.h"
 #include "rollout/rollouts.h"
+#include "rollout/taken_step.h"
 
 namespace robosim {
 
-// A World with a pool of simulators, one for each call from Python that runs at the time.
+// A World and its simulators.
 class BoundSimulation {
  public:
   BoundSimulation(BoundScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors, Closures closures,
                   const StepOptions& options, int substeps)
-      : scene_(scene),
-        world_(scene.scene, std::move(materials), std::move(motors), std::move(closures)),
-        options_(options),
-        substeps_(substeps) {
-    idle_.push_back(std::make_unique<Simulator>(world_, options_, substeps_));
-  }
+      : scene_(scene), world_(scene.scene, std::move(materials), std::move(motors), std::move(closures)), pool_(world_, options, substeps) {}
 
   const Model& model() const { return world_.model(); }
   const World& world() const { return world_; }
   const BoundScene& scene() const { return scene_; }
-  const StepOptions& options() const { return options_; }
-  int substeps() const { return substeps_; }
-
-  class Lease {
-   public:
-    explicit Lease(BoundSimulation& s) : s_(s), simulator_(s.take()) {}
-    ~Lease() {
-      const std::lock_guard lock(s_.mutex_);
-      s_.idle_.push_back(std::move(simulator_));
-    }
-    Lease(const Lease&) = delete;
-    Lease& operator=(const Lease&) = delete;
-    Simulator* operator->() const { return simulator_.get(); }
-    Simulator* get() const { return simulator_.get(); }
-
-   private:
-    BoundSimulation& s_;
-    std::unique_ptr<Simulator> simulator_;
-  };
+  const StepOptions& options() const { return pool_.options(); }
+  SimulatorPool& pool() { return pool_; }
+  const SimulatorPool& pool() const { return pool_; }
 
  private:
-  std::unique_ptr<Simulator> take() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        std::unique_ptr<Simulator> simulator = std::move(idle_.back());
-        idle_.pop_back();
-        return simulator;
-      }
-    }
-    return std::make_unique<Simulator>(world_, options_, substeps_);
-  }
-
   BoundScene& scene_;
   World world_;
-  StepOptions options_;
-  int substeps_;
-  std::vector<std::unique_ptr<Simulator>> idle_;
-  std::mutex mutex_;
+  SimulatorPool pool_;
 };
 
 // As Python gives them: q and v; tau, q_target and v_target, each None or an array.
@@ -137,9 +100,16 @@ struct Drive {
   }
 };
 
-// Status, residual, contacts, rows, islands, class changes, pivots, coupled bounces, last attempt of a solver.
-using ReportTuple = std::tuple<const char*, double, int, int, int, long, long, long, const char*>;
-ReportTuple report_tuple(const RolloutReport& r, SolverId solver);
+// How a step was solved.
+struct BoundReport {
+  RolloutReport report;
+  const char* attempt;  // the last of the solver's that was needed
+
+  BoundReport(const RolloutReport& r, SolverId solver) : report(r), attempt(name_of_attempt(r, solver)) {}
+  static const char* name_of_attempt(const RolloutReport& r, SolverId solver) {
+    return r.attempt < 0 || !solver.kind().attempt_name ? "" : solver.kind().attempt_name(r.attempt);
+  }
+};
 
 // Jacobians with respect to q, v, tau, q_target, v_target, and selected parameters. `extents` is empty for
 // one step, {steps} for several. A block that is not asked for has zero columns.
@@ -167,6 +137,6 @@ struct JacobianArrays {
 };
 
 // Bind the methods of Simulation that take many steps: run, run_vjp and run_jacobians.
-void bind_rollouts(pybind11::class_<BoundSimulation>& simulation);
+void bind_rollouts(pybind11::module_& m, pybind11::class_<BoundSimulation>& simulation);
 
 }  // namespace robosim

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -45,20 +45,11 @@ KeptStates kept_states(py::ssize_t steps, py::ssize_t interval) {
   return {checked_steps(steps), static_cast<int>(std::min<py::ssize_t>(interval, std::numeric_limits<int>::max()))};
 }
 
-// A simulator for each thread that `count` rollouts can use.
-class Crew {
- public:
-  Crew(BoundSimulation& s, py::ssize_t count, py::ssize_t threads) {
-    const py::ssize_t n = std::min<py::ssize_t>(threads > 0 ? std::min<py::ssize_t>(threads, thread_limit()) : thread_limit(), count);
-    for (py::ssize_t i = 0; i < std::max<py::ssize_t>(1, n); ++i) leases_.push_back(std::make_unique<BoundSimulation::Lease>(s));
-    for (const auto& lease : leases_) simulators_.push_back(lease->get());
-  }
-  std::span<Simulator* const> simulators() const { return simulators_; }
-
- private:
-  std::vector<std::unique_ptr<BoundSimulation::Lease>> leases_;
-  std::vector<Simulator*> simulators_;
-};
+// The number of threads that `count` rollouts can use; `threads` 0: as many as there may be.
+int crew(py::ssize_t count, py::ssize_t threads) {
+  const py::ssize_t most = threads > 0 ? std::min<py::ssize_t>(threads, thread_limit()) : thread_limit();
+  return static_cast<int>(std::clamp<py::ssize_t>(count, 1, most));
+}
 
 // The drive of m rollouts: arrays of (steps, n) for all alike, or of (m, steps, n).
 struct ManyDrives {
@@ -69,10 +60,27 @@ struct ManyDrives {
       : drive(model, given, is_shared ? Shape2{steps} : Shape2{m, steps}), controls{drive.view(), is_shared} {}
 };
 
-// States of m rollouts. Returns (m, rows) states that are kept, and of each rollout its report and first unsolved step.
-using RunsTuple = std::tuple<StateArrays, std::vector<std::pair<ReportTuple, std::optional<int>>>>;
-RunsTuple run_rollouts(BoundSimulation& s, const StateObjects& state, py::ssize_t steps, py::ssize_t interval, bool is_shared, const ControlObjects& control,
-                       py::ssize_t threads, const py::object& progress) {
+// How each of m rollouts was solved.
+struct RolloutReports {
+  std::vector<RolloutReport> of_each;
+  SolverId solver;
+
+  template <class T, class Field>
+  py::array_t<T> all(const Field& field) const {
+    py::array_t<T> out(static_cast<py::ssize_t>(of_each.size()));
+    std::transform(of_each.begin(), of_each.end(), out.mutable_data(), field);
+    return out;
+  }
+  std::vector<std::string> attempts() const {
+    std::vector<std::string> out;
+    for (const RolloutReport& r : of_each) out.push_back(BoundReport::name_of_attempt(r, solver));
+    return out;
+  }
+};
+
+// States of m rollouts. Returns (m, rows) states that are kept, and how they were solved.
+std::tuple<StateArrays, RolloutReports> run_rollouts(BoundSimulation& s, const StateObjects& state, py::ssize_t steps, py::ssize_t interval, bool is_shared,
+                                                     const ControlObjects& control, py::ssize_t threads, const py::object& progress) {
   const KeptStates kept = kept_states(steps, interval);
   const Model& model = s.model();
   const StateLayout layout = StateLayout::of(model);
@@ -83,24 +91,21 @@ RunsTuple run_rollouts(BoundSimulation& s, const StateObjects& state, py::ssize_
   BoundStates states = BoundStates::room(layout, {m, kept.rows()});
   const StateSpan to = states.span();
   for (py::ssize_t r = 0; r < m; ++r) copy(row(first.view(), layout, r), layout, row(to, layout, r * kept.rows()));
-  std::vector<RolloutReport> reports(static_cast<std::size_t>(m));
+  RolloutReports reports{std::vector<RolloutReport>(static_cast<std::size_t>(m)), s.options().solver};
   int taken = 0;
   {
-    const Crew crew(s, m, threads);
+    const SimulatorPool::Borrowed simulators(s.pool(), crew(m, threads));
     const auto go_on = [&](int done) { return may_go_on(progress, done); };
     const py::gil_scoped_release release;
-    taken = rollouts(crew.simulators(), count, kept, to, drives.controls, reports.data(), go_on);
+    taken = rollouts(simulators.all(), count, kept, to, drives.controls, reports.of_each.data(), go_on);
   }
   if (taken < kept.steps) throw py::error_already_set();
-  RunsTuple out{states.arrays(), {}};
-  for (const RolloutReport& r : reports)
-    std::get<1>(out).emplace_back(report_tuple(r, s.options().solver), r.first_unsolved < 0 ? std::nullopt : std::optional(r.first_unsolved));
-  return out;
+  return {states.arrays(), std::move(reports)};
 }
 
-// (m, rows) states and what the loss changes by with them. Of each rollout its gradient.
-std::vector<GradientTuple> run_vjp(BoundSimulation& s, const StateObjects& state, const StateObjects& bar, py::ssize_t steps, py::ssize_t interval, bool is_shared,
-                                   const ControlObjects& control, py::ssize_t threads, const py::object& progress, const std::array<bool, 3>& by) {
+// (m, rows) states and what the loss changes by with them. The gradients of all rollouts.
+GradientArrays run_vjp(BoundSimulation& s, const StateObjects& state, const StateObjects& bar, py::ssize_t steps, py::ssize_t interval, bool is_shared,
+                       const ControlObjects& control, py::ssize_t threads, const py::object& progress, const std::array<bool, 3>& by) {
   const Model& model = s.model();
   const KeptStates kept = kept_states(steps, interval);
   const py::ssize_t rows = kept.rows();
@@ -116,36 +121,35 @@ std::vector<GradientTuple> run_vjp(BoundSimulation& s, const StateObjects& state
   const ControlSpan controls_bar{to(by[0], tau_to), to(by[1], q_to), to(by[2], v_to)};
   int taken = 0;
   {
-    const Crew crew(s, m, threads);
+    const SimulatorPool::Borrowed simulators(s.pool(), crew(m, threads));
     const auto go_on = [&](int done) { return may_go_on(progress, done); };
     const py::gil_scoped_release release;
-    taken = rollouts_vjp(crew.simulators(), count, kept, states.view(), drives.controls, bars.view(), g.data(), controls_bar, go_on);
+    taken = rollouts_vjp(simulators.all(), count, kept, states.view(), drives.controls, bars.view(), g.data(), controls_bar, go_on);
   }
   if (taken < kept.steps) throw py::error_already_set();
-  std::vector<GradientTuple> out;
-  for (py::ssize_t r = 0; r < m; ++r) {
-    const auto own = [&](const Array& x, py::ssize_t width) { return Array(Shape2{x.shape(1), width}, x.data() + r * x.shape(1) * width, x); };  // a view
-    out.push_back(gradient_tuple(s.world(), g[static_cast<std::size_t>(r)], own(tau_to, model.n_v), own(q_to, model.n_q), own(v_to, model.n_v)));
-  }
-  return out;
+  return {s.world(), g, std::move(tau_to), std::move(q_to), std::move(v_to)};
 }
 
-// Rows of states, drives with a row per step. The Jacobians of each step; one_sided (steps,).
+// (m, rows) states. The Jacobians of each step, (m, steps, 2, n_v, columns); one_sided (m, steps).
 std::tuple<Array, Array, Array, Array, Array, Array, py::array_t<bool>> run_jacobians(BoundSimulation& s, const StateObjects& state, py::ssize_t steps, py::ssize_t interval,
-                                                                               const ControlObjects& control, py::ssize_t threads, const py::object& progress,
-                                                                               const std::array<bool, 5>& by, const std::optional<SelectionTuple>& parameters) {
+                                                                               bool is_shared, const ControlObjects& control, py::ssize_t threads,
+                                                                               const py::object& progress, const std::array<bool, 5>& by,
+                                                                               const std::optional<SelectionTuple>& parameters) {
   const KeptStates kept = kept_states(steps, interval);
-  const BoundStates states = BoundStates::configurations(s.model(), state, {kept.rows()});
-  const Drive drive(s.model(), control, {steps});
-  JacobianArrays j(s.world(), {steps}, by, parameters);
-  py::array_t<bool> one_sided(Shape2{steps});
+  const BoundStates states = BoundStates::configurations(s.model(), state, {-1, kept.rows()});
+  const py::ssize_t m = states.count();
+  const int count = checked_steps(m);
+  checked_steps(m * (kept.rows() - 1));
+  const ManyDrives drives(s.model(), m, steps, is_shared, control);
+  JacobianArrays j(s.world(), {m, steps}, by, parameters);
+  py::array_t<bool> one_sided(Shape2{m, steps});
   bool* const flags = one_sided.mutable_data();
   int taken = 0;
   {
-    const Crew crew(s, kept.rows() - 1, threads);
+    const SimulatorPool::Borrowed simulators(s.pool(), crew(m * (kept.rows() - 1), threads));
     const auto go_on = [&](int done) { return may_go_on(progress, done); };
     const py::gil_scoped_release release;
-    taken = rollout_jacobians(crew.simulators(), kept, states.view(), drive.view(), j.blocks, flags, go_on);
+    taken = rollouts_jacobians(simulators.all(), count, kept, states.view(), drives.controls, j.blocks, flags, go_on);
   }
   if (taken < kept.steps) throw py::error_already_set();
   return {j.q, j.v, j.tau, j.q_target, j.v_target, j.parameters, one_sided};
@@ -153,14 +157,26 @@ std::tuple<Array, Array, Array, Array, Array, Array, py::array_t<bool>> run_jaco
 
 }  // namespace
 
-void bind_rollouts(py::class_<BoundSimulation>& simulation) {
+void bind_rollouts(py::module_& m, py::class_<BoundSimulation>& simulation) {
+  py::class_<RolloutReports> reports(m, "RolloutReports", "How each of several rollouts was solved, as arrays of StepReport's numbers.");
+  const auto field = [&]<class T>(const char* name, T RolloutReport::*member) {
+    using Number = std::conditional_t<std::is_enum_v<T>, std::underlying_type<T>, std::type_identity<T>>::type;
+    reports.def_property_readonly(name, [member](const RolloutReports& r) {
+      return r.all<Number>([&](const RolloutReport& x) { return static_cast<Number>(x.*member); });
+    });
+  };
+  field("status", &RolloutReport::status), field("residual", &RolloutReport::residual);
+  field("contacts", &RolloutReport::contacts), field("rows", &RolloutReport::rows), field("islands", &RolloutReport::islands);
+  field("class_changes", &RolloutReport::class_changes), field("pivots", &RolloutReport::pivots), field("coupled_bounces", &RolloutReport::coupled_bounces);
+  field("first_unsolved", &RolloutReport::first_unsolved);
+  reports.def_property_readonly("attempt", &RolloutReports::attempts);
   const char* about_many = "Of many rollouts; the arrays of a control each with a row per step, shared or of each rollout its own. "
                            "progress is None or called with the steps taken.";
   simulation
       .def("run_vjp", &run_vjp, py::arg("states"), py::arg("bars"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"), py::arg("control"), py::arg("threads"),
            py::arg("progress"), py::arg("by"), about_many)
-      .def("run_jacobians", &run_jacobians, py::arg("states"), py::arg("steps"), py::arg("interval"), py::arg("control"), py::arg("threads"), py::arg("progress"),
-           py::arg("by"), py::arg("parameters") = py::none(), "Of one rollout; see run.")
+      .def("run_jacobians", &run_jacobians, py::arg("states"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"), py::arg("control"), py::arg("threads"),
+           py::arg("progress"), py::arg("by"), py::arg("parameters") = py::none(), about_many)
       .def("run", &run_rollouts, py::arg("states"), py::arg("steps"), py::arg("interval"), py::arg("is_shared"), py::arg("control"), py::arg("threads"),
            py::arg("progress"), about_many);
 }

@@ -24,24 +24,6 @@ namespace py = pybind11;
 namespace robosim {
 namespace {
 
-const char* name_of(StepStatus status) {
-  switch (status) {
-    case StepStatus::solved:
-      return "solved";
-    case StepStatus::basic:
-      return "basic";
-    case StepStatus::rough:
-      return "rough";
-    case StepStatus::relaxed:
-      return "relaxed";
-    case StepStatus::inconsistent:
-      return "inconsistent";
-    case StepStatus::diverged:
-      break;
-  }
-  return "diverged";
-}
-
 // Name, body and pose (4, 4) in it of the first and of the second, axes of the first that are held, whether it is a weld.
 using FrameClosureTuple = std::tuple<std::string, int, py::object, int, py::object, std::array<bool, 3>, bool>;
 // Name, entry of v that is followed (-1: none), entry of v that follows, coefficients.
@@ -81,56 +63,73 @@ std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::ha
   return std::make_unique<BoundSimulation>(scene, std::move(pairs), std::move(all), closures_from(closures, equalities), options, substeps);
 }
 
-// One step's state and drive, from Python.
-struct StepArguments {
-  BoundStates states;
-  Drive drive;
+std::tuple<StateArrays, BoundReport> step(BoundSimulation& s, const StateObjects& state, const ControlObjects& control) {
+  const Model& model = s.model();
+  const BoundStates from = BoundStates::configurations(model, state);
+  const Drive drive(model, control);
+  BoundStates next = BoundStates::room(StateLayout::of(model));
+  RolloutReport report;
+  SimulatorPool::Borrowed(s.pool(), 1)->step(from.view(), drive.view(), next.span(), report);
+  return {next.arrays(), BoundReport(report, s.options().solver)};
+}
 
-  StepArguments(const Model& model, const StateObjects& state, const ControlObjects& control) : states(BoundStates::configurations(model, state)), drive(model, control) {}
-  StateView state() const { return states.view(); }
-  ControlView control() const { return drive.view(); }
+// A step that was taken, of a simulation that stays alive as long.
+class BoundStep {
+ public:
+  BoundStep(BoundSimulation& s, const StateObjects& state, const ControlObjects& control)
+      : simulation_(s), step_(s.pool(), BoundStates::configurations(s.model(), state).view(), Drive(s.model(), control).view()) {}
+
+  BoundReport report() const { return {step_.report(), simulation_.options().solver}; }
+  StateArrays state() {
+    const StateLayout layout = StateLayout::of(simulation_.model());
+    BoundStates out = BoundStates::room(layout);
+    copy(step_.end(), layout, out.span());
+    return out.arrays();
+  }
+
+  // All that acted in it.
+  std::tuple<std::vector<ContactTuple>, std::vector<JointTuple>, std::vector<ClosureTuple>, std::vector<IslandTuple>> details() {
+    return step_.with_stepper([&](const Stepper& stepper) {
+      StepDetailTuples found(simulation_.scene(), stepper, step_.report().islands);
+      return std::tuple(std::move(found.contacts), std::move(found.joints), std::move(found.closures), std::move(found.islands));
+    });
+  }
+  py::bytes signature() {
+    const std::vector<int> numbers = step_.with_stepper([&](const Stepper& s) { return step_signature(s, step_.report().islands, step_.report().status); });
+    return py::bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(int));
+  }
+
+  GradientArrays vjp(const StateObjects& bar) {
+    const BoundStates next_bar = BoundStates::tangents(simulation_.model(), bar);
+    StepGradient g;
+    step_.vjp(next_bar.view(), g);
+    return {simulation_.world(), g};
+  }
+  std::tuple<StateArrays, bool> jvp(const py::dict& direction) {
+    const StepGradient d = direction_of(simulation_.world(), direction);
+    BoundStates next = BoundStates::room(StateLayout::tangent(simulation_.model()));
+    const bool one_sided = step_.jvp(d, next.span());
+    return {next.arrays(), one_sided};
+  }
+  // What the gradient changes by, and how far off that may be.
+  std::tuple<GradientArrays, GradientArrays> hvp(const StateObjects& bar, const py::dict& direction) {
+    const BoundStates next_bar = BoundStates::tangents(simulation_.model(), bar);
+    const StepGradient d = direction_of(simulation_.world(), direction);
+    StepGradient product, error;
+    step_.hvp(next_bar.view(), d, product, error);
+    return {GradientArrays(simulation_.world(), product), GradientArrays(simulation_.world(), error)};
+  }
+  // By selected parameters as well; and one_sided.
+  std::tuple<Array, Array, Array, Array, Array, Array, bool> jacobians(const std::array<bool, 5>& by, const std::optional<SelectionTuple>& parameters) {
+    JacobianArrays j(simulation_.world(), {}, by, parameters);
+    const bool one_sided = step_.jacobians(j.blocks);
+    return {j.q, j.v, j.tau, j.q_target, j.v_target, j.parameters, one_sided};
+  }
+
+ private:
+  BoundSimulation& simulation_;
+  TakenStep step_;
 };
-
-std::tuple<StateArrays, ReportTuple> step(BoundSimulation& s, const StateObjects& state, const ControlObjects& control) {
-  const Model& model = s.model();
-  const StepArguments x(model, state, control);
-  BoundStates next = BoundStates::room(StateLayout::of(model));
-  RolloutReport report;
-  BoundSimulation::Lease(s)->step(x.state(), x.control(), next.span(), report);
-  return {next.arrays(), report_tuple(report, s.options().solver)};
-}
-
-std::tuple<StateArrays, ReportTuple, std::vector<ContactTuple>, std::vector<JointTuple>, std::vector<ClosureTuple>, std::vector<IslandTuple>> details(
-    BoundSimulation& s, const StateObjects& state, const ControlObjects& control) {
-  const Model& model = s.model();
-  const StepArguments x(model, state, control);
-  BoundStates next = BoundStates::room(StateLayout::of(model));
-  const BoundSimulation::Lease simulator(s);
-  RolloutReport report;
-  simulator->step(x.state(), x.control(), next.span(), report);
-  StepDetailTuples found(s.scene(), simulator->stepper(), report.islands);
-  return {next.arrays(), report_tuple(report, s.options().solver), std::move(found.contacts), std::move(found.joints), std::move(found.closures), std::move(found.islands)};
-}
-
-py::bytes signature(BoundSimulation& s, const StateObjects& state, const ControlObjects& control) {
-  const Model& model = s.model();
-  const StepArguments x(model, state, control);
-  States next(StateLayout::of(model), 1);
-  const BoundSimulation::Lease simulator(s);
-  RolloutReport report;
-  simulator->step(x.state(), x.control(), next[0], report);
-  const std::vector<int> numbers = step_signature(simulator->stepper(), report.islands, report.status);
-  return py::bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(int));
-}
-
-GradientTuple step_vjp(BoundSimulation& s, const StateObjects& state, const StateObjects& bar, const ControlObjects& control) {
-  const Model& model = s.model();
-  const StepArguments x(model, state, control);
-  const BoundStates next_bar = BoundStates::tangents(model, bar);
-  StepGradient g;
-  BoundSimulation::Lease(s)->vjp(x.state(), x.control(), next_bar.view(), g);
-  return gradient_tuple(s.world(), g);
-}
 
 // Numbers of all parameters, and of vertices (n, 3).
 std::tuple<Array, Array> values(const BoundSimulation& s) {
@@ -157,7 +156,7 @@ std::tuple<py::object, py::object, py::object> with_values(const BoundSimulation
   }
   StepOptions options = s.options();
   options.dt = parts.dt;
-  auto other = std::make_unique<BoundSimulation>(its_scene.cast<BoundScene&>(), std::move(parts.materials), std::move(parts.motors), std::move(parts.closures), options, substeps.value_or(s.substeps()));
+  auto other = std::make_unique<BoundSimulation>(its_scene.cast<BoundScene&>(), std::move(parts.materials), std::move(parts.motors), std::move(parts.closures), options, substeps.value_or(s.pool().substeps()));
   py::object simulation = py::cast(other.release(), py::return_value_policy::take_ownership);
   py::detail::keep_alive_impl(simulation, its_scene);
   return {simulation, its_scene, its_model};
@@ -185,43 +184,19 @@ std::vector<MeshTuple> meshes(const BoundSimulation& s) {
   return out;
 }
 
-std::tuple<StateArrays, bool> step_jvp(BoundSimulation& s, const StateObjects& state, const py::dict& direction, const ControlObjects& control) {
-  const Model& model = s.model();
-  const StepArguments x(model, state, control);
-  const BoundSimulation::Lease simulator(s);
-  const StepGradient d = direction_of(simulator->stepper().world(), direction);
-  BoundStates next = BoundStates::room(StateLayout::tangent(model));
-  const bool one_sided = simulator->jvp(x.state(), x.control(), d, next.span());
-  return {next.arrays(), one_sided};
-}
-
-// What the gradient changes by, and how far off that may be.
-std::tuple<GradientTuple, GradientTuple> step_hvp(BoundSimulation& s, const StateObjects& state, const StateObjects& bar, const py::dict& direction,
-                                                  const ControlObjects& control) {
-  const Model& model = s.model();
-  const StepArguments x(model, state, control);
-  const BoundStates next_bar = BoundStates::tangents(model, bar);
-  const BoundSimulation::Lease simulator(s);
-  const StepGradient d = direction_of(simulator->world(), direction);
-  StepGradient product, error;
-  simulator->hvp(x.state(), x.control(), next_bar.view(), d, product, error);
-  return {gradient_tuple(s.world(), product), gradient_tuple(s.world(), error)};
-}
-
-// By selected parameters as well; and one_sided.
-std::tuple<Array, Array, Array, Array, Array, Array, bool> jacobians(BoundSimulation& s, const StateObjects& state, const ControlObjects& control, const std::array<bool, 5>& by,
-                                                                     const std::optional<SelectionTuple>& parameters) {
-  const StepArguments x(s.model(), state, control);
-  JacobianArrays j(s.world(), {}, by, parameters);
-  const bool one_sided = BoundSimulation::Lease(s)->jacobians(x.state(), x.control(), j.blocks);
-  return {j.q, j.v, j.tau, j.q_target, j.v_target, j.parameters, one_sided};
+void bind_report(py::module_& m) {
+  py::class_<BoundReport> report(m, "StepReport", "How a step was solved; see robosim.simulation.StepReport.");
+  const auto field = [&](const char* name, auto member) {
+    report.def_property_readonly(name, [member](const BoundReport& r) { return r.report.*member; });
+  };
+  report.def_property_readonly("status", [](const BoundReport& r) { return static_cast<int>(r.report.status); });
+  field("residual", &RolloutReport::residual);
+  field("contacts", &RolloutReport::contacts), field("rows", &RolloutReport::rows), field("islands", &RolloutReport::islands);
+  field("class_changes", &RolloutReport::class_changes), field("pivots", &RolloutReport::pivots), field("coupled_bounces", &RolloutReport::coupled_bounces);
+  report.def_property_readonly("attempt", [](const BoundReport& r) { return r.attempt; });
 }
 
 }  // namespace
-
-ReportTuple report_tuple(const RolloutReport& r, SolverId solver) {
-  return {name_of(r.status), r.residual, r.contacts, r.rows, r.islands, r.class_changes, r.pivots, r.coupled_bounces, r.attempt < 0 || !solver.kind().attempt_name ? "" : solver.kind().attempt_name(r.attempt)};
-}
 
 void bind_simulation(py::module_& m) {
   const auto names = [](const auto& list) {
@@ -230,7 +205,13 @@ void bind_simulation(py::module_& m) {
     return py::list(py::cast(out));
   };
   m.attr("row_solvers") = names(row_solvers), m.attr("integrators") = names(integrators);
+  bind_report(m);
+  py::class_<GradientArrays> gradient(m, "GradientArrays", "See robosim.simulation.StepGradient.");
+  gradient.def_readonly("q", &GradientArrays::q).def_readonly("v", &GradientArrays::v);
+  gradient.def_readonly("tau", &GradientArrays::tau).def_readonly("q_target", &GradientArrays::q_target).def_readonly("v_target", &GradientArrays::v_target);
+  gradient.def_readonly("parameters", &GradientArrays::parameters).def_readonly("vertices", &GradientArrays::vertices).def_readonly("one_sided", &GradientArrays::one_sided);
   const char* about_drive = "A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.";
+  py::class_<BoundStep> taken(m, "TakenStep", "A step that was taken, with its derivatives; see robosim.simulation.Linearization.");
   py::class_<BoundSimulation> simulation(m, "Simulation", "Time steps of a scene with materials and motors; see robosim.simulation.");
   simulation
       .def(py::init(&make_simulation), py::arg("scene"), py::arg("materials"), py::arg("motors"), py::arg("closures"),
@@ -244,13 +225,17 @@ void bind_simulation(py::module_& m) {
       .def("with_parameter_values", &with_values, py::arg("scene"), py::arg("model"), py::arg("numbers"), py::arg("vertices"), py::arg("substeps") = py::none(),
            "The same with other values: simulation, scene and model, those that are given where these have not changed.")
       .def("step", &step, py::arg("state"), py::arg("control"), about_drive)
-      .def("details", &details, py::arg("state"), py::arg("control"), about_drive)
-      .def("signature", &signature, py::arg("state"), py::arg("control"), about_drive)
-      .def("vjp", &step_vjp, py::arg("state"), py::arg("next_bar"), py::arg("control"), about_drive)
-      .def("jacobians", &jacobians, py::arg("state"), py::arg("control"), py::arg("by"), py::arg("parameters") = py::none(), about_drive)
-      .def("jvp", &step_jvp, py::arg("state"), py::arg("direction"), py::arg("control"), about_drive)
-      .def("hvp", &step_hvp, py::arg("state"), py::arg("next_bar"), py::arg("direction"), py::arg("control"), about_drive);
-  bind_rollouts(simulation);
+      .def("take", [](BoundSimulation& s, const StateObjects& state, const ControlObjects& control) { return std::make_unique<BoundStep>(s, state, control); },
+           py::arg("state"), py::arg("control"), py::keep_alive<0, 1>(), about_drive);
+  taken.def_property_readonly("state", &BoundStep::state, "(q, v) at its end.")
+      .def_property_readonly("report", &BoundStep::report)
+      .def_property_readonly("details", &BoundStep::details, "Contacts, joint forces, closures and islands.")
+      .def_property_readonly("signature", &BoundStep::signature)
+      .def("vjp", &BoundStep::vjp, py::arg("next_bar"))
+      .def("jvp", &BoundStep::jvp, py::arg("direction"))
+      .def("hvp", &BoundStep::hvp, py::arg("next_bar"), py::arg("direction"))
+      .def("jacobians", &BoundStep::jacobians, py::arg("by"), py::arg("parameters") = py::none());
+  bind_rollouts(m, simulation);
 }
 
 }  // namespace robosim

@@ -39,6 +39,29 @@ void add_vertices(const double* from, const World& world, StepGradient& to) {
   }
 }
 
+// One row of each gradient.
+template <class Part>
+Array rows_of(const std::vector<StepGradient>& g, int width, const Part& part) {
+  Array out = fresh_array({static_cast<py::ssize_t>(g.size()), width});
+  double* to = out.mutable_data();
+  for (const StepGradient& x : g) to = std::copy_n(part(x).begin(), width, to);
+  return out;
+}
+
+// Large meshes have hardly anything but zeros, and zeros from calloc take no memory until somebody writes there.
+Array zeros(const Shape2& shape) {
+  std::size_t size = 1;
+  for (const auto extent : shape) size *= static_cast<std::size_t>(extent);
+  auto* const to = static_cast<double*>(std::calloc(std::max<std::size_t>(size, 1), sizeof(double)));
+  if (!to) throw std::bad_alloc();
+  return Array(shape, to, py::capsule(to, &std::free));
+}
+
+void write_vertices(const StepGradient& g, double* to) {
+  for (const VertexGradient::Row& x : g.parameters.vertices.rows())
+    for (int k = 0; k < 3; ++k) to[3 * x.row + k] = x.by[k];
+}
+
 std::vector<int> shape_of(const ParameterKind& kind) {
   if (kind.columns > 1) return {kind.rows, kind.columns};
   if (kind.rows > 1) return {kind.rows};
@@ -58,23 +81,32 @@ std::vector<ParameterKindTuple> parameter_kind_tuples(const World& world) {
   return out;
 }
 
-// Large meshes have hardly anything but zeros, and zeros from calloc take no memory until somebody writes there.
-Array vertices_array(int rows, const VertexGradient& vertices) {
-  auto* const to = static_cast<double*>(std::calloc(static_cast<std::size_t>(3 * std::max(rows, 1)), sizeof(double)));
-  if (!to) throw std::bad_alloc();
-  const Array out(Shape2{rows, 3}, to, py::capsule(to, &std::free));
-  for (const VertexGradient::Row& x : vertices.rows())
-    for (int k = 0; k < 3; ++k) to[3 * x.row + k] = x.by[k];
-  return out;
+GradientArrays::GradientArrays(const World& world, const StepGradient& g)
+    : q(vector_of(g.q)),
+      v(vector_of(g.v)),
+      tau(vector_of(g.tau)),
+      q_target(vector_of(g.q_target)),
+      v_target(vector_of(g.v_target)),
+      parameters(vector_of(g.parameters.numbers())),
+      vertices(zeros({world.vertices().size(), 3})),
+      one_sided(Shape2{}) {
+  write_vertices(g, vertices.mutable_data());
+  *one_sided.mutable_data() = g.is_one_sided;
 }
 
-GradientTuple gradient_tuple(const World& world, const StepGradient& g, Array tau, Array q_target, Array v_target) {
-  return {vector_of(g.q), vector_of(g.v), std::move(tau), std::move(q_target), std::move(v_target), vector_of(g.parameters.numbers()),
-          vertices_array(world.vertices().size(), g.parameters.vertices), g.is_one_sided};
-}
-
-GradientTuple gradient_tuple(const World& world, const StepGradient& g) {
-  return gradient_tuple(world, g, vector_of(g.tau), vector_of(g.q_target), vector_of(g.v_target));
+GradientArrays::GradientArrays(const World& world, const std::vector<StepGradient>& g, Array tau_, Array q_target_, Array v_target_)
+    : q(rows_of(g, world.model().n_v, [](const StepGradient& x) -> const auto& { return x.q; })),
+      v(rows_of(g, world.model().n_v, [](const StepGradient& x) -> const auto& { return x.v; })),
+      tau(std::move(tau_)),
+      q_target(std::move(q_target_)),
+      v_target(std::move(v_target_)),
+      parameters(rows_of(g, world.parameters().size(), [](const StepGradient& x) -> const auto& { return x.parameters.numbers(); })),
+      vertices(zeros({static_cast<py::ssize_t>(g.size()), world.vertices().size(), 3})),
+      one_sided(Shape2{static_cast<py::ssize_t>(g.size())}) {
+  for (std::size_t r = 0; r < g.size(); ++r) {
+    write_vertices(g[r], vertices.mutable_data() + 3 * static_cast<std::ptrdiff_t>(r) * world.vertices().size());
+    one_sided.mutable_data()[r] = g[r].is_one_sided;
+  }
 }
 
 StepGradient direction_of(const World& world, const py::dict& given) {

@@ -15,13 +15,16 @@ namespace robosim {
 using ParameterKindTuple = std::tuple<std::string, const char*, int, std::vector<int>, std::string, std::string, double, double, int, int>;
 std::vector<ParameterKindTuple> parameter_kind_tuples(const World& world);
 
-// q, v, tau, q_target, v_target; numbers of all parameters, and of vertices (n, 3); one_sided.
-using GradientTuple = std::tuple<Array, Array, Array, Array, Array, Array, Array, bool>;
+// Gradients as arrays: of one step, or of m rollouts with an axis for them in front, and one for the steps in front of those of controls.
+struct GradientArrays {
+  Array q, v, tau, q_target, v_target;
+  Array parameters, vertices;  // numbers of all parameters, and of vertices (n, 3)
+  pybind11::array_t<bool> one_sided;
 
-// The gradients of controls are given, as those of a run have a row for each step.
-GradientTuple gradient_tuple(const World& world, const StepGradient& g, Array tau, Array q_target, Array v_target);
-// Of one step.
-GradientTuple gradient_tuple(const World& world, const StepGradient& g);
+  GradientArrays(const World& world, const StepGradient& g);
+  // The gradients of controls are given.
+  GradientArrays(const World& world, const std::vector<StepGradient>& g, Array tau_, Array q_target_, Array v_target_);
+};
 
 // A direction from arrays by name: q, v, tau, q_target, v_target, parameters, vertices. What is not there is zero.
 StepGradient direction_of(const World& world, const pybind11::dict& given);
@@ -30,8 +33,5 @@ StepGradient direction_of(const World& world, const pybind11::dict& given);
 // often each counts.
 using SelectionTuple = std::tuple<std::vector<int>, std::vector<int>, std::vector<double>>;
 ParameterSelection selection_of(const World& world, const SelectionTuple& given);
-
-// (n, 3) of all rows.
-Array vertices_array(int rows, const VertexGradient& vertices);
 
 }  // namespace robosim

@@ -116,7 +116,8 @@ void Simulator::hvp(const StateView& state, const ControlView& control, const Ta
                     StepGradient& error) {
   const Model& m = world().model();
   std::vector<int> formula, other_formula;
-  take_again(state, control, &formula);
+  RolloutReport report;
+  take(state, control, report, &formula);
   const std::vector<double> q_next(at_.q.end() - m.n_q, at_.q.end());
   StepGradient here, there;
   go_back(control, next_bar, true, here);
@@ -133,7 +134,7 @@ void Simulator::hvp(const StateView& state, const ControlView& control, const Ta
     const std::vector<double> q_target = moved(control.q_target, direction.q_target, distance);
     const ControlView drive{tau.data(), control.q_target ? q_target.data() : nullptr, v_target.data()};
     integrate(m, state.q, way.data(), q_moved.data());
-    take_again({q_moved.data(), v_moved.data()}, drive, &other_formula);
+    take({q_moved.data(), v_moved.data()}, drive, report, &other_formula);
     if (other_formula != formula) return {};
     difference_vjp(m, q_next.data(), at_.q.data() + at_.q.size() - q_next.size(), next_bar.q, q_bar.data());
     go_back(drive, {q_bar.data(), next_bar.v}, true, there);
@@ -174,6 +175,7 @@ void Simulator::hvp(const StateView& state, const ControlView& control, const Ta
     for_each_number([&](double& x) { x = *next++; }, to);
   };
   fill(product, tableau.best), fill(error, tableau.error);
+  taken_ = 0;
 }
 
 }  // namespace robosim

@@ -56,14 +56,20 @@ int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptSt
   return kept.steps;
 }
 
-int rollout_jacobians(std::span<Simulator* const> simulators, const KeptStates& kept, const StateView& states, const ControlView& controls, const JacobianBlocks& out,
-                      bool* is_one_sided, FunctionRef<bool(int)> go_on) {
+int rollouts_jacobians(std::span<Simulator* const> simulators, int count, const KeptStates& kept, const StateView& states, const ManyControls& controls,
+                       const JacobianBlocks& out, bool* is_one_sided, FunctionRef<bool(int)> go_on) {
+  const Model& m = simulators.front()->world().model();
   const int threads = static_cast<int>(simulators.size()), last = kept.rows() - 1;
-  const int slice = std::max(1, threads * steps_between_looks / kept.interval);  // in rows
+  const int slice = std::max(1, threads * steps_between_looks / std::max(1, count) / kept.interval);  // in rows
   for (int begin = 0; begin < last; begin += slice) {
     if (begin > 0 && !go_on(kept.before(begin))) return kept.before(begin);
-    parallel_for(std::min(slice, last - begin), threads, [&](int r, int worker) {
-      simulators[static_cast<std::size_t>(worker)]->rollout_jacobians(kept, begin + r, states, controls, out, is_one_sided);
+    const int rows = std::min(slice, last - begin);
+    parallel_for(count * rows, threads, [&](int i, int worker) {
+      const int r = i / rows;
+      const std::ptrdiff_t first_step = static_cast<std::ptrdiff_t>(r) * kept.steps;
+      const StateView own = row(states, StateLayout::of(m), static_cast<std::ptrdiff_t>(r) * kept.rows());
+      simulators[static_cast<std::size_t>(worker)]->rollout_jacobians(kept, begin + i % rows, own, controls.of(m, r, kept.steps), out.of(m, first_step),
+                                                                      is_one_sided + first_step);
     });
   }
   return kept.steps;

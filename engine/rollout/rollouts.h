@@ -29,8 +29,8 @@ int rollouts(std::span<Simulator* const> simulators, int count, const KeptStates
 int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptStates& kept, const StateView& states, const ManyControls& controls,
                  const TangentView& bars, StepGradient* gradients, const ControlSpan& controls_bar, FunctionRef<bool(int)> go_on);
 
-// The Jacobians of all steps of one rollout, one behind the other, and whether each holds to one side only.
-int rollout_jacobians(std::span<Simulator* const> simulators, const KeptStates& kept, const StateView& states, const ControlView& controls, const JacobianBlocks& out,
-                      bool* is_one_sided, FunctionRef<bool(int)> go_on);
+// The Jacobians of all their steps, one behind the other, and whether each holds to one side only.
+int rollouts_jacobians(std::span<Simulator* const> simulators, int count, const KeptStates& kept, const StateView& states, const ManyControls& controls,
+                       const JacobianBlocks& out, bool* is_one_sided, FunctionRef<bool(int)> go_on);
 
 }  // namespace robosim

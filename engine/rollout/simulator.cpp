@@ -53,32 +53,45 @@ void Simulator::exchange_steppers() {
 }
 
 void Simulator::step(const StateView& state, const ControlView& control, const StateSpan& next, RolloutReport& report, int number) {
+  taken_ = 0;
   for (int i = 0; i < substeps_; ++i) report.take(stepper_->step(i ? next : state, control, next), number);
 }
 
-// All substeps, keeping where each begins, and the signatures of all.
-void Simulator::take_again(const StateView& state, const ControlView& control, std::vector<int>* signature) {
+std::uint64_t Simulator::take(const StateView& state, const ControlView& control, RolloutReport& report) {
+  take(state, control, report, nullptr);
+  return taken_;
+}
+
+// Takes all substeps, keeping where each begins, and the signatures of all.
+void Simulator::take(const StateView& state, const ControlView& control, RolloutReport& report, std::vector<int>* signature) {
   copy(state, layout_, at_[0]);
   if (signature) signature->clear();
   for (int i = 0; i < substeps_; ++i) {
-    const StepReport report = stepper_->step(at_[i], control, at_[i + 1]);
+    const StepReport own = stepper_->step(at_[i], control, at_[i + 1]);
+    report.take(own, 0);
     if (!signature) continue;
-    const std::vector<int> own = step_signature(*stepper_, report.islands, report.status);
-    signature->insert(signature->end(), own.begin(), own.end());
+    const std::vector<int> numbers = step_signature(*stepper_, own.islands, own.status);
+    signature->insert(signature->end(), numbers.begin(), numbers.end());
   }
+  taken_ = ++last_taken_, substep_ = substeps_ - 1;
 }
 
-// After take_again. Exact, or as the options say.
+// The stepper knows the substep that it took last: another one is taken once more.
+Stepper& Simulator::stepper_at(int substep, const ControlView& control) {
+  if (substep != substep_) stepper_->step(at_[substep], control, at_[substep + 1]);
+  substep_ = substep;
+  return *stepper_;
+}
+
+// From the last substep to the first. Exact, or as the options say.
 void Simulator::go_back(const ControlView& control, const TangentView& next_bar, bool is_exact, StepGradient& gradient) {
   const auto back = [&](int i, const TangentView& bar, StepGradient& to) {
     const auto gradient_of = is_exact ? &Stepper::exact_vjp : &Stepper::vjp;
-    (*stepper_.*gradient_of)(at_[i], control, bar, to);
+    (stepper_at(i, control).*gradient_of)(at_[i], control, bar, to);
   };
   back(substeps_ - 1, next_bar, gradient);
   for (int i = substeps_ - 2; i >= 0; --i) {
-    // The stepper knows the step that it took last: this one once more.
     bar_.q = gradient.q, bar_.v = gradient.v;
-    stepper_->step(at_[i], control, at_[i + 1]);
     back(i, bar_[0], one_);
     gradient.q = one_.q, gradient.v = one_.v;
     add_drives(one_, gradient), add_parameters(one_, gradient);
@@ -86,29 +99,24 @@ void Simulator::go_back(const ControlView& control, const TangentView& next_bar,
   *gradient.parameters.of("dt") /= substeps_;  // of the whole step
 }
 
-void Simulator::vjp(const StateView& state, const ControlView& control, const TangentView& next_bar, StepGradient& gradient) {
-  take_again(state, control);
-  go_back(control, next_bar, false, gradient);
-}
+void Simulator::vjp(const ControlView& control, const TangentView& next_bar, StepGradient& gradient) { go_back(control, next_bar, false, gradient); }
 
-bool Simulator::jvp(const StateView& state, const ControlView& control, const StepGradient& direction, const TangentSpan& next) {
+bool Simulator::jvp(const ControlView& control, const StepGradient& direction, const TangentSpan& next) {
   one_ = direction;
   *one_.parameters.of("dt") /= substeps_;  // of the whole step
-  copy(state, layout_, at_[0]);
   bool is_one_sided = false;
   for (int i = 0; i < substeps_; ++i) {
-    stepper_->step(at_[i], control, at_[i + 1]);
-    is_one_sided |= stepper_->jvp(at_[i], control, one_, bar_[0]);
+    is_one_sided |= stepper_at(i, control).jvp(at_[i], control, one_, bar_[0]);
     one_.q = bar_.q, one_.v = bar_.v;
   }
   copy(bar_[0], bar_.layout, next);
   return is_one_sided;
 }
 
-bool Simulator::jacobians(const StateView& state, const ControlView& control, const JacobianBlocks& out) {
+bool Simulator::jacobians(const ControlView& control, const JacobianBlocks& out) {
+  if (substeps_ == 1) return stepper_at(0, control).jacobians(at_[0], control, out);
   const Model& m = world().model();
   const std::size_t n = at(m.n_v);
-  if (substeps_ == 1) return stepper_->step(state, control, at_[1]), stepper_->jacobians(state, control, out);
   JacobianBlocks before = before_.resize(m), own = own_.resize(m);
   const std::size_t selected = out.parameters ? at(out.selection->size()) : 0;
   if (out.parameters) {
@@ -118,11 +126,9 @@ bool Simulator::jacobians(const StateView& state, const ControlView& control, co
     for (std::size_t k = 0; k < own_selection_.number.size(); ++k)  // dt is that of the whole step
       if (own_selection_.number[k] == world().parameters().place("dt", 0)) own_selection_.weight[k] /= substeps_;
   }
-  copy(state, layout_, at_[0]);
   bool is_one_sided = false;
   for (int i = 0; i < substeps_; ++i) {
-    stepper_->step(at_[i], control, at_[i + 1]);
-    is_one_sided |= stepper_->jacobians(at_[i], control, own);
+    is_one_sided |= stepper_at(i, control).jacobians(at_[i], control, own);
     for (const auto block : {&JacobianBlocks::q, &JacobianBlocks::v, &JacobianBlocks::tau, &JacobianBlocks::q_target, &JacobianBlocks::v_target, &JacobianBlocks::parameters}) {
       double* const to = out.*block;
       if (!to) continue;
@@ -154,7 +160,10 @@ void Simulator::rollout_jacobians(const KeptStates& kept, int kept_row, const St
   part_.resize(1);
   copy(row(states, layout_, kept_row), layout_, part_[0]);
   for (int i = kept.before(kept_row); i < kept.before(kept_row + 1); ++i) {
-    is_one_sided[i] = jacobians(part_[0], row(controls, control_layout_, i), out.of(world().model(), i));
+    const ControlView control = row(controls, control_layout_, i);
+    RolloutReport again;
+    take(part_[0], control, again);
+    is_one_sided[i] = jacobians(control, out.of(world().model(), i));
     copy(at_[substeps_], layout_, part_[0]);
   }
 }
@@ -178,7 +187,8 @@ void Simulator::rollout_vjp(const KeptStates& kept, int begin, int end, const St
         exchange_steppers();
         stepper_->vjp(state, control, bar, whole_);
       } else {
-        vjp(state, control, bar, whole_);
+        take(state, control, again);
+        vjp(control, bar, whole_);
       }
       gradient.q = whole_.q, gradient.v = whole_.v;
       add_parameters(whole_, gradient);

@@ -7,6 +7,7 @@
 // of them over substeps; no allocation once the buffers have grown.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -46,13 +47,23 @@ class Simulator {
 
   // The next state may be in the same arrays.
   void step(const StateView& state, const ControlView& control, const StateSpan& next, RolloutReport& report, int number = 0);
-  // The gradient of a loss that changes by next_bar with the step's results.
-  void vjp(const StateView& state, const ControlView& control, const TangentView& next_bar, StepGradient& gradient);
+
+  // Take a step and keep it, for the derivatives below. Returns its number, which is taken() until another step follows.
+  std::uint64_t take(const StateView& state, const ControlView& control, RolloutReport& report);
+  std::uint64_t taken() const { return taken_; }  // 0: none is kept
+  StateView end() { return at_[substeps_]; }
+
+  // Of the step that is kept, with its control. The gradient of a loss that changes by next_bar with the step's results:
+  void vjp(const ControlView& control, const TangentView& next_bar, StepGradient& gradient);
   // The change of the results along a direction of all arguments and parameters. Returns true where that holds to one side only.
   // Exact, whatever the options say of gradients, as are the Jacobians.
-  bool jvp(const StateView& state, const ControlView& control, const StepGradient& direction, const TangentSpan& next);
-  bool jacobians(const StateView& state, const ControlView& control, const JacobianBlocks& out);
+  bool jvp(const ControlView& control, const StepGradient& direction, const TangentSpan& next);
+  bool jacobians(const ControlView& control, const JacobianBlocks& out);
+  // The stepper after the last substep.
+  const Stepper& at_end(const ControlView& control) { return stepper_at(substeps_ - 1, control); }
+
   // What the exact gradient changes by along a direction of state and control, and about how far off each number may be. See hessian_product.cpp.
+  // No step is kept then.
   void hvp(const StateView& state, const ControlView& control, const TangentView& next_bar, const StepGradient& direction, StepGradient& product, StepGradient& error);
 
   // Steps begin to end - 1, into rows of the states that are kept: where they begin is given in its row, or, between two that are kept, in the later one's.
@@ -68,7 +79,8 @@ class Simulator {
   void rollout_jacobians(const KeptStates& kept, int row, const StateView& states, const ControlView& controls, const JacobianBlocks& out, bool* is_one_sided);
 
  private:
-  void take_again(const StateView& state, const ControlView& control, std::vector<int>* signature = nullptr);
+  void take(const StateView& state, const ControlView& control, RolloutReport& report, std::vector<int>* signature);
+  Stepper& stepper_at(int substep, const ControlView& control);
   double reach(const StepGradient& direction, const ControlView& control) const;
   void exchange_steppers();
   void go_back(const ControlView& control, const TangentView& next_bar, bool is_exact, StepGradient& gradient);
@@ -78,7 +90,9 @@ class Simulator {
   int substeps_;
   StateLayout layout_;
   ControlLayout control_layout_;
-  States at_;  // at the start of each substep, and at the end
+  States at_;               // of the step that is kept, at the start of each substep, and at the end
+  std::uint64_t taken_ = 0, last_taken_ = 0;
+  int substep_ = 0;         // of the step that is kept: the one that the stepper took last
   States part_;             // the states from one that is kept to before the next
   StepGradient one_, whole_;
   States bar_;  // a tangent

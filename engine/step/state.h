@@ -122,4 +122,21 @@ struct States {
   }
 };
 
+// A control of its own, whose parts are those that the given one has.
+struct Controls {
+  ControlLayout layout;
+  std::vector<double> tau, q_target, v_target;
+
+  Controls(const ControlLayout& l, const ControlView& from) : layout(l) {
+    ControlParts::for_each([&](auto part) {
+      if (part(from)) part(*this).assign(part(from), part(from) + part(layout));
+    });
+  }
+  ControlView view() const {
+    ControlView out;
+    ControlParts::for_each([&](auto part) { part(out) = part(*this).empty() ? nullptr : part(*this).data(); });
+    return out;
+  }
+};
+
 }  // namespace robosim

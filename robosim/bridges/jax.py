@@ -4,13 +4,13 @@
     q, v, unsolved = rollout(simulation, q, v, 500, tau=tau)
 
 Arrays may have leading axes, which are broadcast: all runs are made at once, on several threads, as by
-`Simulation.run_many`. `jit`, `grad`, `vjp`, `jacrev`, `vmap`, `lax.scan`, `checkpoint` and what is composed of these
+`Simulation.rollout`. `jit`, `grad`, `vjp`, `jacrev`, `vmap`, `lax.scan`, `checkpoint` and what is composed of these
 work; `vmap` is one more leading axis. Second derivatives raise `SimulationError`, forward mode JAX's own error.
 
 All is computed in double precision, on the host: on processors by a handler of XLA's foreign function interface, from
 accelerators by `jax.pure_callback`. Code that was compiled ahead of time does not keep the simulation alive: keep it.
 What comes back has the type of what was given (of several the one that JAX promotes them to). Gradients go through the
-states in double precision, with `jax_enable_x64` off, too, and in float64 they are those of `Simulation.run_vjp` to the
+states in double precision, with `jax_enable_x64` off, too, and in float64 they are those of `Rollout.vjp` to the
 bit.
 
 Gradients by q are by its entries, plain ones, seven of what moves freely: of a function of q that scales quaternions to
@@ -51,7 +51,7 @@ class States(NamedTuple):
     v: jax.Array
     """(..., n_v), of a rollout (..., n, n_v)."""
     unsolved: jax.Array
-    """(...) bool: whether some step was `relaxed`, `inconsistent` or `diverged`; `Simulation.run` tells how."""
+    """(...) bool: whether some step was `relaxed`, `inconsistent` or `diverged`; `Simulation.rollout` tells how."""
 
 
 def step(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,9 +14,10 @@ from numpy.typing import NDArray
 
 from robosim.bridges.entries import from_entries, to_entries
 from robosim.errors import SimulationError
-from robosim.simulation import Simulation
-from robosim.simulation.arrays import Drive, run_arrays, run_arrays_vjp
+from robosim.parallel import threads
+from robosim.simulation import Control, Simulation
 from robosim.simulation.parameters import Key
+from robosim.simulation.rollout import roll, roll_vjp
 
 __all__ = ["NO_SECOND_DERIVATIVES", "OPERANDS", "OperandShape", "Runs"]
 
@@ -25,7 +27,7 @@ OPERANDS = ("q", "v", "tau", "q_target", "v_target")
 _DRIVE, _PARAMETERS = slice(2, 5), slice(5, None)
 NO_SECOND_DERIVATIVES = (
     "steps have first derivatives in reverse mode only: no second ones, and none in forward mode; "
-    "Simulation.jacobians gives the matrices of a step"
+    "Linearization.jacobians gives the matrices of a step"
 )
 
 
@@ -141,7 +143,7 @@ class Runs:
             q (..., n, n_q), v (..., n, n_v), and (...) whether some step was not solved.
 
         Raises:
-            SimulationError: as of `Simulation.run_many`.
+            SimulationError: as of `Simulation.rollout`.
         """
         leading, model = self.leading(operands), self.simulation.model
         count = math.prod(leading)
@@ -149,16 +151,10 @@ class Runs:
         unsolved = np.zeros(count, dtype=np.bool_)
         flat = self._flat(operands, leading)
         for simulation, runs in self._worlds(flat, count):
-            starts, drive, is_shared = self._of(flat, runs)
-            q[runs], v[runs], unsolved[runs] = run_arrays(
-                simulation,
-                *starts,
-                self.steps,
-                drive,
-                is_shared=is_shared,
-                interval=self.interval,
-                threads=self.threads,
-            )
+            (q_first, v_first), control = self._of(flat, runs)
+            with self._threads():
+                found = roll(simulation, q_first, v_first, 0.0, self.steps, control, self.interval, None)
+            q[runs], v[runs], unsolved[runs] = found.q, found.v, np.logical_not(found.report.solved)
         return (
             q.reshape(*leading, *q.shape[1:]),
             v.reshape(*leading, *v.shape[1:]),
@@ -180,7 +176,7 @@ class Runs:
             v_bar: (..., n, n_v) and with each v.
 
         Raises:
-            SimulationError: as of `Simulation.run_many_vjp`.
+            SimulationError: as of `Rollout.vjp`.
         """
         model = self.simulation.model
         leading = np.broadcast_shapes(self.leading(operands), *(x.shape[:-2] for x in (q, v, q_bar, v_bar)))
@@ -195,15 +191,12 @@ class Runs:
         flat = self._flat(operands, leading)
         found = [None if x is None else np.empty((count, *x.shape[1:])) for x in flat]
         for simulation, runs in self._worlds(flat, count):
-            _, drive, is_shared = self._of(flat, runs)
-            gradients = run_arrays_vjp(
-                *(simulation, q[runs], v[runs], t_bar[runs], v_bar[runs], self.steps, drive),
-                is_shared=is_shared,
-                interval=self.interval,
-                threads=self.threads,
-            )
-            columns = [np.stack([getattr(g, name) for g in gradients]) for name in OPERANDS]
-            columns += [np.stack([g.parameters[key] for g in gradients]) for key in self.parameters]
+            _, control = self._of(flat, runs)
+            made = simulation, q[runs], v[runs], self.steps, control, self.interval
+            with self._threads():
+                gradient = roll_vjp(*made, t_bar[runs], v_bar[runs])
+            columns = [getattr(gradient, name) for name in OPERANDS]
+            columns += [gradient.parameters[key] for key in self.parameters]
             columns[0] = to_entries(model, q[runs, 0], columns[0]) + q_bar[runs, 0]
             for out, column in zip(found, columns, strict=True):
                 if out is not None:
@@ -215,7 +208,7 @@ class Runs:
         count = math.prod(leading)
         is_alike = [x is None or math.prod(x.shape[: len(leading)]) == 1 for x in operands]
         is_alike[:2] = False, False
-        is_alike[_DRIVE] = [all(is_alike[_DRIVE])] * 3  # as run_many has it: all of a control, or nothing
+        is_alike[_DRIVE] = [all(is_alike[_DRIVE])] * 3  # as rollouts have it: all of a control, or nothing
         is_alike[_PARAMETERS] = [all(is_alike[_PARAMETERS])] * len(self.parameters)
         return [
             None
@@ -251,11 +244,13 @@ class Runs:
 
     def _of(
         self, flat: list[Array | None], runs: NDArray[np.intp] | slice
-    ) -> tuple[tuple[Array, Array], Drive, bool]:
-        """Starts and drives of some runs, and whether all share the drives."""
-        q, v, *drive = (None if x is None else x for x in flat[:5])
+    ) -> tuple[tuple[Array, Array], Control]:
+        """Starts and controls of some runs."""
+        q, v, *drive = flat[:5]
         assert q is not None
         assert v is not None
-        is_shared = all(x is None or len(x) == 1 for x in drive) and len(q) != 1
-        tau, q_target, v_target = (x if x is None else x[0] if is_shared else x[runs] for x in drive)
-        return (q[runs], v[runs]), (tau, q_target, v_target), is_shared
+        own = (x if x is None or len(x) == 1 else x[runs] for x in drive)
+        return (q[runs], v[runs]), Control(*own)
+
+    def _threads(self) -> AbstractContextManager[None]:
+        return nullcontext() if self.threads is None else threads(self.threads)

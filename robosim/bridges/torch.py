@@ -4,13 +4,13 @@
     q, v, unsolved = rollout(simulation, q, v, 500, tau=tau)
 
 Tensors may have leading axes, which are broadcast: all runs are made at once, on several threads, as by
-`Simulation.run_many`. `backward`, `torch.autograd.grad`, `torch.func.grad`, `vjp`, `jacrev`, `vmap` and what is
+`Simulation.rollout`. `backward`, `torch.autograd.grad`, `torch.func.grad`, `vjp`, `jacrev`, `vmap` and what is
 composed of these work; `vmap` is one more leading axis. Second derivatives and forward mode raise `SimulationError`.
 
 All is computed in double precision, on the processor. What comes back has the type of what was given (of several the
 one that PyTorch promotes them to) and is on the same device: other devices' tensors are copied to the processor and
 back. Gradients go through the states in double precision, whatever the type, and in float64 they are those of
-`Simulation.run_vjp` to the bit.
+`Rollout.vjp` to the bit.
 
 Gradients by q are by its entries, plain ones, seven of what moves freely: of a function of q that scales quaternions to
 unit length.
@@ -47,7 +47,7 @@ class States(NamedTuple):
     v: torch.Tensor
     """(..., n_v), of a rollout (..., n, n_v)."""
     unsolved: torch.Tensor
-    """(...) bool: whether some step was `relaxed`, `inconsistent` or `diverged`; `Simulation.run` tells how."""
+    """(...) bool: whether some step was `relaxed`, `inconsistent` or `diverged`; `Simulation.rollout` tells how."""
 
 
 def step(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from robosim.cli.options import Subparsers
     from robosim.model import Joint, Model
     from robosim.scene import Scene
-    from robosim.simulation import Control, Motion, Simulation, State
+    from robosim.simulation import Control, Rollout, Simulation, State
 
 STATE = (".json",)
 FREE = ("floating", "planar")  # joints that hold nothing up
@@ -113,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
     from robosim.cli.options import find_scene, load_model
     from robosim.cli.output import busy, print_json, printable
     from robosim.errors import SimulationError
-    from robosim.simulation import Material, Simulation, State
+    from robosim.simulation import Material, Simulation, State, StepStatus
 
     files.check_outputs(
         {
@@ -145,7 +145,7 @@ def run(args: argparse.Namespace) -> int:
     control = held(start, args.state) if args.hold else free()
     steps = max(round(duration / dt), 1)
     with busy(f"simulating {duration:g} s") as say:
-        motion = simulation.run(start, steps, control, progress=lambda taken: say(f"{taken * dt:.2f} s"))
+        motion = simulation.rollout(start, steps, control, progress=lambda taken: say(f"{taken * dt:.2f} s"))
 
     summary = {"base": base_of(args, model), "scene": scene_of(args, scene)}
     summary |= summarize(simulation, motion, control)
@@ -157,10 +157,10 @@ def run(args: argparse.Namespace) -> int:
         from robosim.cli.simulate_plot import plot
 
         with busy(f"plotting {args.plot}"):
-            replay = simulation.replay(motion, control, rate=SAMPLES / (steps * dt))
+            replay = motion.replay(rate=SAMPLES / (steps * dt))
             files.save_figure(plot(model, motion, replay), args.plot)
         written.append(args.plot)
-    shown = simulation.replay(motion, control) if args.render or args.view else None
+    shown = motion.replay() if args.render or args.view else None
     if args.render:
         with busy(f"rendering {args.render}") as say:
             files.render(args.render, model, scene, shown, say=say)
@@ -173,7 +173,7 @@ def run(args: argparse.Namespace) -> int:
         from robosim.cli.view import serve
 
         serve(model, scene, shown, quiet=args.json)
-    return EXIT_DONE if motion.report.status not in ("inconsistent", "diverged") else EXIT_UNSOLVED
+    return EXIT_DONE if motion.report.status < StepStatus.inconsistent else EXIT_UNSOLVED
 
 
 def parse_time(text: str, option: str) -> float:
@@ -340,21 +340,21 @@ def free() -> Control:
     return Control()
 
 
-def summarize(simulation: Simulation, motion: Motion, control: Control) -> dict[str, Any]:
+def summarize(simulation: Simulation, motion: Rollout, control: Control) -> dict[str, Any]:
     """What is printed."""
     model = simulation.model
     energy = [
         model.kinetic_energy(motion.q[i], motion.v[i]) + model.potential_energy(motion.q[i]) for i in (0, -1)
     ]
-    contacts = simulation.details(motion.end, control).contacts
+    contacts = simulation.linearize(motion.end, control).contacts
     return {
         "robot": model.name,
         "time": float(motion.times[-1]),
         "steps": motion.steps,
         "dt": simulation.dt,
-        "status": motion.report.status,
+        "status": motion.report.status.name,
         "residual": motion.report.residual,
-        "first_unsolved": motion.first_unsolved,
+        "first_unsolved": None if motion.report.solved else motion.report.first_unsolved,
         "energy": energy,
         "contacts": sum(c.mode != "open" for c in contacts),
         "pushing": sum(abs(float(c.normal @ c.force)) for c in contacts),

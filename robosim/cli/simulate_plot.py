@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from robosim.model import Model
-    from robosim.simulation import Motion, Replay
+    from robosim.simulation import Replay, Rollout
 
 MODES, COLOURS = ("sticking", "sliding"), (STICKING, SLIDING)
 MOST_NAMES = 14  # of positions that a legend can list
 SPIKE = 10.0  # how far above what is usual a force makes the scale logarithmic
 
 
-def plot(model: Model, motion: Motion, replay: Replay) -> Figure:
+def plot(model: Model, motion: Rollout, replay: Replay) -> Figure:
     """Four panels, one above the other, on one axis of time.
 
     Positions and energies are those of every step, forces and contacts those of the replay. The potential energy counts
@@ -36,7 +36,7 @@ def plot(model: Model, motion: Motion, replay: Replay) -> Figure:
     positions.set_prop_cycle(color=[colours(k) for k in range(colours.N)])
     for name, x in zip(model.position_names, motion.q.T, strict=True):
         positions.plot(motion.times, x, label=name)
-    positions.set(ylabel="q [rad, m]", title=f"{model.name}: {motion.report.status}")
+    positions.set(ylabel="q [rad, m]", title=f"{model.name}: {motion.report.status.name}")
     if 0 < model.n_q <= MOST_NAMES:
         positions.legend(fontsize="small", ncols=2)
     _energies(energies, model, motion)
@@ -48,7 +48,7 @@ def plot(model: Model, motion: Motion, replay: Replay) -> Figure:
     return figure
 
 
-def _energies(axes: Axes, model: Model, motion: Motion) -> None:
+def _energies(axes: Axes, model: Model, motion: Rollout) -> None:
     kinetic = model.kinetic_energy(motion.q, motion.v)
     potential = model.potential_energy(motion.q)
     potential = potential - potential.min()

@@ -6,24 +6,19 @@ from robosim.simulation.details import (
     ClosureForce,
     ContactForce,
     JointForce,
-    StepDetails,
     StepIsland,
     StepReport,
     StepRow,
+    StepStatus,
 )
-from robosim.simulation.gradients import (
-    MeshRows,
-    RunJacobians,
-    StepCurvature,
-    StepGradient,
-    StepJacobians,
-    StepTangent,
-)
+from robosim.simulation.gradients import Jacobians, MeshRows, StepCurvature, StepGradient, StepTangent
+from robosim.simulation.linearization import Linearization
 from robosim.simulation.material import Material, Motor
 from robosim.simulation.parameters import ParameterGradient, ParameterKind, Parameters, ParameterValues
 from robosim.simulation.replay import Replay
+from robosim.simulation.rollout import Rollout, RolloutReport
 from robosim.simulation.simulation import Simulation
-from robosim.simulation.state import Control, Motion, State
+from robosim.simulation.state import Control, State
 
 __all__ = [
     "Closure",
@@ -31,11 +26,12 @@ __all__ = [
     "ContactForce",
     "Control",
     "Energy",
+    "Jacobians",
     "JointEquality",
     "JointForce",
+    "Linearization",
     "Material",
     "MeshRows",
-    "Motion",
     "Motor",
     "ParameterGradient",
     "ParameterKind",
@@ -43,17 +39,17 @@ __all__ = [
     "Parameters",
     "PointClosure",
     "Replay",
-    "RunJacobians",
+    "Rollout",
+    "RolloutReport",
     "Simulation",
     "State",
     "StepBalance",
     "StepCurvature",
-    "StepDetails",
     "StepGradient",
     "StepIsland",
-    "StepJacobians",
     "StepReport",
     "StepRow",
+    "StepStatus",
     "StepTangent",
     "Weld",
 ]

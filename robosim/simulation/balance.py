@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robosim.simulation.closure import Closure, JointEquality
-from robosim.simulation.details import StepDetails
-from robosim.simulation.state import Control, State
+from robosim.simulation.details import StepStatus
+from robosim.simulation.state import State
 
 if TYPE_CHECKING:
     from robosim.model import Model
+    from robosim.simulation.linearization import Linearization
 
 __all__ = ["Energy", "StepBalance", "balance_of"]
 
@@ -79,26 +80,16 @@ class StepBalance(NamedTuple):
         return rest
 
 
-def balance_of(
-    model: Model,
-    state: State,
-    control: Control,
-    details: StepDetails,
-    dt: float,
-    closures: Sequence[Closure],
-) -> StepBalance:
+def balance_of(details: Linearization, closures: Sequence[Closure]) -> StepBalance:
     """Of one step without substeps.
 
     Args:
-        model: that moves.
-        state: at its start.
-        control: that drove it.
-        details: what acted.
-        dt: its length [s].
+        details: the step, with all that acted.
         closures: in the simulation's order.
     """
-    report = details.state.report
-    if report is not None and report.status == "diverged":  # it was not taken
+    model, dt = details.simulation.model, details.simulation.dt
+    state, control = details.start, details.control
+    if details.report.status == StepStatus.diverged:  # it was not taken
         dt, after = 0.0, np.zeros(model.n_v)
         mean = after
     else:
@@ -149,7 +140,8 @@ def balance_of(
 
 
 def _energy(model: Model, state: State) -> Energy:
-    return Energy(model.kinetic_energy(state.q, state.v), model.potential_energy(state.q))
+    kinetic, potential = model.kinetic_energy(state.q, state.v), model.potential_energy(state.q)
+    return Energy(float(kinetic), float(potential))
 
 
 def _moving(model: Model, q: Array) -> tuple[float, Array]:

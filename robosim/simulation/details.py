@@ -2,30 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robosim import _engine
 from robosim.geometry import ManifoldFeature
-from robosim.simulation.state import State
 
-__all__ = ["ClosureForce", "ContactForce", "JointForce", "StepDetails", "StepIsland", "StepReport", "StepRow"]
+__all__ = [
+    "ClosureForce",
+    "ContactForce",
+    "JointForce",
+    "StepIsland",
+    "StepReport",
+    "StepRow",
+    "StepStatus",
+    "contacts_from",
+    "islands_from",
+    "report_from",
+]
 
 Array = NDArray[np.float64]
 
 
+class StepStatus(IntEnum):
+    """How well the conditions of a step were solved, from the best to the worst; numbers are the engine's."""
+
+    solved = 0
+    """To rounding. `pgs` ends when its sweeps do, and says `solved`."""
+    basic = 1
+    """Solved, but where rows depend on each other not by the documented choice of impulses."""
+    rough = 2
+    """To 1e-8, by impulses that no rule has chosen."""
+    relaxed = 3
+    """Rows contradicted each other, so that bounces and overlaps of what touches there were left for later."""
+    inconsistent = 4
+    """Not solved: what came nearest was taken."""
+    diverged = 5
+    """Not taken, as it would have ended beyond what numbers hold: the state is what it was."""
+
+
 class StepReport(NamedTuple):
-    """How a step was solved; of several the worst status and residual, the last one's contacts, rows and islands, and
+    """How a step was solved; of substeps the worst status and residual, the last one's contacts, rows and islands, and
     the sums of the rest."""
 
-    status: str
-    """`solved`; `basic`: solved, but where rows depend on each other not by the documented choice of impulses;
-    `rough`: to 1e-8, by impulses that no rule has chosen;
-    `relaxed`: rows contradicted each other, so that bounces and overlaps of what touches there were left for later;
-    `inconsistent`: not solved, and what came nearest was taken. `pgs` ends when its sweeps do, and says `solved`.
-    `diverged`: the step would have ended beyond what numbers hold and was not taken; the state is what it was."""
+    status: StepStatus
+    """How well."""
     residual: float
     """How far the laws of contact are from holding, relative to the velocities at play: if solved rounding."""
     contacts: int
@@ -45,6 +70,24 @@ class StepReport(NamedTuple):
     """The last of its methods that a solver needed: `prediction`, `sweeps`, `Dantzig`, `Lemke`, `turned boxes`,
     `more sweeps` or `proximal points`, in the order in which `lcp` and `cone` try them; empty of `pgs` and where there
     are no rows."""
+
+
+_STATUSES = tuple(StepStatus)
+
+
+def report_from(report: _engine.StepReport) -> StepReport:
+    """From the engine's."""
+    return StepReport(
+        _STATUSES[report.status],
+        report.residual,
+        report.contacts,
+        report.rows,
+        report.islands,
+        report.class_changes,
+        report.pivots,
+        report.coupled_bounces,
+        report.attempt,
+    )
 
 
 class ContactForce(NamedTuple):
@@ -106,7 +149,7 @@ class StepRow(NamedTuple):
     """Of a contact `normal`, `friction_1`, `friction_2`, `torsion`, `rolling_1`, `rolling_2`; of a coordinate those of
     `JointForce.source`; `closure`."""
     of: int
-    """Number of its contact in `StepDetails.contacts`, of its force in `joints` or of its closure in `closures`."""
+    """Number of its contact in `Linearization.contacts`, of its force in `joints` or of its closure in `closures`."""
     direction: Array | None
     """(3,) unit, in W: along which it acts, about which of torsion and rolling; None where it is of no contact."""
     law: str
@@ -170,55 +213,14 @@ class StepIsland(NamedTuple):
         return scaled
 
 
-class StepDetails(NamedTuple):
-    """A step with all that acted in it; of several substeps in the last."""
-
-    state: State
-    """At the end."""
-    contacts: list[ContactForce]
-    """All points within the margin."""
-    joints: list[JointForce]
-    """Of limits within the margin, motors, dry friction and equalities."""
-    closures: list[ClosureForce]
-    """Of points and welds, in their order."""
-    islands: list[StepIsland]
-    """All conditions, by what was solved together."""
-
-    @property
-    def switch(self) -> float:
-        """How far the row is from another mode that is nearest to one [m/s or rad/s]; inf without any."""
-        return min((row.switch for island in self.islands for row in island.rows), default=np.inf)
-
-    @property
-    def condition(self) -> float:
-        """The largest of the islands'."""
-        return max((island.condition for island in self.islands), default=1.0)
+def contacts_from(contacts: Iterable[Any]) -> list[ContactForce]:
+    """From the engine's tuples."""
+    return [
+        ContactForce._make((*known, ManifoldFeature(*of_A), ManifoldFeature(*of_B), slide))
+        for *known, of_A, of_B, slide in contacts
+    ]
 
 
-def details_of(
-    state: State,
-    coordinates: Sequence[str],
-    contacts: Iterable[Any],
-    joints: Iterable[Any],
-    closures: Iterable[Any],
-    islands: Iterable[Any],
-) -> StepDetails:
-    """From the engine's tuples.
-
-    Args:
-        state: at the end.
-        coordinates: names of the entries of v.
-        contacts, joints, closures, islands: as `_engine.Simulation.details` gives them.
-    """
-    return StepDetails(
-        state,
-        [_contact(*contact) for contact in contacts],
-        [JointForce(coordinates[i], source, force) for i, source, force in joints],
-        [ClosureForce(*closure) for closure in closures],
-        [StepIsland([StepRow(*row) for row in rows], admittance) for rows, admittance in islands],
-    )
-
-
-def _contact(*parts: Any) -> ContactForce:
-    *known, of_A, of_B, slide = parts
-    return ContactForce._make((*known, ManifoldFeature(*of_A), ManifoldFeature(*of_B), slide))
+def islands_from(islands: Iterable[Any]) -> list[StepIsland]:
+    """From the engine's tuples."""
+    return [StepIsland([StepRow(*row) for row in rows], admittance) for rows, admittance in islands]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,10 @@ from robosim.geometry import Shape
 from robosim.simulation.parameters import Key, ParameterGradient
 
 __all__ = [
+    "Jacobians",
     "MeshRows",
-    "RunJacobians",
+    "StepCurvature",
     "StepGradient",
-    "StepJacobians",
     "StepTangent",
 ]
 
@@ -36,7 +36,7 @@ class MeshRows(NamedTuple):
 
 
 class StepGradient(NamedTuple):
-    """The gradient of a loss in the arguments of a step, or of a whole run.
+    """The gradient of a loss in the arguments of a step, or of a rollout, with whose leading axes all arrays begin.
 
     Along q it is in the tangent space, as all of robosim's derivatives are: dloss = q . dv for a q that moves along dv.
     """
@@ -46,24 +46,27 @@ class StepGradient(NamedTuple):
     v: Array
     """(n_v,) of the first velocity."""
     tau: Array
-    """(n_v,), of a run (steps, n_v)."""
+    """(n_v,), of a rollout (..., steps, n_v)."""
     q_target: Array
-    """(n_q,), of a run (steps, n_q)."""
+    """(n_q,), of a rollout (..., steps, n_q)."""
     v_target: Array
-    """(n_v,), of a run (steps, n_v)."""
+    """(n_v,), of a rollout (..., steps, n_v)."""
     parameters: ParameterGradient
     """By every parameter of the world, by name: `parameters["friction", ("tyre", "road")]`. By compliance and
     relaxation time of what is hard it is zero: it does not begin to give, but follows another law."""
-    one_sided: bool
-    """Whether, in some step, it holds to one side only: where features of a contact change right there, or the impulses
-    of points that depend on each other are not those of the documented choice."""
+    one_sided: Any
+    """(...) whether, in some step, it holds to one side only: where features of a contact change right there, or the
+    impulses of points that depend on each other are not those of the documented choice."""
 
 
-class StepJacobians(NamedTuple):
-    """Derivatives of the next state: [0] of q (tangent space), [1] of v, n_v rows each."""
+class Jacobians(NamedTuple):
+    """Derivatives of the state after a step: [0] of q (tangent space), [1] of v, n_v rows each.
+
+    Those of a rollout have its leading axes and its steps in front: (..., steps, 2, n_v, n_v).
+    """
 
     q: Array
-    """(2, n_v, n_v) in q, in its tangent space."""
+    """(2, n_v, n_v) in q before the step, in its tangent space."""
     v: Array
     """(2, n_v, n_v)."""
     tau: Array
@@ -74,27 +77,8 @@ class StepJacobians(NamedTuple):
     """(2, n_v, n_v)."""
     parameters: Mapping[Key, Array]
     """(2, n_v, ...) in each parameter that was asked for, by its name: then the axes of its numbers."""
-    one_sided: bool
-    """As of `StepGradient`."""
-
-
-class RunJacobians(NamedTuple):
-    """`StepJacobians` of each of a run's n steps."""
-
-    q: Array
-    """(n, 2, n_v, n_v), as there, and so the others."""
-    v: Array
-    """(n, 2, n_v, n_v)."""
-    tau: Array
-    """(n, 2, n_v, n_v)."""
-    q_target: Array
-    """(n, 2, n_v, n_q)."""
-    v_target: Array
-    """(n, 2, n_v, n_v)."""
-    parameters: Mapping[Key, Array]
-    """(n, 2, n_v, ...) by name, as there."""
-    one_sided: NDArray[np.bool_]
-    """(n,)."""
+    one_sided: Any
+    """As of `StepGradient`; of a rollout (..., steps)."""
 
 
 class StepTangent(NamedTuple):

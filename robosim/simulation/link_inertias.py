@@ -45,25 +45,27 @@ class LinkInertias(NamedTuple):
     """(n,) 1 / mass of the body; 0 of a body without mass."""
 
     def by_links(self, of_bodies: Mapping[str, Array]) -> dict[str, Array]:
-        """Gradients by the three kinds of links, from those by the same of bodies.
+        """Gradients by the three kinds of links, from those by the same of bodies, with any axes in front.
 
         A body's moments are about its own center of mass. That this moves with a link does not change them to first
         order: the offsets of the links, times their masses, add up to zero.
         """
         # Links that are fixed to the world take the zeros behind all bodies.
-        m, c, moments = (np.concatenate([x, np.zeros_like(x, shape=(1, *x.shape[1:]))]) for x in
-                         (of_bodies[kind] for kind in LINK_KINDS))  # fmt: skip
-        m, c = m[self.body], c[self.body]
+        m = _of_each(of_bodies["mass"], self.body, axis=-1)
+        c, moments = (_of_each(of_bodies[kind], self.body, axis=-2) for kind in ("com", "inertia"))
         # Contracted with a symmetric matrix this is the product with its six numbers.
-        bar = symmetric(moments[self.body], off_diagonal=0.5)
-        o, trace = self.offset, np.einsum("nii->n", bar)
-        by_mass = m + self.per_mass * _dot(o, c) + trace * _dot(o, o) - np.einsum("ni,nij,nj->n", o, bar, o)
+        bar = symmetric(moments, off_diagonal=0.5)
+        o, trace = self.offset, np.einsum("...nii->...n", bar)
+        by_mass = m + self.per_mass * _dot(o, c) + trace * _dot(o, o)
+        by_mass -= np.einsum("ni,...nij,nj->...n", o, bar, o)
         by_place = self.share[:, None] * c
-        by_place += 2 * self.mass[:, None] * (trace[:, None] * o - np.einsum("nij,nj->ni", bar, o))
+        turned = np.einsum("...nij,nj->...ni", bar, o)
+        by_place += 2 * self.mass[:, None] * (trace[..., None] * o - turned)
+        in_link = np.einsum("nji,...njk,nkl->...nil", self.turn, bar, self.turn)
         return {
             "mass": by_mass,
-            "com": np.einsum("nji,nj->ni", self.turn, by_place),
-            "inertia": moments_of(np.einsum("nji,njk,nkl->nil", self.turn, bar, self.turn), off_diagonal=2.0),
+            "com": np.einsum("nji,...nj->...ni", self.turn, by_place),
+            "inertia": moments_of(in_link, off_diagonal=2.0),
         }
 
     def to_bodies(self, of_links: Mapping[str, Array]) -> dict[str, Array]:
@@ -122,19 +124,28 @@ def total_inertia(links: Sequence[tuple[Link, Array]]) -> tuple[float, Array, Ar
 
 
 def symmetric(moments: Array, off_diagonal: float = 1.0) -> Array:
-    """(n, 3, 3) of (n, 6), entries off the diagonal times a factor."""
-    found = np.empty((len(moments), 3, 3))
+    """(..., 3, 3) of (..., 6), entries off the diagonal times a factor."""
+    found = np.empty((*moments.shape[:-1], 3, 3))
     for k, (i, j) in enumerate(_MOMENTS):
-        found[:, i, j] = found[:, j, i] = moments[:, k] * (1.0 if i == j else off_diagonal)
+        found[..., i, j] = found[..., j, i] = moments[..., k] * (1.0 if i == j else off_diagonal)
     return found
 
 
 def moments_of(matrices: Array, off_diagonal: float = 1.0) -> Array:
-    """(n, 6) of symmetric (n, 3, 3), the reverse."""
-    return np.stack([matrices[:, i, j] * (1.0 if i == j else off_diagonal) for i, j in _MOMENTS], axis=1)
+    """(..., 6) of symmetric (..., 3, 3), the reverse."""
+    return np.stack([matrices[..., i, j] * (1.0 if i == j else off_diagonal) for i, j in _MOMENTS], axis=-1)
 
 
 def _dot(a: Array, b: Array) -> Array:
-    """(n,) of rows."""
-    products: Array = np.einsum("ni,ni->n", a, b)
+    """(...,) of rows."""
+    products: Array = np.einsum("...i,...i->...", a, b)
     return products
+
+
+def _of_each(of_bodies: Array, body: NDArray[np.intp], axis: int) -> Array:
+    """The entries of these bodies along an axis; zeros for links that are fixed to the world, whose body is -1."""
+    world = list(of_bodies.shape)
+    world[axis] = 1
+    with_world = np.concatenate([of_bodies, np.zeros_like(of_bodies, shape=world)], axis=axis)
+    found: Array = np.take(with_world, body, axis=axis)
+    return found

@@ -265,15 +265,19 @@ class ParameterNames:
     # Numbers of a kind, in the engine's vector
 
     def view(self, numbers: Array, kind: str) -> Array:
-        """(count, ...) of all of the engine's owners, in this vector of all numbers."""
+        """(..., count, ...) of all of the engine's owners, in these vectors (..., size) of all numbers."""
         first, stride, count = self.places[kind]
-        shape = self.kinds[kind].shape
-        if not count:
-            return np.empty((0, *shape))
+        shape, leading = self.kinds[kind].shape, numbers.shape[:-1]
+        if not count or not numbers.size:
+            return np.empty((*leading, count, *shape))
         size = numbers.itemsize
         strides = np.cumprod((size, *shape))[: len(shape)]  # an owner's numbers lie column by column
         found: Array = np.ndarray(
-            (count, *shape), numbers.dtype, numbers, first * size, (stride * size, *strides)
+            (*leading, count, *shape),
+            numbers.dtype,
+            numbers,
+            first * size,
+            (*numbers.strides[:-1], stride * size, *strides),
         )
         return found
 
@@ -344,14 +348,18 @@ class Parameters(Mapping[str, Array]):
         return True
 
     def __getitem__(self, key: Key) -> Array:
-        """The numbers of a kind, (owners, ...), or of one owner.
+        """The numbers of a kind, (owners, ...), or of one owner; of many runs with their axes in front.
 
         Raises:
             SimulationError: there is no such kind, nothing of that name, or more than one.
         """
         chosen = self._names.select(key)
-        found = self._all(chosen.kind)[chosen.at]
-        return self._shared(found, key) if chosen.is_shared else found.reshape(chosen.shape)
+        found = self._all(chosen.kind)
+        leading = self._numbers.shape[:-1]
+        rows, part = chosen.at
+        whole = (slice(None),) * len(leading)
+        found = found[whole + (rows, part)]  # noqa: RUF005 (Python 3.10 has no stars in brackets)
+        return self._shared(found, key) if chosen.is_shared else found.reshape((*leading, *chosen.shape))
 
     def _all(self, kind: str) -> Array:
         if kind in LINK_KINDS:
@@ -370,13 +378,16 @@ class Parameters(Mapping[str, Array]):
 
 
 class ParameterGradient(Parameters):
-    """What a loss changes by with each parameter, per unit of it. That by a pair is the sum over its shapes."""
+    """What a loss changes by with each parameter, per unit of it. That by a pair is the sum over its shapes.
+
+    Of many runs each array has the axes of these in front.
+    """
 
     def _of_links(self, kind: str) -> Array:
         return self._links.by_links({own: self._names.view(self._numbers, own) for own in LINK_KINDS})[kind]
 
     def _shared(self, rows: Array, key: Key) -> Array:
-        return np.asarray(rows.sum(axis=0))
+        return np.asarray(rows.sum(axis=self._numbers.ndim - 1))
 
 
 class ParameterErrors(ParameterGradient):

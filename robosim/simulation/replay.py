@@ -25,7 +25,7 @@ class Replay(NamedTuple):
     q: Array
     """(k, n_q)."""
     contacts: list[list[ContactForce]]
-    """k of them: all points within the margin, as in `StepDetails`."""
+    """k of them: all points within the margin, as in `Linearization.contacts`."""
 
     def nearest(self, time: float) -> int:
         """Which of the states is nearest to a time [s]."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -16,49 +15,28 @@ from robosim.model import Model
 from robosim.pickling import maker, rebuild
 from robosim.scene import Scene
 from robosim.scene.compile import compile_scene
-from robosim.simulation.arguments import (
-    asked_for,
-    aware,
-    drive_of,
-    drive_rows,
-    each_step,
-    engine_errors,
-    listed,
-    sized,
-    stacked,
-    state_of,
-    thread_count,
-)
-from robosim.simulation.balance import StepBalance, balance_of
+from robosim.simulation.arguments import asked_for, aware, engine_errors, listed
 from robosim.simulation.changes import all_changes, changed_model, engine_values
 from robosim.simulation.closure import Closure, JointEquality, equality_rows, frame_rows
 from robosim.simulation.columns import ColumnLists, ParameterColumns
-from robosim.simulation.details import StepDetails, StepReport, details_of
-from robosim.simulation.gradients import (
-    MeshRows,
-    RunJacobians,
-    StepCurvature,
-    StepGradient,
-    StepJacobians,
-    StepTangent,
-)
+from robosim.simulation.details import report_from
+from robosim.simulation.gradients import MeshRows, StepGradient
 from robosim.simulation.hulls import links_in_hulls
+from robosim.simulation.linearization import Linearization
 from robosim.simulation.link_inertias import LinkInertias, link_inertias
 from robosim.simulation.material import Material, Motor, motor_rows, pair_materials
 from robosim.simulation.parameters import (
     Key,
-    ParameterErrors,
     ParameterGradient,
     ParameterNames,
     ParameterValues,
 )
-from robosim.simulation.replay import Replay, spread
-from robosim.simulation.state import DRIVES, Control, Motion, State
+from robosim.simulation.rollout import Progress, Rollout, roll
+from robosim.simulation.state import DRIVES, Control, State
 
 __all__ = ["Simulation"]
 
 Array = NDArray[np.float64]
-Progress = Callable[[int], object]
 _NO_CONTROL = Control()
 _JACOBIANS = ("q", "v", *DRIVES)
 
@@ -102,7 +80,7 @@ class Simulation:
             `time_of_impact`, when it touches, between the steps' ends. Then runs and their gradients are those of
             continuous time, up to dt, for one bounce and for several that do not feel each other; nothing passes
             through what is thin.
-        complementarity_aware: of `vjp` and `run_vjp`, with `lcp` or `cone`. What rests has no gradient by forces that
+        complementarity_aware: of `vjp`, with `lcp` or `cone`. What rests has no gradient by forces that
             are too weak to lift it, and an optimiser never begins. With this each step's gradient is taken a second
             time, with contacts and limits that let go where the loss wants them to part and push where it wants them
             to, and the larger one goes on: a direction to try, not a derivative, and `one_sided` then. True: each of
@@ -125,7 +103,7 @@ class Simulation:
         >>> simulation = Simulation(arm, motors=motors)
         >>> start = simulation.state([0, -1.5, 1.0, 0, 0, 0])
         >>> state = simulation.step(start, Control(q_target=start.q))
-        >>> state.report.status, bool(abs(state.q - start.q).max() < 1e-4)
+        >>> state.report.status.name, bool(abs(state.q - start.q).max() < 1e-4)
         ('solved', True)
     """
 
@@ -275,10 +253,11 @@ class Simulation:
         return other
 
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, *, time: float = 0.0) -> State:
-        """A state of this model: by default in its neutral configuration and at rest.
+        """A state of this model: by default in its neutral configuration and at rest; with leading axes, many.
 
         Raises:
-            SimulationError: q is not (n_q,) or v not (n_v,) finite numbers, or a quaternion in q is zero.
+            SimulationError: q is not (..., n_q) or v not (..., n_v) finite numbers, leading axes do not broadcast, or a
+                quaternion in q is zero.
         """
         model = self.model
         state = State(
@@ -290,9 +269,7 @@ class Simulation:
         return state
 
     def step(self, state: State, control: Control = _NO_CONTROL) -> State:
-        """The state one step later.
-
-        Its `report` tells how the step was solved.
+        """The state one step later; its `report` tells how the step was solved.
 
         Raises:
             SimulationError: an array has the wrong shape, or is not finite.
@@ -301,61 +278,26 @@ class Simulation:
             (q, v), report = self._engine.step(
                 (state.q, state.v), (control.tau, control.q_target, control.v_target)
             )
-        return State(q, v, state.time + self.dt, StepReport(*report))
+        return State._made(q, v, state.time + self.dt, report_from(report))
 
-    def details(self, state: State, control: Control = _NO_CONTROL) -> StepDetails:
-        """`step`, with all that acts in it: forces, and the conditions that they were found for.
-
-        Raises:
-            SimulationError: as of `step`.
-        """
-        with engine_errors():
-            (q, v), report, contacts, joints, closures, islands = self._engine.details(
-                state_of(state), drive_of(control)
-            )
-        after = State(q, v, state.time + self.dt, StepReport(*report))
-        return details_of(after, self.model.velocity_names, contacts, joints, closures, islands)
-
-    def balance(self, state: State, control: Control = _NO_CONTROL) -> StepBalance:
-        """Energy and momentum before and after a step, and what has given and taken them; of substeps of the last.
-
-        Some milliseconds, as it asks the model for each link's motion.
+    def linearize(self, state: State, control: Control = _NO_CONTROL) -> Linearization:
+        """Take a step, the same to the bit as `step`, and keep it: with all that acts in it, and its derivatives.
 
         Raises:
             SimulationError: as of `step`.
+
+        Example:
+            >>> import robosim
+            >>> from robosim.simulation import Simulation
+            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
+            >>> step = cart.linearize(cart.state([0.0, 0.3]))
+            >>> gradient = step.vjp(v_bar=[0.0, 1.0])
+            >>> bool(gradient.parameters["mass", "pole"] != 0)
+            True
         """
-        substeps = self._made_of["substeps"]
-        one = self
-        if substeps > 1:
-            one = (self._made or self)._with(
-                {**self._changes, "dt": np.array(self.dt / substeps)}, substeps=1
-            )
-            for _ in range(substeps - 1):
-                state = one.step(state, control)
-        details = one.details(state, control)
-        coefficients = iter(self.parameters["coefficients"])
-        closures = [
-            c
-            if not isinstance(c, JointEquality)
-            else replace(c, coefficients=next(coefficients)[: None if c.of else 1])
-            for c in self._closures
-        ]
-        return balance_of(self.model, state, control, details, one.dt, closures)
+        return Linearization(self, state, control)
 
-    def signature(self, state: State, control: Control = _NO_CONTROL) -> bytes:
-        """Which formula the step is: what touches by which features, and what each row does; of the last substep.
-
-        Steps with the same signature are values of one smooth function, so their differences can be compared with
-        derivatives. Where it changes, a step has a kink or a jump. It means nothing else, and nothing to another
-        simulation of another model.
-
-        Raises:
-            SimulationError: as of `step`.
-        """
-        with engine_errors():
-            return self._engine.signature(state_of(state), drive_of(control))
-
-    def run(
+    def rollout(
         self,
         state: State,
         steps: int,
@@ -363,90 +305,38 @@ class Simulation:
         *,
         interval: int = 1,
         progress: Progress | None = None,
-    ) -> Motion:
-        """Many steps. Ctrl-C ends it.
+    ) -> Rollout:
+        """Take many steps, from one state or from many at once. Ctrl-C ends it.
+
+        Leading axes of the state's and the control's arrays broadcast by NumPy's rules: each entry is a run, the same
+        to the bit as by itself. Many runs go on several threads (`robosim.set_threads`, `robosim.threads`).
 
         Args:
-            state: the first.
-            steps: how many.
-            control: one for all, or with a first axis of length `steps` in any of its arrays.
+            state: the first; q (..., n_q) and v (..., n_v).
+            steps: number of steps, of all runs alike.
+            control: each array with a row for each step, (..., steps, n), or one for all steps, (n,) or (..., 1, n).
             interval: every which state is kept, beside the last: of long runs fewer take less memory, and a gradient
                 makes those between again.
-            progress: called every thousand steps or so with how many were taken; what it raises ends the run.
+            progress: called every thousand steps or so with the number of steps that all runs have taken; what it
+                raises ends the rollout.
 
         Raises:
-            SimulationError: as of `step`; or the interval is below 1.
+            SimulationError: as of `step`; leading axes do not broadcast; or the interval is below 1.
+
+        Example:
+            >>> import numpy as np, robosim
+            >>> from robosim.simulation import Control, Simulation
+            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
+            >>> pushes = np.zeros((5, 1, 2))  # five runs, each with a push of its own at all steps
+            >>> pushes[:, 0, 0] = [-2, -1, 0, 1, 2]
+            >>> runs = cart.rollout(cart.state([0.0, 0.3]), 100, Control(tau=pushes))
+            >>> runs.q.shape
+            (5, 101, 2)
+            >>> gradient = runs.vjp(v_bar=np.ones((101, 2)))
+            >>> gradient.tau.shape, gradient.parameters["mass", "pole"].shape
+            ((5, 100, 2), (5,))
         """
-        return self.run_many([state], steps, control, interval=interval, progress=progress)[0]
-
-    def run_many(
-        self,
-        states: Sequence[State],
-        steps: int,
-        controls: Control | Sequence[Control] = _NO_CONTROL,
-        *,
-        interval: int = 1,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[Motion]:
-        """Many runs at once, on several threads: each the same to the bit as by itself. Ctrl-C ends them.
-
-        Args:
-            states: the first of each.
-            steps: how many, of all alike.
-            controls: as of `run`: one for all, or one for each, with the same of their arrays given.
-            interval: as of `run`.
-            threads: at most; None for as many as `robosim.get_threads` says.
-            progress: as of `run`, with the steps that all have taken.
-
-        Raises:
-            SimulationError: as of `step`; or there are not as many controls as states.
-        """
-        if not states:
-            return []
-        for state in states:
-            self._check_shapes(state)
-        rows = drive_rows(controls, len(states), steps)
-        q, v = stacked([state.q for state in states]), stacked([state.v for state in states])
-        with engine_errors():
-            (qs, vs), reports = self._engine.run(
-                (q, v), steps, interval, *rows, thread_count(threads), progress
-            )
-        times = np.full((len(states), steps + 1), self.dt)
-        times[:, 0] = [state.time for state in states]
-        np.add.accumulate(times, axis=1, out=times)  # one by one, as steps do
-        kept = [*range(0, steps, interval), steps]
-        return [
-            Motion(times[i, kept], qs[i], vs[i], StepReport(*report), first, steps, interval)
-            for i, (report, first) in enumerate(reports)
-        ]
-
-    def replay(self, motion: Motion, control: Control = _NO_CONTROL, *, rate: float = 60.0) -> Replay:
-        """States of a run with the contact forces that act there, to be looked at: `robosim.viewer` shows them.
-
-        The steps from these states are taken again, and are the same to the bit. The run's last state begins one that
-        it has not made, with the control of the one before.
-
-        Args:
-            motion: from `run`.
-            control: the same as of the run.
-            rate: [Hz] states per second, if the run has as many; fewer where there would be more than 3600 in all.
-
-        Raises:
-            SimulationError: as of `step`; the rate is not positive, or the control is not of as many steps as the run.
-        """
-        steps = motion.steps
-        rows = [None if row is None else np.asarray(row) for row in each_step(control, max(steps, 1))]
-        for name, row in zip(("tau", "q_target", "v_target"), rows, strict=True):
-            if row is not None and len(row) != max(steps, 1):
-                raise SimulationError(f"{name} is of {len(row)} steps; the run has {steps}")
-        chosen = spread(motion.times, rate)
-        contacts = []
-        for i in chosen:
-            step = min(i * motion.interval, steps - 1)
-            driven = Control(*(None if row is None else row[step] for row in rows))
-            contacts.append(self.details(State(motion.q[i], motion.v[i]), driven).contacts)
-        return Replay(motion.times[chosen], motion.q[chosen], contacts)
+        return roll(self, state.q, state.v, state.time, steps, control.copy(), interval, progress)
 
     @property
     def objects(self) -> list[str]:
@@ -476,7 +366,7 @@ class Simulation:
             >>> ground = Scene("ground")
             >>> ground.add_half_space("ground")
             >>> simulation = Simulation(builder.build(), ground)
-            >>> pushed = simulation.vjp(simulation.state(), np.zeros(6), [0, 0, 1, 0, 0, 0])
+            >>> pushed = simulation.linearize(simulation.state()).vjp(v_bar=[0, 0, 1, 0, 0, 0])
             >>> mesh = simulation.meshes[0]
             >>> mesh.name, int(pushed.parameters["vertices", "stone"][:, 2].argmin())  # the lowest one pushes
             ('stone/0', 0)
@@ -492,180 +382,14 @@ class Simulation:
         names = self._scene.names
         return [(names[a], names[b]) for a, b in self._scene.pairs]
 
-    def vjp(
-        self, state: State, q_bar: ArrayLike, v_bar: ArrayLike, control: Control = _NO_CONTROL
-    ) -> StepGradient:
-        """The gradient of a loss of the next state, exact for the step that `step` takes.
-
-        In the state, the control and every number that the world is made of: masses, lengths, springs, limits,
-        materials, motors, shapes down to the vertices of convex meshes, gravity, dt. Right through contacts: points
-        move, normals turn, what sticks, slides, bounces or is at a limit counts as such. Classes are held, so that
-        where one changes right there the gradient is that of one side. Of `pgs` it is that of its sweeps, whether they
-        have ended at a solution or not.
-
-        Args:
-            state: before the step.
-            q_bar: (n_v,) what the loss changes by with the next q, in its tangent space.
-            v_bar: (n_v,) and with the next v.
-            control: of the step.
-
-        Raises:
-            SimulationError: an array has the wrong shape or is not finite.
-
-        Source: `engine/step/linearization/step_vjp.cpp`; Werling et al., "Fast and feature-complete differentiable
-        physics for articulated rigid bodies with contact", RSS 2021, with one transposed solve in the place of its
-        matrices; of `pgs` the adjoint of the sweeps, Qiao et al., "Efficient differentiable simulation of articulated
-        bodies", ICML 2021, Algorithm 1.
-        """
-        with engine_errors():
-            return self._gradient(self._engine.vjp(state_of(state), (q_bar, v_bar), drive_of(control)))
-
-    def jvp(
-        self,
-        state: State,
-        control: Control = _NO_CONTROL,
-        *,
-        q: ArrayLike | None = None,
-        v: ArrayLike | None = None,
-        tau: ArrayLike | None = None,
-        q_target: ArrayLike | None = None,
-        v_target: ArrayLike | None = None,
-        parameters: Mapping[Key, ArrayLike] | None = None,
-    ) -> StepTangent:
-        """What the next state changes by when everything that it depends on changes along one direction.
-
-        The product of its Jacobian with that direction, exact for the step that `step` takes, and without a matrix:
-        `vjp` is the transpose. What is not given does not change.
-
-        Args:
-            state: before the step.
-            control: of the step.
-            q: (n_v,) how the state's q changes, in its tangent space.
-            v: (n_v,) its v.
-            tau: (n_v,) of the control; as are q_target (n_q,) and v_target (n_v,).
-            q_target: see tau.
-            v_target: see tau.
-            parameters: by name, as in `parameters`. Sizes and scales of bodies made of pieces have no derivative: where
-                they change and anything touches, the result is nan.
-
-        Raises:
-            SimulationError: an array has the wrong shape or is not finite, or there is no parameter of that name.
-
-        Example:
-            >>> import numpy as np, robosim
-            >>> from robosim.simulation import Simulation, State
-            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
-            >>> still = State(np.zeros(2), np.zeros(2))
-            >>> pushed = cart.jvp(still, tau=[1.0, 0.0])
-            >>> np.allclose(pushed.q, cart.dt * pushed.v)
-            True
-
-        Source: `engine/step/linearization/step_jvp.cpp`.
-        """
-        given = {"q": q, "v": v, "tau": tau, "q_target": q_target, "v_target": v_target}
-        direction = {name: value for name, value in given.items() if value is not None}
-        if parameters is not None:
-            direction |= self._names.direction(self._links, parameters)
-        with engine_errors():
-            parts, one_sided = self._engine.jvp(state_of(state), direction, drive_of(control))
-        return StepTangent(*parts, one_sided)
-
-    def hvp(
-        self,
-        state: State,
-        q_bar: ArrayLike,
-        v_bar: ArrayLike,
-        control: Control = _NO_CONTROL,
-        *,
-        q: ArrayLike | None = None,
-        v: ArrayLike | None = None,
-        tau: ArrayLike | None = None,
-        q_target: ArrayLike | None = None,
-        v_target: ArrayLike | None = None,
-    ) -> StepCurvature:
-        """A second-order product: what the gradient of `vjp` changes by along one direction of state and control.
-
-        Of the loss q_bar . (q_next - q_next here) + v_bar . v_next, the product of its Hessian with the direction,
-        while everything touches and slides as it does here: what planners of Newton's kind need beside the Jacobians.
-        It is symmetric in q, v and the control, where q moves along the tangent space at the state (`Model.integrate`)
-        and the difference of configurations is `Model.difference`. Parameters' numbers are its mixed derivatives.
-
-        Made of exact gradients beside the state and extrapolated, to some ten digits, `error` of each number beside it;
-        the points are drawn in until all are steps by one formula (`signature`). About as much as ten gradients. What
-        `complementarity_aware` says is not looked at.
-
-        Args:
-            state: before the step.
-            q_bar: as of `vjp`.
-            v_bar: as of `vjp`.
-            control: of the step.
-            q: (n_v,) how the state's q changes, in its tangent space; None for not at all, as of the others.
-            v: (n_v,) its v.
-            tau: (n_v,) of the control.
-            q_target: (n_q,) of it, where it has one.
-            v_target: (n_v,) of it.
-
-        Raises:
-            SimulationError: an array has the wrong shape or is not finite.
-
-        Example:
-            >>> import numpy as np, robosim
-            >>> from robosim.simulation import Simulation, State
-            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
-            >>> state, falls = State(np.array([0.0, 0.3]), np.array([0.0, 1.0])), np.array([0.0, 1.0])
-            >>> by_q = cart.hvp(state, 0 * falls, falls, q=[0.0, 1.0]).gradient
-            >>> by_v = cart.hvp(state, 0 * falls, falls, v=[0.0, 1.0]).gradient
-            >>> np.allclose(by_q.v[1], by_v.q[1], rtol=1e-8)
-            True
-
-        Source: `engine/rollout/hessian_product.cpp`; Ridders (1982).
-        """
-        given = {"q": q, "v": v, "tau": tau, "q_target": q_target, "v_target": v_target}
-        direction = {name: value for name, value in given.items() if value is not None}
-        with engine_errors():
-            product, error = self._engine.hvp(state_of(state), (q_bar, v_bar), direction, drive_of(control))
-        return StepCurvature(self._gradient(product), self._gradient(error, ParameterErrors))
-
-    def jacobians(
-        self, state: State, control: Control = _NO_CONTROL, *, by: Collection[Key] = _JACOBIANS
-    ) -> StepJacobians:
-        """Derivatives of the next state in this one, in the control and in parameters.
-
-        Args:
-            state: before the step.
-            control: of the step.
-            by: which of q, v, tau, q_target and v_target, and parameters by name, as in `parameters`. What is not named
-                is not made, and has no columns.
-
-        Raises:
-            SimulationError: as of `vjp`; or `by` has another name.
-
-        Example:
-            >>> import robosim
-            >>> from robosim.simulation import Simulation
-            >>> arm = Simulation(robosim.load_robot("ur5"))
-            >>> found = arm.jacobians(arm.state(), by=["v", "gravity", ("com", "forearm_link")])
-            >>> found.parameters["com", "forearm_link"].shape
-            (2, 6, 3)
-
-        Source: `engine/step/linearization/step_jacobians.cpp`.
-        """
-        wanted, keys, columns = self._wanted(by)
-        with engine_errors():
-            *blocks, parameters, one_sided = self._engine.jacobians(
-                state_of(state), drive_of(control), wanted, columns
-            )
-        by_name = self._parameter_columns.by_name(keys, parameters)
-        return StepJacobians._make([*blocks, by_name, one_sided])
-
     @cached_property
     def _parameter_columns(self) -> ParameterColumns:
         return ParameterColumns(self._names, self._links)
 
     def _wanted(self, by: Collection[Key]) -> tuple[tuple[bool, ...], list[Key], ColumnLists | None]:
         """Which Jacobians of state and control; of which parameters, and their columns."""
-        if isinstance(by, str):
-            raise SimulationError(f"by is {by!r}; expected a list of names")
+        if not by:
+            by = _JACOBIANS
         of_state = [x for x in by if isinstance(x, str) and x in _JACOBIANS]
         keys = [x for x in by if x not in of_state]
         for key in keys:
@@ -674,142 +398,35 @@ class Simulation:
                 raise SimulationError(f"by has {key!r}; Jacobians are by {names}")
         return asked_for(of_state, _JACOBIANS, "Jacobians are by"), keys, self._parameter_columns.lists(keys)
 
-    def run_jacobians(
-        self,
-        motion: Motion,
-        control: Control = _NO_CONTROL,
-        *,
-        by: Collection[Key] = _JACOBIANS,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> RunJacobians:
-        """`jacobians` of every step of a run, on several threads: what planners linearise about.
-
-        The same to the bit for any number of threads and interval of the run. Ctrl-C ends it.
-
-        Args:
-            motion: from `run`, with the same control.
-            control: as of `run`.
-            by: as of `jacobians`; all of a long run are large.
-            threads: as of `run_many`.
-            progress: as of `run`, with the steps whose Jacobians are there.
-
-        Raises:
-            SimulationError: as of `jacobians`.
-
-        Example:
-            >>> import numpy as np, robosim
-            >>> from robosim.simulation import Simulation, State
-            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
-            >>> motion = cart.run(State(np.array([0.0, 0.3]), np.zeros(2)), 20)
-            >>> cart.run_jacobians(motion, by=["q", "v", "tau"]).tau.shape
-            (20, 2, 2, 2)
-        """
-        wanted, keys, columns = self._wanted(by)
-        with engine_errors():
-            *blocks, parameters, one_sided = self._engine.run_jacobians(
-                (motion.q, motion.v),
-                motion.steps,
-                motion.interval,
-                drive_of(control),
-                thread_count(threads),
-                progress,
-                wanted,
-                columns,
-            )
-        by_name = self._parameter_columns.by_name(keys, parameters)
-        return RunJacobians._make([*blocks, by_name, one_sided])
-
-    def run_vjp(
-        self,
-        motion: Motion,
-        q_bar: ArrayLike,
-        v_bar: ArrayLike,
-        control: Control = _NO_CONTROL,
-        *,
-        by: Collection[str] = DRIVES,
-        progress: Progress | None = None,
-    ) -> StepGradient:
-        """The gradient of a loss of all states of a run that it has kept.
-
-        Goes back from the last step, taking each again from its state: nothing but the states is needed. The same to
-        the bit whatever interval they were kept at, where the loss sees the same of them. Ctrl-C ends it.
-
-        Args:
-            motion: from `run`, with the same control.
-            q_bar: (n, n_v) what the loss changes by with each q that was kept, in its tangent space.
-            v_bar: (n, n_v) and with each v.
-            control: as of `run`.
-            by: of which controls the gradient is kept: of the others it has no rows. Of long runs it is larger than the
-                states.
-            progress: as of `run`, with the steps that were gone back; at states that were kept.
-
-        Raises:
-            SimulationError: as of `vjp`.
-        """
-        return self.run_many_vjp([motion], [q_bar], [v_bar], control, by=by, progress=progress)[0]
-
-    def run_many_vjp(
-        self,
-        motions: Sequence[Motion],
-        q_bar: Sequence[ArrayLike],
-        v_bar: Sequence[ArrayLike],
-        controls: Control | Sequence[Control] = _NO_CONTROL,
-        *,
-        by: Collection[str] = DRIVES,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[StepGradient]:
-        """The gradients of many runs at once, on several threads: each the same to the bit as by `run_vjp`.
-
-        Args:
-            motions: from `run_many`, with the same controls.
-            q_bar: of each as of `run_vjp`; (m, n, n_v) in an array.
-            v_bar: likewise.
-            controls: as of `run_many`.
-            by: as of `run_vjp`.
-            threads: as of `run_many`.
-            progress: as of `run_vjp`.
-
-        Raises:
-            SimulationError: as of `vjp`; or the runs are not equally long, or their states not kept alike.
-        """
-        if not motions:
-            return []
-        steps, interval, kept = motions[0].steps, motions[0].interval, len(motions[0].times)
-        for motion in motions:
-            for name, one, other in ("steps", steps, motion.steps), ("interval", interval, motion.interval):
-                if one != other:
-                    raise SimulationError(f"runs have {name} {one} and {other}; expected one number")
-        q_bars, v_bars = (
-            self._bars(given, len(motions), kept, name)
-            for name, given in (("q_bar", q_bar), ("v_bar", v_bar))
-        )
-        wanted = asked_for(by, DRIVES, "a control has")
-        rows = drive_rows(controls, len(motions), steps)
-        q, v = stacked([motion.q for motion in motions]), stacked([motion.v for motion in motions])
-        with engine_errors():
-            gradients = self._engine.run_vjp(
-                (q, v), (q_bars, v_bars), steps, interval, *rows, thread_count(threads), progress, wanted
-            )
-        return [self._gradient(parts) for parts in gradients]
-
     def _gradient(
-        self, parts: tuple[Any, ...], of: type[ParameterGradient] = ParameterGradient
+        self,
+        found: _engine.GradientArrays,
+        of: type[ParameterGradient] = ParameterGradient,
+        leading: tuple[int, ...] | None = None,
     ) -> StepGradient:
-        *states, numbers, vertices, one_sided = parts
-        return StepGradient._make([*states, of(self._names, self._links, numbers, vertices), one_sided])
-
-    def _bars(self, given: Sequence[ArrayLike], runs: int, kept: int, name: str) -> Array:
-        if len(given) != runs:
-            raise SimulationError(f"{name} is of {len(given)} runs; there are {runs}")
-        return stacked([sized(x, (kept, self.model.n_v), name) for x in given])
+        """From the engine's arrays, of one step or of runs with these leading axes."""
+        names = ("q", "v", *DRIVES, "parameters", "vertices", "one_sided")
+        arrays = [getattr(found, name) for name in names]
+        if leading is not None:
+            arrays = [x.reshape((*leading, *x.shape[1:])) for x in arrays]
+        *states, numbers, vertices, one_sided = arrays
+        parameters = of(self._names, self._links, numbers, vertices)
+        return StepGradient._make([*states, parameters, one_sided if leading else bool(one_sided)])
 
     def _check_shapes(self, state: State) -> None:
-        for what, array, n in ("q", state.q, self.model.n_q), ("v", state.v, self.model.n_v):
-            sized(array, (n,), what)
+        model = self.model
+        for what, array, n in ("q", state.q, model.n_q), ("v", state.v, model.n_v):
+            if array.shape[-1] != n:
+                raise SimulationError(f"{what} has shape {array.shape}; it must be (..., {n})")
+        try:
+            np.broadcast_shapes(state.q.shape[:-1], state.v.shape[:-1])
+        except ValueError:
+            raise SimulationError(
+                f"leading axes of q {state.q.shape[:-1]} and v {state.v.shape[:-1]} must broadcast"
+            ) from None
         with engine_errors():
-            _engine.check_configuration(self.model._engine, state.q)
+            for q in state.q.reshape(-1, model.n_q):
+                _engine.check_configuration(model._engine, q)
 
 
 @maker

@@ -1,11 +1,11 @@
-"""State and control: all that a step depends on beside its simulation, and how states are kept in files."""
+"""State and control: all that a step depends on beside its simulation; and files of states."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from robosim.simulation.details import StepReport
 
-__all__ = ["DRIVES", "Control", "Motion", "State"]
+__all__ = ["DRIVES", "Control", "State"]
 
 Array = NDArray[np.float64]
 _FORMAT = "robosim state 1"
@@ -32,8 +32,24 @@ def _frozen(value: ArrayLike, what: str) -> Array:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise SimulationError(f"{what} is not an array of numbers: {error}") from None
-    if array.ndim != 1 or not np.isfinite(array).all():
-        raise SimulationError(f"{what} is {value!r}; it must be a list of finite numbers")
+    if array.ndim < 1 or not np.isfinite(array).all():
+        raise SimulationError(f"{what} is {value!r}; it must be an array of finite numbers")
+    array.setflags(write=False)
+    return array
+
+
+def _row(value: ArrayLike, what: str) -> Array:
+    """(n,) what a file holds: of one state, and of a control that is one for all steps."""
+    array = _frozen(value, what)
+    if array.ndim != 1:
+        raise SimulationError(
+            f"{what} has shape {array.shape}; in a file it must be a list of finite numbers"
+        )
+    return array
+
+
+def _copied(value: ArrayLike) -> Any:
+    array = np.array(value)
     array.setflags(write=False)
     return array
 
@@ -42,14 +58,16 @@ def _frozen(value: ArrayLike, what: str) -> Array:
 class State(Value):
     """Where everything is and how it moves. A step from the same state is the same to the bit.
 
+    With leading axes it stands for many states at one time, for `Simulation.rollout`.
+
     Attributes:
-        q: (n_q,) configuration.
-        v: (n_v,) velocity.
+        q: (..., n_q) configuration.
+        v: (..., n_v) velocity.
         time: [s].
-        report: how the step that led here was solved, None of a state that no step made. Nothing depends on it.
+        report: how the step that led here was solved; None of a state that no step made. Nothing depends on it.
 
     Raises:
-        SimulationError: q or v is not a list of finite numbers, or time is not finite.
+        SimulationError: q or v is not an array of finite numbers, or time is not finite.
     """
 
     q: Array
@@ -63,6 +81,15 @@ class State(Value):
         if not np.isfinite(self.time):
             raise SimulationError(f"time is {self.time}; it must be finite")
 
+    @classmethod
+    def _made(cls, q: Array, v: Array, time: float, report: StepReport) -> State:
+        """From arrays of a step, which are fresh and finite."""
+        q.setflags(write=False)
+        v.setflags(write=False)
+        made = object.__new__(cls)
+        made.__dict__.update(q=q, v=v, time=time, report=report)
+        return made
+
     def save(self, path: str | PathLike[str], control: Control | None = None) -> None:
         """Write it as JSON, whole or not at all; `load` gives the same numbers to the bit.
 
@@ -70,12 +97,13 @@ class State(Value):
 
         Raises:
             FileError: it cannot be written.
-            SimulationError: the control is not one for all steps.
+            SimulationError: it is not one state, or the control is not one for all steps.
         """
         # repr of a float, which json writes, is the shortest text that is read back as the same number.
-        content = {"format": _FORMAT, "time": float(self.time), "q": self.q.tolist(), "v": self.v.tolist()}
+        content: dict[str, Any] = {"format": _FORMAT, "time": float(self.time)}
+        content |= {name: _row(x, name).tolist() for name, x in (("q", self.q), ("v", self.v))}
         driven = {} if control is None else {name: getattr(control, name) for name in DRIVES}
-        content |= {name: _frozen(x, name).tolist() for name, x in driven.items() if x is not None}
+        content |= {name: _row(x, name).tolist() for name, x in driven.items() if x is not None}
         write_file(path, json.dumps(content).encode())
 
     @classmethod
@@ -86,12 +114,18 @@ class State(Value):
             FileError: it cannot be read.
             SimulationError: it is not a state.
         """
-        return _load(path, lambda content: cls(content["q"], content["v"], float(content["time"])))
+        return _load(
+            path,
+            lambda content: cls(_row(content["q"], "q"), _row(content["v"], "v"), float(content["time"])),
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Control:
+class Control(Value):
     """What drives a step; it is held until the end of the step.
+
+    For `Simulation.rollout` each array may have a row for each step, (..., steps, n), or one for all, (n,) or
+    (..., 1, n), with leading axes for many runs.
 
     Attributes:
         tau: (n_v,) forces of the joints [N m or N], on what moves freely the wrench in its own axes; None for none.
@@ -103,6 +137,10 @@ class Control:
     q_target: ArrayLike | None = None
     v_target: ArrayLike | None = None
 
+    def copy(self) -> Control:
+        """The same numbers in arrays of its own, which nothing writes to."""
+        return Control(*(x if x is None else _copied(x) for x in (self.tau, self.q_target, self.v_target)))
+
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Control:
         """What `State.save` wrote beside the state: nothing drives where it was not given a control.
@@ -112,7 +150,7 @@ class Control:
             SimulationError: it is not a state, or what drives is not a list of finite numbers.
         """
         return _load(
-            path, lambda content: cls(*(_frozen(content[x], x) if x in content else None for x in DRIVES))
+            path, lambda content: cls(*(_row(content[x], x) if x in content else None for x in DRIVES))
         )
 
 
@@ -130,27 +168,3 @@ def _load(path: str | PathLike[str], make: Callable[[Any], _Loaded]) -> _Loaded:
         if isinstance(error, SimulationError) and error.file is not None:
             raise
         raise SimulationError(f"is not a state of robosim: {error}", file=path) from None
-
-
-class Motion(NamedTuple):
-    """States of a run, each `interval` steps after the one before, and the last: n of them."""
-
-    times: Array
-    """(n,) [s]."""
-    q: Array
-    """(n, n_q)."""
-    v: Array
-    """(n, n_v)."""
-    report: StepReport
-    """The worst of all steps."""
-    first_unsolved: int | None
-    """The first step that was `relaxed`, `inconsistent` or `diverged`, None where none was."""
-    steps: int
-    """How many were taken."""
-    interval: int
-    """Steps between states that were kept."""
-
-    @property
-    def end(self) -> State:
-        """The last state."""
-        return State(self.q[-1], self.v[-1], float(self.times[-1]), self.report)

@@ -23,26 +23,24 @@ def test_gradients_of_many_runs_by_some_controls(by, count):
     """Those that are asked for are as of all, and the others have no rows."""
     arm = load_robot("ur5")
     simulation = Simulation(arm)
-    states = [simulation.state(np.full(6, 0.1 * i)) for i in range(count)]
-    controls = [Control(tau=np.full((7, 6), 0.1 * i)) for i in range(count)]
-    motions = simulation.run_many(states, 7, controls)
-    bars = np.ones((count, 8, 6))
-    every = simulation.run_many_vjp(motions, bars, bars, controls)
-    for some, whole in zip(simulation.run_many_vjp(motions, bars, bars, controls, by=by), every, strict=True):
-        np.testing.assert_array_equal(some.q, whole.q)
-        for name in DRIVES:
-            kept = getattr(some, name)
-            np.testing.assert_array_equal(kept, getattr(whole, name)[: len(kept)])
-            assert len(kept) == (7 if name in by else 0)
+    start = simulation.state(0.1 * np.arange(count)[:, None] + np.zeros(6))
+    runs = simulation.rollout(start, 7, Control(tau=0.1 * np.arange(count)[:, None, None] + np.zeros((7, 6))))
+    bars = np.ones((8, 6))
+    whole, some = runs.vjp(bars, bars), runs.vjp(bars, bars, by=by)
+    np.testing.assert_array_equal(some.q, whole.q)
+    for name in DRIVES:
+        kept = getattr(some, name)
+        np.testing.assert_array_equal(kept, getattr(whole, name)[:, : kept.shape[1]])
+        assert kept.shape[:2] == (count, 7 if name in by else 0)
 
 
 @pytest.mark.parametrize("robot", ["ur5", "quadruped"])
-@pytest.mark.parametrize("by", [(), ("q_target",), ("v_target",), ("tau",), ("q_target", "v_target")])
+@pytest.mark.parametrize("by", [("q_target",), ("v_target",), ("tau",), ("q_target", "v_target")])
 def test_jacobians_by_nothing_that_moves(robot, by):
     model = load_robot(robot, base="floating" if robot == "quadruped" else "fixed")
     simulation = Simulation(model)
     state = simulation.state()
-    some, every = simulation.jacobians(state, by=by), simulation.jacobians(state)
+    some, every = simulation.linearize(state).jacobians(*by), simulation.linearize(state).jacobians()
     for name in ("q", "v", *DRIVES):
         found = getattr(some, name)
         assert found.size == (getattr(every, name).size if name in by else 0)

@@ -153,7 +153,7 @@ def _world(builder: Callable[[], ModelBuilder], height: float, closures: tuple[A
             scene.objects["crate"],
             *(Problem(model, scene, start=q, goal=goal) for goal in goals),
             kept.parameters,
-            kept.vjp(kept.state(), np.ones(model.n_v), np.ones(model.n_v)).parameters,
+            kept.linearize(kept.state()).vjp(np.ones(model.n_v), np.ones(model.n_v)).parameters,
         ],
         {"numbers": kept._engine.parameter_values()[0]},
     )

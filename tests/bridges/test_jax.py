@@ -70,7 +70,7 @@ def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(simulation,
     found = (jax.jit(gradient) if compiled else gradient)(operands)
     numbers = 0
     for i in range(3):
-        motion = simulation.run(
+        motion = simulation.rollout(
             State(arrays[0][i], arrays[1][i]), STEPS, control(arrays, i), interval=interval
         )
         np.testing.assert_array_equal(states.q[i], motion.q)
@@ -78,7 +78,7 @@ def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(simulation,
         q_bar, v_bar = (np.asarray(bar[i]) for bar in bars)
         t_bar = from_entries(model, motion.q, q_bar)
         t_bar[0] = 0  # the first q is what was given
-        expected = simulation.run_vjp(motion, t_bar, v_bar, control(arrays, i))
+        expected = motion.vjp(t_bar, v_bar)
         np.testing.assert_array_equal(found[0][i], to_entries(model, motion.q[0], expected.q) + q_bar[0])
         for got, name in zip(found[1:5], ("v", *DRIVE), strict=True):
             np.testing.assert_array_equal(got[i], getattr(expected, name))
@@ -129,12 +129,12 @@ def test_vmap_is_one_call_and_the_same_to_the_bit(simulation, monkeypatch):
     bars = random_bars(run(simulation, *arrays), np.random.default_rng(5))
     friction = jnp.asarray(simulation.parameters["friction"])
     calls = []
-    for name in "run_arrays", "run_arrays_vjp":
+    for name in "roll", "roll_vjp":
         plain = getattr(shared, name)
 
-        def counted(simulation, q, *rest, name=name, plain=plain, **options):
-            calls.append((name, len(q)))
-            return plain(simulation, q, *rest, **options)
+        def counted(*rest, name=name, plain=plain):
+            calls.append((name, len(rest[1])))
+            return plain(*rest)
 
         monkeypatch.setattr(shared, name, counted)
 
@@ -143,7 +143,7 @@ def test_vmap_is_one_call_and_the_same_to_the_bit(simulation, monkeypatch):
 
     mapped = jax.jit(jax.vmap(gradient, in_axes=(None, *[0] * 7)))(friction, *bars, *arrays)
     jax.block_until_ready(mapped)
-    assert calls == [("run_arrays", 4), ("run_arrays_vjp", 4)]
+    assert calls == [("roll", 4), ("roll_vjp", 4)]
     # Another axis in the middle: runs that share their controls.
     swapped = jax.vmap(gradient, in_axes=(None, 0, 0, 1, 1, None, None, None))(
         friction, *bars, arrays[0].T, arrays[1].T, *(x[0] for x in arrays[2:])
@@ -166,7 +166,7 @@ def test_jacrev_is_the_jacobian_of_the_step(simulation):
         *arrays[:2]
     )
     for i in range(2):
-        expected = simulation.jacobians(State(arrays[0][i], arrays[1][i]))
+        expected = simulation.linearize(State(arrays[0][i], arrays[1][i])).jacobians()
         for got, wanted in (
             (by_v, expected.v[1]),
             (by_q, to_entries(simulation.model, arrays[0][i], expected.q[1])),

@@ -40,7 +40,7 @@ def test_only_feet_and_motors_act_in_the_walk():
     motion = walk.run()
     for i in range(0, 5000, 7):
         control = Control(q_target=walk.control.q_target[i])
-        details = walk.simulation.details(State(motion.q[i], motion.v[i]), control)
+        details = walk.simulation.linearize(State(motion.q[i], motion.v[i]), control)
         assert all(contact.A.endswith("_foot/0") and contact.B == "floor" for contact in details.contacts)
         assert {joint.source for joint in details.joints} == {"motor"}
     assert not any(map(np.any, (walk.simulation.model.damping, walk.simulation.model.armature)))

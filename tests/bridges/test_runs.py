@@ -10,7 +10,7 @@ import pytest
 
 from robosim.bridges.runs import Runs
 from robosim.errors import SimulationError
-from robosim.simulation import JointEquality, Simulation
+from robosim.simulation import JointEquality, Simulation, StepStatus
 
 from .worlds import KEYS, MOTORS, STEPS, SURFACES, control, many, model_of_all_kinds, sliding_world, values
 
@@ -24,7 +24,7 @@ def test_runs_are_those_of_the_simulation(simulation):
     arrays = many(simulation, np.random.default_rng(0), 4)
     q, v, unsolved = Runs(simulation, STEPS).forward(arrays)
     for i in range(4):
-        motion = simulation.run(simulation.state(arrays[0][i], arrays[1][i]), STEPS, control(arrays, i))
+        motion = simulation.rollout(simulation.state(arrays[0][i], arrays[1][i]), STEPS, control(arrays, i))
         np.testing.assert_array_equal(q[i], motion.q)
         np.testing.assert_array_equal(v[i], motion.v)
         assert not unsolved[i]
@@ -47,7 +47,7 @@ def test_every_set_of_numbers_has_its_own_world(simulation):
     for i in range(3):
         own = simulation.with_parameters({key: x[i % len(x), 0] for key, x in zip(KEYS, given, strict=True)})
         for j in range(2):
-            motion = own.run(own.state(arrays[0][j], arrays[1][j]), STEPS, control(arrays, j))
+            motion = own.rollout(own.state(arrays[0][j], arrays[1][j]), STEPS, control(arrays, j))
             np.testing.assert_array_equal(q[i, j], motion.q)
             np.testing.assert_array_equal(v[i, j], motion.v)
             alone = Runs(own, STEPS, KEYS).vjp(
@@ -72,7 +72,7 @@ def test_with_parameters_is_the_world_that_is_made_of_them(simulation):
     np.testing.assert_array_equal(swing, [20, 1, 40])  # the first is as it was
     back = other.with_parameters(before)
     state = simulation.state(arrays[0][0], arrays[1][0])
-    expected, got, changed = (x.run(state, STEPS, control(arrays, 0)) for x in (simulation, back, other))
+    expected, got, changed = (x.rollout(state, STEPS, control(arrays, 0)) for x in (simulation, back, other))
     np.testing.assert_array_equal(got.q, expected.q)
     assert np.abs(changed.v - expected.v).max() > 1e-4
     with pytest.raises(SimulationError, match="'friction' has shape"):
@@ -88,7 +88,7 @@ def test_other_numbers_leave_the_rest_of_the_world_as_it_is():
     q = world.model.neutral()
     q[7] = 0.1
     half = world.with_parameters({name: 0.5 * world.parameters[name] for name in MOTORS})
-    expected, got = (x.run(x.state(q), 20).q for x in (world, half))  # no motor has a gain
+    expected, got = (x.rollout(x.state(q), 20).q for x in (world, half))  # no motor has a gain
     np.testing.assert_array_equal(got, expected)
     assert abs(got[-1, 7] - 0.2) < 0.01 < abs(got[0, 7] - 0.2)
 
@@ -96,8 +96,8 @@ def test_other_numbers_leave_the_rest_of_the_world_as_it_is():
 def test_what_is_not_solved_is_told():
     world = sliding_world(height=0.0)
     arrays = many(world, np.random.default_rng(3), 2)
-    report = world.run(world.state(arrays[0][0], arrays[1][0]), STEPS, control(arrays, 0)).report
-    assert report.status == "relaxed"
+    report = world.rollout(world.state(arrays[0][0], arrays[1][0]), STEPS, control(arrays, 0)).report
+    assert report.status == StepStatus.relaxed
     assert Runs(world, STEPS).forward(arrays)[2].all()
 
 
@@ -106,7 +106,7 @@ def test_what_is_not_solved_is_told():
 )
 def test_as_many_states_are_kept_as_a_run_keeps(simulation, steps, interval, kept):
     state = simulation.state()
-    motion = simulation.run(state, steps, interval=interval)
+    motion = simulation.rollout(state, steps, interval=interval)
     runs = Runs(simulation, steps, interval=interval)
     assert len(motion.times) == runs.kept == kept
     q, _, _ = runs.forward([state.q, state.v, *[None] * 3])

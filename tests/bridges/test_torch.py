@@ -53,7 +53,7 @@ def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(simulation,
     bars = random_bars(states, rng)
     gradients = torch.autograd.grad(loss_of(states, bars), given)
     for i in range(3):
-        motion = simulation.run(
+        motion = simulation.rollout(
             simulation.state(arrays[0][i], arrays[1][i]), STEPS, control(arrays, i), interval=interval
         )
         np.testing.assert_array_equal(states.q[i].detach(), motion.q)
@@ -61,7 +61,7 @@ def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(simulation,
         q_bar, v_bar = (bar[i].numpy() for bar in bars)
         t_bar = from_entries(model, motion.q, q_bar)
         t_bar[0] = 0  # the first q is what was given
-        expected = simulation.run_vjp(motion, t_bar, v_bar, control(arrays, i))
+        expected = motion.vjp(t_bar, v_bar)
         at_start = to_entries(model, motion.q[0], expected.q) + q_bar[0]
         np.testing.assert_array_equal(gradients[0][i], at_start)
         for got, name in zip(gradients[1:], ("v", *DRIVE), strict=True):
@@ -75,9 +75,9 @@ def test_numbers_of_the_world_have_the_gradients_of_the_simulation_to_the_bit(si
     states = run(simulation, *map(torch.tensor, arrays), *given)
     bars = random_bars(states, rng)
     gradients = torch.autograd.grad(loss_of(states, bars), given)
-    motion = simulation.run(State(*arrays[:2]), STEPS, control([x[None] for x in arrays], 0))
+    motion = simulation.rollout(State(*arrays[:2]), STEPS, control([x[None] for x in arrays], 0))
     t_bar = from_entries(simulation.model, motion.q, bars[0].numpy())
-    expected = simulation.run_vjp(motion, t_bar, bars[1].numpy(), control([x[None] for x in arrays], 0))
+    expected = motion.vjp(t_bar, bars[1].numpy())
     for got, key in zip(gradients, KEYS, strict=True):
         np.testing.assert_array_equal(got, expected.parameters[key])
         assert (float(got.abs().max()) > 1e-3) == (key in FELT)
@@ -112,12 +112,12 @@ def test_vmap_is_one_call_and_the_same_to_the_bit(simulation, monkeypatch):
     given = [x.detach() for x in tensors(arrays)]
     bars = random_bars(run(simulation, *given), np.random.default_rng(4))
     calls = []
-    for name in "run_arrays", "run_arrays_vjp":
+    for name in "roll", "roll_vjp":
         plain = getattr(shared, name)
 
-        def counted(simulation, q, *rest, name=name, plain=plain, **options):
-            calls.append((name, len(q)))
-            return plain(simulation, q, *rest, **options)
+        def counted(*rest, name=name, plain=plain):
+            calls.append((name, len(rest[1])))
+            return plain(*rest)
 
         monkeypatch.setattr(shared, name, counted)
 
@@ -127,7 +127,7 @@ def test_vmap_is_one_call_and_the_same_to_the_bit(simulation, monkeypatch):
     friction = torch.tensor(simulation.parameters["friction"])
     grad = torch.func.grad(loss, argnums=tuple(range(6)))
     mapped = torch.func.vmap(grad, in_dims=(0, 0, 0, 0, 0, None, 0, 0))(*given, friction, *bars)
-    assert calls == [("run_arrays", 4), ("run_arrays_vjp", 4)]
+    assert calls == [("roll", 4), ("roll_vjp", 4)]
     # Another axis in the middle: runs that share their controls.
     swapped = torch.func.vmap(grad, in_dims=(1, 1, None, None, None, None, 0, 0))(
         given[0].T, given[1].T, *(x[0] for x in given[2:]), friction, *bars
@@ -171,10 +171,10 @@ def test_jacrev_is_the_jacobian_of_the_step(simulation):
 
     by_q, by_v, by_tau = torch.func.vmap(torch.func.jacrev(after, argnums=(0, 1, 2)))(q, v, tau)
     for i in range(2):
-        of_tau = simulation.jacobians(
+        of_tau = simulation.linearize(
             State(arrays[0][i], arrays[1][i]),
             control([x[:, 0] if x.ndim == 3 else x for x in arrays[:3]] + [[None] * 2] * 2, i),
-        )
+        ).jacobians()
         for got, expected in (
             (by_v, of_tau.v[1]),
             (by_tau, of_tau.tau[1]),

@@ -210,7 +210,7 @@ def test_where_it_begins(capsys):
     (["--plot", "a.png", "--render", "a.png"], "--plot writes the same file"),
     (["--from", "nothing.json"], "no such file"),
     (["--start", "nowhere"], "'ur5' has no state 'nowhere'"),
-    (["--start", "0.1,0.2"], "q has shape (2,); expected (6,)"),
+    (["--start", "0.1,0.2"], "q has shape (2,); it must be (..., 6)"),
     (["--start", "0,0,0,0,0,0", "--from", "state.json"], "--from: not allowed with argument --start"),
 ])  # fmt: skip
 def test_what_cannot_be_used_is_refused(arguments, text, capsys):
@@ -235,4 +235,4 @@ def test_what_numbers_do_not_hold_is_told(tmp_path, capsys):
 def test_a_state_of_another_robot_is_refused(tmp_path, capsys):
     State(np.zeros(2), np.zeros(2)).save(tmp_path / "other.json")
     assert main(["simulate", "ur5", "--from", str(tmp_path / "other.json")]) == 2
-    assert "q has shape (2,); expected (6,)" in capsys.readouterr().err
+    assert "q has shape (2,); it must be (..., 6)" in capsys.readouterr().err

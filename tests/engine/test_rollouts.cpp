@@ -209,7 +209,10 @@ TEST_CASE("the Jacobians of a rollout are those of its steps, to the bit, on any
     for (int i = 0; i < steps; ++i) {
       JacobianBlocks blocks = expected[at(i)].resize(m);
       blocks.parameters = &expected_parameters[at(i) * block_of_parameters], blocks.selection = &selection;
-      of_each[at(i)] = alone.jacobians({&batch.q[at(i * n_q)], &batch.v[at(i * n_v)]}, row(controls, ControlLayout::of(m), i), blocks);
+      const ControlView control = row(controls, ControlLayout::of(m), i);
+      RolloutReport report;
+      alone.take({&batch.q[at(i * n_q)], &batch.v[at(i * n_v)]}, control, report);
+      of_each[at(i)] = alone.jacobians(control, blocks);
     }
     for (const auto& [interval, threads] : {std::pair(1, 1), std::pair(1, 3), std::pair(7, 2)}) {
       const KeptStates kept{steps, interval};
@@ -228,7 +231,7 @@ TEST_CASE("the Jacobians of a rollout are those of its steps, to the bit, on any
       std::array<bool, steps> one_sided{};
       JacobianBlocks out;
       out.q = by_q.data(), out.tau = by_tau.data(), out.parameters = by_parameters.data(), out.selection = &selection;
-      CHECK(rollout_jacobians(all, kept, {q.data(), v.data()}, controls, out, one_sided.data(), [](int) { return true; }) == steps);
+      CHECK(rollouts_jacobians(all, 1, kept, {q.data(), v.data()}, {controls, true}, out, one_sided.data(), [](int) { return true; }) == steps);
       CHECK(one_sided == of_each);
       CHECK(by_parameters == expected_parameters);
       for (int i = 0; i < steps; ++i) {

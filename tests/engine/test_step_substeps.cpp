@@ -111,7 +111,8 @@ TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobi
 
     const Numbers q_bar = random.numbers(m.n_v), v_bar = random.numbers(m.n_v);
     StepGradient whole, one;
-    simulator.vjp({drive.q.data(), drive.v.data()}, control, {q_bar.data(), v_bar.data()}, whole);
+    simulator.take({drive.q.data(), drive.v.data()}, control, report);
+    simulator.vjp(control, {q_bar.data(), v_bar.data()}, whole);
     one.set_zero(*w.world);
     const auto drives_of = [](const StepGradient& g) {
       Numbers x(g.tau);
@@ -143,12 +144,12 @@ TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobi
     const ParameterSelection selection = all_parameters(*w.world);
     Numbers by_parameters(2 * at(m.n_v) * at(selection.size()));
     blocks.parameters = by_parameters.data(), blocks.selection = &selection;
-    CHECK(simulator.jacobians({drive.q.data(), drive.v.data()}, control, blocks) == whole.is_one_sided);
+    CHECK(simulator.jacobians(control, blocks) == whole.is_one_sided);
     for (int i = 0; i < 2 * m.n_v; i += 5) {
       CAPTURE(i);
       Numbers unit(at(m.n_v), 0.0), zero(unit);
       unit[at(i % m.n_v)] = 1;
-      simulator.vjp({drive.q.data(), drive.v.data()}, control, {i < m.n_v ? unit.data() : zero.data(), i < m.n_v ? zero.data() : unit.data()}, one);
+      simulator.vjp(control, {i < m.n_v ? unit.data() : zero.data(), i < m.n_v ? zero.data() : unit.data()}, one);
       const auto from_row = [&](const Numbers& matrix, const Numbers& x) {  // relative to the largest entry
         double off = 0, size = 0;
         for (const double y : matrix) size = std::max(size, std::abs(y));

@@ -166,7 +166,7 @@ def test_falls_the_same_to_the_bit(name):
     floor.add_half_space("floor", pose((0, 0, -0.3)))
     simulation = Simulation(MODELS[name](), floor, substeps=2)
     again = pickle.loads(pickle.dumps(simulation))
-    runs = [one.run(one.state(), 40) for one in (simulation, again)]
+    runs = [one.rollout(one.state(), 40) for one in (simulation, again)]
     np.testing.assert_array_equal(runs[1].q, runs[0].q)
     np.testing.assert_array_equal(runs[1].v, runs[0].v)
     assert runs[1].report == runs[0].report

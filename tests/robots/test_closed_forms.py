@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 from robosim import load_robot
-from robosim.simulation import Control, Material, Motor, Simulation
+from robosim.simulation import Control, Material, Motor, Simulation, StepStatus
 
 from .on_floor import G, floor, on_the_floor, placed
 
@@ -26,8 +26,8 @@ def test_a_hanging_cart_pole_swings_with_the_frequency_of_the_formula():
     # (M + m) x'' + m l theta'' = 0,  4/3 m l^2 theta'' + m l x'' + m g l theta = 0  (Barto et al., linear, hanging).
     squared = pole * G * half / (4 / 3 * pole * half**2 - (pole * half) ** 2 / (cart + pole))
     simulation = Simulation(robot.with_friction(0).with_damping(0))
-    motion = simulation.run(simulation.state([0, np.pi + 0.01]), 10_000)
-    assert motion.report.status == "solved"
+    motion = simulation.rollout(simulation.state([0, np.pi + 0.01]), 10_000)
+    assert motion.report.status == StepStatus.solved
     # An amplitude of 0.01 rad makes it slower by 1/16 of its square, steps of 1 ms by (w dt)^2 / 24.
     assert period(motion.times, motion.q[:, 1] - np.pi) == pytest.approx(2 * np.pi / squared**0.5, rel=1e-5)
     # Nothing pushes it along the rail: the centre of mass stays where it was.
@@ -65,7 +65,7 @@ def test_a_hanging_double_cart_pole_has_the_two_frequencies_of_the_formula():
     simulation = Simulation(robot)
     for square, mode in zip(squares[1:], modes.T[1:], strict=True):
         x, first, then = 0.003 * mode / np.abs(mode[1:]).max()
-        motion = simulation.run(simulation.state([x, np.pi + first, then - first]), 5000)
+        motion = simulation.rollout(simulation.state([x, np.pi + first, then - first]), 5000)
         # As above, and what the other mode gets of it.
         assert period(motion.times, motion.q[:, 1] - np.pi) == pytest.approx(
             2 * np.pi / square**0.5, rel=1e-4
@@ -75,8 +75,8 @@ def test_a_hanging_double_cart_pole_has_the_two_frequencies_of_the_formula():
 def test_an_upright_pole_stands_and_leaning_falls():
     robot = load_robot("cart_pole")
     simulation = Simulation(robot)
-    assert simulation.run(simulation.state(), 1000).q[-1] == pytest.approx([0, 0], abs=0)
-    fallen = simulation.run(simulation.state([0, 0.01]), 2000)
+    assert simulation.rollout(simulation.state(), 1000).q[-1] == pytest.approx([0, 0], abs=0)
+    fallen = simulation.rollout(simulation.state([0, 0.01]), 2000)
     assert fallen.q[:, 1].max() > np.pi  # to +x, as the angle says
     assert fallen.q[:, 0].min() < 0  # and the cart the other way
 
@@ -91,12 +91,12 @@ def test_a_drone_hovers_at_the_speed_of_its_readme_and_climbs_with_more():
     for factor in (0.5, 1.0, 1.2):
         tau = np.zeros(robot.n_v)
         tau[2] = factor * 4 * thrust * speed**2
-        motion = simulation.run(simulation.state(q), 500, Control(tau=tau))
-        assert motion.report.status == "solved"
+        motion = simulation.rollout(simulation.state(q), 500, Control(tau=tau))
+        assert motion.report.status == StepStatus.solved
         climbed = motion.q[-1, 2] - q[2]
         # Semi-implicit steps go a (t^2 + t dt) / 2.
         assert climbed == pytest.approx(max(factor - 1, 0) * G * 0.5 * (0.5 + 1e-3) / 2, abs=1e-9)
-        force, _ = on_the_floor(simulation.details(motion.end, Control(tau=tau)).contacts)
+        force, _ = on_the_floor(simulation.linearize(motion.end, Control(tau=tau)).contacts)
         np.testing.assert_allclose(
             force, [0, 0, max(1 - factor, 0) * robot.total_mass * G], rtol=0, atol=1e-9
         )
@@ -108,7 +108,7 @@ def test_a_drone_turns_against_its_rotors():
     simulation = Simulation(robot)
     tau = np.zeros(robot.n_v)
     tau[6] = 1e-3
-    motion = simulation.run(simulation.state(), 100, Control(tau=tau))
+    motion = simulation.rollout(simulation.state(), 100, Control(tau=tau))
     spin = next(link.inertia[2, 2] for link in robot.links if link.name == "front_rotor")
     assert motion.v[-1, 6] > 1
     momentum = robot.centroidal_momentum(motion.q[-1], motion.v[-1])
@@ -146,15 +146,15 @@ def test_a_car_with_free_wheels_rolls_on(car):
     )
     q = placed(car, "straight")
     hold = Control(q_target=q)
-    motion = simulation.run(simulation.state(q, rolling(car, 1.0)), 1000, hold)
-    assert motion.report.status in ("solved", "basic")
+    motion = simulation.rollout(simulation.state(q, rolling(car, 1.0)), 1000, hold)
+    assert motion.report.status <= StepStatus.basic
     assert motion.q[-1, 0] == pytest.approx(1.0, abs=1e-6)
     np.testing.assert_allclose(motion.v[-1], rolling(car, 1.0), rtol=0, atol=1e-5)
-    force, touching = on_the_floor(simulation.details(motion.end, hold).contacts)
+    force, touching = on_the_floor(simulation.linearize(motion.end, hold).contacts)
     assert len(touching) == 4
     np.testing.assert_allclose(force, [0, 0, car.total_mass * G], rtol=0, atol=1e-6)
     # The load is shared as the axles' distances say.
-    front = sum(c.force[2] for c in simulation.details(motion.end, hold).contacts if "front" in c.A + c.B)
+    front = sum(c.force[2] for c in simulation.linearize(motion.end, hold).contacts if "front" in c.A + c.B)
     assert abs(front) == pytest.approx(car.total_mass * G * 0.17145 / (0.15875 + 0.17145), rel=1e-6)
 
 
@@ -166,8 +166,8 @@ def test_a_car_with_locked_wheels_slides_as_far_as_friction_lets_it(car):
     q = placed(car, "straight")
     v = np.zeros(car.n_v)
     v[0] = speed
-    motion = simulation.run(simulation.state(q, v), 700, Control(q_target=q))
-    assert motion.report.status in ("solved", "basic")
+    motion = simulation.rollout(simulation.state(q, v), 700, Control(q_target=q))
+    assert motion.report.status <= StepStatus.basic
     # v^2 / (2 mu g), less half a step's way at first, as the velocity is new before the position is.
     assert motion.q[-1, 0] == pytest.approx(speed**2 / (2 * mu * G) - speed * 1e-3 / 2, rel=1e-4)
     assert np.abs(motion.q[-1, 1]) < 1e-9
@@ -183,8 +183,8 @@ def test_the_steered_car_drives_to_the_side_that_it_is_steered_to(car):
     motors |= {name: Motor(50, 1) for name in car.groups["steering"].joints}
     simulation = Simulation(car, floor(), motors=motors)
     q = placed(car, "left")
-    motion = simulation.run(simulation.state(q), 1000, Control(q_target=q, v_target=rolling(car, 0.5)))
-    assert motion.report.status not in ("relaxed", "inconsistent")
+    motion = simulation.rollout(simulation.state(q), 1000, Control(q_target=q, v_target=rolling(car, 0.5)))
+    assert motion.report.status not in (StepStatus.relaxed, StepStatus.inconsistent)
     assert motion.q[-1, 1] > 0.05
     assert 2 * np.arctan2(motion.q[-1, 5], motion.q[-1, 6]) > 0.3
 
@@ -200,13 +200,15 @@ def test_the_ball_falls_onto_the_catapult_and_is_thrown():
     top = robot.frame_pose(q, "arm_3")[2, 3] + 0.025
     drop = 0.675 - 0.05 - top
     steps = int(1e3 * np.sqrt(2 * drop / G)) - 2
-    motion = simulation.run(simulation.state(q), 400, Control(q_target=q))
-    assert motion.report.status not in ("relaxed", "inconsistent")
+    motion = simulation.rollout(simulation.state(q), 400, Control(q_target=q))
+    assert motion.report.status not in (StepStatus.relaxed, StepStatus.inconsistent)
     t = motion.times[steps]
     assert motion.q[steps, z] == pytest.approx(-G * t * (t + 1e-3) / 2, abs=1e-12)
     assert motion.q[-1, z] == pytest.approx(-drop, abs=0.005)
     # Upright again, the arm takes it along: forwards and up.
-    thrown = simulation.run(motion.end, 300, Control(q_target=robot.configuration(dict.fromkeys(arm, 0.0))))
+    thrown = simulation.rollout(
+        motion.end, 300, Control(q_target=robot.configuration(dict.fromkeys(arm, 0.0)))
+    )
     assert thrown.q[:, x].max() > motion.q[-1, x] + 0.3
     assert thrown.q[:, z].max() > motion.q[-1, z] + 0.2
 
@@ -217,15 +219,15 @@ def test_a_jump_worm_that_stretches_jumps():
     simulation = Simulation(robot, floor(), motors=dict.fromkeys(body, Motor(200, 5)))
     ready = robot.configuration("ready")
     ready[1] -= floor().compile(robot).min_distance(ready)[0]
-    flat = simulation.run(simulation.state(), 500, Control(q_target=robot.configuration("flat")))
-    assert flat.report.status in ("solved", "basic")  # more points lie on the ground than a plane needs
+    flat = simulation.rollout(simulation.state(), 500, Control(q_target=robot.configuration("flat")))
+    assert flat.report.status <= StepStatus.basic  # more points lie on the ground than a plane needs
     # Its head lies on the ground already, and its tail, 25 mm above, sinks to it 0.7 m behind the head's end.
     assert flat.q[-1, 2] == pytest.approx(np.arctan2(0.025, 0.7), abs=1e-5)
     np.testing.assert_allclose(flat.q[-1, 3:], 0, rtol=0, atol=1e-2)
     dt = 1e-4  # it stretches at 36 rad/s, and steps are right to first order
     fine = Simulation(robot, floor(), dt=dt, motors=dict.fromkeys(body, Motor(200, 5)))
-    jump = fine.run(fine.state(ready), 2500, Control(q_target=robot.configuration("flat")))
-    assert jump.report.status not in ("relaxed", "inconsistent")
+    jump = fine.rollout(fine.state(ready), 2500, Control(q_target=robot.configuration("flat")))
+    assert jump.report.status not in (StepStatus.relaxed, StepStatus.inconsistent)
     world = floor().compile(robot)
     heights = np.array([world.min_distance(q)[0] for q in jump.q])
     assert heights[-1] > 0.2

@@ -71,7 +71,7 @@ def test_it_swings_in_its_plane_and_keeps_its_energy(pendulum):
     q = np.full(5, 0.4)
     assert model.frame_pose(q, "rod_5")[0, 3] > 0  # a positive angle swings to +x
     simulation = Simulation(model, dt=1e-4)
-    motion = simulation.run(simulation.state(q), 5000)
+    motion = simulation.rollout(simulation.state(q), 5000)
     energy = [
         model.kinetic_energy(*x) + model.potential_energy(x[0]) for x in zip(motion.q, motion.v, strict=True)
     ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robosim import load_robot
-from robosim.simulation import Control, Motor, Simulation
+from robosim.simulation import Control, Motor, Simulation, StepStatus
 
 from .on_floor import G, floor, on_the_floor, placed
 
@@ -28,9 +28,9 @@ def test_motors_hold_it_on_its_feet_and_the_ground_carries_its_weight(case):
     simulation = Simulation(robot, floor(), motors=dict.fromkeys(robot.groups[legs].joints, Motor(*gains)))
     q = placed(robot, state)
     start, hold = simulation.state(q), Control(q_target=q)
-    motion = simulation.run(start, 2000, hold)
-    assert motion.report.status == "solved"
-    details = simulation.details(motion.end, hold)
+    motion = simulation.rollout(start, 2000, hold)
+    assert motion.report.status == StepStatus.solved
+    details = simulation.linearize(motion.end, hold)
     force, touching = on_the_floor(details.contacts)
     assert touching == feet
     # At rest after two seconds, but for what a stiff spring and its damper have left of the first settling.
@@ -52,8 +52,8 @@ def test_without_motors_it_falls_and_comes_to_lie_on_the_floor(name):
     q = placed(robot, "standing")
     v = np.zeros(robot.n_v)
     v[0] = 0.1  # or it might stand like a pencil on its point
-    motion = simulation.run(simulation.state(q, v), 2000)
-    assert motion.report.status != "inconsistent"
+    motion = simulation.rollout(simulation.state(q, v), 2000)
+    assert motion.report.status != StepStatus.inconsistent
     assert motion.q[-1, 2] < 0.5 * q[2]
     # Nothing of it is ever in the floor by more than half of what it falls in a step at that height, 10 mm.
     world = floor().compile(robot)
@@ -68,12 +68,14 @@ def test_half_cheetah_stands_on_the_springs_that_its_readme_gives():
     assert not plain.armature.any()
     robot = plain.with_stiffness(stiffness).with_armature(dict.fromkeys(stiffness, 0.1))
     simulation = Simulation(robot, floor())
-    motion = simulation.run(simulation.state(), 10_000)  # it rocks for long
-    assert motion.report.status in ("solved", "basic")  # across its plane there is nothing for friction to do
-    force, touching = on_the_floor(simulation.details(motion.end).contacts)
+    motion = simulation.rollout(simulation.state(), 10_000)  # it rocks for long
+    # Across its plane there is nothing for friction to do.
+    assert motion.report.status <= StepStatus.basic
+    force, touching = on_the_floor(simulation.linearize(motion.end).contacts)
     assert touching == {"bfoot/0", "ffoot/0"}
     assert np.abs(motion.v[-1]).max() < 1e-5
     np.testing.assert_allclose(force, [0, 0, 14 * G], rtol=0, atol=1e-5 * 14 * G)
     # Without them it sinks until its legs are bent as far as they go: they have only damping.
-    motion = (limp := Simulation(plain, floor())).run(limp.state(), 4000)
+    limp = Simulation(plain, floor())
+    motion = limp.rollout(limp.state(), 4000)
     assert motion.q[-1, 1] < -0.3

@@ -21,7 +21,7 @@ def standing(name, posture, gains, solver, askew=0.0):
     q[7:] += askew * np.random.default_rng(1).uniform(-1, 1, len(joints))
     q[2] -= floor().compile(robot).min_distance(q)[0]
     control = Control(tau=np.zeros(robot.n_v), q_target=q)
-    return simulation, simulation.run(simulation.state(q), 300, control).end, control
+    return simulation, simulation.rollout(simulation.state(q), 300, control).end, control
 
 
 def jumping_worm(solver):
@@ -32,7 +32,7 @@ def jumping_worm(solver):
     start = robot.configuration("ready")
     start[1] -= floor().compile(robot).min_distance(start)[0]
     control = Control(tau=np.zeros(robot.n_v), q_target=robot.configuration("flat"))
-    return simulation, simulation.run(simulation.state(start), 20, control).end, control
+    return simulation, simulation.rollout(simulation.state(start), 20, control).end, control
 
 
 # No joint at a limit, and no symmetry by which rows depend on each other just there: the shins of an ant that stands
@@ -51,7 +51,7 @@ def test_they_are_those_of_the_step_that_is_taken(world, solver):
     simulation, state, control = WORLDS[world](solver)
     model, rng = simulation.model, np.random.default_rng(0)
     next_state = simulation.step(state, control)
-    assert simulation.details(state, control).contacts
+    assert simulation.linearize(state, control).contacts
     q_bar, v_bar = rng.normal(size=(2, model.n_v))
 
     def loss(dq, dv, dtau):
@@ -59,7 +59,7 @@ def test_they_are_those_of_the_step_that_is_taken(world, solver):
         after = simulation.step(moved, Control(tau=control.tau + dtau, q_target=control.q_target))
         return q_bar @ model.difference(next_state.q, after.q) + v_bar @ after.v
 
-    gradient = simulation.vjp(state, q_bar, v_bar, control)
+    gradient = simulation.linearize(state, control).vjp(q_bar, v_bar)
     for which, along in enumerate((gradient.q, gradient.v, gradient.tau)):
         step = (1e-7, 1e-7, 1e-4)[which]
         for _ in range(3):

@@ -23,8 +23,8 @@ def main(solver: str, steps: int) -> None:
     q[2] = 0.5
     v = 0.3 * np.random.default_rng(1).normal(size=model.n_v)
     v[2] = -0.5  # falls onto its side and slides
-    motion = simulation.run(simulation.state(q, v), steps)
-    jacobians = simulation.run_jacobians(motion, by=[*STATE, *PARAMETERS], threads=1)
+    motion = simulation.rollout(simulation.state(q, v), steps)
+    jacobians = motion.jacobians(*STATE, *PARAMETERS)
     digest = hashlib.sha256()
     blocks = [getattr(jacobians, name) for name in STATE]
     for array in (motion.q, motion.v, *blocks, *jacobians.parameters.values()):

@@ -11,7 +11,7 @@ import pytest
 
 from robosim.geometry import pose
 from robosim.scene import Scene
-from robosim.simulation import Simulation
+from robosim.simulation import Simulation, StepStatus
 
 from .worlds import floor, free_boxes, resting
 
@@ -96,7 +96,7 @@ def test_what_stands_on_more_than_it_needs_is_solved(name):
             state = simulation.step(state)
             found[state.report.status] += 1
             assert state.report.residual <= 1e-8
-    assert found["solved"] + found["basic"] >= 1598
+    assert found[StepStatus.solved] + found[StepStatus.basic] >= 1598
 
 
 @pytest.mark.parametrize("name", ["jump worm", "boxes", "gripper"])
@@ -114,10 +114,11 @@ def test_gradients_of_sweeps_keep_what_sweeps_have_all_but_settled():
     cases = list(scene.cases(simulation, 1000, 1))
     for number in (596, 625, 940):
         state, control = cases[number][:2]
-        jacobians = simulation.jacobians(state, control)
+        jacobians = simulation.linearize(state, control).jacobians()
         sizes = np.abs(jacobians.q).max(axis=(1, 2))
         one, other = rng.normal(size=(2, 2, simulation.model.n_v))
-        gradients = [simulation.vjp(state, *bars, control).q for bars in (one, other, one + other)]
+        step = simulation.linearize(state, control)
+        gradients = [step.vjp(*bars).q for bars in (one, other, one + other)]
         # 1e-12 to 1e-11 where the adjoint of sweeps is in plain numbers.
         size = (np.abs(one) + np.abs(other)).sum(axis=1) @ sizes
         assert np.abs(gradients[0] + gradients[1] - gradients[2]).max() <= 1e-13 * size
@@ -135,7 +136,7 @@ def test_a_box_on_many_corners_of_rough_ground_is_solved(solver):
     state, rows = simulation.state(q), 0
     for _ in range(200):
         state = simulation.step(state)
-        assert state.report.status in ("solved", "basic")
+        assert state.report.status <= StepStatus.basic
         rows = max(rows, state.report.rows)
     assert rows > 100
     assert np.abs(state.v).max() < 0.1
@@ -183,15 +184,15 @@ def test_differences_tell_how_exact_they_are():
 def test_the_signature_tells_one_formula_from_another():
     """The same while a box slides, another one where it sticks, has left the floor, or touches by another corner."""
     simulation = Simulation(free_boxes(1), floor())
-    slides = simulation.signature(simulation.state(resting(0.0499), [1, 0, 0, 0, 0, 0]))
-    assert simulation.signature(simulation.state(resting(0.04991), [1.1, 0, 0, 0, 0, 0])) == slides
+    slides = simulation.linearize(simulation.state(resting(0.0499), [1, 0, 0, 0, 0, 0])).signature
+    assert simulation.linearize(simulation.state(resting(0.04991), [1.1, 0, 0, 0, 0, 0])).signature == slides
     tilted = simulation.model.integrate(resting(0.0499), [0, 0, 0, 0.3, 0.2, 0])
     for q, v in (
         (resting(0.0499), np.zeros(6)),
         (resting(0.5), [1, 0, 0, 0, 0, 0]),
         (tilted, [1, 0, 0, 0, 0, 0]),
     ):
-        assert simulation.signature(simulation.state(q, v)) != slides
+        assert simulation.linearize(simulation.state(q, v)).signature != slides
 
 
 # -- Dual numbers --------------------------------------------------------------------------------------------
@@ -273,7 +274,7 @@ def test_a_step_in_dual_numbers_is_the_engines(name, solver):
     frozen, rng = FrozenStep(scene.world, simulation), np.random.default_rng(1)
     n = simulation.model.n_v
     for case in scene.cases(simulation, 6, seed=1):
-        details = simulation.details(case.state, case.control)
+        details = simulation.linearize(case.state, case.control)
         directions = {
             x: rng.uniform(-1, 1, simulation.model.n_q if x == "q_target" else n) for x in ARGUMENTS
         }
@@ -282,7 +283,7 @@ def test_a_step_in_dual_numbers_is_the_engines(name, solver):
         # Impulses that pgs has all but settled are told by small differences.
         assert found.apart < 1e-10
         np.testing.assert_allclose(found.v, details.state.v, rtol=0, atol=1e-11)
-        jacobians = simulation.jacobians(case.state, case.control)
+        jacobians = simulation.linearize(case.state, case.control).jacobians()
         for k, x in enumerate(ARGUMENTS):
             matrices = getattr(jacobians, x)
             for matrix, rates in zip(matrices, (found.q, found.dv), strict=True):
@@ -295,7 +296,7 @@ def test_a_step_in_dual_numbers_is_the_engines(name, solver):
 def test_a_derivative_that_is_slightly_off_is_found_beside_dual_numbers():
     comparison = Comparison(SCENES["boxes"](), "lcp", 1)
     (case,) = SCENES["boxes"]().cases(comparison._simulation, 1, 1)
-    jacobians = comparison._simulation.jacobians(case.state, case.control)
+    jacobians = comparison._simulation.linearize(case.state, case.control).jacobians()
     scales = {x: np.ones(2) for x in ARGUMENTS}
     comparison._judge_frozen(0, case, jacobians, scales)
     assert comparison.tally.frozen == 1

@@ -8,7 +8,7 @@ from robosim.errors import SimulationError
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Control, JointEquality, PointClosure, Simulation, Weld
+from robosim.simulation import Control, JointEquality, PointClosure, Simulation, StepStatus, Weld
 
 from .worlds import G, free_boxes
 
@@ -45,13 +45,13 @@ PIN = PointClosure("ground", "rocker", at_a=(PIVOT, 0, 0), at_b=(BARS["rocker"],
 def test_a_linkage_stays_closed_and_says_what_holds_it():
     model, q = four_bar()
     simulation = Simulation(model, closures=[PIN])
-    motion = simulation.run(simulation.state(q), 1000)
-    assert motion.report.status == "solved"
+    motion = simulation.rollout(simulation.state(q), 1000)
+    assert motion.report.status == StepStatus.solved
     for q in motion.q[::100]:
         end = model.frame_pose(q, "rocker") @ [BARS["rocker"], 0, 0, 1]
         np.testing.assert_allclose(end[:3], [PIVOT, 0, 0], rtol=0, atol=1.5e-4)  # drift of the order of dt^2
     # In the frame's plane alone, and what it does to the rocker it does with the opposite to the ground.
-    details = simulation.details(motion.end)
+    details = simulation.linearize(motion.end)
     (pin,) = details.closures
     assert pin.name == "ground to rocker"
     np.testing.assert_allclose(pin.point, [PIVOT, 0, 0], rtol=0, atol=1.5e-4)
@@ -71,7 +71,7 @@ def test_forces_of_what_hangs(solver):
         sweeps=500,
     )
     start = simulation.state([0.2, 0, 2, 0, 0, 0, 1, 0.3, 0, 1.95, 0, 0, 0, 1])
-    details = simulation.details(start)
+    details = simulation.linearize(start)
     np.testing.assert_allclose(details.state.v, 0, atol=1e-12)
     weld, point = details.closures
     # Each of 2 kg; the weld takes both, one by an arm of 0.1 m, the other right below.
@@ -95,7 +95,7 @@ def test_fingers_follow_each_other():
     # Both of one push: the second follows through the law, and what keeps it there is the same force.
     simulation = fingers([JointEquality("right_joint", "left_joint")])
     state = simulation.state([0.05, 0.05])
-    details = simulation.details(state, Control(tau=[2.0, 0.0]))
+    details = simulation.linearize(state, Control(tau=[2.0, 0.0]))
     np.testing.assert_allclose(details.state.v, 2.0 / 0.2 * simulation.dt, rtol=1e-13)
     (law,) = details.joints
     assert (law.coordinate, law.source) == ("right_joint", "equality")
@@ -106,15 +106,15 @@ def test_fingers_follow_each_other():
             JointEquality("right_joint", "left_joint", (0.1, 2.0, -1.0)),
         ]
     )
-    end = held.run(held.state([0.05, 0.05]), 500).end
+    end = held.rollout(held.state([0.05, 0.05]), 500).end
     np.testing.assert_allclose(end.q, [0.03, 0.1 + 2 * 0.03 - 0.03**2], rtol=0, atol=1e-14)
 
 
 def test_links_held_together_do_not_collide():
     state = [0.0, 0.0]  # both fingers at one place
-    assert fingers([]).details(fingers([]).state(state)).contacts
+    assert fingers([]).linearize(fingers([]).state(state)).contacts
     held = fingers([PointClosure("left", "right", axes="x")])
-    assert held.details(held.state(state)).contacts == []
+    assert held.linearize(held.state(state)).contacts == []
     assert held.pairs == []
 
 
@@ -124,7 +124,7 @@ def test_where_it_is_holds_what_is_there():
     np.testing.assert_allclose(pin.at_b, [BARS["rocker"], 0, 0], atol=1e-15)
     other = [0.3, -1.0, 0.4]
     simulation = Simulation(model, closures=[Weld.where_it_is(model, other, "crank", "rocker")])
-    details = simulation.details(simulation.state(other, [1.0, 0, 0]))
+    details = simulation.linearize(simulation.state(other, [1.0, 0, 0]))
     np.testing.assert_allclose(details.state.v[1:], 0, atol=1e-12)  # as one with the crank
     scene = Scene("as it was")
     Simulation(model, scene, closures=[PIN])
@@ -147,12 +147,12 @@ def test_gradient_of_a_run_by_frames_and_laws():
 
     def loss(*parts):
         simulation = simulated(*parts)
-        motion = simulation.run(simulation.state(start, [0.5, 0, 0, 0.2]), 30)
+        motion = simulation.rollout(simulation.state(start, [0.5, 0, 0, 0.2]), 30)
         return np.sum(q_bar * motion.q) + np.sum(v_bar * motion.v)
 
     simulation = simulated(*frames, coefficients)
-    motion = simulation.run(simulation.state(start, [0.5, 0, 0, 0.2]), 30)
-    gradient = simulation.run_vjp(motion, q_bar, v_bar)
+    motion = simulation.rollout(simulation.state(start, [0.5, 0, 0, 0.2]), 30)
+    gradient = motion.vjp(q_bar, v_bar)
     assert not gradient.one_sided
     assert gradient.parameters["frames"].shape == (1, 2, 6)
     assert gradient.parameters["coefficients"].shape == (1, 5)

@@ -27,10 +27,10 @@ def ball_on_an_actuator(**options):
 def gradient_of_height(simulation, q, tau, loss=-1.0):
     """Of `loss` times the height at the end: as it is, what is higher has less of it."""
     control = Control(tau)
-    motion = simulation.run(simulation.state(q), len(tau), control)
+    motion = simulation.rollout(simulation.state(q), len(tau), control)
     bar = np.zeros((len(tau) + 1, simulation.model.n_v))
     bar[-1, 0] = loss
-    return simulation.run_vjp(motion, bar, np.zeros_like(bar), control)
+    return motion.vjp(bar, np.zeros_like(bar))
 
 
 @pytest.mark.parametrize("solver", ["lcp", "cone"])
@@ -80,12 +80,12 @@ def test_a_drone_lifts_off_by_plain_descent():
             tau = np.zeros((STEPS, drone.n_v))
             tau[:, 2] = thrust
             control = Control(tau)
-            motion = simulation.run(simulation.state(q), STEPS, control)
+            motion = simulation.rollout(simulation.state(q), STEPS, control)
             miss = motion.q[-1, 2] - q[2] - wanted
             trace.append(miss**2)
             bar = np.zeros((STEPS + 1, drone.n_v))
             bar[-1, 2] = 2 * miss
-            slope = simulation.run_vjp(motion, bar, np.zeros_like(bar), control).tau[:, 2]
+            slope = motion.vjp(bar, np.zeros_like(bar)).tau[:, 2]
             free = (
                 2 * wanted * DT**2 * G / weight * np.arange(STEPS, 0, -1)
             )  # of the first step that is not zero
@@ -104,8 +104,10 @@ def test_what_flies_or_slides_has_its_own_gradient_to_the_bit():
         high = simulation.state(resting(1.0), v)
         # Pressed down: the loss wants it where the floor is.
         slides = simulation.state(q, v)
-        found.append([simulation.vjp(s, [0, 0, 1, 0, 0, 0], [0, 0, 1, 0, 0, 0]) for s in (high, slides)])
-        matrices = simulation.jacobians(slides)
+        found.append(
+            [simulation.linearize(s).vjp([0, 0, 1, 0, 0, 0], [0, 0, 1, 0, 0, 0]) for s in (high, slides)]
+        )
+        matrices = simulation.linearize(slides).jacobians()
         np.testing.assert_allclose(matrices.v[1, 2], 0, atol=1e-16)  # exact: it does not come off
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one.v, other.v)
@@ -116,8 +118,8 @@ def test_a_gradient_asked_for_again_is_the_same():
     simulation = Simulation(free_boxes(2), floor(), complementarity_aware=True, bounce="time_of_impact")
     state = simulation.state(resting(0.05, 0.15), np.r_[np.zeros(6), 0.1, 0, 0, 0, 0, 0])
     bars = np.random.default_rng(1).normal(size=(2, 12))
-    first, again = (simulation.vjp(state, *bars) for _ in range(2))
-    plain = Simulation(free_boxes(2), floor(), bounce="time_of_impact").vjp(state, *bars)
+    first, again = (simulation.linearize(state).vjp(*bars) for _ in range(2))
+    plain = Simulation(free_boxes(2), floor(), bounce="time_of_impact").linearize(state).vjp(*bars)
     np.testing.assert_array_equal(first.v, again.v)
     np.testing.assert_array_equal(first.parameters["mass"], again.parameters["mass"])
     assert not np.array_equal(first.v, plain.v)
@@ -146,8 +148,8 @@ def test_a_platform_lifts_what_is_kept_on_it(bounce):
         simulation = ball_on_a_platform(complementarity_aware=rule, bounce=bounce)
         # The rule goes along to the same world with other numbers.
         simulation = simulation.with_parameters({"motor_limit": simulation.parameters["motor_limit"]})
-        motion = simulation.run(simulation.state([0, 0.05 + RADIUS]), STEPS, Control(tau))
-        found[rule] = simulation.run_vjp(motion, q_bar, np.zeros_like(q_bar), Control(tau))
+        motion = simulation.rollout(simulation.state([0, 0.05 + RADIUS]), STEPS, Control(tau))
+        found[rule] = motion.vjp(q_bar, np.zeros_like(q_bar))
     for rule in False, True:
         np.testing.assert_allclose(found[rule].tau[:, 0], 0, rtol=0, atol=1e-18)
     free_flight = -(DT**2) / (3 * MASS) * np.arange(STEPS, 0, -1)

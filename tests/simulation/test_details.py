@@ -16,6 +16,7 @@ from robosim.simulation import (
     Motor,
     PointClosure,
     Simulation,
+    StepStatus,
     Weld,
 )
 
@@ -39,7 +40,7 @@ def slider(mass=3.0, mu=0.5, **options):
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_conditions_of_a_box_at_rest(solver):
     simulation = Simulation(free_boxes(1), floor(), solver=solver, sweeps=2000)
-    details = simulation.details(simulation.state(resting(0.05)))
+    details = simulation.linearize(simulation.state(resting(0.05)))
     assert {c.feature_A for c in details.contacts} == {ManifoldFeature("vertex", k, 0) for k in range(4)}
     assert {c.feature_B for c in details.contacts} == {ManifoldFeature("face", 0, 0)}
     assert [c.slide for c in details.contacts] == [np.inf] * 4  # a floor has no edge
@@ -71,22 +72,22 @@ def test_a_row_says_how_near_it_is_to_another_mode(solver):
     dt, mass, mu = simulation.dt, 3.0, 0.5
     state = simulation.state([0, 0.1])
     force = 0.6 * mu * mass * G
-    details = simulation.details(state, Control(tau=[force, 0]))
+    details = simulation.linearize(state, Control(tau=[force, 0]))
     (island,) = details.islands
     normal, friction = island.rows
     assert normal.switch == pytest.approx(G * dt, rel=1e-8)
     assert friction.switch == pytest.approx((mu * mass * G - force) * dt / mass, rel=1e-8)
     assert details.switch == friction.switch
     for more, mode in ((0.999, "clamping"), (1.001, "sliding")):
-        pushed = simulation.details(state, Control(tau=[force + more * friction.switch * mass / dt, 0]))
+        pushed = simulation.linearize(state, Control(tau=[force + more * friction.switch * mass / dt, 0]))
         (contact,) = pushed.contacts
         assert (pushed.islands[0].rows[1].mode == "clamping") == (mode == "clamping")
         assert contact.mode == {"clamping": "sticking"}.get(mode, mode)
     # What moves is as far as it is fast.
-    sliding = simulation.details(simulation.state([0, 0.1], [0.7, 0])).islands[0].rows
+    sliding = simulation.linearize(simulation.state([0, 0.1], [0.7, 0])).islands[0].rows
     assert sliding[1].mode in ("lower", "upper")
     assert sliding[1].switch == abs(sliding[1].velocity) == pytest.approx(0.7 - mu * G * dt, rel=1e-8)
-    rising = simulation.details(simulation.state([0, 0.1], [0, 0.3])).islands[0].rows
+    rising = simulation.linearize(simulation.state([0, 0.1], [0, 0.3])).islands[0].rows
     assert [row.mode for row in rising] == ["separating"] * 2
     assert rising[0].switch == pytest.approx(0.3 - G * dt, rel=1e-8)
     assert rising[1].switch == np.inf  # it goes with its normal
@@ -95,7 +96,7 @@ def test_a_row_says_how_near_it_is_to_another_mode(solver):
 def test_friction_within_a_circle_is_one_condition():
     """The two axes of a ball that slides askew: as far from rest as it is fast, whatever each axis has."""
     simulation = Simulation(free_boxes(1), floor(), solver="cone", materials={"floor": Material(0.3)})
-    rows = simulation.details(simulation.state(resting(0.05), [0.4, 0.3, 0, 0, 0, 0])).islands[0].rows
+    rows = simulation.linearize(simulation.state(resting(0.05), [0.4, 0.3, 0, 0, 0, 0])).islands[0].rows
     pairs = [rows[k : k + 2] for k in range(1, 12, 3)]
     for one, other in pairs:
         assert (one.mode, other.mode) == ("upper", "separating")
@@ -108,7 +109,7 @@ def test_conditions_of_joints_are_their_forces():
     q = np.array(arm.limits.upper)
     motors = {name: Motor(500.0, 20.0, limit=10.0) for name in arm.joint_names[1:]}
     simulation = Simulation(arm.with_collision_pairs(np.zeros((0, 2), dtype=int)), motors=motors)
-    details = simulation.details(simulation.state(q, 0.1 + np.zeros(6)), Control(q_target=q + 0.1))
+    details = simulation.linearize(simulation.state(q, 0.1 + np.zeros(6)), Control(q_target=q + 0.1))
     (island,) = details.islands
     assert [row.of for row in island.rows] == list(range(len(details.joints)))
     for row, force in zip(island.rows, details.joints, strict=True):
@@ -130,7 +131,7 @@ def test_closures_come_in_their_order():
     ]
     simulation = Simulation(free_boxes(2), closures=closures)
     start = simulation.state([0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1])
-    details = simulation.details(start)
+    details = simulation.linearize(start)
     assert [c.name for c in details.closures] == ["root to box0", "root to box1", "root to box0"]
     np.testing.assert_allclose(details.closures[0].force, [0, 0, 2 * G], atol=1e-9)
     rows = [row for island in details.islands for row in island.rows]
@@ -142,15 +143,15 @@ def test_an_impact_within_a_step_says_when():
     balls = Simulation(
         ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0, 1.0)}, bounce="time_of_impact"
     )
-    details = balls.details(balls.state([0.0, 0.2003], [1.0, 0.0]))
+    details = balls.linearize(balls.state([0.0, 0.2003], [1.0, 0.0]))
     (island,) = details.islands
     assert [(row.source, row.law) for row in island.rows] == [("normal", "impact")]
     assert island.rows[0].share == pytest.approx(0.3)
-    assert balls.details(balls.state([0.0, 0.3], [1.0, 0.0])).islands == []
+    assert balls.linearize(balls.state([0.0, 0.3], [1.0, 0.0])).islands == []
 
 
 def test_without_rows_there_is_nothing_to_switch():
-    details = Simulation(free_boxes(1)).details(Simulation(free_boxes(1)).state(resting(1.0)))
+    details = Simulation(free_boxes(1)).linearize(Simulation(free_boxes(1)).state(resting(1.0)))
     assert details.switch == np.inf
     assert details.condition == 1.0
 
@@ -160,7 +161,7 @@ def test_without_rows_there_is_nothing_to_switch():
 
 def test_a_block_that_slides_gives_its_energy_to_friction():
     simulation = slider()
-    balance = simulation.balance(simulation.state([0, 0.1], [0.7, 0]), Control(tau=[2.0, 0]))
+    balance = simulation.linearize(simulation.state([0, 0.1], [0.7, 0]), Control(tau=[2.0, 0])).balance()
     mean = 0.7 + 0.5 * (2.0 / 3 - 0.5 * G) * simulation.dt
     assert balance.work["friction"] == pytest.approx(-0.5 * 3 * G * mean * simulation.dt, rel=1e-9)
     assert balance.work["control"] == pytest.approx(2.0 * mean * simulation.dt, rel=1e-9)
@@ -182,7 +183,7 @@ def test_what_is_thrown_on_the_floor_balances(solver, speed):
     energies, spins = [], []
     for dt in (4e-4, 2e-4):
         simulation = Simulation(free_boxes(1), floor(), dt=dt, solver=solver, sweeps=500)
-        balance = simulation.balance(simulation.state(q, v), Control(tau=[*force, 0, 0, 0]))
+        balance = simulation.linearize(simulation.state(q, v), Control(tau=[*force, 0, 0, 0])).balance()
         assert balance.work["contacts"] + balance.work["friction"] < 0
         given = dt * np.concatenate([turned @ force, np.cross(q[:3], turned @ force)])
         np.testing.assert_allclose((balance.momentum_rest - given)[:3], 0, rtol=0, atol=1e-14)
@@ -209,7 +210,7 @@ def test_works_are_all_that_changes_the_kinetic_energy():
         ],
     )
     state = simulation.state(q, [0.5, 0.3, -0.4, 0.2, 0.6, 0.1])
-    balance = simulation.balance(state, Control(tau=[3.0, 1, 2, -1, 2, 0.5], q_target=q + 0.2))
+    balance = simulation.linearize(state, Control(tau=[3.0, 1, 2, -1, 2, 0.5], q_target=q + 0.2)).balance()
     touched = {name for name, work in balance.work.items() if work != 0}
     assert touched == set(balance.work) - {"contacts", "friction"}
     # Rates of the mass matrix are what is left, of the order of dt^2 beside works of the order of dt.
@@ -230,7 +231,7 @@ def test_substeps_balance_as_their_last():
     last = state
     for _ in range(3):
         last = part.step(last)
-    one, other = whole.balance(state), part.balance(last)
+    one, other = whole.linearize(state).balance(), part.linearize(last).balance()
     assert one.before == other.before
     assert one.work == other.work
     np.testing.assert_array_equal(one.momentum_after, other.momentum_after)
@@ -239,12 +240,12 @@ def test_substeps_balance_as_their_last():
 def test_a_step_that_diverges_is_not_taken():
     closures = [Weld("root", "box0", at_a=(0, 0, 1))]
     simulation, control = Simulation(free_boxes(1), floor()), Control(tau=[0, 0, 0, 0, 1e20, 0])
-    fast = simulation.run(simulation.state(resting(1.0)), 500, control).end
+    fast = simulation.rollout(simulation.state(resting(1.0)), 500, control).end
     for closed in (simulation, Simulation(free_boxes(1), closures=closures)):
         state = closed.state(fast.q, fast.v if closed is simulation else [1e300] * 6)
-        details = closed.details(state, control)
-        assert details.state.report.status == "diverged"
+        details = closed.linearize(state, control)
+        assert details.state.report.status == StepStatus.diverged
         assert (details.contacts, details.closures, details.islands) == ([], [], [])
-        balance = closed.balance(state, control)
+        balance = closed.linearize(state, control).balance()
         assert set(balance.work.values()) == {0.0}
         assert not any(impulse.any() for impulse in balance.impulse.values())

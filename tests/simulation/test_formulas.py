@@ -44,8 +44,8 @@ def test_broken_laws_are_seen():
     """A box of friction is no disc: what the one allows breaks the law of the other."""
     case = accuracy_physics.incline(accuracy_physics.STEEP, np.pi / 4, 100)
     simulation = case.simulation("lcp")
-    motion = simulation.run(simulation.state(case.q, case.v), case.steps)
-    island = simulation.details(simulation.state(motion.q[50], motion.v[50])).islands[0]
+    motion = simulation.rollout(simulation.state(case.q, case.v), case.steps)
+    island = simulation.linearize(simulation.state(motion.q[50], motion.v[50])).islands[0]
     assert accuracy_physics.broken_laws(island, case.friction, "lcp").max() <= accuracy_physics.RESIDUAL_BAR
     assert accuracy_physics.broken_laws(island, case.friction, "cone")[1] > 0.1
     assert accuracy_physics.broken_laws(island, 0.5 * case.friction, "lcp")[1] > 0.1

@@ -20,7 +20,7 @@ from .worlds import G, ball_on_rails, floor, free_boxes, resting, sliding_box
 def assert_products_of_rows(simulation, state, jacobians, names):
     """That a gradient is the product of the matrices with the loss's own."""
     q_bar, v_bar = np.random.default_rng(1).normal(size=(2, simulation.model.n_v))
-    gradient = simulation.vjp(state, q_bar, v_bar)
+    gradient = simulation.linearize(state).vjp(q_bar, v_bar)
     for name in names:
         matrices = getattr(jacobians, name)
         expected = q_bar @ matrices[0] + v_bar @ matrices[1]
@@ -50,7 +50,7 @@ def assert_differences(simulation, state, jacobians):
 
 def test_jacobians_are_products_with_unit_vectors():
     simulation, state = sliding_box()
-    jacobians = simulation.jacobians(state)
+    jacobians = simulation.linearize(state).jacobians()
     assert not jacobians.one_sided
     assert_products_of_rows(simulation, state, jacobians, ("q", "v", "tau", "q_target", "v_target"))
 
@@ -73,7 +73,7 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
     control = Control(tau=np.linspace(-1, 1, 12))
     rng = np.random.default_rng(3)
     q_bar, v_bar = rng.normal(size=(2, 12))
-    gradient = simulation.vjp(state, q_bar, v_bar, control)
+    gradient = simulation.linearize(state, control).vjp(q_bar, v_bar)
     terms = []
 
     def along(by):
@@ -83,20 +83,20 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
 
     direction = {name: along(getattr(gradient, name)) for name in ("q", "v", "tau", "q_target", "v_target")}
     parameters = {name: along(by) for name, by in gradient.parameters.items()}
-    tangent = simulation.jvp(state, control, **direction, parameters=parameters)
+    tangent = simulation.linearize(state, control).jvp(**direction, parameters=parameters)
     assert tangent.one_sided == gradient.one_sided
     size = np.abs(terms).sum()
     assert q_bar @ tangent.q + v_bar @ tangent.v == pytest.approx(np.sum(terms), abs=1e-12 * size)
     # And with what Jacobians there are.
-    jacobians = simulation.jacobians(state, control)
+    jacobians = simulation.linearize(state, control).jacobians()
     only = rng.normal(size=12)
     for name in ("q", "v", "tau"):
-        tangent = simulation.jvp(state, control, **{name: only})
+        tangent = simulation.linearize(state, control).jvp(**{name: only})
         expected = getattr(jacobians, name) @ only
         np.testing.assert_allclose(
             [tangent.q, tangent.v], expected, rtol=0, atol=1e-12 * np.abs(expected).max()
         )
-    still = simulation.jvp(state, control)
+    still = simulation.linearize(state, control).jvp()
     assert not still.q.any()
     assert not still.v.any()
 
@@ -116,12 +116,12 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
 def test_a_direction_that_does_not_fit_is_refused(direction, message):
     simulation, state = sliding_box()
     with pytest.raises(SimulationError, match=message):
-        simulation.jvp(state, **direction)
+        simulation.linearize(state).jvp(**direction)
 
 
 def test_jacobians_of_a_sliding_box_are_differences():
     simulation, state = sliding_box()
-    assert_differences(simulation, state, simulation.jacobians(state))
+    assert_differences(simulation, state, simulation.linearize(state).jacobians())
 
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
@@ -144,8 +144,8 @@ def test_jacobians_of_joints_that_mimic_others_are_differences(solver):
     simulation = Simulation(builder.build(), floor(), materials=materials, solver=solver, dt=2e-3)
     height = length * (np.cos(0.5) + np.cos(0.5 + 0.7 * 0.5 + 0.1)) + radius
     state = State(np.array([height - 1e-4, 0.5]), np.array([-0.4, 0.6]))
-    assert [contact.mode for contact in simulation.details(state).contacts] == ["sliding"]
-    jacobians = simulation.jacobians(state)
+    assert [contact.mode for contact in simulation.linearize(state).contacts] == ["sliding"]
+    jacobians = simulation.linearize(state).jacobians()
     assert not jacobians.one_sided
     assert (jacobians.q[1] != 0).all()
     assert_differences(simulation, state, jacobians)
@@ -170,7 +170,7 @@ def feet_of_a_table(count, solver):
 def test_rows_that_imply_each_other_wherever_things_are_have_two_sided_gradients(feet, solver):
     simulation = feet_of_a_table(feet, solver)
     state = simulation.state([0, 0, 0.1, 0, 0, 0, 1])
-    jacobians = simulation.jacobians(state)
+    jacobians = simulation.linearize(state).jacobians()
     assert not jacobians.one_sided
     expected = differences(
         lambda x: simulation.step(State(simulation.model.integrate(state.q, x), state.v)).v,
@@ -191,14 +191,14 @@ def test_rows_that_imply_each_other_at_a_state_alone_are_one_sided():
     hold = Simulation(
         model, scene, materials=materials, motors={f"bend_{k}": Motor(1e4, 1e3, 1e6) for k in (1, 2)}
     )
-    q = hold.run(hold.state(), 1000, Control(q_target=model.neutral()), interval=1000).end.q.copy()
+    q = hold.rollout(hold.state(), 1000, Control(q_target=model.neutral()), interval=1000).end.q.copy()
     q[1] -= 1e-4
     simulation = Simulation(model, scene, materials=materials)
     state, bar = simulation.state(q), np.zeros(model.n_v)
     # What they miss is told by matrices, and by an adjoint where these are not asked for.
-    assert simulation.jacobians(state).one_sided
-    assert simulation.jacobians(state, by=["tau"]).one_sided
-    assert simulation.vjp(state, bar, bar).one_sided
+    assert simulation.linearize(state).jacobians().one_sided
+    assert simulation.linearize(state).jacobians("tau").one_sided
+    assert simulation.linearize(state).vjp(bar, bar).one_sided
 
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
@@ -214,7 +214,7 @@ def test_a_ball_that_spins_about_the_axis_through_its_contact_feels_nothing_of_i
     simulation = Simulation(builder.build(), scene, materials={"floor": Material(0.5)}, solver=solver)
     state = simulation.state(v=[1.0])
     assert simulation.step(state).report.contacts == 1
-    jacobians = simulation.jacobians(state)
+    jacobians = simulation.linearize(state).jacobians()
     np.testing.assert_array_equal(jacobians.q, [[[1]], [[0]]])
     np.testing.assert_array_equal(jacobians.v, [[[simulation.dt]], [[1]]])
     assert not jacobians.one_sided
@@ -230,12 +230,12 @@ def test_two_balls_after_a_second():
     start = np.array([0.0, 0.50037, 1.0, 0.0])  # met in the middle of a step
 
     def end(x):
-        return simulation.run(State(x[:2], x[2:]), 1000).q[-1, 1]
+        return simulation.rollout(State(x[:2], x[2:]), 1000).q[-1, 1]
 
-    motion = simulation.run(State(start[:2], start[2:]), 1000)
+    motion = simulation.rollout(State(start[:2], start[2:]), 1000)
     q_bar, v_bar = np.zeros((2, 1001, 2))
     q_bar[-1, 1] = 1
-    gradient = simulation.run_vjp(motion, q_bar, v_bar)
+    gradient = motion.vjp(q_bar, v_bar)
     expected = differences(lambda e: end(start + e), 4)
     np.testing.assert_allclose(np.concatenate([gradient.q, gradient.v]), expected, rtol=0, atol=1e-6)
 
@@ -255,11 +255,11 @@ def test_bounces_in_time_have_the_gradients_of_continuous_time(mass, restitution
             dt=1 / steps,
             solver=solver,
         )
-        motion = simulation.run(simulation.state([0.0, 0.5], [1.0, 0.0]), steps)
+        motion = simulation.rollout(simulation.state([0.0, 0.5], [1.0, 0.0]), steps)
         assert motion.report.coupled_bounces == 0
         q_bar, v_bar = np.zeros((2, steps + 1, 2))
         q_bar[-1, 1] = 1
-        gradient = simulation.run_vjp(motion, q_bar, v_bar)
+        gradient = motion.vjp(q_bar, v_bar)
         assert not gradient.one_sided
         np.testing.assert_allclose(np.concatenate([gradient.q, gradient.v]), expected, rtol=0, atol=1e-11)
         # Hit after 0.3 s; then the speed that momentum and restitution give it.
@@ -274,9 +274,9 @@ def test_coupled_bounces_are_told():
         bounce="time_of_impact",
         dt=0.1,
     )
-    motion = simulation.run(simulation.state([-0.5, 0.0, 0.5], [1.0, 0.0, -1.0]), 10)
+    motion = simulation.rollout(simulation.state([-0.5, 0.0, 0.5], [1.0, 0.0, -1.0]), 10)
     assert motion.report.coupled_bounces == 2
-    gradient = simulation.run_vjp(motion, np.ones((11, 3)), np.zeros((11, 3)))
+    gradient = motion.vjp(np.ones((11, 3)), np.zeros((11, 3)))
     assert gradient.one_sided
     assert motion.v[-1] == pytest.approx([-1, 0, 1], abs=1e-12)
 
@@ -289,11 +289,11 @@ def test_substeps_have_the_gradient_of_their_steps():
     tau = np.array([0.3, -0.2, 0, 0, 0, 0.1])
     rng = np.random.default_rng(3)
     q_bar, v_bar = rng.normal(size=(2, 6))
-    one = whole.vjp(state, q_bar, v_bar, Control(tau=tau))
-    motion = parts.run(state, 4, Control(tau=tau))
+    one = whole.linearize(state, Control(tau=tau)).vjp(q_bar, v_bar)
+    motion = parts.rollout(state, 4, Control(tau=tau))
     bars = np.zeros((2, 5, 6))
     bars[0, -1], bars[1, -1] = q_bar, v_bar
-    run = parts.run_vjp(motion, *bars, Control(tau=tau))
+    run = motion.vjp(*bars)
     np.testing.assert_array_equal(one.q, run.q)
     np.testing.assert_array_equal(one.v, run.v)
     np.testing.assert_allclose(one.tau, run.tau.sum(axis=0), rtol=1e-12, atol=1e-15)
@@ -308,10 +308,10 @@ def test_friction_is_found_from_where_a_block_stops():
 
     def stopping(mu):
         simulation = Simulation(free_boxes(1), floor(), materials={("box0", "floor"): Material(mu)}, dt=2e-3)
-        motion = simulation.run(simulation.state(resting(0.05), [2.0, 0, 0, 0, 0, 0]), 600)
+        motion = simulation.rollout(simulation.state(resting(0.05), [2.0, 0, 0, 0, 0, 0]), 600)
         q_bar, v_bar = np.zeros((2, 601, 6))
         q_bar[-1, 0] = motion.q[-1, 0] - wanted  # of half its square
-        gradient = simulation.run_vjp(motion, q_bar, v_bar)
+        gradient = motion.vjp(q_bar, v_bar)
         return motion.q[-1, 0], gradient.parameters["friction", ("box0", "floor")]
 
     mu = 0.25
@@ -340,7 +340,7 @@ def test_motors_of_an_arm_have_gradients():
 
     gain = np.full(6, 2000.0)
     s = simulation(gain)
-    gradient = s.vjp(s.state(q), q_bar, v_bar, Control(q_target=target))
+    gradient = s.linearize(s.state(q), Control(q_target=target)).vjp(q_bar, v_bar)
     np.testing.assert_allclose(
         gradient.parameters["position_gain"],
         differences(lambda e: loss(gain + e, target, q), 6, 1.0),
@@ -383,11 +383,11 @@ def test_runs_have_gradients_in_what_the_world_is_made_of():
             materials={("box", "floor"): Material(0.3)},
         )
         start = simulation.state(resting(0.0499), [0.8, 0.3, 0, 0, 0, 1.5])
-        return simulation, simulation.run(start, 40, Control(tau=tau))
+        return simulation, simulation.rollout(start, 40, Control(tau=tau))
 
     for solver in "lcp", "pgs":
         simulation, motion = run(solver)
-        gradient = simulation.run_vjp(motion, q_bar, v_bar, Control(tau=tau))
+        gradient = motion.vjp(q_bar, v_bar)
         assert simulation.objects == ["box/0", "floor"]
         by = gradient.parameters
 
@@ -415,10 +415,10 @@ def test_a_mass_is_found_from_a_motion():
         simulation = Simulation(
             free_boxes(1, mass=mass), floor(), materials={("box0", "floor"): Material(0.2)}, dt=2e-3
         )
-        motion = simulation.run(simulation.state(resting(0.05)), 200, Control(tau=[12.0, 0, 0, 0, 0, 0]))
+        motion = simulation.rollout(simulation.state(resting(0.05)), 200, Control(tau=[12.0, 0, 0, 0, 0, 0]))
         q_bar, v_bar = np.zeros((2, 201, 6))
         q_bar[-1, 0] = 1
-        gradient = simulation.run_vjp(motion, q_bar, v_bar, Control(tau=[12.0, 0, 0, 0, 0, 0]))
+        gradient = motion.vjp(q_bar, v_bar)
         return motion.q[-1, 0], gradient.parameters["mass", "box0"]
 
     wanted, mass = reached(2.7)[0], 2.0
@@ -435,7 +435,7 @@ def test_sweeps_have_gradients():
     state = simulation.state(resting(0.0499), [0.8, 0.3, 0, 0.2, 0, 1.5])
     end = simulation.step(state)
     assert end.report.residual > 1e-4
-    jacobians = simulation.jacobians(state)
+    jacobians = simulation.linearize(state).jacobians()
     assert not jacobians.one_sided
 
     def after(v):
@@ -450,8 +450,8 @@ def test_bodies_of_pieces_have_no_sizes():
     scene = Scene("terrain")
     scene.add_height_field("terrain", np.zeros((4, 4)), 0.3, pose=np.eye(4))
     simulation = Simulation(free_boxes(1), scene)
-    gradient = simulation.vjp(
-        simulation.state([0.4, 0.45, 0.0499, 0, 0, 0, 1]), np.zeros(6), [0, 0, 1, 0, 0, 0]
+    gradient = simulation.linearize(simulation.state([0.4, 0.45, 0.0499, 0, 0, 0, 1])).vjp(
+        np.zeros(6), [0, 0, 1, 0, 0, 0]
     )
     assert simulation.objects == ["box0/0", "terrain"]
     assert np.isnan(gradient.parameters["sizes", "terrain"]).all()
@@ -463,12 +463,12 @@ def test_bodies_of_pieces_have_no_sizes():
 def test_shapes_that_are_wrong_are_named():
     simulation = Simulation(free_boxes(1), floor())
     with pytest.raises(SimulationError, match=r"q_bar has shape \(7,\); expected \(6,\)"):
-        simulation.vjp(simulation.state(), np.zeros(7), np.zeros(6))
-    motion = simulation.run(simulation.state(), 3)
-    with pytest.raises(SimulationError, match=r"v_bar has shape \(3, 6\); expected \(4, 6\)"):
-        simulation.run_vjp(motion, np.zeros((4, 6)), np.zeros((3, 6)))
+        simulation.linearize(simulation.state()).vjp(np.zeros(7), np.zeros(6))
+    motion = simulation.rollout(simulation.state(), 3)
+    with pytest.raises(SimulationError, match=r"v_bar has shape \(3, 6\); it must broadcast to \(4, 6\)"):
+        motion.vjp(np.zeros((4, 6)), np.zeros((3, 6)))
     with pytest.raises(SimulationError, match="by has 'torque'; a control has tau, q_target, v_target"):
-        simulation.run_vjp(motion, *np.zeros((2, 4, 6)), by=["torque"])
+        motion.vjp(by=["torque"])
 
 
 def test_gradients_on_bodies_of_turned_pieces_are_differences():
@@ -483,15 +483,15 @@ def test_gradients_on_bodies_of_turned_pieces_are_differences():
     model = simulation.model
     # It falls on one slope and slides down to the other.
     q = np.array([0, 0, 0.6, 0, 0, np.sin(0.15), np.cos(0.15)])
-    state = simulation.run(simulation.state(q), 400).end
+    state = simulation.rollout(simulation.state(q), 400).end
     touched = {
         tuple(contact.normal.round(1))
-        for contact in simulation.details(state).contacts
+        for contact in simulation.linearize(state).contacts
         if contact.mode != "open"
     }
     assert len(touched) == 2
     end = simulation.step(state)
-    jacobians = simulation.jacobians(state)
+    jacobians = simulation.linearize(state).jacobians()
     assert not jacobians.one_sided
 
     def after(q, v):
@@ -519,13 +519,13 @@ def test_each_pair_has_its_own_friction_and_gradient():
     places = {"box0": (0, 1.0, "north"), "box1": (-1, -0.7, "south"), "box2": (1, -1.3, "south")}
     q = np.concatenate([[x, y, 0.05, 0, 0, 0, 1] for x, y, _ in places.values()])
     v = np.concatenate([[1.0, 0, 0, 0, 0, 0]] * 3)
-    motion = simulation.run(simulation.state(q, v), 100)
+    motion = simulation.rollout(simulation.state(q, v), 100)
     for k, (name, (_, _, ground)) in enumerate(places.items()):
         mu = next(mu for pair, mu in frictions.items() if set(pair) == {name, ground})
         assert motion.v[-1, 6 * k] == pytest.approx(1 - mu * G * 0.1, abs=1e-10)
         q_bar, v_bar = np.zeros((2, 101, 18))
         v_bar[-1, 6 * k] = 1
-        by_pair = simulation.run_vjp(motion, q_bar, v_bar).parameters["friction"]
+        by_pair = motion.vjp(q_bar, v_bar).parameters["friction"]
         for pair, found in zip(simulation.pairs, by_pair, strict=True):
             own = {x.split("/")[0] for x in pair} == {name, ground}
             assert found == pytest.approx(-G * 0.1 if own else 0.0, abs=1e-10)

@@ -33,7 +33,7 @@ def ball_in_channel(height: float, *, exact: bool = True):
 def test_links_whose_meshes_are_apart_are_not_pressed_apart():
     simulation = Simulation(ball_in_channel(0.0))
     assert simulation.pairs == []
-    motion = simulation.run(simulation.state([0.0]), 20)
+    motion = simulation.rollout(simulation.state([0.0]), 20)
     np.testing.assert_array_equal(motion.q[-1], [0.0])
     assert pickle.loads(pickle.dumps(simulation)).pairs == []
 

@@ -54,14 +54,14 @@ class Step:
         n = self.simulation.model.n_v
         self.q_bar, self.v_bar = np.random.default_rng(4).normal(size=(2, n)) / [[simulation.dt], [1]]
         self.end = self.simulation.step(self.state, self.control)
-        self.signature = self.simulation.signature(self.state, self.control)
-        gradient = self.simulation.vjp(self.state, self.q_bar, self.v_bar, self.control)
+        self.signature = self.simulation.linearize(self.state, self.control).signature
+        gradient = self.simulation.linearize(self.state, self.control).vjp(self.q_bar, self.v_bar)
         assert not gradient.one_sided
         self.values, self.by = self.simulation.parameters, gradient.parameters
 
     def change(self, simulation):
         """(1,) of the loss; None where the step is by another formula."""
-        if simulation.signature(self.state, self.control) != self.signature:
+        if simulation.linearize(self.state, self.control).signature != self.signature:
             return None
         end = simulation.step(self.state, self.control)
         moved = self.simulation.model.difference(self.end.q, end.q)
@@ -79,7 +79,7 @@ class Step:
         return moved
 
     def tangent(self, key, direction):
-        along = self.simulation.jvp(self.state, self.control, parameters={key: direction})
+        along = self.simulation.linearize(self.state, self.control).jvp(parameters={key: direction})
         return self.q_bar @ along.q + self.v_bar @ along.v
 
     def units(self, kind):
@@ -186,7 +186,7 @@ def test_directions_of_everything_at_once_are_the_transpose_of_gradients():
     for solver in SOLVERS:
         own, rng = step(solver), np.random.default_rng(7)
         whole = {kind: rng.normal(size=x.shape) * np.isfinite(x) for kind, x in own.by.items()}
-        tangent = own.simulation.jvp(own.state, own.control, parameters=whole)
+        tangent = own.simulation.linearize(own.state, own.control).jvp(parameters=whole)
         terms = np.concatenate([np.nan_to_num(own.by[kind] * x).ravel() for kind, x in whole.items()])
         found = own.q_bar @ tangent.q + own.v_bar @ tangent.v
         assert found == pytest.approx(terms.sum(), rel=0, abs=1e-12 * np.abs(terms).sum())
@@ -238,7 +238,9 @@ def test_bodies_are_the_sums_of_links_as_the_builder_adds_them(robot):
 
 def test_errors_of_second_order_products_are_none_that_cancel():
     own = step("lcp")
-    found = own.simulation.hvp(own.state, own.q_bar, own.v_bar, own.control, v=np.ones(len(own.v_bar)))
+    found = own.simulation.linearize(own.state, own.control).hvp(
+        own.q_bar, own.v_bar, v=np.ones(len(own.v_bar))
+    )
     assert all((np.nan_to_num(x) >= 0).all() for x in found.error.parameters.values())
     assert found.error.parameters["com", "lid"].all()
 
@@ -356,7 +358,8 @@ def test_changed_worlds_are_copied_and_pickled_to_the_bit(solver):
             for kind, x in changed.parameters.items():
                 np.testing.assert_array_equal(copied.parameters[kind], x)
             gradients = [
-                x.vjp(own.state, own.q_bar, own.v_bar, own.control).parameters for x in (copied, changed)
+                x.linearize(own.state, own.control).vjp(own.q_bar, own.v_bar).parameters
+                for x in (copied, changed)
             ]
             for kind, x in gradients[0].items():
                 np.testing.assert_array_equal(x, gradients[1][kind])
@@ -440,7 +443,7 @@ def ends_of(simulation):
     q[first + 1 : first + 3] = 0.45, -0.038
     v = np.zeros(simulation.model.n_v)
     v[:3], v[-4] = (1.5, 0.1, -0.1), -0.1
-    motion = simulation.run(simulation.state(q, v), 20, Control(q_target=q + 0.3))
+    motion = simulation.rollout(simulation.state(q, v), 20, Control(q_target=q + 0.3))
     return np.hstack([motion.q, motion.v])
 
 
@@ -489,9 +492,9 @@ def test_a_changed_world_is_the_one_that_is_built_anew(name):
 def test_the_world_to_be_changed_touches_all_that_there_is():
     made = built()
     state = State(*np.split(ends_of(made)[-1], [made.model.n_q]))
-    assert {contact.B for contact in made.details(state).contacts} == {"wall", "steps"}
-    assert {force.source for force in made.details(state).joints} >= {"joint_friction", "motor", "equality"}
-    assert made.details(state).closures
+    assert {contact.B for contact in made.linearize(state).contacts} == {"wall", "steps"}
+    assert {force.source for force in made.linearize(state).joints} >= {"joint_friction", "motor", "equality"}
+    assert made.linearize(state).closures
 
 
 def test_twists_are_from_where_things_are():
@@ -547,19 +550,19 @@ def test_balances_and_replays_are_of_the_changed_world(substeps):
     own, rng = step("lcp"), np.random.default_rng(12)
     changed = everything(substeps=substeps)[0].with_parameters(other_values(own, rng))
     end, model = changed.step(own.state, own.control), changed.model
-    balance = changed.balance(own.state, own.control)
+    balance = changed.linearize(own.state, own.control).balance()
     assert balance.after.kinetic == model.kinetic_energy(end.q, end.v)
     assert balance.after.potential == model.potential_energy(end.q)
     free = Simulation(free_things())
     heavier = free.with_parameters({("mass", "lid"): 0.9, ("com", "lid"): [0.02, 0.1, 0]})
     state = heavier.state(v=[1.0, 0.5, -0.3, 0, 0, 0])
     # What moves freely has the momentum that gravity gives it: by links here, by the engine's bodies in the step.
-    np.testing.assert_allclose(heavier.balance(state).momentum_rest[:3], 0, rtol=0, atol=1e-14)
-    motion = changed.run(own.state, 6, own.control)
-    replay = changed.replay(motion, own.control, rate=1e9)
+    np.testing.assert_allclose(heavier.linearize(state).balance().momentum_rest[:3], 0, rtol=0, atol=1e-14)
+    motion = changed.rollout(own.state, 6, own.control)
+    replay = motion.replay(rate=1e9)
     for i, contacts in enumerate(replay.contacts):
         state = State(motion.q[i], motion.v[i])
-        forces = [contact.force for contact in changed.details(state, own.control).contacts]
+        forces = [contact.force for contact in changed.linearize(state, own.control).contacts]
         np.testing.assert_array_equal(forces, [contact.force for contact in contacts])
 
 
@@ -635,5 +638,5 @@ def test_changes_that_cannot_be_are_named(changes, text):
 def test_directions_that_cannot_be_are_named(direction, text):
     own = step("lcp")
     with pytest.raises(SimulationError) as caught:
-        own.simulation.jvp(own.state, own.control, parameters=direction)
+        own.simulation.linearize(own.state, own.control).jvp(parameters=direction)
     assert text in str(caught.value)

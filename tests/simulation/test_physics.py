@@ -9,7 +9,7 @@ import pytest
 
 from robosim.geometry import Shape
 from robosim.model import ModelBuilder
-from robosim.simulation import Material, Simulation, State
+from robosim.simulation import Material, Simulation, State, StepStatus
 
 from .worlds import G, floor, free_boxes, resting
 
@@ -20,8 +20,8 @@ exact = pytest.mark.parametrize("solver", ["lcp", "cone"])
 def test_ten_boxes_on_top_of_each_other_stay(solver):
     simulation = Simulation(free_boxes(10), floor(), solver=solver)
     start = simulation.state(resting(*(0.05 + 0.1 * np.arange(10))))
-    motion = simulation.run(start, 2000)
-    assert motion.report.status == "solved"
+    motion = simulation.rollout(start, 2000)
+    assert motion.report.status == StepStatus.solved
     assert motion.report.residual < 1e-12
     # Rounding of a stack of 20 kg.
     assert np.abs(motion.q - start.q).max() < 1e-12
@@ -37,10 +37,10 @@ def test_a_thousand_times_the_mass_on_top(solver):
         builder.add_joint(f"free{i}", "floating", "root", f"box{i}")
         builder.add_collider(f"box{i}", Shape.box((0.1, 0.1, 0.1)))
     simulation = Simulation(builder.build(), floor(), solver=solver)
-    motion = simulation.run(simulation.state(resting(0.05, 0.15)), 1000)
-    assert motion.report.status == "solved"
+    motion = simulation.rollout(simulation.state(resting(0.05, 0.15)), 1000)
+    assert motion.report.status == StepStatus.solved
     assert np.abs(motion.q - motion.q[0]).max() < 1e-11
-    forces = [c.force[2] for c in simulation.details(motion.end).contacts if c.B == "floor"]
+    forces = [c.force[2] for c in simulation.linearize(motion.end).contacts if c.B == "floor"]
     assert sum(forces) == pytest.approx(-1001 * G, rel=1e-9)
 
 
@@ -55,9 +55,9 @@ def test_a_row_of_dominoes_falls(solver, n):
     q = np.concatenate([[0.1 * i, 0, 0.1, 0, 0, 0, 1] for i in range(n)])
     v = np.zeros(6 * n)
     v[0], v[4] = 0.3, 3.0  # the first is pushed over
-    motion = simulation.run(simulation.state(q, v), 900)
+    motion = simulation.rollout(simulation.state(q, v), 900)
     # Where they lie on each other and all but slide, classes go in circles: step 4 of mode_solver.h.
-    assert motion.report.status in ("solved", "basic")
+    assert motion.report.status <= StepStatus.basic
     assert motion.report.residual <= 1e-12
     # From the last one on the floor back, each leans on the next: an axis that stood up lies by 60 degrees or more.
     x, y = motion.q[-1].reshape(n, 7)[:, 3:5].T
@@ -84,7 +84,7 @@ def test_a_rod_that_jams_is_no_failure(mu, direction, solver):
     energy = None
     for _ in range(300):
         state = simulation.step(state)
-        assert state.report.status == "solved"
+        assert state.report.status == StepStatus.solved
         assert state.report.residual < 1e-12
         w = state.v[3:]
         now = 0.5 * state.v[:3] @ state.v[:3] + 0.5 * (w**2 @ [1 / 12, 1 / 12, 1e-3]) + G * state.q[2]

@@ -16,12 +16,12 @@ def test_a_run_is_its_steps_one_after_the_other():
     simulation, state = sliding_box()
     rng = np.random.default_rng(2)
     tau = 0.1 * rng.normal(size=(40, 6))
-    motion = simulation.run(state, 40, Control(tau=tau))
+    motion = simulation.rollout(state, 40, Control(tau=tau))
     q_bar, v_bar = rng.normal(size=(2, 41, 6))
-    whole = simulation.run_vjp(motion, q_bar, v_bar, Control(tau=tau))
+    whole = motion.vjp(q_bar, v_bar)
     q, v, friction = q_bar[-1], v_bar[-1], 0
     for i in reversed(range(40)):
-        one = simulation.vjp(State(motion.q[i], motion.v[i]), q, v, Control(tau=tau[i]))
+        one = simulation.linearize(State(motion.q[i], motion.v[i]), Control(tau=tau[i])).vjp(q, v)
         np.testing.assert_array_equal(one.tau, whole.tau[i])
         q, v = one.q + q_bar[i], one.v + v_bar[i]
         friction = friction + one.parameters["friction"]
@@ -29,7 +29,7 @@ def test_a_run_is_its_steps_one_after_the_other():
     np.testing.assert_array_equal(v, whole.v)
     np.testing.assert_allclose(friction, whole.parameters["friction"], rtol=1e-12)
     for by in [], ["tau"], ("q_target", "v_target"):
-        part = simulation.run_vjp(motion, q_bar, v_bar, Control(tau=tau), by=by)
+        part = motion.vjp(q_bar, v_bar, by=by)
         for name in ("tau", "q_target", "v_target"):
             rows = getattr(whole, name)
             np.testing.assert_array_equal(getattr(part, name), rows if name in by else rows[:0])
@@ -42,50 +42,55 @@ def test_many_runs_are_each_one_by_itself_on_any_number_of_threads():
             free_boxes(2), floor(), materials={"floor": Material(0.4)}, dt=2e-3, solver=solver
         )
         rng = np.random.default_rng(6)
-        starts = [simulation.state(resting(0.05, 0.2), rng.normal(size=12), time=float(i)) for i in range(7)]
-        controls = [Control(tau=rng.normal(size=(60, 12))) for _ in starts]
+        starts = [simulation.state(resting(0.05, 0.2), rng.normal(size=12)) for _ in range(7)]
+        tau = rng.normal(size=(7, 60, 12))
         bars = rng.normal(size=(2, 7, 61, 12))
-        alone = [simulation.run(*each) for each in zip(starts, [60] * 7, controls, strict=True)]
-        back = [simulation.run_vjp(*each) for each in zip(alone, *bars, controls, strict=True)]
+        alone = [simulation.rollout(start, 60, Control(tau=x)) for start, x in zip(starts, tau, strict=True)]
+        back = [one.vjp(*each) for one, *each in zip(alone, *bars, strict=True)]
+        together = State([x.q for x in starts], [x.v for x in starts])
         for threads in 1, 2, 4:
-            motions = simulation.run_many(starts, 60, controls, threads=threads)
-            gradients = simulation.run_many_vjp(motions, *bars, controls, threads=threads)
-            for motion, one in zip(motions, alone, strict=True):
-                for a, b in zip(motion[:3], one[:3], strict=True):
-                    np.testing.assert_array_equal(a, b)
-                assert motion.report == one.report
-            for gradient, one in zip(gradients, back, strict=True):
+            with robosim.threads(threads):
+                runs = simulation.rollout(together, 60, Control(tau=tau))
+                gradient = runs.vjp(*bars)
+            assert runs.shape == (7,)
+            for i, (one, back_one) in enumerate(zip(alone, back, strict=True)):
+                np.testing.assert_array_equal(runs.times, one.times)
+                np.testing.assert_array_equal(runs.q[i], one.q)
+                np.testing.assert_array_equal(runs.v[i], one.v)
+                assert [x[i] for x in runs.report] == list(one.report)
                 for name in ("q", "v", "tau", "one_sided"):
-                    np.testing.assert_array_equal(getattr(gradient, name), getattr(one, name))
-                for name in one.parameters:
-                    np.testing.assert_array_equal(gradient.parameters[name], one.parameters[name])
+                    np.testing.assert_array_equal(getattr(gradient, name)[i], getattr(back_one, name))
+                for name in back_one.parameters:
+                    np.testing.assert_array_equal(gradient.parameters[name][i], back_one.parameters[name])
+                for key in (("mass", "box0"), ("friction", ("box0", "floor")), ("size", "box1")):
+                    np.testing.assert_array_equal(gradient.parameters[key][i], back_one.parameters[key])
 
 
 @pytest.mark.parametrize("solver", ["lcp", "pgs"])
 def test_gradients_are_the_same_to_the_bit_for_any_interval_and_number_of_threads(solver):
     simulation = Simulation(free_boxes(2), floor(), materials={"floor": Material(0.4)}, solver=solver)
     rng = np.random.default_rng(8)
-    starts = [simulation.state(resting(0.05, 0.2), rng.normal(size=12)) for _ in range(3)]
+    start = simulation.state(resting(0.05, 0.2), rng.normal(size=(3, 12)))
     control = Control(tau=rng.normal(size=(200, 12)))
     q_end, v_end = rng.normal(size=(2, 12))
-    whole = simulation.run_many(starts, 200, control)
+    whole = simulation.rollout(start, 200, control)
     expected = None
     for interval in 1, 10, 70, 1000:
         for threads in 1, 2, 4:
-            motions = simulation.run_many(starts, 200, control, interval=interval, threads=threads)
-            kept = [*range(0, 200, interval), 200]
-            bars = np.zeros((2, 3, len(kept), 12))
-            bars[0, :, -1], bars[1, :, -1] = q_end, v_end
-            for motion, one in zip(motions, whole, strict=True):
-                np.testing.assert_array_equal(motion.times, one.times[kept])
-                np.testing.assert_array_equal(motion.q, one.q[kept])
-                np.testing.assert_array_equal(motion.v, one.v[kept])
-                assert (motion.report, motion.steps, motion.interval) == (one.report, 200, interval)
-            gradients = simulation.run_many_vjp(motions, *bars, control, threads=threads)
-            found = [
-                np.concatenate([g.q, g.v, *(x.ravel() for x in (g.tau, *g.parameters.values()))])
-                for g in gradients
-            ]
+            with robosim.threads(threads):
+                runs = simulation.rollout(start, 200, control, interval=interval)
+                kept = [*range(0, 200, interval), 200]
+                bars = np.zeros((2, len(kept), 12))
+                bars[:, -1] = q_end, v_end
+                gradient = runs.vjp(*bars)
+            np.testing.assert_array_equal(runs.times, whole.times[kept])
+            np.testing.assert_array_equal(runs.q, whole.q[:, kept])
+            np.testing.assert_array_equal(runs.v, whole.v[:, kept])
+            assert (runs.steps, runs.interval) == (200, interval)
+            for a, b in zip(runs.report, whole.report, strict=True):
+                np.testing.assert_array_equal(a, b)
+            parts = (gradient.q, gradient.v, gradient.tau, *gradient.parameters.values())
+            found = np.concatenate([x.reshape(3, -1) for x in parts], axis=1)
             expected = found if expected is None else expected
             np.testing.assert_array_equal(found, expected)
 
@@ -93,13 +98,13 @@ def test_gradients_are_the_same_to_the_bit_for_any_interval_and_number_of_thread
 def test_progress_is_told_and_may_end_a_run():
     simulation, state = sliding_box()
     told = []
-    motion = simulation.run(state, 3500, progress=told.append)
+    motion = simulation.rollout(state, 3500, progress=told.append)
     assert told == [1000, 2000, 3000]
     q_bar, v_bar = np.ones((2, 3501, 6))
     back = []
-    gradient = simulation.run_vjp(motion, q_bar, v_bar, progress=back.append)
+    gradient = motion.vjp(q_bar, v_bar, progress=back.append)
     assert back == [1000, 2000, 3000]
-    np.testing.assert_array_equal(gradient.q, simulation.run_vjp(motion, q_bar, v_bar).q)
+    np.testing.assert_array_equal(gradient.q, motion.vjp(q_bar, v_bar).q)
 
     class Enough(Exception):
         pass
@@ -109,58 +114,114 @@ def test_progress_is_told_and_may_end_a_run():
             raise Enough(taken)
 
     with pytest.raises(Enough, match="2000"):
-        simulation.run(state, 3500, progress=stop)
+        simulation.rollout(state, 3500, progress=stop)
     with pytest.raises(Enough, match="2000"):
-        simulation.run_vjp(motion, q_bar, v_bar, progress=stop)
+        motion.vjp(q_bar, v_bar, progress=stop)
 
 
 def test_a_loss_sees_all_states_that_were_kept():
     """With every third state kept: as with all kept and nothing asked of those between."""
     simulation, state = sliding_box()
     rng = np.random.default_rng(9)
-    few, all_states = simulation.run(state, 20, interval=3), simulation.run(state, 20)
+    few, all_states = simulation.rollout(state, 20, interval=3), simulation.rollout(state, 20)
     kept = [0, 3, 6, 9, 12, 15, 18, 20]
     bars, wide = rng.normal(size=(2, 8, 6)), np.zeros((2, 21, 6))
     wide[:, kept] = bars
-    one, other = simulation.run_vjp(few, *bars), simulation.run_vjp(all_states, *wide)
+    one, other = few.vjp(*bars), all_states.vjp(*wide)
     np.testing.assert_array_equal(one.q, other.q)
     np.testing.assert_array_equal(one.v, other.v)
     np.testing.assert_array_equal(one.parameters["friction"], other.parameters["friction"])
 
 
-def test_many_runs_share_a_control_or_have_their_own():
+def test_states_and_controls_broadcast():
+    """Each entry of the leading axes is a run by itself, to the bit, and so are its gradient and Jacobians."""
     simulation = Simulation(free_boxes(1), floor())
-    starts = [simulation.state(resting(z)) for z in (0.05, 0.5)]
-    tau = np.array([1.0, 0, 0, 0, 0, 0])
-    shared = simulation.run_many(starts, 20, Control(tau=tau))
-    own = simulation.run_many(starts, 20, [Control(tau=tau), Control(tau=np.tile(tau, (20, 1)))])
-    for a, b in zip(shared, own, strict=True):
-        np.testing.assert_array_equal(a.v, b.v)
-    assert simulation.run_many([], 20) == []
-    assert simulation.run_many_vjp([], [], []) == []
-    bars = np.zeros((2, 21, 6))
+    rng = np.random.default_rng(3)
+    q, v = np.array([resting(0.05), resting(0.5)]), rng.normal(size=(3, 1, 6))
+    for tau in (
+        rng.normal(size=6),  # of all steps and runs
+        rng.normal(size=(20, 6)),  # of all runs
+        rng.normal(size=(2, 1, 6)),  # of all steps
+        rng.normal(size=(3, 1, 20, 6)),
+        rng.normal(size=(3, 2, 20, 6)),
+    ):
+        runs = simulation.rollout(State(q, v), 20, Control(tau=tau))
+        assert runs.q.shape == (3, 2, 21, 7)
+        assert runs.report.status.shape == (3, 2)
+        bar = rng.normal(size=(21, 6))
+        gradient, jacobians = runs.vjp(v_bar=bar), runs.jacobians("v", ("mass", "box0"))
+        assert gradient.tau.shape == (3, 2, 20, 6)
+        assert gradient.parameters["mass", "box0"].shape == (3, 2)
+        each = np.broadcast_to(tau if tau.ndim > 1 else tau[None], (3, 2, 20, 6))
+        for i, k in np.ndindex(3, 2):
+            alone = simulation.rollout(State(q[k], v[i, 0]), 20, Control(tau=each[i, k]))
+            np.testing.assert_array_equal(runs.q[i, k], alone.q)
+            back = alone.vjp(np.zeros_like(bar), bar)
+            np.testing.assert_array_equal(gradient.v[i, k], back.v)
+            np.testing.assert_array_equal(gradient.tau[i, k], back.tau)
+            np.testing.assert_array_equal(
+                gradient.parameters["inertia", "box0"][i, k], back.parameters["inertia", "box0"]
+            )
+            by = alone.jacobians("v", ("mass", "box0"))
+            np.testing.assert_array_equal(jacobians.v[i, k], by.v)
+            np.testing.assert_array_equal(
+                jacobians.parameters["mass", "box0"][i, k], by.parameters["mass", "box0"]
+            )
+            np.testing.assert_array_equal(runs.end.q[i, k], alone.end.q)
+
+
+def test_no_runs_have_no_states():
+    simulation = Simulation(free_boxes(1), floor())
+    runs = simulation.rollout(State(np.zeros((0, 7)), np.zeros((0, 6))), 20)
+    assert runs.q.shape == (0, 21, 7)
+    gradient = runs.vjp()
+    assert gradient.tau.shape == (0, 20, 6)
+    assert gradient.parameters["mass"].shape == (0, len(simulation.model.link_names))
+    assert runs.jacobians("q").q.shape == (0, 20, 2, 6, 6)
+
+
+def test_a_rollout_is_not_changed_by_what_happens_to_its_control():
+    simulation, state = sliding_box()
+    tau = np.random.default_rng(4).normal(size=(20, 6))
+    motion = simulation.rollout(state, 20, Control(tau=tau))
+    expected = motion.vjp(v_bar=np.ones((21, 6)))
+    tau[:] = 0
+    np.testing.assert_array_equal(motion.vjp(v_bar=np.ones((21, 6))).v, expected.v)
+
+
+def test_wrong_arguments_of_rollouts_are_refused():
+    simulation = Simulation(free_boxes(1), floor())
+    start, tau = simulation.state(resting(0.05)), np.zeros(6)
+    run = simulation.rollout(start, 20)
     for wrong, says in (
-        (lambda: simulation.run_many(starts, 20, [Control()]), "there are 1 controls for 2 runs"),
         (
-            lambda: simulation.run_many(starts, 20, [Control(), Control(tau=tau)]),
-            "tau is not given to all runs alike",
+            lambda: simulation.rollout(start, 20, Control(tau=tau[1:])),
+            r"tau has shape \(5,\); it must be \(6,\), or \(..., 20, 6\)",
         ),
-        (lambda: simulation.run_many(starts, 20, threads=0), "threads is 0; at least 1 is needed"),
-        (lambda: simulation.run_many([State([0.0], [0.0])], 2), r"q has shape \(1,\); expected \(7,\)"),
-        (lambda: simulation.run_many_vjp(shared, bars[:1], bars), "q_bar is of 1 runs; there are 2"),
+        (lambda: simulation.rollout(start, 20, Control(tau=np.zeros((19, 6)))), r"tau has shape \(19, 6\)"),
+        (lambda: simulation.rollout(start, 20, Control(tau=1.0)), r"tau has shape \(\)"),
+        (lambda: simulation.rollout(start, 20, Control(tau="push")), "tau is not an array of numbers"),
+        (lambda: simulation.rollout(start, 20, Control(tau=np.full(6, np.nan))), "tau holds nan"),
+        (lambda: simulation.rollout(start, -1), "steps is -1"),
+        (lambda: simulation.rollout(State([0.0], [0.0]), 2), r"q has shape \(1,\); it must be \(..., 7\)"),
         (
-            lambda: simulation.run_many_vjp([shared[0], simulation.run(starts[1], 3)], bars, bars),
-            "runs have steps 20 and 3; expected one number",
+            lambda: simulation.rollout(State(np.tile(start.q, (3, 1)), np.zeros((2, 6))), 2),
+            r"leading axes must broadcast; they are of q \(3,\), v \(2,\)",
         ),
         (
-            lambda: simulation.run(starts[0], 3, interval=0),
+            lambda: simulation.rollout(start, 3, interval=0),
             "interval is 0; it must be at least 1, which keeps every state",
         ),
+        (lambda: run.vjp(np.zeros((20, 6))), r"q_bar has shape \(20, 6\); it must broadcast to \(21, 6\)"),
+        (lambda: run.vjp(v_bar=np.full((21, 6), np.inf)), "v_bar holds inf"),
+        (lambda: run.vjp(by=["force"]), "by has 'force'; a control has tau, q_target, v_target"),
         (
-            lambda: simulation.run_many_vjp(
-                [shared[0], simulation.run(starts[1], 20, interval=2)], bars, bars
-            ),
-            "runs have interval 1 and 2; expected one number",
+            lambda: simulation.step(State(np.tile(start.q, (3, 1)), np.zeros((3, 6)))),
+            r"q has shape \(3, 7\); expected \(7,\)",
+        ),
+        (
+            lambda: simulation.rollout(simulation.state(np.tile(start.q, (2, 1))), 3).replay(),
+            r"runs of shape \(2,\); a replay must be of one",
         ),
     ):
         with pytest.raises(SimulationError, match=says):
@@ -173,16 +234,16 @@ def test_only_the_jacobians_that_are_asked_for():
     simulation = Simulation(model, motors=motors, dt=5e-3)
     state, control = State(np.array([0.1, 0.4]), np.array([0.2, -1.0])), Control(q_target=np.zeros(2))
     names = ("q", "v", "tau", "q_target", "v_target")
-    everything = simulation.jacobians(state, control)
+    everything = simulation.linearize(state, control).jacobians()
     assert all(getattr(everything, name).any() for name in names)
     for name in names:
-        alone = simulation.jacobians(state, control, by=[name])
+        alone = simulation.linearize(state, control).jacobians(name)
         np.testing.assert_array_equal(getattr(alone, name), getattr(everything, name))
         assert all(getattr(alone, other).shape == (2, 2, 0) for other in names if other != name)
     with pytest.raises(
         SimulationError, match="by has 'masses'; Jacobians are by q, v, tau, q_target, v_target, friction, "
     ):
-        simulation.jacobians(state, control, by=["masses"])
+        simulation.linearize(state, control).jacobians("masses")
 
 
 @pytest.mark.parametrize("substeps", [1, 2])
@@ -193,19 +254,21 @@ def test_jacobians_along_a_run_are_those_of_its_steps(substeps):
     )
     start, steps = simulation.state(resting(0.054), [0.8, 0.3, -0.2, 0, 0.5, 1.5]), 40
     control = Control(tau=np.random.default_rng(2).normal(size=(steps, 6)))
-    every = simulation.run(start, steps, control)
+    every = simulation.rollout(start, steps, control)
     expected = [
-        simulation.jacobians(State(every.q[i], every.v[i]), Control(tau=control.tau[i])) for i in range(steps)
+        simulation.linearize(State(every.q[i], every.v[i]), Control(tau=control.tau[i])).jacobians()
+        for i in range(steps)
     ]
     falls = [x.v[1, 2, 2] for x in expected]
     assert max(falls) > 0.9 > 0.5 > min(falls)  # it lands on the way
     told = []
     for interval, threads in ((1, 1), (1, 2), (7, 2), (40, 1)):
-        motion = simulation.run(start, steps, control, interval=interval)
-        found = simulation.run_jacobians(motion, control, threads=threads, progress=told.append)
+        with robosim.threads(threads):
+            motion = simulation.rollout(start, steps, control, interval=interval)
+            found = motion.jacobians(progress=told.append)
         for name in found._fields:
             np.testing.assert_array_equal(getattr(found, name), [getattr(x, name) for x in expected])
-    partly = simulation.run_jacobians(motion, control, by=["v"])
+    partly = motion.jacobians("v")
     assert partly.q.shape == (steps, 2, 6, 0)
     np.testing.assert_array_equal(partly.v, found.v)
     assert not told  # in fewer steps than it is asked after
@@ -213,12 +276,10 @@ def test_jacobians_along_a_run_are_those_of_its_steps(substeps):
 
 def test_jacobians_along_a_run_can_be_stopped():
     simulation = Simulation(robosim.load_robot("cart_pole"))
-    motion = simulation.run(State(np.array([0.0, 0.3]), np.zeros(2)), 1500)
+    motion = simulation.rollout(State(np.array([0.0, 0.3]), np.zeros(2)), 1500)
 
     def stop(done):
         raise RuntimeError(f"after {done}")
 
-    with pytest.raises(RuntimeError, match="after 1000"):
-        simulation.run_jacobians(motion, threads=1, progress=stop)
-    with pytest.raises(SimulationError, match="tau has shape"):
-        simulation.run_jacobians(motion, Control(tau=np.zeros((3, 2))))
+    with robosim.threads(1), pytest.raises(RuntimeError, match="after 1000"):
+        motion.jacobians(progress=stop)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import robosim
 from robosim.geometry import Shape
 from robosim.model import ModelBuilder
 from robosim.simulation import Control, Material, Motor, Simulation, State
+from robosim.simulation.state import DRIVES
 
 from .worlds import floor
 
@@ -95,9 +97,9 @@ def test_a_run_and_its_gradient_are_the_sum_of_its_steps_in_every_number(simulat
     n_v = simulation.model.n_v
     seen = None
     for start, control in zip(*starts_and_controls(simulation, 6), strict=True):
-        motion = simulation.run(start, STEPS, control)
+        motion = simulation.rollout(start, STEPS, control)
         q_bar, v_bar = rng.normal(size=(2, STEPS + 1, n_v))
-        whole = simulation.run_vjp(motion, q_bar, v_bar, control)
+        whole = motion.vjp(q_bar, v_bar)
         q, v, sums, one_sided = q_bar[-1], v_bar[-1], None, False
         reached = start
         for i in range(STEPS):
@@ -105,7 +107,7 @@ def test_a_run_and_its_gradient_are_the_sum_of_its_steps_in_every_number(simulat
             np.testing.assert_array_equal(reached.q, motion.q[i + 1])
             np.testing.assert_array_equal(reached.v, motion.v[i + 1])
         for i in reversed(range(STEPS)):
-            one = simulation.vjp(State(motion.q[i], motion.v[i]), q, v, at_step(control, i))
+            one = simulation.linearize(State(motion.q[i], motion.v[i]), at_step(control, i)).vjp(q, v)
             for name in ("tau", "q_target", "v_target"):
                 np.testing.assert_array_equal(getattr(one, name), getattr(whole, name)[i])
             q, v = one.q + q_bar[i], one.v + v_bar[i]
@@ -131,17 +133,19 @@ def test_runs_longer_than_threads_go_without_a_look_are_each_one_by_itself(simul
     starts, controls = starts_and_controls(simulation, count)
     n_v = simulation.model.n_v
     bars = np.random.default_rng(3).normal(size=(2, count, STEPS + 1, n_v))
-    motions = simulation.run_many(starts, STEPS, controls, threads=threads)
-    gradients = simulation.run_many_vjp(motions, *bars, controls, threads=threads)
+    start = State([x.q for x in starts], [x.v for x in starts])
+    control = Control(*(np.array([getattr(x, name) for x in controls]) for name in DRIVES))
+    with robosim.threads(threads):
+        runs = simulation.rollout(start, STEPS, control)
+        gradient = runs.vjp(*bars)
+    every = parameters(gradient)
     for i in range(count):
-        alone = simulation.run(starts[i], STEPS, controls[i])
-        np.testing.assert_array_equal(motions[i].q, alone.q)
-        np.testing.assert_array_equal(motions[i].v, alone.v)
-        assert motions[i].report == alone.report
-        expected = simulation.run_vjp(alone, bars[0, i], bars[1, i], controls[i])
-        got = gradients[i]
-        for name in ("q", "v", "tau", "q_target", "v_target"):
-            np.testing.assert_array_equal(getattr(got, name), getattr(expected, name))
-        for name, by in parameters(got).items():
-            np.testing.assert_array_equal(by, expected.parameters[name])
-        assert got.one_sided == expected.one_sided
+        alone = simulation.rollout(starts[i], STEPS, controls[i])
+        np.testing.assert_array_equal(runs.q[i], alone.q)
+        np.testing.assert_array_equal(runs.v[i], alone.v)
+        assert [x[i] for x in runs.report] == list(alone.report)
+        expected = alone.vjp(bars[0, i], bars[1, i])
+        for name in ("q", "v", "tau", "q_target", "v_target", "one_sided"):
+            np.testing.assert_array_equal(getattr(gradient, name)[i], getattr(expected, name))
+        for name, by in every.items():
+            np.testing.assert_array_equal(by[i], expected.parameters[name])

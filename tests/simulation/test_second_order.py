@@ -69,7 +69,7 @@ def quadruped(solver, **options):
     q[2] = 0.4
     q[2] -= floor().compile(model).min_distance(q)[0] + 1e-4
     control = Control(q_target=q)
-    state = simulation.run(simulation.state(q), 200, control).end
+    state = simulation.rollout(simulation.state(q), 200, control).end
     return simulation, state, control
 
 
@@ -120,7 +120,7 @@ def test_of_free_motion_they_are_those_of_forward_dynamics():
         q, v, tau, q_bar, v_bar = rng.normal(size=(5, model.n_v))
         direction = random_direction(rng, model, dt=1)
         dq, dv, dtau = (direction[name] for name in ("q", "v", "tau"))
-        found = simulation.hvp(simulation.state(q, v), q_bar, v_bar, Control(tau), **direction)
+        found = simulation.linearize(simulation.state(q, v), Control(tau)).hvp(q_bar, v_bar, **direction)
         # With q+ = q + dt v+, what is not linear of the loss is dt (v_bar + dt q_bar) . a.
         a_bar = simulation.dt * (v_bar + simulation.dt * q_bar)
         exact = model.forward_dynamics_hvp(q, v, tau, a_bar, dq, dv, dtau)
@@ -140,7 +140,7 @@ def test_they_are_symmetric_where_things_touch(world, solver, options):
     q_bar = rng.normal(size=model.n_v)
     v_bar = simulation.dt * rng.normal(size=model.n_v)
     directions = [random_direction(rng, model, dt=simulation.dt, force=10) for _ in range(4)]
-    products = [simulation.hvp(state, q_bar, v_bar, control, **step) for step in directions]
+    products = [simulation.linearize(state, control).hvp(q_bar, v_bar, **step) for step in directions]
     for i, (a, at_a) in enumerate(zip(directions, products, strict=True)):
         assert not at_a.gradient.one_sided
         for b, at_b in zip(directions[:i], products[:i], strict=True):
@@ -159,18 +159,18 @@ def test_they_are_second_differences_of_steps(world, solver, options):
     state = replace(state, v=state.v + 1e-3 * rng.normal(size=model.n_v))
     q_bar, v_bar = rng.normal(size=model.n_v), simulation.dt * rng.normal(size=model.n_v)
     here = simulation.step(state, control)
-    formula = simulation.signature(state, control)
+    formula = simulation.linearize(state, control).signature
     compared = 0
     for _ in range(8):
         direction = random_direction(rng, model, dt=simulation.dt, force=10)
         points = {by: moved(model, state, control, direction, by * 4e-6) for by in (-2, -1, 0, 1, 2)}
-        if any(simulation.signature(*point) != formula for point in points.values()):
+        if any(simulation.linearize(*point).signature != formula for point in points.values()):
             continue
         ends = {by: simulation.step(*point) for by, point in points.items()}
         loss = {by: q_bar @ model.difference(here.q, end.q) + v_bar @ end.v for by, end in ends.items()}
         near, far = (loss[k] - 2 * loss[0] + loss[-k] for k in (1, 2))
         expected = (16 * near - far) / 12 / 4e-6**2
-        product = simulation.hvp(state, q_bar, v_bar, control, **direction)
+        product = simulation.linearize(state, control).hvp(q_bar, v_bar, **direction)
         # Rounding of the loss, some 1e-15 over 4e-6 squared.
         assert along(product.gradient, direction) == pytest.approx(expected, rel=1e-5, abs=1e-4)
         assert abs(expected) > 1
@@ -192,7 +192,7 @@ def test_of_a_body_that_turns_far_in_a_step_they_are_in_its_axes_at_the_start():
 
     hessian = differences(lambda x: differences(lambda y: loss(x + y), 12, 1e-3)[0], 12, 1e-3)
     for i, unit in enumerate(np.eye(12)):
-        product = simulation.hvp(state, q_bar, v_bar, q=unit[:6], v=unit[6:]).gradient
+        product = simulation.linearize(state).hvp(q_bar, v_bar, q=unit[:6], v=unit[6:]).gradient
         # Rounding of the differences, 1e-16 over 1e-3 squared, and what is left out, 1e-12.
         assert np.allclose([*product.q, *product.v], hessian[:, i], atol=1e-8)
 
@@ -204,7 +204,7 @@ def test_parameters_have_mixed_derivatives(solver):
     n = simulation.model.n_v
     q_bar, v_bar = rng.normal(size=n), rng.normal(size=n)
     direction = random_direction(rng, simulation.model, dt=simulation.dt)
-    product = simulation.hvp(state, q_bar, v_bar, control, **direction).gradient
+    product = simulation.linearize(state, control).hvp(q_bar, v_bar, **direction).gradient
     values = simulation.parameters
     moved = {
         name: rng.normal(size=values[name].shape) * (values[name] > 0) * np.isfinite(values[name])
@@ -213,7 +213,7 @@ def test_parameters_have_mixed_derivatives(solver):
 
     def pulled(by):
         other = simulation.with_parameters({name: values[name] + by[0] * d for name, d in moved.items()})
-        return np.array([along(other.vjp(state, q_bar, v_bar, control), direction)])
+        return np.array([along(other.linearize(state, control).vjp(q_bar, v_bar), direction)])
 
     expected = differences(pulled, 1, 1e-4)[0, 0]
     mixed = sum(np.sum(product.parameters[name] * d) for name, d in moved.items())
@@ -227,7 +227,7 @@ def test_where_a_kink_is_there_is_none():
     model = ball_on_rails([1, 1])
     simulation = Simulation(model)
     state = simulation.state([0, 0.2])
-    found = simulation.hvp(state, np.ones(2), np.ones(2), v=[1.0, 0.0])
+    found = simulation.linearize(state).hvp(np.ones(2), np.ones(2), v=[1.0, 0.0])
     assert found.gradient.one_sided
     assert np.isnan(found.gradient.q).all()
     assert np.isnan(found.error.q).all()
@@ -235,7 +235,7 @@ def test_where_a_kink_is_there_is_none():
 
 def test_along_nothing_nothing_changes():
     simulation, state, control = quadruped("lcp")
-    found = simulation.hvp(state, np.ones(18), np.ones(18), control)
+    found = simulation.linearize(state, control).hvp(np.ones(18), np.ones(18))
     for part in (found.gradient, found.error):
         assert all(np.all(getattr(part, name) == 0) for name in DRIVES)
 
@@ -243,7 +243,7 @@ def test_along_nothing_nothing_changes():
 def test_twice_the_loss_has_twice_the_product():
     simulation, state, _ = round_things("cone")
     ones = np.ones(12)
-    once, twice = (simulation.hvp(state, x * ones, x * ones, v=ones).gradient for x in (1, 2))
+    once, twice = (simulation.linearize(state).hvp(x * ones, x * ones, v=ones).gradient for x in (1, 2))
     assert np.allclose(2 * once.q, twice.q, rtol=1e-6, atol=1e-6 * np.abs(twice.q).max())
 
 
@@ -251,4 +251,4 @@ def test_twice_the_loss_has_twice_the_product():
 def test_arrays_of_the_wrong_shape_are_named(name):
     simulation, state, control = quadruped("lcp")
     with pytest.raises(SimulationError, match=name):
-        simulation.hvp(state, np.zeros(18), np.zeros(18), control, **{name: np.zeros(3)})
+        simulation.linearize(state, control).hvp(np.zeros(18), np.zeros(18), **{name: np.zeros(3)})

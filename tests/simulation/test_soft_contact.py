@@ -9,7 +9,7 @@ from robosim import _engine
 from robosim.errors import SimulationError
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
-from robosim.simulation import Control, Material, Simulation
+from robosim.simulation import Control, Material, Simulation, StepStatus
 
 from .worlds import G, floor, free_boxes, resting
 
@@ -34,8 +34,8 @@ def test_a_box_sinks_in_by_its_weight_shared_by_its_corners(solver):
     simulation = Simulation(
         free_boxes(1), floor(), materials={("box0", "floor"): material}, solver=solver, sweeps=300
     )
-    end = simulation.run(simulation.state(resting(0.05)), 2000).end
-    details = simulation.details(end)
+    end = simulation.rollout(simulation.state(resting(0.05)), 2000).end
+    details = simulation.linearize(end)
     np.testing.assert_allclose([c.gap for c in details.contacts], -2 * G / 4 * give, rtol=1e-6)
     assert {row.law for row in details.islands[0].rows} == {"soft"}
     assert {c.mode for c in details.contacts} == {"sticking"}
@@ -47,7 +47,7 @@ def test_a_ball_on_a_spring_and_a_damper(solver):
     """Step by step the implicit law in one number, and the period of a mass on a spring."""
     give, time, dt = 1e-4, 2e-4, 1e-4
     simulation = ball(Material(0.5, compliance=give, relaxation_time=time), dt=dt, solver=solver)
-    motion = simulation.run(simulation.state([0.1]), 1000)
+    motion = simulation.rollout(simulation.state([0.1]), 1000)
     gap, v = 0.0, 0.0
     for k in range(1, 1001):
         free = v - G * dt
@@ -124,9 +124,9 @@ def test_friction_of_what_gives_is_coulombs(solver):
     simulation = Simulation(
         free_boxes(1), floor(), materials={("box0", "floor"): material}, solver=solver, sweeps=300
     )
-    start = simulation.run(simulation.state(resting(0.05)), 500).end
+    start = simulation.rollout(simulation.state(resting(0.05)), 500).end
     for share, slips in ((0.98, False), (1.02, True)):
-        pushed = simulation.run(start, 200, Control(tau=[share * 0.5 * 2 * G, 0, 0, 0, 0, 0])).end
+        pushed = simulation.rollout(start, 200, Control(tau=[share * 0.5 * 2 * G, 0, 0, 0, 0, 0])).end
         assert (pushed.v[0] > 1e-3) == slips
         assert slips or abs(pushed.v[0]) < 1e-6
 
@@ -136,11 +136,11 @@ def test_a_run_tells_by_how_much_more_it_would_sink(bounce):
     """Where it rests is its weight times the compliance, whatever the time it takes."""
     give = 1e-4
     simulation = ball(Material(0.5, compliance=give, relaxation_time=2e-2), margin=5e-3, bounce=bounce)
-    motion = simulation.run(simulation.state([0.101]), 3000)
+    motion = simulation.rollout(simulation.state([0.101]), 3000)
     assert motion.q[-1, 0] - 0.1 == pytest.approx(-MASS * G * give, rel=1e-9)
     q_bar = np.zeros((3001, 1))
     q_bar[-1] = 1
-    gradient = simulation.run_vjp(motion, q_bar, 0 * q_bar)
+    gradient = motion.vjp(q_bar, 0 * q_bar)
     np.testing.assert_allclose(gradient.parameters["compliance", ("ball", "floor")], -MASS * G, rtol=1e-6)
     assert abs(gradient.parameters["relaxation_time", ("ball", "floor")]) < 1e-9
     assert gradient.parameters["mass", "ball"] == pytest.approx(-G * give, rel=1e-6)
@@ -148,13 +148,13 @@ def test_a_run_tells_by_how_much_more_it_would_sink(bounce):
 
 def test_what_is_hard_has_no_gradient_by_how_it_would_give():
     simulation = ball(Material(0.5, 0.0, relaxation_time=1.0))
-    gradient = simulation.vjp(simulation.state([0.099], [-1.0]), [1.0], [1.0])
+    gradient = simulation.linearize(simulation.state([0.099], [-1.0])).vjp([1.0], [1.0])
     directions = {"compliance": [1.0], "relaxation_time": [1.0]}
     assert all(gradient.parameters[name] == 0 for name in directions)
-    tangent = simulation.jvp(simulation.state([0.099], [-1.0]), parameters=directions)
+    tangent = simulation.linearize(simulation.state([0.099], [-1.0])).jvp(parameters=directions)
     assert tangent.v == 0
     soft = ball(Material(0.5, 0.0, compliance=1e-5, relaxation_time=1e-3))
-    assert soft.jvp(soft.state([0.099], [-1.0]), parameters={"compliance": [1.0]}).v < 0
+    assert soft.linearize(soft.state([0.099], [-1.0])).jvp(parameters={"compliance": [1.0]}).v < 0
 
 
 def test_what_gives_takes_part_where_what_is_hard_contradicts_itself():
@@ -177,8 +177,8 @@ def test_what_gives_takes_part_where_what_is_hard_contradicts_itself():
     )
     state = simulation.state([0.0, 0.095])
     after = simulation.step(state)
-    assert after.report.status == "relaxed"
-    rows = [row for island in simulation.details(state).islands for row in island.rows]
+    assert after.report.status == StepStatus.relaxed
+    rows = [row for island in simulation.linearize(state).islands for row in island.rows]
     (soft,) = [row for row in rows if row.law == "soft"]
     assert soft.target == pytest.approx(0.005 / simulation.dt)
     assert soft.impulse > 0

@@ -72,18 +72,18 @@ def judged(build, vertices, q, v, *, steps=1):
     """
     simulation = build(*vertices)
     model, state = simulation.model, simulation.state(q, v)
-    motion = simulation.run(state, steps)
+    motion = simulation.rollout(state, steps)
     bars = np.random.default_rng(5).normal(size=(2, model.n_v))
     q_bar, v_bar = np.zeros((2, steps + 1, model.n_v))
     q_bar[-1], v_bar[-1] = bars
-    gradient = simulation.run_vjp(motion, q_bar, v_bar)
+    gradient = motion.vjp(q_bar, v_bar)
     assert not gradient.one_sided
     assert [len(mesh.shape.vertices) for mesh in simulation.meshes] == [len(x) for x in vertices]
 
     def loss(e):
         parts = np.split(e.reshape(-1, 3), np.cumsum([len(x) for x in vertices])[:-1])
         other = build(*(x + part for x, part in zip(vertices, parts, strict=True)))
-        end = other.run(other.state(q, v), steps).end
+        end = other.rollout(other.state(q, v), steps).end
         return bars[0] @ model.difference(motion.q[-1], end.q) + bars[1] @ end.v
 
     found = gradient.parameters["vertices"]
@@ -203,15 +203,15 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
         R = pose(quaternion=turn)[:3, :3]
         height = lower[:, 2].max() - (vertices @ R.T)[:, 2].min()
         state = simulation.state([0, 0, height + gap, *turn], [*R.T @ [0.3, 0.1, -down], 0.2, 0.1, 0.4])
-        gradient = simulation.vjp(state, q_bar, v_bar)
+        gradient = simulation.linearize(state).vjp(q_bar, v_bar)
         direction = rng.normal(size=gradient.parameters["vertices"].shape)
-        tangent = simulation.jvp(state, parameters={"vertices": direction})
+        tangent = simulation.linearize(state).jvp(parameters={"vertices": direction})
         terms = gradient.parameters["vertices"] * direction
         assert np.abs(terms).sum() > 1
         found = q_bar @ tangent.q + v_bar @ tangent.v
         assert found == pytest.approx(terms.sum(), abs=1e-12 * np.abs(terms).sum())
     with pytest.raises(SimulationError, match=r"'vertices' has shape \(2, 3\); expected \(22, 3\)"):
-        simulation.jvp(state, parameters={"vertices": np.zeros((2, 3))})
+        simulation.linearize(state).jvp(parameters={"vertices": np.zeros((2, 3))})
 
 
 def test_vertices_that_keep_their_faces_flat_move_as_the_shape_does():
@@ -219,7 +219,7 @@ def test_vertices_that_keep_their_faces_flat_move_as_the_shape_does():
     corners = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.15, 0.15) for z in (-0.05, 0.05)])
     simulation = on(None, Shape.convex(corners))
     state = simulation.state([0, 0, 0.0499, 0, 0, 0, 1], [0.8, 0.3, 0, 0, 0, 1.5])
-    parameters = simulation.vjp(state, *np.random.default_rng(2).normal(size=(2, 6))).parameters
+    parameters = simulation.linearize(state).vjp(*np.random.default_rng(2).normal(size=(2, 6))).parameters
     by = parameters["vertices"]
     assert touched(by) == 4
     moved = [*by.sum(axis=0), *np.cross(corners, by).sum(axis=0)]
@@ -233,7 +233,7 @@ def test_what_has_no_vertices_has_no_rows():
     simulation = Simulation(free(Shape.box((0.1, 0.1, 0.1))), scene)
     assert simulation.meshes == []
     state = simulation.state([0.4, 0.45, 0.0499, 0, 0, 0, 1])
-    assert simulation.vjp(state, np.zeros(6), np.ones(6)).parameters["vertices"].shape == (0, 3)
+    assert simulation.linearize(state).vjp(np.zeros(6), np.ones(6)).parameters["vertices"].shape == (0, 3)
     (mesh,) = on(None, Shape.convex(gem(1, 6))).meshes
     assert isinstance(mesh, MeshRows)
     assert mesh.rows == slice(0, 6)

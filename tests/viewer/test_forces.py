@@ -25,8 +25,8 @@ def simulated(count, heights, v=None, *, steps=300, solver="lcp"):
     scene, plain = floor(), Material(friction=FRICTION)
     names = ["floor", *(f"box{i}" for i in range(count))]
     simulation = Simulation(free_boxes(count), scene, solver=solver, materials=dict.fromkeys(names, plain))
-    motion = simulation.run(simulation.state(resting(*heights), v), steps)
-    return Stage(simulation.model, scene, simulation.replay(motion)), motion
+    motion = simulation.rollout(simulation.state(resting(*heights), v), steps)
+    return Stage(simulation.model, scene, motion.replay()), motion
 
 
 @pytest.fixture(scope="module")
@@ -148,8 +148,8 @@ def test_a_held_object_is_pushed_with_the_robot(arm):
     scene.add_sphere("ball", 0.1)
     scene.attach("ball", "tip", pose=pose((0, 0, 0.1)), touch_links=["tip", "link1"])
     simulation = Simulation(arm, scene)
-    motion = simulation.run(simulation.state([np.pi / 2, 0.0]), 1)
-    stage = Stage(arm, scene, simulation.replay(motion))
+    motion = simulation.rollout(simulation.state([np.pi / 2, 0.0]), 1)
+    stage = Stage(arm, scene, motion.replay())
     assert {frozenset((c.A, c.B)) for c in stage.replay.contacts[0]} == {frozenset(("table", "ball"))}
     ((start, force, _),) = zip(*stage.forces[0], strict=True)
     np.testing.assert_allclose(start, [1.1, 0, 0], atol=1e-6)

@@ -1,6 +1,7 @@
 // Where Jacobians of the next state go.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "model/model.h"
@@ -14,7 +15,7 @@ struct JacobianBlocks {
   double* parameters = nullptr;  // a column for each of the selection
   const ParameterSelection* selection = nullptr;
 
-  JacobianBlocks of(const Model& model, int step) const;  // of many, one behind the other
+  JacobianBlocks of(const Model& model, std::ptrdiff_t step) const;  // of many, one behind the other
 };
 
 // Room for them.

@@ -18,8 +18,8 @@
 
 namespace robosim {
 
-JacobianBlocks JacobianBlocks::of(const Model& m, int step) const {
-  const auto own = [&](double* block, int columns) { return block ? block + static_cast<std::ptrdiff_t>(step) * 2 * m.n_v * columns : nullptr; };
+JacobianBlocks JacobianBlocks::of(const Model& m, std::ptrdiff_t step) const {
+  const auto own = [&](double* block, int columns) { return block ? block + step * 2 * m.n_v * columns : nullptr; };
   return {own(q, m.n_v), own(v, m.n_v), own(tau, m.n_v), own(q_target, m.n_q), own(v_target, m.n_v), own(parameters, selection ? selection->size() : 0), selection};
 }
 

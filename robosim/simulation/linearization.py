@@ -1,0 +1,301 @@
+"""`Linearization`: a step that was taken, with all that acted in it and its derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robosim import _engine
+from robosim.simulation.arguments import engine_errors
+from robosim.simulation.balance import StepBalance, balance_of
+from robosim.simulation.closure import JointEquality
+from robosim.simulation.details import (
+    ClosureForce,
+    ContactForce,
+    JointForce,
+    StepIsland,
+    StepReport,
+    contacts_from,
+    islands_from,
+    report_from,
+)
+from robosim.simulation.gradients import Jacobians, StepCurvature, StepGradient, StepTangent
+from robosim.simulation.parameters import Key, ParameterErrors
+from robosim.simulation.state import Control, State
+
+if TYPE_CHECKING:
+    from robosim.simulation.simulation import Simulation
+
+__all__ = ["Linearization"]
+
+Array = NDArray[np.float64]
+
+
+class Linearization:
+    """A step that was taken: its end, what acted in it, and how its end depends on all that it came from.
+
+    `Simulation.linearize` makes it. All is of that one step, exact, and made when it is asked for.
+
+    Attributes:
+        simulation: that took the step.
+        start: the state before it.
+        control: that drove it.
+    """
+
+    _step: _engine.TakenStep
+
+    def __init__(self, simulation: Simulation, start: State, control: Control) -> None:
+        self.simulation, self.start, self.control = simulation, start, control
+        with engine_errors():
+            self._step = simulation._engine.take(
+                (start.q, start.v), (control.tau, control.q_target, control.v_target)
+            )
+
+    @cached_property
+    def state(self) -> State:
+        """The state at its end, the same to the bit as by `Simulation.step`."""
+        q, v = self._step.state
+        return State._made(q, v, self.start.time + self.simulation.dt, self.report)
+
+    @cached_property
+    def report(self) -> StepReport:
+        """How the step was solved."""
+        return report_from(self._step.report)
+
+    # All that acted
+
+    @cached_property
+    def contacts(self) -> list[ContactForce]:
+        """All points within the margin. Here and below: of several substeps those of the last."""
+        return contacts_from(self._details[0])
+
+    @cached_property
+    def joints(self) -> list[JointForce]:
+        """Forces of limits within the margin, motors, dry friction and equalities."""
+        names = self.simulation.model.velocity_names
+        return [JointForce(names[i], source, force) for i, source, force in self._details[1]]
+
+    @cached_property
+    def closures(self) -> list[ClosureForce]:
+        """Forces of points and welds, in their order."""
+        return [ClosureForce(*closure) for closure in self._details[2]]
+
+    @cached_property
+    def islands(self) -> list[StepIsland]:
+        """All conditions that impulses were found for, by what was solved together."""
+        return islands_from(self._details[3])
+
+    @cached_property
+    def _details(self) -> tuple[Any, ...]:
+        return self._step.details
+
+    @property
+    def switch(self) -> float:
+        """Distance of the row that is nearest to another mode [m/s or rad/s]; inf without any."""
+        return min((row.switch for island in self.islands for row in island.rows), default=np.inf)
+
+    @property
+    def condition(self) -> float:
+        """The largest condition number of the islands."""
+        return max((island.condition for island in self.islands), default=1.0)
+
+    @cached_property
+    def signature(self) -> bytes:
+        """The formula that the step is: what touches by which features, and what each row does.
+
+        Steps with the same signature are values of one smooth function, so their differences can be compared with
+        derivatives. Where it changes, a step has a kink or a jump. It means nothing else, and nothing to another
+        simulation of another model.
+        """
+        return self._step.signature
+
+    def balance(self) -> StepBalance:
+        """Energy and momentum before and after the step, and what has given and taken them; of substeps of the last.
+
+        Some milliseconds, as it asks the model for each link's motion.
+        """
+        simulation = self.simulation
+        substeps = simulation._made_of["substeps"]
+        last = self
+        if substeps > 1:
+            one = (simulation._made or simulation)._with(
+                {**simulation._changes, "dt": np.array(simulation.dt / substeps)}, substeps=1
+            )
+            state = self.start
+            for _ in range(substeps - 1):
+                state = one.step(state, self.control)
+            last = one.linearize(state, self.control)
+        coefficients = iter(simulation.parameters["coefficients"])
+        closures = [
+            c
+            if not isinstance(c, JointEquality)
+            else replace(c, coefficients=next(coefficients)[: None if c.of else 1])
+            for c in simulation._closures
+        ]
+        return balance_of(last, closures)
+
+    # Derivatives
+
+    def vjp(self, q_bar: ArrayLike | None = None, v_bar: ArrayLike | None = None) -> StepGradient:
+        """Gradient of a loss of the state at the end, in everything that the step depends on.
+
+        In the state, the control and every parameter: masses, lengths, springs, limits, materials, motors, shapes down
+        to the vertices of convex meshes, gravity, dt. Right through contacts: points move, normals turn, what sticks,
+        slides, bounces or is at a limit counts as such. Modes are held, so that where one changes right there the
+        gradient is that of one side. With `pgs` it is that of the sweeps, whether they have ended at a solution or not.
+
+        Args:
+            q_bar: (n_v,) gradient of the loss in q at the end, in its tangent space; None for zero.
+            v_bar: (n_v,) and in v.
+
+        Raises:
+            SimulationError: an array has the wrong shape or is not finite.
+
+        Source: `engine/step/linearization/step_vjp.cpp`; Werling et al., "Fast and feature-complete differentiable
+        physics for articulated rigid bodies with contact", RSS 2021, with one transposed solve in the place of its
+        matrices; of `pgs` the adjoint of the sweeps, Qiao et al., "Efficient differentiable simulation of articulated
+        bodies", ICML 2021, Algorithm 1.
+        """
+        with engine_errors():
+            return self.simulation._gradient(self._step.vjp(self._bar(q_bar, v_bar)))
+
+    def jvp(
+        self,
+        *,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        q_target: ArrayLike | None = None,
+        v_target: ArrayLike | None = None,
+        parameters: Mapping[Key, ArrayLike] | None = None,
+    ) -> StepTangent:
+        """Change of the state at the end along one direction of everything that the step depends on.
+
+        The product of its Jacobian with that direction, without a matrix: `vjp` is the transpose. What is not given
+        does not change.
+
+        Args:
+            q: (n_v,) direction of q at the start, in its tangent space.
+            v: (n_v,) of v.
+            tau: (n_v,) of the control; as are q_target (n_q,) and v_target (n_v,).
+            q_target: see tau.
+            v_target: see tau.
+            parameters: by name, as in `Simulation.parameters`. Sizes and scales of bodies made of pieces have no
+                derivative: where they change and anything touches, the result is nan.
+
+        Raises:
+            SimulationError: an array has the wrong shape or is not finite, or there is no parameter of that name.
+
+        Example:
+            >>> import numpy as np, robosim
+            >>> from robosim.simulation import Simulation
+            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
+            >>> pushed = cart.linearize(cart.state()).jvp(tau=[1.0, 0.0])
+            >>> np.allclose(pushed.q, cart.dt * pushed.v)
+            True
+
+        Source: `engine/step/linearization/step_jvp.cpp`.
+        """
+        direction = _given(q=q, v=v, tau=tau, q_target=q_target, v_target=v_target)
+        if parameters is not None:
+            direction |= self.simulation._names.direction(self.simulation._links, parameters)
+        with engine_errors():
+            (q_change, v_change), one_sided = self._step.jvp(direction)
+        return StepTangent(q_change, v_change, one_sided)
+
+    def hvp(
+        self,
+        q_bar: ArrayLike | None = None,
+        v_bar: ArrayLike | None = None,
+        *,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        q_target: ArrayLike | None = None,
+        v_target: ArrayLike | None = None,
+    ) -> StepCurvature:
+        """Change of the gradient of `vjp` along one direction of state and control: a second-order product.
+
+        Of the loss q_bar . (q_next - q_next here) + v_bar . v_next, the product of its Hessian with the direction,
+        while everything touches and slides as it does here: what planners of Newton's kind need beside the Jacobians.
+        It is symmetric in q, v and the control, where q moves along the tangent space at the state (`Model.integrate`)
+        and the difference of configurations is `Model.difference`. Parameters' numbers are its mixed derivatives.
+
+        Made of exact gradients beside the state and extrapolated, to some ten digits, `error` of each number beside it;
+        the points are drawn in until all are steps by one formula (`signature`). About as much as ten gradients. It
+        does not depend on `complementarity_aware`.
+
+        Args:
+            q_bar: as of `vjp`.
+            v_bar: as of `vjp`.
+            q: (n_v,) direction of q at the start, in its tangent space; None for not at all, as of the others.
+            v: (n_v,) of v.
+            tau: (n_v,) of the control.
+            q_target: (n_q,) of it, where it has one.
+            v_target: (n_v,) of it.
+
+        Raises:
+            SimulationError: an array has the wrong shape or is not finite.
+
+        Example:
+            >>> import numpy as np, robosim
+            >>> from robosim.simulation import Simulation
+            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
+            >>> step = cart.linearize(cart.state([0.0, 0.3], [0.0, 1.0]))
+            >>> by_q = step.hvp(v_bar=[0.0, 1.0], q=[0.0, 1.0]).gradient
+            >>> by_v = step.hvp(v_bar=[0.0, 1.0], v=[0.0, 1.0]).gradient
+            >>> np.allclose(by_q.v[1], by_v.q[1], rtol=1e-8)
+            True
+
+        Source: `engine/rollout/hessian_product.cpp`; Ridders (1982).
+        """
+        direction = _given(q=q, v=v, tau=tau, q_target=q_target, v_target=v_target)
+        with engine_errors():
+            product, error = self._step.hvp(self._bar(q_bar, v_bar), direction)
+        gradient = self.simulation._gradient
+        return StepCurvature(gradient(product), gradient(error, ParameterErrors))
+
+    def jacobians(self, *by: Key) -> Jacobians:
+        """Derivatives of the state at the end in the one before, in the control and in parameters.
+
+        Args:
+            by: which of q, v, tau, q_target and v_target, and parameters by name, as in `Simulation.parameters`; by
+                default the first five. What is not named is not made, and has no columns.
+
+        Raises:
+            SimulationError: `by` has another name.
+
+        Example:
+            >>> import robosim
+            >>> from robosim.simulation import Simulation
+            >>> arm = Simulation(robosim.load_robot("ur5"))
+            >>> found = arm.linearize(arm.state()).jacobians("v", "gravity", ("com", "forearm_link"))
+            >>> found.parameters["com", "forearm_link"].shape
+            (2, 6, 3)
+
+        Source: `engine/step/linearization/step_jacobians.cpp`.
+        """
+        wanted, keys, columns = self.simulation._wanted(by)
+        with engine_errors():
+            *blocks, parameters, one_sided = self._step.jacobians(wanted, columns)
+        by_name = self.simulation._parameter_columns.by_name(keys, parameters)
+        return Jacobians._make([*blocks, by_name, one_sided])
+
+    def _bar(self, q_bar: ArrayLike | None, v_bar: ArrayLike | None) -> tuple[ArrayLike, ArrayLike]:
+        zero = np.zeros(self.simulation.model.n_v)
+        return (zero if q_bar is None else q_bar), (zero if v_bar is None else v_bar)
+
+    def __repr__(self) -> str:
+        status = self.report.status.name
+        return (
+            f"<Linearization of a step of {self.simulation.model.name!r} at {self.start.time:g} s, {status}>"
+        )
+
+
+def _given(**directions: ArrayLike | None) -> dict[str, Any]:
+    return {name: value for name, value in directions.items() if value is not None}

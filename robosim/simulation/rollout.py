@@ -1,0 +1,350 @@
+"""`Rollout`: the states of one run or of many, with their derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robosim import parallel
+from robosim.errors import SimulationError
+from robosim.pickling import Value
+from robosim.simulation.arguments import asked_for, engine_errors
+from robosim.simulation.details import StepStatus
+from robosim.simulation.gradients import Jacobians, StepGradient
+from robosim.simulation.parameters import Key
+from robosim.simulation.replay import Replay, spread
+from robosim.simulation.state import DRIVES, Control, State
+
+if TYPE_CHECKING:
+    from robosim.simulation.simulation import Simulation
+
+__all__ = ["Rollout", "RolloutReport", "roll", "roll_vjp"]
+
+Array = NDArray[np.float64]
+Progress = Callable[[int], object]
+
+
+class RolloutReport(NamedTuple):
+    """How the steps of a rollout were solved. Each is one number for one run, and for many an array (...)."""
+
+    status: Any
+    """The worst `StepStatus` of all steps."""
+    residual: Any
+    """The largest, as of `StepReport`."""
+    contacts: Any
+    """Of the last step, as are the next two."""
+    rows: Any
+    islands: Any
+    class_changes: Any
+    """Sums over all steps, as are the next two."""
+    pivots: Any
+    coupled_bounces: Any
+    attempt: Any
+    """The last of its methods that the solver needed in any step."""
+    first_unsolved: Any
+    """The first step that was `relaxed`, `inconsistent` or `diverged`; -1 where none was."""
+
+    @property
+    def solved(self) -> Any:
+        """True where no step was `relaxed`, `inconsistent` or `diverged`."""
+        return self.first_unsolved < 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rollout(Value):
+    """States of one run, or of many with leading axes, each `interval` steps after the one before, and the last.
+
+    `Simulation.rollout` makes it. Derivatives go back through the steps that were taken, each taken again from its
+    state: nothing but the states is kept.
+
+    Attributes:
+        simulation: that took the steps.
+        control: that drove them.
+        times: (n,) of the states [s].
+        q: (..., n, n_q) configurations.
+        v: (..., n, n_v) velocities.
+        steps: that were taken.
+        interval: steps between states that were kept.
+        report: how the steps were solved.
+    """
+
+    simulation: Simulation
+    control: Control
+    times: Array
+    q: Array
+    v: Array
+    steps: int
+    interval: int
+    report: RolloutReport
+
+    def __repr__(self) -> str:
+        what = f"{self.shape} runs of " if self.shape else ""
+        return f"<Rollout: {what}{self.steps} steps of {self.simulation.model.name!r}, {len(self.times)} states kept>"
+
+    @property
+    def end(self) -> State:
+        """The last state of each run."""
+        return State(self.q[..., -1, :], self.v[..., -1, :], float(self.times[-1]))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The leading axes: () for one run."""
+        return self.q.shape[:-2]
+
+    def vjp(
+        self,
+        q_bar: ArrayLike | None = None,
+        v_bar: ArrayLike | None = None,
+        *,
+        by: Collection[str] = DRIVES,
+        progress: Progress | None = None,
+    ) -> StepGradient:
+        """Gradient of a loss of all states that were kept, in everything that the runs depend on.
+
+        Goes back from the last step, on several threads where there are many runs. The same to the bit whatever
+        interval the states were kept at, where the loss sees the same of them, and for any number of threads. Ctrl-C
+        ends it.
+
+        Args:
+            q_bar: (..., n, n_v) gradient of the loss in each q, in its tangent space; None for zero.
+            v_bar: (..., n, n_v) and in each v.
+            by: the controls by which gradients are kept; those by others have no rows. For long runs they are larger
+                than the states.
+            progress: called every thousand steps or so with the number of steps gone back; what it raises ends it.
+
+        Raises:
+            SimulationError: an array has the wrong shape or is not finite.
+        """
+        given = self.simulation, self.q, self.v, self.steps, self.control, self.interval
+        return roll_vjp(*given, q_bar, v_bar, by=by, progress=progress)
+
+    def jacobians(self, *by: Key, progress: Progress | None = None) -> Jacobians:
+        """Derivatives of the state after each step in the one before, the control and parameters.
+
+        On several threads, the same to the bit for any number of them and any interval. Ctrl-C ends it.
+
+        Args:
+            by: as of `Linearization.jacobians`; all of a long run are large.
+            progress: called every thousand steps or so with the number of steps whose Jacobians are there.
+
+        Returns:
+            Jacobians with the axes (..., steps) in front.
+
+        Raises:
+            SimulationError: as of `Linearization.jacobians`.
+
+        Example:
+            >>> import robosim
+            >>> from robosim.simulation import Simulation
+            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
+            >>> cart.rollout(cart.state([0.0, 0.3]), 20).jacobians("q", "v", "tau").tau.shape
+            (20, 2, 2, 2)
+        """
+        simulation = self.simulation
+        wanted, keys, columns = simulation._wanted(by)
+        m, drive = prod(self.shape), _Drive.of(simulation, self.control, self.steps, self.shape)
+        q, v = (x.reshape(m, *x.shape[-2:]) for x in (self.q, self.v))
+        with engine_errors():
+            found = simulation._engine.run_jacobians(
+                (q, v),
+                self.steps,
+                self.interval,
+                drive.is_shared,
+                drive.arrays,
+                parallel.of_call(),
+                progress,
+                wanted,
+                columns,
+            )
+        *blocks, parameters, one_sided = (x.reshape((*self.shape, *x.shape[1:])) for x in found)
+        by_name = simulation._parameter_columns.by_name(keys, parameters)
+        return Jacobians._make([*blocks, by_name, one_sided])
+
+    def replay(self, *, rate: float = 60.0) -> Replay:
+        """States of one run with the contact forces that act there, to be looked at: `robosim.viewer` shows them.
+
+        The steps from these states are taken again, and are the same to the bit. The run's last state begins one that
+        it has not made, with the control of the one before.
+
+        Args:
+            rate: states per second [Hz], if the run has as many; fewer where there would be more than 3600 in all.
+
+        Raises:
+            SimulationError: the rate is not positive, or there are many runs.
+        """
+        if self.shape:
+            raise SimulationError(f"these are runs of shape {self.shape}; a replay must be of one")
+        rows = _Drive.of(self.simulation, self.control, self.steps, ()).arrays
+        chosen = spread(self.times, rate)
+        contacts = []
+        for i in chosen:
+            k = max(min(i * self.interval, self.steps - 1), 0)
+            control = Control(*(row if row is None or row.ndim == 1 else row[k] for row in rows))
+            state = State(self.q[i], self.v[i])
+            contacts.append(self.simulation.linearize(state, control).contacts)
+        return Replay(self.times[chosen], self.q[chosen], contacts)
+
+
+class _Drive(NamedTuple):
+    """The arrays of a control as the engine takes them: of all runs alike, or of each."""
+
+    is_shared: bool
+    arrays: tuple[Array | None, Array | None, Array | None]
+    """(steps, n) or (n,) where runs share them, else (m, steps, n)."""
+
+    @classmethod
+    def of(cls, simulation: Simulation, control: Control, steps: int, shape: tuple[int, ...]) -> _Drive:
+        split = split_control(simulation, control, steps)
+        if all(prod(x.shape[: x.ndim - own]) == 1 for x, own in split if x is not None):
+
+            def of_all(x: Array | None, own: int) -> Array | None:
+                if x is None:
+                    return None
+                rows: Array = x.reshape(x.shape[x.ndim - own :])
+                return (
+                    rows if own == 1 or len(rows) == steps else rows[0]
+                )  # one row for all steps has no axis of them
+
+            tau, q_target, v_target = (of_all(x, own) for x, own in split)
+            return cls(True, (tau, q_target, v_target))
+        m = prod(shape)
+
+        def of_each(x: Array | None, own: int) -> Array | None:
+            if x is None:
+                return None
+            rows = x if own == 2 else x[..., None, :]
+            n = rows.shape[-1]
+            return np.broadcast_to(rows, (*shape, steps, n)).reshape(m, steps, n)
+
+        tau, q_target, v_target = (of_each(x, own) for x, own in split)
+        return cls(False, (tau, q_target, v_target))
+
+
+def split_control(simulation: Simulation, control: Control, steps: int) -> list[tuple[Array | None, int]]:
+    """Its arrays, each with its number of own axes: 1 where it is one for all steps, else 2 with a row for each step.
+
+    Raises:
+        SimulationError: one has another shape.
+    """
+    model = simulation.model
+    found: list[tuple[Array | None, int]] = []
+    for name, value in zip(DRIVES, (control.tau, control.q_target, control.v_target), strict=True):
+        if value is None:
+            found.append((None, 0))
+            continue
+        n = model.n_q if name == "q_target" else model.n_v
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise SimulationError(f"{name} is not an array of numbers") from None
+        own = 1 if array.ndim == 1 else 2
+        if array.ndim == 0 or array.shape[-1] != n or (own == 2 and array.shape[-2] not in (1, steps)):
+            raise SimulationError(
+                f"{name} has shape {array.shape}; it must be ({n},), or (..., {steps}, {n}) with a row for each step, "
+                f"or (..., 1, {n}) of all steps"
+            )
+        found.append((array, own))
+    return found
+
+
+def roll(
+    simulation: Simulation,
+    q: Array,
+    v: Array,
+    time: float,
+    steps: int,
+    control: Control,
+    interval: int,
+    progress: Progress | None,
+) -> Rollout:
+    """Runs from states q (..., n_q), v (..., n_v), which broadcast with the control's leading axes."""
+    model = simulation.model
+    split = split_control(simulation, control, steps)
+    leading = {"q": q.shape[:-1], "v": v.shape[:-1]}
+    leading |= {
+        name: x.shape[: x.ndim - own] for name, (x, own) in zip(DRIVES, split, strict=True) if x is not None
+    }
+    try:
+        shape = np.broadcast_shapes(*leading.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {axes}" for name, axes in leading.items() if axes)
+        raise SimulationError(f"leading axes must broadcast; they are of {shapes}") from None
+    drive = _Drive.of(simulation, control, steps, shape)
+    for name, x, n in ("q", q, model.n_q), ("v", v, model.n_v):
+        if x.shape[-1] != n:
+            raise SimulationError(f"{name} has shape {x.shape}; it must be (..., {n})")
+    starts = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(prod(shape), x.shape[-1]) for x in (q, v)]
+    with engine_errors():
+        (qs, vs), reports = simulation._engine.run(
+            (starts[0], starts[1]),
+            steps,
+            interval,
+            drive.is_shared,
+            drive.arrays,
+            parallel.of_call(),
+            progress,
+        )
+    times = np.full(steps + 1, simulation.dt)
+    times[0] = time
+    np.add.accumulate(times, out=times)  # one by one, as steps do
+    kept = [*range(0, steps, interval), steps]
+    qs, vs = (x.reshape((*shape, *x.shape[1:])) for x in (qs, vs))
+    return Rollout(simulation, control, times[kept], qs, vs, steps, interval, _report(reports, shape))
+
+
+def roll_vjp(
+    simulation: Simulation,
+    q: Array,
+    v: Array,
+    steps: int,
+    control: Control,
+    interval: int,
+    q_bar: ArrayLike | None,
+    v_bar: ArrayLike | None,
+    *,
+    by: Collection[str] = DRIVES,
+    progress: Progress | None = None,
+) -> StepGradient:
+    """Gradient of a loss of runs' states q (..., n, n_q), v (..., n, n_v) that were kept. See `Rollout.vjp`."""
+    shape, own = q.shape[:-2], (q.shape[-2], simulation.model.n_v)
+    drive = _Drive.of(simulation, control, steps, shape)
+    bars = [_bar(x, shape, own, name) for x, name in ((q_bar, "q_bar"), (v_bar, "v_bar"))]
+    wanted = asked_for(by, DRIVES, "a control has")
+    with engine_errors():
+        found = simulation._engine.run_vjp(
+            (q.reshape(prod(shape), *q.shape[-2:]), v.reshape(prod(shape), *v.shape[-2:])),
+            (bars[0], bars[1]),
+            steps,
+            interval,
+            drive.is_shared,
+            drive.arrays,
+            parallel.of_call(),
+            progress,
+            wanted,
+        )
+    return simulation._gradient(found, leading=shape)
+
+
+def _bar(given: ArrayLike | None, shape: tuple[int, ...], own: tuple[int, int], name: str) -> Array:
+    """(m, n, n_v) the gradient of a loss in each state."""
+    if given is None:
+        return np.zeros((prod(shape), *own))
+    try:
+        array = np.asarray(given, dtype=np.float64)
+        return np.broadcast_to(array, (*shape, *own)).reshape(prod(shape), *own)
+    except (TypeError, ValueError):
+        expected = ", ".join(map(str, (*shape, *own)))
+        raise SimulationError(
+            f"{name} has shape {np.shape(given)}; it must broadcast to ({expected})"
+        ) from None
+
+
+def _report(reports: Any, shape: tuple[int, ...]) -> RolloutReport:
+    found = [np.asarray(getattr(reports, name)).reshape(shape)[()] for name in RolloutReport._fields]
+    report = RolloutReport._make(x if shape else x.item() for x in found)
+    return report if shape else report._replace(status=StepStatus(report.status))
